@@ -208,7 +208,7 @@ it.layer(EmbeddedStore.layerMemory)("EmbeddedStore and expressions", (it) => {
       { $limit: 1 },
       { $lookup: { from: "things", localField: "a", foreignField: "_id", as: "found.things" } },
       { $project: { ids: "$found.things._id" } }
-    ], [{ _id: 1, ids: [3, 1, 2] }]],
+    ], [{ _id: 1, ids: [1, 2, 3] }]],
     ["$graphLookup", [
       { $limit: 1 },
       {

@@ -112,7 +112,7 @@ const secantus = {
   datesAsTexts: "It writes a date without its zone by $convert.",
   slowDecimals: "It takes seconds for the trigonometry of decimals.",
   newOperators:
-    "It lacks $sigmoid, $top and $bottom of lists, $unsetField, and arrayIndexAs and $$IDX of $filter, $map and $reduce.",
+    "It lacks $sigmoid, $top and $bottom of lists, $unsetField, arrayIndexAs and $$IDX of $filter, $map and $reduce, and as of $reduce.",
   boundCurrent: "It reads the document by $<field> where $let or $map binds CURRENT.",
   variableNames: "It takes any text for the name of a variable.",
   patternsToReplace: "It takes no regular expressions in $split, $replaceOne and $replaceAll.",

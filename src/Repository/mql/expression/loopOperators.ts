@@ -101,11 +101,15 @@ const $filter: OperatorParser = (operand, parser, name) => {
 }
 
 const $reduce: OperatorParser = (operand, parser, name) => {
-  const parts = namesOf(operand, name, ["input", "initialValue", "in"], ["arrayIndexAs"])
-  const { arrayIndexAs, in: body, initialValue, input } = { ...parts }
+  const parts = namesOf(operand, name, ["input", "initialValue", "in"], ["as", "valueAs", "arrayIndexAs"])
+  const { arrayIndexAs, as = "this", in: body, initialValue, input, valueAs = "value" } = { ...parts }
   const [list, initial] = [measured(input, parser), measured(initialValue, parser)]
   const [item, result, place] = [new Variable(), new Variable(), new Variable()]
-  const variables = { [placeName(name, arrayIndexAs)]: place, this: item, value: result }
+  const variables = {
+    [placeName(name, arrayIndexAs)]: place,
+    [boundName(name, as)]: item,
+    [boundName(name, valueAs)]: result
+  }
   const compute = parser.within(variables).parse(body)
   const cost = iterationCost + costOf(body)
   return (document) => {

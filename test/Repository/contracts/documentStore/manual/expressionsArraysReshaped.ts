@@ -1,6 +1,6 @@
 import type { Differs } from "../../../../support/serverDifferences.ts"
 import type { Tests } from "../collection.ts"
-import { constants, each, pagesOf, runs } from "./expressionsPage.ts"
+import { constants, each, pagesOf, rejected, runs } from "./expressionsPage.ts"
 
 const inventory = [
   { _id: 1, item: "ABC1", instock: { warehouse1: 2500, warehouse2: 500 } },
@@ -113,6 +113,21 @@ export const arrayReshapingPages = (it: Tests, differs: Differs) => {
         },
         { sum: 15, product: 48 }
       ],
+      [
+        {
+          $reduce: {
+            input: ["a", "b"],
+            initialValue: "",
+            as: "letter",
+            valueAs: "all",
+            arrayIndexAs: "place",
+            in: { $concat: ["$$all", { $toString: "$$place" }, "$$letter"] }
+          }
+        },
+        "0a1b",
+        "newOperators"
+      ],
+      [{ $reduce: { input: ["a"], initialValue: "", as: "letter", in: "$$this" } }, rejected],
       [
         { $reduce: { input: [[3, 4], [5, 6]], initialValue: [1, 2], in: { $concatArrays: ["$$value", "$$this"] } } },
         [1, 2, 3, 4, 5, 6]

@@ -1,6 +1,6 @@
 import type { Differs } from "../../../../support/serverDifferences.ts"
 import type { Tests } from "../collection.ts"
-import { constants, type Each, each, pagesOf } from "./expressionsPage.ts"
+import { constants, type Each, each, pagesOf, runs } from "./expressionsPage.ts"
 
 const texts = [
   "Single LINE description.",
@@ -28,6 +28,24 @@ const comments = [
     comment: "How do I convert a date to string? Contact me at either cam@mongodb.com or c.dia@mongodb.com"
   },
   { _id: 4, comment: "It's just me. I'm testing.  fred@MongoDB.com" }
+]
+
+const asked = comments.map((document) =>
+  document._id === 3 ? { _id: 3, comment: "I can't find how to convert a date to string. cam@mongodb.com" } : document
+)
+
+const people = [
+  { _id: 1, name: "Aunt Arc Tikka", details: ["+672-19-9999", "aunt.arc.tica@example.com"] },
+  { _id: 2, name: "Belle Gium", details: ["+32-2-111-11-11", "belle.gium@example.com"] },
+  { _id: 3, name: "Cam Bo Dia", details: ["+855-012-000-0000", "cam.bo.dia@example.com"] },
+  { _id: 4, name: "Fred", details: ["+1-111-222-3333"] }
+]
+
+const employees = [
+  { _id: 1, name: "Aunt Arc Tikka", email: "aunt.tica@example.com" },
+  { _id: 2, name: "Belle Gium", email: "belle.gium@example.com" },
+  { _id: 3, name: "Cam Bo Dia", email: "cam.dia@example.com" },
+  { _id: 4, name: "Fred" }
 ]
 
 const match = (match: string, idx: number, ...captures: ReadonlyArray<string | null>) => ({ match, idx, captures })
@@ -87,8 +105,14 @@ export const patternPages = (it: Tests, differs: Differs) => {
         [/line/i, undefined, anyLine],
         [/line/, "i", anyLine],
         ["line", "i", anyLine],
+        [/line/m, undefined, line],
+        [/line/, "m", line],
+        ["line", "m", line],
+        [/line/, "x", line],
+        ["line", "x", line],
         [/^s/im, undefined, [[match("S", 0)], [match("s", 12)], [], [], [], []]],
         [/lin(e|k) # matches line or link/, "x", lineOrLink],
+        ["lin(e|k) # matches line or link", "x", lineOrLink],
         [/m.*line/, "si", [
           [],
           [],
@@ -116,12 +140,6 @@ export const patternPages = (it: Tests, differs: Differs) => {
       ]]])
     ]),
     each(comments, [
-      [{ $regexFind: { input: "$comment", regex: /[a-z0-9_.+-]+@[a-z0-9_.+-]+\.[a-z0-9_.+-]+/i } }, [
-        match("aunt.arc.tica@example.com", 38),
-        null,
-        match("cam@mongodb.com", 56),
-        match("fred@MongoDB.com", 28)
-      ]],
       [
         {
           $cond: {
@@ -131,6 +149,125 @@ export const patternPages = (it: Tests, differs: Differs) => {
           }
         },
         ["External", "External", "Employee", "Employee"]
+      ]
+    ])
+  )
+
+  const address = /[a-z0-9_.+-]+@[a-z0-9_.+-]+\.[a-z0-9_.+-]+/i
+  const local = /([a-z0-9_.+-]+)@[a-z0-9_.+-]+\.[a-z0-9_.+-]+/i
+
+  page(
+    "parsing texts by $regexFind",
+    each(asked, [[{ $regexFind: { input: "$comment", regex: address } }, [
+      match("aunt.arc.tica@example.com", 38),
+      null,
+      match("cam@mongodb.com", 46),
+      match("fred@MongoDB.com", 28)
+    ]]]),
+    runs(asked, [[
+      [{ $addFields: { email: { $regexFind: { input: "$comment", regex: address } } } }, {
+        $set: { email: "$email.match" }
+      }, { $project: { email: 1 } }],
+      [
+        { _id: 1, email: "aunt.arc.tica@example.com" },
+        { _id: 2 },
+        { _id: 3, email: "cam@mongodb.com" },
+        { _id: 4, email: "fred@MongoDB.com" }
+      ]
+    ]]),
+    runs(people, [[
+      [
+        { $unwind: "$details" },
+        {
+          $addFields: {
+            regexemail: {
+              $regexFind: {
+                input: "$details",
+                regex: /^[a-z0-9_.+-]+@[a-z0-9_.+-]+\.[a-z0-9_.+-]+$/,
+                options: "i"
+              }
+            },
+            regexphone: { $regexFind: { input: "$details", regex: /^[+]{0,1}[0-9]*\-?[0-9_\-]+$/ } }
+          }
+        },
+        { $project: { _id: 1, name: 1, details: { email: "$regexemail.match", phone: "$regexphone.match" } } },
+        { $group: { _id: "$_id", name: { $first: "$name" }, details: { $mergeObjects: "$details" } } },
+        { $sort: { _id: 1 } }
+      ],
+      people.map(({ _id, name, details: [phone, email] }) => ({
+        _id,
+        name,
+        details: email === undefined ? { phone } : { phone, email }
+      }))
+    ]]),
+    runs(employees, [[
+      [
+        {
+          $addFields: {
+            username: {
+              $regexFind: {
+                input: "$email",
+                regex: /^([a-z0-9_.+-]+)@[a-z0-9_.+-]+\.[a-z0-9_.+-]+$/,
+                options: "i"
+              }
+            }
+          }
+        },
+        { $set: { username: { $arrayElemAt: ["$username.captures", 0] } } }
+      ],
+      employees.map((employee, index) => ({
+        ...employee,
+        username: ["aunt.tica", "belle.gium", "cam.dia", null][index]
+      }))
+    ]])
+  )
+
+  page(
+    "parsing texts by $regexFindAll",
+    each(comments, [
+      [{ $regexFindAll: { input: "$comment", regex: address } }, [
+        [match("aunt.arc.tica@example.com", 38)],
+        [],
+        [match("cam@mongodb.com", 56), match("c.dia@mongodb.com", 75)],
+        [match("fred@MongoDB.com", 28)]
+      ]],
+      [{ $regexFindAll: { input: "$comment", regex: local } }, [
+        [match("aunt.arc.tica@example.com", 38, "aunt.arc.tica")],
+        [],
+        [match("cam@mongodb.com", 56, "cam"), match("c.dia@mongodb.com", 75, "c.dia")],
+        [match("fred@MongoDB.com", 28, "fred")]
+      ]]
+    ]),
+    runs(comments, [
+      [
+        [{ $addFields: { email: { $regexFindAll: { input: "$comment", regex: address } } } }, {
+          $set: { email: "$email.match" }
+        }, { $project: { email: 1 } }],
+        [
+          { _id: 1, email: ["aunt.arc.tica@example.com"] },
+          { _id: 2, email: [] },
+          { _id: 3, email: ["cam@mongodb.com", "c.dia@mongodb.com"] },
+          { _id: 4, email: ["fred@MongoDB.com"] }
+        ],
+        "pathsThroughLists"
+      ],
+      [
+        [
+          { $addFields: { names: { $regexFindAll: { input: "$comment", regex: local } } } },
+          {
+            $project: {
+              names: {
+                $reduce: { input: "$names.captures", initialValue: [], in: { $concatArrays: ["$$value", "$$this"] } }
+              }
+            }
+          }
+        ],
+        [
+          { _id: 1, names: ["aunt.arc.tica"] },
+          { _id: 2, names: [] },
+          { _id: 3, names: ["cam", "c.dia"] },
+          { _id: 4, names: ["fred"] }
+        ]
       ]
     ])
   )
