@@ -187,7 +187,7 @@ export const patternPages = (it: Tests, differs: Differs) => {
                 options: "i"
               }
             },
-            regexphone: { $regexFind: { input: "$details", regex: /^[+]{0,1}[0-9]*\-?[0-9_\-]+$/ } }
+            regexphone: { $regexFind: { input: "$details", regex: /^[+]{0,1}[0-9]*-?[0-9_-]+$/ } }
           }
         },
         { $project: { _id: 1, name: 1, details: { email: "$regexemail.match", phone: "$regexphone.match" } } },
@@ -267,7 +267,8 @@ export const patternPages = (it: Tests, differs: Differs) => {
           { _id: 2, names: [] },
           { _id: 3, names: ["cam", "c.dia"] },
           { _id: 4, names: ["fred"] }
-        ]
+        ],
+        "pathsThroughLists"
       ]
     ])
   )
