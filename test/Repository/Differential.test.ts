@@ -4,7 +4,7 @@ import { DocumentStore } from "../../src/Repository/DocumentStore.ts"
 import * as EmbeddedStore from "../../src/Repository/EmbeddedStore.ts"
 import { others, type Store } from "../support/differential/answers.ts"
 import { differenceOf, kindOf, type Peer, reportOf, withoutIndexes } from "../support/differential/compare.ts"
-import { type Scenario, scenarios } from "../support/differential/scenario.ts"
+import { type Scenario, scenariosOf } from "../support/differential/scenario.ts"
 import { smallest } from "../support/differential/shrink.ts"
 import { freshFolder } from "../support/folders.ts"
 import { onMongo } from "../support/mongo.ts"
@@ -18,6 +18,9 @@ const seed = process.env["DIFFERENTIAL_RUNS"] === undefined ? 1 : undefined
 
 // New stores after so many scenarios, since each scenario leaves a collection.
 const batch = 500
+
+// Scenarios of all kinds, or of this one.
+const generated = scenariosOf(process.env["DIFFERENTIAL_KIND"])
 
 const serverRuns = Math.ceil(runs / 3)
 
@@ -50,7 +53,7 @@ const checkBatch = Effect.fnUntraced(function*(
   const peers = yield* peersOf(memory)
   const differs = (scenario: Scenario) => differenceOf(memory, peers, scenario)
   const result = yield* Arbitrary.checkEffect(
-    scenarios,
+    generated,
     (scenario) => Effect.map(differs(scenario), (difference) => difference === undefined),
     { runs: count, maxShrinks: 0, seed }
   )

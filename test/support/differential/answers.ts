@@ -34,25 +34,30 @@ const perform = (store: Store, name: string, call: Call) => {
       const found = Effect.map(store.find(name, options), options.sort === undefined ? unordered : inOrder)
       // MongoDB counts no documents by their distances.
       const counted = textOf(call.filter).includes("\"$near")
-        ? Effect.succeed("")
+        ? distancesOf(store, name, call)
         : Effect.map(store.count(name, call.filter, { collation }), String)
       return Effect.zipWith(found, counted, (documents, count) => `${count}\n${documents}`)
     }
     case "distinct":
       return Effect.map(store.distinct(name, call.path, call.filter, { collation }), unordered)
     case "aggregate":
-      return Effect.map(Stream.runCollect(store.aggregate(name, call.pipeline, { collation })), inOrder)
+      return Effect.map(
+        Stream.runCollect(store.aggregate(name, call.pipeline, { collation })),
+        call.pipeline.length === 1 && "$geoNear" in Object(call.pipeline[0]) ? byDistance : inOrder
+      )
     case "write":
       return writeTo(store, name, call.pipeline, collation)
     case "updateMany":
-      return after(store.updateMany(name, call.filter, call.update, { arrayFilters: call.arrayFilters, collation }))
+      return after(
+        store.updateMany(name, call.filter, call.update, { arrayFilters: call.arrayFilters, let: call.let, collation })
+      )
     case "updateOne": {
       const { arrayFilters, filter, update, upsert } = call
-      return after(store.updateOne(name, filter, update, { arrayFilters, upsert, collation }))
+      return after(store.updateOne(name, filter, update, { arrayFilters, let: call.let, upsert, collation }))
     }
     case "findOneAndUpdate": {
       const { arrayFilters, filter, projection, update } = call
-      const options = { arrayFilters, projection, collation, returnDocument: "after" } as const
+      const options = { arrayFilters, let: call.let, projection, collation, returnDocument: "after" } as const
       return after(store.findOneAndUpdate(name, filter, update, options))
     }
     case "replaceOne":
@@ -61,6 +66,30 @@ const perform = (store: Store, name: string, call: Call) => {
       return after(store.deleteMany(name, call.filter, { collation }))
   }
 }
+
+/** Documents at equal distances have no order: the distances in their order, and the documents in any. */
+const byDistance = (documents: ReadonlyArray<Document>): string =>
+  `${documents.map(({ d }) => Number(d).toFixed(6)).join()}\n${unordered(documents)}`
+
+/** The distances of what a query by distances finds, in the order of its documents. */
+const distancesOf = Effect.fnUntraced(function*(store: Store, name: string, { filter, sort }: Call & { call: "find" }) {
+  const { g, ...query } = filter
+  const { $geometry, $maxDistance, $minDistance, $near, $nearSphere } = { ...Object(g), ...Object(g).$near }
+  if (sort !== undefined) return ""
+  const $geoNear = {
+    near: $geometry ?? $near ?? $nearSphere,
+    maxDistance: $maxDistance,
+    minDistance: $minDistance,
+    spherical: $near === undefined,
+    distanceField: "d",
+    key: "g",
+    query
+  }
+  const places = yield* Stream.runCollect(store.aggregate(name, [{ $geoNear }]))
+  const distances = new Map(places.map(({ _id, d }) => [textOf(_id), Number(d).toFixed(6)]))
+  const found = yield* store.find(name, { filter })
+  return found.map(({ _id }) => distances.get(textOf(_id))).join()
+})
 
 /** Runs a pipeline that writes, and gives what its collections have then. */
 const writeTo = Effect.fnUntraced(function*(
@@ -109,18 +138,21 @@ const answerOf = <E extends { readonly _tag: string; readonly message: string }>
  * Runs a scenario in a new collection: the answer to its insertion, and to each call. Nothing follows a rejected write, since
  * what it has written before is up to the store.
  */
-export const answersOf = Effect.fnUntraced(function*(store: Store, { calls, documents, indexes }: Scenario) {
+export const answersOf = Effect.fnUntraced(function*(store: Store, { calls, documents, indexes, rules }: Scenario) {
   collections += 1
   const name = `scenario ${collections}`
   const created = yield* answerOf(Effect.as(store.createIndexes(name, indexes), ""))
+  const ruled = yield* answerOf(
+    rules === undefined ? Effect.succeed("") : Effect.as(store.setValidator(name, rules), "")
+  )
   const insertion = Effect.map(
     store.insertMany(name, documents, { ordered: false }),
     ({ failures }) => failures.map(({ index }) => index).join()
   )
   const inserted = yield* answerOf(insertion)
   const answers: Array<Answer> = [{
-    text: `${created.text}${inserted.text}`,
-    reason: created.reason ?? inserted.reason
+    text: `${created.text}${ruled.text}${inserted.text}`,
+    reason: created.reason ?? ruled.reason ?? inserted.reason
   }]
   for (const call of calls) {
     const answer = yield* answerOf(perform(store, name, call))

@@ -25,7 +25,7 @@ export interface Difference {
 export const withoutIndexes = (scenario: Scenario): Scenario => ({
   ...scenario,
   indexes: scenario.indexes.filter(({ key, unique }) =>
-    unique === true || (typeof key["g"] === "string" && needsLocations(scenario))
+    unique === true || Object.values(key).includes("text") || (typeof key["g"] === "string" && needsLocations(scenario))
   )
 })
 

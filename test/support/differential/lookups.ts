@@ -66,6 +66,28 @@ export const lookups: Some<Stages> = Arbitrary.map(
   (stage): Stages => [stage]
 )
 
+/** What a `$graphLookup` finds has no order of its own. */
+export const graphLookups: Some<Stages> = Arbitrary.map(
+  Arbitrary.all([
+    record({
+      from,
+      startWith: references,
+      connectFromField: oneOf("n", "v", "l", "c.x", "_id"),
+      connectToField: oneOf("n", "v", "l", "c.x", "_id"),
+      as: oneOf("found")
+    }),
+    partial({
+      maxDepth: oneOf<unknown>(0, 1, 2),
+      depthField: oneOf("depth", "o.depth"),
+      restrictSearchWithMatch: filters
+    })
+  ]),
+  ([search, options]): Stages => [
+    { $graphLookup: { ...search, ...options } },
+    { $set: { found: { $sortArray: { input: "$found", sortBy: { _id: 1 } } } } }
+  ]
+)
+
 /** The results of a `$unionWith` have no order of their own. */
 export const unions: Some<Stages> = Arbitrary.map(
   weighted<Document>(

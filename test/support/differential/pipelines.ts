@@ -3,7 +3,8 @@ import { Arbitrary } from "effect"
 import type { Document } from "../../../src/Repository/DocumentStore.ts"
 import { either, oneOf, type Some } from "../choices.ts"
 import { expressions, kinds, references } from "./expressions.ts"
-import { lookups, unions } from "./lookups.ts"
+import { gapStages } from "./gaps.ts"
+import { graphLookups, lookups, unions } from "./lookups.ts"
 import { filters, projections, sorts } from "./queries.ts"
 import { listOf, record, weighted } from "./values.ts"
 import { windowStages } from "./windows.ts"
@@ -61,6 +62,15 @@ const unwound = stage(
 
 const boundaries = oneOf<unknown>([-1, 0, 2], [0, 1, 2, 3], ["a", "b"])
 
+const automatic = stage(
+  "$bucketAuto",
+  either<Document>(
+    record({ groupBy: references, buckets: oneOf<unknown>(1, 2, 3, 10) }),
+    record({ groupBy: kinds.any, buckets: oneOf<unknown>(2, 5), output: record({ r: accumulators }) }),
+    record({ groupBy: oneOf("$_id", "$n"), buckets: oneOf<unknown>(2), granularity: oneOf("R5", "E6", "POWERSOF2") })
+  )
+)
+
 const stages: Some<Part> = weighted<Part>(
   [
     3,
@@ -107,6 +117,9 @@ const stages: Some<Part> = weighted<Part>(
   ],
   [2, lookups],
   [1, unions],
+  [1, graphLookups],
+  [2, gapStages],
+  [1, automatic],
   [4, Arbitrary.map(windowStages, (window): Part => [window])]
 )
 

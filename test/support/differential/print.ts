@@ -2,10 +2,11 @@
 import { inspect } from "node:util"
 import type { Call, Scenario } from "./scenario.ts"
 
-export const printed = ({ calls, documents, indexes }: Scenario): string =>
+export const printed = ({ calls, documents, indexes, rules }: Scenario): string =>
   [
     `const { name, store } = yield* collectionOf(${source(documents)})`,
     ...(indexes.length === 0 ? [] : [`yield* store.createIndexes(name, ${source(indexes)})`]),
+    ...(rules === undefined ? [] : [`yield* store.setValidator(name, ${source(rules)})`]),
     ...calls.map(printedCall)
   ].join("\n")
 

@@ -6,7 +6,9 @@ import { collations } from "./collations.ts"
 import { locations, nearFilters, nearStages, regionFilters } from "./geography.ts"
 import { pipelines } from "./pipelines.ts"
 import { filters, indexLists, positionalFilters, projections, sorts } from "./queries.ts"
+import { schemas } from "./schemas.ts"
 import { writingPipelines } from "./targets.ts"
+import { sentences, textFilters, textIndexes } from "./texts.ts"
 import { type Change, replacements, updates } from "./updates.ts"
 import { documents, listOf, paths, record, weighted } from "./values.ts"
 
@@ -41,6 +43,8 @@ export interface Scenario {
   readonly documents: ReadonlyArray<Document>
   readonly indexes: ReadonlyArray<IndexDescription>
   readonly calls: ReadonlyArray<Call>
+  /** The JSON schema of the collection. */
+  readonly rules?: Document | undefined
 }
 
 const ids = either<Document>(
@@ -170,7 +174,10 @@ const geoCalls: Some<Call> = weighted<Call>(
   [
     2,
     Arbitrary.map(
-      Arbitrary.all([either(nearStages, record({ $match: regionFilters })), pipelines]),
+      either(
+        Arbitrary.all([either(nearStages, record({ $match: regionFilters })), pipelines]),
+        Arbitrary.map(nearStages, (stage): [Document, ReadonlyArray<Document>] => [stage, []])
+      ),
       ([first, stages]): Call => ({ call: "aggregate", pipeline: [first, ...stages] })
     )
   ],
@@ -194,4 +201,76 @@ const geographic: Some<Scenario> = Arbitrary.map(
   })
 )
 
-export const scenarios: Some<Scenario> = weighted<Scenario>([6, general], [1, collated], [1, geographic])
+const score = { score: { $meta: "textScore" } }
+
+const textCalls: Some<Call> = weighted<Call>(
+  [3, Arbitrary.map(textFilters, (filter): Call => ({ call: "find", filter }))],
+  [
+    3,
+    Arbitrary.map(
+      Arbitrary.all([textFilters, oneOf<number | undefined>(undefined, 1, 3)]),
+      ([filter, limit]): Call => ({
+        call: "aggregate",
+        pipeline: [
+          { $match: filter },
+          { $set: score },
+          { $sort: { ...score, _id: 1 } },
+          ...limit === undefined ? [] : [{ $limit: limit }]
+        ]
+      })
+    )
+  ],
+  [
+    1,
+    Arbitrary.map(
+      Arbitrary.all([ids, sentences]),
+      ([filter, s]): Call => ({ call: "updateOne", filter, update: { $set: { s } }, upsert: false })
+    )
+  ],
+  [1, Arbitrary.map(textFilters, (filter): Call => ({ call: "updateMany", filter, update: { $inc: { k: 1 } } }))],
+  [1, Arbitrary.map(textFilters, (filter): Call => ({ call: "deleteMany", filter }))]
+)
+
+const searching: Some<Scenario> = Arbitrary.map(
+  Arbitrary.all([
+    documents,
+    listOf(record({ s: sentences, w: sentences }), 6, 6),
+    textIndexes,
+    listOf(textCalls, 6, 1)
+  ]),
+  ([documents, texts, indexes, calls]): Scenario => ({
+    documents: documents.map((document, at) => ({ ...document, ...texts[at] })),
+    indexes,
+    calls
+  })
+)
+
+/** Documents and writes of which a collection's schema refuses some. */
+const ruled: Some<Scenario> = Arbitrary.map(
+  Arbitrary.all([general, schemas, listOf(writes, 4, 1)]),
+  ([{ calls, documents, indexes }, rules, writes]): Scenario => ({
+    documents,
+    indexes,
+    rules,
+    calls: [...writes, ...calls]
+  })
+)
+
+const kinds = new Map([
+  ["general", general],
+  ["collated", collated],
+  ["geographic", geographic],
+  ["searching", searching],
+  ["ruled", ruled]
+])
+
+export const scenarios: Some<Scenario> = weighted<Scenario>(
+  [12, general],
+  [2, collated],
+  [2, geographic],
+  [1, searching],
+  [1, ruled]
+)
+
+/** Scenarios of one kind, or of all. */
+export const scenariosOf = (kind: string | undefined): Some<Scenario> => kinds.get(kind ?? "") ?? scenarios

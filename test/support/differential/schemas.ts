@@ -60,7 +60,7 @@ const shallow: Some<Document> = either(flat, structured(flat))
 const deep: Some<Document> = either(shallow, structured(shallow), both(flat, structured(shallow)))
 
 /** Schemas of a document. */
-const schemas: Some<Document> = weighted<Document>(
+export const schemas: Some<Document> = weighted<Document>(
   [5, record({ properties: partial({ n: flat, s: flat, v: deep }) })],
   [3, record({ properties: partial({ l: deep, c: deep, o: deep }) })],
   [2, record({ required: oneOf<unknown>(["n"], ["s", "v"]), properties: partial({ n: flat }) })],

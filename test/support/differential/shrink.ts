@@ -31,6 +31,10 @@ function* simplerScenarios(scenario: Scenario): Generator<Scenario> {
   for (const calls of shorter(scenario.calls)) yield { ...scenario, calls }
   for (const documents of shorter(scenario.documents)) if (documents.length > 0) yield { ...scenario, documents }
   for (const indexes of shorter(scenario.indexes)) yield { ...scenario, indexes }
+  if (scenario.rules !== undefined) {
+    yield { ...scenario, rules: undefined }
+    for (const rules of simplerFields(scenario.rules)) yield { ...scenario, rules }
+  }
   for (const calls of withOne(scenario.calls, simplerCalls)) yield { ...scenario, calls }
   for (const documents of withOne(scenario.documents, simplerStored)) yield { ...scenario, documents }
 }

@@ -2,7 +2,7 @@
 import { Arbitrary } from "effect"
 import type { Document } from "../../../src/Repository/DocumentStore.ts"
 import { either, oneOf, type Some } from "../choices.ts"
-import { expressions, kinds } from "./expressions.ts"
+import { expressions, kinds, kindsWith } from "./expressions.ts"
 import { computed } from "./pipelines.ts"
 import { projections } from "./queries.ts"
 import { anything, common, ints, items, listOf, numbers, partial, paths, record, weighted } from "./values.ts"
@@ -11,6 +11,8 @@ export interface Change {
   readonly update: Document | ReadonlyArray<Document>
   readonly filter?: Document | undefined
   readonly arrayFilters?: ReadonlyArray<Document> | undefined
+  /** The variables of the expressions of a pipeline. */
+  readonly let?: Document | undefined
 }
 
 const targets: Some<string> = weighted(
@@ -120,9 +122,24 @@ const byPipeline: Some<Change> = Arbitrary.map(
   (update) => ({ update })
 )
 
+const k = kindsWith(["$$a"])
+
+const byVariables: Some<Change> = Arbitrary.map(
+  Arbitrary.all([
+    either(common, either<unknown>(record({ x: common }), oneOf<unknown>({ $add: [1, 2] }, ["b"]))),
+    either<Document>(record({ $set: record({ r: k.any, n: k.number }) }), record({ $replaceWith: k.object })),
+    oneOf<Document | undefined>(undefined, { $expr: { $lte: ["$n", "$$a"] } })
+  ]),
+  ([a, stage, filter]): Change => ({ update: [stage], let: { a: protectedFromFields(a) }, filter })
+)
+
+/** A text with a `$` would name a field. */
+const protectedFromFields = (value: unknown): unknown => typeof value === "string" ? { $literal: value } : value
+
 export const updates: Some<Change> = weighted<Change>(
   [7, Arbitrary.map(merged, (update) => ({ update }))],
   [3, byPipeline],
+  [1, byVariables],
   [1, positional],
   [1, filtered]
 )
