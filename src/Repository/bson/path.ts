@@ -142,14 +142,17 @@ const advance = (position: PathPosition): PathPosition => {
 
 /**
  * The keys of a document for an index or a sort over these paths. Fails when two paths lead through different arrays,
- * since MongoDB can't index parallel arrays.
+ * since MongoDB can't index parallel arrays, or if there are more keys than the limit.
  *
  * @internal
  */
-export const keysOf = (document: Document, paths: ReadonlyArray<Segments>): Result.Result<DocumentKeys, string> =>
-  expand(paths.map((path) => ({ node: document, path, at: 0 })))
+export const keysOf = (
+  document: Document,
+  paths: ReadonlyArray<Segments>,
+  limit = Infinity
+): Result.Result<DocumentKeys, string> => expand(paths.map((path) => ({ node: document, path, at: 0 })), limit)
 
-const expand = (positions: ReadonlyArray<PathPosition>): Result.Result<DocumentKeys, string> => {
+const expand = (positions: ReadonlyArray<PathPosition>, limit: number): Result.Result<DocumentKeys, string> => {
   const stops = positions.map(advance)
   const atArrays = stops.filter(({ node }) => isArray(node))
   const [first] = atArrays
@@ -169,7 +172,10 @@ const expand = (positions: ReadonlyArray<PathPosition>): Result.Result<DocumentK
   }
   const keys: Array<KeyValues> = []
   for (const item of array) {
-    const inner = expand(stops.map((stop) => stop.node === array ? enter(stop, item) : stop))
+    if (keys.length >= limit) {
+      return Result.fail(`too many values of ${first.path.join(".")} in the lists of a document`)
+    }
+    const inner = expand(stops.map((stop) => stop.node === array ? enter(stop, item) : stop), limit - keys.length)
     if (Result.isFailure(inner)) return inner
     // Not spread into one call of `push`: the number of arguments is limited.
     for (const key of inner.success.keys) keys.push(key)

@@ -78,7 +78,7 @@ export const entriesOf = (index: Index, document: Document, documentKey: string)
   }
   const { collator } = index
   const suffix = suffixOf(index, documentKey)
-  return Result.map(keysOf(document, index.directions.map(({ path }) => path)), ({ keys, multiple }) => {
+  return Result.map(keysOf(document, index.directions.map(({ path }) => path), maxKeys), ({ keys, multiple }) => {
     const notes = { inexact: false }
     return {
       keys: new Set(keys.map((values) =>
@@ -135,7 +135,7 @@ const geographicEntries = (
   }
   if (!located.success.some((keys) => keys !== undefined && keys.size > 0)) return Result.succeed(none)
   const others = directions.filter((_, i) => kinds[i] === undefined)
-  return Result.flatMap(keysOf(document, others.map(({ path }) => path)), ({ keys, multiple }) => {
+  return Result.flatMap(keysOf(document, others.map(({ path }) => path), maxKeys), ({ keys, multiple }) => {
     const count = located.success.reduce((product, cells) => product * Math.max(1, cells?.size ?? 1), keys.length)
     if (count > maxKeys) {
       return Result.fail(`no entry for the index of ${paths.join(", ")}: a document has at most ${maxKeys} keys`)
@@ -164,5 +164,5 @@ const geographicEntries = (
   })
 }
 
-// Of one document in an index with locations, as in MongoDB: the values of several paths multiply.
+// Of one document in an index, MongoDB's default. In an index with locations, the values of several paths multiply.
 const maxKeys = 100_000

@@ -103,12 +103,7 @@ export const make = Effect.fnUntraced(function*(
     catalog,
     documents,
     entries,
-    encode: (document) => {
-      const bytes = BSON.serialize(document)
-      return bytes.length > maxDocumentBytes
-        ? Result.fail(`the document has ${bytes.length} bytes, more than ${maxDocumentBytes}`)
-        : Result.succeed(bytes)
-    },
+    encode,
     write: writer.write,
     writeInSteps: writer.writeInSteps,
     read: (operation, step) =>
@@ -121,6 +116,22 @@ export const make = Effect.fnUntraced(function*(
     listen: writer.listen
   }
 })
+
+const encode = (document: Document): Result.Result<Uint8Array, string> =>
+  Result.flatMap(
+    Result.try({
+      try: () => BSON.serialize(document),
+      // `bson` has a buffer of 17 MiB.
+      catch: (cause) =>
+        cause instanceof RangeError
+          ? `the document has more than ${maxDocumentBytes} bytes`
+          : Result.getOrThrowWith(Result.fail(cause), (_) => _)
+    }),
+    (bytes) =>
+      bytes.length > maxDocumentBytes
+        ? Result.fail(`the document has ${bytes.length} bytes, more than ${maxDocumentBytes}`)
+        : Result.succeed(bytes)
+  )
 
 const openFailed = (location: string, detail: string): StoreUnavailable =>
   new StoreUnavailable({ operation: "open", detail: `folder ${location} can't be used: ${detail}`, retryable: false })

@@ -200,6 +200,51 @@ describe("indexUse", () => {
       assert.isAtMost(looks(), 150)
     }))
 
+  const sphere: IndexDescription = { name: "sphere", key: { at: "2dsphere" } }
+  const plane: IndexDescription = { name: "plane", key: { at: "2d" } }
+
+  // A grid: one degree of longitude and one of latitude apart.
+  const places = Array.from({ length: 2_000 }, (_, _id) => ({ _id, at: [(_id % 50) - 25, Math.floor(_id / 50) - 20] }))
+
+  const square = { type: "Polygon", coordinates: [[[0.5, 0.5], [3.5, 0.5], [3.5, 2.5], [0.5, 2.5], [0.5, 0.5]]] }
+  const line = { type: "LineString", coordinates: [[0.5, 0], [2.5, 0]] }
+  const [origin, hundredKilometres] = [{ type: "Point", coordinates: [0, 0] }, 112_000]
+
+  it.effect.each<[what: string, index: IndexDescription, condition: Document, found: number, most: number]>([
+    ["$geoWithin a polygon", sphere, { $geoWithin: { $geometry: square } }, 6, 30],
+    ["$geoWithin a circle", sphere, { $geoWithin: { $centerSphere: [[0, 0], 0.02] } }, 5, 30],
+    ["$geoIntersects a line", sphere, { $geoIntersects: { $geometry: line } }, 2, 30],
+    ["$geoIntersects a point", sphere, { $geoIntersects: { $geometry: origin } }, 1, 10],
+    ["$near", sphere, { $near: { $geometry: origin, $maxDistance: hundredKilometres } }, 5, 60],
+    ["$geoWithin a box", plane, { $geoWithin: { $box: [[0, 0], [3, 3]] } }, 16, 60],
+    ["$geoWithin a circle of the plane", plane, { $geoWithin: { $center: [[0, 0], 1] } }, 5, 30],
+    ["$near of the plane", plane, { $near: [0, 0], $maxDistance: 1 }, 5, 60]
+  ])("reads few locations for %s", ([, index, at, found, most]) =>
+    Effect.gen(function*() {
+      const { looks, reading } = yield* withDocuments(places, [index])
+      const all = yield* reading.find("things", { filter: { at } })
+      const looked = looks()
+      assert.strictEqual(all.length, found)
+      assert.isAtMost(looked, most)
+      const { $maxDistance: within } = { ...at, ...Object(at["$near"]) }
+      const inReach = {
+        $geoWithin: index === plane ? { $center: [[0, 0], within] } : { $centerSphere: [[0, 0], within / 6_378_100] }
+      }
+      const without = yield* withDocuments(places, [])
+      const same = yield* without.reading.find("things", { filter: { at: "$near" in at ? inReach : at } })
+      assert.sameDeepMembers([...all], [...same])
+    }))
+
+  it.effect("reads few locations for $geoNear", () =>
+    Effect.gen(function*() {
+      const { looks, reading } = yield* withDocuments(places, [sphere])
+      const stage = { $geoNear: { near: origin, maxDistance: hundredKilometres, distanceField: "metres", key: "at" } }
+      const found = yield* Stream.runCollect(reading.aggregate("things", [stage, { $project: { at: 1 } }]))
+      assert.isAtMost(looks(), 60)
+      assert.strictEqual(found.length, 5)
+      assert.deepStrictEqual(found[0]?.["at"], [0, 0])
+    }))
+
   it.effect("counts the entries of an index that says all of a filter, and looks at no document", () =>
     Effect.gen(function*() {
       const { looks, reading } = yield* withDocuments(documents)
