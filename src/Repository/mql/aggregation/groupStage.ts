@@ -28,19 +28,12 @@ export const parseGroup: StageParser = (operand, context) => {
   const key = parseKey(_id, context)
   const accumulations = parseAccumulations("$group", fields, context)
   return (source) => {
-    const groups = new Map<string, Group>()
-    const textOf = textsOf(context.collator)
-    return consumeThen(source, (document) => {
-      const value = key(document)
-      const text = textOf(value)
-      const group = groups.get(text) ?? new Group(value, accumulations, memory, 2 * text.length)
-      groups.set(text, group)
-      group.add(document)
-    }, () => {
-      const all = Array.from(groups.values())
-      groups.clear()
-      return finished(all, memory)
-    })
+    const groups = new Groups(context.collator, (key, more) => new Group(key, accumulations, memory, more))
+    return consumeThen(
+      source,
+      (document) => groups.of(key(document)).add(document),
+      () => finished(groups.takeAll(), memory)
+    )
   }
 }
 
@@ -114,12 +107,44 @@ const parseKey = (expression: unknown, context: ExpressionContext): Key => {
   }
 }
 
-/** Gives equal keys the same text. */
-const textsOf = (collator: Collator | undefined): (key: unknown) => string => {
-  const texts = collator === undefined ? undefined : new EqualTexts(collator)
-  return (key) => {
+/** Groups by their keys: equal keys have one group. */
+class Groups {
+  readonly #groups = new Map<string, Group>()
+  // Most keys are texts or numbers, each of which is looked up by itself, without the text that equal keys share.
+  readonly #byKey = new Map<unknown, Group>()
+  readonly #texts: EqualTexts | undefined
+  readonly #make: (key: unknown, more: number) => Group
+
+  constructor(collator: Collator | undefined, make: (key: unknown, more: number) => Group) {
+    this.#texts = collator === undefined ? undefined : new EqualTexts(collator)
+    this.#make = make
+  }
+
+  /** May throw. */
+  of(key: unknown): Group {
     charge(sizeOfValue(key))
-    return encodeComponent(texts === undefined ? key : texts.add(key), { inexact: false })
+    if (this.#texts !== undefined || (typeof key !== "string" && typeof key !== "number")) return this.#equalTo(key)
+    const known = this.#byKey.get(key)
+    if (known !== undefined) return known
+    const group = this.#equalTo(key)
+    this.#byKey.set(key, group)
+    return group
+  }
+
+  takeAll(): ReadonlyArray<Group> {
+    const all = Array.from(this.#groups.values())
+    this.#groups.clear()
+    this.#byKey.clear()
+    return all
+  }
+
+  #equalTo(key: unknown): Group {
+    const text = encodeComponent(this.#texts === undefined ? key : this.#texts.add(key), { inexact: false })
+    const known = this.#groups.get(text)
+    if (known !== undefined) return known
+    const group = this.#make(key, 2 * text.length)
+    this.#groups.set(text, group)
+    return group
   }
 }
 
