@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Logger, Schedule } from "effect"
+import { Long } from "bson"
+import { Effect, Fiber, Logger, Schedule, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as fs from "node:fs"
 import { hostname } from "node:os"
@@ -48,6 +49,31 @@ describe("EmbeddedStore and the owner of its folder / embedded", () => {
           return [near.map(({ _id }) => _id), flat.map(({ _id }) => _id), rejected._tag]
         }))
       assert.deepStrictEqual(found, [[3, 1, 2], [3, 1], "QueryRejected"])
+    }))
+
+  it.live("reads the numbers of documents with typed and with plain ones, after it is opened again, too", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      const numbers = (store: DocumentStore["Service"]) =>
+        Effect.gen(function*() {
+          const [one] = yield* store.aggregate("things", [{ $match: { _id: 1 } }]).pipe(Stream.runCollect)
+          const found = yield* store.find("things", { sort: { _id: 1 } })
+          return [yield* store.findById("things", 1), one, ...found].map((document) => document?.["n"])
+        })
+      const within = yield* inFolder(folder, (store) =>
+        Effect.gen(function*() {
+          yield* store.insertOne("things", { _id: 2, n: 2 })
+          const [before] = yield* store.find("things", {})
+          yield* store.transaction(store.insertOne("things", { _id: 1, n: Long.fromNumber(1) }))
+          yield* store.updateOne("things", { _id: 2 }, { $mul: { n: 1.5 } })
+          return [before?.["n"], ...yield* numbers(store)]
+        }))
+      const types = { $type: ["long", "double"] }
+      const again = yield* inFolder(
+        folder,
+        (store) => Effect.all([numbers(store), store.count("things", { n: types })])
+      )
+      assert.deepStrictEqual([within, again], [[2, 1, 1, 1, 3], [[1, 1, 1, 3], 2]])
     }))
 
   it.live("is opened by one of many fibers", () =>

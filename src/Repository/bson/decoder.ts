@@ -8,16 +8,26 @@ import * as BSON from "bson"
 import type { Document } from "../DocumentStore.ts"
 import { maxDepth } from "./limits.ts"
 import { dateOf } from "./normalise.ts"
-import { doubleOf, made, plainNumber } from "./number.ts"
+import { doubleOf, made, plainNumber, wrappedCount } from "./number.ts"
+import { markWrapped } from "./plainDocument.ts"
 import { isDocument, tagOf } from "./value.ts"
 
 /**
- * Decodes a document. It does not refer to the bytes, which may be overwritten afterwards. Throws what `bson` throws for
- * malformed BSON.
+ * Decodes a document, and marks one that has a `Double` or a `Long`. It does not refer to the bytes, which may be
+ * overwritten afterwards. Throws what `bson` throws for malformed BSON.
  *
  * @internal
  */
 export const decodeDocument = (given: Uint8Array): Document => {
+  const before = wrappedCount()
+  const document = decode(given)
+  if (wrappedCount() !== before) markWrapped(document)
+  return document
+}
+
+// internal
+
+const decode = (given: Uint8Array): Document => {
   const { buffer, byteOffset, length } = given
   if (buffer !== view.buffer) lookInto(buffer)
   at = byteOffset
@@ -32,8 +42,6 @@ export const decodeDocument = (given: Uint8Array): Document => {
   const typed = withTypes(document, tagOf(document) !== undefined)
   return hasSymbol ? BSON.deserialize(copy) : typed
 }
-
-// internal
 
 // Symbols are deprecated, and no store here writes them. `bson` has to make texts of them while it recognises references.
 let hasSymbol = false

@@ -57,17 +57,17 @@ export const doubleOf = (value: number): number | Double => isInt(value) ? made(
 export const longOf = (value: number): Long => made(Long.fromNumber(value))
 
 /**
- * Whether any `Double` or `Long` has been made or met; most programs have none, and need not look for them.
+ * How many `Double`s and `Long`s have been made or met; most programs have none, and need not look for them.
  *
  * @internal
  */
-export const hasWrapped = (): boolean => wrapped
+export const wrappedCount = (): number => wrapped
 
-let wrapped = false
+let wrapped = 0
 
 /** @internal */
 export const made = <A extends Double | Long>(number: A): A => {
-  wrapped = true
+  wrapped += 1
   return number
 }
 

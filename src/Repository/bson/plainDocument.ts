@@ -2,7 +2,7 @@
  * Documents as a store returns them: numbers are JavaScript's where they are exact, as the driver reads them.
  */
 import type { Document } from "../DocumentStore.ts"
-import { hasWrapped, plainNumber } from "./number.ts"
+import { plainNumber, wrappedCount } from "./number.ts"
 import { isArray, isDocument, setField } from "./value.ts"
 
 /**
@@ -11,21 +11,51 @@ import { isArray, isDocument, setField } from "./value.ts"
  * @internal
  */
 export const plainValue = <A>(value: A): A => {
-  if (!hasWrapped() || typeof value !== "object" || value === null) return value
+  if (wrappedCount() === 0 || typeof value !== "object" || value === null) return value
   // The copy has the same fields.
-  if (isArray(value)) return plainItems(value) as A
+  if (isArray(value)) return plainItems(value, plainValue) as A
   return (isDocument(value) ? plainFields(value) : plainNumber(value)) as A
 }
 
+/**
+ * Marks a document of a store that has a `Double` or a `Long`, before it is read.
+ *
+ * @internal
+ */
+export const markWrapped = (document: Document): void => {
+  marked.add(document)
+}
+
+/**
+ * A document of a store with plain numbers: the document itself unless it is marked, so that the fields of others are not
+ * looked at.
+ *
+ * @internal
+ */
+export const plainStored = (document: Document): Document => marked.has(document) ? plainFields(document) : document
+
+/**
+ * {@link plainStored} for each document: the same list if none is marked.
+ *
+ * @internal
+ */
+export const plainStoredList = (documents: ReadonlyArray<Document>): ReadonlyArray<Document> =>
+  plainItems(documents, plainStored)
+
 // internal
 
-const plainItems = (items: ReadonlyArray<unknown>): ReadonlyArray<unknown> => {
-  let copy: Array<unknown> | undefined
-  for (let i = 0; i < items.length; i++) {
-    const plain = plainValue(items[i])
-    if (plain === items[i]) continue
-    copy ??= [...items]
-    copy[i] = plain
+const marked = new WeakSet<Document>()
+
+const plainItems = <A>(items: ReadonlyArray<A>, plain: (item: A) => A): ReadonlyArray<A> => {
+  let copy: Array<A> | undefined
+  let at = 0
+  for (const item of items) {
+    const value = plain(item)
+    if (value !== item) {
+      copy ??= [...items]
+      copy[at] = value
+    }
+    at += 1
   }
   return copy ?? items
 }

@@ -27,6 +27,8 @@ export interface KeyTraits {
   multikey: boolean
   /** Some entries are not in the order of their values. */
   inexact: boolean
+  /** Of identifiers: whether a document has a `Double` or a `Long`. */
+  wrapped?: boolean
 }
 
 /** @internal */
@@ -158,7 +160,8 @@ const toDocument = ({ identifiers, indexes, name, number, validator }: Collectio
 
 const traitsOf = (document: Document): KeyTraits => ({
   multikey: document["multikey"] === true,
-  inexact: document["inexact"] === true
+  inexact: document["inexact"] === true,
+  wrapped: document["wrapped"] === true
 })
 
 const fromDocument = (document: Document): Collection => ({

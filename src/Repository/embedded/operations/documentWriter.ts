@@ -5,6 +5,7 @@
 import * as Result from "effect/Result"
 import { spend } from "../../../internal/stepBudget.ts"
 import { documentKey } from "../../bson/keyEncoding.ts"
+import { markWrapped, plainValue } from "../../bson/plainDocument.ts"
 import { isArray } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type Problem, rejected } from "../../mql/limits/queryProblem.ts"
@@ -39,13 +40,17 @@ export const prepare = (store: KeyValue, document: Document): Result.Result<Prep
   if (isArray(id) || id instanceof RegExp) {
     return Result.fail(rejected("_id can be neither an array nor a regular expression"))
   }
-  const traits = { multikey: false, inexact: false }
+  const traits: KeyTraits = { multikey: false, inexact: false }
   const key = documentKey(id, traits)
   // `_id` is stored first, as in MongoDB.
   const ordered = firstKeyOf(document) === "_id" ? document : Object.freeze({ _id: id, ...document })
   const encoded = store.encode(ordered)
   if (Result.isFailure(encoded)) return Result.fail(rejected(encoded.failure))
   if (encoded.success instanceof Uint8Array) spend(encoded.success.length)
+  if (plainValue(ordered) !== ordered) {
+    markWrapped(ordered)
+    traits.wrapped = true
+  }
   return Result.succeed({ document: ordered, encoded: encoded.success, key, traits })
 }
 
@@ -226,8 +231,9 @@ const entriesBefore = (index: Index, document: Document, key: string): ReadonlyS
  *
  * @internal
  */
-export const mergeTraits = (traits: KeyTraits, { inexact, multikey }: Omit<Entries, "keys">): boolean => {
-  const isWorse = (multikey && !traits.multikey) || (inexact && !traits.inexact)
+export const mergeTraits = (traits: KeyTraits, { inexact, multikey, wrapped = false }: KeyTraits): boolean => {
+  const isWorse = (multikey && !traits.multikey) || (inexact && !traits.inexact) || (wrapped && traits.wrapped !== true)
+  if (wrapped) traits.wrapped = true
   traits.multikey ||= multikey
   traits.inexact ||= inexact
   return isWorse

@@ -12,7 +12,6 @@ import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { beginStep } from "../../../internal/stepBudget.ts"
-import { plainValue } from "../../bson/plainDocument.ts"
 import type { Document } from "../../DocumentStore.ts"
 import type { BatchIterator } from "../../mql/execution/batchIterator.ts"
 import { type Problem, toError } from "../../mql/limits/queryProblem.ts"
@@ -100,8 +99,7 @@ export const readAll = <A>(
     const clock = fiber.getRef(Clock.Clock)
     const stopwatch = makeStopwatch(clock, timeLimit)
     stopwatch.start()
-    const opened = () => Result.map(open(clock.currentTimeMillisUnsafe()), plainly)
-    return collect(store, operation, opened, stopwatch, taker)
+    return collect(store, operation, () => open(clock.currentTimeMillisUnsafe()), stopwatch, taker)
   })
 
 /**
@@ -122,7 +120,7 @@ export const readStream = (
         Effect.withFiber((fiber) => {
           const clock = fiber.getRef(Clock.Clock)
           const stopwatch = makeStopwatch(clock, timeLimit)
-          const source = runStep(store, operation, () => Result.map(make(clock.currentTimeMillisUnsafe()), plainly))
+          const source = runStep(store, operation, () => make(clock.currentTimeMillisUnsafe()))
           return Result.isSuccess(source)
             ? Effect.succeed(pullFrom(store, operation, source.success, stopwatch))
             : Effect.fail(source.failure)
@@ -131,10 +129,6 @@ export const readStream = (
   )
 
 // internal
-
-/** The same items with plain numbers. */
-const plainly = <A>(source: BatchIterator<A>): BatchIterator<A> => () =>
-  Result.map(source(), (items) => items === undefined ? undefined : plainValue(items))
 
 // A read of few steps needs no turn of the event loop.
 const stepsPerTurn = 2

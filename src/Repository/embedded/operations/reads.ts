@@ -10,7 +10,8 @@ import * as Scope from "effect/Scope"
 import { documentKey } from "../../bson/keyEncoding.ts"
 import { normalise, normaliseOperand } from "../../bson/normalise.ts"
 import { segmentsOf } from "../../bson/path.ts"
-import { plainValue } from "../../bson/plainDocument.ts"
+import { plainStored, plainStoredList, plainValue } from "../../bson/plainDocument.ts"
+import { isDocument } from "../../bson/value.ts"
 import type { CollationOptions, Document, DocumentStore, FindOptions } from "../../DocumentStore.ts"
 import { distinctValues } from "../../mql/aggregation/distinct.ts"
 import { splitLeadingFind } from "../../mql/aggregation/leadingFind.ts"
@@ -26,7 +27,7 @@ import { parseScoredProjection } from "../../mql/projection/textScore.ts"
 import { parseCollation } from "../../mql/text/collation.ts"
 import type { ReadError } from "../../RepositoryError.ts"
 import type { KeyValue, ReadTables } from "../../storage/orderedStore.ts"
-import type { Catalog, ReadCatalog } from "../catalog/catalog.ts"
+import type { Catalog, Collection, ReadCatalog } from "../catalog/catalog.ts"
 import { countSource } from "./counts.ts"
 import { geoNear, leadingGeoNear } from "./geoNear.ts"
 import { findSource, parseFilterOf } from "./matchingDocuments.ts"
@@ -50,7 +51,9 @@ export const makeEmbeddedReads = (
   return {
     findById: (name, id) =>
       Effect.suspend(() =>
-        Effect.fromResult(Result.map(runStep(store, "findById", () => documentById(context, name, id)), plainValue))
+        Effect.fromResult(
+          runStep(store, "findById", () => documentById(context, name, id))
+        )
       ),
     find: (name, options) =>
       options.limit === 0
@@ -62,7 +65,7 @@ export const makeEmbeddedReads = (
         store,
         "stream",
         options.timeLimit,
-        () => Effect.succeed((now) => findDocuments(context, name, options, now))
+        () => Effect.succeed((now) => findPlain(context, name, options, now))
       ),
     count: (name, filter, options) => count(context, name, filter, options),
     estimatedCount: (name) =>
@@ -120,7 +123,8 @@ const documentById = (
   if (collection === undefined) return Result.succeed(undefined)
   const documentOf = (value: unknown) => {
     const recordId = store.entries(collection.number).get(documentKey(value))
-    return recordId === undefined ? undefined : store.documents(collection.number).get(recordId)
+    const document = recordId === undefined ? undefined : store.documents(collection.number).get(recordId)
+    return document !== undefined && hasWrapped(collection) ? plainStored(document) : document
   }
   if (typeof id === "string") return Result.succeed(documentOf(id.toWellFormed()))
   return Result.map(Result.mapError(normaliseOperand(id), rejected), documentOf)
@@ -172,12 +176,28 @@ const parseFind = (
   })
 }
 
-/** {@link findDocuments} for a result that is held in memory. Computed documents count towards the memory limit. */
-const findRetained: typeof findDocuments = (context, name, options, now, tools) =>
+/** {@link findDocuments} for the caller. */
+const findPlain: typeof findDocuments = (context, name, options, now, tools) =>
   Result.map(
     findDocuments(context, name, options, now, tools),
+    options.projection === undefined ? storedPlainly(context, name) : plainly
+  )
+
+/** {@link findPlain} for a result that is held in memory. Computed documents count towards the memory limit. */
+const findRetained: typeof findDocuments = (context, name, options, now, tools) =>
+  Result.map(
+    findPlain(context, name, options, now, tools),
     (source) => computes(options.projection) ? retaining(makeMemory(), source) : source
   )
+
+/** The results of a read with plain numbers. */
+const plainly = <A>(source: BatchIterator<A>): BatchIterator<A> => mapChunks(source, plainValue)
+
+/** {@link plainly} for documents of a collection as they are stored. */
+const storedPlainly = ({ catalog }: ReadContext, name: string) => (source: BatchIterator): BatchIterator =>
+  mapChunks(source, (documents) => hasWrapped(catalog.get(name)) ? plainStoredList(documents) : documents)
+
+const hasWrapped = (collection: Collection | undefined): boolean => collection?.identifiers.traits.wrapped === true
 
 const findAndCount = (
   context: StoreContext,
@@ -244,7 +264,7 @@ const distinct = (
     ? Result.fail(rejected(`"${path}" is no path`))
     : Result.map(
       filterOf(context, name, filter, now, options),
-      (parsed) => distinctValues(documentsOf(context, name, parsed), segmentsOf(path), parsed.collator)
+      (parsed) => plainly(distinctValues(documentsOf(context, name, parsed), segmentsOf(path), parsed.collator))
     )
 
 const aggregate = (
@@ -283,8 +303,15 @@ const aggregate = (
       parseFilter: (filter) => parseFilterOf(context.catalog, name, filter, { now, collator: collator.success }, false),
       read: (filter) => findSource(context.store, context.catalog, name, { ...filter, near: undefined })
     })
-  return Result.map(source, transform.success)
+  const asPlain = near === undefined && rest.every(isSelecting) ? storedPlainly(context, name) : plainly
+  return Result.map(source, (found) => asPlain(transform.success(found)))
 }
+
+/** Whether a stage passes documents on as they are. */
+const isSelecting = (stage: unknown): boolean =>
+  isDocument(stage) && Object.keys(stage).every((name) => selectingStages.has(name))
+
+const selectingStages = new Set(["$match", "$sort", "$limit", "$skip", "$sample"])
 
 const documentsOf = ({ catalog, store }: ReadContext, name: string, filter: Filter): BatchIterator =>
   mapChunks(findSource(store, catalog, name, filter), (found) => found.map(({ document }) => document))

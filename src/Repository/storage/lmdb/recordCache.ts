@@ -4,7 +4,7 @@
  * A value is cached at its second miss. The size is bounded; values are evicted by the clock algorithm (second chance). It
  * holds only committed values: a written key is dropped at once, and cached again only after its write is settled.
  */
-import { ObjectId } from "bson"
+import { Double, Long, ObjectId } from "bson"
 import { isArray } from "../../bson/value.ts"
 
 /**
@@ -183,7 +183,7 @@ const freeze = (value: unknown): boolean => {
     for (const item of value) if (!freeze(item)) return false
   } else if (Object.getPrototypeOf(value) === Object.prototype) {
     for (const name in value) if (!freeze(Reflect.get(value, name))) return false
-  } else return value instanceof Date || value instanceof ObjectId
+  } else return [Date, ObjectId, Double, Long].some((type) => value instanceof type)
   Object.freeze(value)
   return true
 }
