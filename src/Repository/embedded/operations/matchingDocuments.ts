@@ -6,7 +6,7 @@ import type { Direction } from "../../bson/path.ts"
 import { type BatchIterator, ended, mapChunks } from "../../mql/execution/batchIterator.ts"
 import { sorted } from "../../mql/execution/mergeSort.ts"
 import type { ExpressionContext } from "../../mql/expression/expression.ts"
-import { type Filter, parseFilter } from "../../mql/filter/parseFilter.ts"
+import { equalityFilter, type Filter, parseFilter } from "../../mql/filter/parseFilter.ts"
 import { conflict, type Problem } from "../../mql/limits/queryProblem.ts"
 import { makeMemory, type Memory } from "../../mql/limits/sizeLimits.ts"
 import { sortTooLarge } from "../../mql/projection/sortSpec.ts"
@@ -31,6 +31,8 @@ export const parseFilterOf = (
   context: ExpressionContext,
   canBeNear = true
 ): Result.Result<Filter, Problem> => {
+  const equality = equalityFilter(filter, context.collator)
+  if (equality !== undefined) return Result.succeed(equality)
   const collection = catalog.get(name)
   const parsed = parseFilter(filter, { ...context, texts: textIndexOf(collection)?.text, canBeNear })
   if (Result.isFailure(parsed) || parsed.success.near === undefined) return parsed

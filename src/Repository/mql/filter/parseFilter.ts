@@ -4,6 +4,7 @@
 import * as Result from "effect/Result"
 import type { Collator } from "../../bson/collator.ts"
 import { isOrdinaryKey, normalise } from "../../bson/normalise.ts"
+import { fieldOf, isArray } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import type { ExpressionContext } from "../expression/expression.ts"
 import { distanceTest, type Near } from "../geo/near.ts"
@@ -79,6 +80,23 @@ export const parseFilter = (
   )
 }
 
+/**
+ * The fast path for filters that compare top-level fields with scalars, such as `{ _id }`, whatever the collection; else
+ * `undefined`.
+ *
+ * @internal
+ */
+export const equalityFilter = (filter: unknown, collator: Collator | undefined): Filter | undefined => {
+  if (!isOwnDocument(filter)) return undefined
+  const fields: Array<readonly [string, unknown]> = []
+  for (const path of Object.keys(filter)) {
+    const value = comparedValue(filter[path])
+    if (!isScalar(value) || !isOrdinaryKey(path) || path.startsWith("$") || path.includes(".")) return undefined
+    fields.push([path, value])
+  }
+  return new EqualityFilter(fields, collator)
+}
+
 const parse = (filter: Document, context: FilterContext): Filter => {
   const parser = new FilterParser(context)
   const { itemConditions, test: conditionsTest } = parser.filter(filter, true)
@@ -119,18 +137,6 @@ const missingFieldOf = ([constraint]: ReadonlyArray<Constraint>): string | undef
     ? constraint.path
     : undefined
 
-/** The fast path for filters that compare top-level fields with scalars, such as `{ _id }`; else `undefined`. */
-const equalityFilter = (filter: unknown, collator: Collator | undefined): Filter | undefined => {
-  if (!isOwnDocument(filter)) return undefined
-  const fields: Array<readonly [string, unknown]> = []
-  for (const path of Object.keys(filter)) {
-    const value = comparedValue(filter[path])
-    if (!isScalar(value) || !isOrdinaryKey(path) || path.startsWith("$") || path.includes(".")) return undefined
-    fields.push([path, value])
-  }
-  return new EqualityFilter(fields, collator)
-}
-
 const isOwnDocument = (value: unknown): value is { readonly [key: string]: unknown } =>
   typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype
 
@@ -154,7 +160,7 @@ class EqualityFilter implements Filter {
     this.collator = collator
     this.equalities = fields
     this.constraints = fields.map(([path, value]) => ({ kind: "in", path, values: [value] }))
-    this.matches = every(fields.map(([path, value]) => testAt(path, onItems(equal(value, collator)))))
+    this.matches = every(fields.map(([path, value]) => scalarTest(path, value, collator)))
     this.isEmpty = fields.length === 0
     this.relativeCost = relativeCostOf(1 + 2 * fields.length)
   }
@@ -165,6 +171,15 @@ class EqualityFilter implements Filter {
     return (path) => conditions.flatMap((conditionsAt) => conditionsAt(path))
   }
 }
+
+/** Tests a top-level field, without what longer paths and other values need. */
+const scalarTest = (path: string, value: unknown, collator: Collator | undefined): Filter["matches"] =>
+  collator !== undefined || typeof value === "number"
+    ? testAt(path, onItems(equal(value, collator)))
+    : (document) => {
+      const found = fieldOf(document, path)
+      return found === value || (isArray(found) && found.includes(value))
+    }
 
 const ordinarySize = 64
 
