@@ -83,15 +83,16 @@ export const compilePattern = (pattern: string, options: string): Result.Result<
     return Result.fail("the regular expression repeats too much of itself too often")
   }
   const flags = Array.from(options).reduce((sum, option) => sum | (flagOf[option] ?? 0), 0)
+  const source = options.includes("x") ? condensed(pattern) : pattern
   return Result.map(
     Result.try({
-      try: () => RE2JS.compile(options.includes("x") ? condensed(pattern) : pattern, flags),
+      try: () => RE2JS.compile(source, flags),
       catch: (cause) => cause instanceof Error ? cause.message : "the regular expression is malformed"
     }),
     (compiled) => ({
       size: compiled.programSize(),
       isLocal: /^[^|*+?{]*[*+]?\)*$/.test(pattern),
-      test: (text) => compiled.test(text),
+      test: literalTest(source, flags) ?? ((text) => compiled.test(text)),
       find: (text, from) => {
         const matcher = compiled.matcher(text)
         return matcher.find(from)
@@ -100,6 +101,14 @@ export const compilePattern = (pattern: string, options: string): Result.Result<
       }
     })
   )
+}
+
+/** The test of a pattern that is only a text to begin with or to contain; `undefined` for any other. */
+const literalTest = (pattern: string, flags: number): Pattern["test"] | undefined => {
+  const [, anchor, literal] = /^(\^?)([\w -]+)$/.exec(pattern) ?? []
+  // The other options change what such a pattern matches.
+  if (literal === undefined || (flags & ~RE2JS.DOTALL) !== 0) return undefined
+  return anchor === "" ? (text) => text.includes(literal) : (text) => text.startsWith(literal)
 }
 
 /**
