@@ -193,8 +193,12 @@ const leastExponent = -6176
 // Of the greatest decimal.
 const maxWholeDigits = 6145
 
-/** The same number with the exponent, or with the greatest one below it. */
-const withoutZeros = ({ digits, exponent }: Exact, wanted: number): Exact => {
+/**
+ * The same number with the exponent, or with the greatest one below it.
+ *
+ * @internal
+ */
+export const withoutZeros = ({ digits, exponent }: Exact, wanted: number): Exact => {
   let [left, at] = [digits, exponent]
   while (at < wanted && left % 10n === 0n) {
     left /= 10n

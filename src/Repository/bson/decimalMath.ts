@@ -3,7 +3,7 @@
  * more digits.
  */
 import type { Decimal128 } from "bson"
-import { decimalOf, decimalOfDouble } from "./arithmetic.ts"
+import { decimalOf, decimalOfDouble, withoutZeros } from "./arithmetic.ts"
 import { fixedOf, lengthOf, lnOf, nearest, ofFixed, one, places, powerOfE, rootOf } from "./fixedPoint.ts"
 import { type BsonNumber, type Exact, exactOf, toDouble } from "./number.ts"
 
@@ -21,7 +21,7 @@ export const squareRoot = (value: BsonNumber): Decimal128 => {
   const digits = exact.digits * 10n ** BigInt(shift)
   const root = rootOf(digits)
   const exponent = (exact.exponent - shift) / 2
-  if (root * root === digits) return decimalOf(shortest({ digits: root, exponent }, Math.floor(exact.exponent / 2)))
+  if (root * root === digits) return decimalOf(withoutZeros({ digits: root, exponent }, Math.floor(exact.exponent / 2)))
   // One more digit says that the root is beyond a tie.
   return decimalOf({ digits: root * 10n + 1n, exponent: exponent - 1 })
 }
@@ -129,13 +129,3 @@ const isWhole = ({ digits, exponent }: Exact): boolean =>
   exponent >= 0 || (-exponent <= extraDigits && digits % 10n ** BigInt(-exponent) === 0n)
 
 const isOdd = ({ digits, exponent }: Exact): boolean => exponent <= 0 && (digits / 10n ** BigInt(-exponent)) % 2n !== 0n
-
-/** The same number with the exponent, or with the greatest one below it. */
-const shortest = ({ digits, exponent }: Exact, wanted: number): Exact => {
-  let [left, at] = [digits, exponent]
-  while (at < wanted && left % 10n === 0n) {
-    left /= 10n
-    at += 1
-  }
-  return { digits: left, exponent: at }
-}

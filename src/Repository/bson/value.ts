@@ -3,7 +3,7 @@
  */
 import type { Binary, DBRef, ObjectId, Timestamp } from "bson"
 import type { Document } from "../DocumentStore.ts"
-import { type BsonNumber, compareNumbers } from "./number.ts"
+import { type BsonNumber, compareNumbers, isZero } from "./number.ts"
 
 /**
  * The rank of each BSON type in MongoDB's comparison order: values of different types compare by it.
@@ -101,6 +101,16 @@ export const isArray = (value: unknown): value is ReadonlyArray<unknown> => Arra
 
 /** @internal */
 export const isNumber = (value: unknown): value is BsonNumber => rankOf(value) === Rank.number
+
+/**
+ * Whether MongoDB takes a value for true: all but `false`, `null`, missing and 0.
+ *
+ * @internal
+ */
+export const isTruthy = (value: unknown): boolean => {
+  if (value === false || value === undefined || value === null || value === 0) return false
+  return typeof value !== "object" || !isNumber(value) || !isZero(value)
+}
 
 /**
  * An own field of a document; inherited ones are `undefined`.

@@ -15,11 +15,11 @@ import { parseExpression } from "../expression/parseExpression.ts"
 import { BestValues } from "../expression/sortedValues.ts"
 import {
   checkMethod,
-  Deviation,
   isExtreme,
+  numberSummaries,
   partsOfPercentile,
   percentiles,
-  Total
+  type Summary
 } from "../expression/summaryOperators.ts"
 import { charge } from "../limits/costBudget.ts"
 import { orReject, reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
@@ -105,10 +105,7 @@ const ofOne = (better: (order: Order) => (value: unknown, kept: unknown) => bool
     }
   })
 
-const summed = <A extends { readonly add: (value: unknown) => void }>(
-  start: () => A,
-  result: (summary: A) => unknown
-): Make =>
+const summed = <A extends Summary<A>>(start: () => A, result: (summary: A) => unknown): Make =>
   ofValues(() => {
     const summary = start()
     return { add: (value) => summary.add(value), result: () => result(summary) }
@@ -277,10 +274,11 @@ const quantiles =
     return ofAll((values) => result(percentiles(values, wanted)))(input, context)
   }
 
+const summaries = numberSummaries(summed)
+
 const accumulators = new Map<string, Make>([
-  ["$sum", summed(() => new Total(), (total) => total.sum())],
-  ["$avg", summed(() => new Total(), (total) => total.mean())],
-  ["$count", (_, context) => summed(() => new Total(), (total) => total.sum())(1, context)],
+  ...Object.entries(summaries),
+  ["$count", (_, context) => summaries.$sum(1, context)],
   ["$min", ofOne((order) => isExtreme(-1, order))],
   ["$max", ofOne((order) => isExtreme(1, order))],
   ["$first", ofOne(() => () => false)],
@@ -290,8 +288,6 @@ const accumulators = new Map<string, Make>([
   ["$setUnion", unions((value) => listOf("$setUnion", value))],
   ["$concatArrays", $concatArrays],
   ["$mergeObjects", $mergeObjects],
-  ["$stdDevPop", summed(() => new Deviation(), (deviation) => deviation.ofPopulation())],
-  ["$stdDevSamp", summed(() => new Deviation(), (deviation) => deviation.ofSample())],
   ["$median", quantiles(([median]) => median, [0.5])],
   ["$percentile", quantiles((all) => all)],
   ["$firstN", placed(firstOnes)],

@@ -2,13 +2,14 @@
  * `$densify`: adds documents where a sequence of numbers or dates has gaps.
  */
 import { multiply } from "../../bson/arithmetic.ts"
-import { type BsonNumber, compareNumbers, plainNumber } from "../../bson/number.ts"
+import { type BsonNumber, compareNumbers } from "../../bson/number.ts"
 import { segmentsOf, valueAt, withValue } from "../../bson/path.ts"
 import { compare, isArray, isDocument, isNumber } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
-import { addMonths, millisecondsOf } from "../dates/calendar.ts"
+import { utc } from "../dates/timeZone.ts"
 import { dateAt, plus } from "../expression/arithmeticOperators.ts"
-import { isNothing } from "../expression/expression.ts"
+import { timeAfter, unitOf } from "../expression/dateOperators.ts"
+import { isNothing, wholeOf } from "../expression/expression.ts"
 import { reject } from "../limits/queryProblem.ts"
 import { fieldsKey, type Partition, partitioned } from "./partitions.ts"
 import type { StageParser } from "./stageContext.ts"
@@ -71,20 +72,11 @@ const numberAfter = (step: BsonNumber) => (start: Value, steps: number): Value =
   isNumber(start) ? plus(start, multiply(step, steps) ?? Infinity) : reject("$densify needs a unit for dates")
 
 const dateAfter = (given: BsonNumber, unit: unknown): (start: Value, steps: number) => Value => {
-  const step = plainNumber(given)
-  const months = unit === "month" ? 1 : unit === "quarter" ? 3 : unit === "year" ? 12 : undefined
-  const duration = unit === "week"
-    ? 7 * millisecondsOf.day
-    : new Map<unknown, number>(Object.entries(millisecondsOf)).get(unit)
-  if (months === undefined && duration === undefined) return reject("$densify needs a unit of time")
-  if (typeof step !== "number" || !Number.isInteger(step)) return reject("$densify of dates needs a whole step")
-  return (start, steps) => {
-    if (!(start instanceof Date)) return reject("$densify needs dates, since it has a unit")
-    const time = start.getTime()
-    return dateAt(
-      duration === undefined ? addMonths(time, (months ?? 1) * step * steps) : time + duration * step * steps
-    )
-  }
+  const [step, name] = [wholeOf("the step of $densify for dates", given), unitOf("$densify", unit)]
+  return (start, steps) =>
+    start instanceof Date
+      ? dateAt(timeAfter(start.getTime(), step * steps, name, utc))
+      : reject("$densify needs dates, since it has a unit")
 }
 
 /** May throw. */

@@ -3,10 +3,11 @@
  */
 import { EqualTexts } from "../../bson/equalTexts.ts"
 import { encodeComponent } from "../../bson/keyEncoding.ts"
-import { childOf, isArrayIndex, type Segments, segmentsOf } from "../../bson/path.ts"
-import { isArray, isDocument } from "../../bson/value.ts"
+import { segmentsOf } from "../../bson/path.ts"
+import { isArray } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type BatchIterator, consumeThen } from "../execution/batchIterator.ts"
+import { follow } from "../expression/parseExpression.ts"
 import { beginEvaluation, charge } from "../limits/costBudget.ts"
 import { memoryOf, sizeOfValue } from "../limits/sizeLimits.ts"
 import type { StageContext } from "./stageContext.ts"
@@ -74,24 +75,9 @@ export const listOf = (value: unknown): ReadonlyArray<unknown> => isArray(value)
  * @internal
  */
 export const valuesAt = (document: Document, path: string): ReadonlyArray<unknown> =>
-  listOf(along(document, segmentsOf(path)))
+  listOf(follow(document, segmentsOf(path), 0, true))
 
 // internal
-
-/** The value at a path, which leads to the items of an array by their numbers, or through its documents. */
-const along = (start: unknown, path: Segments, from = 0): unknown => {
-  let node = start
-  for (let at = from; at < path.length; at++) {
-    const segment = path[at] ?? ""
-    if (isArray(node) && !isArrayIndex(segment)) {
-      charge(4 * node.length)
-      return node.map((item) => isDocument(item) ? along(item, path, at) : undefined)
-        .filter((value) => value !== undefined)
-    }
-    node = childOf(node, segment)
-  }
-  return node
-}
 
 const entrySize = 100
 

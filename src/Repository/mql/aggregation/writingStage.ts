@@ -7,6 +7,7 @@ import type { Document } from "../../DocumentStore.ts"
 import type { ExpressionContext } from "../expression/expression.ts"
 import { type LetVariables, parseLet } from "../expression/letVariables.ts"
 import { catchRejection, type Problem, reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
+import { isName } from "./joinTable.ts"
 
 /**
  * What happens to a document that is there already, as an update by a pipeline; `undefined` if nothing does.
@@ -95,5 +96,3 @@ const parseMerge = (operand: unknown, context: ExpressionContext): Merge => {
     variables: parseLet(variables ?? {}, "$merge", { ...context, variables: undefined })
   }
 }
-
-const isName = (value: unknown): value is string => typeof value === "string" && value !== ""

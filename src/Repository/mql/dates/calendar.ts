@@ -21,12 +21,27 @@ export const millisecondsOf = {
   second: 1000,
   minute: 60_000,
   hour: 3_600_000,
-  day: 86_400_000
+  day: 86_400_000,
+  week: 604_800_000
 } as const
+
+const durations: ReadonlyMap<unknown, number> = new Map(Object.entries(millisecondsOf))
+
+/**
+ * The milliseconds of a unit of time; `undefined` if it has not always as many, or is none.
+ *
+ * @internal
+ */
+export const durationOf = (unit: unknown): number | undefined => durations.get(unit)
 
 const floorDiv = (value: number, divisor: number): number => Math.floor(value / divisor)
 
-const modulo = (value: number, divisor: number): number => value - divisor * Math.floor(value / divisor)
+/**
+ * The remainder that is not negative.
+ *
+ * @internal
+ */
+export const modulo = (value: number, divisor: number): number => value - divisor * Math.floor(value / divisor)
 
 /**
  * The days from 1970-01-01 to a day. The month and the day may be out of range: they then count on.

@@ -5,23 +5,14 @@ import { Decimal128, type Long, ObjectId, type Timestamp } from "bson"
 import * as Result from "effect/Result"
 import { decimalOfDouble, integerOf } from "../../bson/arithmetic.ts"
 import { type BsonNumber, doubleOf, exactOf, isDecimal, isDouble, longOf, toDouble } from "../../bson/number.ts"
-import { bytesOf, isDocument, isNumber, Rank, rankOf } from "../../bson/value.ts"
+import { bytesOf, isDocument, isNumber, isTruthy, Rank, rankOf } from "../../bson/value.ts"
 import { formatDate, isoFormat, parseDate } from "../dates/dateText.ts"
 import { utc } from "../dates/timeZone.ts"
 import { charge } from "../limits/costBudget.ts"
 import { catchRejection, reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
+import { typeNameOf } from "../predicate/types.ts"
 import { dateAt } from "./arithmeticOperators.ts"
-import {
-  constant,
-  isNothing,
-  isTruthy,
-  namesOf,
-  type OperatorParser,
-  type OperatorParsers,
-  timeOf,
-  typeNameOf,
-  unary
-} from "./expression.ts"
+import { constant, isNothing, namesOf, type OperatorParser, type OperatorParsers, timeOf, unary } from "./expression.ts"
 
 /**
  * A number or a date as a text, or a text as it is; `undefined` for other values.

@@ -9,10 +9,12 @@ import {
   dayOfWeek,
   dayOfYear,
   daysToIsoWeek,
+  durationOf,
   isoDayOfWeek,
   isoWeekOf,
   localOf,
   millisecondsOf,
+  modulo,
   type Parts,
   partsOf,
   weekOfYear
@@ -125,7 +127,6 @@ const fromIsoWeek = named(
 const $dateFromParts: OperatorParser = (...given) =>
   isDocument(given[0]) && Object.hasOwn(given[0], "isoWeekYear") ? fromIsoWeek(...given) : fromCalendar(...given)
 
-const durations: ReadonlyMap<string, number> = new Map(Object.entries(millisecondsOf))
 const monthsIn: ReadonlyMap<string, number> = new Map([["month", 1], ["quarter", 3], ["year", 12]])
 
 /**
@@ -135,7 +136,7 @@ const monthsIn: ReadonlyMap<string, number> = new Map([["month", 1], ["quarter",
  */
 export const unitOf = (name: string, value: unknown): string => {
   const unit = textOf(`the unit of ${name}`, value)
-  return durations.has(unit) || monthsIn.has(unit) || unit === "week" ? unit : reject(`${name} has no unit "${unit}"`)
+  return durationOf(unit) !== undefined || monthsIn.has(unit) ? unit : reject(`${name} has no unit "${unit}"`)
 }
 
 /**
@@ -145,11 +146,9 @@ export const unitOf = (name: string, value: unknown): string => {
  */
 export const timeAfter = (time: number, count: number, unit: string, zone: Zone): number => {
   const months = monthsIn.get(unit)
-  const perUnit = durations.get(unit)
   if (months !== undefined) return fromLocal(addMonths(toLocal(time, zone), count * months), zone)
-  if (perUnit !== undefined && unit !== "day") return time + count * perUnit
-  const days = unit === "week" ? 7 * count : count
-  return fromLocal(toLocal(time, zone) + days * millisecondsOf.day, zone)
+  const passed = count * (durationOf(unit) ?? 1)
+  return unit === "day" || unit === "week" ? fromLocal(toLocal(time, zone) + passed, zone) : time + passed
 }
 
 const moved = (sign: 1 | -1): OperatorParser =>
@@ -185,12 +184,10 @@ const boundariesBefore = (unit: string, time: number, zone: Zone, start: number)
   }
   if (unit === "week") return weekNumber(dayNumber(local), start)
   if (unit === "day") return dayNumber(local)
-  const perUnit = durations.get(unit) ?? 1
+  const perUnit = durationOf(unit) ?? 1
   // Within a zone hours are counted as they pass, an hour that a clock skips or repeats included.
   return Math.floor((time + modulo(offset, perUnit)) / perUnit)
 }
-
-const modulo = (value: number, divisor: number): number => value - divisor * Math.floor(value / divisor)
 
 const $dateDiff = named(["startDate", "endDate", "unit"], ["timezone", "startOfWeek"], (values, name) => {
   const zone = zoneFrom(name, values)
@@ -231,9 +228,9 @@ const $dateTrunc = named(["date", "unit"], ["binSize", "timezone", "startOfWeek"
   if (kind === "week") {
     // The first beginning of a week in 2000.
     const first = reference + modulo(start - dayOfWeek(reference), 7) * millisecondsOf.day
-    return dateAt(fromLocal(binStart(local, first, bin * 7 * millisecondsOf.day), zone))
+    return dateAt(fromLocal(binStart(local, first, bin * millisecondsOf.week), zone))
   }
-  return dateAt(binStart(local, reference, bin * (durations.get(kind) ?? 1)) - offset)
+  return dateAt(binStart(local, reference, bin * (durationOf(kind) ?? 1)) - offset)
 })
 
 /** @internal */

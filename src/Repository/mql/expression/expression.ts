@@ -7,7 +7,7 @@
 import type { Timestamp } from "bson"
 import { spend } from "../../../internal/stepBudget.ts"
 import type { Collator } from "../../bson/collator.ts"
-import { type BsonNumber, isDouble, isInt, isLong, isZero, toDouble } from "../../bson/number.ts"
+import { type BsonNumber, toDouble } from "../../bson/number.ts"
 import { isArray, isDocument, isNumber, Rank, rankOf } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { reject } from "../limits/queryProblem.ts"
@@ -210,27 +210,6 @@ export const wholeOf = (name: string, value: unknown): number => {
 }
 
 /**
- * Whether MongoDB takes a value for true: all but `false`, `null`, missing and 0.
- *
- * @internal
- */
-export const isTruthy = (value: unknown): boolean => {
-  if (value === false || isNothing(value) || value === 0) return false
-  return typeof value !== "object" || !isNumber(value) || !isZero(value)
-}
-
-/**
- * The name of a value's BSON type.
- *
- * @internal
- */
-export const typeNameOf = (value: unknown): string => {
-  if (value === undefined) return "missing"
-  if (!isNumber(value)) return typeNames.get(rankOf(value)) ?? "object"
-  return isInt(value) ? "int" : isDouble(value) ? "double" : isLong(value) ? "long" : "decimal"
-}
-
-/**
  * The milliseconds since 1970 of a value that MongoDB takes for a date; `undefined` for any other value.
  *
  * @internal
@@ -267,19 +246,3 @@ export const costOf = (expression: unknown): number => {
 const constants = new WeakSet<Expression>()
 
 const valueCost = 4
-
-const typeNames: ReadonlyMap<Rank, string> = new Map([
-  [Rank.minKey, "minKey"],
-  [Rank.null, "null"],
-  [Rank.string, "string"],
-  [Rank.document, "object"],
-  [Rank.array, "array"],
-  [Rank.binary, "binData"],
-  [Rank.objectId, "objectId"],
-  [Rank.boolean, "bool"],
-  [Rank.date, "date"],
-  [Rank.timestamp, "timestamp"],
-  [Rank.regularExpression, "regex"],
-  [Rank.code, "javascript"],
-  [Rank.maxKey, "maxKey"]
-])

@@ -2,10 +2,11 @@
  * The expression operators that compare, combine conditions and choose.
  */
 import { orderOf } from "../../bson/collator.ts"
-import { fieldOf, isArray, isDocument, isNumber } from "../../bson/value.ts"
+import { fieldOf, isArray, isDocument, isNumber, isTruthy } from "../../bson/value.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
 import { sizeOfValue } from "../limits/sizeLimits.ts"
+import { typeNameOf } from "../predicate/types.ts"
 import {
   argumentsOf,
   binary,
@@ -13,12 +14,10 @@ import {
   constant,
   type Expression,
   isNothing,
-  isTruthy,
   missing,
   namesOf,
   type OperatorParser,
   type OperatorParsers,
-  typeNameOf,
   unary
 } from "./expression.ts"
 

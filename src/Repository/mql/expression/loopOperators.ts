@@ -1,7 +1,7 @@
 /**
  * The expression operators that bind variables, most of them for each item of an array.
  */
-import { isDocument } from "../../bson/value.ts"
+import { isDocument, isTruthy } from "../../bson/value.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
 import { sizeOfValue } from "../limits/sizeLimits.ts"
@@ -9,7 +9,6 @@ import {
   costOf,
   type Expression,
   isNothing,
-  isTruthy,
   listOf,
   namesOf,
   type OperatorParser,

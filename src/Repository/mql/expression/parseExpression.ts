@@ -2,7 +2,7 @@
  * Parses expressions: literals, references to fields and variables, and operators.
  */
 import { dateOf } from "../../bson/normalise.ts"
-import { type Segments, segmentsOf } from "../../bson/path.ts"
+import { isArrayIndex, type Segments, segmentsOf } from "../../bson/path.ts"
 import { fieldOf, isArray, isDocument, setField } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { charge } from "../limits/costBudget.ts"
@@ -40,24 +40,29 @@ export const parseExpression = (expression: unknown, context: ExpressionContext)
   makeParser(context).parse(expression)
 
 /**
- * The value at a path, as expressions read it: an array yields the array of the values in its documents, and has no fields
- * by number.
+ * The value at a path, as expressions read it: an array yields the array of the values in its documents. Only joins enter it
+ * by the index of an item (`hasIndexes`).
  *
  * @internal
  */
-export const follow = (start: unknown, path: Segments, from = 0): unknown => {
+export const follow = (start: unknown, path: Segments, from = 0, hasIndexes = false): unknown => {
   let node = start
   for (let at = from; at < path.length; at++) {
+    const segment = path[at] ?? ""
     if (isArray(node)) {
+      if (hasIndexes && isArrayIndex(segment)) {
+        node = node[Number(segment)]
+        continue
+      }
       charge(4 * node.length)
       const found: Array<unknown> = []
       for (const item of node) {
-        const value = isDocument(item) ? follow(item, path, at) : undefined
+        const value = isDocument(item) ? follow(item, path, at, hasIndexes) : undefined
         if (value !== undefined) found.push(value)
       }
       return found
     }
-    node = isDocument(node) ? fieldOf(node, path[at] ?? "") : undefined
+    node = isDocument(node) ? fieldOf(node, segment) : undefined
   }
   return node
 }

@@ -2,6 +2,7 @@
  * The expression operators that take arrays for sets. They charge their cost before they do the work.
  */
 import type { Collator } from "../../bson/collator.ts"
+import { isTruthy } from "../../bson/value.ts"
 import { ValueSet } from "../../bson/valueSet.ts"
 import { charge } from "../limits/costBudget.ts"
 import { sizeOfValue } from "../limits/sizeLimits.ts"
@@ -9,7 +10,6 @@ import {
   binary,
   collated,
   isNothing,
-  isTruthy,
   listOf,
   type OperatorParser,
   type OperatorParsers,

@@ -2,6 +2,7 @@
  * Values in order, to which others are added and from which they are removed in about the square root of their number: they
  * are in chunks, so that few of them move.
  */
+import { partition } from "../../bson/collator.ts"
 import { charge } from "../limits/costBudget.ts"
 
 /** @internal */
@@ -87,14 +88,14 @@ export class SortedValues<A> {
 
   /** The first chunk that ends with this item or a later one; with `least` 1, with a later one. */
   #chunkOf(item: A, least: 0 | 1): number {
-    return firstIn(this.#chunks.length, (at) => {
+    return partition(0, this.#chunks.length, (at) => {
       const last = this.#chunks[at]?.at(-1)
-      return last !== undefined && this.#order(last, item) >= least
+      return last === undefined || this.#order(last, item) < least
     })
   }
 
   #placeIn(chunk: ReadonlyArray<A>, item: A, least: 0 | 1): number {
-    return firstIn(chunk.length, (at) => this.#order(chunk[at]!, item) >= least)
+    return partition(0, chunk.length, (at) => this.#order(chunk[at]!, item) < least)
   }
 }
 
@@ -138,14 +139,3 @@ export class BestValues<A> {
 // internal
 
 const maxChunk = 512
-
-/** The first place from which on a condition holds. */
-const firstIn = (length: number, holds: (at: number) => boolean): number => {
-  let [from, to] = [0, length]
-  while (from < to) {
-    const middle = (from + to) >> 1
-    if (holds(middle)) to = middle
-    else from = middle + 1
-  }
-  return from
-}

@@ -128,6 +128,31 @@ export class Deviation {
 }
 
 /**
+ * A summary of values in order.
+ *
+ * @internal
+ */
+export interface Summary<A> {
+  readonly add: (value: unknown) => void
+  /** The summary of its values and later ones. */
+  readonly with: (later: A) => A
+}
+
+/**
+ * The operators that are summaries of numbers: expressions, groups and windows have them alike.
+ *
+ * @internal
+ */
+export const numberSummaries = <Operator>(
+  of: <A extends Summary<A>>(start: () => A, result: (summary: A) => unknown) => Operator
+) => ({
+  $sum: of(() => new Total(), (total) => total.sum()),
+  $avg: of(() => new Total(), (total) => total.mean()),
+  $stdDevPop: of(() => new Deviation(), (deviation) => deviation.ofPopulation()),
+  $stdDevSamp: of(() => new Deviation(), (deviation) => deviation.ofSample())
+})
+
+/**
  * The percentiles of numbers for fractions from 0 to 1: each is one of the numbers.
  *
  * @internal
@@ -207,10 +232,7 @@ const extreme = (sign: 1 | -1): OperatorParser =>
     })
   })
 
-const summed = <A extends { readonly add: (value: unknown) => void }>(
-  start: () => A,
-  result: (summary: A) => unknown
-): OperatorParser =>
+const summed = <A extends Summary<A>>(start: () => A, result: (summary: A) => unknown): OperatorParser =>
   ofArguments((values) => {
     const summary = start()
     for (let i = 0; i < values.length; i++) summary.add(values[i])
@@ -221,12 +243,9 @@ const numbersOf = (input: unknown): ReadonlyArray<unknown> => isArray(input) ? i
 
 /** @internal */
 export const summaryOperators: OperatorParsers = {
-  $sum: summed(() => new Total(), (total) => total.sum()),
-  $avg: summed(() => new Total(), (total) => total.mean()),
+  ...numberSummaries(summed),
   $min: extreme(-1),
   $max: extreme(1),
-  $stdDevPop: summed(() => new Deviation(), (deviation) => deviation.ofPopulation()),
-  $stdDevSamp: summed(() => new Deviation(), (deviation) => deviation.ofSample()),
   $median: named(["input", "method"], [], ({ input, method }) => {
     checkMethod(method)
     return percentiles(numbersOf(input), [0.5])[0]

@@ -2,10 +2,11 @@
  * The operators on fields that have no conditions in them.
  */
 import type { Collator } from "../../bson/collator.ts"
+import { isTruthy } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { reject } from "../limits/queryProblem.ts"
 import { testsBits } from "../predicate/bits.ts"
-import { equal, hasSize, isTrue, matchesPattern, oneOf, ordered, remainder } from "../predicate/comparison.ts"
+import { equal, hasSize, matchesPattern, oneOf, ordered, remainder } from "../predicate/comparison.ts"
 import { ofType } from "../predicate/types.ts"
 import { type FieldTest, not, onItems, onValue } from "./fieldTest.ts"
 
@@ -29,7 +30,7 @@ export const fieldOperators: ReadonlyMap<string, FieldOperator> = new Map<string
   ["$nin", (operand, _, collator) => not(onItems(oneOf(operand, collator)))],
   ["$regex", (operand, siblings) => onItems(matchesPattern(operand, siblings["$options"]))],
   ["$options", (_, siblings) => Object.hasOwn(siblings, "$regex") ? always : reject("$options needs a $regex")],
-  ["$exists", (operand) => isTrue(operand) ? exists : isMissing],
+  ["$exists", (operand) => isTruthy(operand) ? exists : isMissing],
   ["$size", (operand) => onValue(hasSize(operand))],
   ["$mod", (operand) => onItems(remainder(operand))],
   ["$bitsAllSet", (operand) => onItems(testsBits("$bitsAllSet")(operand))],

@@ -1,10 +1,10 @@
 /**
  * Parses filters into tests in one pass, which also finds the constraints that every match meets.
  */
-import { isArray, isDocument } from "../../bson/value.ts"
+import { isArray, isDocument, isTruthy } from "../../bson/value.ts"
 import { DifferentValues } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
-import { type ExpressionContext, isTruthy } from "../expression/expression.ts"
+import type { ExpressionContext } from "../expression/expression.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
 import { parseGeoIntersects, parseGeoWithin } from "../geo/geoFilter.ts"
 import { type Near, parseNear } from "../geo/near.ts"

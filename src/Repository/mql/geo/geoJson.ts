@@ -78,16 +78,22 @@ export const geometryIn = (value: unknown): Geometry | undefined => {
 }
 
 /**
+ * {@link legacyPair} of finite numbers.
+ *
+ * @internal
+ */
+export const finitePair = (value: unknown): Pair | undefined => {
+  const pair = legacyPair(value)
+  return pair !== undefined && Number.isFinite(pair.x) && Number.isFinite(pair.y) ? pair : undefined
+}
+
+/**
  * The point on the plane that a stored value is: a legacy pair, or a GeoJSON point.
  *
  * @internal
  */
-export const pairIn = (value: unknown): Pair | undefined => {
-  const pair = isGeoJson(value)
-    ? (value["type"] === "Point" ? legacyPair(value["coordinates"]) : undefined)
-    : legacyPair(value)
-  return pair !== undefined && Number.isFinite(pair.x) && Number.isFinite(pair.y) ? pair : undefined
-}
+export const pairIn = (value: unknown): Pair | undefined =>
+  isGeoJson(value) ? (value["type"] === "Point" ? finitePair(value["coordinates"]) : undefined) : finitePair(value)
 
 /**
  * The point of the Earth at a pair of degrees. Rejects a pair out of bounds.

@@ -8,7 +8,7 @@ import type { Document } from "../../DocumentStore.ts"
 import { beginEvaluation } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
 import { type Area, type IndexKind, planeHalf } from "./cells.ts"
-import { geometryIn, legacyPair, onSphere, type Pair, pairIn, parseGeoJson } from "./geoJson.ts"
+import { finitePair, geometryIn, onSphere, type Pair, pairIn, parseGeoJson } from "./geoJson.ts"
 import { distanceFrom } from "./geometry.ts"
 import { someLocation } from "./location.ts"
 import { distance } from "./plane.ts"
@@ -116,11 +116,6 @@ export const distanceTest = ({ least, most, nearest }: Near) => (document: Docum
 const boundsIn = (options: Document, operator: string): Bounds => {
   const { $maxDistance = Infinity, $minDistance = 0 } = options
   return { least: boundOf($minDistance, operator), most: boundOf($maxDistance, operator) }
-}
-
-const finitePair = (value: unknown): Pair | undefined => {
-  const pair = legacyPair(value)
-  return pair !== undefined && Number.isFinite(pair.x) && Number.isFinite(pair.y) ? pair : undefined
 }
 
 const pointOf = (value: unknown): Vector => {

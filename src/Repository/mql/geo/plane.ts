@@ -7,7 +7,7 @@ import { isArray, isDocument, isNumber } from "../../bson/value.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
 import { arcCost } from "./arcs.ts"
-import { legacyPair, type Pair } from "./geoJson.ts"
+import { finitePair, type Pair } from "./geoJson.ts"
 
 /** @internal */
 export interface Shape {
@@ -52,9 +52,9 @@ export const centerAndRadius = (
   operator: string
 ): { readonly center: Pair; readonly radius: number } => {
   const [at, length, ...others] = isArray(operand) ? operand : []
-  const center = legacyPair(at)
+  const center = finitePair(at)
   const radius = isNumber(length) ? toDouble(length) : NaN
-  return center !== undefined && others.length === 0 && radius >= 0 && Number.isFinite(center.x + center.y)
+  return center !== undefined && others.length === 0 && radius >= 0
     ? { center, radius }
     : reject(`${operator} needs an array of a point and a radius from 0`)
 }
@@ -98,12 +98,7 @@ export const distance = (a: Pair, b: Pair): number => Math.hypot(a.x - b.x, a.y 
 
 const pairsOf = (operand: unknown, operator: string): ReadonlyArray<Pair> => {
   const items = isArray(operand) ? operand : isDocument(operand) ? Object.values(operand) : []
-  return items.map((item) => {
-    const pair = legacyPair(item)
-    return pair !== undefined && Number.isFinite(pair.x) && Number.isFinite(pair.y)
-      ? pair
-      : reject(`${operator} needs an array of points`)
-  })
+  return items.map((item) => finitePair(item) ?? reject(`${operator} needs an array of points`))
 }
 
 const isBetween = ({ x, y }: Pair, a: Pair, b: Pair): boolean =>

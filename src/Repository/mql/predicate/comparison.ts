@@ -4,7 +4,7 @@
  */
 import * as Result from "effect/Result"
 import { type Collator, orderOf } from "../../bson/collator.ts"
-import { isZero, toDouble } from "../../bson/number.ts"
+import { toDouble } from "../../bson/number.ts"
 import { equals, isArray, isDocument, isNumber, Rank, rankOf } from "../../bson/value.ts"
 import { DifferentValues } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
@@ -137,10 +137,6 @@ export const matchesPattern = (regex: unknown, options: unknown = ""): Condition
     ? matching(compilePattern(regex, options), (value) => value instanceof RegExp && value.source === regex)
     : reject("$regex needs a text or a regular expression")
 }
-
-/** @internal */
-export const isTrue = (value: unknown): boolean =>
-  value !== false && value !== null && value !== undefined && !(isNumber(value) && isZero(value))
 
 /** @internal */
 export const hasSize = (operand: unknown): Condition => {

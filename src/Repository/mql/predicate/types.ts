@@ -27,6 +27,13 @@ export const ofType = (operand: unknown): Condition => {
 export const typeTest = (type: unknown): Condition | undefined =>
   types.find(([name, code]) => type === name || (isNumber(type) && toDouble(type) === code))?.[2]
 
+/**
+ * The name of a value's type.
+ *
+ * @internal
+ */
+export const typeNameOf = (value: unknown): string => types.find(([, , test]) => test(value))?.[0] ?? "missing"
+
 // internal
 
 const unknownType = "$type needs the name or the number of a type, or an array of them"

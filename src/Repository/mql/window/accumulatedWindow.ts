@@ -11,11 +11,11 @@ import { type Expression, isNothing, namesOf, wholeOf } from "../expression/expr
 import { BestValues, SortedValues } from "../expression/sortedValues.ts"
 import {
   checkMethod,
-  Deviation,
   isExtreme,
+  numberSummaries,
   partsOfPercentile,
   percentilePlace,
-  Total
+  type Summary
 } from "../expression/summaryOperators.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject, rejectWith } from "../limits/queryProblem.ts"
@@ -23,7 +23,7 @@ import { memoryOf } from "../limits/sizeLimits.ts"
 import { parseSort } from "../projection/sortSpec.ts"
 import { isLeft, parseBounds } from "./bounds.ts"
 import { Fifo } from "./fifo.ts"
-import { summarised, type Summary } from "./slidingSummary.ts"
+import { summarised } from "./slidingSummary.ts"
 import { type Bounds, type WindowContext, type WindowFunction, withoutState } from "./window.ts"
 
 /**
@@ -268,16 +268,13 @@ const sortedNumbers = (
 
 /** @internal */
 export const windowAccumulators: ReadonlyMap<string, WindowParser> = new Map<string, WindowParser>([
-  ["$sum", summarising(() => new Total(), (total) => total.sum())],
-  ["$avg", summarising(() => new Total(), (total) => total.mean())],
+  ...Object.entries(numberSummaries(summarising)),
   ["$count", (operand, window, context) =>
     isDocument(operand) && Object.keys(operand).length === 0
       ? ofPlaces((_, from, to) => to - from, window, context)
       : reject("$count of a window takes an empty document")],
   ["$min", extreme(-1)],
   ["$max", extreme(1)],
-  ["$stdDevPop", summarising(() => new Deviation(), (deviation) => deviation.ofPopulation())],
-  ["$stdDevSamp", summarising(() => new Deviation(), (deviation) => deviation.ofSample())],
   ["$first", (operand, window, context) => {
     const read = context.parse(operand)
     return ofPlaces((documents, from, to) => from < to ? read(documents[from]) : null, window, context)

@@ -5,15 +5,16 @@ import { divide } from "../../bson/arithmetic.ts"
 import { type BsonNumber, compareNumbers, isZero, toDouble } from "../../bson/number.ts"
 import { isDocument, isNumber } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
-import { millisecondsOf } from "../dates/calendar.ts"
+import { durationOf } from "../dates/calendar.ts"
 import { minus, plus, times } from "../expression/arithmeticOperators.ts"
 import { unitOf } from "../expression/dateOperators.ts"
 import { namesOf } from "../expression/expression.ts"
 import { follow } from "../expression/parseExpression.ts"
+import type { Summary } from "../expression/summaryOperators.ts"
 import { reject } from "../limits/queryProblem.ts"
 import { summarising, type WindowParser } from "./accumulatedWindow.ts"
 import { includesCurrent, parseBounds } from "./bounds.ts"
-import { summarised, type Summary } from "./slidingSummary.ts"
+import { summarised } from "./slidingSummary.ts"
 import { type WindowContext, withoutState } from "./window.ts"
 
 /** @internal */
@@ -49,7 +50,9 @@ const pointsOf = (operand: unknown, name: string, { parse, sort }: WindowContext
   const [direction, ...others] = sort
   if (direction === undefined || others.length > 0) return reject(`${name} needs a sortBy of exactly one field`)
   const value = parse(input)
-  const milliseconds = unit === undefined ? undefined : millisecondsIn(unitOf(name, unit), name)
+  const milliseconds = unit === undefined
+    ? undefined
+    : durationOf(unitOf(name, unit)) ?? reject(`the unit of ${name} is at most a week`)
   const read = (document: unknown): Point => {
     const [place, found] = [follow(document, direction.path), value(document)]
     if (!isNumber(found)) return reject(`${name} needs numbers`)
@@ -63,12 +66,6 @@ const pointsOf = (operand: unknown, name: string, { parse, sort }: WindowContext
   }
   return { read, unit: milliseconds }
 }
-
-const millisecondsIn = (unit: string, name: string): number =>
-  unit === "week"
-    ? 7 * millisecondsOf.day
-    : new Map<string, number>(Object.entries(millisecondsOf)).get(unit) ??
-      reject(`the unit of ${name} is at most a week`)
 
 const derived: WindowParser = (operand, window, context) => {
   const { read, unit } = pointsOf(operand, "$derivative", context)

@@ -4,19 +4,9 @@
  * before. Each value is combined twice at most.
  */
 import type { Expression } from "../expression/expression.ts"
+import type { Summary } from "../expression/summaryOperators.ts"
 import { memoryOf } from "../limits/sizeLimits.ts"
 import type { Bounds, WindowFunction } from "./window.ts"
-
-/**
- * A summary of values in order.
- *
- * @internal
- */
-export interface Summary<A> {
-  readonly add: (value: unknown) => void
-  /** The summary of its values and later ones. */
-  readonly with: (later: A) => A
-}
 
 /**
  * A window function whose value is a summary. `read` gives the value of a document.
