@@ -132,6 +132,33 @@ export const collatedLanguageContract = (it: Tests) => {
       assert.deepStrictEqual([...found], [...expected])
     }))
 
+  it.effect("does not apply to patterns and replacements, as on the manual's pages of them", () =>
+    Effect.gen(function*() {
+      const { name, store } = yield* collectionOf([
+        { _id: 1, category: "café", status: "cafe" },
+        { _id: 2, category: "cafe", status: "Cafe" },
+        { _id: 3, category: "cafE", status: "café" }
+      ])
+      const finds = { input: "$category", regex: /cafe/ }
+      const replaces = { input: "$status", find: "Cafe", replacement: "CAFE" }
+      const computed = {
+        found: { $regexFind: finds },
+        all: { $size: { $regexFindAll: finds } },
+        matches: { $regexMatch: finds },
+        one: { $replaceOne: replaces },
+        every: { $replaceAll: replaces }
+      }
+      const found = yield* Stream.runCollect(
+        store.aggregate(name, [{ $project: computed }], { collation: { locale: "fr", strength: 1 } })
+      )
+      const nothing = { found: null, all: 0, matches: false }
+      assert.deepStrictEqual([...found], [
+        { _id: 1, ...nothing, one: "cafe", every: "cafe" },
+        { _id: 2, found: { match: "cafe", idx: 0, captures: [] }, all: 1, matches: true, one: "CAFE", every: "CAFE" },
+        { _id: 3, ...nothing, one: "café", every: "café" }
+      ])
+    }))
+
   it.effect.each<[string, Document, Document, Filter?]>([
     ["$addToSet", { $addToSet: { l: "A" } }, { l: ["a", "b"] }],
     ["$addToSet of several", { $addToSet: { l: { $each: ["C", "c"] } } }, { l: ["a", "b", "C"] }],
