@@ -23,7 +23,8 @@ const secantus = {
   newFieldOrder: "It adds fields in the order of the update, not of their names.",
   elementOfPositional: { what: "It gives $ the item of another condition than the $elemMatch.", calls: /\.\$"/ },
   pathsThroughLists: {
-    what: "It ends a path of $slice, $project and $addFields at a list, and $addFields replaces a nested document.",
+    what:
+      "It ends a path of $slice, $project, $unset and $addFields at a list, and $addFields replaces a nested document.",
     calls:
       /"\$+(this\.)?[clov]\.\w+"|"(c|o|v)\.\w+": [{"[]|\$project: \{.*"\w\.[\w.]+": |\$unset: \[|\$unset: "|\$slice/
   },
@@ -39,6 +40,8 @@ const secantus = {
   flagsWithinPatterns: "It takes no flags within a regular expression.",
   operandsOfMod: "It accepts a $mod of a filter without two numbers, which MongoDB rejects.",
   itemsOfAll: "It takes neither lists nor fields of a list's documents for the items of $all.",
+  collidingPaths: "It accepts a path and a part of it in one projection.",
+  laxDensify: "It accepts malformed operands of $densify and $fill, or fails with an internal error.",
   fullRanges: "It densifies a partition within its own range where the range is full.",
   laxWindows: "It accepts windows and sorts that MongoDB rejects.",
   lackingWindows: {

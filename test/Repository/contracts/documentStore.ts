@@ -31,8 +31,12 @@ import { textPages } from "./documentStore/manual/expressionsTexts.ts"
 import { trigonometryPages } from "./documentStore/manual/expressionsTrigonometry.ts"
 import { queryPages } from "./documentStore/manual/queriesOperators.ts"
 import { bucketPages } from "./documentStore/manual/stagesBuckets.ts"
+import { fieldPages } from "./documentStore/manual/stagesFields.ts"
+import { gapPages } from "./documentStore/manual/stagesGaps.ts"
 import { graphPages } from "./documentStore/manual/stagesGraphs.ts"
 import { joinPages } from "./documentStore/manual/stagesJoins.ts"
+import { rootPages } from "./documentStore/manual/stagesRoots.ts"
+import { selectionPages } from "./documentStore/manual/stagesSelections.ts"
 import { shapePages } from "./documentStore/manual/stagesShapes.ts"
 import { tutorialPages } from "./documentStore/manual/stagesTutorials.ts"
 import { windowAccumulatorPages } from "./documentStore/manual/stagesWindowAccumulators.ts"
@@ -91,8 +95,12 @@ export const documentStoreContract = <E>(
     modelContract(it)
     queryPages(it, differs)
     bucketPages(it, differs)
+    fieldPages(it, differs)
+    gapPages(it, differs)
     graphPages(it, differs)
     joinPages(it, differs)
+    rootPages(it, differs)
+    selectionPages(it, differs)
     shapePages(it, differs)
     tutorialPages(it, differs)
     windowPages(it, differs)

@@ -69,5 +69,9 @@ const partitionKey = (partitionBy: unknown, partitionByFields: unknown, context:
       : reject("$fill takes partitionBy or partitionByFields")
   }
   const fields = isArray(partitionByFields) ? partitionByFields : []
-  return fieldsKey(fields.map((path) => typeof path === "string" ? segmentsOf(path) : reject("$fill needs paths")))
+  return fieldsKey(
+    fields.map((path) =>
+      typeof path === "string" && !path.startsWith("$") ? segmentsOf(path) : reject("$fill needs paths")
+    )
+  )
 }

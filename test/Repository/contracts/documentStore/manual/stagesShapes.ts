@@ -1,15 +1,19 @@
 import { Decimal128 } from "bson"
 import type { Differs } from "../../../../support/serverDifferences.ts"
 import type { Tests } from "../collection.ts"
-import { date, rejected, runs, stagePagesOf } from "./stagesPage.ts"
+import { date, runs, stagePagesOf } from "./stagesPage.ts"
 
 const decimal = (text: string) => Decimal128.fromString(text)
 
-const vehicles = [
-  { _id: 1, type: "car", specs: { doors: 4, wheels: 4 } },
-  { _id: 2, type: "motorcycle", specs: { doors: 0, wheels: 2 } },
-  { _id: 3, type: "jet ski" }
+const clothing = [
+  { _id: 1, item: "Shirt", sizes: ["S", "M", "L"] },
+  { _id: 2, item: "Shorts", sizes: [] },
+  { _id: 3, item: "Hat", sizes: "M" },
+  { _id: 4, item: "Gloves" },
+  { _id: 5, item: "Scarf", sizes: null }
 ]
+const shirt = (sizes: string) => ({ _id: 1, item: "Shirt", sizes })
+const clothes = [shirt("S"), shirt("M"), shirt("L"), { _id: 3, item: "Hat", sizes: "M" }]
 
 const sizes = [
   { _id: 1, item: "ABC", price: decimal("80"), sizes: ["S", "M", "L"] },
@@ -20,6 +24,47 @@ const sizes = [
 ]
 const size = (size: string, more = {}) => ({ _id: 1, item: "ABC", price: decimal("80"), sizes: size, ...more })
 
+const sold = (name: string, tags: ReadonlyArray<string>, price: string, quantity: number) => ({
+  name,
+  tags,
+  price: decimal(price),
+  quantity
+})
+const sales = [
+  {
+    _id: "1",
+    items: [
+      sold("pens", ["writing", "office", "school", "stationary"], "12.00", 5),
+      sold("envelopes", ["stationary", "office"], "19.95", 8)
+    ]
+  },
+  {
+    _id: "2",
+    items: [
+      sold("laptop", ["office", "electronics"], "800.00", 1),
+      sold("notepad", ["stationary", "school"], "14.95", 3)
+    ]
+  }
+]
+
+const orders = ([
+  ["abc", "10", 2, "2014-03-01T08:00:00Z"],
+  ["jkl", "20", 1, "2014-03-01T09:00:00Z"],
+  ["xyz", "5", 10, "2014-03-15T09:00:00Z"],
+  ["xyz", "5", 20, "2014-04-04T11:21:39.736Z"],
+  ["abc", "10", 10, "2014-04-04T21:23:13.331Z"],
+  ["def", "7.5", 5, "2015-06-04T05:08:13Z"],
+  ["def", "7.5", 10, "2015-09-10T08:43:00Z"],
+  ["abc", "10", 5, "2016-02-06T20:20:13Z"]
+] as const).map(([item, price, quantity, day], i) => ({
+  _id: i + 1,
+  item,
+  price: decimal(price),
+  quantity,
+  date: date(day)
+}))
+const total = { $sum: { $multiply: ["$price", "$quantity"] } }
+
 const books = [
   { _id: 8751, title: "The Banquet", author: "Dante", copies: 2 },
   { _id: 8752, title: "Divine Comedy", author: "Dante", copies: 1 },
@@ -27,76 +72,20 @@ const books = [
   { _id: 7000, title: "The Odyssey", author: "Homer", copies: 10 },
   { _id: 7020, title: "Iliad", author: "Homer", copies: 10 }
 ]
-const byDante = books.filter(({ author }) => author === "Dante")
-const byHomer = books.filter(({ author }) => author === "Homer")
 
-const sold = (_id: number, item: string, price: number, quantity: number, day: string) => ({
-  _id,
-  item,
-  price,
-  quantity,
-  date: date(day)
-})
-
-const section = (subtitle: string, tags: ReadonlyArray<string>, content: unknown) => ({ subtitle, tags, content })
-const overview = section("Section 1: Overview", ["SI", "G"], "Section 1")
-const analysis = section("Section 2: Analysis", ["STLW"], "Section 2")
-const budgeting = section("Section 3: Budgeting", ["TK"], { text: "Section 3", tags: ["HCS"] })
-const report = { _id: 1, title: "123 Department Report", tags: ["G", "STLW"], year: 2014 }
-
-const bean = (_id: number, altitude: number, variety: string, score: number) => ({ _id, altitude, variety, score })
-const beans = [
-  bean(1, 600, "Arabica Typica", 68.3),
-  bean(2, 750, "Arabica Typica", 69.5),
-  bean(3, 950, "Arabica Typica", 70.5),
-  bean(4, 1250, "Gesha", 88.15),
-  bean(5, 1700, "Gesha", 95.5)
-]
-const grown = (variety: string, ...altitudes: ReadonlyArray<number>) =>
-  altitudes.map((altitude) => ({ variety, altitude }))
-
-/** The manual's pages of stages that shape and group documents. */
+/** The manual's pages of stages that unwind and group documents. */
 export const shapePages = (it: Tests, differs: Differs) => {
   const page = stagePagesOf(it, differs)
 
   page(
-    "$addFields",
-    runs(vehicles, [[{ $addFields: { "specs.fuel_type": "unleaded" } }], [
-      { _id: 1, type: "car", specs: { doors: 4, wheels: 4, fuel_type: "unleaded" } },
-      { _id: 2, type: "motorcycle", specs: { doors: 0, wheels: 2, fuel_type: "unleaded" } },
-      { _id: 3, type: "jet ski", specs: { fuel_type: "unleaded" } }
-    ]]),
-    runs([{ _id: 1, dogs: 10, cats: 15 }], [[{ $addFields: { cats: 20 } }], [{ _id: 1, dogs: 10, cats: 20 }]]),
-    runs([{ _id: 1, item: "tangerine", type: "citrus" }, { _id: 2, item: "lemon", type: "citrus" }], [
-      [{ $addFields: { _id: "$item", item: "fruit" } }],
-      [{ _id: "tangerine", item: "fruit", type: "citrus" }, { _id: "lemon", item: "fruit", type: "citrus" }]
-    ]),
-    runs(
-      [{ _id: 1, homework: [10, 5, 10], quiz: [10, 8], extraCredit: 0 }],
-      [[
-        { $addFields: { totalHomework: { $sum: "$homework" }, totalQuiz: { $sum: "$quiz" } } },
-        { $addFields: { totalScore: { $add: ["$totalHomework", "$totalQuiz", "$extraCredit"] } } },
-        { $unset: ["homework", "quiz"] }
-      ], [{ _id: 1, extraCredit: 0, totalHomework: 25, totalQuiz: 18, totalScore: 43 }]],
-      [[{ $addFields: { homework: { $concatArrays: ["$homework", [7]] } } }, { $project: { homework: 1 } }], [
-        { _id: 1, homework: [10, 5, 10, 7] }
-      ]]
-    ),
-    runs(
-      [{ _id: 1, date: date("2024-10-09"), temperature: 80 }, { _id: 2, date: null, temperature: 83 }],
-      [[{ $addFields: { date: "$$REMOVE" } }], [{ _id: 1, temperature: 80 }, { _id: 2, temperature: 83 }]],
-      [[{ $addFields: { date: { $ifNull: ["$date", "$$REMOVE"] } } }], [
-        { _id: 1, date: date("2024-10-09"), temperature: 80 },
-        { _id: 2, temperature: 83 }
-      ]]
-    )
-  )
-
-  page(
     "$unwind",
+    runs([{ _id: 1, item: "ABC1", sizes: ["S", "M", "L"] }], [
+      [{ $unwind: "$sizes" }],
+      ["S", "M", "L"].map((sizes) => ({ _id: 1, item: "ABC1", sizes }))
+    ]),
+    runs(clothing, [[{ $unwind: { path: "$sizes" } }], clothes], [[{ $unwind: "$sizes" }], clothes]),
     runs(
       sizes,
-      [[{ $unwind: "$sizes" }], [size("S"), size("M"), size("L"), sizes[2]!]],
       [[{ $unwind: { path: "$sizes", includeArrayIndex: "arrayIndex" } }], [
         size("S", { arrayIndex: 0 }),
         size("M", { arrayIndex: 1 }),
@@ -128,129 +117,77 @@ export const shapePages = (it: Tests, differs: Differs) => {
         { _id: "S", averagePrice: decimal("80") },
         { _id: null, averagePrice: decimal("45.25") }
       ]]
-    )
+    ),
+    runs(sales, [[
+      { $unwind: "$items" },
+      { $unwind: "$items.tags" },
+      {
+        $group: { _id: "$items.tags", totalSalesAmount: { $sum: { $multiply: ["$items.price", "$items.quantity"] } } }
+      }
+    ], [
+      { _id: "writing", totalSalesAmount: decimal("60.00") },
+      { _id: "stationary", totalSalesAmount: decimal("264.45") },
+      { _id: "electronics", totalSalesAmount: decimal("800.00") },
+      { _id: "school", totalSalesAmount: decimal("104.85") },
+      { _id: "office", totalSalesAmount: decimal("1019.60") }
+    ]])
   )
 
   page(
     "$group",
     runs(
+      orders,
+      [[{ $group: { _id: null, count: { $count: {} } } }], [{ _id: null, count: 8 }]],
+      [[{ $group: { _id: "$item" } }], [{ _id: "abc" }, { _id: "jkl" }, { _id: "def" }, { _id: "xyz" }]],
       [
-        sold(1, "abc", 10, 2, "2014-03-01T08:00:00Z"),
-        sold(2, "jkl", 20, 1, "2014-03-01T09:00:00Z"),
-        sold(3, "xyz", 5, 10, "2014-03-15T09:00:00Z"),
-        sold(4, "xyz", 5, 20, "2014-04-04T11:21:39.736Z"),
-        sold(5, "abc", 10, 10, "2014-04-04T21:23:13.331Z")
+        [{ $group: { _id: "$item", totalSaleAmount: total } }, { $match: { totalSaleAmount: { $gte: 100 } } }],
+        [
+          { _id: "abc", totalSaleAmount: decimal("170") },
+          { _id: "xyz", totalSaleAmount: decimal("150") },
+          { _id: "def", totalSaleAmount: decimal("112.5") }
+        ]
       ],
+      [[
+        { $match: { date: { $gte: date("2014-01-01"), $lt: date("2015-01-01") } } },
+        {
+          $group: {
+            _id: { $dateToString: { format: "%Y-%m-%d", date: "$date" } },
+            totalSaleAmount: total,
+            averageQuantity: { $avg: "$quantity" },
+            count: { $sum: 1 }
+          }
+        },
+        { $sort: { totalSaleAmount: -1 } }
+      ], [
+        { _id: "2014-04-04", totalSaleAmount: decimal("200"), averageQuantity: 15, count: 2 },
+        { _id: "2014-03-15", totalSaleAmount: decimal("50"), averageQuantity: 10, count: 1 },
+        { _id: "2014-03-01", totalSaleAmount: decimal("40"), averageQuantity: 1.5, count: 2 }
+      ]],
       [[{
-        $group: {
-          _id: { month: { $month: "$date" }, day: { $dayOfMonth: "$date" }, year: { $year: "$date" } },
-          totalPrice: { $sum: { $multiply: ["$price", "$quantity"] } },
-          averageQuantity: { $avg: "$quantity" },
-          count: { $sum: 1 }
-        }
-      }], [
-        { _id: { month: 3, day: 15, year: 2014 }, totalPrice: 50, averageQuantity: 10, count: 1 },
-        { _id: { month: 4, day: 4, year: 2014 }, totalPrice: 200, averageQuantity: 15, count: 2 },
-        { _id: { month: 3, day: 1, year: 2014 }, totalPrice: 40, averageQuantity: 1.5, count: 2 }
-      ]],
-      [[{ $group: { _id: null, averageQuantity: { $avg: "$quantity" }, count: { $count: {} } } }], [
-        { _id: null, averageQuantity: 8.6, count: 5 }
-      ]],
-      [[{ $group: { _id: "$item" } }], [{ _id: "abc" }, { _id: "jkl" }, { _id: "xyz" }]],
-      [[{ $sortByCount: "$item" }, { $match: { count: 1 } }], [{ _id: "jkl", count: 1 }]],
-      [[{ $match: { quantity: { $gt: 5 } } }, { $count: "large" }], [{ large: 3 }]]
+        $group: { _id: null, totalSaleAmount: total, averageQuantity: { $avg: "$quantity" }, count: { $sum: 1 } }
+      }], [{ _id: null, totalSaleAmount: decimal("452.5"), averageQuantity: 7.875, count: 8 }]]
     ),
     runs(
       books,
-      [[{ $sort: { _id: -1 } }, { $group: { _id: "$author", books: { $push: "$title" } } }], [
-        { _id: "Homer", books: ["Iliad", "The Odyssey"] },
-        { _id: "Dante", books: ["Divine Comedy", "The Banquet", "Eclogues"] }
+      [[{ $group: { _id: "$author", books: { $push: "$title" } } }], [
+        { _id: "Homer", books: ["The Odyssey", "Iliad"] },
+        { _id: "Dante", books: ["The Banquet", "Divine Comedy", "Eclogues"] }
       ]],
-      [[{ $group: { _id: "$author", books: { $push: "$$ROOT" } } }], [
-        { _id: "Homer", books: byHomer },
-        { _id: "Dante", books: byDante }
-      ]]
-    )
-  )
-
-  page(
-    "$replaceRoot",
-    runs(
       [
-        { _id: 1, name: "Arlene", age: 34, pets: { dogs: 2, cats: 1 } },
-        { _id: 2, name: "Sam", age: 41, pets: { cats: 1, fish: 3 } },
-        { _id: 3, name: "Maria", age: 25 }
-      ],
-      [[{ $replaceRoot: { newRoot: "$pets" } }], rejected],
-      [[{ $match: { pets: { $exists: true } } }, { $replaceRoot: { newRoot: "$pets" } }], [
-        { dogs: 2, cats: 1 },
-        { cats: 1, fish: 3 }
-      ]],
-      [[{ $replaceWith: { $mergeObjects: [{ dogs: 0, cats: 0, birds: 0, fish: 0 }, "$pets"] } }], [
-        { dogs: 2, cats: 1, birds: 0, fish: 0 },
-        { dogs: 0, cats: 1, birds: 0, fish: 3 },
-        { dogs: 0, cats: 0, birds: 0, fish: 0 }
-      ]]
-    )
-  )
-
-  page(
-    "$redact",
-    runs([{ ...report, subsections: [overview, analysis, budgeting] }], [[{
-      $redact: {
-        $cond: {
-          if: { $gt: [{ $size: { $setIntersection: ["$tags", ["STLW", "G"]] } }, 0] },
-          then: "$$DESCEND",
-          else: "$$PRUNE"
-        }
-      }
-    }], [{ ...report, subsections: [overview, analysis] }]]),
-    runs([{ _id: 1, level: 1, cc: { level: 5, billing: { level: 5 }, shipping: [{ level: 3 }] }, status: "A" }], [
-      [{ $redact: { $cond: { if: { $eq: ["$level", 5] }, then: "$$PRUNE", else: "$$DESCEND" } } }],
-      [{ _id: 1, level: 1, status: "A" }]
-    ])
-  )
-
-  page(
-    "$densify",
-    runs(
-      beans,
-      [
-        [{ $densify: { field: "altitude", partitionByFields: ["variety"], range: { bounds: "full", step: 200 } } }],
         [
-          ...beans,
-          ...grown("Arabica Typica", 800, 1000, 1200, 1400, 1600),
-          ...grown("Gesha", 600, 800, 1000, 1200, 1400, 1600)
+          { $group: { _id: "$author", books: { $push: "$$ROOT" } } },
+          { $addFields: { totalCopies: { $sum: "$books.copies" } } }
         ],
-        "fullRanges"
-      ],
-      [
-        [{
-          $densify: { field: "altitude", partitionByFields: ["variety"], range: { bounds: "partition", step: 200 } }
-        }],
-        [...beans, ...grown("Arabica Typica", 800), ...grown("Gesha", 1450, 1650)]
+        [
+          { _id: "Homer", books: books.slice(3), totalCopies: 20 },
+          { _id: "Dante", books: books.slice(0, 3), totalCopies: 5 }
+        ],
+        "pathsThroughLists"
       ]
-    )
-  )
-
-  page(
-    "$fill",
-    runs(
-      [{ _id: 0, value: 0 }, { _id: 1, value: null }, { _id: 2 }, { _id: 3, value: null }, { _id: 4, value: 10 }],
-      [[{ $fill: { sortBy: { _id: 1 }, output: { value: { method: "linear" } } } }], [
-        { _id: 0, value: 0 },
-        { _id: 1, value: 2.5 },
-        { _id: 2, value: 5 },
-        { _id: 3, value: 7.5 },
-        { _id: 4, value: 10 }
-      ]],
-      [[{ $fill: { output: { value: { value: 1 } } } }], [
-        { _id: 0, value: 0 },
-        { _id: 1, value: 1 },
-        { _id: 2, value: 1 },
-        { _id: 3, value: 1 },
-        { _id: 4, value: 10 }
-      ]]
-    )
+    ),
+    runs([{ _id: 1, x: 1, y: 2 }, { _id: 2, x: 1, y: 1 }, { _id: 3, x: 2, y: 5 }], [
+      [{ $sort: { x: 1, y: 1 } }, { $group: { _id: { x: "$x" }, y: { $first: "$y" } } }],
+      [{ _id: { x: 1 }, y: 1 }, { _id: { x: 2 }, y: 5 }]
+    ])
   )
 }
