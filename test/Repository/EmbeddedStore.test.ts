@@ -571,6 +571,9 @@ for (
           "$merge into a named database": Stream.runDrain(
             store.aggregate(things, [{ $merge: { into: { db: "a", coll: "b" } } }])
           ),
+          "$geoNear in the pipeline of another stage": Stream.runDrain(
+            store.aggregate(things, [{ $unionWith: { coll: things, pipeline: [{ $geoNear: { near: [0, 0] } }] } }])
+          ),
           $accumulator: Stream.runDrain(store.aggregate(things, [{ $group: { _id: null, n: { $accumulator: {} } } }])),
           "an index of kind \"hashed\"": store.createIndexes(things, [{ name: "t", key: { text: "hashed" } }]),
           "an index over all fields": store.createIndexes(things, [{ name: "t", key: { "$**": 1 } }]),

@@ -95,7 +95,11 @@ const parseStage = (
   }
   const parser = stageParsers.get(name)
   if (parser !== undefined) return parser(operand, context)
-  if (name === "$geoNear") return reject("$geoNear must be the first stage of a collection's pipeline")
+  if (name === "$geoNear") {
+    return place === 0 && context.depth > 0
+      ? rejectWith(unsupported("$geoNear in the pipeline of another stage"))
+      : reject("$geoNear must be the first stage of a pipeline")
+  }
   if (isDocumentsStage(stage)) {
     return place === 0 && context.depth > 0
       ? parseDocuments(operand, context)
@@ -245,14 +249,16 @@ const parseUnwind: StageParser = (operand) => {
 
 const unwindCost = 10
 
+const notInFacets = ["$facet", "$documents", "$geoNear"]
+
 const parseFacet: StageParser = (operand, context) => {
   if (!isDocument(operand) || Object.keys(operand).length === 0) {
     return reject("$facet needs named pipelines")
   }
   const facets = Object.entries(operand).map(([name, pipeline]) => {
     if (!isArray(pipeline)) return reject(`"${name}" of $facet needs a pipeline`)
-    return pipeline.some((stage) => isDocument(stage) && (Object.hasOwn(stage, "$facet") || isDocumentsStage(stage)))
-      ? reject("$facet and $documents can't be in a $facet")
+    return pipeline.some((stage) => isDocument(stage) && notInFacets.some((name) => Object.hasOwn(stage, name)))
+      ? reject(`${notInFacets.join(", ")} can't be in a $facet`)
       : [name, parseStages(pipeline, { ...context, depth: context.depth + 1 })] as const
   })
   return (source) =>

@@ -122,14 +122,18 @@ export const fieldPages = (it: Tests, differs: Differs) => {
       [[{ $project: { contact: 1, "contact.address.country": 1 } }], rejected, "collidingPaths"],
       [[{ $project: { "contact.address.country": 1, contact: 1 } }], rejected, "collidingPaths"],
       // The page calls this invalid, but MongoDB accepts it since version 4.4.
-      [[{ $project: { contact: { "address.country": 1 } } }], [{ _id: 1 }]],
+      [[{ $project: { contact: { "address.country": 1 } } }], [{ _id: 1 }], "nestedProjections"],
       [[{ $project: { title: 0, copies: 1 } }], rejected]
     ),
     runs(
       [modified],
       [[{ $project: { lastModified: 0 } }], [abc123]],
       [[{ $project: { "author.first": 0, lastModified: 0 } }], [{ ...abc123, author: { last: "zzz" } }]],
-      [[{ $project: { author: { first: 0 }, lastModified: 0 } }], [{ ...abc123, author: { last: "zzz" } }]]
+      [
+        [{ $project: { author: { first: 0 }, lastModified: 0 } }],
+        [{ ...abc123, author: { last: "zzz" } }],
+        "nestedProjections"
+      ]
     ),
     runs(
       [
@@ -152,7 +156,11 @@ export const fieldPages = (it: Tests, differs: Differs) => {
         { _id: 3, title: "Ice Cream Cakes", author: iced }
       ]]
     ),
-    runs(bookmarks, [[{ $project: { "stop.title": 1 } }], stops], [[{ $project: { stop: { title: 1 } } }], stops]),
+    runs(bookmarks, [[{ $project: { "stop.title": 1 } }], stops], [
+      [{ $project: { stop: { title: 1 } } }],
+      stops,
+      "nestedProjections"
+    ]),
     runs(
       [{ _id: xy, x: 1, y: 1 }],
       [[{ $project: { myArray: ["$x", "$y"] } }], [{ _id: xy, myArray: [1, 1] }]],
