@@ -13,8 +13,14 @@ it.layer(EmbeddedStore.layerMemory)("EmbeddedStore and expressions", (it) => {
 
   it.effect("names the operators and variables that it does not support", () =>
     Effect.gen(function*() {
-      const binary = { input: "hn3uUsMxSE6S0cVkebjmfg==", to: "binData", format: "base64" }
-      const operators = [{ $toUUID: "$t" }, { $createObjectId: {} }, { $hexHash: "$t" }, { $convert: binary }]
+      const input = "hn3uUsMxSE6S0cVkebjmfg=="
+      const operators = [
+        { $toHashedIndexKey: "$t" },
+        { $hash: { input, algorithm: "md5" } },
+        { $hexHash: { input, algorithm: "xxh64" } },
+        { $convert: { input, to: "int", byteOrder: "big" } },
+        { $encStrContains: { input: "$t", substring: "a" } }
+      ]
       const expressions = [...operators, "$$CLUSTER_TIME", "$$SEARCH_META.count", "$$USER_ROLES"]
       for (const expression of expressions) {
         const error = yield* Effect.flip(results([{ $project: { r: expression } }]))

@@ -115,7 +115,9 @@ const secantus = {
   datesAsTexts: "It writes a date without its zone by $convert.",
   slowDecimals: "It takes seconds for the trigonometry of decimals.",
   newOperators:
-    "It lacks $sigmoid, $top and $bottom of lists, $unsetField, arrayIndexAs and $$IDX of $filter, $map and $reduce, and as of $reduce.",
+    "It lacks $sigmoid, $top and $bottom of lists, $unsetField, $createObjectId, $subtype, $hexHash, and names in loops.",
+  namedMonths: "It knows no names of months in texts of dates.",
+  binaryTexts: "It converts no binary data from and to texts.",
   boundCurrent: "It reads the document by $<field> where $let or $map binds CURRENT.",
   variableNames: "It takes any text for the name of a variable.",
   patternsToReplace: "It takes no regular expressions in $split, $replaceOne and $replaceAll.",

@@ -20,6 +20,7 @@ import { arithmeticPages } from "./documentStore/manual/expressionsArithmetic.ts
 import { arrayPages } from "./documentStore/manual/expressionsArrays.ts"
 import { arrayReshapingPages } from "./documentStore/manual/expressionsArraysReshaped.ts"
 import { arrayOrderPages } from "./documentStore/manual/expressionsArraysSorted.ts"
+import { binaryPages } from "./documentStore/manual/expressionsBinary.ts"
 import { conversionPages } from "./documentStore/manual/expressionsConversions.ts"
 import { datePages } from "./documentStore/manual/expressionsDates.ts"
 import { dateSumPages } from "./documentStore/manual/expressionsDateSums.ts"
@@ -115,6 +116,7 @@ export const documentStoreContract = <E>(
     arrayReshapingPages(it, differs)
     arrayOrderPages(it, differs)
     conversionPages(it, differs)
+    binaryPages(it, differs)
     datePages(it, differs)
     dateSumPages(it, differs)
     accumulatorPages(it, differs)

@@ -18,6 +18,7 @@ import {
   weekOfYear
 } from "./calendar.ts"
 import { fromLocal, utc, type Zone, zoneOf } from "./timeZone.ts"
+import { months, wordedFields } from "./wordedDate.ts"
 
 /**
  * A date in a format. Rejects unknown specifiers.
@@ -78,13 +79,13 @@ export const isoFormat = (zone: Zone): string => `%Y-%m-%dT%H:%M:%S.%L${zone.isU
 
 /**
  * The time of a text without a format: ISO 8601's calendar dates, with slashes too, and a time of day and a zone after
- * them. Rejects other texts.
+ * them, or a date that names its month. Rejects other texts.
  *
  * @internal
  */
 export const parseDate = (text: string, zone: Zone | undefined): number => {
   charge(text.length)
-  const found = isoText.exec(text)?.groups
+  const found = isoText.exec(text)?.groups ?? wordedFields(text)
   if (found === undefined) return unreadable(text)
   const { day, fraction = "", hour = 0, minute = 0, month, second = 0, year, zone: given } = found
   return timeOfFields(
@@ -130,21 +131,6 @@ export const parseFormatted = (text: string, format: string, zone: Zone | undefi
 }
 
 // internal
-
-const months = [
-  "January",
-  "February",
-  "March",
-  "April",
-  "May",
-  "June",
-  "July",
-  "August",
-  "September",
-  "October",
-  "November",
-  "December"
-]
 
 const digits = (value: number, length: number): string => String(Math.floor(value)).padStart(length, "0")
 

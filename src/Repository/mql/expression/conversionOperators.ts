@@ -1,18 +1,19 @@
 /**
  * The expression operators that convert values from one BSON type to another.
  */
-import { Decimal128, type Long, ObjectId, type Timestamp } from "bson"
+import { Binary, Decimal128, type Long, ObjectId, type Timestamp } from "bson"
 import * as Result from "effect/Result"
 import { decimalOfDouble, integerOf } from "../../bson/arithmetic.ts"
 import { type BsonNumber, doubleOf, exactOf, isDecimal, isDouble, longOf, toDouble } from "../../bson/number.ts"
-import { bytesOf, isDocument, isNumber, isTruthy, Rank, rankOf } from "../../bson/value.ts"
+import { isDocument, isNumber, isTruthy, Rank, rankOf } from "../../bson/value.ts"
 import { formatDate, isoFormat, parseDate } from "../dates/dateText.ts"
 import { utc } from "../dates/timeZone.ts"
 import { charge } from "../limits/costBudget.ts"
 import { catchRejection, reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
 import { typeNameOf } from "../predicate/types.ts"
 import { dateAt } from "./arithmeticOperators.ts"
-import { constant, isNothing, namesOf, type OperatorParser, type OperatorParsers, timeOf, unary } from "./expression.ts"
+import { isBinary, textOfBinary, toBinary, usualFormat } from "./binaryOperators.ts"
+import { isNothing, namesOf, type OperatorParser, type OperatorParsers, timeOf, unary, wholeOf } from "./expression.ts"
 
 /**
  * A number or a date as a text, or a text as it is; `undefined` for other values.
@@ -131,12 +132,26 @@ const toObjectId = (value: unknown): unknown => {
   return /^[0-9a-f]{24}$/iu.test(value) ? ObjectId.createFromHexString(value) : unreadable(value, "objectId")
 }
 
-type Conversion = (value: unknown) => unknown
+const toAnyText = (value: unknown, format: unknown): string =>
+  isBinary(value) ? textOfBinary(value, format) : toText(value)
+
+/** How binary data is converted. */
+interface BinaryForm {
+  readonly format: unknown
+  readonly subtype: number
+}
+
+type Conversion = (value: unknown, form: BinaryForm) => unknown
 
 // MongoDB's name and number of each type that values can be converted to.
 const conversions: ReadonlyArray<readonly [name: string, code: number, convert: Conversion]> = [
   ["double", 1, toTypedDouble],
-  ["string", 2, toText],
+  ["string", 2, (value, { format }) => toAnyText(value, format)],
+  [
+    "binData",
+    5,
+    (value, { format, subtype }) => toBinary(value, subtype, format) ?? inconvertible(value, "binData")
+  ],
   ["objectId", 7, toObjectId],
   ["bool", 8, isTruthy],
   ["date", 9, toDate],
@@ -149,22 +164,31 @@ const conversionTo = (type: unknown): Conversion =>
   conversions.find(([name, code]) => type === name || (isNumber(type) && toDouble(type) === code))?.[2]
     ?? reject("$convert needs the name or the number of a type that it converts to")
 
-const converting = (convert: Conversion): OperatorParser => unary((value) => isNothing(value) ? null : convert(value))
+const converting = (convert: (value: unknown) => unknown): OperatorParser =>
+  unary((value) => isNothing(value) ? null : convert(value))
 
 const $convert: OperatorParser = (operand, { parse }, name) => {
-  if (isDocument(operand) && Object.hasOwn(operand, "format")) return rejectWith(unsupported("$convert with a format"))
-  const { input, onError, onNull, to } = { ...namesOf(operand, name, ["input", "to"], ["onError", "onNull"]) }
-  const [read, type] = [parse(input), parse(isDocument(to) && Object.hasOwn(to, "type") ? to["type"] : to)]
+  if (isDocument(operand) && Object.hasOwn(operand, "byteOrder")) {
+    return rejectWith(unsupported("$convert with a byteOrder"))
+  }
+  const { format, input, onError, onNull = null, to } = {
+    ...namesOf(operand, name, ["input", "to"], ["format", "onError", "onNull"])
+  }
+  const target = isDocument(to) && Object.hasOwn(to, "type")
+    ? namesOf(to, `the target of ${name}`, ["type"], ["subtype"])
+    : { type: to, subtype: 0 }
+  const [read, none] = [parse(input), parse(onNull)]
+  const [type, subtype, readFormat] = [parse(target["type"]), parse(target["subtype"] ?? 0), parse(format)]
   const failed = isDocument(operand) && Object.hasOwn(operand, "onError") ? parse(onError) : undefined
-  const none = isDocument(operand) && Object.hasOwn(operand, "onNull") ? parse(onNull) : constant(null)
   return (document) => {
     const value = read(document)
     if (isNothing(value)) return none(document)
-    const target = type(document)
-    if (isNothing(target)) return null
-    const convert = conversionTo(target)
-    if (failed === undefined) return convert(value)
-    const converted = catchRejection(() => convert(value))
+    const wanted = type(document)
+    if (isNothing(wanted)) return null
+    const convert = conversionTo(wanted)
+    const form = { format: readFormat(document), subtype: wholeOf(`the subtype of ${name}`, subtype(document)) }
+    if (failed === undefined) return convert(value, form)
+    const converted = catchRejection(() => convert(value, form))
     return Result.isFailure(converted) ? failed(document) : converted.success
   }
 }
@@ -176,15 +200,6 @@ const ofTimestamp = (part: (timestamp: Timestamp) => Long): OperatorParser =>
     return rankOf(value) === Rank.timestamp ? part(value as Timestamp) : reject(`${name} needs a timestamp`)
   })
 
-const $binarySize = unary((value, name) => {
-  if (isNothing(value)) return null
-  if (typeof value === "string") return Buffer.byteLength(value)
-  // The cast follows from the rank.
-  return rankOf(value) === Rank.binary
-    ? bytesOf(value as Parameters<typeof bytesOf>[0]).length
-    : reject(`${name} needs a text or binary data`)
-})
-
 /** @internal */
 export const conversionOperators: OperatorParsers = {
   $convert,
@@ -195,8 +210,8 @@ export const conversionOperators: OperatorParsers = {
   $toInt: converting((value) => toInteger(value, 32, "int")),
   $toLong: converting((value) => toInteger(value, 64, "long")),
   $toObjectId: converting(toObjectId),
-  $toString: converting(toText),
-  $binarySize,
+  $toString: converting((value) => toAnyText(value, usualFormat)),
+  $toUUID: converting((value) => toBinary(value, Binary.SUBTYPE_UUID, "uuid") ?? inconvertible(value, "binData")),
   $tsSecond: ofTimestamp((timestamp) => longOf(timestamp.t)),
   $tsIncrement: ofTimestamp((timestamp) => longOf(timestamp.i))
 }

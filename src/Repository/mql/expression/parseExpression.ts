@@ -9,6 +9,7 @@ import { charge } from "../limits/costBudget.ts"
 import { reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
 import { arithmeticOperators } from "./arithmeticOperators.ts"
 import { arrayOperators } from "./arrayOperators.ts"
+import { binaryOperators } from "./binaryOperators.ts"
 import { conversionOperators } from "./conversionOperators.ts"
 import { dateOperators } from "./dateOperators.ts"
 import { dateTextOperators } from "./dateTextOperators.ts"
@@ -72,6 +73,7 @@ export const follow = (start: unknown, path: Segments, from = 0, hasIndexes = fa
 const operators: ReadonlyMap<string, OperatorParser> = new Map(Object.entries<OperatorParser>({
   ...arithmeticOperators,
   ...arrayOperators,
+  ...binaryOperators,
   ...conversionOperators,
   ...dateOperators,
   ...dateTextOperators,
@@ -92,9 +94,7 @@ const unsupportedOperators = new Set([
   "$where",
   "$meta",
   "$toHashedIndexKey",
-  "$toUUID",
-  "$createObjectId",
-  "$hexHash",
+  "$hash",
   "$encStrContains",
   "$encStrEndsWith",
   "$encStrNormalizedEq",

@@ -64,7 +64,11 @@ export const arithmeticPages = (it: Tests, differs: Differs) => {
 
   page("$multiply", each(sales, [[{ $multiply: ["$price", "$quantity"] }, [20, 20, 50]]]))
   page("$divide", each(planning, [[{ $divide: ["$hours", 8] }, [10, 5]]]))
-  page("$mod", each(planning, [[{ $mod: ["$hours", "$tasks"] }, [3, 0]]]))
+  page(
+    "$mod",
+    each(planning, [[{ $mod: ["$hours", "$tasks"] }, [3, 0]]]),
+    each([{ _id: 1, dividend: -13, divisor: 9 }], [[{ $mod: ["$dividend", "$divisor"] }, [-4]]])
+  )
 
   page(
     "$ceil",
@@ -79,13 +83,9 @@ export const arithmeticPages = (it: Tests, differs: Differs) => {
   page(
     "$exp",
     constants([[{ $exp: 0 }, 1], [{ $exp: 2 }, 7.38905609893065], [{ $exp: -2 }, 0.1353352832366127]]),
-    each([
-      { _id: 1, rate: 0.08, pv: 10000 },
-      { _id: 2, rate: 0.0825, pv: 250000 }
-    ], [[
-      { $trunc: [{ $multiply: [{ $subtract: [{ $exp: "$rate" }, 1] }, 100] }, 2] },
-      [8.32, 8.59]
-    ]])
+    each([{ _id: 1, rate: 0.08 }, { _id: 2, rate: 0.0825 }, { _id: 3, rate: 0.0425 }], [
+      [{ $subtract: [{ $exp: "$rate" }, 1] }, [0.08328706767495864, 0.08599867343905654, 0.04341605637367807]]
+    ])
   )
 
   page(
@@ -190,7 +190,7 @@ export const arithmeticPages = (it: Tests, differs: Differs) => {
       [{ $trunc: [Infinity, 1] }, Infinity],
       [{ $trunc: [-Infinity, 1] }, -Infinity]
     ]),
-    each(samples, [
+    each([...samples.slice(0, 3), { _id: 4, value: -45.34 }], [
       [{ $trunc: ["$value", 1] }, [19.2, 28.7, 34.3, -45.3]],
       [{ $trunc: ["$value", -1] }, [10, 20, 30, -40]],
       [{ $trunc: ["$value", 0] }, [19, 28, 34, -45]]

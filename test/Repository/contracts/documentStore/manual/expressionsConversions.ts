@@ -1,4 +1,4 @@
-import { Binary, Decimal128, Double, Int32, Long, ObjectId, Timestamp } from "bson"
+import { Decimal128, Double, Int32, Long, ObjectId, Timestamp } from "bson"
 import type { Differs } from "../../../../support/serverDifferences.ts"
 import type { Tests } from "../collection.ts"
 import { type Constant, constants, date, each, pagesOf, rejected, runs } from "./expressionsPage.ts"
@@ -78,7 +78,16 @@ export const conversionPages = (it: Tests, differs: Differs) => {
       ["-2", -2],
       ["2.5", rejected],
       [null, null]
-    ])
+    ]),
+    each([
+      { _id: 1, qty: "5", price: 10 },
+      { _id: 2, qty: "10", price: decimal("20.0") },
+      { _id: 3, qty: "2", price: "4.99" },
+      { _id: 4, qty: "5", price: 5 }
+    ], [[
+      { $multiply: [{ $toDecimal: "$price" }, { $toInt: "$qty" }] },
+      [decimal("50"), decimal("200.0"), decimal("9.98"), decimal("25")]
+    ]])
   )
 
   page(
@@ -166,10 +175,24 @@ export const conversionPages = (it: Tests, differs: Differs) => {
       ["2018-03-03", date("2018-03-03T00:00:00Z")],
       ["2018-03-20T12:00:00+0500", date("2018-03-20T07:00:00Z")],
       ["2018-03-20 11:00:06 +0500", date("2018-03-20T06:00:06Z")],
-      ["2018-03-15 +10:00", date("2018-03-14T14:00:00Z")],
+      ["2018-03-20", date("2018-03-20T00:00:00Z")],
       ["Friday", rejected],
       [new Timestamp({ t: 1637688118, i: 1 }), date("2021-11-23T17:21:58Z")]
-    ])
+    ]),
+    runs([
+      { _id: 1, order: date("2018-03-20") },
+      { _id: 2, order: date("2018-03-22") },
+      { _id: 3, order: "2018-03-15" },
+      { _id: 4, order: "2018-03-15 +10:00" }
+    ], [[
+      [{ $project: { converted: { $toDate: "$order" } } }, { $sort: { converted: 1 } }],
+      [
+        { _id: 4, converted: date("2018-03-14T14:00:00Z") },
+        { _id: 3, converted: date("2018-03-15") },
+        { _id: 1, converted: date("2018-03-20") },
+        { _id: 2, converted: date("2018-03-22") }
+      ]
+    ]])
   )
 
   page(
@@ -177,7 +200,21 @@ export const conversionPages = (it: Tests, differs: Differs) => {
     table("objectId", "$toObjectId", [
       ["5ab9cbfa31c2ab715d42129e", new ObjectId("5ab9cbfa31c2ab715d42129e")],
       ["5ab9cbfa31c2ab715d42129", rejected]
-    ])
+    ]),
+    runs([
+      { _id: "5ab9cbe531c2ab715d42129a" },
+      { _id: new ObjectId("5ab9d0b831c2ab715d4212a8") },
+      { _id: new ObjectId("5ab9d2d331c2ab715d4212b3") },
+      { _id: "5ab9e16431c2ab715d4212b4" }
+    ], [[
+      [{ $project: { _id: { $toObjectId: "$_id" } } }, { $sort: { _id: -1 } }],
+      [
+        { _id: new ObjectId("5ab9e16431c2ab715d4212b4") },
+        { _id: new ObjectId("5ab9d2d331c2ab715d4212b3") },
+        { _id: new ObjectId("5ab9d0b831c2ab715d4212a8") },
+        { _id: new ObjectId("5ab9cbe531c2ab715d42129a") }
+      ]
+    ]])
   )
 
   page(
@@ -198,9 +235,10 @@ export const conversionPages = (it: Tests, differs: Differs) => {
         "datesAsTexts"
       ]
     ]),
-    each([{ _id: 1, zipcode: 12345 }, { _id: 2, zipcode: "12345" }, { _id: 3, zipcode: "12345-0030" }], [
-      [{ $toString: "$zipcode" }, ["12345", "12345", "12345-0030"]]
-    ])
+    runs([{ _id: 1, zipcode: 93445 }, { _id: 2, zipcode: "12345-0030" }, { _id: 3, zipcode: 12345 }], [[
+      [{ $project: { converted: { $toString: "$zipcode" } } }, { $sort: { converted: 1 } }],
+      [{ _id: 3, converted: "12345" }, { _id: 2, converted: "12345-0030" }, { _id: 1, converted: "93445" }]
+    ]])
   )
 
   const readings = [decimal("26.0"), long("25"), new Int32(24), new Double(24), "24", [decimal("26")]]
@@ -244,7 +282,10 @@ export const conversionPages = (it: Tests, differs: Differs) => {
                   $switch: {
                     branches: [
                       { case: { $eq: ["$grade", "A"] }, then: 4 },
-                      { case: { $eq: ["$grade", "C"] }, then: 2 }
+                      { case: { $eq: ["$grade", "B"] }, then: 3 },
+                      { case: { $eq: ["$grade", "C"] }, then: 2 },
+                      { case: { $eq: ["$grade", "D"] }, then: 1 },
+                      { case: { $eq: ["$grade", "F"] }, then: 0 }
                     ]
                   }
                 }
@@ -256,19 +297,5 @@ export const conversionPages = (it: Tests, differs: Differs) => {
       ],
       [{ _id: 457864153, GPA: 3.5 }, { _id: 978451637, GPA: 3 }]
     ]])
-  )
-
-  const image = (text: string) => new Binary(Buffer.from(text, "latin1"))
-
-  page(
-    "$binarySize and $bsonSize",
-    each([
-      { _id: 1, name: "cat.jpg", binary: image("OEJTfmD8twzaj/LPKLIVkA==") },
-      { _id: 2, name: "big_ben.jpg", binary: image("") },
-      { _id: 3, name: "teatree.jpg", binary: null }
-    ], [
-      [{ $binarySize: "$binary" }, [24, 0, null]],
-      [{ $bsonSize: "$$ROOT" }, [69, 49, 44]]
-    ])
   )
 }

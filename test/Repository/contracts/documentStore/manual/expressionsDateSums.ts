@@ -71,14 +71,26 @@ export const dateSumPages = (it: Tests, differs: Differs) => {
         date("2021-02-28T12:10:05Z")
       ]
     ]),
-    each([{ _id: 1, logout: date("2021-01-28T13:05:00Z") }, { _id: 2, logout: date("2021-01-31T11:00:00Z") }], [
-      [{ $dateSubtract: { startDate: "$logout", unit: "hour", amount: 3 } }, [
-        date("2021-01-28T10:05:00Z"),
-        date("2021-01-31T08:00:00Z")
+    runs(
+      ["2020-12-28T09:04Z", "2021-01-28T13:05Z", "2021-01-31T11:00Z", "2021-02-17T16:05Z"].map((logout, _id) => ({
+        _id,
+        logout: date(logout)
+      })),
+      [[
+        [
+          { $match: { $expr: { $and: [{ $eq: [{ $year: "$logout" }, 2021] }, { $eq: [{ $month: "$logout" }, 1] }] } } },
+          { $project: { logout: { $dateSubtract: { startDate: "$logout", unit: "hour", amount: 3 } } } }
+        ],
+        [{ _id: 1, logout: date("2021-01-28T10:05:00Z") }, { _id: 2, logout: date("2021-01-31T08:00:00Z") }]
       ]]
+    ),
+    constants([
+      [{ $gt: ["$$NOW", { $dateSubtract: { startDate: "$$NOW", unit: "week", amount: 1 } }] }, true]
     ]),
+    // The page has 04:00 for the second document of this table's second row: Mexico City is 6 hours west.
     each(billing, [
       [shown("$later"), ["2021-03-14 15:00", "2021-03-14 15:00"]],
+      [shown("$later", "$location"), ["2021-03-14 11:00", "2021-03-14 09:00"], "timeZoneExpression"],
       [shown(taken("$later", "day", 1)), ["2021-03-13 16:00", "2021-03-13 15:00"], "timeZoneExpression"],
       [shown(taken("$later", "day", 1), "$location"), ["2021-03-13 11:00", "2021-03-13 09:00"], "timeZoneExpression"],
       [shown(taken("$later", "hour", 24)), ["2021-03-13 15:00", "2021-03-13 15:00"], "timeZoneExpression"],
@@ -152,14 +164,14 @@ export const dateSumPages = (it: Tests, differs: Differs) => {
     runs(cakes, [[
       [{
         $group: {
-          _id: { $dateTrunc: { date: "$orderDate", unit: "month", binSize: 6 } },
+          _id: { truncated: { $dateTrunc: { date: "$orderDate", unit: "month", binSize: 6 } } },
           sumQuantity: { $sum: "$quantity" }
         }
       }],
       [
-        { _id: date("2020-01-01"), sumQuantity: 224 },
-        { _id: date("2021-01-01"), sumQuantity: 285 },
-        { _id: date("2019-01-01"), sumQuantity: 296 }
+        { _id: { truncated: date("2020-01-01") }, sumQuantity: 224 },
+        { _id: { truncated: date("2021-01-01") }, sumQuantity: 285 },
+        { _id: { truncated: date("2019-01-01") }, sumQuantity: 296 }
       ]
     ]])
   )

@@ -126,7 +126,8 @@ export const logicPages = (it: Tests, differs: Differs) => {
     ]),
     each([{ _id: 1, price: "$2.50" }, { _id: 2, price: "1" }, { _id: 3, price: "$1" }], [
       [{ $eq: ["$price", { $literal: "$1" }] }, [false, false, true]],
-      [{ $literal: 1 }, [1, 1, 1]]
-    ])
+      [{ $eq: ["$price", "$1"] }, [false, false, false]]
+    ]),
+    each([{ _id: 1, title: "Dracula" }, { _id: 2, title: "The Little Prince" }], [[{ $literal: 1 }, [1, 1]]])
   )
 }

@@ -1,6 +1,6 @@
 import type { Differs } from "../../../../support/serverDifferences.ts"
 import type { Tests } from "../collection.ts"
-import { constants, each, pagesOf, runs } from "./expressionsPage.ts"
+import { constants, pagesOf, runs } from "./expressionsPage.ts"
 
 const items: ReadonlyArray<readonly [item: string, price: number, qty: number]> = [
   ["sweatshirt", 45.99, 300],
@@ -42,10 +42,16 @@ export const objectPages = (it: Tests, differs: Differs) => {
 
   page(
     "$getField of a document in a document",
-    each([
-      { _id: 1, quantity: { $large: 50, $medium: 50, $small: 25 } },
-      { _id: 2, quantity: { $large: 45, $medium: 40, $small: 5 } }
-    ], [[{ $lte: [{ $getField: { field: { $literal: "$small" }, input: "$quantity" } }, 20] }, [false, true]]])
+    runs(
+      [[50, 50, 25], [35, 35, 35], [45, 40, 5], [20, 30, 40], [0, 10, 75]].map(([$large, $medium, $small], index) => ({
+        _id: index + 1,
+        quantity: { $large, $medium, $small }
+      })),
+      [[
+        [{ $match: { $expr: { $lte: [{ $getField: { field: { $literal: "$small" }, input: "$quantity" } }, 20] } } }],
+        [{ _id: 3, quantity: { $large: 45, $medium: 40, $small: 5 } }]
+      ]]
+    )
   )
 
   page(
