@@ -192,13 +192,14 @@ const beneath = (value: BsonNumber): Decimal128 => {
 /** The other leg of a triangle with the hypotenuse 1. */
 const legOf = (x: bigint): bigint => rootOf((one - x) * (one + x))
 
+const half = ({ digits, exponent }: Exact): Exact => ({ digits: 5n * digits, exponent: exponent - 1 })
+
 /** Half of e^x and e^-x or of their difference. */
 const halfOf = (exact: Exact, sign: bigint): Exact => {
   const order = orderOf(exact)
   // Beyond the decimals.
   if (order > 5) return { digits: signOf(exact.digits), exponent: 10_000 }
   const x = fixedOf(exact)
-  const half = ({ digits, exponent }: Exact): Exact => ({ digits: 5n * digits, exponent: exponent - 1 })
   const outward = powerOfE(magnitudeOf(x))
   const factor = sign < 0n ? signOf(x) : 1n
   // e^-200 is beyond the digits.

@@ -82,10 +82,12 @@ const computed = (operator: "$inc" | "$mul", path: string, value: unknown, opera
 const bitwise = (path: string, value: unknown, bits: Bits): unknown => {
   if (!isInt(value) && !(isNumber(value) && isLong(value))) return reject(`$bit needs a whole number at "${path}"`)
   let result = BigInt(value.toString())
-  for (const [operation, operand] of bits) {
+  let isWide = !isInt(value)
+  for (const [operation, operand, isOperandWide] of bits) {
+    isWide ||= isOperandWide
     result = operation === "and" ? result & operand : operation === "or" ? result | operand : result ^ operand
   }
-  return integerOf(BigInt.asIntN(64, result), !isInt(value))
+  return integerOf(BigInt.asIntN(64, result), isWide)
 }
 
 const changedArray = (

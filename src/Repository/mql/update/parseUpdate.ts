@@ -5,7 +5,7 @@ import { Timestamp } from "bson"
 import type { Collator } from "../../bson/collator.ts"
 import { maxDepth } from "../../bson/limits.ts"
 import { dateOf } from "../../bson/normalise.ts"
-import { plainNumber, toDouble } from "../../bson/number.ts"
+import { isInt, plainNumber, toDouble } from "../../bson/number.ts"
 import { conflictingPath, segmentsOf } from "../../bson/path.ts"
 import { isArray, isDocument, isNumber } from "../../bson/value.ts"
 import { ValueSet } from "../../bson/valueSet.ts"
@@ -153,7 +153,7 @@ const pulled: Reader = (operand, context): ItemTest =>
  *
  * @internal
  */
-export type Bits = ReadonlyArray<readonly [operation: string, operand: bigint]>
+export type Bits = ReadonlyArray<readonly [operation: string, operand: bigint, isLong: boolean]>
 
 const isBitOperation = ([name, value]: readonly [string, unknown]): boolean =>
   ["and", "or", "xor"].includes(name) && isNumber(value) && /^-?\d+$/.test(value.toString())
@@ -161,7 +161,7 @@ const isBitOperation = ([name, value]: readonly [string, unknown]): boolean =>
 const bits: Reader = (operand): Bits => {
   const operations = isDocument(operand) ? Object.entries(operand) : []
   return operations.length > 0 && operations.every(isBitOperation)
-    ? operations.map(([name, value]) => [name, BigInt(String(value))])
+    ? operations.map(([name, value]) => [name, BigInt(String(value)), !isInt(value)])
     : reject("$bit needs and, or or xor with whole numbers")
 }
 

@@ -168,7 +168,13 @@ export const numberContract = (it: Tests, differs: Differs) => {
     [1.5, { $mul: { n: 2 } }, 3, "double"],
     [long(3), { $mul: { n: 2 } }, 6, "long"],
     [1, { $max: { n: long(2) } }, 2, "long"],
-    ...(differs("bitsOfLongs") ? [] : [[long(5), { $bit: { n: { and: 4 } } }, 4, "long"]] as const),
+    ...(differs("bitsOfLongs")
+      ? []
+      : [
+        [long(5), { $bit: { n: { and: 4 } } }, 4, "long"],
+        [5, { $bit: { n: { or: long(2) } } }, 7, "long"],
+        [undefined, { $bit: { n: { or: long(2) } } }, 2, "long"]
+      ] as const),
     [5, { $bit: { n: { and: 4 } } }, 4, "int"],
     [1, { $push: { l: double(1) } }, 1, "int"],
     [1, [{ $set: { n: { $divide: [4, 2] } } }], 2, "double"]
