@@ -21,7 +21,10 @@ const secantus = {
   dateToStringOnNull: "It ignores onNull of $dateToString.",
   severalOperators: "It takes a document of several operators for a value, which MongoDB rejects.",
   newFieldOrder: "It adds fields in the order of the update, not of their names.",
-  elementOfPositional: { what: "It gives $ the item of another condition than the $elemMatch.", calls: /\.\$"/ },
+  elementOfPositional: {
+    what: "It gives $ the item of another condition than the $elemMatch, one of a negation, and none of $and and $or.",
+    calls: /\.\$"/
+  },
   pathsThroughLists: {
     what:
       "It ends a path of $slice, $project, $unset and $addFields at a list, and $addFields replaces a nested document.",
@@ -66,6 +69,10 @@ const secantus = {
     what: "It finds no item for $ in a list of a nested document.",
     calls: /"\w+(\.\w+)+\.\$(\.\w+)*":/
   },
+  matchedLists: "It finds no item for $ that is a list.",
+  positionalProjections: "It accepts several $ in a projection, and $ beside other operators.",
+  wordsOfLetters: "It takes letters beyond ASCII for parts of words in patterns.",
+  positionalReturns: "It gives no item by $ in the projection of a findOneAndUpdate.",
   equalIdentifiers: "It rejects an equal number of another type as a document's identifier in an update.",
   lateProjection: "It writes before it rejects a malformed projection of a findAndModify.",
   nestedPipelines: "It accepts variables in capitals and stages that write in pipelines of stages.",

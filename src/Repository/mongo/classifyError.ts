@@ -147,6 +147,7 @@ const rejectionCodes = new Set([
   170, // TooManyMatchingDocuments
   171, // CannotIndexParallelArrays
   197, // InvalidIndexSpecificationOption
+  224, // QueryFeatureNotAllowed
   241, // ConversionFailure
   257, // TransactionTooLarge
   291, // NoQueryExecutionPlans

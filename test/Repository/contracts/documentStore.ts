@@ -30,7 +30,11 @@ import { patternPages } from "./documentStore/manual/expressionsPatterns.ts"
 import { setPages } from "./documentStore/manual/expressionsSets.ts"
 import { textPages } from "./documentStore/manual/expressionsTexts.ts"
 import { trigonometryPages } from "./documentStore/manual/expressionsTrigonometry.ts"
+import { methodPages } from "./documentStore/manual/methods.ts"
+import { listQueryPages } from "./documentStore/manual/queriesLists.ts"
 import { queryPages } from "./documentStore/manual/queriesOperators.ts"
+import { queryTutorialPages } from "./documentStore/manual/queriesTutorials.ts"
+import { schemaPages } from "./documentStore/manual/schemas.ts"
 import { bucketPages } from "./documentStore/manual/stagesBuckets.ts"
 import { fieldPages } from "./documentStore/manual/stagesFields.ts"
 import { gapPages } from "./documentStore/manual/stagesGaps.ts"
@@ -52,6 +56,7 @@ import { pipelineContract } from "./documentStore/pipelines.ts"
 import { pipelineUpdateContract } from "./documentStore/pipelineUpdates.ts"
 import { pipelineWriteContract } from "./documentStore/pipelineWrites.ts"
 import { positionalContract } from "./documentStore/positional.ts"
+import { positionalCasesContract } from "./documentStore/positionalCases.ts"
 import { readContract } from "./documentStore/reads.ts"
 import { refusalContract } from "./documentStore/refusals.ts"
 import { schemaContract } from "./documentStore/schemas.ts"
@@ -73,6 +78,7 @@ export const documentStoreContract = <E>(
     filterContract(it)
     updateContract(it, differs)
     positionalContract(it, differs)
+    positionalCasesContract(it, differs)
     refusalContract(it)
     pipelineContract(it)
     pipelineUpdateContract(it, differs)
@@ -95,6 +101,10 @@ export const documentStoreContract = <E>(
     schemaContract(it, differs)
     modelContract(it)
     queryPages(it, differs)
+    listQueryPages(it, differs)
+    queryTutorialPages(it, differs)
+    methodPages(it, differs)
+    schemaPages(it, differs)
     bucketPages(it, differs)
     fieldPages(it, differs)
     gapPages(it, differs)

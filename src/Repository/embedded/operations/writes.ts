@@ -135,7 +135,7 @@ const deletions = (context: WriteContext): Pick<Store, Deletions> => {
           () =>
             Result.all([
               parseSort(options.sort ?? {}, parsed.collator),
-              resultProjection(options.projection, { now, collator: parsed.collator })
+              resultProjection(options.projection, { now, collator: parsed.collator }, parsed)
             ])
         )
         if (Result.isFailure(parsedOptions)) return Effect.fail(parsedOptions.failure)
@@ -327,7 +327,12 @@ const findAndChange = (
     Result.all([
       Result.succeed(request),
       runStep(store, operation, () => parseSort(sort ?? {}, request.filter.collator)),
-      runStep(store, operation, () => resultProjection(projection, { now, collator: request.filter.collator }))
+      runStep(store, operation, () =>
+        resultProjection(
+          projection,
+          { now, collator: request.filter.collator },
+          returnDocument === "after" ? undefined : request.filter
+        ))
     ]))
   if (Result.isFailure(parsed)) return Effect.fail(parsed.failure)
   const [{ filter, update }, directions, project] = parsed.success
@@ -357,12 +362,14 @@ interface DocumentResult {
   readonly document?: Document
 }
 
+/** `filter` is the one that the projected document matches: no document after an update. */
 const resultProjection = (
   projection: Document | undefined,
-  context: ExpressionContext
+  context: ExpressionContext,
+  filter: Filter | undefined
 ): Result.Result<(document: Document | undefined) => Result.Result<DocumentResult, Problem>, Problem> =>
   Result.map(
-    projection === undefined ? Result.succeed(undefined) : parseProjection(projection, context),
+    projection === undefined ? Result.succeed(undefined) : parseProjection(projection, context, filter),
     (project: Projection | undefined) => (document) =>
       document === undefined
         ? Result.succeed({})

@@ -36,7 +36,7 @@ export const constraintsOf = (
   const isUsable = rank !== Rank.regularExpression && rank !== Rank.array
   switch (operator) {
     case "$eq":
-      return isUsable ? [{ kind: "in", path, values: [operand] }] : beginning(path, operand, undefined)
+      return isUsable ? [{ kind: "in", path, values: [operand] }] : []
     case "$in":
       return operand instanceof DifferentValues
           && operand.list.every((item) => !isArray(item) && !(item instanceof RegExp))
@@ -68,9 +68,8 @@ const beginning = (path: string, expression: unknown, options: unknown): Readonl
  * @internal
  */
 export const equalitiesOf = (operator: string, operand: unknown): ReadonlyArray<unknown> => {
-  const values = operator === "$eq"
-    ? [operand]
-    : operator === "$all" && isArray(operand)
+  if (operator === "$eq") return [operand]
+  const values = operator === "$all" && isArray(operand)
     ? operand.filter((item) => !isOperatorDocument(item))
     : operand instanceof DifferentValues && operator === "$in" && operand.list.length === 1
     ? operand.list

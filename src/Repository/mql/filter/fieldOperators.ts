@@ -6,7 +6,7 @@ import { isTruthy } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { reject } from "../limits/queryProblem.ts"
 import { testsBits } from "../predicate/bits.ts"
-import { equal, hasSize, matchesPattern, oneOf, ordered, remainder } from "../predicate/comparison.ts"
+import { equalTo, hasSize, matchesPattern, oneOf, ordered, remainder } from "../predicate/comparison.ts"
 import { ofType } from "../predicate/types.ts"
 import { type FieldTest, not, onItems, onValue } from "./fieldTest.ts"
 
@@ -20,8 +20,12 @@ export type FieldOperator = (operand: unknown, siblings: Document, collator: Col
 
 /** @internal */
 export const fieldOperators: ReadonlyMap<string, FieldOperator> = new Map<string, FieldOperator>([
-  ["$eq", (operand, _, collator) => onItems(equal(operand, collator))],
-  ["$ne", (operand, _, collator) => not(onItems(equal(operand, collator)))],
+  ["$eq", (operand, _, collator) => onItems(equalTo(operand, collator))],
+  [
+    "$ne",
+    (operand, _, collator) =>
+      operand instanceof RegExp ? reject("$ne takes no regular expression") : not(onItems(equalTo(operand, collator)))
+  ],
   ["$gt", (operand, _, collator) => onItems(ordered("$gt")(operand, collator))],
   ["$gte", (operand, _, collator) => onItems(ordered("$gte")(operand, collator))],
   ["$lt", (operand, _, collator) => onItems(ordered("$lt")(operand, collator))],
@@ -30,7 +34,7 @@ export const fieldOperators: ReadonlyMap<string, FieldOperator> = new Map<string
   ["$nin", (operand, _, collator) => not(onItems(oneOf(operand, collator)))],
   ["$regex", (operand, siblings) => onItems(matchesPattern(operand, siblings["$options"]))],
   ["$options", (_, siblings) => Object.hasOwn(siblings, "$regex") ? always : reject("$options needs a $regex")],
-  ["$exists", (operand) => isTruthy(operand) ? exists : isMissing],
+  ["$exists", (operand) => isTruthy(operand) ? exists : not(exists)],
   ["$size", (operand) => onValue(hasSize(operand))],
   ["$mod", (operand) => onItems(remainder(operand))],
   ["$bitsAllSet", (operand) => onItems(testsBits("$bitsAllSet")(operand))],
@@ -44,8 +48,5 @@ export const fieldOperators: ReadonlyMap<string, FieldOperator> = new Map<string
 // internal
 
 const exists = onValue((value) => value !== undefined)
-
-// It says nothing about the items of an array.
-const isMissing: FieldTest = { ...not(exists), items: [] }
 
 const always = onValue(() => true)

@@ -64,18 +64,15 @@ export const onValue = (accepts: Condition, items: ReadonlyArray<ItemTest> = [])
 })
 
 /**
- * A negation matches when no value at the path matches the condition.
+ * A negation matches when no value at the path matches the condition. It says nothing about the items of an array.
  *
  * @internal
  */
-export const not = ({ accepts, matches }: FieldTest): FieldTest => {
-  const refuses: Condition = (value) => !accepts(value)
-  return {
-    accepts: refuses,
-    matches: (node, path, at) => !matches(node, path, at),
-    items: [{ accepts: refuses, isElement: false }]
-  }
-}
+export const not = ({ accepts, matches }: FieldTest): FieldTest => ({
+  accepts: (value) => !accepts(value),
+  matches: (node, path, at) => !matches(node, path, at),
+  items: []
+})
 
 /**
  * Several conditions, each of which any item of an array may meet.

@@ -135,7 +135,7 @@ export class FilterParser {
   #field(path: string, operand: unknown, isRequired: boolean): Clause {
     const test = isOperatorDocument(operand)
       ? this.operators(path, operand, isRequired)
-      : this.#operator(path, "$eq", operand, {}, isRequired)
+      : this.#operator(path, operand instanceof RegExp ? "$regex" : "$eq", operand, {}, isRequired)
     return { test: testAt(path, test), itemConditions: itemConditionsOf(path, test) }
   }
 

@@ -40,16 +40,21 @@ const matching = (pattern: Result.Result<Pattern, string>, same: Condition): Con
 const maxMatching = 2 ** 27
 
 /**
- * The operator `$eq`. A regular expression equals the texts that it matches.
+ * An equality among values of `$in`, `$all` and `$pull`: a regular expression equals the texts that it matches.
  *
  * @internal
  */
 export const equal: ConditionParser = (operand, collator) =>
   operand instanceof RegExp
     ? matching(compileRegExp(operand), (value) => equals(value, operand))
-    : isEqualTo(operand, collator)
+    : equalTo(operand, collator)
 
-const isEqualTo: ConditionParser = (operand, collator) => {
+/**
+ * The operator `$eq`. A regular expression equals only another one.
+ *
+ * @internal
+ */
+export const equalTo: ConditionParser = (operand, collator) => {
   const { equals } = orderOf(collator)
   const rank = rankOf(operand)
   if (rank === Rank.null) return (value) => value === undefined || value === null

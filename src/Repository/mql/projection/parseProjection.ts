@@ -185,7 +185,8 @@ const sliced = (given: ReadonlyArray<unknown>): Leaf => {
 
 const positional = (path: string, value: unknown, filter: Filter | undefined): Special => {
   if (!isSwitch(value) || !isOn(value)) return reject(`"${path}.$" can only be included`)
-  const place = filter === undefined ? undefined : matchedItem(filter.itemConditions, path)
+  if (filter === undefined) return reject(`"${path}.$" can't show a document after its update`)
+  const place = matchedItem(filter.itemConditions, path)
   if (place === undefined) return reject(`"${path}.$" needs a filter of "${path}"`)
   return {
     path,

@@ -53,7 +53,7 @@ export const parseArrayFilters = (
 export const filterName = (segment: string): string | undefined => /^\$\[(.+)\]$/.exec(segment)?.[1]
 
 /** Whether a segment is `$[]` or `$[name]`. */
-const isItems = (segment: string): boolean => segment.startsWith("$[")
+export const isItems = (segment: string): boolean => segment.startsWith("$[")
 
 /**
  * Expands a path with `$[]` or `$[name]` into the paths of the matching items of a document. May throw.
@@ -93,12 +93,8 @@ const visit = (walk: Walk, node: unknown, place: ReadonlyArray<string>): Readonl
   const name = filterName(segment)
   const filter = name === undefined ? undefined : walk.filters.get(name)
   return node.flatMap((item, i) =>
-    filter !== undefined && name !== undefined && !isMatch(filter, name, item)
+    filter !== undefined && name !== undefined && !filter.matches({ [name]: item })
       ? []
       : visit(walk, item, [...place, String(i)])
   )
 }
-
-// An array as an item is wrapped, so that the filter does not test its items.
-const isMatch = (filter: Filter, name: string, item: unknown): boolean =>
-  filter.matches({ [name]: isArray(item) ? [item] : item })

@@ -15,7 +15,7 @@ import { parseItemCondition } from "../filter/parseFilter.ts"
 import { orReject, reject } from "../limits/queryProblem.ts"
 import { equal } from "../predicate/comparison.ts"
 import { parseSort } from "../projection/sortSpec.ts"
-import { type ArrayFilters, filterName, noArrayFilters } from "./arrayFilters.ts"
+import { type ArrayFilters, filterName, isItems, noArrayFilters } from "./arrayFilters.ts"
 
 /**
  * One operator on one path, with its parsed operand.
@@ -56,7 +56,10 @@ export const readChanges = (
   const used = new Set(changes.flatMap(({ path }) => segmentsOf(path).map(filterName)))
   const unused = Array.from(filters.keys()).find((name) => !used.has(name))
   if (unused !== undefined) return reject(`the array filter "${unused}" is not used`)
-  return withoutConflict(changes)
+  const mixed = mixedAccess(changes)
+  return mixed === undefined
+    ? withoutConflict(changes)
+    : reject(`several changes of "${mixed}" conflict: by $[] and by another place`)
 }
 
 const checkPath = (path: string, filters: ArrayFilters): void => {
@@ -68,6 +71,21 @@ const checkPath = (path: string, filters: ArrayFilters): void => {
   const names = segments.map(filterName).filter((name) => name !== undefined)
   const unknown = names.find((name) => !filters.has(name))
   if (unknown !== undefined) reject(`there is no array filter "${unknown}"`)
+}
+
+/** The path of a list that some changes enter by `$[]` or `$[name]`, and others by a place or a field. */
+const mixedAccess = (changes: ReadonlyArray<Change>): string | undefined => {
+  if (changes.length < 2 || !changes.some(({ path }) => path.includes(".$["))) return undefined
+  const entered = new Map<string, boolean>()
+  for (const { path } of changes) {
+    const segments = segmentsOf(path)
+    for (const [i, segment] of segments.entries()) {
+      const list = segments.slice(0, i).join(".")
+      if (entered.has(list) && entered.get(list) !== isItems(segment)) return list
+      entered.set(list, isItems(segment))
+    }
+  }
+  return undefined
 }
 
 const isPlaceholder = (segment: string): boolean => segment === "$" || /^\$\[.*\]$/.test(segment)

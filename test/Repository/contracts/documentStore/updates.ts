@@ -156,6 +156,7 @@ export const updateContract = (it: Tests, differs: Differs) => {
       $set: { c: 3 }
     }, { _id: 7, c: 3 }],
     ["one of two alternatives", { _id: 7, $or: [{ a: 1 }, { a: 2 }] }, { $set: { c: 3 } }, { _id: 7, c: 3 }],
+    ["a pattern as a value", { _id: 7, a: { $eq: /x/ } }, { $set: { c: 3 } }, { _id: 7, a: /x/, c: 3 }],
     ["a value that the update changes", { _id: 7, a: 1 }, { $inc: { a: 1 } }, { _id: 7, a: 2 }],
     ["no identifier but the update's", { a: 1 }, { $set: { _id: 7 } }, { _id: 7, a: 1 }],
     ["no identifier but that for new documents", { a: 1 }, { $setOnInsert: { _id: 7, b: 2 }, $set: { c: 3 } }, {
