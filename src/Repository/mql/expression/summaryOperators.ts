@@ -19,12 +19,8 @@ import {
   variadic
 } from "./expression.ts"
 
-/**
- * The sum and the mean of numbers; other values are ignored. Doubles are summed in twice their precision.
- *
- * @internal
- */
-export class Total {
+/** The sum and the mean of numbers; other values are ignored. Doubles are summed in twice their precision. */
+class Total {
   #doubles = 0
   // What the sum of the doubles lacks to be exact.
   #rest = 0
@@ -88,12 +84,8 @@ export class Total {
   }
 }
 
-/**
- * The standard deviation of numbers, by Welford's method; other values are ignored.
- *
- * @internal
- */
-export class Deviation {
+/** The standard deviation of numbers, by Welford's method; other values are ignored. */
+class Deviation {
   #count = 0
   #mean = 0
   #squares = 0
