@@ -11,7 +11,8 @@ const secantus = {
   distinctInLists: { what: "It skips documents in lists when it collects distinct values.", calls: /\.distinct\(/ },
   distinctNumbers: "It distinguishes equal numbers of different types among distinct values.",
   itemsOfNoList: {
-    what: "It ignores a $[x] on a value that is not a list, where MongoDB rejects the update.",
+    what:
+      "It accepts $[x] on a value that is no list, fields of a number, and a path that begins with $, which MongoDB rejects.",
     calls: /\.\$\[/
   },
   itemsTwice: "It accepts $[x] and $[] of two changes for the same item, which MongoDB rejects as a conflict.",

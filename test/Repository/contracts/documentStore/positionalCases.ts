@@ -71,7 +71,7 @@ const filtered: ReadonlyArray<Case> = [
   [{ l: [0] }, {}, set("l.$[I]"), undefined, [{ I: 0 }]],
   [{ l: [0] }, {}, set("l.$[i]"), undefined, [{ $expr: { $eq: ["$foo", "$bar"] } }]],
   [{ l: [0] }, {}, set("$[].l"), undefined, [], "itemsOfNoList"],
-  [{ l: [0] }, {}, set("$.l"), undefined]
+  [{ l: [0] }, {}, set("$.l"), undefined, [], "itemsOfNoList"]
 ]
 
 const nested = { l: [{ x: 0, b: [{ y: 0, c: 0 }] }, { x: 1, b: [{ y: 0, c: 0 }, { y: 1, c: 0 }] }] }
