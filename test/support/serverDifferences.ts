@@ -131,6 +131,11 @@ const secantus = {
   patternsToReplace: "It takes no regular expressions in $split, $replaceOne and $replaceAll.",
   newAccumulators: "It lacks $concatArrays and $setUnion as accumulators, and these and $mergeObjects of windows.",
   lastOfTies: { what: "It takes the last of documents that are alike for the $bottom of a group.", calls: /\$bottom/ },
+  uncheckedNumbers: {
+    what: "It checks the operands of $inc and $mul only when a document matches.",
+    calls: /\$(inc|mul): \{[^}]*: (true|false|null|["[{/]|new (Date|ObjectId|Binary))/
+  },
+  negativeLengths: { what: "It takes a negative length of $substrCP for none.", calls: /\$substrCP: \[.*-\d/ },
   unevenLists: { what: "It rejects $zip of a missing list.", calls: /\$zip/ }
 } satisfies { readonly [name: string]: Entry }
 
