@@ -16,7 +16,10 @@ const secantus = {
     calls: /\.\$\[/
   },
   itemsTwice: "It accepts $[x] and $[] of two changes for the same item, which MongoDB rejects as a conflict.",
-  positionalUpserts: "It takes the $ of an upsert that inserts for a name, which MongoDB rejects.",
+  positionalUpserts: {
+    what: "It takes the $ of an upsert that inserts for a name, which MongoDB rejects.",
+    calls: /\.\$[".].*upsert: true/
+  },
   partialIndexes: "It uses a partial index for queries that the index does not cover, and so finds too few documents.",
   timeZoneExpression: "It takes an expression for the name of a time zone.",
   dateToStringOnNull: "It ignores onNull of $dateToString.",
@@ -64,7 +67,10 @@ const secantus = {
   },
   schemaFieldOrder: "It takes items with the same fields in another order for different ones in a JSON schema.",
   schemaDecimals: "It does not compare decimals with other numbers in a JSON schema.",
-  malformedSchemas: "It accepts malformed operands of the keywords of a JSON schema, which MongoDB rejects.",
+  malformedSchemas: {
+    what: "It accepts malformed operands of the keywords of a JSON schema, which MongoDB rejects.",
+    calls: /(bsonType|type): \[|imum: (null|"|\{)/
+  },
   sampleRate: "It does not know $sampleRate as a filter.",
   nestedMatches: {
     what: "It finds no item for $ in a list of a nested document.",
@@ -122,8 +128,11 @@ const secantus = {
   namedClasses: "It knows no named classes such as [:space:] in patterns.",
   datesAsTexts: "It writes a date without its zone by $convert.",
   slowDecimals: "It takes seconds for the trigonometry of decimals.",
-  newOperators:
-    "It lacks $sigmoid, $top and $bottom of lists, $unsetField, $createObjectId, $subtype, $hexHash, and names in loops.",
+  newOperators: {
+    what:
+      "It lacks $sigmoid, $top and $bottom of lists, $unsetField, $createObjectId, $subtype, $hexHash, and names in loops.",
+    calls: /\$(sigmoid|unsetField|\$IDX)|arrayIndexAs/
+  },
   namedMonths: "It knows no names of months in texts of dates.",
   binaryTexts: "It converts no binary data from and to texts.",
   boundCurrent: "It reads the document by $<field> where $let or $map binds CURRENT.",
@@ -135,6 +144,8 @@ const secantus = {
     what: "It checks the operands of $inc and $mul only when a document matches.",
     calls: /\$(inc|mul): \{[^}]*: (true|false|null|["[{/]|new (Date|ObjectId|Binary))/
   },
+  unfilled: { what: "It leaves out a field that $fill finds no value for, where MongoDB gives null.", calls: /\$fill/ },
+  joinsInScalars: { what: "It drops what is joined into a path through a scalar.", calls: /as: "\w+\./ },
   negativeLengths: { what: "It takes a negative length of $substrCP for none.", calls: /\$substrCP: \[.*-\d/ },
   unevenLists: { what: "It rejects $zip of a missing list.", calls: /\$zip/ }
 } satisfies { readonly [name: string]: Entry }

@@ -27,13 +27,13 @@ export const readContract = (it: Tests) => {
   it.effect("finds a page and counts all matches, with any index for the order", () =>
     Effect.gen(function*() {
       const documents = Array.from(
-        { length: 300 },
+        { length: 90 },
         (_, i) => ({ _id: i, even: i % 2 === 0, rest: i % 7, list: [i, -i] })
       )
       const { ids, name, store } = yield* collectionOf(documents)
       const check = Effect.gen(function*() {
         for (
-          const filter of [{}, { even: true }, { even: true, rest: { $gt: 3 } }, { list: { $lt: -200 } }, { even: 1 }]
+          const filter of [{}, { even: true }, { even: true, rest: { $gt: 3 } }, { list: { $lt: -60 } }, { even: 1 }]
         ) {
           for (
             const sort of [undefined, { _id: 1 as const }, { rest: -1 as const, _id: 1 as const }, { list: 1 as const }]
