@@ -53,7 +53,7 @@ export const makeJoinTable = (
     const find = (keys: ReadonlyArray<unknown>): ReadonlyArray<Document> => {
       const found = keys.map((key) => known.get(textOf(key)) ?? [])
       charge(found.reduce((sum, { length }) => sum + length, 0) * foundCost)
-      const places = found.length === 1 ? found[0]! : Array.from(new Set(found.flat())).sort((a, b) => a - b)
+      const places = found.length === 1 ? found[0]! : Array.from(new Set(found.flat())).toSorted((a, b) => a - b)
       return places.map((place) => all[place]!)
     }
     return consumeThen(open(), add, () => {
