@@ -70,6 +70,7 @@ export const parseBucketAuto: StageParser = (operand, context) => {
     // An array is as good a key as any, and not each of its items.
     const inOrder = sorted(keyed, ({ document, key }) => ({ key: [key], document }), byKey(collator), Infinity, memory)
     const full = mapEach(inOrder, ({ document, key }) => {
+      beginEvaluation()
       const isFull = bucket !== undefined && made < buckets && bucket.size >= Math.max(1, Math.round(total / buckets))
       const max = isFull && bucket !== undefined
         ? maxBefore(bucket, key, rounding, equals(bucket.last, key))

@@ -6,18 +6,20 @@ import { createHash } from "node:crypto"
 import { bytesOf, isDocument, Rank, rankOf } from "../../bson/value.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
-import { isNothing, named, type OperatorParser, type OperatorParsers, unary } from "./expression.ts"
+import { isNothing, named, type OperatorParser, type OperatorParsers, unary, wholeOf } from "./expression.ts"
 
 /** @internal */
 export const isBinary = (value: unknown): value is Binary => rankOf(value) === Rank.binary
 
 /**
- * A text in a format as binary data of a subtype. Binary data stays as it is; other values are `undefined`.
+ * A text in a format as binary data of a subtype. Binary data of the subtype stays as it is; other values are `undefined`.
  *
  * @internal
  */
 export const toBinary = (value: unknown, subtype: number, format: unknown): Binary | undefined => {
-  if (isBinary(value)) return value
+  if (isBinary(value)) {
+    return value.sub_type === subtype ? value : reject("binary data can't be converted to another subtype")
+  }
   if (typeof value !== "string") return undefined
   charge(value.length)
   const { pattern, encoding } = formatOf(format)
@@ -29,7 +31,7 @@ export const toBinary = (value: unknown, subtype: number, format: unknown): Bina
 }
 
 /**
- * Binary data as a text in a format, or in its usual one: that of UUIDs, and base64 for the others.
+ * Binary data as a text in a format. The format `auto` is that of UUIDs, and base64 for the others.
  *
  * @internal
  */
@@ -37,17 +39,27 @@ export const textOfBinary = (value: Binary, format: unknown): string => {
   const bytes = Buffer.from(bytesOf(value))
   charge(bytes.length)
   const isUuid = value.sub_type === Binary.SUBTYPE_UUID && bytes.length === 16
-  if (format === usualFormat) return textOfBinary(value, isUuid ? "uuid" : "base64")
+  if (format === "auto") return textOfBinary(value, isUuid ? "uuid" : "base64")
   const { encoding } = formatOf(format)
   if (format === "uuid") {
     return isUuid ? new UUID(bytes).toHexString() : reject("only binary data of the subtype 4 is a UUID")
   }
   const text = bytes.toString(encoding)
+  if (format === "hex") return text.toUpperCase()
   return format === "utf8" && !Buffer.from(text).equals(bytes) ? reject("the binary data is no UTF-8") : text
 }
 
-/** @internal */
-export const usualFormat = Symbol("usual format")
+/**
+ * A subtype of binary data. Rejects what is none.
+ *
+ * @internal
+ */
+export const subtypeOf = (name: string, value: unknown): number => {
+  const subtype = wholeOf(`the subtype of ${name}`, value)
+  const isSubtype = subtype >= 0 && subtype <= 255 &&
+    (subtype <= Binary.SUBTYPE_VECTOR || subtype >= Binary.SUBTYPE_USER_DEFINED)
+  return isSubtype ? subtype : reject(`the subtype of ${name} is from 0 to 9, or one of the user's own from 128 to 255`)
+}
 
 // internal
 

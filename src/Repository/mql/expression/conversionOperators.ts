@@ -12,8 +12,8 @@ import { charge } from "../limits/costBudget.ts"
 import { catchRejection, reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
 import { typeNameOf } from "../predicate/types.ts"
 import { dateAt } from "./arithmeticOperators.ts"
-import { isBinary, textOfBinary, toBinary, usualFormat } from "./binaryOperators.ts"
-import { isNothing, namesOf, type OperatorParser, type OperatorParsers, timeOf, unary, wholeOf } from "./expression.ts"
+import { isBinary, subtypeOf, textOfBinary, toBinary } from "./binaryOperators.ts"
+import { isNothing, namesOf, type OperatorParser, type OperatorParsers, timeOf, unary } from "./expression.ts"
 
 /**
  * A number or a date as a text, or a text as it is; `undefined` for other values.
@@ -186,7 +186,7 @@ const $convert: OperatorParser = (operand, { parse }, name) => {
     const wanted = type(document)
     if (isNothing(wanted)) return null
     const convert = conversionTo(wanted)
-    const form = { format: readFormat(document), subtype: wholeOf(`the subtype of ${name}`, subtype(document)) }
+    const form = { format: readFormat(document), subtype: subtypeOf(name, subtype(document)) }
     if (failed === undefined) return convert(value, form)
     const converted = catchRejection(() => convert(value, form))
     return Result.isFailure(converted) ? failed(document) : converted.success
@@ -210,7 +210,7 @@ export const conversionOperators: OperatorParsers = {
   $toInt: converting((value) => toInteger(value, 32, "int")),
   $toLong: converting((value) => toInteger(value, 64, "long")),
   $toObjectId: converting(toObjectId),
-  $toString: converting((value) => toAnyText(value, usualFormat)),
+  $toString: converting((value) => toAnyText(value, "auto")),
   $toUUID: converting((value) => toBinary(value, Binary.SUBTYPE_UUID, "uuid") ?? inconvertible(value, "binData")),
   $tsSecond: ofTimestamp((timestamp) => longOf(timestamp.t)),
   $tsIncrement: ofTimestamp((timestamp) => longOf(timestamp.i))

@@ -187,4 +187,15 @@ export const aggregateContract = (it: Tests, differs: Differs) => {
         { _id: { min: 1, max: 2 }, all: [null] }
       ])
     }))
+
+  it.effect("$bucketAuto has as much to compute for each document as $group", () =>
+    Effect.gen(function*() {
+      const { name, store } = yield* collectionOf(Array.from({ length: 80 }, (_, _id) => ({ _id })))
+      const output = { sum: { $sum: { $size: { $range: [0, 100_000] } } } }
+      const results = (stage: Document) => Stream.runCollect(store.aggregate(name, [stage]))
+      assert.deepStrictEqual(yield* results({ $group: { _id: 1, ...output } }), [{ _id: 1, sum: 8_000_000 }])
+      assert.deepStrictEqual(yield* results({ $bucketAuto: { groupBy: "$_id", buckets: 1, output } }), [
+        { _id: { min: 0, max: 79 }, sum: 8_000_000 }
+      ])
+    }))
 }

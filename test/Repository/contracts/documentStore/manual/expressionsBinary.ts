@@ -78,7 +78,20 @@ export const binaryPages = (it: Tests, differs: Differs) => {
       [toBinary(binary("w6k="), "string", "utf8"), "é", "binaryTexts"],
       [toBinary(binary("w6k="), "string"), rejected, "binaryTexts"],
       [toBinary(binary("gA=="), "string", "utf8"), rejected, "binaryTexts"],
-      [{ $convert: { input: "?", to: "binData", format: "hex", onError: "none" } }, "none", "binaryTexts"]
+      [{ $convert: { input: "?", to: "binData", format: "hex", onError: "none" } }, "none", "binaryTexts"],
+      // As the server's own tests have them.
+      [toBinary(binary("hn3u"), "string", "hex"), "867DEE", "binaryTexts"],
+      [toBinary(new UUID(uuid), "string", "auto"), uuid, "binaryTexts"],
+      [toBinary(binary(base64), "string", "auto"), base64, "binaryTexts"],
+      [toBinary(base64, "binData", "auto"), rejected, "binaryTexts"],
+      [toBinary(new UUID(uuid), { type: "binData", subtype: 4 }), new UUID(uuid), "binaryTexts"],
+      [toBinary(new UUID(uuid), "binData"), rejected, "binaryTexts"],
+      [toBinary(binary(base64), { type: "binData", subtype: 4 }), rejected, "binaryTexts"],
+      [{ $convert: { input: new UUID(uuid), to: "binData", onError: "none" } }, "none", "binaryTexts"],
+      [toBinary(base64, { type: "binData", subtype: 255 }, "base64"), binary(base64, 255), "binaryTexts"],
+      ...[-1, 127, 256, 1000].map((subtype) =>
+        [toBinary(base64, { type: "binData", subtype }, "base64"), rejected, "binaryTexts"] as const
+      )
     ])
   )
 
