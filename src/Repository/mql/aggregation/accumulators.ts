@@ -34,13 +34,17 @@ interface GroupOf {
   readonly weigh: (bytes: number) => void
 }
 
-// The state of an accumulator for one group. Both members may throw.
-interface State {
-  readonly add: (document: Document) => void
-  readonly result: () => unknown
+/** What an accumulator has made of the values of one group. Both members may throw. */
+export interface State<V = unknown> {
+  add(value: V): void
+  result(): unknown
 }
 
-type Accumulator = (group: GroupOf) => State
+interface Accumulator<V = unknown> {
+  /** The value of a document. May throw. */
+  readonly read: (document: Document) => V
+  readonly start: (group: GroupOf) => State<V>
+}
 
 /**
  * The accumulators of a stage with their output fields.
@@ -73,20 +77,11 @@ export const parseAccumulations = (
 
 type Make = (operand: unknown, context: ExpressionContext) => Accumulator
 
-interface ValueState {
-  readonly add: (value: unknown) => void
-  readonly result: () => unknown
-}
-
-/** An accumulator over one value of each document. */
-const ofValues =
-  (start: (group: GroupOf, collator: Collator | undefined) => ValueState): Make => (operand, context) => {
-    const read = parseExpression(operand, context)
-    return (group) => {
-      const { add, result } = start(group, context.collator)
-      return { add: (document) => add(read(document)), result }
-    }
-  }
+/** An accumulator over the values of an expression. */
+const ofValues = (start: (group: GroupOf, collator: Collator | undefined) => State): Make => (operand, context) => ({
+  read: parseExpression(operand, context),
+  start: (group) => start(group, context.collator)
+})
 
 /** Retains at most one value. */
 const ofOne = (better: (order: Order) => (value: unknown, kept: unknown) => boolean): Make =>
@@ -106,10 +101,26 @@ const ofOne = (better: (order: Order) => (value: unknown, kept: unknown) => bool
   })
 
 const summed = <A extends Summary<A>>(start: () => A, result: (summary: A) => unknown): Make =>
-  ofValues(() => {
-    const summary = start()
-    return { add: (value) => summary.add(value), result: () => result(summary) }
-  })
+  ofValues(() => new Summarised(start(), result))
+
+// A class, since a state per group with functions of its own takes several times the memory.
+class Summarised<A extends Summary<A>> implements State {
+  readonly #summary: A
+  readonly #result: (summary: A) => unknown
+
+  constructor(summary: A, result: (summary: A) => unknown) {
+    this.#summary = summary
+    this.#result = result
+  }
+
+  add(value: unknown): void {
+    this.#summary.add(value)
+  }
+
+  result(): unknown {
+    return this.#result(this.#summary)
+  }
+}
 
 /** Retains every value that is not missing. */
 const ofAll = (result: (values: Array<unknown>) => unknown): Make =>
@@ -185,26 +196,28 @@ const chosen = (
   count: Expression,
   retain: (n: number) => Retained,
   result: (values: ReadonlyArray<unknown>) => unknown
-): Accumulator =>
-({ key, weigh }) => {
-  const n = plainNumber(count(key))
-  const retained = typeof n === "number" && Number.isInteger(n) && n >= 1 ? retain(n) : undefined
-  return {
-    add: (document) => {
-      if (retained === undefined) return reject("a whole number from 1 is needed as n")
-      const found = candidate(document)
-      const dropped = found === undefined ? undefined : retained.add(found)
-      if (found === undefined || dropped === found) return
-      weigh(bytesOf(found) - (dropped === undefined ? 0 : bytesOf(dropped)))
-    },
-    result: () => result((retained?.toArray() ?? []).map(({ value }) => value))
+): Accumulator<Candidate | undefined> => ({
+  read: candidate,
+  start: ({ key, weigh }) => {
+    const n = plainNumber(count(key))
+    const retained = typeof n === "number" && Number.isInteger(n) && n >= 1 ? retain(n) : undefined
+    return {
+      add: (found) => {
+        if (retained === undefined) return reject("a whole number from 1 is needed as n")
+        const dropped = found === undefined ? undefined : retained.add(found)
+        if (found === undefined || dropped === found) return
+        weigh(bytesOf(found) - (dropped === undefined ? 0 : bytesOf(dropped)))
+      },
+      result: () => result((retained?.toArray() ?? []).map(({ value }) => value))
+    }
   }
-}
+})
 
 const all = (values: ReadonlyArray<unknown>): unknown => values
 
 const someValues =
-  (make: (input: Expression, n: Expression, order: Order) => Accumulator): Make => (operand, context) =>
+  (make: (input: Expression, n: Expression, order: Order) => Accumulator<Candidate | undefined>): Make =>
+  (operand, context) =>
     isDocument(operand) && Object.hasOwn(operand, "input") && Object.hasOwn(operand, "n")
       ? make(
         parseExpression(operand["input"], context),

@@ -16,7 +16,7 @@ import { parseExpression } from "../expression/parseExpression.ts"
 import { beginEvaluation, charge } from "../limits/costBudget.ts"
 import { catchRejection, reject } from "../limits/queryProblem.ts"
 import { checkSize, type Memory, memoryOf, sizeOfValue } from "../limits/sizeLimits.ts"
-import { type Accumulations, parseAccumulations } from "./accumulators.ts"
+import { type Accumulations, parseAccumulations, type State } from "./accumulators.ts"
 import { granular, type Granularity, granularityOf } from "./granularity.ts"
 import type { StageParser } from "./stageContext.ts"
 
@@ -156,7 +156,8 @@ class Group {
   readonly key: unknown
   /** How much memory it takes. */
   held = 0
-  readonly #states: ReadonlyArray<readonly [field: string, state: ReturnType<Accumulations[number][1]>]>
+  readonly #accumulations: Accumulations
+  readonly #states: ReadonlyArray<State>
 
   constructor(key: unknown, accumulations: Accumulations, memory: Memory, more: number) {
     this.key = key
@@ -165,19 +166,20 @@ class Group {
       memory.hold(bytes)
     }
     weigh(groupSize + more + memoryOf(key))
-    this.#states = accumulations.map(([field, accumulator]) => [field, accumulator({ key, weigh })])
+    this.#accumulations = accumulations
+    this.#states = accumulations.map(([, { start }]) => start({ key, weigh }))
   }
 
   /** May throw. */
   add(document: Document): void {
-    for (const [, state] of this.#states) state.add(document)
+    for (let i = 0; i < this.#states.length; i++) this.#states[i]!.add(this.#accumulations[i]![1].read(document))
   }
 
   /** May throw. */
   document(id: unknown): Document {
     beginEvaluation()
     const result: { [name: string]: unknown } = { _id: id }
-    for (const [field, state] of this.#states) setField(result, field, state.result() ?? null)
+    for (const [i, [field]] of this.#accumulations.entries()) setField(result, field, this.#states[i]!.result() ?? null)
     return result
   }
 }
