@@ -7,6 +7,7 @@ import { normalise } from "../bson/normalise.ts"
 import { toDouble } from "../bson/number.ts"
 import { isArray, isDocument, isNumber } from "../bson/value.ts"
 import type { Document, Filter } from "../DocumentStore.ts"
+import { randomOperators } from "../mql/expression/documentOperators.ts"
 import { parseFilter } from "../mql/filter/parseFilter.ts"
 import { catchRejection } from "../mql/limits/queryProblem.ts"
 
@@ -90,10 +91,10 @@ const unsuitableExpression = (expression: unknown): string | undefined => {
   if (isArray(expression)) return firstOf(expression, unsuitableExpression)
   if (!isDocument(expression) || Object.hasOwn(expression, "$literal")) return undefined
   return firstOf(Object.entries(expression), ([key, operand]) =>
-    key === "$rand" || key === "$sampleRate"
+    randomOperators.has(key)
       ? unsuitable(key)
-      : key === "$type"
-      ? untyped("$expr with", "$type")
+      : key === "$type" || key === "$bsonSize"
+      ? untyped("$expr with", key)
       : unsuitableExpression(operand))
 }
 

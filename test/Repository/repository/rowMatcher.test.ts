@@ -13,12 +13,14 @@ it.each<[Filter, string]>([
   [{ $expr: { $sampleRate: 0.5 } }, `$sampleRate ${single}`],
   [{ $and: [{ $expr: { $not: { $sampleRate: 0.5 } } }] }, `$sampleRate ${single}`],
   [{ $expr: { $gt: [{ $rand: {} }, 0.5] } }, `$rand ${single}`],
+  [{ $expr: { $lt: ["$_id", { $createObjectId: {} }] } }, `$createObjectId ${single}`],
   [{ $expr: { $lt: ["$at", "$$NOW"] } }, `$$NOW ${single}`],
   [{ n: { $type: "int" } }, `$type int ${read}`],
   [{ n: { $not: { $type: ["string", "double"] } } }, `$type double ${read}`],
   [{ n: { $type: new Int32(18) } }, `$type 18 ${read}`],
   [{ list: { $elemMatch: { $type: 16 } } }, `$type 16 ${read}`],
   [{ $expr: { $eq: [{ $type: "$n" }, "int"] } }, `$expr with $type ${read}`],
+  [{ $expr: { $lt: [{ $bsonSize: "$$ROOT" }, 100] } }, `$expr with $bsonSize ${read}`],
   [{ $jsonSchema: { properties: { n: { bsonType: ["null", "long"] } } } }, `bsonType long ${read}`]
 ])("a rule can't be %j", (filter, reason) => {
   assert.strictEqual(rejectUnsuitable(filter), reason)

@@ -69,7 +69,10 @@ const read = (operand: unknown): Densify => {
 }
 
 const numberAfter = (step: BsonNumber) => (start: Value, steps: number): Value =>
-  isNumber(start) ? plus(start, multiply(step, steps) ?? Infinity) : reject("$densify needs a unit for dates")
+  // Infinity has no multiple by 0.
+  isNumber(start)
+    ? steps === 0 ? start : plus(start, multiply(step, steps) ?? Infinity)
+    : reject("$densify needs a unit for dates")
 
 const dateAfter = (given: BsonNumber, unit: unknown): (start: Value, steps: number) => Value => {
   const [step, name] = [wholeOf("the step of $densify for dates", given), unitOf("$densify", unit)]

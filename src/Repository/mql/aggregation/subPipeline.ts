@@ -8,6 +8,7 @@ import * as Result from "effect/Result"
 import { isArray, isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type BatchIterator, fromArray } from "../execution/batchIterator.ts"
+import { randomOperators } from "../expression/documentOperators.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
 import { beginEvaluation } from "../limits/costBudget.ts"
 import { catchRejection, orReject, reject } from "../limits/queryProblem.ts"
@@ -130,7 +131,7 @@ const differs = (value: unknown, variables: ReadonlySet<string>): boolean => {
   if (typeof value === "string") return value.startsWith("$$") && variables.has(value.slice(2).split(".", 1)[0] ?? "")
   if (isArray(value)) return value.some((item) => differs(item, variables))
   return isDocument(value) &&
-    Object.entries(value).some(([key, part]) => random.has(key) || differs(part, variables))
+    Object.entries(value).some(([key, part]) =>
+      key === "$sample" || randomOperators.has(key) || differs(part, variables)
+    )
 }
-
-const random: ReadonlySet<string> = new Set(["$sample", "$rand", "$sampleRate"])

@@ -170,6 +170,13 @@ const $sampleRate: OperatorParser = (operand) => {
   return rate >= 0 && rate <= 1 ? () => random() < rate : reject("$sampleRate needs a number from 0 to 1")
 }
 
+/**
+ * The operators whose value is different each time.
+ *
+ * @internal
+ */
+export const randomOperators: ReadonlySet<string> = new Set(["$rand", "$sampleRate", "$createObjectId"])
+
 /** @internal */
 export const documentOperators: OperatorParsers = {
   $mergeObjects,

@@ -177,6 +177,15 @@ export const binaryPages = (it: Tests, differs: Differs) => {
       [{ $group: { _id: { $createObjectId: {} } } }, { $count: "n" }],
       [{ n: 2 }],
       "newOperators"
+    ], [
+      [
+        { $lookup: { pipeline: [{ $documents: [{}, {}] }, { $set: { made: { $createObjectId: {} } } }], as: "all" } },
+        { $unwind: "$all" },
+        { $group: { _id: "$all.made" } },
+        { $count: "n" }
+      ],
+      [{ n: 4 }],
+      "newOperators"
     ]])
   )
 

@@ -72,7 +72,8 @@ export const gapPages = (it: Tests, differs: Differs) => {
         "laxDensify"
       ],
       [[{ $densify: { field: "temp", range: { step: 1, unit: "hour", bounds: "full" } } }], rejected, "laxDensify"],
-      [[{ $densify: { field: "$temp", range: { step: 1, bounds: "full" } } }], rejected, "laxDensify"]
+      [[{ $densify: { field: "$temp", range: { step: 1, bounds: "full" } } }], rejected, "laxDensify"],
+      [[{ $densify: { field: "temp", range: { step: Infinity, bounds: "full" } } }], weather, "laxDensify"]
     ),
     runs(
       beans,
