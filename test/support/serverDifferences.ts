@@ -140,6 +140,7 @@ const secantus = {
   patternsToReplace: "It takes no regular expressions in $split, $replaceOne and $replaceAll.",
   newAccumulators: "It lacks $concatArrays and $setUnion as accumulators, and these and $mergeObjects of windows.",
   lastOfTies: { what: "It takes the last of documents that are alike for the $bottom of a group.", calls: /\$bottom/ },
+  laxCounts: "It accepts a $count of a group with an operand, and any maxDepth of $graphLookup.",
   uncheckedNumbers: {
     what: "It checks the operands of $inc and $mul only when a document matches.",
     calls: /\$(inc|mul): \{[^}]*: (true|false|null|["[{/]|new (Date|ObjectId|Binary))/

@@ -291,7 +291,10 @@ const summaries = numberSummaries(summed)
 
 const accumulators = new Map<string, Make>([
   ...Object.entries(summaries),
-  ["$count", (_, context) => summaries.$sum(1, context)],
+  ["$count", (operand, context) =>
+    isDocument(operand) && Object.keys(operand).length === 0
+      ? summaries.$sum(1, context)
+      : reject("$count takes an empty document")],
   ["$min", ofOne((order) => isExtreme(-1, order))],
   ["$max", ofOne((order) => isExtreme(1, order))],
   ["$first", ofOne(() => () => false)],

@@ -28,6 +28,9 @@ export const parseGraphLookup: StageParser = (operand, context) => {
     : orReject(parseFilter(restrictSearchWithMatch, context))
   const place = segmentsOf(as)
   const depths = maxDepth === undefined ? Infinity : toDouble(maxDepth)
+  if (depths < 0 || (maxDepth !== undefined && !Number.isInteger(depths))) {
+    return reject("the maxDepth of $graphLookup is a whole number from 0")
+  }
   const open = orReject(context.find(from, {}, context))
   const table = makeJoinTable(open, (other) => valuesAt(other, connectToField), context)
   return (source) =>

@@ -4,7 +4,7 @@
 import { Binary, Decimal128, type Long, ObjectId, type Timestamp } from "bson"
 import * as Result from "effect/Result"
 import { decimalOfDouble, integerOf } from "../../bson/arithmetic.ts"
-import { type BsonNumber, doubleOf, exactOf, isDecimal, isDouble, longOf, toDouble } from "../../bson/number.ts"
+import { type BsonNumber, doubleOf, exactOf, isDecimal, isDouble, isInt, longOf, toDouble } from "../../bson/number.ts"
 import { isDocument, isNumber, isTruthy, Rank, rankOf } from "../../bson/value.ts"
 import { formatDate, isoFormat, parseDate } from "../dates/dateText.ts"
 import { utc } from "../dates/timeZone.ts"
@@ -119,7 +119,8 @@ const toDecimal = (value: unknown): Decimal128 => {
 
 const toDate = (value: unknown): Date => {
   if (typeof value === "string") return dateAt(parseDate(value, undefined))
-  if (isNumber(value)) {
+  // MongoDB converts all numbers but an int.
+  if (isNumber(value) && !isInt(value)) {
     const time = truncated(value, 64, "date")
     return dateAt(typeof time === "number" ? time : time.toNumber())
   }

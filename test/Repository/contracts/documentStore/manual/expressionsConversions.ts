@@ -177,6 +177,7 @@ export const conversionPages = (it: Tests, differs: Differs) => {
       ["2018-03-20 11:00:06 +0500", date("2018-03-20T06:00:06Z")],
       ["2018-03-20", date("2018-03-20T00:00:00Z")],
       ["Friday", rejected],
+      [120, rejected],
       [new Timestamp({ t: 1637688118, i: 1 }), date("2021-11-23T17:21:58Z")]
     ]),
     runs([

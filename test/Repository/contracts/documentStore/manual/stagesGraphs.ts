@@ -1,7 +1,7 @@
 import type { Document } from "../../../../../src/Repository/DocumentStore.ts"
 import type { Differs } from "../../../../support/serverDifferences.ts"
 import type { Tests } from "../collection.ts"
-import { joins, rejected, stagePagesOf } from "./stagesPage.ts"
+import { joins, rejected, type Run, stagePagesOf } from "./stagesPage.ts"
 
 const employee = (_id: number, name: string, reportsTo?: string) => ({
   _id,
@@ -120,6 +120,22 @@ export const graphPages = (it: Tests, differs: Differs) => {
         { _id: 2, name: "Eliot", nearestAirport: "JFK", destinations: fromJfk },
         { _id: 3, name: "Jeff", nearestAirport: "BOS", destinations: fromBos }
       ]],
+      ...[-1, 1.5].map((maxDepth): Run => [
+        ({ airports }) => [
+          {
+            $graphLookup: {
+              from: airports,
+              startWith: "$nearestAirport",
+              connectFromField: "connects",
+              connectToField: "airport",
+              maxDepth,
+              as: "destinations"
+            }
+          }
+        ],
+        rejected,
+        "laxCounts"
+      ]),
       [
         ({ airports }) => [
           {
