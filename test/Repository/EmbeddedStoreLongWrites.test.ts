@@ -73,7 +73,7 @@ for (
         Effect.gen(function*() {
           const store = yield* DocumentStore.DocumentStore
           const listOf = (length: number) => Array.from({ length }, (_, i) => i)
-          yield* store.createIndexes("lists", [{ name: "v", key: { "l.v": 1 } }])
+          yield* store.createIndexes("long lists", [{ name: "v", key: { "l.v": 1 } }])
           const long = { _id: 1, l: [{ v: listOf(100_001) }, { v: 1 }] }
           const wide = { _id: 2, l: listOf(100_001).map((v) => ({ v })) }
           const huge = { _id: 2, l: listOf(60_000).map((v) => ({ v, text: "x".repeat(300) })) }
@@ -82,14 +82,14 @@ for (
             assert.strictEqual((yield* Effect.flip(store.insertOne("sizes", huge)))._tag, "QueryRejected")
           }
           for (const document of [long, wide]) {
-            const refused = yield* Effect.flip(store.insertOne("lists", document))
+            const refused = yield* Effect.flip(store.insertOne("long lists", document))
             assert.strictEqual(refused._tag, "QueryRejected")
             assert.include(refused.message, "too many values of l")
           }
-          yield* store.insertOne("lists", { _id: 3, l: [{ v: 1 }] })
-          const update = store.updateOne("lists", { _id: 3 }, { $set: { "l.0.v": listOf(100_001) } })
+          yield* store.insertOne("long lists", { _id: 3, l: [{ v: 1 }] })
+          const update = store.updateOne("long lists", { _id: 3 }, { $set: { "l.0.v": listOf(100_001) } })
           assert.strictEqual((yield* Effect.flip(update))._tag, "QueryRejected")
-          assert.deepStrictEqual(yield* store.find("lists", { filter: { "l.v": 1 } }), [{ _id: 3, l: [{ v: 1 }] }])
+          assert.deepStrictEqual(yield* store.find("long lists", { filter: { "l.v": 1 } }), [{ _id: 3, l: [{ v: 1 }] }])
           yield* store.insertOne("plain lists", long)
           const index = store.createIndexes("plain lists", [{ name: "v", key: { "l.v": 1 } }])
           assert.strictEqual((yield* Effect.flip(index))._tag, "QueryRejected")
