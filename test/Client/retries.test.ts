@@ -57,8 +57,9 @@ const requestsOf = (doing: (response: http.ServerResponse) => void, method: Meth
     return service.requests.length
   })
 
+/** The whole milliseconds that an effect takes, rounded up: a timer of Node may end part of one early. */
 const elapsed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.map(Effect.timed(effect), ([time, result]) => ({ millis: Duration.toMillis(time), result }))
+  Effect.map(Effect.timed(effect), ([time, result]) => ({ millis: Math.ceil(Duration.toMillis(time)), result }))
 
 const failureOf = <A, R>(
   effect: Effect.Effect<A, ClientError.RequestHandlingException | ClientError.CircuitOpenError, R>
