@@ -1,12 +1,12 @@
-import { DocumentStore, KernelConfig, KernelServer } from "appkernel"
+import { DocumentStore, KernelServer } from "appkernel"
 import { Console, Effect, Layer } from "effect"
+import { HttpServer } from "effect/http"
 import { engine } from "./engine.ts"
 
 /** Says where the service is, and what to try next, once it listens. */
 const announce = Effect.gen(function*() {
-  const { address, port } = yield* KernelConfig.serverAddress
+  const base = HttpServer.formatAddress((yield* HttpServer.HttpServer).address)
   const { description } = yield* DocumentStore.DocumentStore
-  const base = `http://${address.includes(":") ? `[${address}]` : address}:${port}`
   const endpoints = engine.registrations.flatMap((registration) =>
     registration._tag === "Resource"
       ? [`  ${base}${registration.path}  ${registration.methods.join(", ")}`]

@@ -140,7 +140,7 @@ export class HttpClientFactory extends Context.Service<HttpClientFactory, {
    * it may be asked for at every request. With `getHeaders` or `retry`, which can't be compared, it is a new proxy with the same breaker.
    * The breakers of the 1,000 addresses and options that were used last are kept.
    *
-   * Dies if the address is no HTTP URL, or has a query, a fragment or credentials.
+   * Dies if the address is no HTTP URL, or has a query, a fragment, credentials or the port 0, which names no service.
    */
   readonly get: <Names extends string = string>(
     rootUrl: string | URL,
@@ -376,4 +376,4 @@ const breakerKey = (breaker: ProxyOptions["circuitBreaker"]) =>
 
 const originOf = (address: string): string => URL.parse(address)?.origin ?? address
 
-const notARoot = "A root address has to be an HTTP URL without query, fragment and credentials"
+const notARoot = "A root address has to be an HTTP URL without query, fragment and credentials, whose port is not 0"

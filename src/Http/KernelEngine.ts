@@ -121,9 +121,9 @@ export interface KernelEngine<
     Requirements | HttpRouter.Request.Without<R> | HttpRouter.Request.Only<"Requires", R>,
     Guards
   >
-  /** Serves the resources on the configured address, with the repositories of their models. */
+  /** Serves the resources on the configured address, with the repositories of their models and the server that listens. */
   readonly layer: Layer.Layer<
-    Repositories,
+    Repositories | HttpServer.HttpServer,
     KernelServer.ListenFailed | StartFailure,
     DocumentStore | KernelEngine.Needed<Requirements, Repositories, Guards>
   >
@@ -417,7 +417,10 @@ const makeEngine = (parts: Parts): never => {
       rateLimits: description.guards.has("rateLimits") ? parts.rateLimits ?? {} : undefined
     })
   }))
-  const layer = Layer.provide(Layer.merge(layerServe, whereabouts), [KernelServer.layer, KernelLogger.layerAccess])
+  const layer = Layer.merge(layerServe, whereabouts).pipe(
+    Layer.provideMerge(KernelServer.layer),
+    Layer.provide(KernelLogger.layerAccess)
+  )
   const engine: { readonly [K in keyof AnyEngine]: unknown } = {
     // Built when it is asked for: each registration makes an engine.
     get api() {

@@ -56,7 +56,16 @@ describe("HttpClientFactory", () => {
         concurrency: 50
       })
       assert.strictEqual(new Set(all).size, 1)
-      for (const wrong of ["users", "ftp://users", "http://users?a=b", "http://users#a", "http://me:secret@users"]) {
+      for (
+        const wrong of [
+          "users",
+          "ftp://users",
+          "http://users?a=b",
+          "http://users#a",
+          "http://me:secret@users",
+          "http://127.0.0.1:0"
+        ]
+      ) {
         assert.isTrue(Exit.hasDies(yield* Effect.exit(get(wrong))), wrong)
       }
     }).pipe(factory()))

@@ -4,6 +4,7 @@ import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Agent, get, type IncomingHttpHeaders } from "node:http"
 import { connect, type Socket } from "node:net"
 import * as KernelServer from "../../src/Http/KernelServer.ts"
+import { readyLast } from "../../src/Http/server/readiness.ts"
 import { complaintsOf, freePort, printed, type Program, runProgram } from "../support/processes.ts"
 
 const program = "test/support/serviceProgram.ts"
@@ -324,6 +325,23 @@ describe("KernelServer / invalid requests", () => {
 })
 
 describe("KernelServer / addresses", () => {
+  it.live("has its real port before the service is ready, and answers what comes before once it is", () =>
+    Effect.scoped(Effect.gen(function*() {
+      let isReady = false
+      const early = yield* readyLast(Effect.gen(function*() {
+        const { address, serve } = yield* KernelServer.make({ address: "127.0.0.1", port: 0 })
+        const url = HttpServer.formatAddress(address)
+        assert.notMatch(url, /:0$/u)
+        yield* serve(Effect.sync(() => HttpServerResponse.text(isReady ? "ready" : "early")))
+        const answer = fetch(url).then((response) => response.text())
+        // A server that answers at once has done so by then.
+        yield* Effect.sleep("100 millis")
+        isReady = true
+        return answer
+      }))
+      assert.strictEqual(yield* Effect.promise(() => early), "ready")
+    })))
+
   it.live("fails with the address and the reason if it can't listen", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()

@@ -1,6 +1,6 @@
 /** What callers are told when a service needs another one, which fails. */
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Schema } from "effect"
+import { Duration, Effect, Logger, References, Schema } from "effect"
 import {
   ClientError,
   DocumentStore,
@@ -66,6 +66,11 @@ const Calls = Service.make("CallService")
     "reason",
     { params: { reason: ClientError.Reason }, path: "./reason/{reason}" },
     ({ params: { reason } }) => Effect.fail(failure(500, { reason, message: "connect ECONNREFUSED 10.1.2.3:8080" }))
+  )
+  .operation(
+    "silent",
+    { error: UpstreamError.of(500, 503) },
+    () => Effect.fail(failure(500, { reason: "Refused", message: "connect ECONNREFUSED 10.1.2.3:8080" }))
   )
   .operation("waits", {}, () => Effect.fail(failure(429, { retryAfter: Duration.millis(1_500) })))
   .operation(
@@ -166,6 +171,23 @@ describe("The answer to a request whose call to another service failed", () => {
       }
       assert.strictEqual((yield* answered("/calls/reason/Dns")).body.message, "The service bank does not answer")
     })))
+
+  it.effect("is logged with its reason where there is none, whatever the operation declares", () =>
+    Effect.gen(function*() {
+      const logged: Array<unknown> = []
+      const logger = Logger.make(({ fiber, message }) =>
+        logged.push([message, fiber.getRef(References.CurrentLogAnnotations)])
+      )
+      yield* Effect.gen(function*() {
+        assert.strictEqual((yield* answered("/calls/declares/503")).status, 503)
+        assert.strictEqual((yield* answered("/calls/silent")).body.message, "The service bank does not answer")
+      }).pipe(serves, Effect.provide(Logger.layer([logger])))
+      assert.deepStrictEqual(logged, [[["A call to bank failed: connect ECONNREFUSED 10.1.2.3:8080"], {
+        upstream_service: "bank",
+        status: 500,
+        reason: "Refused"
+      }]])
+    }))
 
   it.effect("says when to try again: after the upstream's own time, or when its breaker lets a call through", () =>
     serves(Effect.gen(function*() {

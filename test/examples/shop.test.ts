@@ -220,7 +220,61 @@ describe("the first start of the shop / embedded", () => {
   )
 })
 
+/** An order, its payment and its receipt, by a user who signs out at the end. */
+const buys = Effect.fnUntraced(function*(base: string) {
+  const { body: tokens } = yield* post(`${base}/token`, {
+    grant_type: "password",
+    username: ada.email,
+    password: ada.password
+  })
+  const headers = { authorization: `Bearer ${tokens.access_token}` }
+  const send = (path: string, body: unknown) =>
+    request(`${base}/${path}`, {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json" },
+      body: JSON.stringify(body)
+    })
+  const { body: products } = yield* request(`${base}/products?stock=>10&page_size=1`)
+  const [{ id: product, price }] = products._items
+  const { body: { result: order } } = yield* send("orders", { lines: [{ product, quantity: 2, price }] })
+  const paid = yield* send("payments/pay", { order, amount: Math.round(200 * price) / 100, method: "card" })
+  assert.deepStrictEqual([paid.status, paid.body.order], [200, order])
+  const receipt = yield* request(`${base}/payments/${paid.body.payment}`, { headers })
+  assert.deepStrictEqual([receipt.status, receipt.body], [200, paid.body])
+  const { body: { state } } = yield* request(`${base}/orders/${order}`, { headers })
+  assert.strictEqual(state, "paid")
+  const refreshed = { grant_type: "refresh_token", refresh_token: tokens.refresh_token }
+  assert.strictEqual((yield* post(`${base}/token/revoke`, { token: tokens.refresh_token })).status, 200)
+  assert.strictEqual((yield* post(`${base}/token`, refreshed)).status, 400)
+})
+
 describe("the shop / embedded", () => {
+  it.live(
+    "takes money as npm starts it, on a port that the system chooses, and again after it was killed",
+    () =>
+      Effect.gen(function*() {
+        const env = {
+          PATH: process.env["PATH"],
+          HOME: process.env["HOME"],
+          APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data"),
+          APPKERNEL_SERVER_PORT: "0"
+        }
+        const startShop = Effect.fnUntraced(function*() {
+          const program = yield* npmStart(env)
+          yield* printed(program, "a browser at")
+          const [, address] = /The shop is open at (\S+),/u.exec(program.output()) ?? []
+          return { program, base: `${address}/api/v1` }
+        })
+        const first = yield* startShop()
+        assert.strictEqual((yield* post(`${first.base}/users`, ada)).status, 201)
+        yield* buys(first.base)
+        process.kill(-(first.program.process.pid ?? 0), "SIGKILL")
+        const second = yield* startShop()
+        yield* buys(second.base)
+      }),
+    120_000
+  )
+
   it.live("serves its resources, and keeps them over a restart", () =>
     Effect.gen(function*() {
       yield* serves({ APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data") })

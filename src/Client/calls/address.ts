@@ -11,13 +11,14 @@
  */
 
 /**
- * A root address without slashes at its end; `undefined` if it is no HTTP URL, or has a query, a fragment or credentials.
+ * A root address without slashes at its end; `undefined` if it is no HTTP URL, or has a query, a fragment, credentials or the
+ * port 0, at which nobody listens.
  *
  * @internal
  */
 export const rootOf = (address: string | URL): string | undefined => {
   const url = URL.parse(address)
-  return url === null || !/^https?:$/u.test(url.protocol) || url.search !== "" || url.hash !== "" ||
+  return url === null || !/^https?:$/u.test(url.protocol) || url.search !== "" || url.hash !== "" || url.port === "0" ||
       url.username !== "" ||
       url.password !== ""
     ? undefined

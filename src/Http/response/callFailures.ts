@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { callBehind } from "../../Client/ClientError.ts"
+import { callBehind, type RequestHandlingException } from "../../Client/ClientError.ts"
 import type { BulkInsertFailed, DocumentInvalid } from "../../Repository/RepositoryError.ts"
 import { Conflict, type Failure, failures, type HttpError, isHttpError } from "../HttpError.ts"
 import { englishOf, translatable, translationOfCall } from "../messages/message.ts"
@@ -52,19 +52,22 @@ export const handleCallFailures = <R>(
   })
 
 /**
- * Passes on the declared statuses of failed calls to other services, those about this service's own credentials included.
+ * Passes on the declared statuses of failed calls to other services, those about this service's own credentials included. A
+ * call without an answer is logged: callers are not told why there is none.
  *
  * @internal
  */
-export const passOn = (statuses: ReadonlySet<number>) => (error: CallFailure): CallFailure => {
+export const passOn = (statuses: ReadonlySet<number>) => (error: CallFailure): Effect.Effect<never, CallFailure> => {
   const failure = failureBehind(error)
   const isDeclared = isCallError(failure)
     ? statuses.has(failure.statusCode)
     : failure instanceof UpstreamError && statuses.has(failure.code)
-  if (!isDeclared) return error
+  if (!isDeclared) return Effect.fail(error)
   const passed = isCallError(failure) ? fromDeclared(failure) : failure
   declared.add(passed)
-  return passed
+  return isCallError(failure) && failure._tag === "RequestHandlingException" && failure.reason !== "Status"
+    ? Effect.andThen(logged(failure), Effect.fail(passed))
+    : Effect.fail(passed)
 }
 
 // -----------------------------------------------------------------------------
@@ -85,17 +88,17 @@ const toldToCallers = (failure: CallError | UpstreamError): Effect.Effect<never,
     const isTold = (declared.has(failure) || isForCallers(failure.code)) && requiredHeadersOf(failure) !== undefined
     return Effect.fail(isTold ? failure : withoutStatus(failure))
   }
-  const { message, reason, statusCode, upstreamService } = failure
+  const { statusCode } = failure
   if (isForCallers(statusCode) && statusCode < 500) return Effect.fail(failure)
-  return Effect.andThen(
-    Effect.annotateLogs(Effect.logWarning(`A call to ${upstreamService} failed: ${message}`), {
-      upstream_service: upstreamService,
-      status: statusCode,
-      reason
-    }),
-    Effect.fail(failure)
-  )
+  return Effect.andThen(logged(failure), Effect.fail(failure))
 }
+
+const logged = ({ message, reason, statusCode, upstreamService }: RequestHandlingException): Effect.Effect<void> =>
+  Effect.annotateLogs(Effect.logWarning(`A call to ${upstreamService} failed: ${message}`), {
+    upstream_service: upstreamService,
+    status: statusCode,
+    reason
+  })
 
 /** The errors whose status is declared. */
 const declared = new WeakSet<CallFailure>()

@@ -75,7 +75,7 @@ const declaring = (errors: OwnErrors, run: Operation.Any["handler"]): Operation.
   const passed = passOn(statuses)
   // The types of `Operation` and `Hook` declare arguments and failures.
   const checked = run as (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, CallFailure>
-  return (...args: ReadonlyArray<unknown>) => Effect.mapError(checked(...args), passed)
+  return (...args: ReadonlyArray<unknown>) => Effect.catch(checked(...args), passed)
 }
 
 const unhooked = { hooks: [], transactional: false }

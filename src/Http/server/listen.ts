@@ -5,8 +5,6 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpServer from "effect/http/HttpServer"
-import * as NetAddress from "effect/net/NetAddress"
-import * as Result from "effect/Result"
 import { lookup } from "node:dns/promises"
 import type { ServerOptions } from "../KernelConfig.ts"
 import { ListenFailed } from "./listenFailed.ts"
@@ -32,7 +30,7 @@ export const listen = Effect.fnUntraced(function*(
     shutdownTimeout: time
   })
   node.hold()
-  const { address: planned, serve } = yield* NodeHttpServer.make(() => node, {
+  const server = yield* NodeHttpServer.make(() => node, {
     host,
     port,
     ...(backlog === undefined ? {} : { backlog }),
@@ -41,16 +39,6 @@ export const listen = Effect.fnUntraced(function*(
   }).pipe(Effect.mapError(({ cause }) => failed(cause)))
   // Runs after the shutdown timeout, before the wait for the last connection to close.
   yield* Effect.addFinalizer(() => cut(node, time))
-  const server: Server = {
-    serve,
-    // A port that the system chooses is known once the server listens.
-    get address() {
-      const bound = node.address()
-      return bound === null || typeof bound === "string"
-        ? planned
-        : Result.getOrElse(NetAddress.inetAddressFromIpString(bound.address, bound.port), () => planned)
-    }
-  }
   const opening = Effect.callback<void, ListenFailed>((resume) =>
     node.open((error) => resume(error === undefined ? Effect.void : Effect.fail(failed(error))))
   )

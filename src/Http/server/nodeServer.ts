@@ -36,7 +36,7 @@ const probeInterval = 250
 /**
  * Node's server with these differences:
  *
- * - The address to listen on is set before the server listens.
+ * - The address to listen on is set before the server listens. With port 0 it listens at once, and its requests wait.
  * - Timeouts limit clients that send slowly or nothing.
  * - Protocol errors are answered with an `ErrorMessage`.
  * - A client that closes its sending side gets its response.
@@ -46,9 +46,9 @@ const probeInterval = 250
  * @internal
  */
 export interface HttpServer extends Server {
-  /** Makes `listen` only store the address, since the platform calls it before any route is ready. */
+  /** Makes `listen` only store the address, unless its port is 0, since the platform calls it before any route is ready. */
   readonly hold: () => void
-  /** Starts to listen on the stored address and reports the result. */
+  /** Starts to listen on the stored address, and to answer requests, and reports the result. */
   readonly open: (done: (error?: Error) => void) => void
   /** The open connections. */
   readonly sockets: ReadonlySet<Socket>
@@ -91,17 +91,23 @@ export const makeServer = ({ requestTimeout, shutdownTimeout }: HttpServerOption
     readonly cutRequests = (): number => cutCount
     #isHeld = false
     #address: ListenOptions = {}
+    /** The requests that arrive at a held server which listens already. */
+    readonly #early: Array<readonly [string, ReadonlyArray<unknown>]> = []
     readonly hold = (): void => {
       this.#isHeld = true
     }
     override listen(...options: ReadonlyArray<unknown>): this {
-      if (!this.#isHeld) return Reflect.apply(super.listen.bind(this), this, options)
       const [listenAddress, done] = options
       this.#address = Object(listenAddress)
+      // A port that the system chooses has to be known before the service is ready.
+      if (!this.#isHeld || this.#address.port === 0) return Reflect.apply(super.listen.bind(this), this, options)
       if (typeof done === "function") process.nextTick(done)
       return this
     }
     readonly open = (done: (error?: Error) => void): void => {
+      this.#isHeld = false
+      for (const [event, values] of this.#early.splice(0)) this.emit(event, ...values)
+      if (this.listening) return done()
       this.once("error", done)
       super.listen(this.#address, () => {
         this.off("error", done)
@@ -114,6 +120,7 @@ export const makeServer = ({ requestTimeout, shutdownTimeout }: HttpServerOption
     }
     override emit(event: string, ...values: ReadonlyArray<unknown>): boolean {
       if (event === "request" || event === "checkContinue") {
+        if (this.#isHeld) return this.#early.push([event, values]) > 0
         const [request, response] = values
         const protocolError = request instanceof IncomingMessage ? protocolErrorOf(request) : undefined
         if (protocolError !== undefined && response instanceof ServerResponse) {
