@@ -28,8 +28,11 @@ export interface Cors {
   readonly origins: ReadonlyArray<string>
   /** `cors.methods`. Default to all that endpoints may have. */
   readonly methods: ReadonlyArray<string>
-  /** `cors.headers`: the headers that requests may have. Default to those that the engine reads. */
-  readonly headers: ReadonlyArray<string>
+  /**
+   * `cors.headers`: the headers that requests may have. Default to those that the engine and its authentication schemes read,
+   * and those of traces, which the typed client sends.
+   */
+  readonly headers: ReadonlyArray<string> | undefined
   /** `cors.credentials`: whether browsers send cookies and HTTP basic. Tokens in headers need it not. Defaults to false. */
   readonly credentials: boolean
   /** `cors.max_age`: how long a browser may keep the response of a preflight request. Defaults to an hour. */
@@ -45,16 +48,7 @@ export interface Cors {
 export const config: Config.Config<Cors | undefined> = Config.all({
   origins: configOf<ReadonlyArray<string>, ReadonlyArray<string>>(settings.corsOrigins, []),
   methods: configOf(settings.corsMethods, ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]),
-  headers: configOf(settings.corsHeaders, [
-    "Authorization",
-    "X-API-Key",
-    "Content-Type",
-    "Accept-Language",
-    "If-Match",
-    "If-None-Match",
-    "Prefer",
-    "X-Request-Id"
-  ]),
+  headers: configOf<ReadonlyArray<string>, undefined>(settings.corsHeaders, undefined),
   credentials: configOf(settings.corsCredentials, false),
   maxAge: configOf(settings.corsMaxAge, Duration.hours(1))
 }).pipe(

@@ -25,7 +25,7 @@
  * | `rate_limits.per_caller` | requests of a user | none |
  * | `cors.origins` | origins whose pages may call the service from a browser, or `*`, see `Cors` | none |
  * | `cors.methods` | methods of these calls | all of the endpoints |
- * | `cors.headers` | headers of these calls | those that the engine reads |
+ * | `cors.headers` | headers of these calls | those that the engine reads, and those of traces |
  * | `cors.credentials` | whether browsers send cookies and HTTP basic | false |
  * | `cors.max_age` | time for which browsers keep what is allowed | 1 hour |
  * | `mongo.host` | MongoDB's host, or its whole URL | `localhost` |

@@ -82,7 +82,8 @@ describe("Cors", () => {
           "access-control-allow-credentials": "true",
           "access-control-allow-methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
           "access-control-allow-headers":
-            "Authorization, X-API-Key, Content-Type, Accept-Language, If-Match, If-None-Match, Prefer, X-Request-Id",
+            "Authorization, X-API-Key, Content-Type, Accept-Language, If-Match, If-None-Match, Prefer, X-Request-Id, "
+            + "traceparent, tracestate, b3",
           "access-control-max-age": "600"
         })
       }

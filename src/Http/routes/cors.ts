@@ -1,21 +1,24 @@
+import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type { Scheme } from "../../Security/Authentication.ts"
 import type { Cors } from "../Cors.ts"
 import { varyWith } from "../response/vary.ts"
 
 type Headers = { readonly [name: string]: string }
 
 /**
- * Answers preflight requests, and lets scripts of allowed origins read responses.
+ * Answers preflight requests, and lets scripts of allowed origins read responses. `schemes` have the headers of credentials.
  *
  * @internal
  */
 export const withCors = <E, R>(
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
-  { credentials, headers, maxAge, methods, origins }: Cors
+  { credentials, headers, maxAge, methods, origins }: Cors,
+  schemes: ReadonlyArray<Scheme>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> => {
   const isForAll = origins.includes("*")
   const varying = isForAll ? [] : ["Origin"]
@@ -24,7 +27,7 @@ export const withCors = <E, R>(
   const allowing = {
     ...shared,
     "access-control-allow-methods": methods.join(", "),
-    "access-control-allow-headers": headers.join(", "),
+    "access-control-allow-headers": (headers ?? namesOf([...read, ...schemes.map(({ header }) => header)])).join(", "),
     "access-control-max-age": String(Math.floor(Duration.toSeconds(maxAge)))
   }
   const allowed = new Map(origins.map((origin) => [origin, { "access-control-allow-origin": origin }]))
@@ -56,6 +59,25 @@ export const withCors = <E, R>(
       : Effect.map(handler, (response) => readable(response, origin))
   })
 }
+
+/** The names without those that differ from an earlier one in their case only. */
+const namesOf = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
+  Arr.dedupeWith(names, (a, b) => a.toLowerCase() === b.toLowerCase())
+
+/** What requests to the engine may have. A client with a tracer, or any client of Effect, sends the headers of traces. */
+const read = [
+  "Authorization",
+  "X-API-Key",
+  "Content-Type",
+  "Accept-Language",
+  "If-Match",
+  "If-None-Match",
+  "Prefer",
+  "X-Request-Id",
+  "traceparent",
+  "tracestate",
+  "b3"
+]
 
 const exposed = [
   "ETag",

@@ -171,7 +171,7 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
   const time = yield* KernelConfig.responseTimeout
   const limited = limitAddress(time === undefined ? answered : withResponseTimeout(answered, time, errorResponses))
   const cors = yield* configuredCors
-  const handler = cors === undefined ? limited : withCors(limited, cors)
+  const handler = cors === undefined ? limited : withCors(limited, cors, access?.schemes ?? [])
   const log = yield* KernelLogger.Access
   const clientAddressOf = makeClientAddress(yield* KernelConfig.proxies)
   // Handlers get the context of the server's fiber.
