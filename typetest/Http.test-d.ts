@@ -283,6 +283,20 @@ const Payments = Service.make("PaymentService")
     expectTypeOf(params).toEqualTypeOf<{}>()
     return Effect.succeed(user)
   })
+  .operation("invite", {
+    payload: {
+      users: Schema.Array(User),
+      host: Schema.NullOr(User),
+      guests: Schema.optionalKey(Schema.Struct({ first: User, others: Schema.NonEmptyArray(User) })),
+      by_name: Schema.optional(Schema.Record(Schema.String, User)),
+      note: Schema.String
+    },
+    success: Schema.Int
+  }, ({ payload: { guests, users } }) => {
+    expectTypeOf(users).toEqualTypeOf<ReadonlyArray<User>>()
+    expectTypeOf(guests?.others[0]).toEqualTypeOf<User | undefined>()
+    return Effect.succeed(users.length)
+  })
 
 const service = KernelEngine.make("shop").register(Users).register(Payments).register(Category, { name: "kinds" })
 
@@ -292,11 +306,25 @@ describe("actions, hooks and services", () => {
 
   it("are methods of the client, by the names of their registrations", () => {
     expectTypeOf<keyof Client>().toEqualTypeOf<"users" | "payments" | "kinds">()
-    expectTypeOf<keyof Client["payments"]>().toEqualTypeOf<"status" | "seat" | "pay">()
+    expectTypeOf<keyof Client["payments"]>().toEqualTypeOf<"status" | "seat" | "pay" | "invite">()
     const changed = client.users.change_password({ params: { id: "U1" }, payload: { new_password: null! } })
     expectTypeOf<Effect.Success<typeof changed>["result"]>().toEqualTypeOf<string>()
     const friends = client.users.friends({ params: { id: "U1" } })
     expectTypeOf<Effect.Success<typeof friends>["_items"][number]["name"]>().toEqualTypeOf<string>()
+    const jane = { name: "Jane", password: "secret", created: null! }
+    const invited = client.payments.invite({ payload: { users: [jane], host: null, note: "" } })
+    expectTypeOf<Effect.Success<typeof invited>["result"]>().toEqualTypeOf<number>()
+    expectTypeOf(client.payments.invite).toBeCallableWith({
+      payload: { users: [], host: jane, guests: { first: jane, others: [jane] }, by_name: { jane }, note: "" }
+    })
+    void client.payments.invite({
+      // @ts-expect-error a user without a password
+      payload: { users: [{ name: "Jane", created: null! }], host: null, note: "" }
+    })
+    void client.payments.invite({
+      // @ts-expect-error no user among the others
+      payload: { users: [], host: null, guests: { first: jane, others: [] }, note: "" }
+    })
     const paid = client.payments.pay({ payload: { name: "x", password: "y", created: null! } })
     expectTypeOf<Effect.Success<typeof paid>["_type"]>().toEqualTypeOf<"User">()
     void client.payments.status({ params: { payment_id: "1", order: "2" }, query: { deep: 1 } })

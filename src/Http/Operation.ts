@@ -7,6 +7,7 @@
 import type * as Effect from "effect/Effect"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as Schema from "effect/Schema"
+import type { Sent, SentFields } from "../Model/introspection.ts"
 import type * as Model from "../Model/Model.ts"
 import type { BulkInsertFailed, DocumentInvalid } from "../Repository/RepositoryError.ts"
 import type { CurrentUser } from "../Security/CurrentUser.ts"
@@ -165,10 +166,9 @@ export declare namespace Operation {
     : P extends Schema.Struct.Fields ? Schema.Struct.Type<P>
     : never
 
-  /** The schema of what callers send for a part: the `create` form of a model. */
-  export type SentOf<P extends Part> = P extends Model.Any ? P["create"]
-    : P extends Schema.Top ? P
-    : P extends Schema.Struct.Fields ? Schema.Struct<P>
+  /** The schema of what callers send for a part: its models in their `create` form. */
+  export type SentOf<P extends Part> = P extends Schema.Top ? Sent<P> & Schema.Top
+    : P extends Schema.Struct.Fields ? Schema.Struct<SentFields<P>>
     : never
 
   /** The fields of a part. */

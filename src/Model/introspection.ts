@@ -21,6 +21,7 @@ export {
   restrictionProblem,
   type Restrictions
 } from "./shape/restrictedModel.ts"
+export { type Sent, type SentFields, sentForm } from "./shape/sentForm.ts"
 export { jsonLinkOf, nameOf } from "./shape/storedForm.ts"
 export {
   assertSeparable,
@@ -56,3 +57,4 @@ export { keptFields } from "./instance/keptFields.ts"
 export { isPlainObject, type Merge, mergeOf, mergeProperties } from "./instance/mergePatch.ts"
 export { patcher } from "./instance/patcher.ts"
 export { recordDecoder, recordEncoder } from "./instance/recordCodec.ts"
+export { sentFinaliser } from "./instance/sentFinaliser.ts"

@@ -2,7 +2,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
-import { elementOf, isModelLike } from "../../Model/introspection.ts"
+import { elementOf, isModelLike, sentForm } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { responses } from "../HttpError.ts"
 import type { Members, Options, Part } from "./callOptions.ts"
@@ -13,16 +13,17 @@ import type { Method } from "./standardEndpoints.ts"
 import { Tags } from "./tags.ts"
 
 /** @internal */
-export const successOf = ({ success = Schema.Void }: Options): Schema.Top =>
-  Schema.isSchema(success) ? success : Schema.Struct(success)
+export const schemaOf = (part: Part): Schema.Top => Schema.isSchema(part) ? part : Schema.Struct(part)
+
+/** @internal */
+export const successOf = ({ success = Schema.Void }: Options): Schema.Top => schemaOf(success)
 
 /**
- * The schema of what callers send for a part of the request: the `create` form of a model.
+ * The schema of what callers send for a part of the request: its models in their `create` form.
  *
  * @internal
  */
-export const sentOf = (part: Part): Schema.Top =>
-  !Schema.isSchema(part) ? Schema.Struct(part) : isModelLike(part) ? part.create : part
+export const sentOf = (part: Part): Schema.Top => sentForm(schemaOf(part))
 
 /** @internal */
 export const payloadOf = ({ payload }: Options): Schema.Top | undefined =>

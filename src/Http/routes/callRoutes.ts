@@ -14,11 +14,11 @@ import {
   elementOf,
   expectationOf,
   type FieldProblem,
-  finaliser,
   isModelLike,
   kindOf,
   type ModelLike,
   problemsOf,
+  sentFinaliser,
   withoutTextSuffix
 } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
@@ -35,6 +35,7 @@ import {
   paramsOf,
   partsOf,
   payloadOf,
+  schemaOf,
   sentOf,
   successOf
 } from "../description/callEndpoint.ts"
@@ -170,7 +171,7 @@ const payloadReader = ({ method, options }: Call, { isStrict, limits }: CallCont
   }
   const sent = sentOf(payload)
   const decode = isStrict ? rejectExcess(sent, bodyDecoder(sent)) : bodyDecoder(sent)
-  const finish = finisherOf(payload)
+  const finish = sentFinaliser(schemaOf(payload))
   const types = options.form === true ? ["application/json", formType] : ["application/json"]
   const readJsonBody: Read = ({ request }) =>
     Effect.flatMap(
@@ -242,7 +243,7 @@ type Texts = { readonly [name: string]: string | ReadonlyArray<string> | undefin
 /** Reads a part of the request from the texts of a URL. */
 const textReader = (part: Part): (values: Texts) => Effect.Effect<unknown, CallFailure | InvalidRequest> => {
   const schema = sentOf(part)
-  const finish = finisherOf(part)
+  const finish = sentFinaliser(schemaOf(part))
   // Fields need no services.
   const codec = Schema.toCodecStringTree(schema as Schema.Codec<unknown>)
   // A single value may be a list of one element.
@@ -382,11 +383,4 @@ const valueWriter = (schema: Schema.Top): Write => {
   // The schemas of results need no services.
   const encode = Schema.encodeUnknownEffect(Schema.toCodecJson(schema as Schema.Codec<unknown>))
   return (value) => Effect.orDie(Effect.map(encode(value), (json) => JSON.stringify(json) ?? "null"))
-}
-
-/** Makes an instance of what was sent for a model. */
-const finisherOf = (part: Part): (value: unknown) => Effect.Effect<unknown, CallFailure> => {
-  if (!isModelLike(part)) return (value) => Effect.succeed(value)
-  const finalise = finaliser(part)
-  return (value: unknown) => finalise(value, { isSent: true })
 }

@@ -27,16 +27,16 @@ export interface ValidationContext {
 }
 
 /**
- * Runs a validation and fails if it added problems.
+ * Runs a validation and fails if it added problems. `subject` is the model, or what a value with models in it is called.
  *
  * @internal
  */
 export const collectingProblems = <A>(
-  model: ModelLike,
+  subject: ModelLike | string,
   input: unknown,
   run: (context: ValidationContext) => Effect.Effect<A>,
   isSent = false
-): Effect.Effect<A, ModelError> => Effect.withFiber((fiber) => collectingProblemsIn(fiber, model, input, run, isSent))
+): Effect.Effect<A, ModelError> => Effect.withFiber((fiber) => collectingProblemsIn(fiber, subject, input, run, isSent))
 
 /**
  * {@link collectingProblems} for a caller that already runs in the fiber.
@@ -45,7 +45,7 @@ export const collectingProblems = <A>(
  */
 export const collectingProblemsIn = <A>(
   fiber: ValidationContext["fiber"],
-  model: ModelLike,
+  subject: ModelLike | string,
   input: unknown,
   run: (context: ValidationContext) => Effect.Effect<A>,
   isSent = false
@@ -54,7 +54,7 @@ export const collectingProblemsIn = <A>(
   return Effect.flatMapEager(
     run(context),
     (result): Effect.Effect<A, ModelError> =>
-      context.problems.length === 0 ? Effect.succeed(result) : modelErrorOf(model, input, context.problems)
+      context.problems.length === 0 ? Effect.succeed(result) : modelErrorOf(subject, input, context.problems)
   )
 }
 
@@ -162,7 +162,7 @@ export const instanceRuleOf = (
  * @internal
  */
 export const modelErrorOf = (
-  model: ModelLike,
+  subject: ModelLike | string,
   input: unknown,
   fieldProblems: ReadonlyArray<FieldProblem>
 ): Effect.Effect<never, ModelError> => {
@@ -171,13 +171,14 @@ export const modelErrorOf = (
     (problem) => new Problem(problem)
   )
   const first = problems[0]!
+  const model = typeof subject === "string" ? subject : subject.modelName
   if (missing.length > 0) {
-    return Effect.fail(new PropertyRequiredException({ model: model.modelName, field: first.field, problems }))
+    return Effect.fail(new PropertyRequiredException({ model, field: first.field, problems }))
   }
-  const value = visibleValueAt(model, input, first.field.split("."))
+  const value = typeof subject === "string" ? undefined : visibleValueAt(subject, input, first.field.split("."))
   return Effect.fail(
     new ValidationException({
-      model: model.modelName,
+      model,
       validator: first.validator,
       field: first.field,
       ...(value === undefined ? {} : { value }),

@@ -58,7 +58,8 @@ export const finaliser = (
     collectingProblems(model, input, (context) => finalise(input, context, previous), isSent)
 }
 
-const planOf: (model: ModelLike) => Resolve = memoizeByModel((model) => compile(model))
+/** @internal */
+export const planOf: (model: ModelLike) => Resolve = memoizeByModel((model) => compile(model))
 
 const compile = (model: ModelLike): Resolve => {
   const fields = resolversOf(model)

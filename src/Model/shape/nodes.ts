@@ -1,4 +1,4 @@
-import type * as SchemaAST from "effect/SchemaAST"
+import * as SchemaAST from "effect/SchemaAST"
 
 /**
  * A copy of a node with some of its properties replaced. Effect's nodes have no public constructor for this.
@@ -41,3 +41,41 @@ export const childrenOf = (ast: SchemaAST.AST, intoSuspended: boolean): Readonly
       return sources
   }
 }
+
+/**
+ * The node with its direct parts replaced: of lists, tuples, structs, records, unions and suspended nodes. The same node if
+ * no part changes. Its encoding stays as it is.
+ *
+ * @internal
+ */
+export const mapParts = (ast: SchemaAST.AST, replace: (part: SchemaAST.AST) => SchemaAST.AST): SchemaAST.AST => {
+  switch (ast._tag) {
+    case "Arrays":
+      return withChanged(ast, { elements: mapped(ast.elements, replace), rest: mapped(ast.rest, replace) })
+    case "Objects":
+      return withChanged(ast, {
+        propertySignatures: mapped(ast.propertySignatures, (signature) => {
+          const type = replace(signature.type)
+          return type === signature.type ? signature : new SchemaAST.PropertySignature(signature.name, type)
+        }),
+        indexSignatures: mapped(ast.indexSignatures, (signature) => {
+          const type = replace(signature.type)
+          return type === signature.type ? signature : new SchemaAST.IndexSignature(signature.parameter, type)
+        })
+      })
+    case "Union":
+      return withChanged(ast, { types: mapped(ast.types, replace) })
+    case "Suspend":
+      return new SchemaAST.Suspend(() => replace(ast.thunk()), ast.annotations, ast.checks, undefined, ast.context)
+    default:
+      return ast
+  }
+}
+
+const mapped = <A>(items: ReadonlyArray<A>, replace: (item: A) => A): ReadonlyArray<A> => {
+  const replaced = items.map((item) => replace(item))
+  return replaced.every((item, i) => item === items[i]) ? items : replaced
+}
+
+const withChanged = <A extends SchemaAST.AST>(ast: A, parts: { readonly [K in keyof A]?: unknown }): A =>
+  Object.entries(parts).every(([key, part]) => Reflect.get(ast, key) === part) ? ast : withParts(ast, parts)

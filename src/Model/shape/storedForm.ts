@@ -13,7 +13,7 @@ import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaParser from "effect/SchemaParser"
 import { storableAnnotation, temporalKind } from "./annotations.ts"
 import * as Bson from "./bsonKinds.ts"
-import { childrenOf, withParts } from "./nodes.ts"
+import { childrenOf, mapParts, withParts } from "./nodes.ts"
 
 /**
  * The node whose encoded side is the stored form.
@@ -56,13 +56,12 @@ const formOf = (ast: SchemaAST.AST): SchemaAST.AST => {
     case "Literal":
       return typeof ast.literal === "bigint" ? asJson(ast) : ast
     case "Arrays":
-      return withChangedParts(ast, { elements: storedForms(ast.elements), rest: storedForms(ast.rest) })
+    case "Suspend":
+      return mapParts(ast, storedForm)
     case "Objects":
       return objectsForm(ast)
     case "Union":
       return unionForm(ast)
-    case "Suspend":
-      return new SchemaAST.Suspend(() => storedForm(ast.thunk()), ast.annotations, ast.checks, undefined, ast.context)
     default:
       return ast
   }
@@ -130,15 +129,6 @@ const isJson = Schema.makeFilter((value: unknown) => isJsonValue(value, []), {
 })
 
 const withJsonCheck = (ast: SchemaAST.AST): SchemaAST.AST => withParts(ast, { checks: [...ast.checks ?? [], isJson] })
-
-const storedForms = (nodes: ReadonlyArray<SchemaAST.AST>): ReadonlyArray<SchemaAST.AST> => {
-  const forms = nodes.map(storedForm)
-  return forms.every((form, i) => form === nodes[i]) ? nodes : forms
-}
-
-/** Returns the same node if no property changes. */
-const withChangedParts = <A extends SchemaAST.AST>(ast: A, parts: { readonly [K in keyof A]?: unknown }): A =>
-  Object.entries(parts).every(([key, part]) => Reflect.get(ast, key) === part) ? ast : withParts(ast, parts)
 
 /** Keeps an optional property optional in the store. */
 const linked = (ast: SchemaAST.AST, link: SchemaAST.Link, check?: SchemaAST.Check<never>): SchemaAST.AST => {
@@ -211,17 +201,7 @@ const unredacted = ({ to, transformation }: SchemaAST.Link): SchemaAST.Link =>
 const objectsForm = (ast: SchemaAST.Objects): SchemaAST.AST => {
   // Keys that are not strings are encoded as they are in JSON.
   if (ast.indexSignatures.some(({ parameter }) => !isStringKey(SchemaAST.toEncoded(parameter)))) return asJson(ast)
-  const properties = ast.propertySignatures.map((signature) => {
-    const type = storedForm(signature.type)
-    return type === signature.type ? signature : new SchemaAST.PropertySignature(signature.name, type)
-  })
-  const indexes = ast.indexSignatures.map((signature) => {
-    const type = storedForm(signature.type)
-    return type === signature.type ? signature : new SchemaAST.IndexSignature(signature.parameter, type)
-  })
-  const isIdentical = properties.every((property, i) => property === ast.propertySignatures[i]) &&
-    indexes.every((index, i) => index === ast.indexSignatures[i])
-  return isIdentical ? ast : withParts(ast, { propertySignatures: properties, indexSignatures: indexes })
+  return mapParts(ast, storedForm)
 }
 
 const isStringKey = (ast: SchemaAST.AST): boolean =>
@@ -233,10 +213,10 @@ const isStringKey = (ast: SchemaAST.AST): boolean =>
  * JSON.
  */
 const unionForm = (ast: SchemaAST.Union): SchemaAST.AST => {
-  const types = storedForms(ast.types)
-  if (types === ast.types) return ast
-  const kinds = new Set(types.flatMap(numberTypesOf))
-  return kinds.size > 1 ? asJson(ast) : withParts(ast, { types })
+  const form = mapParts(ast, storedForm)
+  if (form === ast) return ast
+  const kinds = new Set(childrenOf(form, false).flatMap(numberTypesOf))
+  return kinds.size > 1 ? asJson(ast) : form
 }
 
 const numberTypesOf = (ast: SchemaAST.AST): ReadonlyArray<unknown> => {
