@@ -3,8 +3,9 @@
  *
  * **Details**
  *
- * `Accounts` is the port to where accounts are stored: {@link fromModel}, or the program's own. `Passwords` checks a password against it: two at a time, and with the
- * same work whether or not there is such an account, if the hashes of all accounts have the rounds of its options.
+ * `Accounts` is the port to where accounts are stored: {@link fromModel}, or the program's own. `Passwords` checks a
+ * password against it: two at a time, and with the same work whether or not there is such an account. A hash that is weaker
+ * than new ones is replaced when its account signs in.
  *
  * @since 0.1.0
  */
@@ -14,12 +15,11 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as SchemaParser from "effect/SchemaParser"
-import * as Semaphore from "effect/Semaphore"
 import * as Converter from "../Model/Converter.ts"
 import type * as Model from "../Model/Model.ts"
 import type { DocumentStore } from "../Repository/DocumentStore.ts"
 import type { StoreError } from "../Repository/RepositoryError.ts"
-import type { Operations } from "./accounts/account.ts"
+import type { Account, Operations } from "./accounts/account.ts"
 import { hasherOf, modelAccounts } from "./accounts/modelAccounts.ts"
 import type { CurrentUser } from "./CurrentUser.ts"
 import { CredentialsInvalid, type TooManyAttempts } from "./SecurityError.ts"
@@ -72,8 +72,8 @@ export interface ModelOptions<M extends Model.Any> {
  */
 export interface PasswordOptions {
   /**
-   * The rounds that the accounts' `Converter.contentHasher` has. Defaults to 20,000, as there. While stored hashes have other
-   * rounds, the time of a check tells whether there is an account.
+   * The rounds that the accounts' `Converter.contentHasher` has. Defaults to 600,000, as there. Stored hashes of fewer rounds
+   * take the same work. For those of more, the time of a check tells that there is an account.
    */
   readonly rounds?: number | undefined
 }
@@ -207,11 +207,8 @@ const passwordsOf = Effect.fnUntraced(
   function*(accounts: Operations, hash: (text: string) => Effect.Effect<string>) {
     // Compared where there is no account, so that it takes as long.
     const nobody = yield* hash("nobody")
-    const semaphore = yield* Semaphore.make(2)
+    const rounds = Converter.parse(nobody)?.rounds ?? 0
     const attempts = Option.getOrUndefined(yield* Effect.serviceOption(SignInAttempts)) ?? (yield* makeAttempts())
-    // A thread goes on after an interruption, so the permit is held until it ends.
-    const matches = (password: string, hashed: string) =>
-      semaphore.withPermits(1)(Effect.uninterruptible(Converter.verifyContent(password, hashed)))
     return Passwords.of({
       verify: Effect.fn("Passwords.verify")((login, password) =>
         attempts.attempt(
@@ -222,9 +219,10 @@ const passwordsOf = Effect.fnUntraced(
             const account = Option.getOrUndefined(yield* accounts.find(login))
             const secret = account === undefined ? undefined : Redacted.value(account.secret)
             const stored = secret !== undefined && isHash(secret) ? secret : undefined
-            const isRight = yield* matches(text, stored ?? nobody)
+            const { isRight, stronger } = yield* Converter.verifyAndStrengthen(text, stored ?? nobody, rounds)
             if (account === undefined) return yield* new CredentialsInvalid({ reason: "account" })
             if (stored === undefined || !isRight) return yield* new CredentialsInvalid({ reason: "secret" })
+            if (stronger !== undefined) yield* strengthen(accounts, account, stronger)
             return { subject: account.subject, roles: account.roles, claims: {} }
           })
         )
@@ -232,6 +230,13 @@ const passwordsOf = Effect.fnUntraced(
     })
   }
 )
+
+/** Who knows the password signs in, also if the better hash can't be stored. */
+const strengthen = (accounts: Operations, account: Account, secret: string) =>
+  accounts.rehash === undefined ? Effect.void : Effect.catch(
+    accounts.rehash(account, Redacted.make(secret, { label: "password" })),
+    (error) => Effect.logWarning(`The password of ${account.subject} keeps its weaker hash: ${error.message}`)
+  )
 
 const maxLength = 1_024
 

@@ -99,6 +99,67 @@ const contract = (name: string, store: FreshStore) =>
       }))
   })
 
+/** Machines of before have the identifiers below 10. */
+class Stronger extends Model.Class<Stronger>()("Stronger", {
+  id: Schema.Int,
+  login: Schema.String.pipe(Model.indexed(Index.unique)),
+  secret: Schema.String.pipe(Model.converted(Converter.contentHasher({ rounds: 3_000 })), Model.omitted),
+  ...Model.versioned
+}) {}
+
+const strengthening = (name: string, store: FreshStore) =>
+  it.layer(Layer.provideMerge(
+    Layer.merge(Accounts.fromModel(Stronger, { login: "login", secret: "secret" }), Repository.layer(Stronger)),
+    store
+  ))(`Weak hashes of accounts / ${name}`, (it) => {
+    const made = Effect.fnUntraced(function*(id: number, rounds: number) {
+      const machines = yield* Repository.for(Stronger)
+      const secret = yield* Converter.contentHasher({ rounds })("correct horse")
+      return yield* machines.insert(new Stronger({ id, login: `m${id}`, secret }))
+    })
+    const secretOf = Effect.fnUntraced(function*(id: number) {
+      const machines = yield* Repository.for(Stronger)
+      return (yield* machines.findById(id)).secret
+    })
+
+    it.effect("are replaced by stronger ones at a sign-in, and only then", () =>
+      Effect.gen(function*() {
+        const { secret, version } = yield* made(1, 1_000)
+        assert.strictEqual(yield* signIn("m1", "wrong"), "secret")
+        assert.strictEqual(yield* secretOf(1), secret)
+        assert.deepStrictEqual(
+          yield* Effect.all(Array.from({ length: 10 }, () => signIn("m1", "correct horse")), { concurrency: 10 }),
+          Array.from({ length: 10 }, () => "1")
+        )
+        const better = yield* secretOf(1)
+        assert.match(better, /^\$pbkdf2-sha256\$3000\$/u)
+        assert.isTrue(yield* Converter.verifyContent("correct horse", better))
+        assert.strictEqual(yield* signIn("m1", "correct horse"), "1")
+        assert.strictEqual(yield* signIn("m1", "wrong"), "secret")
+        assert.strictEqual(yield* secretOf(1), better)
+        // Who has read the document may still write it.
+        const machines = yield* Repository.for(Stronger)
+        assert.strictEqual((yield* machines.findById(1)).version, version)
+      }))
+
+    it.effect("stay if they are as strong, or the password has changed since", () =>
+      Effect.gen(function*() {
+        const { secret } = yield* made(2, 4_000)
+        assert.strictEqual(yield* signIn("m2", "correct horse"), "2")
+        assert.strictEqual(yield* secretOf(2), secret)
+        const weak = yield* made(3, 1_000)
+        const { rehash } = yield* Accounts.Accounts
+        const machines = yield* Repository.for(Stronger)
+        const changed = (yield* machines.patch(3, { secret: "battery staple" })).secret
+        yield* rehash!({ subject: "3", roles: [], secret: Redacted.make(weak.secret) }, Redacted.make(secret))
+        assert.strictEqual(yield* secretOf(3), changed)
+      }))
+  })
+
+strengthening("memory", EmbeddedStore.layerMemory)
+strengthening("embedded", Layer.orDie(freshFolder(EmbeddedStore.layerWith)))
+onMongo("on a server", (store) => strengthening("mongodb", store))
+
 contract("memory", EmbeddedStore.layerMemory)
 contract("embedded", Layer.orDie(freshFolder(EmbeddedStore.layerWith)))
 onMongo("on a server", (store) => contract("mongodb", store))

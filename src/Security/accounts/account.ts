@@ -33,4 +33,11 @@ export interface Operations {
   readonly find: (login: string) => Effect.Effect<Option.Option<Account>, StoreError, DocumentStore>
   /** The account of the user with this id. */
   readonly findBySubject: (subject: string) => Effect.Effect<Option.Option<Account>, StoreError, DocumentStore>
+  /**
+   * Stores a stronger hash of the same password, unless the account has another hash than `account.secret` by now. Without
+   * this operation, hashes stay as weak as they are.
+   */
+  readonly rehash?:
+    | ((account: Account, secret: Redacted.Redacted<string>) => Effect.Effect<void, StoreError, DocumentStore>)
+    | undefined
 }

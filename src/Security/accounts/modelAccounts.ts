@@ -46,13 +46,15 @@ export const modelAccounts = (model: Model.Any, fields: AccountFields): Operatio
       secret: Redacted.make(typeof secret === "string" ? secret : "", { label: "password" })
     })
   }
-  const findBy = Effect.fnUntraced(function*(field: string, value: unknown) {
-    const store = yield* DocumentStore
+  const filterBy = (field: string, value: unknown): Filter => {
     // The field is one of the model's.
     const where = ($: object) => (Reflect.get($, field) as Query.Field<unknown>).equals(value)
     const own = Query.toFilter(model, where)
-    const filter: Filter = deletedField === undefined ? own : { ...own, [deletedField]: null }
-    const [document] = yield* store.find(model.modelName, { filter, limit: 1 })
+    return deletedField === undefined ? own : { ...own, [deletedField]: null }
+  }
+  const findBy = Effect.fnUntraced(function*(field: string, value: unknown) {
+    const store = yield* DocumentStore
+    const [document] = yield* store.find(model.modelName, { filter: filterBy(field, value), limit: 1 })
     return document === undefined
       ? Option.none<Account>()
       // A stored account that is none of the model is a defect.
@@ -67,7 +69,13 @@ export const modelAccounts = (model: Model.Any, fields: AccountFields): Operatio
     findBySubject: (subject) => {
       const id = subjects.parse(subject)
       return id === undefined ? Effect.succeedNone : findBy(idField, id)
-    }
+    },
+    // It is the same password, so the version stays.
+    rehash: Effect.fnUntraced(function*({ secret, subject }, stronger) {
+      const store = yield* DocumentStore
+      const filter = { ...filterBy(idField, subjects.parse(subject)), [fields.secret]: Redacted.value(secret) }
+      yield* store.updateOne(model.modelName, filter, { $set: { [fields.secret]: Redacted.value(stronger) } })
+    })
   }
 }
 
