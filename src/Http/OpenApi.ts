@@ -159,6 +159,8 @@ export interface Source {
       readonly path: `/${string}`
       /** Whether documents carry `_links`. */
       readonly enableHateoas: boolean
+      /** Whether a `POST` may have a list of documents. Defaults to true. */
+      readonly lists?: boolean | undefined
     }
   >
   /** Who may call what. Without one, or without security, there is no access control. */

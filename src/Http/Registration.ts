@@ -40,6 +40,10 @@ export interface Options<Name extends string> {
    * including `_links`, are always ignored. Undeclared query parameters are always a 400.
    */
   readonly onExcessProperty?: "ignore" | "error" | undefined
+  /**
+   * Whether a `POST` to a model's collection may have a list of documents, which are inserted all or none. Defaults to true.
+   */
+  readonly lists?: boolean | undefined
   /** The segment of the path. Defaults to the plural of the name: {@link Segment}. */
   readonly segment?: string | undefined
   /**
@@ -183,6 +187,8 @@ export interface ResourceInfo {
   readonly path: `/${string}`
   readonly methods: ReadonlyArray<Endpoint.Method>
   readonly enableHateoas: boolean
+  /** Whether a `POST` may have a list of documents. */
+  readonly lists: boolean
   readonly onExcessProperty: "ignore" | "error"
   readonly calls: ReadonlyArray<Call>
   readonly tags: ReadonlyArray<string>
@@ -235,6 +241,7 @@ export const ofResource = (
     model,
     methods,
     enableHateoas: options.enableHateoas ?? true,
+    lists: options.lists ?? true,
     calls: actions.map(({ name, options }) => ({
       name,
       options,
@@ -353,13 +360,14 @@ const standardOf = (
   registration: ResourceInfo,
   guarded: (endpoint: HttpApiEndpoint.Constraint, isOpen: boolean) => HttpApiEndpoint.Constraint
 ): ReadonlyArray<HttpApiEndpoint.Constraint> => {
-  const { description, methods, model } = registration
+  const { description, lists, methods, model } = registration
+  const isPartial = description.hidden.length > 0
   const errors = new Map<string, ReadonlyArray<Schema.Top>>(
     methods.map((method) => [method, hookErrorsOf(registration, method)])
   )
   return endpointsOf(methods).map((endpoint) =>
     guarded(
-      describe(endpoint, model, errors.get(endpoint.broughtBy) ?? [], description.hidden.length > 0),
+      describe(endpoint, model, errors.get(endpoint.broughtBy) ?? [], { isPartial, lists }),
       Guard.isOpen(description.anonymous, endpoint)
     )
   )

@@ -20,4 +20,11 @@ export { applyPatch } from "./repository/mergePatch.ts"
 export { makeRetry } from "./store/retryOnConflict.ts"
 
 // The rules of callers.
-export { type Access, CallerRules, nothing, type RowRules, type UpdateGrant } from "./repository/callerRules.ts"
+export {
+  type Access,
+  CallerRules,
+  nothing,
+  type RowRules,
+  underRules,
+  type UpdateGrant
+} from "./repository/callerRules.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Option, Scope } from "effect"
+import { Effect, Exit, Fiber, Layer, Option, Scope } from "effect"
 import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Agent, get, type IncomingHttpHeaders } from "node:http"
 import { connect, type Socket } from "node:net"
@@ -333,13 +333,13 @@ describe("KernelServer / addresses", () => {
         const url = HttpServer.formatAddress(address)
         assert.notMatch(url, /:0$/u)
         yield* serve(Effect.sync(() => HttpServerResponse.text(isReady ? "ready" : "early")))
-        const answer = fetch(url).then((response) => response.text())
+        const answer = yield* Effect.forkChild(Effect.promise(() => fetch(url).then((response) => response.text())))
         // A server that answers at once has done so by then.
         yield* Effect.sleep("100 millis")
         isReady = true
         return answer
       }))
-      assert.strictEqual(yield* Effect.promise(() => early), "ready")
+      assert.strictEqual(yield* Fiber.join(early), "ready")
     })))
 
   it.live("fails with the address and the reason if it can't listen", () =>

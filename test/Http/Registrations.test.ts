@@ -153,3 +153,18 @@ describe("registrations that can't be served", () => {
     })
   })
 })
+
+describe("a registration that refuses lists", () => {
+  const single = KernelEngine.make("single").register(User, { methods: ["POST"], lists: false })
+
+  it.effect("inserts one document, answers a list with 400, and describes no list", () =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* send("POST", "/users", { name: "Ann" })).status, 201)
+      const { body, status } = yield* send("POST", "/users", [{ name: "Ann" }])
+      assert.deepStrictEqual([status, body.errors[0].field], [400, ""])
+      const post = (engine: Parameters<typeof OpenApi.make>[0]) =>
+        JSON.stringify(OpenApi.make(engine, { title: "Single", version: "1" }).paths["/users"]?.["post"])
+      assert.notInclude(post(single), "\"array\"")
+      assert.include(post(KernelEngine.make("many").register(User, { methods: ["POST"] })), "\"array\"")
+    }).pipe(Effect.provide(serving(single, EmbeddedStore.layerMemory))))
+})

@@ -67,6 +67,10 @@ describe("the bookings", () => {
       const wrong = yield* book(day(13), day(12))
       assert.deepStrictEqual([wrong.status, wrong.body.errors[0].field], [400, "to"])
       assert.strictEqual((yield* send(`${base}/api/v1/rooms/${id}`)).body.times_booked, 2, "as often as it was booked")
+      const slot = { room: id, title: "Review", from: day(20), to: day(21) }
+      const twice = yield* post(bookings, [slot, slot])
+      assert.deepStrictEqual([twice.status, twice.body.error], [409, "RoomTaken"])
+      assert.strictEqual((yield* post(bookings, slot)).status, 201)
       const nowhere = yield* post(bookings, { room: "R-none", title: "Review", from: day(10), to: day(11) })
       assert.strictEqual(nowhere.status, 404)
     }), 60_000)

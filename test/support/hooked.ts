@@ -167,6 +167,9 @@ const Sales = Resource.make(Sale, { methods: ["GET", "POST", "PATCH"], transacti
       const stock = yield* stocks.findById(product)
       yield* stocks.replace(new Stock({ ...stock, left: stock.left - quantity }))
       if (stock.left < quantity) return yield* new Refusal({ why: `${stock.left} left` })
+      const sales = yield* Repository.for(Sale)
+      const isSold = yield* sales.exists(($) => $.product.equals(product))
+      if (product === "single" && isSold) return yield* new Refusal({ why: "sold already" })
     }), { error: [Refusal] })
   .afterPost(({ quantity }) => quantity === 3 ? Effect.fail(new Refusal({ why: "three" })) : Effect.void, {
     error: [Refusal]

@@ -11,26 +11,36 @@ import { makeListResponses } from "../../src/Http/response/listResponse.ts"
 import { inputFields } from "../../src/Http/response/problemFields.ts"
 import { makeResponseBudget } from "../../src/Http/response/responseBudget.ts"
 import { makeBadRequest, makeErrorResponses } from "../../src/Http/response/translation.ts"
+import { rulesOfRoute } from "../../src/Http/routes/callerAccess.ts"
 import { routerConfig, withErrorResponses } from "../../src/Http/routes/errorBoundary.ts"
 import { type ResourceSurroundings, viewedHandlers } from "../../src/Http/routes/resourceRoutes.ts"
 import { served } from "../../src/Http/routes/served.ts"
 import * as Translations from "../../src/Http/Translations.ts"
 import { type CallerView, CallerViews, type HeldGrant } from "../../src/Http/view/callerView.ts"
 import { DocumentStore, KernelServer, Repository, type Resource } from "../../src/index.ts"
-import { CallerRules, nothing, type RowRules } from "../../src/Repository/introspection.ts"
+import { CallerRules, type RowRules } from "../../src/Repository/introspection.ts"
 
-/** What a caller holds, by the method of the request; `id`s are the places of the grants. */
-export type Grants = (caller: string, method: string) => CallerView
+/** A grant; `check` is the same as `rows` unless it is given. */
+export type Granted = Omit<HeldGrant, "check"> & Partial<Pick<HeldGrant, "check">>
 
-const rowsOf = (grants: ReadonlyArray<HeldGrant>): DocumentStore.Filter | undefined => {
-  const rows = grants.flatMap(({ rows }) => rows ?? [])
-  return grants.length === 0 ? nothing : rows.length < grants.length ? undefined : { $or: rows }
+/** What a caller holds. */
+export interface View {
+  readonly read: ReadonlyArray<Granted>
+  readonly write: ReadonlyArray<Granted>
 }
 
-/** The rows of the grants for the request's method. */
-const rulesOf = ({ read, write }: CallerView, method: string): RowRules => {
-  const rows = rowsOf(method === "GET" ? read : write)
-  return { rows: () => rows, check: () => rows }
+/** What a caller holds, by the method of the request. */
+export type Grants = (caller: string, method: string) => View
+
+const heldOf = (grants: ReadonlyArray<Granted>) => grants.map((grant, id) => ({ id, check: grant.rows, ...grant }))
+
+const accessOf = ({ read, write }: View, method: string): { readonly view: CallerView; readonly rules: RowRules } => {
+  const [reading, writing] = [heldOf(read), heldOf(write)]
+  const rowRulesOf = (some: ReadonlyArray<HeldGrant>) => rulesOfRoute(writing.filter((grant) => some.includes(grant)))
+  return {
+    view: { read: reading, write: writing, rowRulesOf },
+    rules: rulesOfRoute(method === "GET" ? reading : writing)
+  }
 }
 
 export const servingViewed = <E>(
@@ -61,8 +71,7 @@ export const servingViewed = <E>(
       endpointsOf(registration.methods).map(({ method, name, path: own }) => {
         const handler = Effect.withFiber((fiber) => {
           const { headers } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-          const view = grants(headers["x-caller"] ?? "", method)
-          const rules = rulesOf(view, method)
+          const { rules, view } = accessOf(grants(headers["x-caller"] ?? "", method), method)
           return Effect.provideContext(
             handlersFor(view)[name],
             Context.make(CallerViews, {

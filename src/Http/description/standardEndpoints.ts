@@ -45,8 +45,8 @@ interface Row {
   readonly params?: (model: Model.Any) => Schema.Top
   readonly query?: (model: Model.Any) => Schema.Top
   readonly headers?: Schema.Top
-  readonly payload?: (model: Model.Any) => ReadonlyArray<Schema.Top>
-  readonly success: (model: Model.Any) => ReadonlyArray<Schema.Top>
+  readonly payload?: (model: Model.Any, lists: boolean) => ReadonlyArray<Schema.Top>
+  readonly success: (model: Model.Any, lists: boolean) => ReadonlyArray<Schema.Top>
   /** The errors besides the application's own. */
   readonly errors: ReadonlyArray<Schema.Top>
 }
@@ -80,12 +80,20 @@ export const standardEndpoints = {
     path: "/",
     broughtBy: "POST",
     headers: WriteHeaders,
-    payload: <M extends Model.Any>(model: M): ReadonlyArray<M["create"] | Schema.$Array<M["create"]>> => [
+    payload: <M extends Model.Any>(
+      model: M,
+      lists?: boolean
+    ): ReadonlyArray<M["create"] | Schema.$Array<M["create"]>> => [
       model.create,
-      Schema.Array(model.create)
+      ...lists === false ? [] : [Schema.Array(model.create)]
     ],
-    success: <M extends Model.Any>(model: M): ReadonlyArray<Result<M> | Results<M> | Representation<M>> => [
-      ...[result(model), results(model), representation(model)].map((schema) => schema.pipe(HttpApiSchema.status(201))),
+    success: <M extends Model.Any>(
+      model: M,
+      lists?: boolean
+    ): ReadonlyArray<Result<M> | Results<M> | Representation<M>> => [
+      ...[result(model), ...lists === false ? [] : [results(model)], representation(model)].map((schema) =>
+        schema.pipe(HttpApiSchema.status(201))
+      ),
       ...[result(model), representation(model)].map((schema) => schema.pipe(HttpApiSchema.status(200)))
     ],
     errors: [responses.Conflict, responses.PreconditionFailed, ...bodyFailures]
@@ -223,7 +231,12 @@ export const describe = (
   { name }: StandardEndpoint,
   model: Model.Any,
   errors: ReadonlyArray<Schema.Top>,
-  isPartial = false
+  { isPartial = false, lists = true }: {
+    /** Whether callers may lack fields. Defaults to false. */
+    readonly isPartial?: boolean | undefined
+    /** Whether a `POST` may have a list of documents. Defaults to true. */
+    readonly lists?: boolean | undefined
+  } = {}
 ): HttpApiEndpoint.Constraint => {
   const row: Row = standardEndpoints[name]
   const isWrite = row.payload !== undefined
@@ -232,9 +245,9 @@ export const describe = (
     // The type of a dynamic method does not express whether the schemas are valid for the query or the payload.
     query: row.query?.(model) as never,
     headers: row.headers as never,
-    payload: row.payload?.(model) as never,
+    payload: row.payload?.(model, lists) as never,
     // Reads may lack fields anyway, since callers select them.
-    success: isPartial && isWrite ? [...row.success(model), ...partialResults(row, model)] : row.success(model),
+    success: [...row.success(model, lists), ...isPartial && isWrite ? partialResults(row, model) : []],
     error: [...errors, ...row.errors]
   })
 }

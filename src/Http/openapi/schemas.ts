@@ -26,6 +26,8 @@ export interface Resource {
   readonly model: Model.Any
   readonly path: `/${string}`
   readonly enableHateoas: boolean
+  /** Whether a `POST` may have a list of documents. Defaults to true. */
+  readonly lists?: boolean | undefined
 }
 
 /**

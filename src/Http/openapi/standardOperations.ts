@@ -115,18 +115,24 @@ const standard: { readonly [N in Name]: (operation: Node, context: OperationCont
     summary: `Get what a user interface needs to know of the fields of ${model.modelName}`,
     ...withResponses(operation, { 200: { description: "The fields, by their names" } })
   }),
-  create: (operation, context) =>
-    writing(operation, context, {
+  create: (operation, context) => {
+    const takesLists = context.resource.lists !== false
+    return writing(operation, context, {
       summary: `Create ${withArticle(context.resource.model.modelName)}`,
-      description: "When the body carries the id of a document that is there, that one is replaced. " +
-        "Of a list, all are created or none; preferences and preconditions are not for lists.",
+      description: `When the body carries the id of a document that is there, that one is replaced.${
+        takesLists ? " Of a list, all are created or none; preferences and preconditions are not for lists." : ""
+      }`,
       types: ["application/json", "multipart/form-data"],
-      takesLists: true,
+      takesLists,
       responses: {
-        201: { description: "It was created; of a list, all were", headers: { Location: location } },
+        201: {
+          description: takesLists ? "It was created; of a list, all were" : "It was created",
+          headers: { Location: location }
+        },
         200: { description: "The document with this id was replaced" }
       }
-    }),
+    })
+  },
   replace: (operation, context) =>
     writing(operation, context, {
       summary: `Replace ${withArticle(context.resource.model.modelName)}`,

@@ -17,7 +17,15 @@ import { translatable } from "../messages/message.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
 import { identifierOf } from "../response/identifier.ts"
 import { CallerViews, type Rights } from "../view/callerView.ts"
-import { accessOnDemand, heldFor, type RuledModel, rulesOfHandler, viewOf, withAllData } from "./callerAccess.ts"
+import {
+  accessOnDemand,
+  heldFor,
+  type RuledModel,
+  rulesOfHandler,
+  rulesOfRoute,
+  viewOf,
+  withAllData
+} from "./callerAccess.ts"
 import { HandlerRules } from "./handlerRules.ts"
 import { type LinkRules, rightsElsewhere, rightsOfRoute } from "./linkRights.ts"
 import { type PreparedAccess, preparedAccess, unruledAccess } from "./preparedAccess.ts"
@@ -174,7 +182,7 @@ const entered = (
     of: (model) =>
       Effect.map(
         readable(access(model)),
-        (held) => held === undefined ? undefined : viewOf(heldFor(held, ["GET"]), [])
+        (held) => held === undefined ? undefined : viewOf(heldFor(held, ["GET"]), [], rulesOfRoute)
       ),
     rights,
     rightsAt

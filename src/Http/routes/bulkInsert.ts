@@ -5,7 +5,13 @@ import * as Result from "effect/Result"
 import { type bodyDecoder, type FieldProblem, limitProblems } from "../../Model/introspection.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
-import type { BulkInsertFailed, ReadError, StoreError, WriteError } from "../../Repository/RepositoryError.ts"
+import type {
+  AccessDenied,
+  BulkInsertFailed,
+  ReadError,
+  StoreError,
+  WriteError
+} from "../../Repository/RepositoryError.ts"
 import { BadRequest, Conflict, Forbidden } from "../HttpError.ts"
 import { badRequestOf, translatable } from "../messages/message.ts"
 
@@ -86,8 +92,10 @@ export const insertAll = Effect.fnUntraced(function*(
   items: ReadonlyArray<Values>,
   { check, complete, insertMany, toDocument, transaction }: {
     readonly complete: (item: Values, fiber: Fiber.Fiber<unknown, unknown>) => Effect.Effect<Values, ModelError>
-    /** Whether the caller may send the values of a document. `prefix` is the path of the item. */
-    readonly check?: ((sent: Values, document: Values, prefix: string) => Effect.Effect<void, Forbidden>) | undefined
+    /** Whether the caller may insert the document with the values that were sent. */
+    readonly check?:
+      | ((sent: Values, document: Values, index: number) => Effect.Effect<unknown, Forbidden | AccessDenied>)
+      | undefined
     readonly insertMany: (documents: ReadonlyArray<Values>) => Effect.Effect<unknown, BulkInsertFailed | ReadError>
     readonly toDocument: (completed: Values) => Values
     readonly transaction: DocumentStore["Service"]["transaction"]
@@ -98,7 +106,9 @@ export const insertAll = Effect.fnUntraced(function*(
   // Generated values stay the same when the transaction is retried.
   const documents = (yield* completeAll(items, complete)).map(toDocument)
   if (check !== undefined) {
-    yield* Effect.forEach(documents, (document, i) => check(sent[i]!, document, `${i}.`), { discard: true })
+    yield* Effect.forEach(documents, (document, i) => rejectedAsItem(i, check(sent[i]!, document, i)), {
+      discard: true
+    })
   }
   yield* Effect.catchIf(
     transaction(insertMany(documents)),
@@ -109,25 +119,15 @@ export const insertAll = Effect.fnUntraced(function*(
 })
 
 /**
- * Inserts instances one by one in a transaction, for hooks that receive each inserted instance. Fails like `insertAll`.
+ * An insertion whose rejection names the item.
  *
  * @internal
  */
-export const insertEach = <A>(
-  instances: ReadonlyArray<A>,
-  { insert, transaction }: {
-    readonly insert: (instance: A) => Effect.Effect<A, ModelError | WriteError>
-    readonly transaction: DocumentStore["Service"]["transaction"]
-  }
-): Effect.Effect<ReadonlyArray<A>, BadRequest | Forbidden | Conflict | StoreError> =>
-  transaction(
-    Effect.forEach(instances, (instance, i) =>
-      Effect.catchIf(
-        insert(instance),
-        isRejection,
-        (error) => Effect.fail(rejectionOf(i, error))
-      ))
-  )
+export const rejectedAsItem = <A>(
+  index: number,
+  insert: Effect.Effect<A, ModelError | WriteError | Forbidden>
+): Effect.Effect<A, BadRequest | Forbidden | Conflict | StoreError> =>
+  Effect.catchIf(insert, isRejection, (error) => Effect.fail(rejectionOf(index, error)))
 
 /**
  * The failure of an item.
@@ -139,7 +139,7 @@ export const badItem = (index: number, problems: ReadonlyArray<FieldProblem>): B
 
 type Rejection = BulkInsertFailed["failures"][number]["error"]
 
-const isRejection = (error: ModelError | WriteError): error is Rejection =>
+const isRejection = (error: ModelError | WriteError | Forbidden): error is Rejection =>
   error._tag === "DuplicateKey" || error._tag === "QueryRejected" || error._tag === "AccessDenied" ||
   error._tag === "ValidationException" || error._tag === "PropertyRequiredException"
 

@@ -15,7 +15,7 @@ import type { Rules } from "../../Security/Grant.ts"
 import { type Held, rulesFor } from "../../Security/introspection.ts"
 import type { Failure } from "../../Security/Permission.ts"
 import { identifierOf } from "../response/identifier.ts"
-import { type CallerView, CallerViews, type HeldGrant } from "../view/callerView.ts"
+import { type CallerView, CallerViews } from "../view/callerView.ts"
 import { type LinkRules, linkRulesOf } from "./linkRights.ts"
 import { allOf, anyOf, leftBy, reachOf } from "./reach.ts"
 import type { ServedResource } from "./served.ts"
@@ -151,9 +151,9 @@ export const rulesOfCreating = (inserting: ReadonlyArray<Held>, replacing: Reado
   }
 }
 
-/** The grants with rules for fields; none beside one that gives every field of every document. */
+/** The grants with rules for fields; none beside one that allows everything. */
 const fieldsOf = (held: ReadonlyArray<Held>): string =>
-  held.some(({ fields, rows }) => fields === undefined && rows === undefined) ||
+  held.some(({ check, fields, rows }) => fields === undefined && rows === undefined && check === undefined) ||
     held.every(({ fields }) => fields === undefined)
     ? ""
     : held.map(({ id }) => id).toSorted((one, other) => one - other).join()
@@ -213,12 +213,15 @@ const once = <K, A>(f: (key: K) => A): (key: K) => A => {
  *
  * @internal
  */
-export const viewOf = (read: ReadonlyArray<HeldOf>, write: ReadonlyArray<HeldOf>): CallerView => ({
-  read: read.flatMap(grantsOf),
-  write: write.flatMap(grantsOf)
+export const viewOf = (
+  read: ReadonlyArray<HeldOf>,
+  write: ReadonlyArray<Held>,
+  rowRulesOf: (write: ReadonlyArray<Held>) => RowRules
+): CallerView => ({
+  read: read.flatMap(({ held }) => held),
+  write,
+  rowRulesOf: (some) => rowRulesOf(write.filter((one) => some.includes(one)))
 })
-
-const grantsOf = ({ held }: HeldOf): ReadonlyArray<HeldGrant> => held.map(({ fields, rows }) => ({ fields, rows }))
 
 /**
  * What the caller of a request may do with models: computed when it is first asked for, once for each model, with all data.

@@ -2,13 +2,14 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { completer, type FieldProblem } from "../../Model/introspection.ts"
 import { PropertyRequiredException, ValidationException } from "../../Model/ModelError.ts"
+import { type RowRules, underRules } from "../../Repository/introspection.ts"
 import type { BadRequest } from "../HttpError.ts"
 import { badRequestOf } from "../messages/message.ts"
 import * as preconditions from "../request/preconditions.ts"
 import type { CallFailure } from "../response/callFailures.ts"
 import type { Written, WrittenDocument } from "../response/writeResponse.ts"
 import { fieldForbidden, withoutHiddenKeys } from "../view/denials.ts"
-import { badItem, completeAll, insertAll, insertEach } from "./bulkInsert.ts"
+import { badItem, completeAll, insertAll, rejectedAsItem } from "./bulkInsert.ts"
 import { type HookFailed, isHooked, type MethodHooks, unwrapped } from "./hooks.ts"
 import type { ReplaceWith } from "./replaceWrites.ts"
 import type { Values, WriteContext, WriteFailure } from "./writeContext.ts"
@@ -98,13 +99,13 @@ const completerFor = ({ finalise, model, view }: WriteContext): ReturnType<typeo
     : completer(model)
 
 const insertsOfOne = (context: WriteContext, onPost: MethodHooks): (value: Values) => Write => {
-  const { checkInsert, documents, finalise, repository, toDocument, withHooks } = context
+  const { documents, finalise, model, repository, rulesOfInsert, toDocument, withHooks } = context
   const complete = completerFor(context)
 
   const insert = (value: Values): Write =>
     Effect.withFiber((fiber) => {
       // The values are completed in place.
-      const sent = checkInsert === undefined ? value : { ...value }
+      const sent = rulesOfInsert === undefined ? value : { ...value }
       return Effect.flatMapEager(complete(value, fiber), (completed) => {
         const document = toDocument(completed)
         const inserted = Effect.as(documents.insert(document), {
@@ -113,7 +114,9 @@ const insertsOfOne = (context: WriteContext, onPost: MethodHooks): (value: Value
           document: undefined,
           created: true
         })
-        return checkInsert === undefined ? inserted : Effect.andThen(checkInsert(sent, document), inserted)
+        return rulesOfInsert === undefined
+          ? inserted
+          : Effect.andThen(rulesOfInsert(sent, document, { isFinal: true }), inserted)
       })
     })
 
@@ -121,12 +124,19 @@ const insertsOfOne = (context: WriteContext, onPost: MethodHooks): (value: Value
     Effect.flatMap(
       finalise(value, { isSent: true }),
       (instance) => {
-        const write = withHooks(
-          onPost,
-          Option.none(),
-          Effect.succeed({ instance, previous: Option.none(), write: repository.insert })
-        )
-        return checkInsert === undefined ? write : Effect.andThen(checkInsert(value, toDocument(instance)), write)
+        const write = (rules?: RowRules) =>
+          withHooks(
+            onPost,
+            Option.none(),
+            Effect.succeed({
+              instance,
+              previous: Option.none(),
+              write: (changed) => underRules(repository.insert(changed), model, rules)
+            })
+          )
+        return rulesOfInsert === undefined
+          ? write()
+          : Effect.flatMap(rulesOfInsert(value, toDocument(instance), { isFinal: false }), write)
       }
     )
 
@@ -134,36 +144,38 @@ const insertsOfOne = (context: WriteContext, onPost: MethodHooks): (value: Value
 }
 
 const insertsOfMany = (context: WriteContext, onPost: MethodHooks) => {
-  const { atomically, checkInsert, documents, finalise, repository, store, toDocument, view, written } = context
+  const { documents, finalise, model, repository, rulesOfInsert, store, toDocument, transactional, view, written } =
+    context
   const complete = completerFor(context)
   const unnamed = withoutHiddenKeys(view.rules)
+  const request = { id: Option.none(), previous: Option.none() }
 
-  /** Validates the results of before-hooks and inserts all of them atomically. A failed after-hook does not undo it. */
+  /**
+   * Inserts all of them atomically, and validates what before-hooks return. In a transactional resource each hook sees what
+   * was inserted before. A failed after-hook does not undo the insertion.
+   */
   const createAllWithHooks = Effect.fnUntraced(
     function*({ after, before }: MethodHooks, values: ReadonlyArray<Values>) {
-      const request = { id: Option.none(), previous: Option.none() }
       const instances = yield* completeAll(values, (value) => finalise(value, { isSent: true }))
-      if (checkInsert !== undefined) {
-        yield* Effect.forEach(instances, (instance, i) => checkInsert(values[i]!, toDocument(instance), `${i}.`), {
-          discard: true
+      const items = yield* Effect.forEach(instances, (instance, i) =>
+        Effect.map(
+          rulesOfInsert === undefined
+            ? Effect.undefined
+            : rulesOfInsert(values[i]!, toDocument(instance), { isFinal: false, prefix: `${i}.` }),
+          (rules) => ({ instance, rules })
+        ))
+      const prepare = (item: (typeof items)[number], i: number) =>
+        before === undefined ? Effect.succeed(item) : Effect.mapBoth(before(item.instance, request), {
+          onSuccess: (instance) => ({ ...item, instance }),
+          onFailure: (error) => ofItem(i, error)
         })
-      }
-      const prepared = before === undefined
-        ? Effect.succeed(instances)
-        : Effect.forEach(
-          instances,
-          (instance, i) => Effect.mapError(before(instance, request), (error) => ofItem(i, error))
+      const insert = ({ instance, rules }: (typeof items)[number], i: number) =>
+        rejectedAsItem(i, Effect.mapError(underRules(repository.insert(instance), model, rules), unnamed))
+      const inserted = yield* transactional
+        ? store.transaction(
+          Effect.forEach(items, (item, i) => Effect.flatMap(prepare(item, i), (item) => insert(item, i)))
         )
-      const inserted = yield* atomically(
-        Effect.flatMap(
-          prepared,
-          (changed) =>
-            insertEach(changed, {
-              insert: (instance) => Effect.mapError(repository.insert(instance), unnamed),
-              transaction: store.transaction
-            })
-        )
-      )
+        : Effect.flatMap(Effect.forEach(items, prepare), (items) => store.transaction(Effect.forEach(items, insert)))
       if (after !== undefined) {
         // All documents are inserted, so every hook runs even if an earlier one fails.
         const results = yield* Effect.forEach(inserted, (instance) => Effect.result(after(instance, request)))
@@ -178,7 +190,9 @@ const insertsOfMany = (context: WriteContext, onPost: MethodHooks) => {
       ? unwrapped(createAllWithHooks(onPost, values))
       : insertAll(values, {
         complete: (value) => complete(value),
-        check: checkInsert,
+        check: rulesOfInsert === undefined
+          ? undefined
+          : (sent, document, i) => rulesOfInsert(sent, document, { isFinal: true, prefix: `${i}.` }),
         toDocument,
         insertMany: (all) => Effect.mapError(documents.insertMany(all), unnamed),
         transaction: store.transaction

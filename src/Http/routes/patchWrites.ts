@@ -7,7 +7,7 @@ import { applyPatch } from "../../Repository/introspection.ts"
 import type { CallFailure } from "../response/callFailures.ts"
 import type { Written, WrittenDocument } from "../response/writeResponse.ts"
 import { isHooked, type MethodHooks, unwrapped } from "./hooks.ts"
-import type { Instance, Values, WriteContext, WriteFailure } from "./writeContext.ts"
+import type { GrantedInstance, Instance, Values, WriteContext, WriteFailure } from "./writeContext.ts"
 import type { Changes, WriteRequest } from "./writeRequest.ts"
 
 /**
@@ -21,7 +21,6 @@ export const patchWrites = (context: WriteContext, onPatch: MethodHooks) => {
     checkVersion,
     guarded,
     model,
-    repository,
     toDocument,
     documents,
     keeping,
@@ -48,22 +47,27 @@ export const patchWrites = (context: WriteContext, onPatch: MethodHooks) => {
     Effect.suspend(() => {
       const requestOf = (previous: Instance) => ({ id: Option.some(id), previous: Option.some(previous) })
       let previous: Instance
-      const change = Effect.fnUntraced(function*(stored: Instance): Effect.fn.Return<Instance, WriteFailure> {
+      const change = Effect.fnUntraced(function*(stored: Instance): Effect.fn.Return<GrantedInstance, WriteFailure> {
         previous = stored
         const document = toDocument(stored)
         const asked = changes._tag === "Merge"
           ? changes.changes
           : yield* changes.changesOf(document, serialiserOf(yield* Effect.fiber, document))
-        const changed = yield* keeping(asked, { previous, document, mode: "merge" })
-        yield* checkVersion(id, stored, expected ?? versionIn(changed))
-        const merged = applyPatch(model, Object(stored), changed, {
-          mode: changes._tag === "Merge" ? "merge" : "replace",
-          versionField
+        const granted = yield* keeping(asked, { previous, document, mode: "merge" }, (changed) => {
+          const merged = applyPatch(model, Object(stored), changed, {
+            mode: changes._tag === "Merge" ? "merge" : "replace",
+            versionField
+          })
+          return Effect.andThen(
+            checkVersion(id, stored, expected ?? versionIn(changed)),
+            patched({ current: Object(stored), merged, changes: changed, isSent: true })
+          )
         })
-        const instance = yield* patched({ current: Object(stored), merged, changes: changed, isSent: true })
-        return before === undefined ? instance : yield* before(instance, requestOf(stored))
+        return before === undefined
+          ? granted
+          : { ...granted, instance: yield* before(granted.instance, requestOf(stored)) }
       })
-      return Effect.flatMap(atomically(repository.modify(id, change)), (result) =>
+      return Effect.flatMap(atomically(documents.modify(id, change)), (result) =>
         Effect.as(
           after === undefined ? Effect.void : after(result, requestOf(previous)),
           written(result, false)

@@ -61,16 +61,19 @@ export const preparedAccess = ({ isCall, isOwn, links, name, ruled }: {
     if (ruled === undefined) return { ...unruledAccess, isCall }
     const own = all.filter(({ id }) => isOwn.has(id))
     const heldHere = (method: string) => heldFor([{ registration: ruled, held: all }], [method])
-    const rules = isCall
-      ? rulesOfAddressing(own, heldHere("GET").flatMap(({ held }) => held))
-      : name === "POST"
-      ? rulesOfCreating(own, heldHere("PUT").flatMap(({ held }) => held))
-      : rulesOfRoute(own)
+    const [readable, replacing] = ["GET", "PUT"].map((method) => heldHere(method).flatMap(({ held }) => held))
+    const rulesBy = (own: ReadonlyArray<Held>) =>
+      isCall
+        ? rulesOfAddressing(own, readable!)
+        : name === "POST"
+        ? rulesOfCreating(own, replacing!)
+        : rulesOfRoute(own)
+    const rules = rulesBy(own)
     return {
       isCall,
       hasOtherRules: isCall || ruled.hasHooks,
       model: ruled.model,
-      view: viewOf(heldHere("GET"), [{ registration: ruled, held: own }]),
+      view: viewOf(heldHere("GET"), own, rulesBy),
       rules,
       owned: Effect.succeed(rules),
       rights: links === undefined ? undefined : rightsByRules(links, all)

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { keptFields } from "../../Model/introspection.ts"
-import { textOfId } from "../../Repository/introspection.ts"
+import { textOfId, underRules } from "../../Repository/introspection.ts"
 import { DocumentNotFound } from "../../Repository/RepositoryError.ts"
 import type * as preconditions from "../request/preconditions.ts"
 import type { WrittenDocument } from "../response/writeResponse.ts"
@@ -65,12 +65,15 @@ export const replaceWrites = (context: WriteContext): ReplaceWith => {
         Effect.gen(function*() {
           const document = yield* read(id)
           const previous = yield* checkVersion(id, yield* fromDocument(document), expected ?? versionIn(value))
-          const kept = yield* keeping(value, { previous, document, mode: "replace" })
-          const instance = yield* replacement(id, kept, expected, { previous, version: versionOf(previous) })
+          const { instance, rules } = yield* keeping(
+            value,
+            { previous, document, mode: "replace" },
+            (kept) => replacement(id, kept, expected, { previous, version: versionOf(previous) })
+          )
           return {
             instance,
             previous: Option.some(previous),
-            write: (changed: Instance) => documents.replace(changed, { document, fields })
+            write: (changed: Instance) => underRules(documents.replace(changed, { document, fields }), model, rules)
           }
         })
       )
@@ -79,9 +82,12 @@ export const replaceWrites = (context: WriteContext): ReplaceWith => {
         // A stored document that does not fit the model is replaced completely.
         const previous = Option.getOrUndefined(yield* Effect.option(fromDocument(document)))
         const version = document[versionField ?? ""]
-        const kept = yield* keeping(value, { previous, document, mode: "replace" })
-        const instance = yield* replacement(id, kept, expected, { previous, version })
-        return written(yield* documents.replace(instance, { document, fields }), false)
+        const { instance, rules } = yield* keeping(
+          value,
+          { previous, document, mode: "replace" },
+          (kept) => replacement(id, kept, expected, { previous, version })
+        )
+        return written(yield* underRules(documents.replace(instance, { document, fields }), model, rules), false)
       })
 
   /** Without an expected version, a conflict with another write is retried. */

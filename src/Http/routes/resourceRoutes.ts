@@ -30,7 +30,7 @@ import {
   metadataResponse
 } from "../response/translation.ts"
 import type { Translations } from "../Translations.ts"
-import { type CallerView, CallerViews, hasAllFields, keyOf } from "../view/callerView.ts"
+import { type CallerView, CallerViews, hasAllFields, keyOf, noGrants } from "../view/callerView.ts"
 import { type ModelView, modelView, wholeView } from "../view/modelView.ts"
 import { withoutProperties } from "../view/storedSchema.ts"
 import { readRoutes } from "./readRoutes.ts"
@@ -88,8 +88,6 @@ const callersHandler = (handlersFor: (view: CallerView) => Handlers) => {
       return handlers[name]
     })
 }
-
-const noGrants: CallerView = { read: [], write: [] }
 
 /** @internal */
 export interface ResourceSurroundings {

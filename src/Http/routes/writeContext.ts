@@ -1,12 +1,19 @@
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { finaliser, managedField } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document, DocumentStore } from "../../Repository/DocumentStore.ts"
-import { documentCodec, documentOperationsOf, makeRetry, textOfId } from "../../Repository/introspection.ts"
+import {
+  documentCodec,
+  documentOperationsOf,
+  makeRetry,
+  type RowRules,
+  textOfId
+} from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
-import { type StoreError, VersionConflict } from "../../Repository/RepositoryError.ts"
+import { AccessDenied, type StoreError, VersionConflict } from "../../Repository/RepositoryError.ts"
 import type { Forbidden } from "../HttpError.ts"
 import * as preconditions from "../request/preconditions.ts"
 import type { CallFailure } from "../response/callFailures.ts"
@@ -24,6 +31,35 @@ export type Instance = Model.Any["Type"]
 
 /** @internal */
 export type WriteFailure = CallFailure | HookFailed
+
+/**
+ * An instance to write, under the rules of the grants that allow it; under those of the caller if `undefined`.
+ *
+ * @internal
+ */
+export interface GrantedInstance {
+  readonly instance: Instance
+  readonly rules: RowRules | undefined
+}
+
+/** A write by some of the caller's grants. */
+interface Attempt {
+  readonly admits: (instance: Instance) => boolean
+  readonly granted: Effect.Effect<GrantedInstance, WriteFailure>
+}
+
+/** The first one that leaves behind what its grants allow, if there is one, since a hook may still change it. */
+const firstAdmitted = Effect.fnUntraced(function*(
+  attempts: Arr.NonEmptyReadonlyArray<Attempt>
+): Effect.fn.Return<GrantedInstance, WriteFailure> {
+  const results: Array<Result.Result<GrantedInstance, WriteFailure>> = []
+  for (const { admits, granted } of attempts) {
+    const result = yield* Effect.result(granted)
+    if (Result.isSuccess(result) && admits(result.success.instance)) return result.success
+    results.push(result)
+  }
+  return yield* Effect.fromResult(results.find(Result.isSuccess) ?? results[0]!)
+})
 
 /**
  * The shared parts of a resource's writes: its repository, and their handling of preconditions, versions and hooks.
@@ -94,8 +130,9 @@ export const writeContext = (
       : Effect.fail(new VersionConflict({ model: model.modelName, id: textOfId(id), expected: Number(expected) }))
 
   /**
-   * The values to write over the stored document: what the caller can't see or write stays. Fails with `Forbidden` if it
-   * would change.
+   * The instance to write over the stored document, completed from the values and from what the caller can't see or write,
+   * which stays. Fails with `Forbidden` if that would change. One of the caller's grants has to allow both the fields and what
+   * is left behind: `rules` are those of such grants.
    */
   const keeping = (
     values: Values,
@@ -104,19 +141,44 @@ export const writeContext = (
       /** The stored instance; `undefined` if the document does not fit the model. */
       readonly previous: Instance
       readonly mode: "replace" | "merge"
-    }
-  ): Effect.Effect<Values, WriteFailure> =>
-    view.rules.isEmpty ? Effect.succeed(values) : Effect.withFiber<Values, WriteFailure>((fiber) => {
+    },
+    complete: (kept: Values) => Effect.Effect<Instance, WriteFailure>
+  ): Effect.Effect<GrantedInstance, WriteFailure> => {
+    const whole = Effect.map(complete(values), (instance): GrantedInstance => ({ instance, rules: undefined }))
+    return view.rules.isEmpty ? whole : Effect.withFiber<GrantedInstance, WriteFailure>((fiber) => {
       // Nothing can be kept of a document that can't be decoded.
-      if (previous === undefined) return Effect.as(fromDocument(document), values)
-      const kept = view.of(fiber).rulesOf(document).keep(values, previous, mode)
-      return Result.isSuccess(kept) ? Effect.succeed({ ...kept.success }) : Effect.fail(fieldForbidden(kept.failure))
+      if (previous === undefined) return Effect.andThen(fromDocument(document), whole)
+      const attempts = view.of(fiber).updatesOf(document).map(({ admits, rowRules, rules }) =>
+        Result.map(rules.keep(values, previous, mode), (kept): Attempt => ({
+          admits: (instance) => admits(toDocument(instance)),
+          granted: Effect.map(complete({ ...kept }), (instance) => ({ instance, rules: rowRules }))
+        }))
+      )
+      const [first, ...others] = Arr.getSuccesses(attempts)
+      if (first !== undefined) return others.length === 0 ? first.granted : firstAdmitted([first, ...others])
+      const [denied = ""] = Arr.getFailures(attempts)
+      return Effect.fail(fieldForbidden(denied))
     })
-  /** Fails with `Forbidden` if the caller may not send one of the values of the document to insert. */
-  const checkInsert = (sent: Values, document: Document, prefix = ""): Effect.Effect<void, Forbidden> =>
-    Effect.withFiber((fiber) => {
-      const kept = view.of(fiber).rulesOf(document).keep(sent, undefined, "replace")
-      return Result.isSuccess(kept) ? Effect.void : Effect.fail(fieldForbidden(prefix + kept.failure))
+  }
+  /**
+   * The rules for the insertion of a document with these values; those of the caller if `undefined`. Fails with `Forbidden` if
+   * no grant allows to send them. Without `isFinal`, a hook may change what is left behind.
+   */
+  const rulesOfInsert = (
+    sent: Values,
+    document: Document,
+    { isFinal, prefix = "" }: { readonly isFinal: boolean; readonly prefix?: string | undefined }
+  ): Effect.Effect<RowRules | undefined, Forbidden | AccessDenied> =>
+    Effect.withFiber<RowRules | undefined, Forbidden | AccessDenied>((fiber) => {
+      const writes = view.of(fiber).insertsOf(document)
+      const attempts = writes.map((write) => Result.map(write.rules.keep(sent, undefined, "replace"), () => write))
+      const allowed = Arr.getSuccesses(attempts)
+      const [first] = allowed
+      if (first === undefined) return Effect.fail(fieldForbidden(prefix + Arr.getFailures(attempts)[0]))
+      const admitting = allowed.find(({ admits }) => admits(document))
+      return admitting === undefined && isFinal
+        ? Effect.fail(new AccessDenied({ model: model.modelName }))
+        : Effect.succeed((admitting ?? first).rowRules)
     })
 
   /** Runs the hooks and the write. `load` returns the instance to write, the stored instance, and how to write. */
@@ -145,9 +207,10 @@ export const writeContext = (
     model,
     repository,
     store,
+    transactional,
     view,
     keeping,
-    checkInsert: view.dependsOnDocument ? checkInsert : undefined,
+    rulesOfInsert: view.dependsOnDocument ? rulesOfInsert : undefined,
     documents,
     finalise,
     fromDocument,

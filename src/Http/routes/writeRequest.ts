@@ -148,7 +148,7 @@ export const writeReaders = (
         : Effect.flatMapEager(readJson(request, postTypes, limits.maxBodySize), (body) =>
           // With an identifier it may replace a document.
           permitting(rules.forbiddenIn(body, !hasId(body)), (): Read<OneDocument | ManyDocuments> =>
-            Array.isArray(body)
+            registration.lists && Array.isArray(body)
               ? documentsOf(decoders, body)
               : one(request, hasId(body), (decode) =>
                 decode(body)))),

@@ -72,6 +72,7 @@ const knownOptions: ReadonlySet<string> = new Set([
   "tags",
   "enableHateoas",
   "onExcessProperty",
+  "lists",
   "segment",
   "name",
   "methods"

@@ -2,6 +2,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { ModelLike } from "../../Model/introspection.ts"
 import type { Filter } from "../../Repository/DocumentStore.ts"
+import { nothing, type RowRules } from "../../Repository/introspection.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
 
 /**
@@ -23,6 +24,8 @@ export interface HeldGrant {
   readonly fields: FieldRules | undefined
   /** The documents that the grant reaches, for this caller; `undefined`: all. */
   readonly rows: Filter | undefined
+  /** What a write by the grant may leave behind; `undefined`: anything. */
+  readonly check: Filter | undefined
 }
 
 /**
@@ -35,6 +38,19 @@ export interface CallerView {
   readonly read: ReadonlyArray<HeldGrant>
   /** The grants for the method of the request. */
   readonly write: ReadonlyArray<HeldGrant>
+  /** The rules for rows of a write by some of these. */
+  readonly rowRulesOf: (write: ReadonlyArray<HeldGrant>) => RowRules
+}
+
+/**
+ * The view of a caller who holds no grant.
+ *
+ * @internal
+ */
+export const noGrants: CallerView = {
+  read: [],
+  write: [],
+  rowRulesOf: () => ({ rows: () => nothing, check: () => nothing })
 }
 
 /**
@@ -42,7 +58,7 @@ export interface CallerView {
  *
  * @internal
  */
-export const hasAllFields = ({ read, write }: CallerView): boolean =>
+export const hasAllFields = ({ read, write }: Pick<CallerView, "read" | "write">): boolean =>
   read.every(({ fields }) => fields === undefined) && write.every(({ fields }) => fields === undefined)
 
 /**
@@ -54,9 +70,10 @@ export const keyOf = ({ read, write }: CallerView): string => `${keysOf(read)};$
 
 const keysOf = (grants: ReadonlyArray<HeldGrant>): string => {
   let keys = ""
-  for (const { fields, rows } of grants) {
+  for (const { check, fields, rows } of grants) {
     keys += fields === undefined ? "," : `${textOf(fields)},`
     if (rows !== undefined) keys += "?"
+    if (check !== undefined) keys += "!"
   }
   return keys
 }

@@ -76,6 +76,21 @@ export const takenBy = (grants: ReadonlyArray<HeldGrant>, namesOf: (grant: HeldG
   return { always, ever, dependsOnDocument: !ever.every((name) => isWithin(name, always)) }
 }
 
+/**
+ * The fields that writes by a set of grants may not change, since one grant has to allow all of a write: where none of them
+ * allows everything that another one does, what may be written depends on the document and on what is left behind.
+ *
+ * @internal
+ */
+export const unwritableByAll = (grants: ReadonlyArray<HeldGrant>): Taken => {
+  const always = takenByAll(grants.map(unwritableBy))
+  const isCovered = grants.some((grant) =>
+    grant.rows === undefined && grant.check === undefined && unwritableBy(grant).every((name) => isWithin(name, always))
+  )
+  const ever = isCovered ? always : [...new Set(grants.flatMap(unwritableBy))].toSorted()
+  return { always, ever, dependsOnDocument: !ever.every((name) => isWithin(name, always)) }
+}
+
 /** @internal */
 export const hiddenBy = ({ fields }: HeldGrant): FieldNames => fields?.hide ?? none
 

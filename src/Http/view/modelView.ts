@@ -1,14 +1,24 @@
+import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
 import type * as Fiber from "effect/Fiber"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import { memoizeByModel } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
-import type { Document } from "../../Repository/DocumentStore.ts"
+import type { Document, Filter } from "../../Repository/DocumentStore.ts"
 import { rowMatcher } from "../../Repository/evaluation.ts"
+import type { RowRules } from "../../Repository/introspection.ts"
 import type { Naming } from "../query/naming.ts"
-import { type CallerView, CallerViews, type HeldGrant, keyOf } from "./callerView.ts"
+import { type CallerView, CallerViews, type HeldGrant, keyOf, noGrants } from "./callerView.ts"
 import { type DocumentForm, formWithout } from "./documentForm.ts"
-import { type FieldNames, hiddenBy, modelWithout, takenBy, takenByAll, unwritableBy } from "./fieldRules.ts"
+import {
+  type FieldNames,
+  hiddenBy,
+  modelWithout,
+  takenBy,
+  takenByAll,
+  unwritableBy,
+  unwritableByAll
+} from "./fieldRules.ts"
 import { namingOf } from "./naming.ts"
 import { type WriteRules, writeRulesOf } from "./writeRules.ts"
 
@@ -54,11 +64,29 @@ export interface CallerDocuments {
   readonly formOf: (document: Document) => DocumentForm
   /** The form of all documents, if it is the same. */
   readonly form: DocumentForm | undefined
-  /** The rules for a write of the document; `undefined` as a document: for its insertion. */
-  readonly rulesOf: (document: Document) => WriteRules
+  /** How the document may be updated: by any one of these. */
+  readonly updatesOf: (document: Document) => GrantedWrites
+  /** How the document may be inserted: by any one of these. */
+  readonly insertsOf: (document: Document) => GrantedWrites
   /** What a request of the caller may name. `undefined`: what the view's model has, in every document. */
   readonly naming: (() => Naming) | undefined
 }
+
+/**
+ * What the caller may write by grants with the same rules for fields.
+ *
+ * @internal
+ */
+export interface GrantedWrite {
+  readonly rules: WriteRules
+  /** Whether one of the grants allows to leave the document behind. */
+  readonly admits: (document: Document) => boolean
+  /** The rules for rows of a write by these grants; `undefined`: those of all grants of the caller. */
+  readonly rowRules: RowRules | undefined
+}
+
+/** @internal */
+export type GrantedWrites = Arr.NonEmptyReadonlyArray<GrantedWrite>
 
 /**
  * The view of callers who see and write everything.
@@ -73,11 +101,13 @@ export const wholeView = (model: Model.Any): ModelView => {
     isUnseen: false,
     isPartlySeen: false
   })
+  const writes: GrantedWrites = [{ rules, admits: always, rowRules: undefined }]
   const documents: CallerDocuments = {
     isShown: () => true,
     formOf: () => form,
     form,
-    rulesOf: () => rules,
+    updatesOf: () => writes,
+    insertsOf: () => writes,
     naming: undefined
   }
   return {
@@ -109,7 +139,7 @@ const views = memoizeByModel(() => new BoundedCache<ModelView>(maxViews))
 
 const makeView = (model: Model.Any, grants: CallerView): ModelView => {
   const hidden = takenBy(grants.read, hiddenBy)
-  const unwritable = takenBy(grants.write, unwritableBy)
+  const unwritable = unwritableByAll(grants.write)
   const isReadable = grants.read.length > 0
   /** Whether the caller sees some of the documents that they write, and others not. */
   const isPartlySeen = isReadable && grants.read.every(({ rows }) => rows !== undefined)
@@ -119,34 +149,40 @@ const makeView = (model: Model.Any, grants: CallerView): ModelView => {
   const shown = modelWithout(model, hidden.always, rules.loose)
   const form = hidden.dependsOnDocument ? undefined : formWithout(model, hidden.always)
   const ofCaller = (view: CallerView): CallerDocuments => {
-    const reading = reachingBy(view.read)
-    const writing = reachingBy(view.write)
+    const reading = matchingBy(view.read, rowsOf)
+    const writing = matchingBy(view.write, rowsOf)
+    const leaving = matchingBy(view.write, checkOf)
     /** Grants that reach no document take away what any of them does. */
     const hiddenFrom = (reaching: ReadonlyArray<HeldGrant>) =>
       reaching.length === 0 ? hidden.ever : takenByAll(reaching.map(hiddenBy))
     const hiddenIn = (document: Document) => hiddenFrom(reading(document))
+    const anyWrite: GrantedWrites = [{ rules, admits: always, rowRules: undefined }]
+    const writesBy = (document: Document, held: ReadonlyArray<HeldGrant>): GrantedWrites => {
+      const seeing = reading(document)
+      const taken = {
+        hidden: constantly(hidden.dependsOnDocument ? hiddenFrom(seeing) : hidden.always),
+        isUnseen: seeing.length === 0,
+        isPartlySeen: false
+      }
+      const writes = bySameFields(held).map((grants, _, all): GrantedWrite => ({
+        rules: writeRulesOf(model, { ...taken, unwritable: constantly(takenByAll(grants.map(unwritableBy))) }),
+        admits: (document) => leaving(document).some((grant) => grants.includes(grant)),
+        rowRules: all.length === 1 ? undefined : view.rowRulesOf(grants)
+      }))
+      if (Arr.isReadonlyArrayNonEmpty(writes)) return writes
+      const none = writeRulesOf(model, { ...taken, unwritable: constantly(unwritable.ever) })
+      return [{ rules: none, admits: () => false, rowRules: undefined }]
+    }
     return {
       isShown: (document) => reading(document).length > 0,
       formOf: form === undefined ? (document) => formWithout(model, hiddenIn(document)) : () => form,
       form,
-      rulesOf: rulesDependOnDocument
-        ? (document) => {
-          const seeing = reading(document)
-          const own = hidden.dependsOnDocument ? hiddenFrom(seeing) : hidden.always
-          const reaching = writing(document)
-          const kept = reaching.length === 0 ? unwritable.ever : takenByAll(reaching.map(unwritableBy))
-          return writeRulesOf(model, {
-            hidden: constantly(own),
-            unwritable: constantly(kept),
-            isUnseen: seeing.length === 0,
-            isPartlySeen: false
-          })
-        }
-        : () => rules,
+      updatesOf: rulesDependOnDocument ? (document) => writesBy(document, writing(document)) : () => anyWrite,
+      insertsOf: rulesDependOnDocument ? (document) => writesBy(document, view.write) : () => anyWrite,
       naming: hidden.dependsOnDocument ? () => namingOf(model, view.read, hidden) : undefined
     }
   }
-  const isStatic = [...grants.read, ...grants.write].every(({ rows }) => rows === undefined)
+  const isStatic = !rulesDependOnDocument && [...grants.read, ...grants.write].every(({ rows }) => rows === undefined)
   const same = isStatic ? ofCaller(grants) : undefined
   return {
     model: shown,
@@ -165,18 +201,36 @@ const makeView = (model: Model.Any, grants: CallerView): ModelView => {
 
 const constantly = (names: ReadonlyArray<string>) => ({ always: names, ever: names })
 
-/** The grants that reach a document. The filter of each is parsed once, when it is first asked about a document. */
-const reachingBy = (
-  grants: ReadonlyArray<HeldGrant>
+/** The grants whose filter matches a document. Each is parsed once, when it is first asked about a document. */
+const matchingBy = (
+  grants: ReadonlyArray<HeldGrant>,
+  filterOf: (grant: HeldGrant) => Filter | undefined
 ): (document: Document) => ReadonlyArray<HeldGrant> => {
-  if (grants.every(({ rows }) => rows === undefined)) return () => grants
+  if (grants.every((grant) => filterOf(grant) === undefined)) return () => grants
   let matches: ReadonlyArray<(document: Document) => boolean> | undefined
   return (document) => {
-    const tests = matches ??= grants.map(({ rows }) => rows === undefined ? always : rowMatcher(rows))
+    const tests = matches ??= grants.map((grant) => {
+      const filter = filterOf(grant)
+      return filter === undefined ? always : rowMatcher(filter)
+    })
     return grants.filter((_, i) => tests[i]!(document))
   }
 }
 
-const always = () => true
+const rowsOf = ({ rows }: HeldGrant) => rows
 
-const noGrants: CallerView = { read: [], write: [] }
+const checkOf = ({ check }: HeldGrant) => check
+
+/** The grants by the fields that they take away, those that take away the fewest first. */
+const bySameFields = (grants: ReadonlyArray<HeldGrant>): ReadonlyArray<ReadonlyArray<HeldGrant>> => {
+  const groups = new Map<string, Array<HeldGrant>>()
+  for (const grant of grants) {
+    const key = takenByAll([unwritableBy(grant)]).join()
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [grant])
+    else group.push(grant)
+  }
+  return [...groups.values()].toSorted(([one], [other]) => unwritableBy(one!).length - unwritableBy(other!).length)
+}
+
+const always = () => true

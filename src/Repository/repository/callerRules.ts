@@ -2,7 +2,7 @@
  * The rules on documents (rows) of the caller for whom a fiber runs. Repositories apply them in every operation.
  */
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type { ModelLike } from "../../Model/introspection.ts"
 import type { Filter } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"
@@ -60,6 +60,23 @@ export interface CallerRules {
 export const CallerRules = Context.Reference<CallerRules | undefined>("appkernel/Repository/CallerRules", {
   defaultValue: () => undefined
 })
+
+/**
+ * Runs an operation under these rules for documents of the model, in the place of the caller's.
+ *
+ * @internal
+ */
+export const underRules = <A, E, R>(
+  operation: Effect.Effect<A, E, R>,
+  model: ModelLike,
+  rules: RowRules | undefined
+): Effect.Effect<A, E, R> =>
+  rules === undefined ? operation : Effect.withFiber((fiber) => {
+    const others = fiber.getRef(CallerRules)
+    return Effect.provideService(operation, CallerRules, {
+      of: (other) => other === model ? Effect.succeed(rules) : others?.of(other) ?? Effect.undefined
+    })
+  })
 
 /**
  * The filter that matches no document.

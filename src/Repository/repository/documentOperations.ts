@@ -15,7 +15,7 @@ import type {
   VersionConflict,
   WriteError
 } from "../RepositoryError.ts"
-import type { Access } from "./callerRules.ts"
+import type { Access, RowRules } from "./callerRules.ts"
 import type { Operations } from "./operations.ts"
 
 /**
@@ -46,6 +46,11 @@ export interface DocumentReads {
 export interface DocumentWrites<A> {
   readonly insert: (document: Document) => Effect.Effect<void, WriteError>
   readonly insertMany: (documents: ReadonlyArray<Document>) => Effect.Effect<number, BulkInsertFailed | ReadError>
+  /** The same as the repository's, but for the rules that the write is under: those of the caller if `undefined`. */
+  readonly modify: <E, R>(
+    id: unknown,
+    change: (current: A) => Effect.Effect<{ readonly instance: A; readonly rules?: RowRules | undefined }, E, R>
+  ) => Effect.Effect<A, E | DocumentNotFound | DocumentInvalid | VersionConflict | ModelError | WriteError, R>
   readonly patch: (
     id: unknown,
     changes: object

@@ -10,17 +10,17 @@ import type { Document } from "../DocumentStore.ts"
 import { isStoredIdentically } from "../query/bsonForm.ts"
 import { storedIdOf } from "../query/storedIdentifier.ts"
 import type { DocumentInvalid, DocumentNotFound, VersionConflict, WriteError } from "../RepositoryError.ts"
+import { type RowRules, underRules } from "./callerRules.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
 import type { DocumentWrites } from "./documentOperations.ts"
 import { LostUpdate, type RetryLostUpdates } from "./lostUpdate.ts"
 import { applyPatch, changeOf } from "./mergePatch.ts"
 import { withOperands } from "./modelWriter.ts"
-import type { Operations } from "./operations.ts"
 import { notFound, versionConflict, versionOf, type WriteContext } from "./versionedWrites.ts"
 
 /** @internal */
 export interface ReadModifyWrite<M extends Model.Any> {
-  readonly modify: Operations<M>["modify"]
+  readonly modify: DocumentWrites<M["Type"]>["modify"]
   /** `isSent` says that the changes were sent by a caller and are converted whatever their form. */
   readonly patch: (isSent: boolean) => DocumentWrites<M["Type"]>["patch"]
 }
@@ -75,7 +75,8 @@ export const makeReadModifyWrite = <M extends Model.Any>(
       modify(id, (current) =>
         Effect.flatMap(
           change(current),
-          (changed) => Effect.map(inspect(changed, current), () => plannedChangeOf(current, changed))
+          ({ instance, rules }) =>
+            Effect.map(inspect(instance, current), () => ({ ...plannedChangeOf(current, instance), rules }))
         ))
   }
 }
@@ -87,6 +88,8 @@ interface PlannedChange {
   readonly after: Document
   readonly named: ReadonlyArray<string>
   readonly read: ReadonlyArray<string>
+  /** The rules that the write is under; those of the caller if `undefined`. */
+  readonly rules?: RowRules | undefined
 }
 
 type ModifyError = DocumentNotFound | DocumentInvalid | VersionConflict | WriteError
@@ -112,16 +115,17 @@ const modifier = <M extends Model.Any>(
     const stored = yield* documents.findById(storedIdOf(model)(id), { access: "update" })
     if (stored === undefined) return yield* notFound(context, id)
     const current = yield* fromDocument(stored)
-    const { after, named, read } = yield* plan(current, stored)
+    const { after, named, read, rules } = yield* plan(current, stored)
     const change = changeOf(stored, after, { named, read }, versionField)
     if (change === undefined) return current
-    const modified = yield* writer.findOneAndUpdate(
+    const written = writer.findOneAndUpdate(
       "patch",
       change.filter,
       auditFields === undefined ? change.update : withOperands("$set", change.update, auditFields.updated(fiber)),
       { returnDocument: "after" },
       { before: stored }
     )
+    const modified = yield* underRules(written, model, rules)
     return modified === undefined ? yield* Effect.fail(new LostUpdate()) : yield* fromDocument(modified)
   })
 

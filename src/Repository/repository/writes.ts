@@ -58,6 +58,7 @@ export const makeWrites = <M extends Model.Any>(
   const retry = makeRetryLostUpdates(context)
   const { modify, patch } = makeReadModifyWrite(model, context, codec, retry)
   const [patchOwn, patchSent] = [patch(false), patch(true)]
+  const modified: typeof modify = instrumented("modify", collection, modify)
   // A document of such a model is inserted as it is.
   const isUnmanaged = auditFields === undefined && context.versionField === undefined &&
     context.deletedField === undefined
@@ -66,8 +67,9 @@ export const makeWrites = <M extends Model.Any>(
     ...instanceWrites(model, context, codec, retry),
     ...atomicUpdates(model, context, codec),
     patch: instrumented("patch", collection, (id, changes) => patchOwn(id, Object(changes))),
-    modify: instrumented("modify", collection, modify),
+    modify: (id, change) => modified(id, (current) => Effect.map(change(current), (instance) => ({ instance }))),
     documentWrites: {
+      modify: modified,
       insert: instrumented(
         "insertDocument",
         collection,

@@ -317,6 +317,22 @@ export const hooksContract = <E>(
           assert.deepStrictEqual([yield* left, yield* sales.count()], [2, 4])
         }))
 
+      it.effect("of a list in one transaction see the items before, and none is inserted when one refuses", () =>
+        Effect.gen(function*() {
+          const stocks = yield* Repository.for(Stock)
+          const sales = yield* Repository.for(Sale)
+          yield* stocks.insert(new Stock({ id: "single", left: 9 }))
+          const one = { product: "single", quantity: 1 }
+          refusedBy("sold already", yield* send("POST", "/sales", [one, one]))
+          const sold = sales.count(($) => $.product.equals("single"))
+          assert.deepStrictEqual([(yield* stocks.findById("single")).left, yield* sold], [9, 0])
+          const answers = yield* atOnce(8, () => send("POST", "/sales", [one, one]))
+          assert.deepStrictEqual(statusesOf(answers), { 422: 8 })
+          const singles = yield* atOnce(8, () => send("POST", "/sales", [one]))
+          assert.deepStrictEqual(statusesOf(singles), { 201: 1, 422: 7 })
+          assert.deepStrictEqual([(yield* stocks.findById("single")).left, yield* sold], [8, 1])
+        }))
+
       it.effect("in concurrent transactions never sell more than the stock", () =>
         Effect.gen(function*() {
           const stocks = yield* Repository.for(Stock)

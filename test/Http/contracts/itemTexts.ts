@@ -2,10 +2,9 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Exit, type Layer, Schema } from "effect"
 import { makeItemTexts } from "../../../src/Http/response/itemTexts.ts"
-import type { HeldGrant } from "../../../src/Http/view/callerView.ts"
 import { type DocumentStore, Index, Model, Resource } from "../../../src/index.ts"
 import { atOnce, type Method, send } from "../../support/rest.ts"
-import { type Grants, servingViewed } from "../../support/viewed.ts"
+import { type Granted, type Grants, servingViewed } from "../../support/viewed.ts"
 
 class Entry extends Model.Class<Entry>()("Entry", {
   id: Model.id(),
@@ -18,9 +17,9 @@ class Entry extends Model.Class<Entry>()("Entry", {
 
 const resource = Resource.make(Entry, { methods: ["GET", "POST", "PUT", "PATCH", "DELETE"] })
 
-const whole: HeldGrant = { fields: undefined, rows: undefined }
-const clerk: HeldGrant = { fields: { hide: ["cost"], readOnly: [] }, rows: undefined }
-const owning = (owner: string): HeldGrant => ({ fields: { hide: ["words"], readOnly: [] }, rows: { owner } })
+const whole: Granted = { fields: undefined, rows: undefined }
+const clerk: Granted = { fields: { hide: ["cost"], readOnly: [] }, rows: undefined }
+const owning = (owner: string): Granted => ({ fields: { hide: ["words"], readOnly: [] }, rows: { owner } })
 
 const grants: Grants = (caller) => {
   const held = caller === "admin"

@@ -1,10 +1,9 @@
 /** A caller sees and writes the fields that their grants give, and learns nothing of others by any way. */
 import { assert, it } from "@effect/vitest"
 import { Effect, type Layer, Redacted, Schema } from "effect"
-import type { HeldGrant } from "../../../src/Http/view/callerView.ts"
 import { Converter, DocumentStore, Generator, Index, Model, Resource } from "../../../src/index.ts"
 import { type Method, refused, send } from "../../support/rest.ts"
-import { type Grants, servingViewed } from "../../support/viewed.ts"
+import { type Granted, type Grants, servingViewed } from "../../support/viewed.ts"
 
 class Address extends Model.Class<Address>()("Address", {
   city: Schema.String,
@@ -39,15 +38,15 @@ const resource = Resource.make(Deal, { methods: ["GET", "POST", "PUT", "PATCH", 
 
 const hidden = ["cost", "serial", "pin", "address.phone", "lines.cost", "parts.cost"]
 
-const whole: HeldGrant = { fields: undefined, rows: undefined }
+const whole: Granted = { fields: undefined, rows: undefined }
 
 /** A clerk does not see what things cost, and can't write the state. */
-const clerk: HeldGrant = { fields: { hide: hidden, readOnly: ["state"] }, rows: undefined }
+const clerk: Granted = { fields: { hide: hidden, readOnly: ["state"] }, rows: undefined }
 
 /** Everybody sees the deals, and the owner the cost of their own. */
-const anybody: HeldGrant = { fields: { hide: ["cost", "lines.cost"], readOnly: [] }, rows: undefined }
+const anybody: Granted = { fields: { hide: ["cost", "lines.cost"], readOnly: [] }, rows: undefined }
 
-const ownerOf = (subject: string): HeldGrant => ({ fields: undefined, rows: { owner: { $eq: subject } } })
+const ownerOf = (subject: string): Granted => ({ fields: undefined, rows: { owner: { $eq: subject } } })
 
 const grants: Grants = (caller) => {
   if (caller === "admin") return { read: [whole], write: [whole] }
@@ -59,12 +58,12 @@ const grants: Grants = (caller) => {
   }
   if (caller === "blind") return { read: [clerk], write: [whole] }
   if (caller === "resident") {
-    const resident: HeldGrant = { fields: { hide: [], readOnly: ["address"] }, rows: undefined }
+    const resident: Granted = { fields: { hide: [], readOnly: ["address"] }, rows: undefined }
     return { read: [resident], write: [resident] }
   }
   if (caller === "foreman") {
-    const ofAll: HeldGrant = { fields: { hide: ["parts"], readOnly: [] }, rows: undefined }
-    const ofOwn: HeldGrant = { fields: { hide: ["parts.cost"], readOnly: [] }, rows: { owner: "ann" } }
+    const ofAll: Granted = { fields: { hide: ["parts"], readOnly: [] }, rows: undefined }
+    const ofOwn: Granted = { fields: { hide: ["parts.cost"], readOnly: [] }, rows: { owner: "ann" } }
     return { read: [ofAll, ofOwn], write: [ofAll, ofOwn] }
   }
   const held = [anybody, ownerOf(caller)]
