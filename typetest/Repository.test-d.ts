@@ -283,7 +283,34 @@ class Lookalike extends Model.Class<Lookalike>()("Lookalike", {
 declare const pages: Repository.Repository<typeof Page>
 declare const orders: Repository.Repository<typeof Order>
 
+class Ticket extends Model.Class<Ticket>()("Ticket", {
+  id: Model.id(),
+  title: Schema.String,
+  state: Schema.Literals(["new", "paid"]).pipe(Model.withDefault(() => "new" as const), Model.readOnly),
+  reason: Model.field(Schema.String, { readOnly: true }),
+  at: Model.DateTime.pipe(Model.generated(Effect.die("never run")), Model.readOnly),
+  ...Model.versioned,
+  ...Model.audited,
+  ...Model.historied,
+  ...Model.softDeleted
+}) {}
+
+declare const tickets: Repository.Repository<typeof Ticket>
+
 describe("a repository", () => {
+  it("sets fields that callers can't send, and no managed ones", () => {
+    expectTypeOf<Parameters<typeof tickets.patch>[1]>().branded.toEqualTypeOf<{
+      readonly title?: string
+      readonly version?: number | null
+      readonly state?: "new" | "paid"
+      readonly reason?: string | null
+      readonly at?: DateTime.Utc
+    }>()
+    expectTypeOf<keyof Update.Fields<typeof Ticket>>().toEqualTypeOf<"title" | "state" | "reason" | "at">()
+    // @ts-expect-error the framework keeps it
+    Update.toUpdate(Ticket, ($) => [$.created_by.set("me")])
+  })
+
   it("works on instances", () => {
     expectTypeOf<Extract<keyof Repository.Repository<typeof Page>, `${string}Document${string}`>>().toBeNever()
   })

@@ -60,7 +60,16 @@ export {
   readOnly,
   withDefault
 } from "./Field.ts"
-export { audited, type Deletion, historied, type Revision, softDeleted, versioned } from "./fieldTypes/managedFields.ts"
+export {
+  audited,
+  type AuditedTime,
+  type AuditedUser,
+  type Deletion,
+  historied,
+  type Revision,
+  softDeleted,
+  versioned
+} from "./fieldTypes/managedFields.ts"
 export { ObjectId } from "./fieldTypes/objectId.ts"
 export {
   appendTo,

@@ -46,7 +46,16 @@ import { conflictingPath } from "./bson/path.ts"
 import type { Filter, Update } from "./DocumentStore.ts"
 import type * as Query from "./Query.ts"
 import { fieldOperators, rootOf } from "./query/fieldPath.ts"
-import type { AnyList, AnyModel, AnyMoment, EncodedOf, FieldsOf, Own, TypeOf } from "./query/fieldTypes.ts"
+import type {
+  AnyList,
+  AnyModel,
+  AnyMoment,
+  EncodedOf,
+  FieldsOf,
+  Own,
+  ReadOnlyNames,
+  TypeOf
+} from "./query/fieldTypes.ts"
 import { type AppendOptions, type Change, changesOf, hasUpdatableFields } from "./query/updateCombinators.ts"
 import { QueryRejected } from "./RepositoryError.ts"
 
@@ -195,16 +204,33 @@ export type FieldOf<S> =
     : never)
 
 /**
- * The fields of a model that an update may change, which excludes the identifier and the version.
+ * The fields of a model that an update may change, which excludes the identifier and those that the framework sets.
  *
  * @category models
  * @since 0.1.0
  */
 export type Fields<M extends Model.Any> = {
   readonly [
-    K in Exclude<keyof M["store"]["fields"] & keyof M["patch"]["fields"], Versioned<M["store"]["fields"]>>
+    K in
+      | Exclude<keyof M["store"]["fields"] & keyof M["patch"]["fields"], Versioned<M["store"]["fields"]>>
+      | ReadOnlyNames<M>
   ]: FieldOf<M["store"]["fields"][K]>
 }
+
+/**
+ * A JSON merge patch by code: what callers may send, and fields with `Model.readOnly`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Patch<M extends Model.Any> = [ReadOnlyNames<M>] extends [never] ? M["patch"]["Type"]
+  :
+    & M["patch"]["Type"]
+    & {
+      readonly [K in ReadOnlyNames<M>]?:
+        | Input<M["store"]["fields"][K]>
+        | (M["store"]["fields"][K] extends { readonly "~type.optionality": "optional" } ? null : never)
+    }
 
 /**
  * The changes of an update, as a function of the fields of the model `M`. Two changes must not affect the same field, or a

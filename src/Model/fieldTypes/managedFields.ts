@@ -53,6 +53,28 @@ export const audited = {
 } as const
 
 /**
+ * The schema of the times that {@link audited} adds. Code can't set a field of this type.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface AuditedTime extends Schema.withConstructorDefault<Temporal.Temporal> {
+  readonly "~appkernel/Model/trait": "audited"
+}
+
+/**
+ * The schema of the users that {@link audited} adds. Code can't set a field of this type.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface AuditedUser
+  extends Schema.withConstructorDefault<OptionalStored<Schema.String> & Schema.WithoutConstructorDefault>
+{
+  readonly "~appkernel/Model/trait": "audited"
+}
+
+/**
  * Adds the field `deleted`. A delete sets it to the current time instead of removing the document. The operations of
  * the repository exclude deleted documents unless their option `deleted` includes them. The field is stored; callers
  * can neither read nor send it.
@@ -140,23 +162,23 @@ function managed(purpose: FieldAttributes["managed"], self: AnyField): AnyField 
 }
 
 function moment(purpose: "inserted" | "updated"): VariantSchema.Field<{
-  readonly store: Schema.withConstructorDefault<Temporal.Temporal>
+  readonly store: AuditedTime
   readonly wire: Temporal.Temporal
 }> {
   return managed(
     purpose,
     supplied(variants.Field({ store: Temporal.DateTime, wire: Temporal.DateTime }), Generator.dateNow, {})
-  )
+  ) as never // as `supplied` evolves it; `AuditedTime` only has a name of its own
 }
 
 function user(purpose: "created_by" | "updated_by"): VariantSchema.Field<{
-  readonly store: Schema.withConstructorDefault<OptionalStored<Schema.String> & Schema.WithoutConstructorDefault>
+  readonly store: AuditedUser
   readonly wire: Schema.optionalKey<Schema.String>
 }> {
   return managed(
     purpose,
     supplied(optional(variants.Field({ store: Schema.String, wire: Schema.String })), Generator.currentUserId, {})
-  )
+  ) as never // as `supplied` evolves it; `AuditedUser` only has a name of its own
 }
 
 function optional(self: FieldInput): AnyField {

@@ -108,3 +108,17 @@ type SelectedIn<A, P extends string> = A extends ReadonlyArray<infer Item> ? Rea
 type Head<P extends string> = P extends `${infer K}.${string}` ? K : P
 
 type Tail<P extends string, K> = K extends string ? P extends `${K}.${infer Rest}` ? Rest : never : never
+
+/**
+ * The names of the fields of a model that callers can't send and code may set: those with `Model.readOnly`.
+ */
+export type ReadOnlyNames<M extends AnyModel> = M extends {
+  readonly store: { readonly fields: infer Stored }
+  readonly create: { readonly fields: infer Sent }
+  readonly patch: { readonly fields: infer Changed }
+} ? {
+    [K in Exclude<keyof Stored, keyof Sent | keyof Changed>]: Stored[K] extends
+      { readonly "~appkernel/Model/trait": unknown } ? never
+      : K
+  }[Exclude<keyof Stored, keyof Sent | keyof Changed>]
+  : never

@@ -167,7 +167,7 @@ export interface Operations<M extends Model.Any> {
    */
   readonly patch: (
     id: Model.Id<M>,
-    changes: M["patch"]["Type"]
+    changes: Update.Patch<M>
   ) => Effect.Effect<M["Type"], DocumentNotFound | DocumentInvalid | VersionConflict | ModelError | WriteError>
   /**
    * Replaces the stored instance by the result of `change`. The write only succeeds while the document is as it was read.

@@ -1,16 +1,29 @@
 import { assert, it } from "@effect/vitest"
-import { DateTime, Effect, Layer } from "effect"
+import { DateTime, Effect, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { DocumentStore, Model, Repository } from "../../../src/index.ts"
 import { Address, Badge, newUser, Note, Reminder, User } from "../../support/models.ts"
 
+/** With fields that the server sets. */
+class Claim extends Model.Class<Claim>()("Claim", {
+  id: Model.id(),
+  title: Schema.String,
+  state: Schema.Literals(["new", "paid"]).pipe(Model.withDefault(() => "new" as const), Model.readOnly),
+  reason: Schema.String.pipe(Model.optional, Model.readOnly),
+  address: Address.pipe(Model.optional, Model.readOnly),
+  ...Model.audited
+}) {}
+
 /** What a repository does, whichever store is under it. */
 export const repositoryContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
   it.layer(
-    Layer.mergeAll(Repository.layer(User), Repository.layer(Note), Repository.layer(Reminder), Repository.layer(Badge))
-      .pipe(
-        Layer.provideMerge(store)
-      )
+    Layer.mergeAll(
+      Repository.layer(User),
+      Repository.layer(Note),
+      Repository.layer(Reminder),
+      Repository.layer(Badge),
+      Repository.layer(Claim)
+    ).pipe(Layer.provideMerge(store))
   )(
     `Repository / ${name}`,
     (it) => {
@@ -165,6 +178,33 @@ export const repositoryContract = <E>(name: string, store: Layer.Layer<DocumentS
           assert.deepStrictEqual(yield* users.findById(jane.id), patched)
         }))
 
+      it.effect("sets by code the fields that callers can't send", () =>
+        Effect.gen(function*() {
+          const claims = yield* Repository.for(Claim)
+          const { id } = yield* claims.insert(new Claim({ title: "Hail" }))
+          const address = { street: "Main", city: "Bern" }
+          const patched = yield* claims.patch(id, { title: "Storm", state: "paid", reason: "insured", address })
+          assert.deepInclude(patched, {
+            title: "Storm",
+            state: "paid",
+            reason: "insured",
+            address: new Address(address)
+          })
+          assert.isUndefined((yield* claims.patch(id, { reason: null })).reason)
+          yield* claims.updateOne(
+            ($) => $.id.equals(id),
+            ($) => [$.state.set("new"), $.reason.set("again"), $.address.city.set("Thun")]
+          )
+          const updated = yield* claims.findById(id)
+          assert.deepInclude(updated, {
+            state: "new",
+            reason: "again",
+            address: new Address({ ...address, city: "Thun" })
+          })
+          yield* claims.updateOne(($) => $.id.equals(id), ($) => [$.reason.unset()])
+          assert.isUndefined((yield* claims.findById(id)).reason)
+        }))
+
       it.effect("does not write a patch that makes the document invalid", () =>
         Effect.gen(function*() {
           const users = yield* Repository.for(User)
@@ -283,8 +323,11 @@ export const repositoryContract = <E>(name: string, store: Layer.Layer<DocumentS
         Effect.gen(function*() {
           const badges = yield* Repository.for(Badge)
           const badge = yield* badges.insert(yield* Model.finalise(Badge, { place: { street: "S", city: "C" } }))
-          yield* Effect.forEach([null, { city: "X" }, { city: "Y" }, { street: "Z" }], (place) =>
-            Effect.ignore(badges.patch(badge.id, { place })), { concurrency: 4 })
+          yield* Effect.forEach(
+            [null, { city: "X" }, { city: "Y" }, { street: "Z" }],
+            (place) => Effect.ignore(badges.patch(badge.id, { place })),
+            { concurrency: 4 }
+          )
           const { place } = yield* badges.findById(badge.id)
           assert.isTrue(place === undefined || place.city !== "" && place.street !== "")
         }))
