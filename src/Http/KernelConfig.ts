@@ -58,7 +58,7 @@
  * | `security.public_key_path` | file of the key that tokens are verified with | none |
  * | `security.access_token_lifetime` | time that an access token counts | 15 minutes |
  * | `security.refresh_token_lifetime` | time in which a refresh token can be used | 30 days |
- * | `security.revocation_delay` | time after which no process accepts a token whose sign-in has ended | 10 seconds |
+ * | `security.revocation_delay` | time that a token goes on after its sign-in has ended, or its account is gone, blocked, or has another password or a role less | 10 seconds |
  * | `security.cursor_secret` | key of at least 32 characters that cursors are signed with, if security is enabled | a random one for each process |
  *
  * A time is a number of seconds or a text such as `30 seconds` or `500 millis`. A size is a number of bytes or a text

@@ -26,8 +26,7 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { Passwords } from "../Security/Accounts.ts"
-import type { CurrentUser } from "../Security/CurrentUser.ts"
+import { Passwords, type Verified } from "../Security/Accounts.ts"
 import { Anonymous } from "../Security/Permission.ts"
 import type { CredentialsInvalid } from "../Security/SecurityError.ts"
 import * as SignIns from "../Security/SignIns.ts"
@@ -225,7 +224,7 @@ const authenticated = (login: string, password: Redacted.Redacted<string>) =>
 const refused = ({ reason }: CredentialsInvalid) =>
   Effect.andThen(Effect.logInfo(`No tokens were issued: ${reason}`), new InvalidGrant())
 
-const signedIn = (user: CurrentUser["Service"]) =>
+const signedIn = (user: Verified) =>
   // Tokens can't be issued without a private key.
   Effect.catchTag(SignIns.signIn(user), "KeysInvalid", Effect.die)
 

@@ -10,6 +10,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Semaphore from "effect/Semaphore"
+import { ContentHashed } from "../internal/contentHashed.ts"
 
 /**
  * Converts the value of a field. It must return its own output unchanged. A value that a plain function, such as one that
@@ -102,8 +103,9 @@ export const contentHasher = (options?: ContentHasherOptions): Converter<string>
     convert: Effect.fnUntraced(function*(value) {
       const crypto = yield* Crypto.WebCrypto
       const salt = crypto.getRandomValues(new Uint8Array(saltSize))
-      const hash = yield* derive(value, salt, rounds)
-      return print({ rounds, salt, hash })
+      const made = print({ rounds, salt, hash: yield* derive(value, salt, rounds) })
+      yield* (yield* ContentHashed)(made)
+      return made
     })
   })
 }

@@ -22,6 +22,7 @@ import type { StoreError } from "../Repository/RepositoryError.ts"
 import type { Account, Operations } from "./accounts/account.ts"
 import { hasherOf, modelAccounts } from "./accounts/modelAccounts.ts"
 import type { CurrentUser } from "./CurrentUser.ts"
+import { stampOf } from "./keys/passwordStamp.ts"
 import { CredentialsInvalid, type TooManyAttempts } from "./SecurityError.ts"
 import { make as makeAttempts, SignInAttempts } from "./SignInAttempts.ts"
 
@@ -79,6 +80,17 @@ export interface PasswordOptions {
 }
 
 /**
+ * Somebody who has given the right password.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Verified = CurrentUser["Service"] & {
+  /** The password that was right, among those that the account has one after the other. `Tokens.signIn` takes it. */
+  readonly stamp?: string | undefined
+}
+
+/**
  * Checks passwords.
  *
  * @category services
@@ -93,7 +105,7 @@ export class Passwords extends Context.Service<Passwords, {
   readonly verify: (
     login: string,
     password: Redacted.Redacted<string>
-  ) => Effect.Effect<CurrentUser["Service"], CredentialsInvalid | TooManyAttempts | StoreError, DocumentStore>
+  ) => Effect.Effect<Verified, CredentialsInvalid | TooManyAttempts | StoreError, DocumentStore>
 }>()("appkernel/Security/Accounts/Passwords") {}
 
 /**
@@ -223,7 +235,7 @@ const passwordsOf = Effect.fnUntraced(
             if (account === undefined) return yield* new CredentialsInvalid({ reason: "account" })
             if (stored === undefined || !isRight) return yield* new CredentialsInvalid({ reason: "secret" })
             if (stronger !== undefined) yield* strengthen(accounts, account, stronger)
-            return { subject: account.subject, roles: account.roles, claims: {} }
+            return { subject: account.subject, roles: account.roles, claims: {}, stamp: stampOf(stored) }
           })
         )
       )

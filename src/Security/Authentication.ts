@@ -159,7 +159,10 @@ export const basic = (passwords: Passwords["Service"]): Scheme =>
       const pair = pairOf(Redacted.value(credentials))
       return pair === undefined
         ? Effect.fail(new CredentialsInvalid({ reason: "malformed" }))
-        : Effect.mapError(passwords.verify(pair.login, pair.password), unlessInvalid)
+        : Effect.mapBoth(passwords.verify(pair.login, pair.password), {
+          onFailure: unlessInvalid,
+          onSuccess: ({ claims, roles, subject }) => ({ claims, roles, subject })
+        })
     }
   })
 

@@ -14,12 +14,13 @@ import * as Redacted from "effect/Redacted"
 import { DocumentStore } from "../Repository/DocumentStore.ts"
 import type { StoreError } from "../Repository/RepositoryError.ts"
 import { Accounts } from "./Accounts.ts"
-import type { CurrentUser } from "./CurrentUser.ts"
+import { CurrentUser } from "./CurrentUser.ts"
 import { Jwt } from "./Jwt.ts"
 import { hashOf, isSameHash } from "./keys/hash.ts"
+import { stampOf } from "./keys/passwordStamp.ts"
 import { CredentialsInvalid, type KeysInvalid } from "./SecurityError.ts"
-import { type SignInCollection, signInsIn } from "./signIns/collection.ts"
-import { Liveness } from "./signIns/liveness.ts"
+import { type SignIn, type SignInCollection, signInsIn } from "./signIns/collection.ts"
+import { type Claimed, Liveness } from "./signIns/liveness.ts"
 
 /**
  * How long tokens count.
@@ -33,8 +34,9 @@ export interface Lifetimes {
   /** The time in which a refresh token can be used. Defaults to 30 days. */
   readonly refreshToken: Duration.Duration
   /**
-   * The time after which no process accepts a token whose sign-in has ended, or whose account is gone or blocked. Each
-   * process asks the store that often for each sign-in. Defaults to 10 seconds; zero asks on every request.
+   * The time after which no process accepts a token whose sign-in has ended, or whose account is gone, blocked, has another
+   * password or has lost a role. Each process asks the store that often for each sign-in. Defaults to 10 seconds; zero asks
+   * on every request.
    */
   readonly revocationDelay: Duration.Duration
 }
@@ -73,31 +75,33 @@ export interface Issued {
 
 /**
  * Begins a sign-in of a user whom the program has authenticated. The access token names the sign-in (`sid`) and itself
- * (`jti`).
+ * (`jti`). The sign-in ends when the account gets another password than the one of `stamp`, which is by default the one that
+ * it has now.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const signIn: (
-  user: { readonly subject: string; readonly roles: ReadonlyArray<string> }
+  user: { readonly subject: string; readonly roles: ReadonlyArray<string>; readonly stamp?: string | undefined }
 ) => Effect.Effect<Issued, KeysInvalid | StoreError, Jwt | DocumentStore> = Effect.fn("Tokens.signIn")(
-  function*({ roles, subject }) {
+  function*({ roles, stamp, subject }) {
     const { signIns } = yield* current
     const lifetimes = yield* Lifetimes
     const now = yield* Clock.currentTimeMillis
     const handle = yield* random(handleBytes)
     const secret = yield* random(secretBytes)
     const id = hashOf(handle)
-    const accessToken = yield* accessTokenOf({ id, roles, subject })
+    const account = stamp === undefined ? yield* factsOf(subject) : { roles, stamp }
+    const accessToken = yield* accessTokenOf({ id, roles, subject, held: account?.roles ?? roles })
     const expires = now + Duration.toMillis(lifetimes.refreshToken)
-    yield* signIns.insert({ id, subject, token: hashOf(secret), expires }, now)
+    yield* signIns.insert({ id, subject, token: hashOf(secret), stamp: account?.stamp, expires }, now)
     return { accessToken, refreshToken: refreshTokenOf(handle, secret), expiresIn: lifetimes.accessToken }
   }
 )
 
 /**
  * New tokens for a refresh token, which has no use then. Roles are those that the account has now. Fails with
- * `CredentialsInvalid` if the token proves nobody any more. A token that comes a second time ends its sign-in, and with it
+ * `CredentialsInvalid` if the token proves nobody any more, for instance since the account has another password. A token that comes a second time ends its sign-in, and with it
  * all tokens that came from it: of several at once, one gets tokens, which end, too.
  *
  * @category combinators
@@ -128,11 +132,14 @@ export const refresh: (
   if (now >= found.expires) return yield* endAs("expired")
   const account = Option.getOrUndefined(yield* accounts.findBySubject(found.subject))
   if (account === undefined) return yield* endAs("account")
-  const accessToken = yield* accessTokenOf({ id: found.id, roles: account.roles, subject: found.subject })
+  const stamp = stampOf(Redacted.value(account.secret))
+  if (!isOfPassword(found, stamp)) return yield* endAs("revoked")
+  const { roles } = account
+  const accessToken = yield* accessTokenOf({ id: found.id, roles, subject: found.subject, held: roles })
   const secret = yield* random(secretBytes)
   // The last step, so that a failure before it leaves the token as it was.
   const expires = now + Duration.toMillis(lifetimes.refreshToken)
-  const isRotated = yield* signIns.rotate(found, hashOf(secret), expires)
+  const isRotated = yield* signIns.rotate({ ...found, stamp: found.stamp ?? stamp }, hashOf(secret), expires)
   // It was used meanwhile, or the sign-in has ended.
   if (!isRotated) {
     return yield* (yield* signIns.find(parts.id)) === undefined ? new CredentialsInvalid({ reason: "revoked" }) : reused
@@ -173,8 +180,8 @@ export const signOut: (subject: string) => Effect.Effect<number, StoreError, Doc
 })
 
 /**
- * Whether the sign-in of a verified token has not ended, and its account is neither gone nor blocked. The answer may be as
- * old as `revocationDelay` of {@link Lifetimes}; the end of a sign-in is known at once to the process that ended it. Tokens
+ * Whether the sign-in of a verified token has not ended, and its account is neither gone nor blocked, has the same password,
+ * and each role that it had when the token was issued. The answer may be as old as `revocationDelay` of {@link Lifetimes}; the end of a sign-in is known at once to the process that ended it. Tokens
  * of other issuers, and those without a sign-in, are not asked about.
  *
  * @category guards
@@ -199,7 +206,7 @@ export const isLiveIn = (
     if (id === undefined) return Effect.succeed(true)
     const { liveness, signIns } = signInsOf(Context.getUnsafe(fiber.context, DocumentStore))
     const { revocationDelay } = Context.get(fiber.context, Lifetimes)
-    const signIn = { id, subject: user.subject }
+    const signIn = { id, subject: user.subject, roles: heldOf(user) }
     return liveness.check(signIn, Duration.toMillis(revocationDelay), asked(signIns, signIn))
   })
 
@@ -213,7 +220,29 @@ export const hasAccount = (subject: string): Effect.Effect<boolean, StoreError, 
   Effect.withFiber((fiber) => {
     const { liveness } = signInsOf(Context.getUnsafe(fiber.context, DocumentStore))
     const { revocationDelay } = Context.get(fiber.context, Lifetimes)
-    return liveness.check({ id: `account ${subject}`, subject }, Duration.toMillis(revocationDelay), askedFor(subject))
+    const owner = { id: `account ${subject}`, subject }
+    return liveness.check(owner, Duration.toMillis(revocationDelay), factsOf(subject))
+  })
+
+/**
+ * Lets the sign-in of the current request go on if its user gets the password of a hash: it ends the others alone. So it
+ * runs before the hash is stored, whosever it is.
+ *
+ * @internal
+ */
+export const keepSignIn = (hash: string): Effect.Effect<void> =>
+  Effect.withFiber(({ context }) => {
+    const user = Context.getOrUndefined(context, CurrentUser)
+    const jwt = Context.getOrUndefined(context, Jwt)
+    const store = Context.getOrUndefined(context, DocumentStore)
+    const id = user === undefined || jwt === undefined ? undefined : signInOf(user, jwt.application)
+    if (user === undefined || store === undefined || id === undefined) return Effect.void
+    return keep(id, user.subject, stampOf(hash)).pipe(
+      Effect.provideService(DocumentStore, store),
+      Effect.catch((error) =>
+        Effect.logWarning(`A sign-in does not outlive the change of a password: ${error.message}`)
+      )
+    )
   })
 
 // -----------------------------------------------------------------------------
@@ -239,15 +268,24 @@ const refreshTokenOf = (handle: string, secret: string) =>
 const random = (bytes: number) =>
   Effect.map(Crypto.WebCrypto, (crypto) => Base64Url.encode(crypto.getRandomValues(new Uint8Array(bytes))))
 
-const accessTokenOf = Effect.fnUntraced(function*({ id, roles, subject }: {
+const accessTokenOf = Effect.fnUntraced(function*({ held, id, roles, subject }: {
   readonly id: string
   readonly roles: ReadonlyArray<string>
+  /** The roles of the account. */
+  readonly held: ReadonlyArray<string>
   readonly subject: string
 }) {
   const { sign } = yield* Jwt
   const { accessToken } = yield* Lifetimes
-  return yield* sign({ subject, roles, claims: { sid: id, jti: yield* random(16) }, expiresIn: accessToken })
+  const others = roles.every((role) => held.includes(role)) ? {} : { account_roles: held }
+  return yield* sign({ subject, roles, claims: { sid: id, jti: yield* random(16), ...others }, expiresIn: accessToken })
 })
+
+/** The roles of the account, of those that the token gives or of all: without one of them the token does not count. */
+const heldOf = ({ claims, roles }: CurrentUser["Service"]): ReadonlyArray<string> => {
+  const held = claims["account_roles"]
+  return Array.isArray(held) ? held : roles
+}
 
 /** The sign-in that a token of this application names. Tokens of other issuers may have a `sid` of their own. */
 const signInOf = ({ claims }: CurrentUser["Service"], application: string): string | undefined => {
@@ -282,15 +320,37 @@ const signInsOf = (store: DocumentStore["Service"]): SignInsOfStore => {
 const current = Effect.map(DocumentStore, signInsOf)
 
 /** What the store and the accounts say of a sign-in. */
-const asked = Effect.fnUntraced(function*(
-  signIns: SignInCollection,
-  { id, subject }: { readonly id: string; readonly subject: string }
-) {
+const asked = Effect.fnUntraced(function*(signIns: SignInCollection, { id, subject }: Claimed) {
   const found = yield* signIns.find(id)
-  return found?.subject === subject && (yield* askedFor(subject))
+  if (found?.subject !== subject) return undefined
+  const account = yield* factsOf(subject)
+  return account === undefined || !isOfPassword(found, account.stamp) ? undefined : account
 })
 
-const askedFor = Effect.fnUntraced(function*(subject: string) {
+interface Facts {
+  readonly roles: ReadonlyArray<string> | undefined
+  readonly stamp: string | undefined
+}
+
+const everybody: Facts = { roles: undefined, stamp: undefined }
+
+/** What is known of the account of a user, if there is one. Without `Accounts`, everybody has one. */
+const factsOf = Effect.fnUntraced(function*(subject: string) {
   const accounts = yield* Effect.serviceOption(Accounts)
-  return Option.isNone(accounts) || Option.isSome(yield* accounts.value.findBySubject(subject))
+  if (Option.isNone(accounts)) return everybody
+  const account = Option.getOrUndefined(yield* accounts.value.findBySubject(subject))
+  if (account === undefined) return undefined
+  const facts: Facts = { roles: account.roles, stamp: stampOf(Redacted.value(account.secret)) }
+  return facts
+})
+
+const isOfPassword = ({ next, stamp }: SignIn, current: string | undefined): boolean =>
+  current === undefined || stamp === undefined || current === stamp || current === next
+
+const keep = Effect.fnUntraced(function*(id: string, subject: string, next: string) {
+  const { signIns } = yield* current
+  const found = yield* signIns.find(id)
+  const stamp = (yield* factsOf(subject))?.stamp
+  if (found?.subject !== subject || stamp === undefined || !isOfPassword(found, stamp)) return
+  yield* signIns.keep(id, stamp, next)
 })

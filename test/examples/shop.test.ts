@@ -114,6 +114,7 @@ const serves = (env: Environment) =>
     assert.notInclude(second.program.output(), "Filled")
     assert.strictEqual(shownPassword(second), "")
     yield* adminOf(second, shownPassword(first))
+    yield* changesPassword(second.base)
   })
 
 /** The commands that a start prints to try, as a user copies them. */
@@ -218,6 +219,30 @@ describe("the first start of the shop / embedded", () => {
       }),
     120_000
   )
+})
+
+/** A new password on one device, which another device has to know then; and back to the old one. */
+const changesPassword = Effect.fnUntraced(function*(base: string) {
+  const password = "difference engine"
+  const signIn = (password: string) =>
+    Effect.map(post(`${base}/token`, { grant_type: "password", username: ada.email, password }), ({ body }) => body)
+  const renew = ({ refresh_token }: { readonly refresh_token: string }) =>
+    Effect.map(post(`${base}/token`, { grant_type: "refresh_token", refresh_token }), ({ status }) => status)
+  const phone = yield* signIn(ada.password)
+  const desk = yield* signIn(ada.password)
+  const headers = { authorization: `Bearer ${desk.access_token}`, "content-type": "application/json" }
+  const { sub } = JSON.parse(Buffer.from(desk.access_token.split(".")[1], "base64url").toString())
+  const changed = yield* request(`${base}/users/${sub}/change_password`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify({ current_password: ada.password, new_password: password })
+  })
+  assert.strictEqual(changed.status, 200)
+  assert.deepStrictEqual([yield* renew(phone), yield* renew(desk)], [400, 200])
+  const tablet = yield* signIn(password)
+  const back = { method: "PATCH", headers, body: JSON.stringify({ password: ada.password }) }
+  assert.strictEqual((yield* request(`${base}/users/${sub}`, back)).status, 200)
+  assert.strictEqual(yield* renew(tablet), 400)
 })
 
 /** An order, its payment and its receipt, by a user who signs out at the end. */

@@ -11,11 +11,13 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { ClientAddressSource } from "../../internal/clientAddress.ts"
+import { ContentHashed } from "../../internal/contentHashed.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { rejectUnsuitable } from "../../Repository/evaluation.ts"
 import * as Repository from "../../Repository/Repository.ts"
 import { requirement } from "../../Security/Grant.ts"
 import { Keys } from "../../Security/Keys.ts"
+import { keepSignIn } from "../../Security/SignIns.ts"
 import * as AccessPolicy from "../AccessPolicy.ts"
 import { config as configuredCors } from "../Cors.ts"
 import { documentPaths } from "../description/standardEndpoints.ts"
@@ -177,7 +179,9 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
   // Handlers get the context of the server's fiber.
   yield* Effect.provideContext(
     HttpServer.serveEffect(log === undefined ? handler : accessLogged(handler, log, clientAddressOf)),
-    Context.add(repositories, ClientAddressSource, addressOfRequest(clientAddressOf))
+    Context.add(repositories, ClientAddressSource, addressOfRequest(clientAddressOf)).pipe(
+      Context.add(ContentHashed, keepSignIn)
+    )
   )
   return repositories
 })

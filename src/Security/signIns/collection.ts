@@ -12,13 +12,19 @@ import type { ReadError, StoreError } from "../../Repository/RepositoryError.ts"
 
 /**
  * A sign-in that has not ended.
+ *
+ * @internal
  */
-interface SignIn {
+export interface SignIn {
   readonly id: string
   /** The user's id. */
   readonly subject: string
   /** The hash of the second part of the current refresh token. */
   readonly token: string
+  /** The stamp of the account's password; none where accounts were not known. */
+  readonly stamp?: string | undefined
+  /** The stamp of a password that this sign-in is about to give its account. */
+  readonly next?: string | undefined
   /** When the current refresh token expires, in milliseconds since 1970. */
   readonly expires: number
 }
@@ -28,7 +34,13 @@ export interface SignInCollection {
   readonly insert: (signIn: SignIn, now: number) => Effect.Effect<void, StoreError>
   readonly find: (id: string) => Effect.Effect<SignIn | undefined, ReadError>
   /** Replaces the refresh token if it is still the current one. Returns whether it was. */
-  readonly rotate: (signIn: SignIn, token: string, expires: number) => Effect.Effect<boolean, StoreError>
+  readonly rotate: (
+    signIn: SignIn & { readonly stamp: string },
+    token: string,
+    expires: number
+  ) => Effect.Effect<boolean, StoreError>
+  /** Goes on with the password of the stamp, and with the next one. */
+  readonly keep: (id: string, stamp: string, next: string) => Effect.Effect<void, StoreError>
   readonly end: (id: string) => Effect.Effect<void, ReadError>
   /** Ends all sign-ins of a user. Returns their number. */
   readonly endAll: (subject: string) => Effect.Effect<number, ReadError>
@@ -44,10 +56,16 @@ export const signInsIn = (store: DocumentStore["Service"]): SignInCollection => 
     })
   )
   return {
-    insert: ({ expires, id, ...signIn }, now) =>
+    insert: ({ expires, id, stamp, ...signIn }, now) =>
       Effect.andThen(
         indexed,
-        store.insertOne(collection, { _id: id, ...signIn, began: dateOf(now), expires: dateOf(expires) })
+        store.insertOne(collection, {
+          _id: id,
+          ...signIn,
+          ...(stamp !== undefined && { stamp }),
+          began: dateOf(now),
+          expires: dateOf(expires)
+        })
       ),
     find: (id) =>
       Effect.map(store.findById(collection, id), (document) => {
@@ -56,11 +74,12 @@ export const signInsIn = (store: DocumentStore["Service"]): SignInCollection => 
         const { _id, expires, ...signIn } = exit.value
         return { id: _id, ...signIn, expires: expires.getTime() }
       }),
-    rotate: ({ id, token: current }, token, expires) =>
+    rotate: ({ id, stamp, token: current }, token, expires) =>
       Effect.map(
-        store.updateOne(collection, { _id: id, token: current }, { $set: { token, expires: dateOf(expires) } }),
+        store.updateOne(collection, { _id: id, token: current }, { $set: { token, stamp, expires: dateOf(expires) } }),
         ({ matchedCount }) => matchedCount === 1
       ),
+    keep: (id, stamp, next) => Effect.asVoid(store.updateOne(collection, { _id: id }, { $set: { stamp, next } })),
     end: (id) => Effect.asVoid(store.deleteOne(collection, { _id: id })),
     endAll: (subject) => store.deleteMany(collection, { subject })
   }
@@ -84,5 +103,7 @@ const decode = SchemaParser.decodeUnknownExit(Schema.Struct({
   _id: Schema.String,
   subject: Schema.String,
   token: Schema.String,
+  stamp: Schema.optional(Schema.String),
+  next: Schema.optional(Schema.String),
   expires: Schema.Date
 }))

@@ -10,7 +10,25 @@ interface Answer {
   readonly at: number
   /** How often users had been signed out when the question was asked. */
   readonly after: number
-  readonly isLive: boolean
+  readonly live: Live | undefined
+}
+
+/**
+ * A sign-in that has not ended.
+ *
+ * @internal
+ */
+export interface Live {
+  /** The roles that its account has; `undefined` where that is not known. */
+  readonly roles?: ReadonlyArray<string> | undefined
+}
+
+/** @internal */
+export interface Claimed {
+  readonly id: string
+  readonly subject: string
+  /** The roles that the account had when the token was issued. */
+  readonly roles?: ReadonlyArray<string> | undefined
 }
 
 /** @internal */
@@ -20,25 +38,29 @@ export class Liveness {
   readonly #signedOut = new BoundedCache<number>(10_000)
   #signOuts = 0
 
-  /** Whether the sign-in of a user lives. An answer counts for `delay` milliseconds from when the question was asked. */
+  /**
+   * Whether the sign-in of a user lives, and the account still has the roles. An answer counts for `delay` milliseconds from
+   * when the question was asked. Roles that it lacks may be newer, so that the question is asked again.
+   */
   check<E, R>(
-    signIn: { readonly id: string; readonly subject: string },
+    signIn: Claimed,
     delay: number,
-    ask: Effect.Effect<boolean, E, R>
+    ask: Effect.Effect<Live | undefined, E, R>
   ): Effect.Effect<boolean, E, R> {
     return Clock.clockWith((clock) => {
       const at = clock.currentTimeMillisUnsafe()
       const known = this.#known.get(signIn.id)
       if (known !== undefined && at - known.at < delay && known.after >= (this.#signedOut.get(signIn.subject) ?? 0)) {
-        return Effect.succeed(known.isLive)
+        if (known.live === undefined) return no
+        if (hasRoles(known.live, signIn)) return yes
       }
       const after = this.#signOuts
-      return Effect.map(ask, (isLive) => {
+      return Effect.map(ask, (live) => {
         const latest = this.#known.get(signIn.id)
         // It ended in this process since the question was asked.
-        if (latest !== known && latest?.isLive === false) return false
-        this.#known.set(signIn.id, { at, after, isLive })
-        return isLive
+        if (latest !== known && latest !== undefined && latest.live === undefined) return false
+        this.#known.set(signIn.id, { at, after, live })
+        return live !== undefined && hasRoles(live, signIn)
       })
     })
   }
@@ -47,7 +69,7 @@ export class Liveness {
   end(id: string): Effect.Effect<void> {
     return Effect.map(
       Clock.currentTimeMillis,
-      (at) => this.#known.set(id, { at, after: this.#signOuts, isLive: false })
+      (at) => this.#known.set(id, { at, after: this.#signOuts, live: undefined })
     )
   }
 
@@ -56,3 +78,11 @@ export class Liveness {
     return Effect.sync(() => this.#signedOut.set(subject, ++this.#signOuts))
   }
 }
+
+// internal
+
+const yes = Effect.succeed(true)
+const no = Effect.succeed(false)
+
+const hasRoles = ({ roles }: Live, claimed: Claimed): boolean =>
+  roles === undefined || claimed.roles === undefined || claimed.roles.every((role) => roles.includes(role))

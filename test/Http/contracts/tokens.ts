@@ -7,13 +7,15 @@ import {
   ApiKeys,
   Authenticated,
   Converter,
+  CurrentSubject,
   CurrentUser,
   DocumentStore,
   Index,
   Jwt,
   KernelEngine,
   Model,
-  type Repository,
+  Repository,
+  Resource,
   Service,
   SignInAttempts,
   Tokens
@@ -30,7 +32,7 @@ class User extends Model.Class<User>()("User", {
 }) {}
 
 const engine = KernelEngine.make("shop")
-  .register(User, { methods: ["GET", "POST"], urlBase: "/api/v1" })
+  .register(User, { methods: ["GET", "POST"] })
   .register(Tokens.service, { urlBase: "/api/v1" })
   .enableOpenApi({ title: "Shop", version: "1.0.0" })
 
@@ -43,6 +45,24 @@ const WhoAmI = Service.make("WhoAmIService").operation(
 const secured = engine.register(WhoAmI, { urlBase: "/api/v1" }).enableSecurity()
 
 const accounts = Accounts.fromModel(User, { login: "email", secret: "password", blocked: "blocked" })
+
+/** Users who write themselves, and change their passwords. */
+const Profiles = Resource.make(User, { methods: ["GET", "PUT", "PATCH", "POST"] })
+  .action(
+    "change_password",
+    { payload: Schema.Struct({ password: Schema.String }), success: Schema.String },
+    Effect.fnUntraced(function*(user, { payload }) {
+      const users = yield* Repository.for(User)
+      yield* users.patch(user.id, { password: payload.password })
+      return "changed"
+    })
+  )
+  .require(CurrentSubject)
+
+const profiles = KernelEngine.make("shop")
+  .register(Profiles, { urlBase: "/api/v1" })
+  .register(Tokens.service, { urlBase: "/api/v1" })
+  .enableSecurity()
 
 interface Answer {
   readonly status: number
@@ -105,6 +125,55 @@ export const tokensContract = (name: string, store: FreshStore) =>
             )
           )
           assert.deepStrictEqual([payload.sub, payload["roles"]], [jane, ["user"]])
+        }
+      }))
+
+    it.effect("of the sign-in that changes a password go on, and all others of the account end", () =>
+      Effect.gen(function*() {
+        const layer = Layer.fresh(Layer.mergeAll(store, Jwt.layer, accounts))
+        const { baseUrl, form, jane, json } = yield* begun(yield* profiles.test({ store: layer }))
+        const send = (method: string, path: string, token: unknown, body: unknown) =>
+          Effect.promise(async () => {
+            const response = await fetch(`${baseUrl}/api/v1${path}`, {
+              method,
+              headers: { authorization: `Bearer ${String(token)}`, "content-type": "application/json" },
+              ...(body !== undefined && { body: JSON.stringify(body) })
+            })
+            await response.text()
+            return response.status
+          })
+        const renew = (token: unknown) => form("/token", { grant_type: "refresh_token", refresh_token: String(token) })
+        const path = `/users/${jane}`
+        let password = grant.password
+        for (
+          const [at, change] of ([
+            (next) => ["PATCH", path, { password: next }],
+            (next) => ["POST", `${path}/change_password`, { password: next }],
+            (next) => ["PUT", path, { email: grant.username, password: next, roles: ["user"] }],
+            (next) => ["PATCH", path, { password: next }]
+          ] as ReadonlyArray<(next: string) => [string, string, unknown]>).entries()
+        ) {
+          const own = (yield* json("/token", { ...grant, password })).body
+          const other = (yield* json("/token", { ...grant, password })).body
+          const seen = Effect.forEach([own, other], (tokens) => send("GET", path, tokens["access_token"], undefined))
+          assert.deepStrictEqual(yield* seen, [200, 200])
+          // Its own sign-in also outlives changes that are refused, and the hashes of others.
+          assert.strictEqual(yield* send("PATCH", path, own["access_token"], { password: "lost", email: 7 }), 400)
+          assert.strictEqual(yield* send("PATCH", "/users/U0", own["access_token"], { password: "lost" }), 403)
+          password = `battery staple ${at}`
+          const [method, where, body] = change(password)
+          assert.strictEqual(yield* send(method, where, own["access_token"], body), 200)
+          assert.strictEqual((yield* renew(other["refresh_token"])).status, 400)
+          yield* TestClock.adjust("10 seconds")
+          assert.deepStrictEqual(yield* seen, [200, 401])
+          const renewed = yield* renew(own["refresh_token"])
+          assert.strictEqual(renewed.status, 200)
+          // And so again.
+          password = `${password} again`
+          assert.strictEqual(yield* send("PATCH", path, renewed.body["access_token"], { password }), 200)
+          yield* TestClock.adjust("10 seconds")
+          assert.strictEqual(yield* send("GET", path, renewed.body["access_token"], undefined), 200)
+          assert.strictEqual((yield* renew(renewed.body["refresh_token"])).status, 200)
         }
       }))
 

@@ -87,6 +87,99 @@ export const signInsContract = (name: string, store: FreshStore) =>
         assert.deepStrictEqual([yield* isLive(first.accessToken), yield* isLive(second.accessToken)], [true, true])
       }))
 
+    it.effect("end when the account gets another password, in the process as by a program that writes to the store", () =>
+      Effect.gen(function*() {
+        const users = yield* Repository.for(User)
+        const store = yield* DocumentStore.DocumentStore
+        const again = yield* Converter.contentHasher({ rounds: 1_000 })("correct horse")
+        for (
+          const change of [
+            (id: string) => users.patch(id, { password: "battery staple" }),
+            // The same password, set again.
+            (id: string) => users.patch(id, { password: "correct horse" }),
+            (id: string) => store.updateOne("User", { _id: id }, { $set: { password: again } })
+          ]
+        ) {
+          const first = yield* signedIn
+          const { id } = first
+          const second = yield* SignIns.signIn({ subject: id, roles: ["buyer"] })
+          const renewed = yield* SignIns.refresh(second.refreshToken)
+          assert.isTrue(yield* isLive(first.accessToken))
+          yield* change(id)
+          assert.strictEqual(yield* outcomeOf(first.refreshToken), "revoked")
+          assert.strictEqual(yield* outcomeOf(renewed.refreshToken), "revoked")
+          assert.isFalse(yield* isLive(first.accessToken), "the refused renewal has ended it")
+          assert.isFalse(yield* elsewhere(isLive(renewed.accessToken)))
+          const next = yield* SignIns.signIn({ subject: id, roles: ["buyer"] })
+          assert.isTrue(yield* isLive(next.accessToken))
+          assert.strictEqual(yield* outcomeOf(next.refreshToken), "new tokens")
+        }
+      }))
+
+    it.effect("know a new password after the revocation delay", () =>
+      Effect.gen(function*() {
+        const users = yield* Repository.for(User)
+        const { accessToken, id } = yield* signedIn
+        assert.isTrue(yield* isLive(accessToken))
+        yield* users.patch(id, { password: "battery staple" })
+        yield* TestClock.adjust(Duration.millis(9_999))
+        assert.isTrue(yield* isLive(accessToken))
+        yield* TestClock.adjust(Duration.millis(1))
+        assert.isFalse(yield* isLive(accessToken))
+      }))
+
+    it.effect("that began with the old password while it was replaced have ended", () =>
+      Effect.gen(function*() {
+        const users = yield* Repository.for(User)
+        const { email, id } = yield* addUser
+        const { verify } = yield* Accounts.Passwords
+        const verified = yield* verify(email, Redacted.make("correct horse"))
+        yield* users.patch(id, { password: "battery staple" })
+        const late = yield* SignIns.signIn(verified)
+        assert.isFalse(yield* isLive(late.accessToken))
+        assert.strictEqual(yield* outcomeOf(late.refreshToken), "revoked")
+      }))
+
+    it.effect("go on when the account gets a stronger hash of its password", () =>
+      Effect.gen(function*() {
+        const users = yield* Repository.for(User)
+        const user = yield* addUser
+        const { verify } = yield* Accounts.Passwords
+        const first = yield* SignIns.signIn({ subject: user.id, roles: user.roles })
+        const { rehash } = yield* Accounts.Accounts
+        const stronger = yield* Converter.verifyAndStrengthen("correct horse", user.password, 2_000)
+        yield* rehash!(
+          { subject: user.id, roles: [], secret: Redacted.make(user.password) },
+          Redacted.make(stronger.stronger!)
+        )
+        assert.match((yield* users.findById(user.id)).password, /^\$pbkdf2-sha256\$2000\$/u)
+        assert.strictEqual((yield* verify(user.email, Redacted.make("correct horse"))).subject, user.id)
+        assert.isTrue(yield* isLive(first.accessToken))
+        assert.strictEqual(yield* outcomeOf(first.refreshToken), "new tokens")
+      }))
+
+    it.effect("give tokens that end when the account loses a role, and go on when it gets one", () =>
+      Effect.gen(function*() {
+        const users = yield* Repository.for(User)
+        const { id } = yield* addUser
+        const first = yield* SignIns.signIn({ subject: id, roles: ["buyer"] })
+        const stepUp = yield* SignIns.signIn({ subject: id, roles: ["one-time"] })
+        const lives = Effect.forEach([first, stepUp], ({ accessToken }) => isLive(accessToken))
+        assert.deepStrictEqual(yield* lives, [true, true])
+        yield* users.patch(id, { roles: ["buyer", "clerk"] })
+        const clerk = yield* SignIns.refresh(first.refreshToken)
+        // Its roles are newer than what this process knows.
+        assert.isTrue(yield* isLive(clerk.accessToken))
+        assert.deepStrictEqual(yield* lives, [true, true])
+        yield* users.patch(id, { roles: ["clerk"] })
+        yield* TestClock.adjust("10 seconds")
+        assert.deepStrictEqual(yield* lives, [false, false])
+        assert.isFalse(yield* isLive(clerk.accessToken))
+        const renewed = yield* SignIns.refresh(clerk.refreshToken)
+        assert.deepStrictEqual((yield* userOf(renewed.accessToken)).roles, ["clerk"])
+        assert.isTrue(yield* isLive(renewed.accessToken))
+      }))
+
     it.effect("end if a refresh token comes a second time, on every process", () =>
       Effect.gen(function*() {
         const first = yield* signedIn

@@ -1,0 +1,17 @@
+/**
+ * What tells one password of an account from the next.
+ */
+import * as Base64 from "effect/encoding/Base64"
+import * as Converter from "../../Model/Converter.ts"
+import { hashOf } from "./hash.ts"
+
+/**
+ * The stamp of a password's hash: another one for each password that is set, and the same for a stronger hash of it, which
+ * keeps the salt.
+ *
+ * @internal
+ */
+export const stampOf = (secret: string): string => {
+  const salt = Converter.parse(secret)?.salt
+  return hashOf(salt === undefined ? secret : Base64.encode(salt))
+}
