@@ -54,6 +54,7 @@
  * | `query.max_page_bytes` | bytes of a page, or of what an aggregation gives | 16 MiB |
  * | `query.max_results` | documents that an aggregation or a native query gives at most | 10,000 |
  * | `query.timeout` | time after which the store stops a query | 5 seconds |
+ * | `query.skip_unreadable` | whether pages leave out documents that do not fit their model | false: such a page is a 500 |
  * | `security.private_key_path` | file of the key that tokens are signed with | none |
  * | `security.public_key_path` | file of the key that tokens are verified with | none |
  * | `security.access_token_lifetime` | time that an access token counts | 15 minutes |
@@ -183,6 +184,11 @@ export interface Limits {
   readonly maxResults: number
   /** The time after which the store aborts a query. Defaults to 5 seconds. */
   readonly queryTimeout: Duration.Duration
+  /**
+   * Whether a page leaves out stored documents that do not fit the model. It has their number in the header
+   * `X-Unreadable-Count`. Defaults to false: the page is a 500. Both log the identifiers.
+   */
+  readonly skipUnreadable: boolean
 }
 
 /**
@@ -214,7 +220,8 @@ export const Limits: Context.Reference<Limits> = Context.Reference<Limits>("appk
     maxPageSize: 1_000,
     maxPageBytes: 16_777_216,
     maxResults: 10_000,
-    queryTimeout: Duration.seconds(5)
+    queryTimeout: Duration.seconds(5),
+    skipUnreadable: false
   })
 })
 
@@ -291,7 +298,8 @@ export const limits = (otherwise: Limits): Config.Config<Limits> =>
     maxPageSize: configOf(settings.queryMaxPageSize, otherwise.maxPageSize),
     maxPageBytes: configOf(settings.queryMaxPageBytes, otherwise.maxPageBytes),
     maxResults: configOf(settings.queryMaxResults, otherwise.maxResults),
-    queryTimeout: configOf(settings.queryTimeout, otherwise.queryTimeout)
+    queryTimeout: configOf(settings.queryTimeout, otherwise.queryTimeout),
+    skipUnreadable: configOf(settings.querySkipUnreadable, otherwise.skipUnreadable)
   }).pipe(
     Config.map((limits) => ({ ...limits, defaultPageSize: Math.min(limits.defaultPageSize, limits.maxPageSize) }))
   )

@@ -182,7 +182,10 @@ export interface Options {
   /** Defaults to the origin of the document. */
   readonly servers?: ReadonlyArray<Server> | undefined
   /** The current limits, for the parameters of collections. Defaults to those of `KernelConfig`. */
-  readonly limits?: Pick<KernelConfig.Limits, "defaultPageSize" | "maxPageSize"> | undefined
+  readonly limits?:
+    | Pick<KernelConfig.Limits, "defaultPageSize" | "maxPageSize">
+      & Partial<Pick<KernelConfig.Limits, "skipUnreadable">>
+    | undefined
   /**
    * How callers of a service with access control prove who they are, by name; any of them suffices. Defaults to those that are
    * provided to the service, and to `bearer` where that is unknown.

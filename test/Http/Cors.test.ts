@@ -30,8 +30,8 @@ const corsOf = ({ headers }: Answer) =>
     Object.entries(headers).filter(([name]) => name === "vary" || name.startsWith("access-control-"))
   )
 
-const exposed = "ETag, Location, Content-Location, Preference-Applied, X-Total-Count, X-Request-Id, Retry-After, "
-  + "WWW-Authenticate, RateLimit, RateLimit-Policy"
+const exposed = "ETag, Location, Content-Location, Preference-Applied, X-Total-Count, X-Unreadable-Count, "
+  + "X-Request-Id, Retry-After, WWW-Authenticate, RateLimit, RateLimit-Policy"
 
 describe("Cors", () => {
   it.effect("is closed without origins", () =>

@@ -111,7 +111,8 @@ const expected = {
     maxPageSize: 100,
     maxPageBytes: 4_000_000,
     maxResults: 500,
-    queryTimeout: Duration.millis(250)
+    queryTimeout: Duration.millis(250),
+    skipUnreadable: true
   },
   lifetimes: {
     accessToken: Duration.minutes(5),
@@ -190,6 +191,7 @@ appkernel:
     max_page_bytes: 4 MB
     max_results: 500
     timeout: 250 millis
+    skip_unreadable: true
   security:
     private_key_path: keys/private.pem
     public_key_path: keys/public.pem
@@ -249,6 +251,7 @@ const env = {
   APPKERNEL_QUERY_MAX_PAGE_BYTES: "4000000",
   APPKERNEL_QUERY_MAX_RESULTS: "500",
   APPKERNEL_QUERY_TIMEOUT: "0.25",
+  APPKERNEL_QUERY_SKIP_UNREADABLE: "yes",
   APPKERNEL_SECURITY_PRIVATE_KEY_PATH: "keys/private.pem",
   APPKERNEL_SECURITY_PUBLIC_KEY_PATH: "keys/public.pem",
   APPKERNEL_SECURITY_ACCESS_TOKEN_LIFETIME: "300",

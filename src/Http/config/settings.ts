@@ -206,6 +206,7 @@ export const settings = {
   queryMaxPageBytes: size("query.max_page_bytes"),
   queryMaxResults: integer(1, 10_000_000)("query.max_results"),
   queryTimeout: duration(Duration.millis(1))("query.timeout"),
+  querySkipUnreadable: boolean("query.skip_unreadable"),
   securityPrivateKeyPath: text("security.private_key_path"),
   securityPublicKeyPath: text("security.public_key_path"),
   securityAccessTokenLifetime: duration(Duration.seconds(1))("security.access_token_lifetime"),

@@ -28,7 +28,7 @@ type Node = Document.Node
  */
 export interface OperationContext {
   readonly resource: Resource
-  readonly limits: Pick<Limits, "defaultPageSize" | "maxPageSize">
+  readonly limits: Pick<Limits, "defaultPageSize" | "maxPageSize"> & Partial<Pick<Limits, "skipUnreadable">>
   readonly known: Known
   /** The fields that the document leaves out, as dotted paths. */
   readonly hidden: ReadonlyArray<string>
@@ -78,7 +78,13 @@ const standard: { readonly [N in Name]: (operation: Node, context: OperationCont
     summary: `List the ${segmentOf(path)}, page by page`,
     description: filterText,
     ...withResponses(operation, {
-      200: { description: "One page, with links to the others", headers: { "X-Total-Count": totalCount } }
+      200: {
+        description: "One page, with links to the others",
+        headers: {
+          "X-Total-Count": totalCount,
+          ...limits.skipUnreadable === true ? { "X-Unreadable-Count": unreadableCount } : {}
+        }
+      }
     }),
     parameters: [...pageParameters(model, limits, hidden), ...filters(model, hidden)]
   }),
@@ -355,6 +361,11 @@ const applied: Node = {
 
 const totalCount: Node = {
   description: "How many documents fulfil the conditions, where they were counted (`count=exact`)",
+  schema: { type: "integer" }
+}
+
+const unreadableCount: Node = {
+  description: "How many documents of the page are left out, since they do not fit the model",
   schema: { type: "integer" }
 }
 

@@ -85,6 +85,7 @@ const exposed = [
   "Content-Location",
   "Preference-Applied",
   "X-Total-Count",
+  "X-Unreadable-Count",
   "X-Request-Id",
   "Retry-After",
   "WWW-Authenticate",

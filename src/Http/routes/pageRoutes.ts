@@ -13,11 +13,10 @@ import type { ListResponse } from "../response/listResponse.ts"
 export class Page {
   /** The documents themselves, if hooks need them. */
   readonly documents: Array<Document> = []
-  /**
-   * Why the page ended early: it has to be reserved, exceeds its maximum, or contains a document that does not match
-   * the model.
-   */
-  ended: "large" | "too large" | { readonly corrupt: Document } | undefined
+  /** The documents that do not fit the model. They count for the size of the page. */
+  readonly unreadable: Array<Document> = []
+  /** Why the page ended early: it has to be reserved, or exceeds its maximum. */
+  ended: "large" | "too large" | undefined
   readonly #query: UrlQuery
   readonly #serialise: (document: Document) => string | undefined
   readonly #list: ListResponse
@@ -46,14 +45,17 @@ export class Page {
         return false
       }
       const text = this.#serialise(document)
-      const added = text === undefined ? { corrupt: document } : this.#list.add(text)
-      if (added !== "added") {
-        this.ended = added
-        return false
+      if (text === undefined) this.unreadable.push(document)
+      else {
+        const added = this.#list.add(text)
+        if (added !== "added") {
+          this.ended = added
+          return false
+        }
+        if (this.#isKept) this.documents.push(document)
       }
       this.#count += 1
       this.#last = document
-      if (this.#isKept) this.documents.push(document)
     }
     return true
   }

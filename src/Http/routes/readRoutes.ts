@@ -9,7 +9,12 @@ import type * as Model from "../../Model/Model.ts"
 import { Problem } from "../../Model/ModelError.ts"
 import type * as Cursor from "../../Repository/Cursor.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
-import { documentCodec, type DocumentOperations, documentOperationsOf } from "../../Repository/introspection.ts"
+import {
+  documentCodec,
+  type DocumentOperations,
+  documentOperationsOf,
+  textOfId
+} from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
 import { aggregationParameters, overridableParameters, pageParameters } from "../description/queryParameters.ts"
@@ -198,6 +203,7 @@ const listRoute = (context: ReadContext): ResponseEffect => {
     hasAfterHooks,
     limits,
     lists,
+    model,
     path,
     rejectQuery,
     repository,
@@ -230,14 +236,26 @@ const listRoute = (context: ReadContext): ResponseEffect => {
             respond(reserved, (take) => Effect.as(documents.find({ ...options, take }), total))
           )
         }
-        if (typeof ended === "object") return representation.corrupt(ended.corrupt)
+        const { unreadable } = page
+        const [first] = unreadable
+        if (first !== undefined && !limits.skipUnreadable) {
+          return Effect.andThen(logUnreadable(model, unreadable), representation.corrupt(first))
+        }
         // The next numbered page would skip the remaining documents.
         if (ended === "too large" && query.keyset === undefined) {
           return respondBadRequest([tooLarge("page_size", maxPageBytes, pageAdvice)])
         }
         const links = linksOf(path, parameters, query, page, total)
-        const counted = query.count === "exact" ? { "x-total-count": String(total) } : undefined
-        return runAfter(Option.none(), page.documents, Effect.sync(() => items.finish(links, counted)))
+        const headers = {
+          ...query.count === "exact" ? { "x-total-count": String(total) } : undefined,
+          ...first === undefined ? undefined : { "x-unreadable-count": String(unreadable.length) }
+        }
+        const written = Effect.sync(() => items.finish(links, headers))
+        return runAfter(
+          Option.none(),
+          page.documents,
+          first === undefined ? written : Effect.andThen(logUnreadable(model, unreadable), written)
+        )
       })
     }
 
@@ -254,6 +272,13 @@ const listRoute = (context: ReadContext): ResponseEffect => {
     return runBefore(Option.none(), Effect.suspend(() => respond(lists.begin(maxPageBytes), find)))
   })
 }
+
+/** Names the documents of a page that do not fit the model. */
+const logUnreadable = (model: Model.Any, documents: ReadonlyArray<Document>): Effect.Effect<void> =>
+  Effect.annotateLogs(Effect.logError(`Documents of ${model.modelName} can't be read`), {
+    model: model.modelName,
+    ids: documents.map(({ _id }) => textOfId(_id))
+  })
 
 /** The links to the page and its neighbours. */
 const linksOf = (
