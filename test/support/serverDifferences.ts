@@ -148,6 +148,19 @@ const secantus = {
   unfilled: { what: "It leaves out a field that $fill finds no value for, where MongoDB gives null.", calls: /\$fill/ },
   joinsInScalars: { what: "It drops what is joined into a path through a scalar.", calls: /as: "\w+\./ },
   negativeLengths: { what: "It takes a negative length of $substrCP for none.", calls: /\$substrCP: \[.*-\d/ },
+  joinedPaths: {
+    what: "It follows the fields of $lookup and $graphLookup through one list at most.",
+    calls: /localField: "|connectToField: "/
+  },
+  laxStages: "It accepts unknown arguments and malformed paths of stages, which MongoDB rejects.",
+  laxArguments: "It accepts $firstN of nothing, and options of a pattern that has its own.",
+  doublesAsTexts: {
+    what: "It writes doubles as JavaScript does.",
+    calls: /\$to(String|Lower|Upper)|\$substr|\$convert/
+  },
+  binsOfDates: "It counts the bins of $dateTrunc by the offset of the date.",
+  emptyMatches: "It finds an empty match at the end of a text.",
+  projectedItems: "It gives an item by $elemMatch in its place, and takes {} in a projection.",
   unevenLists: { what: "It rejects $zip of a missing list.", calls: /\$zip/ }
 } satisfies { readonly [name: string]: Entry }
 

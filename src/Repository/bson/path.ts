@@ -4,7 +4,7 @@
  * MongoDB reads a path in five ways, which differ at arrays:
  * - {@link keysOf} and {@link sortKeyOf}: one key for each item of an array, for indexes and sorts.
  * - {@link someAt}: whether any value at the path meets a condition, for filters.
- * - {@link forEachValue}: each value at the path, items of a final array one by one, for `distinct` and text search.
+ * - {@link forEachValue}: each value at the path, items of a final array one by one, for `distinct`, text search and joins.
  * - {@link valueAt} and {@link withValue}: through documents only, for projections and stages.
  * - {@link childOf}: one step into a document, or to an array's item by its index, for updates and expressions.
  */
@@ -15,6 +15,13 @@ import { compare, fieldOf, isArray, isDocument, setField } from "./value.ts"
 
 /** @internal */
 export type Segments = ReadonlyArray<string>
+
+/**
+ * The fields of a reference to a document, whose names begin with `$` as no others do.
+ *
+ * @internal
+ */
+export const isReferenceField = (name: string): boolean => name === "$ref" || name === "$id" || name === "$db"
 
 /** @internal */
 export const segmentsOf = (path: string): Segments => path.split(".")

@@ -12,6 +12,7 @@ import { filterContract } from "./documentStore/filters.ts"
 import { findOneAndContract } from "./documentStore/findOneAnd.ts"
 import { geoContract } from "./documentStore/geo.ts"
 import { indexContract } from "./documentStore/indexes.ts"
+import { joinContract } from "./documentStore/joins.ts"
 import { languageContract } from "./documentStore/language.ts"
 import { lookupContract } from "./documentStore/lookups.ts"
 import { accumulatorPages } from "./documentStore/manual/expressionsAccumulators.ts"
@@ -60,6 +61,7 @@ import { positionalCasesContract } from "./documentStore/positionalCases.ts"
 import { readContract } from "./documentStore/reads.ts"
 import { refusalContract } from "./documentStore/refusals.ts"
 import { schemaContract } from "./documentStore/schemas.ts"
+import { strictnessContract } from "./documentStore/strictness.ts"
 import { transactionContract } from "./documentStore/transactions.ts"
 import { updateContract } from "./documentStore/updates.ts"
 import { valueContract } from "./documentStore/values.ts"
@@ -83,6 +85,8 @@ export const documentStoreContract = <E>(
     pipelineContract(it)
     pipelineUpdateContract(it, differs)
     lookupContract(it, differs)
+    joinContract(it, differs)
+    strictnessContract(it, differs)
     pipelineWriteContract(it, differs)
     languageContract(it, differs)
     changesContract(it, differs)

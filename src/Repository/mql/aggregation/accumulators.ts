@@ -6,7 +6,7 @@ import * as Result from "effect/Result"
 import { type Collator, type Order, orderOf } from "../../bson/collator.ts"
 import { type BsonNumber, plainNumber } from "../../bson/number.ts"
 import { compareKeys, type KeyValues, sortKeyOf } from "../../bson/path.ts"
-import { isDocument } from "../../bson/value.ts"
+import { isArray, isDocument } from "../../bson/value.ts"
 import { ValueSet } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { Merged } from "../expression/documentOperators.ts"
@@ -68,9 +68,11 @@ export const parseAccumulations = (
     if (field.includes(".") || field.startsWith("$")) return reject(`${stage} can't make the field "${field}"`)
     if (name === "$accumulator") return rejectWith(unsupported(name))
     const make = accumulators.get(name)
-    return isDocument(accumulation) && others.length === 0 && make !== undefined
-      ? [field, make(accumulation[name], context)]
-      : reject(`"${field}" of ${stage} needs exactly one accumulator`)
+    if (!isDocument(accumulation) || others.length > 0 || make === undefined) {
+      return reject(`"${field}" of ${stage} needs exactly one accumulator`)
+    }
+    const operand = accumulation[name]
+    return isArray(operand) ? reject(`${name} of ${stage} takes no array of operands`) : [field, make(operand, context)]
   })
 
 // internal

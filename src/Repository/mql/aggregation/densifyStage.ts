@@ -3,13 +3,13 @@
  */
 import { multiply } from "../../bson/arithmetic.ts"
 import { type BsonNumber, compareNumbers } from "../../bson/number.ts"
-import { segmentsOf, valueAt, withValue } from "../../bson/path.ts"
-import { compare, isArray, isDocument, isNumber } from "../../bson/value.ts"
+import { type Segments, valueAt, withValue } from "../../bson/path.ts"
+import { compare, isArray, isNumber } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { utc } from "../dates/timeZone.ts"
 import { dateAt, plus } from "../expression/arithmeticOperators.ts"
 import { timeAfter, unitOf } from "../expression/dateOperators.ts"
-import { isNothing, wholeOf } from "../expression/expression.ts"
+import { isNothing, listOf, namesOf, pathOf, wholeOf } from "../expression/expression.ts"
 import { reject } from "../limits/queryProblem.ts"
 import { fieldsKey, type Partition, partitioned } from "./partitions.ts"
 import type { StageParser } from "./stageContext.ts"
@@ -18,8 +18,8 @@ import type { StageParser } from "./stageContext.ts"
 export const parseDensify: StageParser = (operand, context) => {
   const densify = read(operand)
   return partitioned(
-    fieldsKey(densify.partitionFields.map(segmentsOf)),
-    [{ path: segmentsOf(densify.field), descending: false }],
+    fieldsKey(densify.partitionFields),
+    [{ path: densify.field, descending: false }],
     context,
     (partitions) => densified(partitions, densify)
   )
@@ -30,8 +30,8 @@ export const parseDensify: StageParser = (operand, context) => {
 type Value = BsonNumber | Date
 
 interface Densify {
-  readonly field: string
-  readonly partitionFields: ReadonlyArray<string>
+  readonly field: Segments
+  readonly partitionFields: ReadonlyArray<Segments>
   readonly bounds: "full" | "partition" | readonly [least: Value, beyond: Value]
   /** The value so many steps after another one. May throw. */
   readonly after: (start: Value, steps: number) => Value
@@ -40,24 +40,23 @@ interface Densify {
 // MongoDB's limit.
 const maxMade = 500_000
 
-const isPath = (value: unknown): value is string => typeof value === "string" && value !== "" && !value.startsWith("$")
-
 const isValue = (value: unknown): value is Value => isNumber(value) || value instanceof Date
 
 /** May throw. */
 const read = (operand: unknown): Densify => {
-  const { field, partitionByFields = [], range } = isDocument(operand) ? { ...operand } : {}
-  const { bounds, step, unit } = isDocument(range) ? { ...range } : {}
-  if (!isPath(field) || !isArray(partitionByFields) || !partitionByFields.every(isPath)) {
-    return reject("$densify needs a field, and paths as its partitionByFields")
+  const { field: name, partitionByFields = [], range } = {
+    ...namesOf(operand, "$densify", ["field", "range"], ["partitionByFields"])
   }
-  if (partitionByFields.includes(field)) return reject("the field of $densify can't be one of its partitionByFields")
+  const { bounds, step, unit } = { ...namesOf(range, "the range of $densify", ["bounds", "step"], ["unit"]) }
+  const names = listOf("partitionByFields of $densify", partitionByFields)
+  const [field, partitionFields] = [pathOf("$densify", name), names.map((name) => pathOf("$densify", name))]
+  if (names.includes(name)) return reject("the field of $densify can't be one of its partitionByFields")
   if (!isNumber(step) || compareNumbers(step, 0) <= 0) return reject("$densify needs a positive step")
   const after = unit === undefined ? numberAfter(step) : dateAfter(step, unit)
-  const densify = { field, partitionFields: partitionByFields, after }
+  const densify = { field, partitionFields, after }
   if (bounds === "full") return { ...densify, bounds }
   if (bounds === "partition") {
-    return partitionByFields.length > 0 ? { ...densify, bounds } : reject("$densify needs partitionByFields")
+    return names.length > 0 ? { ...densify, bounds } : reject("$densify needs partitionByFields")
   }
   const [least, beyond, ...others] = isArray(bounds) ? bounds : []
   if (!isValue(least) || !isValue(beyond) || others.length > 0 || isNumber(least) !== isNumber(beyond)) {
@@ -84,8 +83,7 @@ const dateAfter = (given: BsonNumber, unit: unknown): (start: Value, steps: numb
 
 /** May throw. */
 const densified = function*(partitions: ReadonlyArray<Partition>, densify: Densify): Iterable<Document> {
-  const { after, bounds, field, partitionFields } = densify
-  const path = segmentsOf(field)
+  const { after, bounds, field: path, partitionFields } = densify
   const valueIn = (document: Document): Value | undefined => {
     const value = valueAt(document, path)
     if (isNothing(value)) return undefined
@@ -107,7 +105,7 @@ const densified = function*(partitions: ReadonlyArray<Partition>, densify: Densi
     const range = bounds === "full" ? fullRange : bounds === "partition" ? rangeOf([partition]) : bounds
     const known = isArray(partition.key) ? partition.key : []
     const base = partitionFields.reduce<Document>(
-      (document, name, i) => withValue(document, segmentsOf(name), known[i]),
+      (document, name, i) => withValue(document, name, known[i]),
       {}
     )
     const isWithin = (value: Value): boolean => {

@@ -1,11 +1,18 @@
 /**
  * `$fill`: gives values to fields that are `null` or missing.
  */
-import { segmentsOf, valueAt, withValue } from "../../bson/path.ts"
-import { isArray, isDocument } from "../../bson/value.ts"
+import { valueAt, withValue } from "../../bson/path.ts"
+import { isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { mapEach } from "../execution/batchIterator.ts"
-import { type Expression, type ExpressionContext, isNothing } from "../expression/expression.ts"
+import {
+  type Expression,
+  type ExpressionContext,
+  isNothing,
+  listOf,
+  namesOf,
+  pathOf
+} from "../expression/expression.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
 import { orReject, reject } from "../limits/queryProblem.ts"
 import { computing } from "../projection/parseProjection.ts"
@@ -17,23 +24,26 @@ import { type Field, partitionOf, windowsOf } from "./windowStage.ts"
 
 /** @internal */
 export const parseFill: StageParser = (operand, context) => {
-  const { output, partitionBy, partitionByFields, sortBy } = isDocument(operand) ? { ...operand } : {}
+  const { output, partitionBy, partitionByFields, sortBy } = {
+    ...namesOf(operand, "$fill", ["output"], ["partitionBy", "partitionByFields", "sortBy"])
+  }
   if (!isDocument(output) || Object.keys(output).length === 0) return reject("$fill needs an output")
   const fills = Object.entries(output).map(([path, fill]) => fillOf(path, fill, context))
   const setValues = (document: Document): Document =>
     fills.reduce((result, { compute, path }) => {
-      const segments = segmentsOf(path)
+      const segments = pathOf("$fill", path)
       const isFilled = compute === undefined || !isNothing(valueAt(document, segments))
       return isFilled ? result : withValue(result, segments, compute(document))
     }, document)
   const withValues: Transform = (source) => mapEach(source, computing(setValues))
+  const key = partitionKey(partitionBy, partitionByFields, context)
   const sort = sortBy === undefined ? [] : orReject(parseSort(sortBy, context.collator))
   const byOrder = fills.flatMap(({ method, path }): ReadonlyArray<Field> =>
     method === undefined ? [] : [{ path, make: parseWindowFunction(path, { [method]: `$${path}` }, sort, context) }]
   )
   if (byOrder.length === 0) return withValues
   if (sort.length === 0) return reject("$fill with a method needs a sortBy")
-  const byWindows = windowsOf(partitionKey(partitionBy, partitionByFields, context), sort, byOrder, context)
+  const byWindows = windowsOf(key, sort, byOrder, context)
   return (source) => withValues(byWindows(source))
 }
 
@@ -68,10 +78,6 @@ const partitionKey = (partitionBy: unknown, partitionByFields: unknown, context:
       ? partitionOf(parseExpression(partitionBy, context))
       : reject("$fill takes partitionBy or partitionByFields")
   }
-  const fields = isArray(partitionByFields) ? partitionByFields : []
-  return fieldsKey(
-    fields.map((path) =>
-      typeof path === "string" && !path.startsWith("$") ? segmentsOf(path) : reject("$fill needs paths")
-    )
-  )
+  const fields = partitionByFields === undefined ? [] : listOf("partitionByFields of $fill", partitionByFields)
+  return fieldsKey(fields.map((path) => pathOf("partitionByFields of $fill", path)))
 }

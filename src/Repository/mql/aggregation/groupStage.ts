@@ -11,8 +11,8 @@ import { isDocument, setField } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type BatchIterator, concat, consumeThen, ended, mapEach, releasing } from "../execution/batchIterator.ts"
 import { sorted } from "../execution/mergeSort.ts"
-import type { ExpressionContext } from "../expression/expression.ts"
-import { parseExpression } from "../expression/parseExpression.ts"
+import { type ExpressionContext, namesOf } from "../expression/expression.ts"
+import { isComputed, parseExpression } from "../expression/parseExpression.ts"
 import { beginEvaluation, charge } from "../limits/costBudget.ts"
 import { catchRejection, reject } from "../limits/queryProblem.ts"
 import { checkSize, type Memory, memoryOf, sizeOfValue } from "../limits/sizeLimits.ts"
@@ -41,9 +41,8 @@ export const parseGroup: StageParser = (operand, context) => {
 export const parseBucketAuto: StageParser = (operand, context) => {
   const { collator, memory } = context
   const { equals } = orderOf(collator)
-  const { buckets: given, granularity, groupBy, output = { count: { $sum: 1 } } } = isDocument(operand)
-    ? { ...operand }
-    : {}
+  const specification = namesOf(operand, "$bucketAuto", ["groupBy", "buckets"], ["granularity", "output"])
+  const { buckets: given, granularity, groupBy, output = { count: { $sum: 1 } } } = { ...specification }
   const buckets = plainNumber(given)
   const rounding = granularityOf(granularity)
   if (granularity !== undefined && rounding === undefined) {
@@ -52,6 +51,7 @@ export const parseBucketAuto: StageParser = (operand, context) => {
   if (typeof buckets !== "number" || !Number.isInteger(buckets) || buckets < 1 || !isDocument(output)) {
     return reject("$bucketAuto needs a number of buckets from 1, and an output that is a document")
   }
+  if (!isComputed(groupBy)) return reject("$bucketAuto needs a path or an expression as its groupBy")
   const key = parseKey(groupBy, context)
   const accumulations = parseAccumulations("$bucketAuto", output, context)
   return (source) => {

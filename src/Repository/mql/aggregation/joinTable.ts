@@ -3,11 +3,10 @@
  */
 import { EqualTexts } from "../../bson/equalTexts.ts"
 import { encodeComponent } from "../../bson/keyEncoding.ts"
-import { segmentsOf } from "../../bson/path.ts"
+import { forEachValue, type Segments, someAt } from "../../bson/path.ts"
 import { isArray } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type BatchIterator, consumeThen } from "../execution/batchIterator.ts"
-import { follow } from "../expression/parseExpression.ts"
 import { beginEvaluation, charge } from "../limits/costBudget.ts"
 import { memoryOf, sizeOfValue } from "../limits/sizeLimits.ts"
 import type { StageContext } from "./stageContext.ts"
@@ -63,19 +62,31 @@ export const makeJoinTable = (
   }
 }
 
-/** @internal */
-export const isName = (value: unknown): value is string => typeof value === "string" && value !== ""
-
-/** @internal */
-export const listOf = (value: unknown): ReadonlyArray<unknown> => isArray(value) ? value : [value ?? null]
-
 /**
- * The values at a path; a missing one is `null`. May throw.
+ * The values at a path that other documents are joined by: each item of an array by itself.
  *
  * @internal
  */
-export const valuesAt = (document: Document, path: string): ReadonlyArray<unknown> =>
-  listOf(follow(document, segmentsOf(path), 0, true))
+export const joiningValues = (document: Document, path: Segments): ReadonlyArray<unknown> => {
+  const values: Array<unknown> = []
+  forEachValue(document, path, (value) => values.push(value))
+  return values
+}
+
+/**
+ * The values by which a filter of the path finds the document: an array, and each of its items. A missing value is `null`.
+ *
+ * @internal
+ */
+export const joinedValues = (document: Document, path: Segments): ReadonlyArray<unknown> => {
+  const values: Array<unknown> = []
+  someAt(document, path, 0, (value, isItem) => {
+    values.push(value ?? null)
+    if (!isItem && isArray(value)) { for (const item of value) values.push(item) }
+    return false
+  })
+  return values
+}
 
 // internal
 

@@ -4,22 +4,23 @@
  * What does not depend on the document is read once and held in memory. The rest of the pipeline is run over it for each
  * document; if it begins with a `$match` whose `$expr` compares a variable by `$eq`, only over the documents that are equal.
  */
-import { segmentsOf, withValue } from "../../bson/path.ts"
+import { type Segments, withValue } from "../../bson/path.ts"
 import { isArray, isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type BatchIterator, fromArray, gatherEach, mapEach } from "../execution/batchIterator.ts"
+import { namesOf, pathOf } from "../expression/expression.ts"
 import { type LetVariables, parseLet } from "../expression/letVariables.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
 import { beginEvaluation } from "../limits/costBudget.ts"
 import { reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
 import { checkSize, makeSize } from "../limits/sizeLimits.ts"
-import { isName, type JoinTable, makeJoinTable, valuesAt } from "./joinTable.ts"
+import { joinedValues, joiningValues, type JoinTable, makeJoinTable } from "./joinTable.ts"
 import type { StageContext, StageParser } from "./stageContext.ts"
 import { isDocumentsStage, nested, parseSubPipeline } from "./subPipeline.ts"
 
 /** @internal */
 export const parseLookup: StageParser = (operand, context) => {
-  const { as, fields, from, let: variables, pipeline } = parseOperand(operand)
+  const { fields, from, let: variables, pipeline, place } = parseOperand(operand)
   const { bind, context: scope } = parseLet(variables, "$lookup", context)
   const inner = nested(scope)
   // The equality comes before the pipeline, but conditions may as well be tested before it.
@@ -33,7 +34,6 @@ export const parseLookup: StageParser = (operand, context) => {
   const transform = rest.length === 0 ? undefined : inner.parse(rest, { ...inner, memory })
   const join = fields === undefined ? equalityOf(rest[0], inner) : joinOf(fields)
   const table = makeJoinTable(open, join?.keysOf, context)
-  const place = segmentsOf(as)
   return (source: BatchIterator) =>
     table((table) => {
       const candidates = candidatesIn(table, join, bind)
@@ -55,33 +55,30 @@ export const parseLookup: StageParser = (operand, context) => {
 
 interface Lookup {
   readonly from: unknown
-  readonly as: string
+  readonly place: Segments
   readonly fields: Fields | undefined
   readonly let: Document
   readonly pipeline: ReadonlyArray<unknown>
 }
 
 interface Fields {
-  readonly localField: string
-  readonly foreignField: string
+  readonly localField: Segments
+  readonly foreignField: Segments
 }
 
 const parseOperand = (operand: unknown): Lookup => {
-  const { as, foreignField, from, let: variables, localField, pipeline, ...others } = isDocument(operand)
-    ? { ...operand }
-    : {}
-  const [unknown] = Object.keys(others)
-  if (unknown !== undefined) return reject(`$lookup has no argument "${unknown}"`)
-  const fields = isName(localField) && isName(foreignField) ? { localField, foreignField } : undefined
-  const hasFields = localField !== undefined || foreignField !== undefined
-  if (!isName(as) || hasFields !== (fields !== undefined) || !(hasFields || isArray(pipeline))) {
-    return reject("$lookup needs an as, and a localField and a foreignField, or a pipeline")
-  }
+  const given = namesOf(operand, "$lookup", ["as"], ["from", "localField", "foreignField", "let", "pipeline"])
+  const { from, let: variables, pipeline } = { ...given }
+  const path = (name: string) => pathOf(`${name} of $lookup`, given[name])
+  const hasFields = Object.hasOwn(given, "localField") || Object.hasOwn(given, "foreignField")
+  if (!hasFields && !isArray(pipeline)) return reject("$lookup needs a localField and a foreignField, or a pipeline")
+  const fields = hasFields ? { localField: path("localField"), foreignField: path("foreignField") } : undefined
+  const place = path("as")
   return variables !== undefined && (!isDocument(variables) || pipeline === undefined)
     ? reject("the let of $lookup needs a document of variables, and a pipeline that uses them")
     : pipeline !== undefined && !isArray(pipeline)
     ? reject("the pipeline of $lookup is an array of stages")
-    : { as, from, fields, let: variables ?? {}, pipeline: pipeline ?? [] }
+    : { place, from, fields, let: variables ?? {}, pipeline: pipeline ?? [] }
 }
 
 const isSource = (stage: unknown): boolean =>
@@ -94,8 +91,11 @@ interface Join {
 }
 
 const joinOf = ({ foreignField, localField }: Fields): Join => ({
-  keysOf: (joined) => valuesAt(joined, foreignField),
-  wanted: (document) => valuesAt(document, localField)
+  keysOf: (joined) => joinedValues(joined, foreignField),
+  wanted: (document) => {
+    const values = joiningValues(document, localField)
+    return values.length === 0 ? [null] : values
+  }
 })
 
 /** The documents that the pipeline is run over, after the variables are set. */

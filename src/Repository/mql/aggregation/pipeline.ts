@@ -6,7 +6,7 @@ import type * as Result from "effect/Result"
 import { spend } from "../../../internal/stepBudget.ts"
 import { orderOf } from "../../bson/collator.ts"
 import { longOf } from "../../bson/number.ts"
-import { segmentsOf, valueAt, withValue } from "../../bson/path.ts"
+import { valueAt, withValue } from "../../bson/path.ts"
 import { isArray, isDocument, rankOf, setField } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import {
@@ -23,6 +23,8 @@ import {
   slice
 } from "../execution/batchIterator.ts"
 import { sorted } from "../execution/mergeSort.ts"
+import { listOf, namesOf, pathOf } from "../expression/expression.ts"
+import { isComputed, parseConstant } from "../expression/parseExpression.ts"
 import { parseFilter } from "../filter/parseFilter.ts"
 import { catchRejection, orReject, type Problem, reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
 import { makeSize, memoryOf } from "../limits/sizeLimits.ts"
@@ -145,20 +147,24 @@ const parseSkip: StageParser = (operand) => {
     : (source) => slice(source, skip, undefined)
 }
 
+/** The name of a field of the result. */
+const fieldOf = (stage: string, name: unknown): string => {
+  const [field = "", ...others] = pathOf(stage, name)
+  return others.length === 0 ? field : reject(`${stage} needs the name of a field`)
+}
+
 const parseCount: StageParser = (operand) => {
-  if (typeof operand !== "string" || operand === "" || operand.startsWith("$") || operand.includes(".")) {
-    return reject("$count needs the name of a field")
-  }
+  const name = fieldOf("$count", operand)
   return (source) => {
     let count = 0
     return consumeThen(source, () => {
       count += 1
-    }, () => fromArray(count === 0 ? [] : [{ [operand]: count }]))
+    }, () => fromArray(count === 0 ? [] : [{ [name]: count }]))
   }
 }
 
 const parseSample: StageParser = (operand, { memory, random }) => {
-  const size = isDocument(operand) ? naturalNumber(operand["size"]) : undefined
+  const size = naturalNumber(namesOf(operand, "$sample", ["size"])["size"])
   if (size === undefined) return reject("$sample needs a size")
   return (source) => {
     // Reservoir sampling: each document is equally likely to be in the sample.
@@ -176,7 +182,7 @@ const parseSample: StageParser = (operand, { memory, random }) => {
 }
 
 const parseSortByCount: StageParser = (operand, context) =>
-  (typeof operand === "string" ? operand : isDocument(operand) ? Object.keys(operand)[0] : undefined)?.startsWith("$")
+  isComputed(operand)
     ? parseStages(
       [{ $group: { _id: operand, count: { $sum: 1 } } }, { $sort: { count: -1 } }],
       context
@@ -185,10 +191,12 @@ const parseSortByCount: StageParser = (operand, context) =>
 
 // Rewritten as a `$group`.
 const parseBucket: StageParser = (operand, context) => {
-  const specification: Document = isDocument(operand) ? operand : {}
-  const { boundaries, groupBy, output = { count: { $sum: 1 } } } = { ...specification }
-  if (!isArray(boundaries) || boundaries.length < 2 || groupBy === undefined || !isDocument(output)) {
-    return reject("$bucket needs a groupBy and at least two boundaries")
+  const specification = namesOf(operand, "$bucket", ["groupBy", "boundaries"], ["default", "output"])
+  const { groupBy, output = { count: { $sum: 1 } } } = { ...specification }
+  const valueOf = (expression: unknown) => parseConstant("$bucket", expression, context)
+  const boundaries = listOf("boundaries of $bucket", specification["boundaries"]).map(valueOf)
+  if (!isComputed(groupBy) || boundaries.length < 2 || !isDocument(output)) {
+    return reject("$bucket needs a path or an expression as its groupBy, and at least two boundaries")
   }
   const { compare } = orderOf(context.collator)
   const [first, last] = [boundaries[0], boundaries.at(-1)]
@@ -199,7 +207,7 @@ const parseBucket: StageParser = (operand, context) => {
     return reject("the boundaries of $bucket must be of one type")
   }
   const hasDefault = Object.hasOwn(specification, "default")
-  const other = specification["default"]
+  const other = hasDefault ? valueOf(specification["default"]) : undefined
   if (hasDefault && compare(other, first) >= 0 && compare(other, last) < 0) {
     return reject("the default of $bucket must be outside its boundaries")
   }
@@ -215,16 +223,19 @@ const parseBucket: StageParser = (operand, context) => {
 }
 
 const parseUnwind: StageParser = (operand) => {
-  const specification: Document = isDocument(operand) ? operand : { path: operand }
-  const { includeArrayIndex, path, preserveNullAndEmptyArrays } = { ...specification }
-  if (typeof path !== "string" || !/^\$[^$]/.test(path)) {
-    return reject("$unwind needs a path such as $a.b")
+  const specification = namesOf(
+    isDocument(operand) ? operand : { path: operand },
+    "$unwind",
+    ["path"],
+    ["includeArrayIndex", "preserveNullAndEmptyArrays"]
+  )
+  const { includeArrayIndex, path, preserveNullAndEmptyArrays = false } = { ...specification }
+  if (typeof path !== "string" || !path.startsWith("$")) return reject("$unwind needs a path such as $a.b")
+  if (typeof preserveNullAndEmptyArrays !== "boolean") {
+    return reject("preserveNullAndEmptyArrays of $unwind is true or false")
   }
-  if (includeArrayIndex !== undefined && (typeof includeArrayIndex !== "string" || includeArrayIndex.startsWith("$"))) {
-    return reject("includeArrayIndex of $unwind needs the name of a field")
-  }
-  const segments = segmentsOf(path.slice(1))
-  const place = includeArrayIndex === undefined ? undefined : segmentsOf(includeArrayIndex)
+  const segments = pathOf("$unwind", path.slice(1))
+  const place = includeArrayIndex === undefined ? undefined : pathOf("includeArrayIndex of $unwind", includeArrayIndex)
   const placed = (document: Document, index: number | null) =>
     place === undefined ? document : withValue(document, place, index === null ? null : longOf(index))
   return (source) =>
@@ -242,7 +253,7 @@ const parseUnwind: StageParser = (operand) => {
       }
       const isEmpty = isArray(value) || value === undefined || value === null
       if (!isEmpty) return sequenceOf([placed(document, null)])
-      if (preserveNullAndEmptyArrays !== true) return sequenceOf([])
+      if (!preserveNullAndEmptyArrays) return sequenceOf([])
       return sequenceOf([placed(isArray(value) ? withValue(document, segments, undefined) : document, null)])
     })
 }
@@ -256,10 +267,11 @@ const parseFacet: StageParser = (operand, context) => {
     return reject("$facet needs named pipelines")
   }
   const facets = Object.entries(operand).map(([name, pipeline]) => {
+    const field = fieldOf("$facet", name)
     if (!isArray(pipeline)) return reject(`"${name}" of $facet needs a pipeline`)
     return pipeline.some((stage) => isDocument(stage) && notInFacets.some((name) => Object.hasOwn(stage, name)))
       ? reject(`${notInFacets.join(", ")} can't be in a $facet`)
-      : [name, parseStages(pipeline, { ...context, depth: context.depth + 1 })] as const
+      : [field, parseStages(pipeline, { ...context, depth: context.depth + 1 })] as const
   })
   return (source) =>
     collectThen(source, context.memory, (documents) => {
@@ -283,11 +295,12 @@ const parseFacet: StageParser = (operand, context) => {
 }
 
 const parseUnionWith: StageParser = (operand, context) => {
-  const specification: Document = isDocument(operand) ? operand : { coll: operand }
-  const { coll, pipeline = [], ...others } = { ...specification }
-  if (!isArray(pipeline) || Object.keys(others).length > 0) {
-    return reject("$unionWith takes a coll and a pipeline")
-  }
+  const specification = namesOf(isDocument(operand) ? operand : { coll: operand }, "$unionWith", [], [
+    "coll",
+    "pipeline"
+  ])
+  const { coll, pipeline: stages = [] } = { ...specification }
+  const pipeline = listOf("the pipeline of $unionWith", stages)
   const inner = nested(context)
   const { open, rest } = parseSubPipeline(coll, pipeline, inner)
   const transform = inner.parse(rest, inner)

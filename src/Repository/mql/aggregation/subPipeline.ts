@@ -50,6 +50,14 @@ export const nested = (context: StageContext): StageContext =>
     ? reject(`pipelines can be in ${maxPipelines} others at most`)
     : { ...context, depth: context.depth + 1 }
 
+/**
+ * The name of a collection that a stage reads.
+ *
+ * @internal
+ */
+export const collectionOf = (stage: string, name: unknown): string =>
+  typeof name === "string" && name !== "" ? name : reject(`${stage} needs the name of a collection`)
+
 /** @internal */
 export const isDocumentsStage = (stage: unknown): boolean => isDocument(stage) && Object.hasOwn(stage, "$documents")
 
@@ -92,9 +100,8 @@ const parseShared = (
     const transform = context.parse(shared, context)
     return () => transform(nothing)
   }
-  if (typeof name !== "string" || name === "") return reject("a pipeline needs the name of a collection")
   const { options, rest: others } = splitLeadingFind(shared)
-  const find = orReject(context.find(name, options, context))
+  const find = orReject(context.find(collectionOf("a pipeline", name), options, context))
   const transform = context.parse(others, context)
   return () => transform(find())
 }

@@ -5,7 +5,7 @@ import { isStepDone, spend } from "../../../internal/stepBudget.ts"
 import type { Direction } from "../../bson/path.ts"
 import { isArray, isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
-import type { Expression } from "../expression/expression.ts"
+import { type Expression, namesOf } from "../expression/expression.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
 import { beginEvaluation } from "../limits/costBudget.ts"
 import { orReject, reject } from "../limits/queryProblem.ts"
@@ -19,10 +19,10 @@ import type { StageContext, StageParser, Transform } from "./stageContext.ts"
 
 /** @internal */
 export const parseSetWindowFields: StageParser = (operand, context) => {
-  const { output, partitionBy = null, sortBy, ...others } = isDocument(operand) ? { ...operand } : {}
-  if (!isDocument(output) || Object.keys(others).length > 0) {
-    return reject("$setWindowFields needs an output, and takes a partitionBy and a sortBy")
+  const { output, partitionBy = null, sortBy } = {
+    ...namesOf(operand, "$setWindowFields", ["output"], ["partitionBy", "sortBy"])
   }
+  if (!isDocument(output)) return reject("the output of $setWindowFields is a document")
   const sort = sortBy === undefined ? [] : orReject(parseSort(sortBy, context.collator))
   const key = parseExpression(partitionBy, context)
   const fields = Object.entries(output).map(([path, given]): Field => ({

@@ -4,10 +4,9 @@
 import type * as Result from "effect/Result"
 import { isArray, isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
-import type { ExpressionContext } from "../expression/expression.ts"
+import { type ExpressionContext, namesOf, pathOf } from "../expression/expression.ts"
 import { type LetVariables, parseLet } from "../expression/letVariables.ts"
 import { catchRejection, type Problem, reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
-import { isName } from "./joinTable.ts"
 
 /**
  * What happens to a document that is there already, as an update by a pipeline; `undefined` if nothing does.
@@ -67,14 +66,12 @@ const updates: ReadonlyMap<unknown, ReadonlyArray<Document> | undefined> = new M
 ])
 
 const parseMerge = (operand: unknown, context: ExpressionContext): Merge => {
-  const specification: Document = isDocument(operand) ? operand : { into: operand }
-  const { into, let: variables, on = "_id", whenMatched = "merge", whenNotMatched = "insert", ...others } = {
-    ...specification
+  const specification = isDocument(operand) ? operand : { into: operand }
+  const { into, let: variables, on = "_id", whenMatched = "merge", whenNotMatched = "insert" } = {
+    ...namesOf(specification, "$merge", ["into"], ["let", "on", "whenMatched", "whenNotMatched"])
   }
-  const [unknown] = Object.keys(others)
-  if (unknown !== undefined) return reject(`$merge has no argument "${unknown}"`)
-  const fields = isArray(on) ? on : [on]
-  if (fields.length === 0 || !fields.every(isName) || new Set(fields).size < fields.length) {
+  const fields = (isArray(on) ? on : [on]).map((path) => pathOf("the on of $merge", path).join("."))
+  if (fields.length === 0 || new Set(fields).size < fields.length) {
     return reject("the on of $merge is a field, or an array of different ones")
   }
   if (whenNotMatched !== "insert" && whenNotMatched !== "discard" && whenNotMatched !== "fail") {

@@ -147,7 +147,7 @@ const some = (take: Take): OperatorParser =>
     const order = orderOf(collator)
     return named(["input", "n"], [], ({ input, n }, name) => {
       const count = countOf(name, n)
-      return isNothing(input) ? null : take(listOf(name, input), count, order)
+      return take(listOf(name, input), count, order)
     })
   })
 

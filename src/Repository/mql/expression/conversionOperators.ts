@@ -14,15 +14,16 @@ import { typeNameOf } from "../predicate/types.ts"
 import { dateAt } from "./arithmeticOperators.ts"
 import { isBinary, subtypeOf, textOfBinary, toBinary } from "./binaryOperators.ts"
 import { isNothing, namesOf, type OperatorParser, type OperatorParsers, timeOf, unary } from "./expression.ts"
+import { exactText } from "./numberText.ts"
 
 /**
  * A number or a date as a text, or a text as it is; `undefined` for other values.
  *
  * @internal
  */
-export const plainTextOf = (value: unknown): string | undefined => {
+export const plainTextOf = (value: unknown, numberText: (value: BsonNumber) => string): string | undefined => {
   if (typeof value === "string") return value
-  if (isNumber(value)) return value.toString()
+  if (isNumber(value)) return numberText(value)
   return value instanceof Date ? formatDate(value.getTime(), utc, isoFormat(utc)) : undefined
 }
 
@@ -43,7 +44,7 @@ const toText = (value: unknown): string => {
     case Rank.timestamp:
       return formatDate(timeOf(value) ?? 0, utc, isoFormat(utc))
     default:
-      return plainTextOf(value) ?? inconvertible(value, "string")
+      return plainTextOf(value, exactText) ?? inconvertible(value, "string")
   }
 }
 

@@ -215,8 +215,7 @@ const $dateTrunc = named(["date", "unit"], ["binSize", "timezone", "startOfWeek"
   const start = kind === "week" ? startOfWeekFrom(name, values) : 0
   if (start === null) return null
   const time = timeFrom(name, date)
-  const offset = zone.offsetAt(time)
-  const local = time + offset
+  const local = toLocal(time, zone)
   const months = monthsIn.get(kind)
   if (months !== undefined) {
     const { month, year } = partsOf(local)
@@ -230,7 +229,8 @@ const $dateTrunc = named(["date", "unit"], ["binSize", "timezone", "startOfWeek"
     const first = reference + modulo(start - dayOfWeek(reference), 7) * millisecondsOf.day
     return dateAt(fromLocal(binStart(local, first, bin * millisecondsOf.week), zone))
   }
-  return dateAt(binStart(local, reference, bin * (durationOf(kind) ?? 1)) - offset)
+  // Of a fixed duration, so they pass by daylight saving.
+  return dateAt(binStart(time, fromLocal(reference, zone), bin * (durationOf(kind) ?? 1)))
 })
 
 /** @internal */

@@ -8,6 +8,7 @@ import type { Timestamp } from "bson"
 import { spend } from "../../../internal/stepBudget.ts"
 import type { Collator } from "../../bson/collator.ts"
 import { type BsonNumber, toDouble } from "../../bson/number.ts"
+import { isReferenceField, type Segments, segmentsOf } from "../../bson/path.ts"
 import { isArray, isDocument, isNumber, Rank, rankOf } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { reject } from "../limits/queryProblem.ts"
@@ -191,6 +192,16 @@ export const missing: Expression = () => undefined
 export const textOf = (name: string, value: unknown): string =>
   typeof value === "string" ? value : reject(`${name} needs a text`)
 
+/**
+ * The names on the path of a field: none is empty, and none begins with `$` but those of a reference to a document.
+ *
+ * @internal
+ */
+export const pathOf = (name: string, value: unknown): Segments => {
+  const segments = segmentsOf(textOf(name, value))
+  return segments.every(isFieldName) ? segments : reject(`${name}: "${String(value)}" is no path of a field`)
+}
+
 /** @internal */
 export const listOf = (name: string, value: unknown): ReadonlyArray<unknown> =>
   isArray(value) ? value : reject(`${name} needs an array`)
@@ -246,3 +257,6 @@ export const costOf = (expression: unknown): number => {
 const constants = new WeakSet<Expression>()
 
 const valueCost = 4
+
+const isFieldName = (name: string): boolean =>
+  name !== "" && !name.includes("\0") && (!name.startsWith("$") || isReferenceField(name))

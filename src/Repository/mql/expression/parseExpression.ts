@@ -2,10 +2,10 @@
  * Parses expressions: literals, references to fields and variables, and operators.
  */
 import { dateOf } from "../../bson/normalise.ts"
-import { isArrayIndex, type Segments, segmentsOf } from "../../bson/path.ts"
+import { type Segments, segmentsOf } from "../../bson/path.ts"
 import { fieldOf, isArray, isDocument, setField } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
-import { charge } from "../limits/costBudget.ts"
+import { beginEvaluation, charge } from "../limits/costBudget.ts"
 import { reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
 import { arithmeticOperators } from "./arithmeticOperators.ts"
 import { arrayOperators } from "./arrayOperators.ts"
@@ -21,6 +21,7 @@ import {
   isConstant,
   type OperatorParser,
   type Parser,
+  pathOf,
   type Variable
 } from "./expression.ts"
 import { logicOperators } from "./logicOperators.ts"
@@ -41,24 +42,39 @@ export const parseExpression = (expression: unknown, context: ExpressionContext)
   makeParser(context).parse(expression)
 
 /**
- * The value at a path, as expressions read it: an array yields the array of the values in its documents. Only joins enter it
- * by the index of an item (`hasIndexes`).
+ * The value of an expression that reads no document; rejects one that does.
  *
  * @internal
  */
-export const follow = (start: unknown, path: Segments, from = 0, hasIndexes = false): unknown => {
+export const parseConstant = (name: string, expression: unknown, context: ExpressionContext): unknown => {
+  if (readsFields(expression)) return reject(`${name} needs a value that is the same for all documents`)
+  beginEvaluation()
+  return parseExpression(expression, context)({})
+}
+
+/**
+ * Whether an operand is a path or an operator, and no value.
+ *
+ * @internal
+ */
+export const isComputed = (operand: unknown): boolean =>
+  (typeof operand === "string" ? operand : isDocument(operand) ? Object.keys(operand)[0] : undefined)
+    ?.startsWith("$") === true
+
+/**
+ * The value at a path, as expressions read it: an array yields the array of the values in its documents.
+ *
+ * @internal
+ */
+export const follow = (start: unknown, path: Segments, from = 0): unknown => {
   let node = start
   for (let at = from; at < path.length; at++) {
     const segment = path[at] ?? ""
     if (isArray(node)) {
-      if (hasIndexes && isArrayIndex(segment)) {
-        node = node[Number(segment)]
-        continue
-      }
       charge(4 * node.length)
       const found: Array<unknown> = []
       for (const item of node) {
-        const value = isDocument(item) ? follow(item, path, at, hasIndexes) : undefined
+        const value = isDocument(item) ? follow(item, path, at) : undefined
         if (value !== undefined) found.push(value)
       }
       return found
@@ -117,6 +133,13 @@ const passing = new Set([
   "$reduce"
 ])
 
+const readsFields = (expression: unknown): boolean =>
+  typeof expression === "string"
+    ? expression.startsWith("$")
+    : isArray(expression)
+    ? expression.some(readsFields)
+    : isDocument(expression) && !Object.hasOwn(expression, "$literal") && Object.values(expression).some(readsFields)
+
 const makeParser = (context: ExpressionContext): Parser => {
   const parser: Parser = {
     parse: (expression) => {
@@ -132,10 +155,14 @@ const makeParser = (context: ExpressionContext): Parser => {
   const reference = (text: string): Expression => {
     if (!text.startsWith("$")) return constant(text)
     const [head = "", ...rest] = segmentsOf(text)
-    if (rest.includes("") || head === "$" || head === "$$") return reject(`"${text}" is no path of a field`)
-    if (!head.startsWith("$$")) return fieldReference([head.slice(1), ...rest], boundIn(context, "CURRENT"))
+    if (!head.startsWith("$$")) {
+      return fieldReference(pathOf("an expression", text.slice(1)), boundIn(context, "CURRENT"))
+    }
+    if (head === "$$") return reject(`"${text}" is no variable`)
     const variable = variableOf(head.slice(2), context)
-    return rest.length === 0 ? variable : (document) => follow(variable(document), rest)
+    if (rest.length === 0) return variable
+    const path = pathOf("an expression", rest.join("."))
+    return (document) => follow(variable(document), path)
   }
   return parser
 }

@@ -4,7 +4,7 @@
 import * as Result from "effect/Result"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
-import { compilePattern, compileRegExp, type Pattern } from "../text/regularExpression.ts"
+import { compilePattern, compileRegExp, hasOptions, type Pattern } from "../text/regularExpression.ts"
 import { isNothing, type Named, named, type OperatorParser, type OperatorParsers } from "./expression.ts"
 import { codePoints } from "./textOperators.ts"
 
@@ -30,6 +30,9 @@ const compileCost = 1000
 
 const compile = (regex: unknown, options: unknown): Compiled => {
   if (regex instanceof RegExp && isNothing(options)) return compileRegExp(regex)
+  if (regex instanceof RegExp && hasOptions(regex)) {
+    return Result.fail("the options of a regular expression are in it or beside it, not both")
+  }
   const pattern = regex instanceof RegExp ? regex.source : regex
   const flags = options ?? ""
   return typeof pattern === "string" && typeof flags === "string"
@@ -59,10 +62,11 @@ type Span = readonly [start: number, end: number]
 /** The spans of a match and of its groups. */
 type Spans = readonly [match: Span, ...groups: ReadonlyArray<Span>]
 
-const spansOf = (text: string, pattern: Pattern, limit: number): ReadonlyArray<Spans> => {
+/** The matches of a pattern that are found from `from` up to `last`. */
+const spansOf = (text: string, pattern: Pattern, limit: number, last: number): ReadonlyArray<Spans> => {
   if (pattern.isLocal) charge(searchCost(text, 0, pattern))
   const matches: Array<Spans> = []
-  for (let from = 0; from <= text.length && matches.length < limit;) {
+  for (let from = 0; from <= last && matches.length < limit;) {
     charge(pattern.isLocal ? matchCost : matchCost + searchCost(text, from, pattern))
     const [match, ...groups] = pattern.find(text, from) ?? []
     if (match === undefined) break
@@ -79,13 +83,14 @@ const spansOf = (text: string, pattern: Pattern, limit: number): ReadonlyArray<S
  * @internal
  */
 export const matchesOf = (text: string, regex: RegExp, limit: number): ReadonlyArray<Spans> =>
-  spansOf(text, Result.getOrElse(patternOf(regex, undefined), reject), limit)
+  spansOf(text, Result.getOrElse(patternOf(regex, undefined), reject), limit, text.length)
 
 const findAll = (limit: number, given: Named): ReadonlyArray<Match> => {
   const [text, pattern] = searchOf(given) ?? []
   if (text === undefined || pattern === undefined) return []
   let [counted, idx] = [0, 0]
-  return spansOf(text, pattern, limit).map(([[start, end], ...groups]) => {
+  // As in MongoDB, no search begins at the end of a text, but that of an empty one.
+  return spansOf(text, pattern, limit, Math.max(0, text.length - 1)).map(([[start, end], ...groups]) => {
     idx += codePoints(text, counted, start)
     counted = start
     return {

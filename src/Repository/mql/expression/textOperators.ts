@@ -17,6 +17,7 @@ import {
   variadic,
   wholeOf
 } from "./expression.ts"
+import { shortText } from "./numberText.ts"
 
 /**
  * The number of characters that are processed in the time of one unit.
@@ -105,7 +106,7 @@ const lengthInCodePoints = (text: string): number => codePoints(text, 0, text.le
 
 /** A text, a number or a date as a text; nothing is the empty text. */
 const readable = (name: string, value: unknown): string => {
-  const text = isNothing(value) ? "" : plainTextOf(value) ?? reject(`${name} needs a text`)
+  const text = isNothing(value) ? "" : plainTextOf(value, shortText) ?? reject(`${name} needs a text`)
   charge(text.length / perUnit)
   return text
 }

@@ -5,11 +5,12 @@
 import * as Result from "effect/Result"
 import { type Collator, orderOf } from "../../bson/collator.ts"
 import { toDouble } from "../../bson/number.ts"
+import { isReferenceField } from "../../bson/path.ts"
 import { equals, isArray, isDocument, isNumber, Rank, rankOf } from "../../bson/value.ts"
 import { DifferentValues } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { reject } from "../limits/queryProblem.ts"
-import { compilePattern, compileRegExp, type Pattern } from "../text/regularExpression.ts"
+import { compilePattern, compileRegExp, hasOptions, type Pattern } from "../text/regularExpression.ts"
 
 /**
  * A test of a single value, whose items don't count; `undefined` is a missing value.
@@ -125,7 +126,7 @@ export const oneOf: ConditionParser = (operand, collator) => {
 export const isOperatorDocument = (value: unknown): value is Document => {
   if (!isDocument(value)) return false
   const [first] = Object.keys(value)
-  return first !== undefined && first.startsWith("$") && !["$ref", "$id", "$db"].includes(first)
+  return first !== undefined && first.startsWith("$") && !isReferenceField(first)
 }
 
 /**
@@ -135,6 +136,9 @@ export const isOperatorDocument = (value: unknown): value is Document => {
  */
 export const matchesPattern = (regex: unknown, options: unknown = ""): Condition => {
   if (typeof options !== "string") return reject("$options needs a text")
+  if (options !== "" && regex instanceof RegExp && hasOptions(regex)) {
+    return reject("the options of a regular expression are in $regex or in $options, not both")
+  }
   if (regex instanceof RegExp) {
     return options === "" ? equal(regex, undefined) : matching(compilePattern(regex.source, options), never)
   }

@@ -2,7 +2,7 @@
  * The stages that compute one document of each, without other documents: pipelines and updates have them.
  */
 import { isArray, isDocument } from "../../bson/value.ts"
-import type { ExpressionContext } from "../expression/expression.ts"
+import { type ExpressionContext, namesOf } from "../expression/expression.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
 import { reject } from "../limits/queryProblem.ts"
 import { changeFields } from "./fieldTree.ts"
@@ -37,10 +37,8 @@ const parseUnset: DocumentStageParser = (operand, context) => {
 }
 
 const parseReplaceRoot: DocumentStageParser = (operand, context) => {
-  const { newRoot, ...others } = isDocument(operand) ? { ...operand } : {}
-  return newRoot === undefined || Object.keys(others).length > 0
-    ? reject("$replaceRoot needs a newRoot")
-    : parseReplaceWith(newRoot, context)
+  const { newRoot } = { ...namesOf(operand, "$replaceRoot", ["newRoot"]) }
+  return parseReplaceWith(newRoot, context)
 }
 
 const parseReplaceWith: DocumentStageParser = (operand, context) => {

@@ -90,6 +90,8 @@ const isOn = (value: unknown): boolean => isNumber(value) ? toDouble(value) !== 
 interface Special {
   readonly path: string
   readonly leaf: Leaf
+  /** Whether the field comes after those that are taken as they are. */
+  readonly isLast: boolean
   /** Whether all other fields are left out. */
   readonly isInclusion: boolean
 }
@@ -114,11 +116,12 @@ const read = (
     if (found !== undefined) {
       isComputed = true
       if (found.isInclusion) decide(true, path)
-      tree.add(found.path, found.leaf, false)
+      tree.add(found.path, found.leaf, found.isLast)
     } else if (isSwitch(value)) {
       decide(isOn(value), path)
       tree.add(path, isOn(value) ? taken : dropped, false)
     } else {
+      if (isDocument(value) && Object.keys(value).length === 0) reject(`"${path}" can't be projected to {}`)
       isComputed = true
       decide(true, path)
       tree.add(path, parseExpression(value, context), true)
@@ -153,12 +156,14 @@ const findLeaf = (
   if (!isDocument(value)) return undefined
   const { $elemMatch, $slice } = { ...value }
   if (Object.hasOwn(value, "$elemMatch")) {
+    if (path.includes(".")) return reject(`"${path}": $elemMatch can't be of a nested field`)
     const test = isDocument($elemMatch)
       ? parseItemCondition($elemMatch, context)
       : reject("$elemMatch needs a filter or operators")
     return {
       path,
       isInclusion: true,
+      isLast: true,
       leaf: (_, list) => {
         const at = isArray(list) ? list.findIndex(test) : -1
         return isArray(list) && at >= 0 ? [list[at]] : undefined
@@ -167,7 +172,7 @@ const findLeaf = (
   }
   const given = isArray($slice) ? $slice : [$slice]
   return Object.hasOwn(value, "$slice") && given.length <= 2 && given.every(isNumber)
-    ? { path, isInclusion: false, leaf: sliced(given) }
+    ? { path, isInclusion: false, isLast: false, leaf: sliced(given) }
     : undefined
 }
 
@@ -191,6 +196,7 @@ const positional = (path: string, value: unknown, filter: Filter | undefined): S
   return {
     path,
     isInclusion: true,
+    isLast: false,
     leaf: (root, list) => {
       const at = place(root)
       return isArray(list) && at !== undefined ? [list[at]] : reject(`the filter matches no item of "${path}"`)

@@ -112,6 +112,13 @@ const literalTest = (pattern: string, flags: number): Pattern["test"] | undefine
 }
 
 /**
+ * Whether a JavaScript regular expression has options that MongoDB knows.
+ *
+ * @internal
+ */
+export const hasOptions = ({ flags }: RegExp): boolean => /[gims]/.test(flags)
+
+/**
  * Compiles a JavaScript regular expression. As in `bson`, its flag `g` stands for MongoDB's `s`.
  *
  * @internal

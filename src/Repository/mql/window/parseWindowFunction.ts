@@ -2,10 +2,9 @@
  * Parses the window functions of `$setWindowFields`.
  */
 import type { Direction } from "../../bson/path.ts"
-import { isArray, isDocument } from "../../bson/value.ts"
+import { isDocument } from "../../bson/value.ts"
 import type { ExpressionContext } from "../expression/expression.ts"
-import { parseExpression } from "../expression/parseExpression.ts"
-import { beginEvaluation } from "../limits/costBudget.ts"
+import { parseConstant, parseExpression } from "../expression/parseExpression.ts"
 import { reject } from "../limits/queryProblem.ts"
 import { windowAccumulators } from "./accumulatedWindow.ts"
 import { collectingFunctions } from "./collectedWindow.ts"
@@ -31,21 +30,10 @@ export const parseWindowFunction = (
     return reject(`"${field}" of $setWindowFields needs exactly one window function`)
   }
   const parse = (expression: unknown) => parseExpression(expression, context)
-  const constant = (expression: unknown): unknown => {
-    if (readsFields(expression)) return reject(`${name} needs a value that is the same for all documents`)
-    beginEvaluation()
-    return parse(expression)({})
-  }
+  const constant = (expression: unknown): unknown => parseConstant(name, expression, context)
   return parser(functions[name], window, { sort, parse, constant, collator: context.collator })
 }
 
 // internal
 
 const functionParsers = new Map([...windowAccumulators, ...collectingFunctions, ...orderFunctions, ...rateFunctions])
-
-const readsFields = (expression: unknown): boolean =>
-  typeof expression === "string"
-    ? expression.startsWith("$")
-    : isArray(expression)
-    ? expression.some(readsFields)
-    : isDocument(expression) && !Object.hasOwn(expression, "$literal") && Object.values(expression).some(readsFields)
