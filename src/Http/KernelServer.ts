@@ -10,8 +10,8 @@
  * A handler is interrupted when its client disconnects. It has no time limit unless `server.response_timeout` is configured:
  * after that time it is interrupted, and the response is a 503. Its calls to other services end by then (see `Deadline`).
  *
- * `SIGTERM` and `SIGINT` stop the service. It accepts no more connections, closes idle ones, and answers the running
- * requests with `Connection: close`. After `server.shutdown_timeout` the remaining ones are cut off. Then the stores
+ * `SIGTERM` and `SIGINT` stop the service. It accepts the connections that wait, closes its port and idle connections, and
+ * answers the requests on the others with `Connection: close`. After `server.shutdown_timeout` the remaining ones are cut off. Then the stores
  * are closed, the log is written, and the process exits with code 0. A second signal ends the process immediately with
  * 128 and the number of the signal.
  *

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Option, Scope } from "effect"
 import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { spawn } from "node:child_process"
 import { Agent, get, type IncomingHttpHeaders } from "node:http"
 import { connect, type Socket } from "node:net"
 import * as KernelServer from "../../src/Http/KernelServer.ts"
@@ -40,6 +41,17 @@ const request = (port: number, path: string, agent: Agent | false = false): Prom
 const answerOf = (answer: Answer | string): Answer =>
   typeof answer === "string" ? assert.fail(`no answer: ${answer}`) : answer
 
+/** Waits until the port is closed; a service that stops responds until then. */
+const refused = (port: number): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    let answer = yield* Effect.promise(() => request(port, "/"))
+    while (typeof answer !== "string") {
+      assert.strictEqual(answer.status, 200)
+      answer = yield* Effect.promise(() => request(port, "/"))
+    }
+    assert.strictEqual(answer, "ECONNREFUSED")
+  })
+
 /** Milliseconds until the program has ended, and with what. */
 const ending = Effect.fnUntraced(function*({ ended, process }: Program, signal: NodeJS.Signals) {
   const before = performance.now()
@@ -56,8 +68,7 @@ describe("KernelServer / a process that is stopped", () => {
       const slow = request(port, "/slow", agent)
       yield* printed(service, "began /slow")
       service.process.kill("SIGTERM")
-      yield* printed(service, "Stopping")
-      assert.strictEqual(yield* Effect.promise(() => request(port, "/")), "ECONNREFUSED")
+      yield* refused(port)
       const { body, headers, status } = answerOf(yield* Effect.promise(() => slow))
       assert.deepStrictEqual([status, body], [200, "answer of /slow"])
       assert.strictEqual(headers.connection, "close")
@@ -66,19 +77,33 @@ describe("KernelServer / a process that is stopped", () => {
     }), 30_000)
 
   it.live(
-    "does not wait for connections without a request: idle ones, and those that never sent anything",
+    "closes idle connections at once, and those that never sent anything after a moment",
     () =>
       Effect.gen(function*() {
-        const { port, service } = yield* start()
+        const { port, service } = yield* start({ APPKERNEL_SERVER_SHUTDOWN_TIMEOUT: "60" })
         const agent = new Agent({ keepAlive: true })
         assert.strictEqual(
           answerOf(yield* Effect.promise(() => request(port, "/", agent))).headers.connection,
           "keep-alive"
         )
         const silent = yield* connection(port)
-        const { code, millis } = yield* ending(service, "SIGINT")
-        assert.strictEqual(code, 0)
-        assert.isBelow(millis, 2_000)
+        const idle = Object.values(agent.freeSockets).flatMap((sockets) => sockets ?? [])
+        assert.lengthOf(idle, 1)
+        let isSilentOpen = true
+        silent.on("close", () => {
+          isSilentOpen = false
+        })
+        const idleOutlived = Effect.callback<boolean>((resume) => {
+          idle[0]?.on("close", () => resume(Effect.sync(() => isSilentOpen)))
+        })
+        const { ended, idleClosedFirst } = yield* Effect.all(
+          { ended: ending(service, "SIGINT"), idleClosedFirst: idleOutlived },
+          { concurrency: 2 }
+        )
+        assert.isTrue(idleClosedFirst)
+        assert.strictEqual(ended.code, 0)
+        assert.isBelow(ended.millis, 30_000)
+        assert.notInclude(service.output(), "Cut the requests")
         silent.destroy()
         agent.destroy()
       }),
@@ -140,6 +165,44 @@ describe("KernelServer / a process that is stopped", () => {
       }),
     30_000
   )
+
+  it.live("responds to requests that arrive later on connections that were open before", () =>
+    Effect.gen(function*() {
+      const { port, service } = yield* start()
+      const open = yield* Effect.forEach(Array.from({ length: 100 }), () => connection(port), { concurrency: 100 })
+      service.process.kill("SIGTERM")
+      yield* refused(port)
+      const answers = yield* Effect.forEach(
+        open,
+        (socket) => exchangeOn(socket, "GET /things/1 HTTP/1.1\r\nHost: a\r\n\r\n"),
+        { concurrency: 100 }
+      )
+      const unlike = answers.filter((text) => !/^HTTP\/1\.1 200 [^]*\r\nConnection: close\r\n/u.test(text))
+      assert.deepStrictEqual(unlike, [])
+      assert.strictEqual(yield* service.ended, 0)
+    }), 30_000)
+
+  it.live("responds to every request of thousands of new connections, on a busy machine", () =>
+    Effect.gen(function*() {
+      yield* Effect.forEach(Array.from({ length: 4 }), () => spinner)
+      for (const before of [400, 900, 1_500]) {
+        const { port, service } = yield* start()
+        const counts = new Map<number | string, number>()
+        let done = 0
+        const client = Effect.gen(function*() {
+          while (!counts.has("ECONNREFUSED")) {
+            const answer = yield* Effect.promise(() => request(port, "/things/1"))
+            const outcome = typeof answer === "string" ? answer : answer.status
+            counts.set(outcome, (counts.get(outcome) ?? 0) + 1)
+            done++
+            if (done === before) service.process.kill("SIGTERM")
+          }
+        })
+        yield* Effect.forEach(Array.from({ length: 128 }), () => client, { concurrency: 128 })
+        assert.sameMembers([...counts.keys()], [200, "ECONNREFUSED"], JSON.stringify([...counts]))
+        assert.strictEqual(yield* service.ended, 0)
+      }
+    }), 120_000)
 
   it.live("ends at once at the second signal, with its number", () =>
     Effect.gen(function*() {
@@ -203,24 +266,33 @@ const connection = (port: number): Effect.Effect<Socket> =>
     socket.on("error", () => {})
   })
 
+/** A process that only uses processor time. */
+const spinner = Effect.acquireRelease(
+  Effect.sync(() => spawn(process.execPath, ["-e", "for (;;);"], { stdio: "ignore" })),
+  (spinning) => Effect.sync(() => spinning.kill("SIGKILL"))
+)
+
 /** What a connection gets for these bytes until it is closed. */
 const exchange = (port: number, bytes: string | ReadonlyArray<string>, pause = 0): Effect.Effect<string> =>
-  Effect.flatMap(connection(port), (socket) =>
-    Effect.callback<string>((resume) => {
-      let received = ""
-      socket.setEncoding("utf8").on("data", (text: string) => {
-        received += text
-      })
-      socket.on("close", () => resume(Effect.succeed(received)))
-      const pieces = typeof bytes === "string" ? [bytes] : [...bytes]
-      const send = (): void => {
-        const piece = pieces.shift()
-        if (piece === undefined || !socket.writable) return
-        socket.write(piece)
-        setTimeout(send, pause)
-      }
-      send()
-    }))
+  Effect.flatMap(connection(port), (socket) => exchangeOn(socket, bytes, pause))
+
+const exchangeOn = (socket: Socket, bytes: string | ReadonlyArray<string>, pause = 0): Effect.Effect<string> =>
+  Effect.callback<string>((resume) => {
+    let received = ""
+    socket.setEncoding("utf8").on("data", (text: string) => {
+      received += text
+    })
+    socket.on("close", () => resume(Effect.succeed(received)))
+    if (socket.destroyed) resume(Effect.succeed(received))
+    const pieces = typeof bytes === "string" ? [bytes] : [...bytes]
+    const send = (): void => {
+      const piece = pieces.shift()
+      if (piece === undefined || !socket.writable) return
+      socket.write(piece)
+      setTimeout(send, pause)
+    }
+    send()
+  })
 
 const messageOf = (answer: string) => {
   const [head = "", body = ""] = answer.split("\r\n\r\n")

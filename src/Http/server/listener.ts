@@ -1,13 +1,16 @@
 import { type IncomingMessage, Server, type ServerOptions, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
+import process from "node:process"
 import { Request } from "../request/bufferedRequest.ts"
 
 /**
- * Node's server with two rules for the dispatch of requests:
+ * Node's server with three rules for the dispatch of requests:
  *
  * - A small body is read completely before the request is dispatched, so that its handler runs without waiting.
  * - A pipelined request waits until the previous responses on its connection are written, unless all these requests are
  *   safe (RFC 9112, section 9.3.2). The connection is paused meanwhile, so the number of waiting requests is bounded.
+ * - Requests wait for the first request listener, where Node would leave them unanswered, and until
+ *   {@link Listener.resumeRequests} after {@link Listener.pauseRequests}.
  *
  * @internal
  */
@@ -15,16 +18,40 @@ export class Listener<Response extends typeof OrderedResponse<IncomingMessage>> 
   typeof IncomingMessage,
   Response
 > {
+  /** The requests that wait; `undefined` while none has to. */
+  #paused: Array<() => void> | undefined = []
+
   constructor(options: ServerOptions<typeof IncomingMessage, Response>) {
     super({ ...options, IncomingMessage: Request })
+    const resume = (event: string | symbol): void => {
+      if (event !== "request") return
+      this.off("newListener", resume)
+      // The listener is added after this event.
+      process.nextTick(() => this.resumeRequests())
+    }
+    this.on("newListener", resume)
+  }
+
+  pauseRequests(): void {
+    this.#paused ??= []
+  }
+
+  resumeRequests(): void {
+    const paused = this.#paused ?? []
+    this.#paused = undefined
+    for (const dispatch of paused) dispatch()
   }
 
   override emit(event: string, ...values: ReadonlyArray<unknown>): boolean {
     if (event !== "request" && event !== "checkContinue") return super.emit(event, ...values)
     const [request, response] = values
+    const begin = (): void => {
+      if (this.#paused === undefined) super.emit(event, ...values)
+      else this.#paused.push(begin)
+    }
     const dispatch = (): void => {
-      if (response instanceof OrderedResponse) response.afterPrevious(() => super.emit(event, ...values))
-      else super.emit(event, ...values)
+      if (response instanceof OrderedResponse) response.afterPrevious(begin)
+      else begin()
     }
     if (event === "request" && request instanceof Request && request.isSmall) request.buffer(dispatch)
     else dispatch()

@@ -6,7 +6,7 @@ import {
   type Server,
   ServerResponse
 } from "node:http"
-import type { AddressInfo, ListenOptions, Socket } from "node:net"
+import { type AddressInfo, type ListenOptions, Server as NetServer, type Socket } from "node:net"
 import process from "node:process"
 import type { Duplex } from "node:stream"
 // Tests may replace the global timers.
@@ -27,8 +27,14 @@ const headTimeout = Duration.seconds(20)
 /** The milliseconds that a connection stays open for the client to read why its request is rejected. */
 const lingerMillis = 1_000
 
-/** The seconds that a closing server continues to accept waiting connections. */
-const maxArrivalSeconds = 1
+/** The seconds that an accepted connection has for its first request before a closing server closes it. */
+const silentSeconds = 5
+
+/** The share of the shutdown timeout for which a closing server continues to accept connections that wait. */
+const arrivalShare = 0.25
+
+/** The seconds without a new connection after which a closing server expects no more of them. */
+const quietSeconds = 0.05
 
 /** The milliseconds between probes of a client that has closed its side of the connection. */
 const probeInterval = 250
@@ -40,8 +46,9 @@ const probeInterval = 250
  * - Timeouts limit clients that send slowly or nothing.
  * - Protocol errors are answered with an `ErrorMessage`.
  * - A client that closes its sending side gets its response.
- * - On close, the server first reads the requests that have arrived. It does not wait for connections without a
- *   request, and answers 503 to requests that exceed the shutdown timeout.
+ * - On close, the server first accepts the connections that wait, and reads the requests that have arrived. It closes
+ *   idle connections, and new ones without a request after a moment. It answers 503 to requests that exceed the
+ *   shutdown timeout.
  *
  * @internal
  */
@@ -68,8 +75,11 @@ export interface HttpServerOptions {
 export const makeServer = ({ requestTimeout, shutdownTimeout }: HttpServerOptions): HttpServer => {
   let closing = false
   let cutCount = 0
-  let accepted = 0
+  const closeTime = Duration.toMillis(shutdownTimeout)
+  const arrivalSeconds = closeTime / 1_000 * arrivalShare
+  let lastAccepted = 0
   const sockets = new Set<Socket>()
+  const acceptedAt = new WeakMap<Socket, number>()
 
   class Response<R extends IncomingMessage> extends OrderedResponse<R> {
     override writeHead(code: number, reason?: string | Headers, headers?: Headers): this {
@@ -132,35 +142,41 @@ export const makeServer = ({ requestTimeout, shutdownTimeout }: HttpServerOption
     }
     override close(callback?: (error?: Error) => void): this {
       closing = true
-      this.afterArrivals(process.uptime() + maxArrivalSeconds, () => this.closeNow(callback))
-      return this
-    }
-    /**
-     * Calls `then` after two turns of the event loop without a new connection: one turn accepts a connection, the next
-     * reads it.
-     */
-    private afterArrivals(latest: number, then: () => void, quietTurns = 0): void {
-      const previousAccepted = accepted
-      setImmediate(() => {
-        const turns = accepted === previousAccepted ? quietTurns + 1 : 0
-        if (turns > 2 || process.uptime() > latest) then()
-        else this.afterArrivals(latest, then, turns)
-      })
-    }
-    private closeNow(callback?: (error?: Error) => void): void {
-      // Connections that become idle now close immediately. Node would also wait for connections that never sent a
-      // request.
-      this.keepAliveTimeout = 1
-      Reflect.set(this, "keepAliveTimeoutBuffer", 0)
-      super.close(callback)
-      for (const socket of sockets) {
-        if (socket.bytesRead === 0 || rejected.has(socket)) socket.destroy()
-      }
+      // Clients that wait for their answers open no further connections meanwhile, and accepting takes all the time.
+      this.pauseRequests()
+      this.afterArrivals(process.uptime(), () => this.closeNow(callback))
       // Node closes this server, not a fiber.
       // @effect-diagnostics-next-line globalTimers:off
       setTimeout(() => {
         for (const socket of sockets) cutCount += endConnection(socket)
-      }, Duration.toMillis(shutdownTimeout)).unref()
+      }, closeTime).unref()
+      return this
+    }
+    /**
+     * Calls `then` after a time without a new connection, the shorter the longer this takes. A turn of the event loop
+     * accepts only one connection, and what connects after a turn looked for one is lost at its end: the last one has to
+     * be short.
+     */
+    private afterArrivals(since: number, then: () => void): void {
+      const begin = process.uptime()
+      setImmediate(() => {
+        const end = process.uptime()
+        const quiet = end - Math.max(since, lastAccepted)
+        const waited = (end - since) / arrivalSeconds
+        if (waited > 1 || (quiet > quietSeconds * (1 - waited) && end - begin < quiet / 10)) then()
+        else this.afterArrivals(since, then)
+      })
+    }
+    private closeNow(callback?: (error?: Error) => void): void {
+      // Connections that become idle now close immediately.
+      this.keepAliveTimeout = 1
+      Reflect.set(this, "keepAliveTimeoutBuffer", 0)
+      // Node would close idle connections before it stops to listen.
+      NetServer.prototype.close.call(this, callback)
+      super.close()
+      this.resumeRequests()
+      // Node would wait for connections that never sent a request.
+      for (const socket of sockets) closeSilent(socket, acceptedAt.get(socket) ?? 0)
     }
   }
 
@@ -173,33 +189,31 @@ export const makeServer = ({ requestTimeout, shutdownTimeout }: HttpServerOption
     connectionsCheckingInterval: Math.max(50, Math.min(timeout / 4, 5_000))
   })
   server.on("connection", (socket: Socket) => {
-    accepted++
+    lastAccepted = process.uptime()
     batch(socket)
     sockets.add(socket)
+    acceptedAt.set(socket, lastAccepted)
     socket.once("close", () => sockets.delete(socket))
     socket.once("end", () => probe(socket))
   })
   // Node has this option without declaring it: a request is answered even if the client closed its sending side.
   Reflect.set(server, "httpAllowHalfOpen", true)
-  holdEarlyRequests(server)
   answerProtocolErrors(server)
   return server
 }
 
-/** Requests that arrive before a request listener exists wait for it. Node would leave them unanswered. */
-const holdEarlyRequests = (server: Server): void => {
-  const earlyRequests: Array<readonly [IncomingMessage, ServerResponse]> = []
-  const enqueue = (request: IncomingMessage, response: ServerResponse): void => {
-    earlyRequests.push([request, response])
-  }
-  server.on("request", enqueue)
-  server.on("newListener", (event, listener: typeof enqueue) => {
-    if (event !== "request") return
-    server.off("request", enqueue)
-    process.nextTick(() => {
-      for (const [request, response] of earlyRequests.splice(0)) listener.call(server, request, response)
+/** Closes a connection that sends nothing in the time since its acceptance that it has for a request. */
+const closeSilent = (socket: Socket, acceptedAt: number): void => {
+  if (socket.bytesRead > 0) return
+  const remaining = Math.max(0, acceptedAt + silentSeconds - process.uptime())
+  // A connection is no fiber.
+  // @effect-diagnostics-next-line globalTimers:off
+  setTimeout(() => {
+    // What arrived while the event loop was busy is read before.
+    setImmediate(() => {
+      if (socket.bytesRead === 0) socket.destroy()
     })
-  })
+  }, remaining * 1_000).unref()
 }
 
 const answerProtocolErrors = (server: Server): void => {
