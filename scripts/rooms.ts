@@ -118,7 +118,7 @@ export const folders: { readonly [name: string]: Folder } = {
       resource: { on: ["calls"], isPortable: true },
       contract: {
         on: ["resource"],
-        modules: ["KernelApi", "KernelClient", "Registration", "Resource", "Service"],
+        modules: ["KernelApi", "KernelClient", "Registration", "Resource", "Service", "TokensApi"],
         isPortable: true
       },
       query: { on: ["KernelConfig", "messages", "description"] },

@@ -42,7 +42,7 @@ export interface KernelApi<
   readonly register: <
     T extends Registration.Described,
     const Methods extends ReadonlyArray<Resource.Method> = readonly ["GET"],
-    const Name extends string = Registration.Segment<Registration.NameOf<T>>
+    const Name extends string = Registration.SegmentOf<T>
   >(
     target: T,
     options?: Registration.OptionsFor<T, Methods, Name>

@@ -81,7 +81,7 @@ export interface KernelEngine<
   readonly register: <
     T extends Registration.Target,
     const Methods extends ReadonlyArray<Resource.Method> = readonly ["GET"],
-    const Name extends string = Registration.Segment<Registration.NameOf<T>>
+    const Name extends string = Registration.SegmentOf<T>
   >(
     target: T,
     options?: Registration.OptionsFor<T, Methods, Name>
@@ -417,7 +417,7 @@ const makeEngine = (parts: Parts): never => {
       rateLimits: description.guards.has("rateLimits") ? parts.rateLimits ?? {} : undefined
     })
   }))
-  const layer = Layer.merge(layerServe, whereabouts).pipe(
+  const layer = Layer.merge(layerServe, whereabouts(registrations)).pipe(
     Layer.provideMerge(KernelServer.layer),
     Layer.provide(KernelLogger.layerAccess)
   )
@@ -459,8 +459,18 @@ const makeEngine = (parts: Parts): never => {
 const policyOf = ({ api: { guards, registrations }, implementations }: Parts): AccessPolicy.AccessPolicy =>
   AccessPolicy.make(registrations.map((registration) => served(registration, implementations)), guards.has("security"))
 
-const whereabouts = Layer.effectDiscard(
-  Effect.flatMap(DocumentStore, ({ description }) => whenReady(Effect.logInfo(`Documents are in ${description}`)))
-)
+/** Says at the start where documents are, and where the endpoints are that clients know by the names of registrations. */
+const whereabouts = (registrations: ReadonlyArray<Registration.Registration>) =>
+  Layer.effectDiscard(Effect.flatMap(DocumentStore, ({ description }) =>
+    whenReady(Effect.andThen(
+      Effect.logInfo(`Documents are in ${description}`),
+      registrations.length === 0 ? Effect.void : Effect.logInfo(`Endpoints: ${registrations.map(placeOf).join("; ")}`)
+    ))))
+
+const placeOf = (registration: Registration.Registration): string => {
+  const { calls, name } = registration
+  const own = registration._tag === "Resource" ? [registration.path] : []
+  return `${name} at ${[...new Set([...own, ...calls.map(({ path }) => path)])].join(", ")}`
+}
 
 type RegisterOptions = Registration.ModelOptions<ReadonlyArray<Resource.Method>, string>

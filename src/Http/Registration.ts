@@ -44,7 +44,7 @@ export interface Options<Name extends string> {
    * Whether a `POST` to a model's collection may have a list of documents, which are inserted all or none. Defaults to true.
    */
   readonly lists?: boolean | undefined
-  /** The segment of the path. Defaults to the plural of the name: {@link Segment}. */
+  /** The segment of the path. Defaults to the plural of the name: {@link SegmentOf}. */
   readonly segment?: string | undefined
   /**
    * The name in the API's description and in its clients. Defaults to the default segment. Two versions of one model
@@ -147,17 +147,33 @@ export type RequirementsOf<T> = T extends
  * @category models
  * @since 0.1.0
  */
-export type Segment<Name extends string> = Plural<Lowercase<WithoutSuffix<Name>>>
+export type Segment<Name extends string> = Plural<Stem<Name>>
 
-/** The path segment of a name, as computed by its type. */
-const segmentOf = <const Name extends string>(name: Name): Segment<Name> => {
-  const stem = name.replace(/(?<=.)(?:Service|Controller|Resource)$/u, "").toLowerCase()
-  const plural = /[^aeiou]y$/u.test(stem)
+/**
+ * The default path segment of a target: {@link Segment} of its name. A service that ends in `s` stays as it is, since few of
+ * them have the name of one thing: `SmsService` is `sms`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type SegmentOf<T> = T extends Service.AnyDescription | Service.Any ? ServiceSegment<Stem<NameOf<T>>>
+  : Segment<NameOf<T>>
+
+const stemOf = (name: string): string => name.replace(/(?<=.)(?:Service|Controller|Resource)$/u, "").toLowerCase()
+
+/** {@link Segment} of a value. */
+const segmentOf = (name: string): string => {
+  const stem = stemOf(name)
+  return /[^aeiou]y$/u.test(stem)
     ? `${stem.slice(0, -1)}ies`
     : /(?:s|x|z|ch|sh)$/u.test(stem)
     ? `${stem}es`
     : `${stem}s`
-  return plural as Segment<Name> // the rules of the type, applied to the value
+}
+
+const serviceSegmentOf = (name: string): string => {
+  const stem = stemOf(name)
+  return stem.endsWith("s") ? stem : segmentOf(name)
 }
 
 /**
@@ -233,7 +249,7 @@ export const ofResource = (
   options: Options<string> = {}
 ): ResourceInfo => {
   const { actions, methods, model } = description
-  const place = placeOf(model.modelName, options)
+  const place = placeOf(segmentOf(model.modelName), options)
   return {
     _tag: "Resource",
     ...place,
@@ -261,7 +277,7 @@ export const ofService = (
   description: Service.AnyDescription,
   registered: Options<string> = {}
 ): ServiceInfo => {
-  const place = placeOf(description.name, registered)
+  const place = placeOf(serviceSegmentOf(description.name), registered)
   return {
     _tag: "Service",
     ...place,
@@ -314,6 +330,10 @@ type WithoutSuffix<Name extends string> = Name extends `${infer Stem}${"Service"
   ? Stem extends "" ? Name : Stem
   : Name
 
+type Stem<Name extends string> = Lowercase<WithoutSuffix<Name>>
+
+type ServiceSegment<Name extends string> = Name extends `${string}s` ? Name : Plural<Name>
+
 type Vowel = "a" | "e" | "i" | "o" | "u"
 
 type Plural<Name extends string> = Name extends `${string}${Vowel}y` ? `${Name}s`
@@ -328,10 +348,10 @@ const erased = (group: HttpApiGroup.Constraint) => group as HttpApiGroup.Top
 const added = (group: HttpApiGroup.Constraint, endpoint: HttpApiEndpoint.Constraint): HttpApiGroup.Constraint =>
   erased(group).add(endpoint)
 
-const placeOf = (name: string, options: Options<string>) => {
-  const { name: own, segment = segmentOf(name), tags, urlBase } = options
+const placeOf = (defaultSegment: string, options: Options<string>) => {
+  const { name: own, segment = defaultSegment, tags, urlBase } = options
   return {
-    name: own ?? segmentOf(name),
+    name: own ?? defaultSegment,
     path: routeOf([urlBase ?? "", segment]),
     tags: tags ?? [segment],
     onExcessProperty: options.onExcessProperty ?? "ignore",

@@ -19,6 +19,7 @@ import type * as Endpoint from "./Endpoint.ts"
 import type * as Hook from "./Hook.ts"
 import type * as Operation from "./Operation.ts"
 import {
+  type AnyDescription,
   describe,
   type Description,
   type ErrorsOf,
@@ -301,7 +302,8 @@ export const make = <
   makeResource({ ...noParts, description: describe(model, options), ...transactionalOf(options) }) as never
 
 /**
- * Implements a description: `handlers` has a handler for each of its actions, and the result takes hooks.
+ * Implements a description: `handlers` has a handler for each of its actions, and the result takes hooks. A description
+ * without actions needs none.
  *
  * **Example** (An implementation)
  *
@@ -328,17 +330,24 @@ export const make = <
  * @category constructors
  * @since 0.1.0
  */
-export const implement = <
-  M extends Model.Any,
-  Methods extends Method,
-  Actions extends HttpApiEndpoint.Constraint,
-  E extends Endpoint.ByMethod.Errors,
-  H extends Action.Handlers<M, Actions>
->(
-  description: Description<M, Methods, Actions, E>,
-  handlers: H & { readonly [K in Exclude<keyof H, keyof Action.Handlers<M, Actions>>]: Operation.Operation.Surplus<K> },
-  options?: HookOptions
-): Implemented<M, Methods, Actions, E, Operation.Operation.ServicesOf<H>> =>
+export const implement: {
+  <M extends Model.Any, Methods extends Method, E extends Endpoint.ByMethod.Errors>(
+    description: Description<M, Methods, never, E>
+  ): Implemented<M, Methods, never, E, never>
+  <
+    M extends Model.Any,
+    Methods extends Method,
+    Actions extends HttpApiEndpoint.Constraint,
+    E extends Endpoint.ByMethod.Errors,
+    H extends Action.Handlers<M, Actions>
+  >(
+    description: Description<M, Methods, Actions, E>,
+    handlers:
+      & H
+      & { readonly [K in Exclude<keyof H, keyof Action.Handlers<M, Actions>>]: Operation.Operation.Surplus<K> },
+    options?: HookOptions
+  ): Implemented<M, Methods, Actions, E, Operation.Operation.ServicesOf<H>>
+} = (description: AnyDescription, handlers: object = {}, options?: HookOptions) =>
   // The type declares the handlers' types and services.
   makeImplemented({
     ...noParts,

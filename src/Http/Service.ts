@@ -146,7 +146,7 @@ export interface Implemented<in out Name extends string, in out Endpoints extend
 
 /**
  * Makes a service without operations. Its path is the plural of its name in lower case, without the suffix `Service`,
- * `Controller` or `Resource`.
+ * `Controller` or `Resource`: `UserService` is at `users`. What ends in `s` stays: `SmsService` is at `sms`.
  *
  * **Example** (A service with one operation)
  *

@@ -25,82 +25,26 @@ import * as HttpEffect from "effect/http/HttpEffect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
 import { Passwords, type Verified } from "../Security/Accounts.ts"
 import { Anonymous } from "../Security/Permission.ts"
 import type { CredentialsInvalid } from "../Security/SecurityError.ts"
 import * as SignIns from "../Security/SignIns.ts"
-import { TooManyRequests } from "./HttpError.ts"
 import { tooManyRequests } from "./messages/message.ts"
 import * as Service from "./Service.ts"
-import { ServiceError } from "./ServiceError.ts"
+import {
+  description,
+  type Grant,
+  InvalidGrant,
+  InvalidRequest,
+  type TokenResponse,
+  UnsupportedGrantType
+} from "./TokensApi.ts"
 
 export { isLive, type Issued, Lifetimes, refresh, revoke, signIn, signOut } from "../Security/SignIns.ts"
+export { Grant, InvalidGrant, InvalidRequest, TokenResponse, UnsupportedGrantType } from "./TokensApi.ts"
 
 /**
- * Occurs when the name or the password is wrong, or when a refresh token is unknown, expired, used or revoked. It does not
- * say which.
- *
- * @category errors
- * @since 0.1.0
- */
-export class InvalidGrant extends ServiceError<InvalidGrant>()("invalid_grant", {
-  status: 400,
-  message: "The credentials are wrong or no longer valid"
-}) {}
-
-/**
- * Occurs when a parameter of the grant is missing.
- *
- * @category errors
- * @since 0.1.0
- */
-export class InvalidRequest extends ServiceError<InvalidRequest>()("invalid_request", {
-  status: 400,
-  message: "A parameter is missing",
-  fields: { parameter: Schema.String }
-}) {}
-
-/**
- * Occurs when the `grant_type` is another one than `password` and `refresh_token`.
- *
- * @category errors
- * @since 0.1.0
- */
-export class UnsupportedGrantType extends ServiceError<UnsupportedGrantType>()("unsupported_grant_type", {
-  status: 400,
-  message: "The grant_type must be password or refresh_token"
-}) {}
-
-/**
- * What callers send for tokens.
- *
- * @category schemas
- * @since 0.1.0
- */
-export const Grant = Schema.Struct({
-  grant_type: Schema.optionalKey(Schema.String),
-  username: Schema.optionalKey(Schema.String),
-  password: Schema.optionalKey(Schema.Redacted(Schema.String)),
-  refresh_token: Schema.optionalKey(Schema.Redacted(Schema.String))
-}).annotate({ identifier: "Grant" })
-
-/**
- * The tokens that a caller gets (RFC 6749, section 5.1).
- *
- * @category schemas
- * @since 0.1.0
- */
-export const TokenResponse = Schema.Struct({
-  access_token: Schema.Redacted(Schema.String),
-  token_type: Schema.Literal("Bearer"),
-  /** Seconds. */
-  expires_in: Schema.Int,
-  refresh_token: Schema.Redacted(Schema.String)
-}).annotate({ identifier: "TokenResponse" })
-
-/**
- * The service. Its paths do not have the segment of its name.
+ * The service. Its paths do not have the segment of its name. `TokensApi` has its description, for clients and browsers.
  *
  * **Example** (A shop that users sign in to)
  *
@@ -150,32 +94,10 @@ export const TokenResponse = Schema.Struct({
  * @category services
  * @since 0.1.0
  */
-export const service = Service.make("TokenService")
-  .operation("token", {
-    path: "/token",
-    require: Anonymous,
-    payload: Grant,
-    form: true,
-    success: TokenResponse,
-    error: [InvalidGrant, InvalidRequest, UnsupportedGrantType, TooManyRequests],
-    summary: "Sign in, or renew the tokens of a sign-in",
-    description:
-      "With `grant_type` `password`: `username` and `password`. With `refresh_token`: `refresh_token`, which "
-      + "counts once. RFC 6749, sections 4.3 and 6."
-  }, ({ payload }) => Effect.andThen(noStore, granted(payload)))
-  .operation("revoke", {
-    path: "/token/revoke",
-    require: Anonymous,
-    payload: Schema.Struct({
-      token: Schema.optionalKey(Schema.Redacted(Schema.String)),
-      token_type_hint: Schema.optionalKey(Schema.String)
-    }).annotate({ identifier: "Revocation" }),
-    form: true,
-    error: InvalidRequest,
-    summary: "Sign out: end the sign-in that a token came from",
-    description:
-      "The `token` is an access token or a refresh token. One that is unknown or expired is no error. RFC 7009."
-  }, ({ payload }) => Effect.andThen(noStore, revoked(payload.token)))
+export const service = Service.implement(description, {
+  token: ({ payload }) => Effect.andThen(noStore, granted(payload)),
+  revoke: ({ payload }) => Effect.andThen(noStore, revoked(payload.token))
+}).require(Anonymous)
 
 // -----------------------------------------------------------------------------
 // internal

@@ -1,6 +1,24 @@
 import { assert, describe, it } from "@effect/vitest"
-import { KernelApi, KernelClient, KernelEngine, Model, OpenApi, Resource, Service, ServiceError } from "appkernel"
-import { Arbitrary, Effect, Schema } from "effect"
+import {
+  Accounts,
+  Converter,
+  Credentials,
+  CurrentSubject,
+  EmbeddedStore,
+  Index,
+  Jwt,
+  KernelApi,
+  KernelClient,
+  KernelEngine,
+  Model,
+  OpenApi,
+  Resource,
+  Service,
+  ServiceError,
+  Tokens,
+  TokensApi
+} from "appkernel"
+import { Arbitrary, Effect, Layer, Redacted, Schema } from "effect"
 import { FetchHttpClient } from "effect/http"
 import * as calls from "./contracts/calls.ts"
 
@@ -87,6 +105,82 @@ describe("a description apart from its implementation", () => {
       assert.deepStrictEqual(placed(apart), placed(short))
     }
   )
+
+  it("has models in the plural, and of services those that are not plural already", () => {
+    class Address extends Model.Class<Address>()("Address", { id: Model.id() }) {}
+    class Sms extends Model.Class<Sms>()("Sms", { id: Model.id() }) {}
+    const described = KernelApi.make("names")
+      .register(Address)
+      .register(Sms)
+      .register(Service.describe("SmsService").operation("send", {}))
+      .register(Service.describe("UserService").operation("list", {}))
+      .register(Service.describe("PaymentsService").operation("pay", {}), { urlBase: "/api" })
+      .register(Service.describe("CategoryController").operation("list", {}))
+    assert.deepStrictEqual(
+      described.registrations.map(({ name, path }) => `${name} ${path}`),
+      [
+        "addresses /addresses",
+        "smses /smses",
+        "sms /sms",
+        "users /users",
+        "payments /api/payments",
+        "categories /categories"
+      ]
+    )
+    const client = KernelClient.make(described, { baseUrl: "http://localhost" })
+    // The client has the same names.
+    type Names = keyof Effect.Success<typeof client>
+    const names: ReadonlyArray<Names> = ["addresses", "smses", "sms", "users", "payments", "categories"]
+    assert.lengthOf(names, 6)
+  })
+
+  it.effect("is served without handlers where it has no actions", () =>
+    Effect.gen(function*() {
+      const described = Resource.describe(Room, { methods: ["GET", "POST"] })
+      const rooms = KernelApi.make("rooms").register(described)
+      const { client } = yield* KernelEngine.fromApi(rooms, [Resource.implement(described)]).test()
+      const { result: id } = yield* client.rooms.create({ payload: { name: "Aula" } })
+      assert.strictEqual((yield* client.rooms.get({ params: { id } })).name, "Aula")
+    }))
+
+  it.effect("has the sign-ins and sign-outs of a service, for a client that knows the description alone", () =>
+    Effect.gen(function*() {
+      class User extends Model.Class<User>()("User", {
+        id: Model.id(),
+        email: Schema.String.pipe(Model.indexed(Index.unique)),
+        password: Schema.String.pipe(Model.converted(Converter.contentHasher({ rounds: 1_000 })), Model.omitted)
+      }) {}
+      const described = Resource.describe(User, { methods: ["GET"] })
+      const shop = KernelApi.make("shop")
+        .register(described, { urlBase: "/api" })
+        .register(TokensApi.description, { urlBase: "/api" })
+        .enableSecurity()
+      const Users = Resource.implement(described).require(CurrentSubject)
+      const { baseUrl, repositories } = yield* KernelEngine.fromApi(shop, [Users, Tokens.service]).test({
+        store: Layer.mergeAll(
+          EmbeddedStore.layerMemory,
+          Jwt.layer,
+          Accounts.fromModel(User, { login: "email", secret: "password" })
+        )
+      })
+      const password = Redacted.make("correct horse")
+      const { id } = yield* repositories.users.insert(
+        yield* Model.finalise(User, { email: "jane@example.com", password: Redacted.value(password) })
+      )
+      const client = yield* KernelClient.make(shop, { baseUrl })
+      const grant = { grant_type: "password", username: "jane@example.com", password }
+      const { access_token, refresh_token } = yield* client.tokens.token({ payload: grant })
+      const jane = yield* KernelClient.make(shop, { baseUrl, credentials: Credentials.bearer(access_token) })
+      assert.strictEqual((yield* jane.users.get({ params: { id } })).email, "jane@example.com")
+      const wrong = yield* Effect.flip(client.tokens.token({ payload: { ...grant, password: Redacted.make("no") } }))
+      assert.strictEqual(wrong._tag, "invalid_grant")
+      const missing = yield* Effect.flip(client.tokens.token({ payload: { grant_type: "password" } }))
+      assert.strictEqual(missing._tag === "invalid_request" ? missing.parameter : missing._tag, "username")
+      yield* client.tokens.revoke({ payload: { token: refresh_token } })
+      const ended = yield* Effect.flip(client.tokens.token({ payload: { grant_type: "refresh_token", refresh_token } }))
+      assert.strictEqual(ended._tag, "invalid_grant")
+      assert.strictEqual((yield* Effect.flip(jane.users.get({ params: { id } })))._tag, "Unauthorized")
+    }).pipe(Effect.provide(FetchHttpClient.layer)))
 
   it.effect("does not start with implementations that do not fit", () =>
     Effect.gen(function*() {

@@ -33,8 +33,9 @@ describe("KernelEngine / the log of a start", () => {
       const { lines, started } = yield* startOn(() => Effect.void)
       assert.isTrue(started)
       assert.strictEqual(lines[0], "Documents are in the embedded store in memory")
-      assert.match(lines[1] ?? "", /^Listening on http:\/\/127\.0\.0\.1:\d+$/)
-      assert.lengthOf(lines, 2)
+      assert.strictEqual(lines[1], "Endpoints: notes at /notes")
+      assert.match(lines[2] ?? "", /^Listening on http:\/\/127\.0\.0\.1:\d+$/)
+      assert.lengthOf(lines, 3)
     }))
 
   it.live("does not log that it listens if an index can't be built", () =>

@@ -44,6 +44,7 @@ inBrowser("The shop from a browser", (open) => {
         "Forbidden",
         "WrongPassword",
         "Password changed",
+        "invalid_grant",
         "NotFound",
         "Lamp: a date"
       ])

@@ -1,5 +1,5 @@
 /** Uses the shop from a browser, and shows what came of it: `test/examples/shopInBrowser.test.ts` bundles it. */
-import { Credentials, KernelApi, KernelClient } from "appkernel"
+import { Credentials, KernelApi, KernelClient, TokensApi } from "appkernel"
 import { Cause, Effect, Redacted } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { UsersApi } from "../../examples/shop/descriptions/Users.ts"
@@ -9,6 +9,7 @@ import { User } from "../../examples/shop/models/User.ts"
 const api = KernelApi.make("shop")
   .register(UsersApi, { urlBase: "/api/v1" })
   .register(Product, { urlBase: "/api/v1", methods: ["GET", "POST"] })
+  .register(TokensApi.description, { urlBase: "/api/v1" })
   .enableSecurity()
 
 /** A client that signs in at the service's address for it. */
@@ -35,6 +36,13 @@ const program = Effect.gen(function*() {
     })
   const wrong = yield* Effect.flip(change("wrong password"))
   const { result: changed } = yield* change("correct horse")
+  const { refresh_token } = yield* anonymous.tokens.token({
+    payload: { grant_type: "password", username: "jane@example.com", password: Redacted.make("battery staple") }
+  })
+  yield* anonymous.tokens.revoke({ payload: { token: refresh_token } })
+  const ended = yield* Effect.flip(
+    anonymous.tokens.token({ payload: { grant_type: "refresh_token", refresh_token } })
+  )
   const missing = yield* Effect.flip(client.products.get({ params: { id: Product.fields.id.make("P-none") } }))
   const forbidden = yield* Effect.flip(client.users.get({ params: { id: User.fields.id.make("U-other") } }))
   const admin = yield* clientOf("admin@shop.example", "maple meadow")
@@ -47,6 +55,7 @@ const program = Effect.gen(function*() {
     forbidden._tag,
     wrong._tag,
     changed,
+    ended._tag,
     missing._tag,
     // A date-time, not the text that was sent.
     `${lamp?.name}: ${lamp?.added.epochMilliseconds === undefined ? "no date" : "a date"}`

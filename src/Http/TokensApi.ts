@@ -1,0 +1,123 @@
+/**
+ * The description of `Tokens`: what clients and browsers know of it, without what signs tokens or finds accounts. `Tokens`
+ * documents its endpoints.
+ *
+ * **Example** (Signing in and out in a browser)
+ *
+ * ```ts check
+ * import { Effect, Redacted } from "effect"
+ * import { FetchHttpClient } from "effect/http"
+ * import { KernelApi, KernelClient, TokensApi } from "appkernel"
+ *
+ * const api = KernelApi.make("shop").register(TokensApi.description, { urlBase: "/api/v1" })
+ *
+ * export const program = Effect.gen(function*() {
+ *   const client = yield* KernelClient.make(api, { baseUrl: "https://shop.example" })
+ *   const { refresh_token } = yield* client.tokens.token({
+ *     payload: { grant_type: "password", username: "jane@example.com", password: Redacted.make("correct horse") }
+ *   })
+ *   yield* client.tokens.revoke({ payload: { token: refresh_token } })
+ * }).pipe(Effect.provide(FetchHttpClient.layer))
+ * ```
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { TooManyRequests } from "./HttpError.ts"
+import * as Service from "./Service.ts"
+import { ServiceError } from "./ServiceError.ts"
+
+/**
+ * Occurs when the name or the password is wrong, or when a refresh token is unknown, expired, used or revoked. It does not
+ * say which.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class InvalidGrant extends ServiceError<InvalidGrant>()("invalid_grant", {
+  status: 400,
+  message: "The credentials are wrong or no longer valid"
+}) {}
+
+/**
+ * Occurs when a parameter of the grant is missing.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class InvalidRequest extends ServiceError<InvalidRequest>()("invalid_request", {
+  status: 400,
+  message: "A parameter is missing",
+  fields: { parameter: Schema.String }
+}) {}
+
+/**
+ * Occurs when the `grant_type` is another one than `password` and `refresh_token`.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class UnsupportedGrantType extends ServiceError<UnsupportedGrantType>()("unsupported_grant_type", {
+  status: 400,
+  message: "The grant_type must be password or refresh_token"
+}) {}
+
+/**
+ * What callers send for tokens.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const Grant = Schema.Struct({
+  grant_type: Schema.optionalKey(Schema.String),
+  username: Schema.optionalKey(Schema.String),
+  password: Schema.optionalKey(Schema.Redacted(Schema.String)),
+  refresh_token: Schema.optionalKey(Schema.Redacted(Schema.String))
+}).annotate({ identifier: "Grant" })
+
+/**
+ * The tokens that a caller gets (RFC 6749, section 5.1).
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const TokenResponse = Schema.Struct({
+  access_token: Schema.Redacted(Schema.String),
+  token_type: Schema.Literal("Bearer"),
+  /** Seconds. */
+  expires_in: Schema.Int,
+  refresh_token: Schema.Redacted(Schema.String)
+}).annotate({ identifier: "TokenResponse" })
+
+/**
+ * The description of the service. A `KernelApi` and `Tokens.service` have it in common.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const description = Service.describe("TokenService")
+  .operation("token", {
+    path: "/token",
+    anonymous: true,
+    payload: Grant,
+    form: true,
+    success: TokenResponse,
+    error: [InvalidGrant, InvalidRequest, UnsupportedGrantType, TooManyRequests],
+    summary: "Sign in, or renew the tokens of a sign-in",
+    description:
+      "With `grant_type` `password`: `username` and `password`. With `refresh_token`: `refresh_token`, which "
+      + "counts once. RFC 6749, sections 4.3 and 6."
+  })
+  .operation("revoke", {
+    path: "/token/revoke",
+    anonymous: true,
+    payload: Schema.Struct({
+      token: Schema.optionalKey(Schema.Redacted(Schema.String)),
+      token_type_hint: Schema.optionalKey(Schema.String)
+    }).annotate({ identifier: "Revocation" }),
+    form: true,
+    error: InvalidRequest,
+    summary: "Sign out: end the sign-in that a token came from",
+    description:
+      "The `token` is an access token or a refresh token. One that is unknown or expired is no error. RFC 7009."
+  })
