@@ -219,14 +219,10 @@ const all = (values: ReadonlyArray<unknown>): unknown => values
 
 const someValues =
   (make: (input: Expression, n: Expression, order: Order) => Accumulator<Candidate | undefined>): Make =>
-  (operand, context) =>
-    isDocument(operand) && Object.hasOwn(operand, "input") && Object.hasOwn(operand, "n")
-      ? make(
-        parseExpression(operand["input"], context),
-        parseExpression(operand["n"], context),
-        orderOf(context.collator)
-      )
-      : reject("an input and n are needed")
+  (operand, context) => {
+    const { input, n } = { ...namesOf(operand, "an accumulator of n values", ["input", "n"]) }
+    return make(parseExpression(input, context), parseExpression(n, context), orderOf(context.collator))
+  }
 
 const placed = (retain: (n: number) => Retained): Make =>
   someValues((input, n) => chosen((document) => ({ order: [], value: input(document) ?? null }), n, retain, all))

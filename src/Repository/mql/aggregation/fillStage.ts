@@ -74,9 +74,9 @@ const fillOf = (path: string, fill: unknown, context: ExpressionContext): Fill =
 /** May throw. */
 const partitionKey = (partitionBy: unknown, partitionByFields: unknown, context: ExpressionContext): Expression => {
   if (partitionBy !== undefined) {
-    return partitionByFields === undefined
+    return partitionByFields === undefined && (typeof partitionBy === "string" || isDocument(partitionBy))
       ? partitionOf(parseExpression(partitionBy, context))
-      : reject("$fill takes partitionBy or partitionByFields")
+      : reject("$fill takes an expression as its partitionBy, or partitionByFields")
   }
   const fields = partitionByFields === undefined ? [] : listOf("partitionByFields of $fill", partitionByFields)
   return fieldsKey(fields.map((path) => pathOf("partitionByFields of $fill", path)))

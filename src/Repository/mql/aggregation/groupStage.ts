@@ -5,13 +5,13 @@
 import { type Collator, orderOf } from "../../bson/collator.ts"
 import { EqualTexts } from "../../bson/equalTexts.ts"
 import { encodeComponent } from "../../bson/keyEncoding.ts"
-import { type BsonNumber, compareNumbers, plainNumber } from "../../bson/number.ts"
+import { type BsonNumber, compareNumbers, isInt } from "../../bson/number.ts"
 import type { Direction } from "../../bson/path.ts"
 import { isDocument, setField } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type BatchIterator, concat, consumeThen, ended, mapEach, releasing } from "../execution/batchIterator.ts"
 import { sorted } from "../execution/mergeSort.ts"
-import { type ExpressionContext, namesOf } from "../expression/expression.ts"
+import { type ExpressionContext, namesOf, wholeOf } from "../expression/expression.ts"
 import { isComputed, parseExpression } from "../expression/parseExpression.ts"
 import { beginEvaluation, charge } from "../limits/costBudget.ts"
 import { catchRejection, reject } from "../limits/queryProblem.ts"
@@ -43,12 +43,12 @@ export const parseBucketAuto: StageParser = (operand, context) => {
   const { equals } = orderOf(collator)
   const specification = namesOf(operand, "$bucketAuto", ["groupBy", "buckets"], ["granularity", "output"])
   const { buckets: given, granularity, groupBy, output = { count: { $sum: 1 } } } = { ...specification }
-  const buckets = plainNumber(given)
+  const buckets = wholeOf("the buckets of $bucketAuto", given)
   const rounding = granularityOf(granularity)
   if (granularity !== undefined && rounding === undefined) {
     return reject("the granularity of $bucketAuto is the name of a series of preferred numbers")
   }
-  if (typeof buckets !== "number" || !Number.isInteger(buckets) || buckets < 1 || !isDocument(output)) {
+  if (!isInt(buckets) || buckets < 1 || !isDocument(output)) {
     return reject("$bucketAuto needs a number of buckets from 1, and an output that is a document")
   }
   if (!isComputed(groupBy)) return reject("$bucketAuto needs a path or an expression as its groupBy")

@@ -165,7 +165,7 @@ const parseCount: StageParser = (operand) => {
 
 const parseSample: StageParser = (operand, { memory, random }) => {
   const size = naturalNumber(namesOf(operand, "$sample", ["size"])["size"])
-  if (size === undefined) return reject("$sample needs a size")
+  if (size === undefined || size === 0) return reject("$sample needs a whole number from 1 as its size")
   return (source) => {
     // Reservoir sampling: each document is equally likely to be in the sample.
     const sample: Array<Document> = []

@@ -193,7 +193,15 @@ export const textOf = (name: string, value: unknown): string =>
   typeof value === "string" ? value : reject(`${name} needs a text`)
 
 /**
- * The names on the path of a field: none is empty, and none begins with `$` but those of a reference to a document.
+ * Whether a path may lead through a name: it isn't empty, and begins with `$` only in a reference to a document.
+ *
+ * @internal
+ */
+export const isFieldName = (name: string): boolean =>
+  name !== "" && !name.includes("\0") && (!name.startsWith("$") || isReferenceField(name))
+
+/**
+ * The names on the path of a field.
  *
  * @internal
  */
@@ -257,6 +265,3 @@ export const costOf = (expression: unknown): number => {
 const constants = new WeakSet<Expression>()
 
 const valueCost = 4
-
-const isFieldName = (name: string): boolean =>
-  name !== "" && !name.includes("\0") && (!name.startsWith("$") || isReferenceField(name))

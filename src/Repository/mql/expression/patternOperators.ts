@@ -50,10 +50,11 @@ interface Match {
 const searchCost = (text: string, from: number, { size }: Pattern): number => (text.length - from) * (10 + size)
 
 const searchOf = ({ input, options, regex }: Named): readonly [text: string, pattern: Pattern] | undefined => {
-  if (isNothing(input)) return undefined
-  if (typeof input !== "string") return reject("a regular expression needs a text as its input")
-  const pattern = patternOf(regex, options)
-  return Result.isFailure(pattern) ? reject(pattern.failure) : [input, pattern.success]
+  if (!isNothing(input) && typeof input !== "string") return reject("a regular expression needs a text as its input")
+  if (isNothing(regex)) return undefined
+  // MongoDB rejects a malformed pattern for nothing, too.
+  const pattern = Result.getOrElse(patternOf(regex, options), reject)
+  return isNothing(input) ? undefined : [input, pattern]
 }
 
 /** The start and the end of a match or of one of its groups; -1 for a group without a match. */

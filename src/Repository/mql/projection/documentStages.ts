@@ -30,8 +30,8 @@ const parseAddFields: DocumentStageParser = (operand, context) => {
 
 const parseUnset: DocumentStageParser = (operand, context) => {
   const paths = isArray(operand) ? operand : [operand]
-  if (paths.length === 0 || !paths.every((path) => typeof path === "string" && path !== "")) {
-    return reject("$unset needs the path of a field, or an array of at least one")
+  if (paths.length === 0 || !paths.every((path) => typeof path === "string") || new Set(paths).size < paths.length) {
+    return reject("$unset needs the path of a field, or an array of different ones")
   }
   return parseProject(Object.fromEntries(paths.map((path) => [path, false])), context)
 }

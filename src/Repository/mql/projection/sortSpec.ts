@@ -6,6 +6,7 @@ import type { Collator } from "../../bson/collator.ts"
 import { directionOf } from "../../bson/normalise.ts"
 import { type Direction, segmentsOf } from "../../bson/path.ts"
 import { isDocument } from "../../bson/value.ts"
+import { isFieldName } from "../expression/expression.ts"
 import { type Problem, rejected } from "../limits/queryProblem.ts"
 import { byScore, isScore } from "./textScore.ts"
 
@@ -22,7 +23,7 @@ export const parseSort = (
   if (!isDocument(sort)) return Result.fail(rejected("a sort must be a document"))
   const entries = Object.entries(sort).map(([path, value]) => [path, directionOf(value)] as const)
   const wrong = entries.find(([path, value]) =>
-    !(isDirection(value) || (isSearch && isScore(value))) || path === "" || path.startsWith("$")
+    !(isDirection(value) || (isSearch && isScore(value))) || !segmentsOf(path).every(isFieldName)
   )
   return wrong === undefined
     ? Result.succeed(

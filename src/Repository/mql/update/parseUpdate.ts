@@ -137,7 +137,9 @@ const pushed: Reader = (operand, { collator }): Push => {
     return reject("$push needs whole numbers as its $position and its $slice")
   }
   const sort = plainNumber($sort)
-  if (sort !== undefined && sort !== 1 && sort !== -1) orReject(parseSort(sort, collator))
+  if (sort !== undefined && sort !== 1 && sort !== -1 && orReject(parseSort(sort, collator)).length === 0) {
+    return reject("the $sort of $push needs at least one field")
+  }
   return { items: $each, position: $position, slice: $slice, sort }
 }
 

@@ -65,6 +65,15 @@ export const strictnessContract = (it: Tests, differs: Differs) => {
       { $graphLookup: { ...graph, connectToField: "$n" } },
       { $graphLookup: { ...graph, depthField: "$n" } },
       { $graphLookup: { ...graph, restrictSearchWithMatch: "n" } },
+      { $sort: { "a.$b": 1 } },
+      { $sort: { "a..b": 1 } },
+      { $sample: { size: 0 } },
+      { $unset: ["n", "n"] },
+      { $bucketAuto: { groupBy: "$n", buckets: 3_000_000_000 } },
+      { $fill: { partitionBy: 1, output: { n: { value: 1 } } } },
+      ...["$firstN", "$maxN"].map((name) => ({
+        $group: { _id: null, r: { [name]: { input: "$n", n: 1, other: 1 } } }
+      })),
       { $facet: { "a.b": [] } },
       { $facet: { $a: [] } },
       { $project: { n: {} } },
@@ -86,7 +95,8 @@ export const strictnessContract = (it: Tests, differs: Differs) => {
         { [name]: { input: "a", regex: /a/i, options: "m" } },
         { [name]: { input: "a", regex: /a/i, options: "i" } },
         { [name]: { input: "a", regex: "a", options: 1 } },
-        { [name]: { input: "a", regex: "a", other: 1 } }
+        { [name]: { input: "a", regex: "a", other: 1 } },
+        { [name]: { input: null, regex: "(" } }
       ])
     ])
   )
@@ -152,6 +162,16 @@ export const strictnessContract = (it: Tests, differs: Differs) => {
       })
   )
 
+  it.effect.each(differs("laxArguments") ? [] : [{}, { "a..b": 1 }])(
+    "rejects to push in the order %j",
+    ($sort) =>
+      Effect.gen(function*() {
+        const { name, store } = yield* collectionOf([{ _id: 1, l: [{ a: 1 }] }])
+        const error = yield* Effect.flip(store.updateOne(name, {}, { $push: { l: { $each: [{ a: 2 }], $sort } } }))
+        assert.strictEqual(error._tag, "QueryRejected")
+      })
+  )
+
   it.effect.skipIf(differs("projectedItems"))(
     "gives an item by $elemMatch after the other fields",
     () =>
@@ -169,8 +189,10 @@ export const strictnessContract = (it: Tests, differs: Differs) => {
   )
 
   page(
-    "matches of an empty pattern",
+    "matches of an empty pattern, and of none",
     constants([
+      [{ $regexMatch: { input: "a", regex: null } }, false, "emptyMatches"],
+      [{ $regexFind: { input: "a", regex: "$none" } }, null, "emptyMatches"],
       [
         { $map: { input: { $regexFindAll: { input: "abc", regex: "" } }, in: "$$this.idx" } },
         [0, 1, 2],
