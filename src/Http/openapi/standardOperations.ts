@@ -371,7 +371,10 @@ const unreadableCount: Node = {
 
 const location: Node = { description: "Where the new document is, where it is one", schema: { type: "string" } }
 
-const etag: Node = { description: "The document's version, for `If-Match`", schema: { type: "string" } }
+const etag: Node = {
+  description: "The document's version and a digest, for `If-Match` and `If-None-Match`",
+  schema: { type: "string" }
+}
 
 const requiredEtag: Node = { ...etag, required: true }
 

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { hash } from "node:crypto"
 import type { FieldProblem } from "../../Model/introspection.ts"
 import type { VersionConflict } from "../../Repository/RepositoryError.ts"
 import { PreconditionFailed } from "../HttpError.ts"
@@ -69,12 +70,12 @@ export const read = (
 }
 
 /**
- * The entity tag of a document's version. It is strong, since a version has one representation at each URL for callers who
- * see the same fields. `form` tells which fields these are; empty: all.
+ * The entity tag of a document: its version, and a digest of the text that its caller gets, which other programs may change
+ * without the version.
  *
  * @internal
  */
-export const etagOf = (version: number, form = ""): string => `"${opaqueOf(version, form)}"`
+export const etagOf = (version: number, text: string): string => `"${opaqueOf(version, text)}"`
 
 /**
  * Evaluates the preconditions of a read of an existing document. `version` is `undefined` if the model has none, and
@@ -85,11 +86,11 @@ export const etagOf = (version: number, form = ""): string => `"${opaqueOf(versi
 export const ofRead = (
   { ifMatch, ifNoneMatch }: Preconditions,
   version: number | undefined,
-  form?: string
+  text?: string
 ): "proceed" | "not modified" | "failed" =>
   ifMatch !== undefined && !strongly(ifMatch, version)
     ? "failed"
-    : ifNoneMatch !== undefined && weakly(ifNoneMatch, version, form)
+    : ifNoneMatch !== undefined && weakly(ifNoneMatch, version, text)
     ? "not modified"
     : "proceed"
 
@@ -184,15 +185,17 @@ const parse = (header: string): Condition | typeof malformed => {
 const strongly = (condition: Condition, version: number | undefined): boolean =>
   condition === "any" || version !== undefined && versionsOf(condition).includes(version)
 
-/** Without a form, the tags of a version in all forms match. */
-const weakly = (condition: Condition, version: number | undefined, form: string | undefined): boolean =>
-  condition === "any" ||
-  version !== undefined &&
-    condition.some(({ opaque }) =>
-      form === undefined ? versionIn(opaque) === version : opaque === opaqueOf(version, form)
-    )
+/** Without a text, all tags of the version match. */
+const weakly = (condition: Condition, version: number | undefined, text: string | undefined): boolean => {
+  if (condition === "any" || version === undefined) return condition === "any"
+  const own = text === undefined ? undefined : opaqueOf(version, text)
+  return condition.some(({ opaque }) => own === undefined ? versionIn(opaque) === version : opaque === own)
+}
 
-const opaqueOf = (version: number, form: string): string => form === "" ? `${version}` : `${version}-${form}`
+const opaqueOf = (version: number, text: string): string => `${version}-${hash("sha1", text).slice(0, digestLength)}`
+
+/** 64 bits: two texts of one version have the same digest by chance only. */
+const digestLength = 16
 
 /** The versions of strong tags. Other tags match no document. */
 const versionsOf = (tags: ReadonlyArray<EntityTag>): ReadonlyArray<number> => [

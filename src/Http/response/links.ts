@@ -3,8 +3,6 @@
  *
  * @since 0.1.0
  */
-import { EJSON } from "bson"
-import * as crypto from "node:crypto"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import { quote } from "../../internal/json.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
@@ -28,8 +26,6 @@ export interface CallerLinks {
   readonly of: DocumentLinks
   /** Whether the links depend on the document, and then on any field of it. */
   readonly dependOnDocument: boolean
-  /** The part of an entity tag that tells what the links list; empty if they list everything. */
-  readonly tag: () => string
 }
 
 /**
@@ -72,25 +68,23 @@ export const ofResource = (resource: LinkedResource, view?: Pick<ModelView, "rul
   const readIndex = resource.methods.indexOf("GET")
   const known = new BoundedCache<CallerLinks>(maxLinks)
   const listing = (isListed: ReadonlyArray<boolean>, hasCollection: boolean): CallerLinks =>
-    known.getOrMake([hasCollection, ...isListed].map(Number).join(""), () => {
-      const tag = isListed.every((is) => is) ? "" : tagOf([hasCollection, ...isListed].join())
-      return { of: linksTo(resource, view, isListed, hasCollection), dependOnDocument: false, tag: () => tag }
-    })
+    known.getOrMake([hasCollection, ...isListed].map(Number).join(""), () => ({
+      of: linksTo(resource, view, isListed, hasCollection),
+      dependOnDocument: false
+    }))
   const linksBy = (rights: Rights): CallerLinks => {
     const hasCollection = readIndex >= 0 && rights[readIndex] !== false
     const filters = [...new Set(rights.filter((right) => typeof right === "object"))]
     if (filters.length === 0) return listing(rights.map((right) => right === true), hasCollection)
-    let tag: string | undefined
     return {
       of: dependentLinks(rights, filters, (isListed) => listing(isListed, hasCollection).of),
-      dependOnDocument: true,
-      tag: () => tag ??= tagOf(EJSON.stringify(rights))
+      dependOnDocument: true
     }
   }
   // A caller has the same rights in all requests with the same rules.
   const byRights = new WeakMap<Rights, CallerLinks>()
   return {
-    all: { of: linksTo(resource, view, everything, readIndex >= 0), dependOnDocument: false, tag: () => "" },
+    all: { of: linksTo(resource, view, everything, readIndex >= 0), dependOnDocument: false },
     by: (rights) => {
       const before = byRights.get(rights)
       if (before !== undefined) return before
@@ -102,9 +96,6 @@ export const ofResource = (resource: LinkedResource, view?: Pick<ModelView, "rul
 }
 
 const maxLinks = 64
-
-const tagOf = (text: string): string =>
-  crypto.createHash("sha256").update(text).digest("base64url").replaceAll("-", "_").slice(0, 8)
 
 /** The links of each document list what the document's filters admit. */
 const dependentLinks = (
@@ -169,7 +160,7 @@ const linksTo = (
  * @category constructors
  * @since 0.1.0
  */
-export const none: ResourceLinks = { all: { of: () => "", dependOnDocument: false, tag: () => "" }, by: () => none.all }
+export const none: ResourceLinks = { all: { of: () => "", dependOnDocument: false }, by: () => none.all }
 
 /**
  * The URL of a document.

@@ -2,21 +2,17 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import { constant } from "effect/Function"
-import { managedField, type Serialiser } from "../../Model/introspection.ts"
+import type { Serialiser } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { ResourceInfo } from "../Registration.ts"
-import { etagOf } from "../request/preconditions.ts"
 import { CallerViews } from "../view/callerView.ts"
 import type { CallerDocuments, ModelView } from "../view/modelView.ts"
 import type { ResponseEffect } from "./callFailures.ts"
 import { identifierOf } from "./identifier.ts"
 import type { ItemTexts } from "./itemTexts.ts"
-import * as responses from "./json.ts"
 import * as Links from "./links.ts"
-
-type Headers = { readonly [name: string]: string }
 
 /**
  * The wire form of a resource's documents.
@@ -34,15 +30,6 @@ export interface Representation {
   readonly textBy: (fields: ReadonlyArray<string>) => (document: Document) => string | undefined
   /** Whether the links of a document depend on it. */
   readonly linksDependOnDocument: boolean
-  /** The part of an entity tag that tells which fields and links are shown. */
-  readonly tagOf: (document: Document) => string
-  /** {@link Representation.tagOf} of every document, if it is the same. */
-  readonly tag: (() => string) | undefined
-  /** The entity tag (RFC 9110, section 8.8.3) of a versioned document. */
-  readonly headersOf: (document: Document) => Headers | undefined
-  readonly respond: (document: Document, status?: number, headers?: Headers) => ResponseEffect
-  /** The response of the document's selected fields. */
-  readonly respondWith: (fields: ReadonlyArray<string>) => (document: Document) => ResponseEffect
   /** Fails for a document that can't be serialised with the repository's own description of its problems. */
   readonly corrupt: (document: Document) => ResponseEffect
 }
@@ -66,9 +53,8 @@ export const representationsOf = (
   }
 ): Representations => {
   const { model } = resource
-  const { isPlain, print, valueOf } = identifierOf(model)
+  const { isPlain, print, valueOf } = identifierOf(resource.model)
   const resourceLinks = Links.ofResource(resource, view)
-  const versionField = managedField(model, "version")
   const corrupt = (document: Document): ResponseEffect =>
     Effect.flatMap(
       repository.findById(valueOf(document["_id"])),
@@ -84,42 +70,18 @@ export const representationsOf = (
       : form.serialise
     const textOf = (document: Document) => serialise(document, links.of(print(document["_id"]), document))
     const isOfDocument = form !== undefined && isPlain && !links.dependOnDocument
-    const tagOf = (document: Document) => formOf(document).tag + links.tag()
     const textBy = (fields: ReadonlyArray<string>) => {
       const selected = form?.selected(fields)
       return (document: Document) =>
         (selected ?? formOf(document).selected(fields))(document, links.of(print(document["_id"]), document))
     }
-    const headersOf = (document: Document) =>
-      versionField === undefined ? undefined : { etag: etagOf(Number(document[versionField]), tagOf(document)) }
-    const respond = (
-      text: string | undefined,
-      document: Document,
-      status?: number,
-      headers?: Headers
-    ): ResponseEffect =>
-      text === undefined
-        ? corrupt(document)
-        : Effect.succeed(responses.json(
-          text,
-          status,
-          versionField === undefined ? headers : { ...headers, ...headersOf(document) }
-        ))
     return {
       isShown,
       textOf,
       itemOf: isOfDocument ? itemTexts.keeping(textOf) : textOf,
       textBy,
       linksDependOnDocument: links.dependOnDocument,
-      tagOf,
-      tag: form === undefined ? undefined : () => form.tag + links.tag(),
-      headersOf,
-      corrupt,
-      respond: (document, status, headers) => respond(textOf(document), document, status, headers),
-      respondWith: (fields) => {
-        const textOf = textBy(fields)
-        return (document) => respond(textOf(document), document)
-      }
+      corrupt
     }
   }
 

@@ -1,10 +1,6 @@
 import * as Effect from "effect/Effect"
 import { managedField } from "../../Model/introspection.ts"
-import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
-import { documentOperationsOf, textOfId } from "../../Repository/introspection.ts"
-import type { Repository } from "../../Repository/Repository.ts"
-import { DocumentNotFound } from "../../Repository/RepositoryError.ts"
 import type { ResourceInfo } from "../Registration.ts"
 import { etagOf } from "../request/preconditions.ts"
 import { appliedHeaders, type Return } from "../request/prefer.ts"
@@ -24,8 +20,8 @@ export interface WrittenDocument {
   readonly _tag: "Document"
   /** The identifier, as it is stored. */
   readonly id: unknown
-  /** As it is stored now; `undefined` where that was not read. */
-  readonly document: Document | undefined
+  /** As it is stored now. */
+  readonly document: Document
   readonly created: boolean
 }
 
@@ -47,13 +43,11 @@ export type Written =
  */
 export const writeResponses = (
   { model, path }: ResourceInfo,
-  repository: Repository<Model.Any>,
   representations: Representations,
-  { form, isReadable, isWhole }: Pick<ModelView, "form" | "isReadable" | "isWhole">
+  { isReadable }: Pick<ModelView, "isReadable">
 ): (written: Written, prefer: Return | undefined) => ResponseEffect => {
-  const { print, valueOf, write } = identifierOf(model)
-  const documents = documentOperationsOf(repository)
-  const isVersioned = managedField(model, "version") !== undefined
+  const { print, write } = identifierOf(model)
+  const versionField = managedField(model, "version")
 
   /** Every write of a versioned document has its `ETag`, an insertion its `Location`. */
   const headersFor = ({ created, id }: WrittenDocument, etag: Headers | undefined) =>
@@ -77,28 +71,19 @@ export const writeResponses = (
   const shown = (written: WrittenDocument, prefer: Return | undefined): ResponseEffect =>
     Effect.withFiber((fiber) => {
       const representation = representations(fiber)
-      return Effect.flatMap(
-        written.document === undefined
-          ? documents.findById(valueOf(written.id), { access: written.created ? "insert" : "update" })
-          : Effect.succeed(written.document),
-        (document): ResponseEffect => {
-          if (document === undefined && isWhole) {
-            return Effect.fail(new DocumentNotFound({ model: model.modelName, id: textOfId(print(written.id)) }))
-          }
-          if (document === undefined || !representation.isShown(document)) {
-            return resultOf(written, undefined, undefined)
-          }
-          const etag = representation.headersOf(document)
-          return prefer !== "representation" ? resultOf(written, etag, prefer) : representation.respond(
-            document,
-            written.created ? 201 : 200,
-            {
-              ...headersFor(written, etag),
-              ...appliedHeaders[prefer],
-              "content-location": Links.hrefOf(path, print(written.id))
-            }
-          )
-        }
+      const { created, document, id } = written
+      if (!representation.isShown(document)) {
+        return resultOf(written, undefined, prefer === "representation" ? undefined : prefer)
+      }
+      const text = representation.textOf(document)
+      if (text === undefined) return representation.corrupt(document)
+      const etag = versionField === undefined ? undefined : { etag: etagOf(Number(document[versionField]), text) }
+      return prefer !== "representation" ? resultOf(written, etag, prefer) : Effect.succeed(
+        responses.json(text, created ? 201 : 200, {
+          ...headersFor(written, etag),
+          ...appliedHeaders[prefer],
+          "content-location": Links.hrefOf(path, print(id))
+        })
       )
     })
 
@@ -108,19 +93,12 @@ export const writeResponses = (
         return Effect.succeed(responses.operationResult("1"))
       case "Documents":
         return Effect.succeed(responses.operationResult(`[${written.ids.map(write).join(",")}]`, 201))
-      case "Document": {
-        if (!isReadable) return resultOf(written, undefined, prefer === "minimal" ? prefer : undefined)
-        const needsDocument = isVersioned && written.document === undefined && form === undefined
-        if (prefer === "representation" || needsDocument) return shown(written, prefer)
-        if (!isVersioned) return resultOf(written, undefined, prefer)
-        const { document } = written
-        return Effect.withFiber((fiber) => {
-          const representation = representations(fiber)
-          if (document === undefined) return resultOf(written, { etag: etagOf(1, representation.tag?.()) }, prefer)
-          const etag = representation.isShown(document) ? representation.headersOf(document) : undefined
-          return resultOf(written, etag, prefer)
-        })
-      }
+      case "Document":
+        return !isReadable
+          ? resultOf(written, undefined, prefer === "minimal" ? prefer : undefined)
+          : versionField === undefined && prefer !== "representation"
+          ? resultOf(written, undefined, prefer)
+          : shown(written, prefer)
     }
   }
 }

@@ -108,12 +108,12 @@ const insertsOfOne = (context: WriteContext, onPost: MethodHooks): (value: Value
       const sent = rulesOfInsert === undefined ? value : { ...value }
       return Effect.flatMapEager(complete(value, fiber), (completed) => {
         const document = toDocument(completed)
-        const inserted = Effect.as(documents.insert(document), {
+        const inserted = Effect.map(documents.insert(document), (document) => ({
           _tag: "Document" as const,
           id: document["_id"],
-          document: undefined,
+          document,
           created: true
-        })
+        }))
         return rulesOfInsert === undefined
           ? inserted
           : Effect.andThen(rulesOfInsert(sent, document, { isFinal: true }), inserted)

@@ -26,6 +26,7 @@ import * as UrlQuery from "../query/urlQuery.ts"
 import * as preconditions from "../request/preconditions.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
 import { writeDocument } from "../response/documentJson.ts"
+import * as responses from "../response/json.ts"
 import * as Links from "../response/links.ts"
 import { addAll, type ListResponse, type ListResponses } from "../response/listResponse.ts"
 import { expectations, type FieldResolver, parameters as parametersOf } from "../response/problemFields.ts"
@@ -168,22 +169,22 @@ const documentAnswer = ({ model, respondBadRequest }: ReadContext) => {
     headers: preconditions.Headers,
     fields: UrlQuery.UrlQuery["fields"]
   ): ResponseEffect => {
-    const response = fields === undefined
-      ? representation.respond(document)
-      : representation.respondWith(fields)(document)
-    if (versionField === undefined && headers["if-none-match"] === undefined && headers["if-match"] === undefined) {
-      return response
-    }
+    const text = fields === undefined ? representation.textOf(document) : representation.textBy(fields)(document)
+    if (text === undefined) return representation.corrupt(document)
     const version = versionField === undefined ? undefined : Number(document[versionField])
+    const own = version === undefined ? undefined : { etag: preconditions.etagOf(version, text) }
+    if (headers["if-none-match"] === undefined && headers["if-match"] === undefined) {
+      return Effect.succeed(responses.json(text, 200, own))
+    }
     const conditions = preconditions.read(headers)
     if (Result.isFailure(conditions)) return respondBadRequest(conditions.failure)
-    switch (preconditions.ofRead(conditions.success, version, representation.tagOf(document))) {
+    switch (preconditions.ofRead(conditions.success, version, text)) {
       case "failed":
         return Effect.fail(preconditions.failed)
       case "not modified":
-        return Effect.succeed(HttpServerResponse.empty({ status: 304, headers: representation.headersOf(document) }))
+        return Effect.succeed(HttpServerResponse.empty({ status: 304, headers: own }))
       case "proceed":
-        return response
+        return Effect.succeed(responses.json(text, 200, own))
     }
   }
 }

@@ -36,7 +36,7 @@ export const writeRoutes = (
   const read = writeReaders(registration, view, limits)
   const apply = writesOf(registration, repository, store, view)
   const conceal = withoutHiddenFields(view.rules)
-  const respond = writeResponses(registration, repository, representations, view)
+  const respond = writeResponses(registration, representations, view)
 
   const steps = <Body, E extends CallFailure>(
     reading: Effect.Effect<Result.Result<WriteRequest<Body>, ReadonlyArray<FieldProblem>>, E>,

@@ -1,4 +1,3 @@
-import * as crypto from "node:crypto"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import { compileSerialiser, memoizeByModel, type Serialiser } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
@@ -14,8 +13,6 @@ export interface DocumentForm {
   readonly serialise: Serialiser
   /** The serialiser of the selected fields. */
   readonly selected: (fields: ReadonlyArray<string>) => Serialiser
-  /** The part of an entity tag that tells the form; empty if the form has all fields. */
-  readonly tag: string
 }
 
 /**
@@ -26,14 +23,9 @@ export interface DocumentForm {
 export const formWithout = (model: Model.Any, hidden: FieldNames): DocumentForm =>
   forms(model).getOrMake(hidden.join(), () => {
     const shown = modelWithout(model, hidden)
-    return { serialise: compileSerialiser(shown), selected: selectionSerialisers(shown), tag: tagOf(hidden) }
+    return { serialise: compileSerialiser(shown), selected: selectionSerialisers(shown) }
   })
 
 const maxForms = 256
 
 const forms = memoizeByModel(() => new BoundedCache<DocumentForm>(maxForms))
-
-const tagOf = (hidden: FieldNames): string =>
-  hidden.length === 0
-    ? ""
-    : crypto.createHash("sha256").update(hidden.join()).digest("base64url").replaceAll("-", "_").slice(0, 8)

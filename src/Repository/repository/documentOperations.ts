@@ -44,7 +44,8 @@ export interface DocumentReads {
  * @internal
  */
 export interface DocumentWrites<A> {
-  readonly insert: (document: Document) => Effect.Effect<void, WriteError>
+  /** Succeeds with the document as it was inserted. */
+  readonly insert: (document: Document) => Effect.Effect<Document, WriteError>
   readonly insertMany: (documents: ReadonlyArray<Document>) => Effect.Effect<number, BulkInsertFailed | ReadError>
   /** The same as the repository's, but for the rules that the write is under: those of the caller if `undefined`. */
   readonly modify: <E, R>(

@@ -73,7 +73,9 @@ export const makeWrites = <M extends Model.Any>(
       insert: instrumented(
         "insertDocument",
         collection,
-        isUnmanaged ? documents.insertOne : (document) => Effect.asVoid(insertDocument(context, document))
+        isUnmanaged
+          ? (document) => Effect.as(documents.insertOne(document), document)
+          : (document) => insertDocument(context, document)
       ),
       insertMany: instrumented("bulkInsert", collection, (all) => insertAllDocuments(context, all)),
       patch: instrumented("patch", collection, patchSent),

@@ -80,7 +80,11 @@ describe("preconditions", () => {
     const at = (headers: { readonly [name: string]: string }, version?: number) =>
       ofRead(given(headers) ?? none, version)
     assert.strictEqual(ofRead(none, 3), "proceed")
-    assert.strictEqual(at({ "if-none-match": etagOf(3) }, 3), "not modified")
+    assert.strictEqual(at({ "if-none-match": etagOf(3, "{}") }, 3), "not modified")
+    assert.strictEqual(ofRead(given({ "if-none-match": etagOf(3, "{}") }) ?? none, 3, "{}"), "not modified")
+    assert.strictEqual(ofRead(given({ "if-none-match": etagOf(3, "{}") }) ?? none, 3, "[]"), "proceed")
+    assert.strictEqual(ofRead(given({ "if-none-match": `"3"` }) ?? none, 3, "{}"), "proceed")
+    assert.match(etagOf(3, "{}"), /^"3-[\da-f]{16}"$/u)
     assert.strictEqual(at({ "if-none-match": `W/"3"` }, 3), "not modified")
     assert.strictEqual(at({ "if-none-match": `"2", "4"` }, 3), "proceed")
     assert.strictEqual(at({ "if-none-match": "*" }, 3), "not modified")
