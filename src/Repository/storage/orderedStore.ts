@@ -4,7 +4,7 @@
  * All writes happen in jobs ({@link KeyValue.write}), one at a time. A job is atomic and, on disk, durable once its effect
  * succeeds. Reads see committed jobs and, within a job, its own writes.
  */
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type * as Result from "effect/Result"
 import { beginStep, isStepDone } from "../../internal/stepBudget.ts"
 import type { Document } from "../DocumentStore.ts"
@@ -148,6 +148,17 @@ export const takeSteps = <A>(steps: Steps<A>): IteratorResult<void, A> => {
   while (result.done !== true && !isStepDone()) result = steps.next()
   return result
 }
+
+/**
+ * Takes all steps; other fibers run between the turns. Dies with what a step throws.
+ *
+ * @internal
+ */
+export const inSteps = <A>(steps: Steps<A>): Effect.Effect<A> =>
+  Effect.suspend(() => {
+    const result = takeSteps(steps)
+    return result.done === true ? Effect.succeed(result.value) : Effect.andThen(Effect.yieldNow, inSteps(steps))
+  })
 
 /**
  * Records which documents of a collection are written, by their record ids. Uncommitted writes are included, those at its

@@ -8,7 +8,9 @@ import type * as Scope from "effect/Scope"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { problemOf } from "../../../internal/makeFolder.ts"
+import { inSteps } from "../orderedStore.ts"
 import { lockFile as ownerFile } from "./folderLock.ts"
+import { problemOfPages } from "./pages.ts"
 
 const dataFile = "data.mdb"
 const lockFile = "lock.mdb"
@@ -23,25 +25,28 @@ const lookEvery = 300
 // More than lmdb needs for its first pages; without room for them it crashes the process, too.
 const roomForNew = 65_536
 
-// Each of the first two pages is a meta page, with a magic number and a version after its header.
-const magicAt = 24
-const magic = 0xbeefc0de
-const versionAt = 28
-const version = 2
-const pageSizeAt = 48
-const headerLength = 52
+// In the lock file, after a magic number and a version: the number of the last commit.
+const lastCommitAt = 8
+
+// A larger file is not read as a whole when it is opened; this much takes about a second.
+const maxRead = 512 * 1024 * 1024
 
 /**
- * Why lmdb can't use a folder, or `undefined`.
+ * Why lmdb can't use a folder, or `undefined`. It is read in steps.
  *
  * @internal
  */
-export const problemOfFolder = (folder: string): string | undefined =>
-  problemOf(() => {
-    // Missing files are created.
-    if (sizeOf(path.join(folder, dataFile)) === 0) tryRoom(path.join(folder, roomFile))
-    prepareLock(path.join(folder, lockFile))
-    return isDatabase(path.join(folder, dataFile)) ? undefined : `${dataFile} is damaged, or no database`
+export const problemOfFolder = (folder: string): Effect.Effect<string | undefined> =>
+  Effect.suspend(() => {
+    const problem = problemOf(() => {
+      const [data, lock] = [path.join(folder, dataFile), path.join(folder, lockFile)]
+      // Missing files are created.
+      if (sizeOf(data) > 0) return prepareLock(lock)
+      tryRoom(path.join(folder, roomFile))
+      prepareLock(lock)
+      return hasCommits(lock) ? `${dataFile} is empty or was removed, but ${lockFile} tells of written data` : undefined
+    })
+    return problem === undefined ? problemOfData(path.join(folder, dataFile)) : Effect.succeed(problem)
   })
 
 /**
@@ -96,7 +101,7 @@ const sizeOf = (file: string): number => {
 }
 
 // Never opened and closed if it exists: closing it releases the process's locks on it, if it has the folder open.
-const prepareLock = (file: string): void => {
+const prepareLock = (file: string): undefined => {
   const found = fs.statSync(file, { throwIfNoEntry: false })
   if (found?.isFile() === true && found.size > 0) fs.accessSync(file, fs.constants.R_OK | fs.constants.W_OK)
   else fs.appendFileSync(file, Buffer.alloc(lockLength))
@@ -108,15 +113,20 @@ const tryRoom = (file: string): void => {
   Result.getOrThrow(written)
 }
 
-const isDatabase = (file: string): boolean => {
-  const descriptor = fs.openSync(file, "r")
-  const header = Buffer.alloc(headerLength)
-  const readAt = (position: number): boolean =>
-    fs.readSync(descriptor, header, 0, headerLength, position) === headerLength
-  const isMeta = (position: number): boolean =>
-    readAt(position) && header.readUInt32LE(magicAt) === magic && (header.readUInt32LE(versionAt) & 0xffff) === version
-  const isNew = fs.fstatSync(descriptor).size === 0
-  const isComplete = isNew || (isMeta(0) && isMeta(header.readUInt32LE(pageSizeAt)))
-  fs.closeSync(descriptor)
-  return isComplete
-}
+const hasCommits = (lock: string): boolean =>
+  fs.readFileSync(lock).subarray(lastCommitAt, lastCommitAt + 8).some((byte) => byte !== 0)
+
+const problemOfData = (file: string): Effect.Effect<string | undefined> =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => fs.openSync(file, "r")),
+    (descriptor) => {
+      const { size } = fs.fstatSync(descriptor)
+      if (size === 0) return Effect.succeed(undefined)
+      const steps = problemOfPages(descriptor, size > maxRead ? undefined : () => {})
+      return inSteps(steps).pipe(
+        Effect.catchDefect((cause) => Effect.succeed(cause instanceof Error ? cause.message : "it can't be read")),
+        Effect.map((problem) => problem && `${dataFile} is damaged: ${problem}`)
+      )
+    },
+    (descriptor) => Effect.sync(() => fs.closeSync(descriptor))
+  )

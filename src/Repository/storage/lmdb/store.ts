@@ -142,7 +142,7 @@ const prepareFolder = Effect.fnUntraced(function*(
   const unmade = yield* Effect.sync(() => makeFolder(location))
   if (unmade !== undefined) return yield* openFailed(location, unmade)
   yield* lockFolder(location)
-  const problem = yield* Effect.sync(() => problemOfFolder(location))
+  const problem = yield* problemOfFolder(location)
   if (problem !== undefined) return yield* openFailed(location, problem)
 })
 
