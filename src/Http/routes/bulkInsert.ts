@@ -5,13 +5,8 @@ import * as Result from "effect/Result"
 import { type bodyDecoder, type FieldProblem, limitProblems } from "../../Model/introspection.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
-import type {
-  AccessDenied,
-  BulkInsertFailed,
-  ReadError,
-  StoreError,
-  WriteError
-} from "../../Repository/RepositoryError.ts"
+import type { RowRules } from "../../Repository/introspection.ts"
+import type { BulkInsertFailed, ReadError, StoreError, WriteError } from "../../Repository/RepositoryError.ts"
 import { BadRequest, Conflict, Forbidden } from "../HttpError.ts"
 import { badRequestOf, translatable } from "../messages/message.ts"
 
@@ -90,31 +85,34 @@ export const completeAll = Effect.fnUntraced(function*<A>(
  */
 export const insertAll = Effect.fnUntraced(function*(
   items: ReadonlyArray<Values>,
-  { check, complete, insertMany, toDocument, transaction }: {
+  { complete, insertMany, rulesOf, toDocument, transaction }: {
     readonly complete: (item: Values, fiber: Fiber.Fiber<unknown, unknown>) => Effect.Effect<Values, ModelError>
-    /** Whether the caller may insert the document with the values that were sent. */
-    readonly check?:
-      | ((sent: Values, document: Values, index: number) => Effect.Effect<unknown, Forbidden | AccessDenied>)
+    /** The rules for the insertion of each item, if its caller may send it. Items under the same ones are inserted at once. */
+    readonly rulesOf?:
+      | ((sent: ReadonlyArray<Values>) => Effect.Effect<ReadonlyArray<RowRules | undefined>, Forbidden>)
       | undefined
-    readonly insertMany: (documents: ReadonlyArray<Values>) => Effect.Effect<unknown, BulkInsertFailed | ReadError>
+    readonly insertMany: (
+      documents: ReadonlyArray<Values>,
+      rules: RowRules | undefined
+    ) => Effect.Effect<unknown, BulkInsertFailed | ReadError>
     readonly toDocument: (completed: Values) => Values
     readonly transaction: DocumentStore["Service"]["transaction"]
   }
 ): Effect.fn.Return<ReadonlyArray<unknown>, BadRequest | Forbidden | Conflict | StoreError> {
   // The values are completed in place.
-  const sent = check === undefined ? items : items.map((item) => ({ ...item }))
+  const sent = rulesOf === undefined ? items : items.map((item) => ({ ...item }))
   // Generated values stay the same when the transaction is retried.
   const documents = (yield* completeAll(items, complete)).map(toDocument)
-  if (check !== undefined) {
-    yield* Effect.forEach(documents, (document, i) => rejectedAsItem(i, check(sent[i]!, document, i)), {
-      discard: true
-    })
-  }
-  yield* Effect.catchIf(
-    transaction(insertMany(documents)),
-    (error): error is BulkInsertFailed => error._tag === "BulkInsertFailed",
-    ({ failures: [first] }) => Effect.fail(rejectionOf(first?.index ?? 0, first?.error))
+  const rules = rulesOf === undefined ? [] : yield* rulesOf(sent)
+  const starts = Array.from(documents.keys()).filter((i) => i === 0 || rules[i] !== rules[i - 1])
+  const insertions = starts.map((start, i) =>
+    Effect.catchIf(
+      insertMany(documents.slice(start, starts[i + 1]), rules[start]),
+      (error): error is BulkInsertFailed => error._tag === "BulkInsertFailed",
+      ({ failures: [first] }) => Effect.fail(rejectionOf(start + (first?.index ?? 0), first?.error))
+    )
   )
+  yield* transaction(Effect.all(insertions, { discard: true }))
   return documents.map(({ _id }) => _id)
 })
 

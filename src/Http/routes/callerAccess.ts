@@ -6,7 +6,6 @@ import type { Filter } from "../../Repository/DocumentStore.ts"
 import {
   type Access,
   CallerRules,
-  nothing,
   type RowRules,
   storedIdOf,
   type UpdateGrant
@@ -129,25 +128,34 @@ const distinguished = (grants: ReadonlyArray<UpdateGrant>): ReadonlyArray<Update
 }
 
 /**
- * The rules for a `POST`. It inserts by the grants for `POST`, and replaces a document of the same identifier only if those for
- * `PUT` would let the caller do so as well, with the same fields.
+ * The rules for a `POST` by some of the grants for it. It inserts by these, and replaces a document of the same identifier only
+ * if the grants for `PUT` would let the caller do so as well, with the same fields.
  *
  * @internal
  */
-export const rulesOfCreating = (inserting: ReadonlyArray<Held>, replacing: ReadonlyArray<Held>): RowRules => {
+export const rulesOfCreating = (
+  inserting: ReadonlyArray<Held>,
+  replacing: ReadonlyArray<Held>
+): (by: ReadonlyArray<Held>) => RowRules => {
   const sameFields = fieldsOf(inserting) === fieldsOf(replacing)
-  const reach = sameFields ? allOf(reachOf(inserting), reachOf(replacing)) : nothing
-  const [inserted, replaced] = [leftBy(inserting), leftBy(replacing)]
-  const grants = distinguished(
-    inserting.flatMap((one) =>
-      replacing.map((other) => ({ rows: allOf(one.rows, other.rows), check: allOf(one.check, other.check) }))
-    )
-  )
-  return {
-    grants: () => grants,
-    // What was inserted is read for its response.
-    rows: (access) => access === "insert" ? inserted : reach,
-    check: (access) => access === "insert" ? inserted : allOf(inserted, replaced)
+  return (by) => {
+    const inserted = leftBy(by)
+    const pairs = !sameFields ?
+      [] :
+      by.flatMap((one) =>
+        replacing.flatMap((other) =>
+          one.id === other.id || one.fields === undefined && other.fields === undefined
+            ? [{ rows: allOf(one.rows, other.rows), check: allOf(one.check, other.check) }]
+            : []
+        )
+      )
+    const [reach, replaced, grants] = [reachOf(pairs), leftBy(pairs), distinguished(pairs)]
+    return {
+      grants: () => grants,
+      // What was inserted is read for its response.
+      rows: (access) => access === "insert" ? inserted : reach,
+      check: (access) => access === "insert" ? inserted : replaced
+    }
   }
 }
 

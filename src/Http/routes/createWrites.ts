@@ -99,13 +99,13 @@ const completerFor = ({ finalise, model, view }: WriteContext): ReturnType<typeo
     : completer(model)
 
 const insertsOfOne = (context: WriteContext, onPost: MethodHooks): (value: Values) => Write => {
-  const { documents, finalise, model, repository, rulesOfInsert, toDocument, withHooks } = context
+  const { documents, finalise, model, repository, rulesOfInserts, toDocument, withHooks } = context
   const complete = completerFor(context)
 
   const insert = (value: Values): Write =>
     Effect.withFiber((fiber) => {
       // The values are completed in place.
-      const sent = rulesOfInsert === undefined ? value : { ...value }
+      const sent = rulesOfInserts === undefined ? value : { ...value }
       return Effect.flatMapEager(complete(value, fiber), (completed) => {
         const document = toDocument(completed)
         const inserted = Effect.map(documents.insert(document), (document) => ({
@@ -114,9 +114,9 @@ const insertsOfOne = (context: WriteContext, onPost: MethodHooks): (value: Value
           document,
           created: true
         }))
-        return rulesOfInsert === undefined
+        return rulesOfInserts === undefined
           ? inserted
-          : Effect.andThen(rulesOfInsert(sent, document, { isFinal: true }), inserted)
+          : Effect.flatMap(rulesOfInserts([sent]), ([rules]) => underRules(inserted, model, rules))
       })
     })
 
@@ -134,9 +134,9 @@ const insertsOfOne = (context: WriteContext, onPost: MethodHooks): (value: Value
               write: (changed) => underRules(repository.insert(changed), model, rules)
             })
           )
-        return rulesOfInsert === undefined
+        return rulesOfInserts === undefined
           ? write()
-          : Effect.flatMap(rulesOfInsert(value, toDocument(instance), { isFinal: false }), write)
+          : Effect.flatMap(rulesOfInserts([value]), ([rules]) => write(rules))
       }
     )
 
@@ -144,7 +144,7 @@ const insertsOfOne = (context: WriteContext, onPost: MethodHooks): (value: Value
 }
 
 const insertsOfMany = (context: WriteContext, onPost: MethodHooks) => {
-  const { documents, finalise, model, repository, rulesOfInsert, store, toDocument, transactional, view, written } =
+  const { documents, finalise, model, repository, rulesOfInserts, store, toDocument, transactional, view, written } =
     context
   const complete = completerFor(context)
   const unnamed = withoutHiddenKeys(view.rules)
@@ -157,13 +157,8 @@ const insertsOfMany = (context: WriteContext, onPost: MethodHooks) => {
   const createAllWithHooks = Effect.fnUntraced(
     function*({ after, before }: MethodHooks, values: ReadonlyArray<Values>) {
       const instances = yield* completeAll(values, (value) => finalise(value, { isSent: true }))
-      const items = yield* Effect.forEach(instances, (instance, i) =>
-        Effect.map(
-          rulesOfInsert === undefined
-            ? Effect.undefined
-            : rulesOfInsert(values[i]!, toDocument(instance), { isFinal: false, prefix: `${i}.` }),
-          (rules) => ({ instance, rules })
-        ))
+      const rules = rulesOfInserts === undefined ? [] : yield* rulesOfInserts(values, ofIndex)
+      const items = instances.map((instance, i) => ({ instance, rules: rules[i] }))
       const prepare = (item: (typeof items)[number], i: number) =>
         before === undefined ? Effect.succeed(item) : Effect.mapBoth(before(item.instance, request), {
           onSuccess: (instance) => ({ ...item, instance }),
@@ -190,14 +185,14 @@ const insertsOfMany = (context: WriteContext, onPost: MethodHooks) => {
       ? unwrapped(createAllWithHooks(onPost, values))
       : insertAll(values, {
         complete: (value) => complete(value),
-        check: rulesOfInsert === undefined
-          ? undefined
-          : (sent, document, i) => rulesOfInsert(sent, document, { isFinal: true, prefix: `${i}.` }),
+        rulesOf: rulesOfInserts === undefined ? undefined : (all) => rulesOfInserts(all, ofIndex),
         toDocument,
-        insertMany: (all) => Effect.mapError(documents.insertMany(all), unnamed),
+        insertMany: (all, rules) => underRules(Effect.mapError(documents.insertMany(all), unnamed), model, rules),
         transaction: store.transaction
       })
 }
+
+const ofIndex = (index: number) => `${index}.`
 
 /** Adds the item's index to the paths of field problems. */
 const ofItem = (index: number, failed: HookFailed): HookFailed | BadRequest =>

@@ -62,12 +62,11 @@ export const preparedAccess = ({ isCall, isOwn, links, name, ruled }: {
     const own = all.filter(({ id }) => isOwn.has(id))
     const heldHere = (method: string) => heldFor([{ registration: ruled, held: all }], [method])
     const [readable, replacing] = ["GET", "PUT"].map((method) => heldHere(method).flatMap(({ held }) => held))
-    const rulesBy = (own: ReadonlyArray<Held>) =>
-      isCall
-        ? rulesOfAddressing(own, readable!)
-        : name === "POST"
-        ? rulesOfCreating(own, replacing!)
-        : rulesOfRoute(own)
+    const rulesBy = isCall
+      ? (own: ReadonlyArray<Held>) => rulesOfAddressing(own, readable!)
+      : name === "POST"
+      ? rulesOfCreating(own, replacing!)
+      : rulesOfRoute
     const rules = rulesBy(own)
     return {
       isCall,

@@ -1,20 +1,21 @@
 import type { Filter } from "../../Repository/DocumentStore.ts"
-import { nothing } from "../../Repository/introspection.ts"
-import type { Held } from "../../Security/introspection.ts"
+import { nothing, type UpdateGrant } from "../../Repository/introspection.ts"
 
 /**
  * The documents that grants reach together; none without a grant.
  *
  * @internal
  */
-export const reachOf = (held: ReadonlyArray<Held>): Filter | undefined => anyOf(held.map(({ rows }) => rows))
+export const reachOf = (grants: ReadonlyArray<Pick<UpdateGrant, "rows">>): Filter | undefined =>
+  anyOf(grants.map(({ rows }) => rows))
 
 /**
  * What writes by one of the grants may leave behind.
  *
  * @internal
  */
-export const leftBy = (held: ReadonlyArray<Held>): Filter | undefined => anyOf(held.map(({ check }) => check))
+export const leftBy = (grants: ReadonlyArray<Pick<UpdateGrant, "check">>): Filter | undefined =>
+  anyOf(grants.map(({ check }) => check))
 
 /**
  * The documents that match one of the filters; `undefined` matches all.

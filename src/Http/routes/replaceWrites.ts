@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { keptFields } from "../../Model/introspection.ts"
-import { textOfId, underRules } from "../../Repository/introspection.ts"
+import { textOfId } from "../../Repository/introspection.ts"
 import { DocumentNotFound } from "../../Repository/RepositoryError.ts"
 import type * as preconditions from "../request/preconditions.ts"
 import type { WrittenDocument } from "../response/writeResponse.ts"
@@ -73,7 +73,7 @@ export const replaceWrites = (context: WriteContext): ReplaceWith => {
           return {
             instance,
             previous: Option.some(previous),
-            write: (changed: Instance) => underRules(documents.replace(changed, { document, fields }), model, rules)
+            write: (changed: Instance) => documents.replace(changed, { document, fields, rules })
           }
         })
       )
@@ -87,7 +87,7 @@ export const replaceWrites = (context: WriteContext): ReplaceWith => {
           { previous, document, mode: "replace" },
           (kept) => replacement(id, kept, expected, { previous, version })
         )
-        return written(yield* underRules(documents.replace(instance, { document, fields }), model, rules), false)
+        return written(yield* documents.replace(instance, { document, fields, rules }), false)
       })
 
   /** Without an expected version, a conflict with another write is retried. */

@@ -2,7 +2,7 @@ import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import { finaliser, managedField } from "../../Model/introspection.ts"
+import { finaliser, managedField, modelTypeId } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document, DocumentStore } from "../../Repository/DocumentStore.ts"
 import {
@@ -13,7 +13,7 @@ import {
   textOfId
 } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
-import { AccessDenied, type StoreError, VersionConflict } from "../../Repository/RepositoryError.ts"
+import { type StoreError, VersionConflict } from "../../Repository/RepositoryError.ts"
 import type { Forbidden } from "../HttpError.ts"
 import * as preconditions from "../request/preconditions.ts"
 import type { CallFailure } from "../response/callFailures.ts"
@@ -79,6 +79,11 @@ export const writeContext = (
   const documents = documentOperationsOf(repository)
   const { fromDocument, toDocument } = documentCodec(model)
   const versionField = managedField(model, "version")
+
+  const managed = Object.keys(model.store.fields).filter((name) => model[modelTypeId][name]?.managed !== undefined)
+  /** What the repository keeps of a stored document, such as who inserted it. */
+  const managedIn = (document: Document): Document =>
+    Object.fromEntries(managed.flatMap((name) => Object.hasOwn(document, name) ? [[name, document[name]]] : []))
 
   const written = (instance: Instance, created: boolean): WrittenDocument => {
     const document = toDocument(instance)
@@ -150,7 +155,7 @@ export const writeContext = (
       if (previous === undefined) return Effect.andThen(fromDocument(document), whole)
       const attempts = view.of(fiber).updatesOf(document).map(({ admits, rowRules, rules }) =>
         Result.map(rules.keep(values, previous, mode), (kept): Attempt => ({
-          admits: (instance) => admits(toDocument(instance)),
+          admits: (instance) => admits({ ...managedIn(document), ...toDocument(instance) }),
           granted: Effect.map(complete({ ...kept }), (instance) => ({ instance, rules: rowRules }))
         }))
       )
@@ -161,24 +166,19 @@ export const writeContext = (
     })
   }
   /**
-   * The rules for the insertion of a document with these values; those of the caller if `undefined`. Fails with `Forbidden` if
-   * no grant allows to send them. Without `isFinal`, a hook may change what is left behind.
+   * The rules for the insertions of documents with these values, one by one: those of the grants that allow to send them, and
+   * those of the caller if `undefined`. Fails with `Forbidden` if no grant does.
    */
-  const rulesOfInsert = (
-    sent: Values,
-    document: Document,
-    { isFinal, prefix = "" }: { readonly isFinal: boolean; readonly prefix?: string | undefined }
-  ): Effect.Effect<RowRules | undefined, Forbidden | AccessDenied> =>
-    Effect.withFiber<RowRules | undefined, Forbidden | AccessDenied>((fiber) => {
-      const writes = view.of(fiber).insertsOf(document)
-      const attempts = writes.map((write) => Result.map(write.rules.keep(sent, undefined, "replace"), () => write))
-      const allowed = Arr.getSuccesses(attempts)
-      const [first] = allowed
-      if (first === undefined) return Effect.fail(fieldForbidden(prefix + Arr.getFailures(attempts)[0]))
-      const admitting = allowed.find(({ admits }) => admits(document))
-      return admitting === undefined && isFinal
-        ? Effect.fail(new AccessDenied({ model: model.modelName }))
-        : Effect.succeed((admitting ?? first).rowRules)
+  const rulesOfInserts = (
+    all: ReadonlyArray<Values>,
+    prefixOf: (index: number) => string = () => ""
+  ): Effect.Effect<ReadonlyArray<RowRules | undefined>, Forbidden> =>
+    Effect.withFiber<ReadonlyArray<RowRules | undefined>, Forbidden>((fiber) => {
+      const { insertRulesOf } = view.of(fiber)
+      const attempts = all.map((sent, i) =>
+        Result.mapError(insertRulesOf(sent), (field) => fieldForbidden(prefixOf(i) + field))
+      )
+      return Effect.fromResult(Result.all(attempts))
     })
 
   /** Runs the hooks and the write. `load` returns the instance to write, the stored instance, and how to write. */
@@ -210,7 +210,7 @@ export const writeContext = (
     transactional,
     view,
     keeping,
-    rulesOfInsert: view.dependsOnDocument ? rulesOfInsert : undefined,
+    rulesOfInserts: view.dependsOnDocument ? rulesOfInserts : undefined,
     documents,
     finalise,
     fromDocument,

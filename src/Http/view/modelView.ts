@@ -1,6 +1,7 @@
 import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
 import type * as Fiber from "effect/Fiber"
+import * as Result from "effect/Result"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import { memoizeByModel } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
@@ -20,7 +21,7 @@ import {
   unwritableByAll
 } from "./fieldRules.ts"
 import { namingOf } from "./naming.ts"
-import { type WriteRules, writeRulesOf } from "./writeRules.ts"
+import { type Values, type WriteRules, writeRulesOf } from "./writeRules.ts"
 
 /**
  * A model as the holders of a set of grants see it, compiled once for the set.
@@ -66,8 +67,11 @@ export interface CallerDocuments {
   readonly form: DocumentForm | undefined
   /** How the document may be updated: by any one of these. */
   readonly updatesOf: (document: Document) => GrantedWrites
-  /** How the document may be inserted: by any one of these. */
-  readonly insertsOf: (document: Document) => GrantedWrites
+  /**
+   * The rules for rows of an insertion of these values, by those grants that allow all of them; `undefined`: those of all grants
+   * of the caller. The failure is the name of a field that no such grant allows.
+   */
+  readonly insertRulesOf: (sent: Values) => Result.Result<RowRules | undefined, string>
   /** What a request of the caller may name. `undefined`: what the view's model has, in every document. */
   readonly naming: (() => Naming) | undefined
 }
@@ -107,7 +111,7 @@ export const wholeView = (model: Model.Any): ModelView => {
     formOf: () => form,
     form,
     updatesOf: () => writes,
-    insertsOf: () => writes,
+    insertRulesOf: () => Result.succeed(undefined),
     naming: undefined
   }
   return {
@@ -178,7 +182,9 @@ const makeView = (model: Model.Any, grants: CallerView): ModelView => {
       formOf: form === undefined ? (document) => formWithout(model, hiddenIn(document)) : () => form,
       form,
       updatesOf: rulesDependOnDocument ? (document) => writesBy(document, writing(document)) : () => anyWrite,
-      insertsOf: rulesDependOnDocument ? (document) => writesBy(document, view.write) : () => anyWrite,
+      insertRulesOf: rulesDependOnDocument
+        ? insertionsBy(model, view)
+        : () => Result.succeed(undefined),
       naming: hidden.dependsOnDocument ? () => namingOf(model, view.read, hidden) : undefined
     }
   }
@@ -220,6 +226,29 @@ const matchingBy = (
 const rowsOf = ({ rows }: HeldGrant) => rows
 
 const checkOf = ({ check }: HeldGrant) => check
+
+/** The rules are the same object for the same grants, so that a list can be inserted in few parts. */
+const insertionsBy = (model: Model.Any, view: CallerView): CallerDocuments["insertRulesOf"] => {
+  const groups = bySameFields(view.write).map((grants) => {
+    const unwritable = constantly(takenByAll(grants.map(unwritableBy)))
+    return {
+      grants,
+      rules: writeRulesOf(model, { hidden: constantly([]), unwritable, isUnseen: false, isPartlySeen: false })
+    }
+  })
+  const known = new Map<string, RowRules>()
+  return (sent) => {
+    const attempts = groups.map(({ grants, rules }) => Result.map(rules.keep(sent, undefined, "replace"), () => grants))
+    const allowed = Arr.getSuccesses(attempts)
+    if (allowed.length === attempts.length) return Result.succeed(undefined)
+    const [denied = ""] = Arr.getFailures(attempts)
+    if (allowed.length === 0) return Result.fail(denied)
+    const key = attempts.map(Result.isSuccess).join()
+    const rules = known.get(key) ?? view.rowRulesOf(allowed.flat())
+    known.set(key, rules)
+    return Result.succeed(rules)
+  }
+}
 
 /** The grants by the fields that they take away, those that take away the fewest first. */
 const bySameFields = (grants: ReadonlyArray<HeldGrant>): ReadonlyArray<ReadonlyArray<HeldGrant>> => {

@@ -51,7 +51,8 @@ export interface WriteRules {
   readonly keep: (values: Values, previous: unknown, mode: "replace" | "merge") => Result.Result<Values, string>
 }
 
-type Values = { readonly [key: string]: unknown }
+/** @internal */
+export type Values = { readonly [key: string]: unknown }
 
 /** @internal */
 export const writeRulesOf = (

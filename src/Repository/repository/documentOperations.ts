@@ -67,13 +67,15 @@ export interface DocumentWrites<A> {
 }
 
 /**
- * A document that was read, and the fields whose values an instance was computed from.
+ * A document that was read under the rules of the caller, and the fields whose values an instance was computed from.
  *
  * @internal
  */
 export interface DocumentRead {
   readonly document: Document
   readonly fields: ReadonlyArray<string>
+  /** The rules that the write is under; those of the caller if `undefined`. */
+  readonly rules: RowRules | undefined
 }
 
 /** @internal */

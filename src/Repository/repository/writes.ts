@@ -13,6 +13,7 @@ import { BulkInsertFailed, type VersionConflict, type WriteError } from "../Repo
 import { instrumented } from "../store/instrumented.ts"
 import * as Update from "../Update.ts"
 import type { AuditFields } from "./auditFields.ts"
+import { underRules } from "./callerRules.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
 import { unchangedSince } from "./documentFields.ts"
 import type { DocumentRead, DocumentWrites } from "./documentOperations.ts"
@@ -194,7 +195,7 @@ const replaceRead = <M extends Model.Any>(
     const document = toDocument(instance)
     const version = versionOf(context, document)
     const condition = unchangedSince(read.document, fields)
-    const replaced = yield* replaceDocument(context, document, { condition })
+    const replaced = yield* underRules(replaceDocument(context, document, { condition }), model, read.rules)
     return yield* replaced === undefined
       ? conflictOrNotFound(context, document["_id"], version ?? 0)
       : Effect.orDie(fromDocument(replaced))
