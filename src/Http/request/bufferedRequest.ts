@@ -1,4 +1,6 @@
 import { IncomingMessage } from "node:http"
+// Tests may replace the global `setImmediate`.
+import { clearImmediate, setImmediate } from "node:timers"
 
 /**
  * A request that can buffer its body until it is read: synchronously by {@link Request.body}, or as a stream.
@@ -15,10 +17,20 @@ export class Request extends IncomingMessage {
     return size > 0 && size <= this.readableHighWaterMark
   }
 
-  /** Buffers the body and calls `complete` when it has arrived. */
-  buffer(complete: () => void): void {
+  /**
+   * Buffers the body and calls `ready` when it has arrived or the turn of the event loop ends: the request may be refused
+   * without its body. What has arrived until then is the begin of the stream.
+   */
+  buffer(ready: () => void): void {
     this.#held = []
-    this.#complete = complete
+    const turn = setImmediate(() => {
+      this.#stream()
+      ready()
+    })
+    this.#complete = () => {
+      clearImmediate(turn)
+      ready()
+    }
   }
 
   /** The complete body, unless it is not buffered or is being read as a stream. */
@@ -39,10 +51,14 @@ export class Request extends IncomingMessage {
 
   override _read(size: number): void {
     super._read(size)
-    const buffered = this.#held
-    if (buffered === undefined || !this.complete) return
-    this.#held = undefined
-    for (const chunk of buffered) super.push(chunk)
+    if (this.#held === undefined || !this.complete) return
+    this.#stream()
     super.push(null)
+  }
+
+  #stream(): void {
+    const held = this.#held ?? []
+    this.#held = undefined
+    for (const chunk of held) super.push(chunk)
   }
 }

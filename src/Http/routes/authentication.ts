@@ -134,7 +134,7 @@ interface Found {
  */
 const makeFinder = (schemes: ReadonlyArray<Scheme>) => {
   const latest = new WeakMap<Socket, { readonly header: string; readonly value: string; readonly found: Found }>()
-  const byHeader = [...new Set(schemes.map(({ header }) => header))].map((header) => {
+  const byHeader = [...new Set([...standardHeaders, ...schemes.map(({ header }) => header)])].map((header) => {
     const own = schemes.filter((scheme) => scheme.header === header)
     return {
       header,
@@ -147,12 +147,12 @@ const makeFinder = (schemes: ReadonlyArray<Scheme>) => {
     const scheme = byWord.get(value.slice(0, Math.max(space, 0)).toLowerCase())
     if (scheme !== undefined) return { scheme, credentials: Redacted.make(value.slice(space + 1).trim()) }
     if (whole !== undefined) return { scheme: whole, credentials: Redacted.make(value) }
-    return space === -1 ? "malformed" : "scheme"
+    return space === -1 && byWord.size > 0 ? "malformed" : "scheme"
   }
   return (
     { headers, rawHeaders, socket }: Pick<IncomingMessage, "headers" | "rawHeaders" | "socket">
   ): Found | Reason | undefined => {
-    let found: Found | undefined
+    let found: Found | Reason | undefined
     for (const own of byHeader) {
       const { header } = own
       const value = headers[header]
@@ -164,14 +164,15 @@ const makeFinder = (schemes: ReadonlyArray<Scheme>) => {
         found = before.found
         continue
       }
-      const parsed = parse(own, value)
-      if (typeof parsed === "string") return parsed
-      latest.set(socket, { header, value, found: parsed })
-      found = parsed
+      found = parse(own, value)
+      if (typeof found !== "string") latest.set(socket, { header, value, found })
     }
     return found
   }
 }
+
+/** Credentials in these are there, also where no scheme knows them. */
+const standardHeaders = ["authorization", "x-api-key"]
 
 const isRepeated = (rawHeaders: ReadonlyArray<string>, name: string): boolean => {
   let count = 0

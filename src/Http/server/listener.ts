@@ -6,7 +6,7 @@ import { Request } from "../request/bufferedRequest.ts"
 /**
  * Node's server with three rules for the dispatch of requests:
  *
- * - A small body is read completely before the request is dispatched, so that its handler runs without waiting.
+ * - A small body that comes with its request is read before this is dispatched, so that its handler runs without waiting.
  * - A pipelined request waits until the previous responses on its connection are written, unless all these requests are
  *   safe (RFC 9112, section 9.3.2). The connection is paused meanwhile, so the number of waiting requests is bounded.
  * - Requests wait for the first request listener, where Node would leave them unanswered, and until

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Logger, Redacted, References, Schema, Tracer } from "effect"
 import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { TestClock } from "effect/testing"
+import { connect } from "node:net"
 import { makeErrorResponses } from "../../../src/Http/response/translation.ts"
 import { makeAuthenticator } from "../../../src/Http/routes/authentication.ts"
 import {
@@ -75,6 +76,22 @@ const challengesFor = ({ headers, proof }: Credential): string =>
     ? invalidToken
     : challenges
 
+/** A connection on which text is sent, and answers are received one by one. */
+const opened = Effect.fnUntraced(function*(text: string) {
+  const { address } = yield* HttpServer.HttpServer
+  const port = "port" in address ? address.port : 0
+  const socket = yield* Effect.acquireRelease(
+    Effect.sync(() => connect(port, "127.0.0.1", () => socket.write(text))),
+    (socket) => Effect.sync(() => socket.destroy())
+  )
+  return {
+    write: (more: string) => socket.write(more),
+    next: Effect.callback<string>((resume) => {
+      socket.once("data", (chunk) => resume(Effect.succeed(chunk.toString())))
+    })
+  }
+})
+
 describe("Authentication of a request", () => {
   it.layer(all)("by all schemes", (it) => {
     it.effect("proves who calls, or is refused with a reason in the log only, for every kind of credentials", () =>
@@ -106,6 +123,17 @@ describe("Authentication of a request", () => {
           )
           // Credentials that are wrong are refused where none are needed, too.
           assert.strictEqual((yield* send("GET", "/", undefined, headers)).status, isInvalid ? 401 : 200, name)
+        }
+      }))
+
+    it.effect("refuses a request without credentials before its body has arrived", () =>
+      Effect.gen(function*() {
+        for (const body of ["", "{\"name\": "]) {
+          const socket = yield* opened("POST /private HTTP/1.1\r\nHost: x\r\nContent-Length: 15\r\n\r\n" + body)
+          assert.match(yield* socket.next, /^HTTP\/1\.1 401 /u)
+          // The connection goes on after the rest of the body.
+          socket.write("{\"name\": \"Ann\"}".slice(body.length) + "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+          assert.match(yield* socket.next, /^HTTP\/1\.1 200 /u)
         }
       }))
 
@@ -204,6 +232,23 @@ describe("Authentication of a request", () => {
       }
     }).pipe(Effect.provide(Layer.provide(all, Layer.succeed(Tracer.Tracer, tracer))))
   })
+
+  it.effect("refuses credentials of a scheme that the service does not have, alone and beside others", () =>
+    Effect.gen(function*() {
+      const layer = serving.pipe(Layer.provide(passwords), Layer.provideMerge(server))
+      yield* Effect.gen(function*() {
+        const entries = yield* Entries
+        const jane = { authorization: basic("jane:correct:horse") }
+        const key = { "x-api-key": "any" }
+        const sent = [jane, key, { ...jane, ...key }, { authorization: "Bearer any" }, { authorization: "any" }]
+        const statuses = yield* Effect.forEach(
+          sent,
+          (headers) => Effect.map(send("GET", "/", undefined, headers), ({ status }) => status)
+        )
+        assert.deepStrictEqual(statuses, [200, 401, 401, 401, 401])
+        assert.deepStrictEqual(entries.map(({ reason }) => reason), ["scheme", "several", "scheme", "malformed"])
+      }).pipe(Effect.provide(layer))
+    }))
 
   it.effect("has the schemes of an application, which may replace a ready one", () =>
     Effect.gen(function*() {
