@@ -177,7 +177,7 @@ describe("KernelEngine", () => {
     >()
     const remove = client.users.delete({ params: { id: "U1" } })
     expectTypeOf<Effect.Error<typeof remove>>().toEqualTypeOf<
-      HttpError.BadRequest | HttpError.NotFound | HttpError.PreconditionFailed | Always
+      HttpError.BadRequest | HttpError.NotFound | HttpError.Conflict | HttpError.PreconditionFailed | Always
     >()
   })
 

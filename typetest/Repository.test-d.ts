@@ -337,7 +337,7 @@ describe("a repository of a model that is deleted softly", () => {
         RepositoryError.DocumentNotFound | RepositoryError.DocumentInvalid | RepositoryError.WriteError
       >
     >()
-    expectTypeOf(pages.purge()).toEqualTypeOf<Effect.Effect<number, RepositoryError.ReadError>>()
+    expectTypeOf(pages.purge()).toEqualTypeOf<Effect.Effect<number, RepositoryError.DeleteError>>()
   })
 
   it("does nothing of it for other models", () => {

@@ -11,7 +11,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import type { CircuitOpenError, RequestHandlingException } from "../Client/ClientError.ts"
 import { type ModelError, Problem } from "../Model/ModelError.ts"
-import type { DocumentNotFound, VersionConflict, WriteError } from "../Repository/RepositoryError.ts"
+import type { DeleteError, DocumentNotFound, VersionConflict, WriteError } from "../Repository/RepositoryError.ts"
 import { fromCallFailure, type UpstreamError } from "./UpstreamError.ts"
 
 /**
@@ -218,6 +218,7 @@ export const statusOf = {
 export type Failure =
   | ModelError
   | WriteError
+  | DeleteError
   | DocumentNotFound
   | VersionConflict
   | RequestHandlingException
@@ -234,6 +235,7 @@ export const failures: { readonly [K in Failure["_tag"]]: true } = {
   QueryRejected: true,
   AccessDenied: true,
   DocumentNotFound: true,
+  DocumentReferenced: true,
   DuplicateKey: true,
   VersionConflict: true,
   Unsupported: true,
@@ -274,6 +276,7 @@ export const fromFailure = (failure: Failure): HttpError => {
       return new Forbidden({ message: "You are not allowed to do this" })
     case "DocumentNotFound":
       return new NotFound({ message })
+    case "DocumentReferenced":
     case "DuplicateKey":
     case "VersionConflict":
       return new Conflict({ message })

@@ -9,6 +9,7 @@ import { toWire } from "./codec/serialiser.ts"
 import { relatedAnnotation, validatorAnnotation, type ValidatorEntry } from "./shape/annotations.ts"
 import { isConvertedCheck } from "./shape/conversion.ts"
 import { choicesOf, kindOf } from "./shape/kind.ts"
+import { referencesOf } from "./shape/references.ts"
 import { elementOf, isRequiredInput, type ModelLike, modelTypeId, nestedModel, unwrapped } from "./shape/variants.ts"
 
 /**
@@ -27,6 +28,8 @@ export interface FieldMetadata {
   /** The members of an enumeration in their wire form. */
   readonly values?: ReadonlyArray<string | number | boolean> | undefined
   readonly props?: Metadata | undefined
+  /** The model whose identifiers the field or the list holds. */
+  readonly reference?: string | undefined
   readonly default_value?: unknown
   readonly validators?: ReadonlyArray<ValidatorEntry> | undefined
 }
@@ -83,12 +86,14 @@ const describe = (model: ModelLike, name: string, outer: ReadonlyArray<string>):
   const described = inner === undefined ? undefined : describeModel(inner, outer)
   const elementType = element === undefined ? undefined : describeType(element)
   const validators = validatorsOf(model, name)
+  const reference = referencesOf(model).find(({ path }) => path.length === 1 && path[0] === name)
   return {
     label: `${model.modelName}.${name}`,
     required: isRequiredInput(model, name),
     ...(elementType === undefined
       ? described ?? describeType(schema)
       : { type: "list", sub_type: described ?? (elementType.values === undefined ? elementType.type : elementType) }),
+    ...(reference === undefined ? {} : { reference: reference.target().modelName }),
     ...(byDefault === undefined ? {} : { default_value: toWire(model, name, byDefault()) }),
     ...(validators.length === 0 ? {} : { validators })
   }

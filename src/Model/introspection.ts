@@ -14,6 +14,7 @@ export { idSchemaOf } from "./shape/idSchema.ts"
 export { kindOf } from "./shape/kind.ts"
 export { memoizeByModel } from "./shape/memoizeByModel.ts"
 export { childrenOf, withParts } from "./shape/nodes.ts"
+export { assertReferences, referencesOf, type ReferringField } from "./shape/references.ts"
 export {
   isModelList,
   restrictedModel,

@@ -49,6 +49,11 @@ export type * from "./StoreTypes.ts"
 export class DocumentStore extends Context.Service<DocumentStore, {
   /** A description for logs: `MongoDB at db.example:27017/shop`. Contains no credentials. */
   readonly description: string
+  /**
+   * How transactions see each other. With `"snapshot"` two of them may each write what the other one only reads; of
+   * `"serializable"` ones the outcome equals that of some order of them.
+   */
+  readonly isolation: "snapshot" | "serializable"
   /** Finds the document with this `_id`. Returns `undefined` if there is none. */
   readonly findById: (
     collection: string,

@@ -7,7 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { DeclarationError } from "../internal/declarationError.ts"
-import { managedField } from "../Model/introspection.ts"
+import { assertReferences, managedField, type ModelLike } from "../Model/introspection.ts"
 import * as JsonSchema from "../Model/JsonSchema.ts"
 import type * as Model from "../Model/Model.ts"
 import { DocumentStore } from "./DocumentStore.ts"
@@ -21,9 +21,13 @@ import { makeHistoryReads } from "./repository/historyReads.ts"
 import { makeHistoryWriter } from "./repository/historyWriter.ts"
 import type { ModelCollection } from "./repository/modelCollection.ts"
 import { indexesOf } from "./repository/modelIndexes.ts"
-import { makeModelWriter } from "./repository/modelWriter.ts"
+import { makeModelWriter, type ModelWriter } from "./repository/modelWriter.ts"
 import type { Operations } from "./repository/operations.ts"
 import { makeDocumentReads, makeReads } from "./repository/reads.ts"
+import { checkingReferences, installReferences } from "./repository/referenceChecks.ts"
+import { makeDeleting } from "./repository/referencedDeletes.ts"
+import { referrerOf } from "./repository/referrer.ts"
+import { registerReferrer } from "./repository/referrers.ts"
 import { makeSoftDeletes } from "./repository/softDeletes.ts"
 import type { IsSoftDeleted, SoftDeletes } from "./repository/softDeletion.ts"
 import { makeWrites } from "./repository/writes.ts"
@@ -131,10 +135,15 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
   const [{ makeModelCollection }, { underCallerRules }] = yield* Effect.promise(() =>
     Promise.all([import("./repository/storedCollection.ts"), import("./repository/ruledCollection.ts")])
   )
-  const all = makeModelCollection(model, store)
+  const collectionOf = (other: ModelLike) => makeModelCollection(other, store)
+  const all = collectionOf(model)
+  const ruledOf = (other: ModelLike) => underCallerRules(other, collectionOf(other), store)
+  assertReferences(model)
+  yield* installReferences(store, model)
+  registerReferrer(store, referrerOf(model, all, writerOf(model, store, { all, collection: all })))
   return withUnrestricted(
-    makeOperations(model, store, { all, collection: underCallerRules(model, all, store) }),
-    makeOperations(model, store, { all, collection: all })
+    makeOperations(model, store, { all, collection: ruledOf(model), collectionOf: ruledOf }),
+    makeOperations(model, store, { all, collection: all, collectionOf })
   )
 })
 
@@ -186,19 +195,37 @@ export const transaction = <A, E, R>(
 // internal
 // -----------------------------------------------------------------------------
 
-/** The operations on a collection. `all` is the complete collection, which a history records. */
+interface Collections {
+  /** The complete collection, which a history records. */
+  readonly all: ModelCollection
+  readonly collection: ModelCollection
+}
+
+/** Writes without a check of references. */
+const writerOf = (model: ModelLike, store: DocumentStore["Service"], { all, collection }: Collections): ModelWriter => {
+  const revisionField = managedField(model, "revision")
+  return revisionField === undefined
+    ? makeModelWriter(collection)
+    : makeHistoryWriter(model.modelName, revisionField, { all, collection, store })
+}
+
+/** The operations on a collection. `collectionOf` has the documents of another model that it may refer to. */
 const makeOperations = <M extends Model.Any>(
   model: M,
   store: DocumentStore["Service"],
-  { all, collection }: { readonly all: ModelCollection; readonly collection: ModelCollection }
+  { all, collection, collectionOf }: Collections & { readonly collectionOf: (model: ModelLike) => ModelCollection }
 ): Repository<M> => {
   const name = model.modelName
   const codec = documentCodec(model)
   const auditFields = auditFieldsOf(model)
   const [deletedField, revisionField] = [managedField(model, "deleted"), managedField(model, "revision")]
-  const writer = revisionField === undefined
-    ? makeModelWriter(collection)
-    : makeHistoryWriter(name, revisionField, { all, collection, store })
+  const writer = checkingReferences(model, writerOf(model, store, { all, collection }), {
+    all,
+    collection,
+    collectionOf,
+    store
+  })
+  const deleting = makeDeleting(model, collection, store)
   const { documentWrites, ...writes } = makeWrites(model, collection, writer, auditFields, codec)
   const operations: Operations<M> = {
     model,
@@ -206,8 +233,8 @@ const makeOperations = <M extends Model.Any>(
     ...makeReads(model, collection, codec),
     ...writes,
     ...(deletedField === undefined
-      ? makeDeletes(model, collection, writer)
-      : makeSoftDeletes(model, deletedField, collection, writer, auditFields, codec)),
+      ? makeDeletes(model, collection, writer, deleting)
+      : makeSoftDeletes(model, deletedField, collection, writer, auditFields, codec, deleting)),
     ...(revisionField === undefined ? {} : makeHistoryReads(model, collection, store, codec)),
     syncIndexes: store.syncIndexes(name, indexesOf(model)),
     installValidator: (options) =>

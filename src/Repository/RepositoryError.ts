@@ -151,6 +151,24 @@ export class AccessDenied extends Schema.TaggedError<AccessDenied>()("AccessDeni
 }
 
 /**
+ * Occurs when a document is deleted that another one refers to by a reference with `onDelete: "restrict"`. Nothing is deleted.
+ * `by` and `field` are the model and the field that refer to it. A retry fails until no document does.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class DocumentReferenced extends Schema.TaggedError<DocumentReferenced>()("DocumentReferenced", {
+  model: Schema.String,
+  id: Schema.String,
+  by: Schema.String,
+  field: Schema.String
+}) {
+  override get message(): string {
+    return `${this.model} ${this.id} can't be deleted, because the ${this.field} of another ${this.by} refers to it`
+  }
+}
+
+/**
  * Any failure of a store.
  *
  * @category errors
@@ -167,12 +185,21 @@ export type StoreError = DuplicateKey | StoreUnavailable | QueryRejected | Query
 export type ReadError = Exclude<StoreError, DuplicateKey>
 
 /**
- * Any failure of a write to documents of a model.
+ * Any failure of a delete.
  *
  * @category errors
  * @since 0.1.0
  */
-export type WriteError = StoreError | AccessDenied
+export type DeleteError = ReadError | DocumentReferenced
+
+/**
+ * Any failure of a write to documents of a model. A `ValidationException` of a valid instance is about a reference to a
+ * document that does not exist.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export type WriteError = StoreError | AccessDenied | ValidationException
 
 /**
  * Occurs when a bulk insert rejects some of its instances. `failures` has each rejection with the instance's index, from 0, in

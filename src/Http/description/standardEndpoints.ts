@@ -125,7 +125,13 @@ export const standardEndpoints = {
     params: byId,
     headers: Conditions,
     success: () => [OperationCount],
-    errors: [responses.BadRequest, responses.NotFound, responses.PreconditionFailed, ...failures]
+    errors: [
+      responses.BadRequest,
+      responses.NotFound,
+      responses.Conflict,
+      responses.PreconditionFailed,
+      ...failures
+    ]
   },
   aggregate: {
     method: "GET",

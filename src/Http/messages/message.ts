@@ -169,6 +169,16 @@ export const translationOf = (failure: HttpError | Failure): TranslatableMessage
         key: "errors.VersionConflict",
         args: ({ ofModel }) => ({ model: ofModel(failure.model), id: failure.id, expected: failure.expected })
       }
+    case "DocumentReferenced":
+      return {
+        key: "errors.DocumentReferenced",
+        args: ({ ofField, ofModel }) => ({
+          model: ofModel(failure.model),
+          id: failure.id,
+          by: ofModel(failure.by),
+          field: ofField(failure.by, failure.field)
+        })
+      }
     case "AccessDenied":
       return { key: "errors.Denied" }
     case "Unsupported":

@@ -85,7 +85,7 @@ export const describe = (
   const shown = Document.omitBy(fields, (name) => rules.isHidden(model, form, name))
   const needed = Document.listOf(required).filter((name) => !rules.isPartial(model, form, String(name)))
   const described = Document.mapValues(shown, (value, name) => {
-    const { default_value: byDefault } = metadata[name] ?? {}
+    const { default_value: byDefault, reference } = metadata[name] ?? {}
     const isRemovable = model[modelTypeId][name]?.optional === true
     const isNeededOfSome = form === "create" && Document.listOf(required).includes(name) && !needed.includes(name)
     return withText({
@@ -94,7 +94,11 @@ export const describe = (
       ...(byDefault === undefined || form === "patch" ? {} : { default: byDefault }),
       ...(form !== "wire" && model[modelTypeId][name]?.omitted === true ? { writeOnly: true } : {}),
       ...(form === "wire" && name !== "_type" && !(name in model.create.fields) ? { readOnly: true } : {})
-    }, [rules.textOf(model, form, name), ...(isNeededOfSome ? ["Required of those who may set it."] : [])])
+    }, [
+      reference === undefined ? undefined : `Refers to ${reference}.`,
+      rules.textOf(model, form, name),
+      ...(isNeededOfSome ? ["Required of those who may set it."] : [])
+    ])
   })
   return {
     ...rest,

@@ -5,6 +5,7 @@
  */
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import { quote } from "../../internal/json.ts"
+import type * as Model from "../../Model/Model.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
 import { rowMatcher } from "../../Repository/evaluation.ts"
 import { fieldsOf } from "../description/callEndpoint.ts"
@@ -12,6 +13,7 @@ import type { Parameters } from "../query/urlQuery.ts"
 import type { ResourceInfo } from "../Registration.ts"
 import type { Rights } from "../view/callerView.ts"
 import type { ModelView } from "../view/modelView.ts"
+import { identifierOf } from "./identifier.ts"
 
 /** Writes the `_links` member of a document with a trailing comma. Empty if links are disabled. */
 type DocumentLinks = (id: unknown, document: Document) => string
@@ -57,12 +59,12 @@ export const linkedEndpoints = (
 /**
  * The links of a resource's documents: `self` with the registered methods, `collection` where it has `GET`, and one for each action with
  * its method and argument names. A caller's links list only what the caller has a right to. Empty if the registration
- * disables links. Of an action that takes the model itself, fields that `view` hides are not among the arguments.
+ * disables links. A reference to a registered model has a link by the name of its field. Of an action that takes the model itself, fields that `view` hides are not among the arguments.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const ofResource = (resource: LinkedResource, view?: Pick<ModelView, "rules">): ResourceLinks => {
+export const ofResource = (resource: LinkedResource, view?: LinkedView): ResourceLinks => {
   if (!resource.enableHateoas) return none
   const everything = linkedEndpoints(resource).map(() => true)
   const readIndex = resource.methods.indexOf("GET")
@@ -118,12 +120,49 @@ const dependentLinks = (
   }
 }
 
-type LinkedResource = Pick<ResourceInfo, "calls" | "enableHateoas" | "methods" | "model" | "path">
+interface LinkedResource extends Pick<ResourceInfo, "calls" | "enableHateoas" | "methods" | "model" | "path"> {
+  readonly references?: ReadonlyArray<LinkedReference> | undefined
+}
+
+/**
+ * A field that refers to documents of a registration.
+ *
+ * @internal
+ */
+export interface LinkedReference {
+  readonly field: string
+  readonly model: Model.Any
+  /** The path of the registration. */
+  readonly path: string
+}
+
+/** Writes the links of references. A document that shows not all its fields in every case has none, as they tell the value. */
+const referenceLinks = (
+  references: ReadonlyArray<LinkedReference>,
+  view: LinkedView | undefined,
+  relations: ReadonlySet<string>
+): ((document: Document) => string) | undefined => {
+  const shown = references.filter(({ field }) =>
+    !relations.has(field) && view?.dependsOnDocument !== true && view?.rules.isHidden(field) !== true
+  ).map(({ field, model, path }) => ({ field, head: `,${quote(field)}:{"href":"${path}/`, ...identifierOf(model) }))
+  if (shown.length === 0) return undefined
+  return (document) => {
+    let links = ""
+    for (const { field, head, print } of shown) {
+      const value = document[field]
+      if (value === undefined || value === null || Array.isArray(value)) continue
+      links += `${head}${segment(print(value))}","methods":"GET"}`
+    }
+    return links
+  }
+}
+
+type LinkedView = Pick<ModelView, "rules" | "dependsOnDocument">
 
 /** The links to some of the endpoints. */
 const linksTo = (
-  { calls, methods, model, path }: LinkedResource,
-  view: Pick<ModelView, "rules"> | undefined,
+  { calls, methods, model, path, references = [] }: LinkedResource,
+  view: LinkedView | undefined,
   isListed: ReadonlyArray<boolean>,
   hasCollection: boolean
 ): DocumentLinks => {
@@ -131,7 +170,9 @@ const linksTo = (
   const self = `","methods":${JSON.stringify(methods.filter((_, i) => isListed[i]))}}`
   const standard = hasCollection ? `${self},"collection":{"href":"${path}","methods":"GET"}` : self
   const listed = calls.filter((_, i) => isListed[methods.length + i])
-  if (listed.length === 0) return (id) => `${head}${segment(id)}${standard}},`
+  const relations = new Set(["self", "collection", ...calls.map(({ name, options }) => options.rel ?? name)])
+  const referenceOf = referenceLinks(references, view, relations)
+  if (listed.length === 0 && referenceOf === undefined) return (id) => `${head}${segment(id)}${standard}},`
   const prefix = `${path}/:id`
   const actions = listed.map(({ method, name, options, path }) => {
     const args = [
@@ -146,9 +187,9 @@ const linksTo = (
       `${path.slice(prefix.length).replaceAll(/:(\w+)/gu, "{$1}")}",${rest}`
     ]
   })
-  return (id) => {
+  return (id, document) => {
     const encodedId = segment(id)
-    let links = `${head}${encodedId}${standard}`
+    let links = `${head}${encodedId}${standard}${referenceOf === undefined ? "" : referenceOf(document)}`
     for (let i = 0; i < actions.length; i++) links += `${actions[i]![0]}${encodedId}${actions[i]![1]}`
     return `${links}},`
   }

@@ -1,10 +1,12 @@
 import * as Effect from "effect/Effect"
+import { modelTypeId, referencesOf } from "../../Model/introspection.ts"
 import * as Grant from "../../Security/Grant.ts"
 import { listOf, type OwnErrors, upstreamStatusesIn } from "../description/ownErrors.ts"
 import type * as Operation from "../Operation.ts"
 import type { Call, Registration, ResourceInfo, ServiceInfo } from "../Registration.ts"
 import * as Resource from "../Resource.ts"
 import { type CallFailure, passOn } from "../response/callFailures.ts"
+import type { LinkedReference } from "../response/links.ts"
 import type * as Service from "../Service.ts"
 
 /**
@@ -29,6 +31,8 @@ export interface ServedResource extends ResourceInfo {
   readonly hooks: ReadonlyArray<Resource.AnyHook>
   readonly transactional: boolean
   readonly rules: Grant.Rules
+  /** Defaults to none. */
+  readonly references?: ReadonlyArray<LinkedReference>
 }
 
 /**
@@ -67,6 +71,32 @@ export const served = (
   }))
   return { ...registration, calls, hooks: declared, transactional, rules }
 }
+
+/**
+ * The registration with the references that its documents link, among the registrations of its engine.
+ *
+ * @internal
+ */
+export const withReferences = (
+  registration: ServedResource | ServedService,
+  registrations: ReadonlyArray<Registration>
+): ServedResource | ServedService =>
+  registration._tag === "Service"
+    ? registration
+    : { ...registration, references: linkedReferences(registration, registrations) }
+
+/** The references that lead to a single document of a registration with `GET`. */
+const linkedReferences = (
+  { model }: ResourceInfo,
+  registrations: ReadonlyArray<Registration>
+): ReadonlyArray<LinkedReference> =>
+  referencesOf(model).flatMap(({ path: [field, ...inner], target }) => {
+    const linked = registrations.find((one) =>
+      one._tag === "Resource" && one.methods.includes("GET") && one.model.modelName === target().modelName
+    )
+    if (field === undefined || inner.length > 0 || linked?._tag !== "Resource") return []
+    return model[modelTypeId][field]?.omitted === true ? [] : [{ field, model: linked.model, path: linked.path }]
+  })
 
 /** Passes on what the errors of a handler or a hook declare of failed calls to other services. */
 const declaring = (errors: OwnErrors, run: Operation.Any["handler"]): Operation.Any["handler"] => {

@@ -44,7 +44,7 @@ import { makeRateLimiter, unlimited } from "../routes/rateLimits.ts"
 import { routesOf } from "../routes/resourceRoutes.ts"
 import { withResponseTimeout } from "../routes/responseTimeout.ts"
 import type { Route } from "../routes/route.ts"
-import { type Implementation, served } from "../routes/served.ts"
+import { type Implementation, served, withReferences } from "../routes/served.ts"
 import { accessLogged } from "../server/accessLog.ts"
 import { type ClientAddressOf, makeClientAddress } from "../server/clientAddress.ts"
 import * as Translations from "../Translations.ts"
@@ -84,9 +84,9 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
     limits.maxPageBytes
   )
   const itemTexts = makeItemTexts()
-  const linksOf = linksBy(registrations)
   let repositories = Context.empty() as Context.Context<Repository.RepositoryOf<string>> // filled below
-  const all = registrations.map((registration) => served(registration, implementations))
+  const all = registrations.map((registration) => withReferences(served(registration, implementations), registrations))
+  const linksOf = linksBy(all)
   const access = parts.security === undefined ? undefined : yield* accessOf({
     registrations: all,
     roles: parts.security.roles,

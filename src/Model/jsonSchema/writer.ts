@@ -3,6 +3,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import { temporalKind } from "../shape/annotations.ts"
+import { referenceOf } from "../shape/references.ts"
 import { jsonLinkOf, nameOf } from "../shape/storedForm.ts"
 import { isRequiredInput, type ModelLike, modelOf, modelTypeId } from "../shape/variants.ts"
 import * as Node from "./node.ts"
@@ -48,6 +49,14 @@ interface SchemaWriter extends Pick<DefinitionStrategy, "schemaFor"> {
 
 /** `name` applies to an object without an identifier. */
 const write = (writer: SchemaWriter, ast: SchemaAST.AST, name?: string): JsonSchema => {
+  const reference = referenceOf(ast)
+  const schema = writeAny(writer, ast, name)
+  return reference === undefined || "description" in schema
+    ? schema
+    : { ...schema, description: `Refers to ${reference.target().modelName}.` }
+}
+
+const writeAny = (writer: SchemaWriter, ast: SchemaAST.AST, name: string | undefined): JsonSchema => {
   const inner = modelOf(ast)
   const encoded = Node.encodedEnd(ast)
   if (inner !== undefined && encoded._tag === "Objects") {

@@ -142,7 +142,9 @@ export const nested = (schema: Schema.Top, variant: Variant): Schema.Top => {
     const inner = nested(other, variant)
     return inner === other ? schema : withChecksOf(schema, Schema.NullOr(inner))
   }
-  return schema.ast._tag === "Suspend" ? Schema.suspend(() => nested(resolvedSuspend(schema)!, variant)) : schema
+  return schema.ast._tag === "Suspend"
+    ? Schema.suspend(() => nested(resolvedSuspend(schema)!, variant)).annotate({ ...schema.ast.annotations })
+    : schema
 }
 
 /**

@@ -76,6 +76,7 @@ const makeStore = (session: mongo.MongoSession, description: string): DocumentSt
 
   return DocumentStore.of({
     description,
+    isolation: "snapshot",
     ...operations,
     transaction,
     ...outside({

@@ -7,11 +7,12 @@ import type * as Model from "../../Model/Model.ts"
 import type { Filter } from "../DocumentStore.ts"
 import * as Query from "../Query.ts"
 import { storedIdOf, textOfId } from "../query/storedIdentifier.ts"
-import { DocumentNotFound, type ReadError, VersionConflict } from "../RepositoryError.ts"
+import { type DeleteError, DocumentNotFound, VersionConflict } from "../RepositoryError.ts"
 import { instrumented } from "../store/instrumented.ts"
 import type { ModelCollection } from "./modelCollection.ts"
 import type { ModelWriter } from "./modelWriter.ts"
 import type { Operations } from "./operations.ts"
+import type { Deleting } from "./referencedDeletes.ts"
 
 /** @internal */
 export type Deletes<M extends Model.Any> = Pick<Operations<M>, "deleteById" | "deleteMany" | "deleteAll">
@@ -20,17 +21,17 @@ export type Deletes<M extends Model.Any> = Pick<Operations<M>, "deleteById" | "d
 export const makeDeletes = <M extends Model.Any>(
   model: M,
   documents: ModelCollection,
-  writer: ModelWriter
+  writer: ModelWriter,
+  deleting: Deleting
 ): Deletes<M> => {
   const collection = model.modelName
+  const deleteOne = (filter: Filter) =>
+    deleting({ filter, isOne: true }, (filter) => writer.deleteOne("delete", filter))
+  const deleteMany = (filter: Filter) => deleting({ filter }, (filter) => writer.deleteMany("delete", filter))
   return {
-    deleteById: makeDeleteById(model, documents, (filter) => writer.deleteOne("delete", filter)),
-    deleteMany: instrumented(
-      "deleteMany",
-      collection,
-      (where) => writer.deleteMany("delete", Query.toFilter(model, where))
-    ),
-    deleteAll: Effect.suspend(instrumented("deleteAll", collection, () => writer.deleteMany("delete", {})))
+    deleteById: makeDeleteById(model, documents, deleteOne),
+    deleteMany: instrumented("deleteMany", collection, (where) => deleteMany(Query.toFilter(model, where))),
+    deleteAll: Effect.suspend(instrumented("deleteAll", collection, () => deleteMany({})))
   }
 }
 
@@ -43,7 +44,7 @@ export const makeDeletes = <M extends Model.Any>(
 export const makeDeleteById = <M extends Model.Any>(
   model: M,
   documents: ModelCollection,
-  deleteOne: (filter: Filter) => Effect.Effect<number, ReadError>
+  deleteOne: (filter: Filter) => Effect.Effect<number, DeleteError>
 ): Deletes<M>["deleteById"] => {
   const versionField = managedField(model, "version")
   const storedId = storedIdOf(model)
@@ -61,7 +62,7 @@ export const makeDeleteById = <M extends Model.Any>(
   const deleteById = (
     id: Model.Id<M>,
     options?: { readonly version: number }
-  ): Effect.Effect<void, DocumentNotFound | VersionConflict | ReadError> =>
+  ): Effect.Effect<void, DocumentNotFound | VersionConflict | DeleteError> =>
     versionField === undefined || options === undefined
       ? requireMatch(model, id, deleteOne({ _id: storedId(id) }))
       : deleteVersion(id, versionField, options.version)

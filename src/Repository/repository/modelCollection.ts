@@ -4,6 +4,7 @@
  */
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
+import type { ValidationException } from "../../Model/ModelError.ts"
 import type {
   Counted,
   Document,
@@ -49,7 +50,10 @@ export interface InsertManyResult {
   readonly insertedCount: number
   /** The rejected documents, by their index in the input. */
   readonly failures: ReadonlyArray<
-    { readonly index: number; readonly error: StoredManyResult["failures"][number]["error"] | AccessDenied }
+    {
+      readonly index: number
+      readonly error: StoredManyResult["failures"][number]["error"] | AccessDenied | ValidationException
+    }
   >
 }
 

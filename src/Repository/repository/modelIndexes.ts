@@ -3,7 +3,7 @@
  */
 import * as Duration from "effect/Duration"
 import { type Direction, type ModelIndex, modelIndexesTypeId } from "../../Model/FieldIndex.ts"
-import { managedField, modelTypeId, nestedModel } from "../../Model/introspection.ts"
+import { managedField, modelTypeId, nestedModel, referencesOf } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { IndexDescription } from "../DocumentStore.ts"
 
@@ -35,10 +35,11 @@ export const indexesOf = (model: Model.Any): ReadonlyArray<IndexDescription> => 
     }
   }
   visit(model, "", new Set([model]))
-  return [
+  const declared = [
     ...indexes.values(),
     ...declaredIndexes(model).map((index) => descriptionOf(index, managedField(model, "id")))
   ]
+  return [...declared, ...referenceIndexes(model, declared)]
 }
 
 // internal
@@ -51,6 +52,24 @@ interface IndexDraft {
   expireAfterSeconds?: number
   weights?: { readonly [path: string]: number }
   defaultLanguage?: string
+}
+
+/** Deletions of other documents find those that refer to them by these, unless another index begins with the reference. */
+const referenceIndexes = (
+  model: Model.Any,
+  declared: ReadonlyArray<IndexDescription>
+): ReadonlyArray<IndexDescription> => {
+  const paths = referencesOf(model).flatMap(({ onDelete, path }) => onDelete === undefined ? [] : [path.join(".")])
+  const isIndexed = (path: string): boolean =>
+    declared.some(({ key, partialFilterExpression }) => {
+      const [[first, direction] = []] = Object.entries(key)
+      return first === path && typeof direction === "number" && partialFilterExpression === undefined
+    })
+  return [...new Set(paths)].filter((path) => !isIndexed(path)).map((path) => ({
+    name: `${path}_1`,
+    key: { [path]: 1 },
+    unique: false
+  }))
 }
 
 const declaredIndexes = (model: object): ReadonlyArray<ModelIndex> => {

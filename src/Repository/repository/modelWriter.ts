@@ -4,6 +4,7 @@
 import * as Effect from "effect/Effect"
 import type { Document, Filter, Update } from "../DocumentStore.ts"
 import type { WriteError } from "../RepositoryError.ts"
+import type { AuditFields } from "./auditFields.ts"
 import type { Change } from "./history.ts"
 import type { ModelCollection } from "./modelCollection.ts"
 
@@ -62,4 +63,28 @@ export const makeModelWriter = (collection: ModelCollection): ModelWriter => ({
 export const withOperands = (operator: "$set" | "$inc", update: Update, operands: Document): Update => ({
   ...update,
   [operator]: { ...Object(update[operator]), ...operands }
+})
+
+/**
+ * What changes with every update of a document.
+ *
+ * @internal
+ */
+export interface ManagedFields {
+  readonly versionField: string | undefined
+  readonly auditFields: AuditFields | undefined
+}
+
+/**
+ * The update, which increments the version and sets the audit fields as well.
+ *
+ * @internal
+ */
+export const withManagedFields = Effect.fnUntraced(function*(
+  { auditFields, versionField }: ManagedFields,
+  update: Update
+): Effect.fn.Return<Update> {
+  const fiber = yield* Effect.fiber
+  const counted = versionField === undefined ? update : withOperands("$inc", update, { [versionField]: 1 })
+  return auditFields === undefined ? counted : withOperands("$set", counted, auditFields.updated(fiber))
 })

@@ -14,6 +14,7 @@ import type * as Query from "../Query.ts"
 import type { ElementOf, Selected } from "../query/fieldTypes.ts"
 import type {
   BulkInsertFailed,
+  DeleteError,
   DocumentInvalid,
   DocumentNotFound,
   QueryRejected,
@@ -209,9 +210,12 @@ export interface Operations<M extends Model.Any> {
       readonly returnDocument?: "before" | "after" | undefined
     }
   ) => Effect.Effect<Option.Option<M["Type"]>, DocumentInvalid | ModelError | WriteError>
-  /** Deletes the instance. With `Model.softDeleted`, this and the other deletes mark instances instead. */
+  /**
+   * Deletes the instance. With `Model.softDeleted`, this and the other deletes mark instances instead. What becomes of
+   * documents that refer to it is up to their `Model.reference`.
+   */
   readonly deleteById: {
-    (id: Model.Id<M>): Effect.Effect<void, DocumentNotFound | ReadError>
+    (id: Model.Id<M>): Effect.Effect<void, DocumentNotFound | DeleteError>
     /**
      * Deletes a versioned instance while it has this version, in one atomic operation. Fails with `VersionConflict` when it
      * has another version.
@@ -219,12 +223,12 @@ export interface Operations<M extends Model.Any> {
     (
       id: Model.Id<M>,
       options: { readonly version: number }
-    ): Effect.Effect<void, DocumentNotFound | VersionConflict | ReadError>
+    ): Effect.Effect<void, DocumentNotFound | VersionConflict | DeleteError>
   }
   /** Deletes the instances that match the condition. Returns their number. */
-  readonly deleteMany: (where: Query.Where<M>) => Effect.Effect<number, ReadError>
+  readonly deleteMany: (where: Query.Where<M>) => Effect.Effect<number, DeleteError>
   /** Deletes all instances. Returns their number. */
-  readonly deleteAll: Effect.Effect<number, ReadError>
+  readonly deleteAll: Effect.Effect<number, DeleteError>
   /** Synchronises the installed indexes with the model: drops undeclared indexes, and rebuilds changed ones. */
   readonly syncIndexes: Effect.Effect<IndexChanges, StoreError>
   /** Installs the model's JSON schema as the collection's validator: see `DocumentStore.setValidator`. */

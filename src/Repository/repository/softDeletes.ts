@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import { managedField } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { dateOf } from "../bson/normalise.ts"
-import type { Filter, Update } from "../DocumentStore.ts"
+import type { Filter } from "../DocumentStore.ts"
 import * as Query from "../Query.ts"
 import { storedIdOf } from "../query/storedIdentifier.ts"
 import type { ReadError, WriteError } from "../RepositoryError.ts"
@@ -17,8 +17,22 @@ import type { AuditFields } from "./auditFields.ts"
 import { type Deletes, makeDeleteById, notFound, requireMatch } from "./deletes.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
 import type { ModelCollection } from "./modelCollection.ts"
-import { type ModelWriter, withOperands } from "./modelWriter.ts"
-import type { SoftDeletes } from "./softDeletion.ts"
+import { type ManagedFields, type ModelWriter, withManagedFields } from "./modelWriter.ts"
+import type { Deleting } from "./referencedDeletes.ts"
+import type { Deleted, SoftDeletes } from "./softDeletion.ts"
+
+interface SoftDeleteContext extends ManagedFields {
+  readonly deletedField: string
+  readonly writer: ModelWriter
+}
+
+/** @internal */
+export const softDeleteContextOf = (
+  model: Model.Any,
+  deletedField: string,
+  writer: ModelWriter,
+  auditFields: AuditFields | undefined
+): SoftDeleteContext => ({ deletedField, versionField: managedField(model, "version"), writer, auditFields })
 
 /** @internal */
 export const makeSoftDeletes = <M extends Model.Any>(
@@ -27,21 +41,26 @@ export const makeSoftDeletes = <M extends Model.Any>(
   documents: ModelCollection,
   writer: ModelWriter,
   auditFields: AuditFields | undefined,
-  codec: DocumentCodec<M["Type"]>
+  codec: DocumentCodec<M["Type"]>,
+  deleting: Deleting
 ): Deletes<M> & SoftDeletes<M> => {
-  const context: SoftDeleteContext = { deletedField, versionField: managedField(model, "version"), writer, auditFields }
+  const context = softDeleteContextOf(model, deletedField, writer, auditFields)
+  const deleteMany = (filter: Filter) => deleting({ filter }, (filter) => markDeleted(context, filter, "updateMany"))
+  const purge = (filter: Filter, method: "deleteOne" | "deleteMany", deleted: Deleted) =>
+    deleting(
+      { filter, scope: { deleted }, isOne: method === "deleteOne", isPurge: true },
+      (filter) => writer[method]("purge", filter, { deleted })
+    )
   const collection = model.modelName
   const storedId = storedIdOf(model)
   return {
-    deleteById: makeDeleteById(model, documents, (filter) => markDeleted(context, filter, "updateOne")),
-    deleteMany: instrumented(
-      "deleteMany",
-      collection,
-      (where) => markDeleted(context, Query.toFilter(model, where), "updateMany")
+    deleteById: makeDeleteById(
+      model,
+      documents,
+      (filter) => deleting({ filter, isOne: true }, (filter) => markDeleted(context, filter, "updateOne"))
     ),
-    deleteAll: Effect.suspend(
-      instrumented("deleteAll", collection, () => markDeleted(context, {}, "updateMany"))
-    ),
+    deleteMany: instrumented("deleteMany", collection, (where) => deleteMany(Query.toFilter(model, where))),
+    deleteAll: Effect.suspend(instrumented("deleteAll", collection, () => deleteMany({}))),
     restoreById: instrumented(
       "restoreById",
       collection,
@@ -60,36 +79,22 @@ export const makeSoftDeletes = <M extends Model.Any>(
     purgeById: instrumented(
       "purgeById",
       collection,
-      (id) => requireMatch(model, id, writer.deleteOne("purge", { _id: storedId(id) }, { deleted: "include" }))
+      (id) => requireMatch(model, id, purge({ _id: storedId(id) }, "deleteOne", "include"))
     ),
     purge: instrumented(
       "purge",
       collection,
-      (where) => writer.deleteMany("purge", Query.toFilter(model, where), { deleted: "only" })
+      (where) => purge(Query.toFilter(model, where), "deleteMany", "only")
     )
   }
 }
 
-// internal
-
-interface SoftDeleteContext {
-  readonly deletedField: string
-  readonly versionField: string | undefined
-  readonly writer: ModelWriter
-  readonly auditFields: AuditFields | undefined
-}
-
-/** The update, which increments the version and sets the audit fields as well. */
-const withManagedFields = Effect.fnUntraced(function*(
-  { auditFields, versionField }: SoftDeleteContext,
-  update: Update
-): Effect.fn.Return<Update> {
-  const fiber = yield* Effect.fiber
-  const counted = versionField === undefined ? update : withOperands("$inc", update, { [versionField]: 1 })
-  return auditFields === undefined ? counted : withOperands("$set", counted, auditFields.updated(fiber))
-})
-
-const markDeleted = Effect.fnUntraced(function*(
+/**
+ * Marks documents as deleted.
+ *
+ * @internal
+ */
+export const markDeleted = Effect.fnUntraced(function*(
   context: SoftDeleteContext,
   filter: Filter,
   method: "updateOne" | "updateMany"
@@ -98,10 +103,15 @@ const markDeleted = Effect.fnUntraced(function*(
   const deletedAt = dateOf(clock.currentTimeMillisUnsafe())
   const update = yield* withManagedFields(context, { $set: { [context.deletedField]: deletedAt } })
   const marked = context.writer[method]("delete", filter, update, {}, { access: "delete" })
-  // What a delete leaves behind is not checked.
-  const result = yield* rejectDuplicateKey("delete", Effect.catchTag(marked, "AccessDenied", Effect.die))
+  // What a delete leaves behind is not checked, and it adds no reference.
+  const result = yield* rejectDuplicateKey(
+    "delete",
+    Effect.catchTag(marked, ["AccessDenied", "ValidationException"], Effect.die)
+  )
   return result.matchedCount
 })
+
+// internal
 
 const restoreOne = Effect.fnUntraced(function*(context: SoftDeleteContext, filter: Filter) {
   const update = yield* withManagedFields(context, { $unset: { [context.deletedField]: "" } })

@@ -7,7 +7,7 @@
 import type * as Effect from "effect/Effect"
 import type * as Model from "../../Model/Model.ts"
 import type * as Query from "../Query.ts"
-import type { DocumentInvalid, DocumentNotFound, ReadError, WriteError } from "../RepositoryError.ts"
+import type { DeleteError, DocumentInvalid, DocumentNotFound, WriteError } from "../RepositoryError.ts"
 
 /**
  * Whether an operation excludes deleted documents, includes them, or applies to them only.
@@ -53,7 +53,7 @@ export interface SoftDeletes<M extends Model.Any> {
   /** Restores the deleted instances that match the condition. Returns their number. */
   readonly restoreMany: (where: Query.Where<M>) => Effect.Effect<number, WriteError>
   /** Removes the instance permanently, whether it is deleted or not. */
-  readonly purgeById: (id: Model.Id<M>) => Effect.Effect<void, DocumentNotFound | ReadError>
+  readonly purgeById: (id: Model.Id<M>) => Effect.Effect<void, DocumentNotFound | DeleteError>
   /** Removes the deleted instances that match the condition permanently. Returns their number. */
-  readonly purge: (where?: Query.Where<M>) => Effect.Effect<number, ReadError>
+  readonly purge: (where?: Query.Where<M>) => Effect.Effect<number, DeleteError>
 }

@@ -23,6 +23,7 @@ import type { ModelCollection } from "./modelCollection.ts"
 import { type ModelWriter, withOperands } from "./modelWriter.ts"
 import type { Operations } from "./operations.ts"
 import { makeReadModifyWrite } from "./readModifyWrite.ts"
+import { checkedReferencesOf } from "./referenceChecks.ts"
 import {
   conflictOrNotFound,
   insertAllDocuments,
@@ -61,7 +62,8 @@ export const makeWrites = <M extends Model.Any>(
   const [patchOwn, patchSent] = [patch(false), patch(true)]
   const modified: typeof modify = instrumented("modify", collection, modify)
   // A document of such a model is inserted as it is.
-  const isUnmanaged = auditFields === undefined && context.versionField === undefined &&
+  const isUnmanaged = checkedReferencesOf(model).length === 0 && auditFields === undefined &&
+    context.versionField === undefined &&
     context.deletedField === undefined
     && managedField(model, "revision") === undefined
   return {

@@ -83,7 +83,9 @@ export const repositoryRulesContract = <E>(name: string, store: Layer.Layer<Docu
                   documentOperationsOf(all).patch(id, { state: "taken" })
                 ]
               ) {
-                const error = yield* Effect.flip(write)
+                const error = yield* Effect.flip<unknown, { readonly _tag: string; readonly message: string }, never>(
+                  write
+                )
                 assert.deepStrictEqual([error._tag, error.message], [
                   "DocumentNotFound",
                   `${model.modelName} ${id} does not exist`

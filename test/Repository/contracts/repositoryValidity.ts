@@ -176,7 +176,7 @@ export const repositoryValidityContract = <E>(name: string, store: Layer.Layer<D
                 ? [guests.deleteById(id), ...writes]
                 : [guests.save(guestOf({ ...old, name: "Jane" })), ...writes],
               (write) =>
-                Effect.catchIf(
+                Effect.catchIf<unknown, { readonly _tag: string }, never, void, never, never>(
                   write,
                   ({ _tag }) => _tag === "ValidationException" || _tag === "DocumentNotFound",
                   () => Effect.void

@@ -16,6 +16,7 @@ export const de: { readonly [K in keyof typeof en]: string } & { readonly [key: 
   "errors.DocumentNotFound": "{model} {id} gibt es nicht",
   "errors.DuplicateKey": "{model}: {fields} gibt es schon",
   "errors.DuplicateValue": "Es gibt bereits ein Dokument von {model} mit einem Wert, den keine zwei haben dürfen",
+  "errors.DocumentReferenced": "{model} {id} kann nicht gelöscht werden, da {by} im Feld {field} darauf verweist",
   "errors.VersionConflict": "{model} {id} hat nicht mehr die Version {expected}",
   "errors.QueryRejected": "Der Speicher nimmt nicht an, was die Anfrage verlangt oder sendet",
   "errors.QueryTimeout": "Die Abfrage hat zu lange gedauert und wurde abgebrochen",
@@ -135,6 +136,7 @@ export const de: { readonly [K in keyof typeof en]: string } & { readonly [key: 
   "validators.Unique": "{type, select, list {kein Eintrag zweimal erlaubt} other {eindeutiger Wert erwartet}}",
   "validators.Uuid": "UUID erwartet, zum Beispiel 7f2c1b9e-0d3a-4c55-9b1a-6f0e8d2c4a10",
 
+  "validators.Reference": "Kennung eines vorhandenen Dokuments erwartet",
   "validators.Id": "nicht die Kennung aus der URL",
   "validators.Url": "als Teil einer URL nicht möglich",
   "validators.Parameter":

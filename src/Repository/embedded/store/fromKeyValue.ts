@@ -49,6 +49,7 @@ export const fromKeyValue = (
     )
     return DocumentStore.of({
       description: `the embedded store in ${location}`,
+      isolation: "serializable",
       ...operations,
       transaction,
       ...outside({ ...indexing, ...makeValidators(gated, catalog) })

@@ -1,0 +1,117 @@
+/**
+ * References: fields that hold identifiers of another model's documents, and where a model has them.
+ */
+import * as SchemaAST from "effect/SchemaAST"
+import { memoizeByModel } from "./memoizeByModel.ts"
+import { childrenOf } from "./nodes.ts"
+import { die, type ModelLike, modelOf } from "./variants.ts"
+
+/**
+ * What happens to a referring document when the document that it refers to is deleted: the deletion is refused, the reference
+ * is removed, or the referring document is deleted as well.
+ */
+export type OnDelete = "restrict" | "null" | "cascade"
+
+/** @internal */
+export const referenceAnnotation = "appkernel/reference"
+
+/** @internal */
+export interface Reference {
+  /** The model that the identifiers are of. Its class may not exist yet while another one is declared. */
+  readonly target: () => ModelLike
+  readonly onDelete: OnDelete | undefined
+  readonly isChecked: boolean
+}
+
+/** @internal */
+export interface ReferringField extends Reference {
+  /** The names of the fields that lead to the reference, through lists too. */
+  readonly path: ReadonlyArray<string>
+  /** Whether the document is valid without the reference: it is an item of a list, or may be absent. */
+  readonly isRemovable: boolean
+}
+
+/**
+ * The reference that a schema is.
+ *
+ * @internal
+ */
+export const referenceOf = (ast: SchemaAST.AST): Reference | undefined => {
+  const reference: unknown = ast.annotations?.[referenceAnnotation]
+  // Only `Model.reference` writes this annotation.
+  return reference as Reference | undefined
+}
+
+/**
+ * The references of a model's documents, those of nested models included. A model within itself is followed once.
+ *
+ * @internal
+ */
+export const referencesOf: (model: ModelLike) => ReadonlyArray<ReferringField> = memoizeByModel((model) =>
+  referencesIn(model, [], [])
+)
+
+/**
+ * Dies if a reference can't be removed although it has to be.
+ *
+ * @internal
+ */
+export const assertReferences = (model: ModelLike): void => {
+  for (const { isRemovable, onDelete, path } of referencesOf(model)) {
+    if (onDelete === "null" && !isRemovable) {
+      die(`${model.modelName}.${path.join(".")} has onDelete "null", so it has to be optional or a list`)
+    }
+  }
+}
+
+const referencesIn = (
+  model: ModelLike,
+  prefix: ReadonlyArray<string>,
+  outer: ReadonlyArray<ModelLike>
+): ReadonlyArray<ReferringField> => {
+  const found: Array<ReferringField> = []
+  const followed = new Set<SchemaAST.AST>()
+  const visit = (ast: SchemaAST.AST, path: ReadonlyArray<string>, isRemovable: boolean): void => {
+    const reference = referenceOf(ast)
+    if (reference !== undefined) {
+      found.push({ ...reference, path, isRemovable })
+      return
+    }
+    const inner = modelOf(ast)
+    if (inner !== undefined) {
+      if (![model, ...outer].includes(inner)) found.push(...referencesIn(inner, path, [model, ...outer]))
+      return
+    }
+    switch (ast._tag) {
+      case "Arrays":
+        for (const item of [...ast.elements, ...ast.rest]) visit(item, path, ast.elements.length === 0)
+        return
+      case "Objects":
+        for (const { name, type } of ast.propertySignatures) {
+          visit(type, [...path, String(name)], SchemaAST.isOptional(type))
+        }
+        for (const { type } of ast.indexSignatures) {
+          if (holdsReference(type)) {
+            die(`${model.modelName}.${path.join(".")} is a record, in which no path leads to references`)
+          }
+        }
+        return
+      case "Union":
+        for (const type of ast.types) visit(type, path, isRemovable || ast.types.some(({ _tag }) => _tag === "Null"))
+        return
+      case "Suspend":
+        if (followed.has(ast)) return
+        followed.add(ast)
+        visit(ast.thunk(), path, isRemovable)
+    }
+  }
+  for (const [name, schema] of Object.entries(model.store.fields)) {
+    // Every struct field is a schema.
+    const { ast } = schema as { readonly ast: SchemaAST.AST }
+    visit(ast, [...prefix, name], SchemaAST.isOptional(ast))
+  }
+  return found
+}
+
+const holdsReference = (ast: SchemaAST.AST): boolean =>
+  referenceOf(ast) !== undefined || childrenOf(ast, false).some((part) => holdsReference(part))

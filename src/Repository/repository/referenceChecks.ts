@@ -1,0 +1,246 @@
+/**
+ * Writes of models with references that have to exist. A write is checked for the references that it adds, in one transaction
+ * with it; those that stay as they are stored are not checked again.
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { type ModelLike, referencesOf, type ReferringField } from "../../Model/introspection.ts"
+import { Problem, ValidationException } from "../../Model/ModelError.ts"
+import type { Document, DocumentStore, Filter, Update } from "../DocumentStore.ts"
+import type { ReadError, StoreError, WriteError } from "../RepositoryError.ts"
+import { chunksOf } from "./chunksOf.ts"
+import type { Change } from "./history.ts"
+import { uniqueTextOfId } from "./historyEntry.ts"
+import type { InsertManyResult, ModelCollection, Scope } from "./modelCollection.ts"
+import type { ModelWriter } from "./modelWriter.ts"
+import { installLocks, lockForReferences } from "./referenceLocks.ts"
+import { idsAt } from "./referrers.ts"
+
+/**
+ * The references of a model that are checked.
+ *
+ * @internal
+ */
+export const checkedReferencesOf = (model: ModelLike): ReadonlyArray<ReferringField> =>
+  referencesOf(model).filter(({ isChecked }) => isChecked)
+
+/**
+ * Makes what the checks of a model's references need in the store.
+ *
+ * @internal
+ */
+export const installReferences = (store: DocumentStore["Service"], model: ModelLike): Effect.Effect<void, StoreError> =>
+  Effect.forEach(lockedTargetsOf(checkedReferencesOf(model)), (target) => installLocks(store, target), {
+    discard: true
+  })
+
+/** What checked writes need beside their writer. */
+interface CheckOptions {
+  /** The collection of the model, complete. */
+  readonly all: ModelCollection
+  readonly collection: ModelCollection
+  /** The documents of another model that the caller may refer to. */
+  readonly collectionOf: (model: ModelLike) => ModelCollection
+  readonly store: DocumentStore["Service"]
+}
+
+/** A reference that a write adds. */
+interface Added {
+  readonly field: ReferringField
+  readonly id: unknown
+}
+
+/**
+ * The writer, whose writes fail with a `ValidationException` if a reference that they add leads nowhere.
+ *
+ * @internal
+ */
+export const checkingReferences = (model: ModelLike, writer: ModelWriter, options: CheckOptions): ModelWriter => {
+  const fields = checkedReferencesOf(model)
+  if (fields.length === 0) return writer
+  const { all, collection, store } = options
+  const targets = new Map(fields.map(({ target }) => [target().modelName, options.collectionOf(target())]))
+  const locked = lockedTargetsOf(fields)
+
+  /** The first reference that leads nowhere. The documents of the others stay until the transaction ends. */
+  const missingOf = Effect.fnUntraced(function*(added: ReadonlyArray<Added>) {
+    for (const [target, documents] of targets) {
+      const own = added.filter(({ field }) => field.target().modelName === target)
+      const ids = [...new Map(own.map(({ id }) => [uniqueTextOfId(id), id])).values()]
+      if (ids.length === 0) continue
+      if (locked.has(target)) yield* lockForReferences(store, target, ids)
+      const found = yield* documents.find({ filter: { _id: { $in: ids } }, projection: { _id: 1 } })
+      const known = new Set(found.map(({ _id }) => uniqueTextOfId(_id)))
+      const missing = own.find(({ id }) => !known.has(uniqueTextOfId(id)))
+      if (missing !== undefined) return missing
+    }
+    return undefined
+  })
+
+  /** Performs the write if all references lead somewhere. One that doesn't is no failure of a surrounding transaction. */
+  const checked = <A>(
+    added: Effect.Effect<ReadonlyArray<Added>, ReadError>,
+    write: Effect.Effect<A, WriteError>
+  ): Effect.Effect<A, WriteError> =>
+    Effect.flatMap(
+      store.transaction(Effect.gen(function*() {
+        const missing = yield* missingOf(yield* added)
+        return missing === undefined
+          ? Result.succeed(yield* write)
+          : Result.fail(missingReference(model, missing.field))
+      })),
+      (result) => Effect.fromResult(result)
+    )
+
+  const insert = (document: Document): Effect.Effect<Document, WriteError> => {
+    const added = ownReferences(model, fields, document)
+    return added.length === 0 ? writer.insert(document) : checked(Effect.succeed(added), writer.insert(document))
+  }
+
+  /** Inserts one by one: a document that the store rejects ends the transaction that it is part of. */
+  const insertEach = Effect.fnUntraced(function*(
+    documents: ReadonlyArray<Document>,
+    isOrdered: boolean
+  ): Effect.fn.Return<InsertManyResult, ReadError> {
+    const failures: Array<InsertManyResult["failures"][number]> = []
+    for (const [index, document] of documents.entries()) {
+      const result = yield* Effect.result(insert(document))
+      if (Result.isSuccess(result)) continue
+      const error = result.failure
+      if (!isRejection(error)) return yield* error
+      failures.push({ index, error })
+      if (isOrdered) return { insertedCount: index, failures }
+    }
+    return { insertedCount: documents.length - failures.length, failures }
+  })
+
+  const insertChunk = (documents: ReadonlyArray<Document>, isOrdered: boolean) => {
+    const before = new Set<string>()
+    const added = documents.flatMap((document) => {
+      const own = ownReferences(model, fields, document).filter(({ field, id }) =>
+        field.target().modelName !== model.modelName || !before.has(uniqueTextOfId(id))
+      )
+      before.add(uniqueTextOfId(document["_id"]))
+      return own
+    })
+    const write = writer.insertMany(documents, { ordered: isOrdered })
+    if (added.length === 0) return write
+    const whole = checked(
+      Effect.succeed(added),
+      Effect.filterOrFail(write, ({ failures }) => failures.length === 0, ({ failures }) => failures[0]!.error)
+    )
+    return Effect.catchIf(whole, isRejection, () => insertEach(documents, isOrdered))
+  }
+
+  /** An update is checked for what it sets, and a restored document for all of its references. */
+  const update = <A>(
+    change: Change,
+    filter: Filter,
+    operators: Update,
+    scope: Scope | undefined,
+    write: Effect.Effect<A, WriteError>
+  ): Effect.Effect<A, WriteError> => {
+    if (change === "restore") {
+      const restored = collection.find({ filter }, { ...scope, access: "update" })
+      return checked(
+        Effect.map(restored, (documents) => documents.flatMap((document) => ownReferences(model, fields, document))),
+        write
+      )
+    }
+    const added = except(updatedReferences(fields, operators), scope?.before)
+    return added.length === 0 ? write : checked(Effect.succeed(added), write)
+  }
+
+  return {
+    ...writer,
+    insert,
+    insertMany: Effect.fnUntraced(function*(documents, options) {
+      const isOrdered = options?.ordered !== false
+      const failures: Array<InsertManyResult["failures"][number]> = []
+      let insertedCount = 0
+      for (const [from, chunk] of chunksOf(documents)) {
+        const inserted = yield* insertChunk(chunk, isOrdered)
+        insertedCount += inserted.insertedCount
+        failures.push(...inserted.failures.map(({ error, index }) => ({ index: from + index, error })))
+        if (isOrdered && failures.length > 0) break
+      }
+      return { insertedCount, failures }
+    }),
+    replace: (filter, document, upsert) => {
+      const added = ownReferences(model, fields, document)
+      const write = writer.replace(filter, document, upsert)
+      if (added.length === 0) return write
+      const stored = all.findById(document["_id"], { deleted: "include" })
+      return checked(Effect.map(stored, (stored) => except(added, stored)), write)
+    },
+    updateOne: (change, filter, operators, options, scope) =>
+      update(change, filter, operators, scope, writer.updateOne(change, filter, operators, options, scope)),
+    updateMany: (change, filter, operators, options, scope) =>
+      update(change, filter, operators, scope, writer.updateMany(change, filter, operators, options, scope)),
+    findOneAndUpdate: (change, filter, operators, options, scope) =>
+      update(change, filter, operators, scope, writer.findOneAndUpdate(change, filter, operators, options, scope))
+  }
+}
+
+// internal
+
+/** The models whose documents are deleted with regard to the references. */
+const lockedTargetsOf = (fields: ReadonlyArray<ReferringField>): ReadonlySet<string> =>
+  new Set(fields.flatMap(({ onDelete, target }) => onDelete === undefined ? [] : [target().modelName]))
+
+/** The references of a document, but for those to itself. */
+const ownReferences = (
+  { modelName }: ModelLike,
+  fields: ReadonlyArray<ReferringField>,
+  document: Document
+): ReadonlyArray<Added> =>
+  fields.flatMap((field) => {
+    const own = field.target().modelName === modelName ? uniqueTextOfId(document["_id"]) : undefined
+    return idsAt(document, field.path).flatMap((id) => uniqueTextOfId(id) === own ? [] : [{ field, id }])
+  })
+
+/** Those that the document does not have in the same field. */
+const except = (added: ReadonlyArray<Added>, stored: Document | undefined): ReadonlyArray<Added> =>
+  stored === undefined ?
+    added :
+    added.filter(({ field, id }) =>
+      !idsAt(stored, field.path).some((known) => uniqueTextOfId(known) === uniqueTextOfId(id))
+    )
+
+const adding: ReadonlySet<string> = new Set(["$set", "$setOnInsert", "$push", "$addToSet", "$min", "$max"])
+
+/** The references that an update sets or adds to lists. */
+const updatedReferences = (fields: ReadonlyArray<ReferringField>, update: Update): ReadonlyArray<Added> =>
+  Object.entries(update).flatMap(([operator, operands]) =>
+    adding.has(operator)
+      ? Object.entries(Object(operands)).flatMap(([path, value]) => {
+        // Positions in lists are no part of the path of a reference.
+        const names = path.split(".").filter((name) => !/^(?:\d+|\$.*)$/u.test(name))
+        const given = Object(value)
+        const values: unknown = Object.hasOwn(given, "$each") ? given["$each"] : value
+        return fields.flatMap((field) =>
+          names.every((name, i) => field.path[i] === name)
+            ? idsAt(values, field.path.slice(names.length)).map((id) => ({ field, id }))
+            : []
+        )
+      })
+      : []
+  )
+
+type Rejection = InsertManyResult["failures"][number]["error"]
+
+const isRejection = (error: WriteError): error is Rejection =>
+  error._tag === "DuplicateKey" || error._tag === "QueryRejected" || error._tag === "AccessDenied" ||
+  error._tag === "ValidationException"
+
+const missingReference = (model: ModelLike, { path, target }: ReferringField): ValidationException => {
+  const field = path.join(".")
+  const message = `must be the identifier of an existing ${target().modelName}`
+  return new ValidationException({
+    model: model.modelName,
+    validator: "Reference",
+    field,
+    detail: message,
+    problems: [new Problem({ field, validator: "Reference", message })]
+  })
+}

@@ -1,0 +1,73 @@
+/**
+ * Lets a write that checks references and a deletion of what they refer to exclude each other in a store whose transactions
+ * have snapshot isolation: each reads what the other one writes, which such a store allows. So both write a lock too.
+ *
+ * A model has 64 locks in a collection of its own, 8 for each group of identifiers. A write takes any one of a group, so that
+ * writes seldom wait for each other, and a deletion takes all of the group.
+ */
+import * as Effect from "effect/Effect"
+import * as Hash from "effect/Hash"
+import * as Random from "effect/Random"
+import type { DocumentStore } from "../DocumentStore.ts"
+import type { StoreError } from "../RepositoryError.ts"
+import { uniqueTextOfId } from "./historyEntry.ts"
+
+type Store = DocumentStore["Service"]
+
+const groups = 8
+
+const groupSize = 8
+
+const collectionOf = (modelName: string): string => `${modelName}.locks`
+
+/**
+ * Makes the locks of a model that do not exist yet.
+ *
+ * @internal
+ */
+export const installLocks = Effect.fnUntraced(function*(
+  store: Store,
+  modelName: string
+): Effect.fn.Return<void, StoreError> {
+  if (store.isolation === "serializable") return
+  const all = Array.from({ length: groups * groupSize }, (_, _id) => ({ _id, count: 0 }))
+  // Another process may have made them.
+  yield* store.insertMany(collectionOf(modelName), all, { ordered: false })
+})
+
+/**
+ * Locks the documents against deletions, within a transaction.
+ *
+ * @internal
+ */
+export const lockForReferences = Effect.fnUntraced(function*(
+  store: Store,
+  modelName: string,
+  ids: ReadonlyArray<unknown>
+): Effect.fn.Return<void, StoreError> {
+  if (store.isolation === "serializable") return
+  const place = yield* Random.nextIntBetween(0, groupSize)
+  yield* lock(store, modelName, groupsOf(ids).map((group) => group * groupSize + place))
+})
+
+/**
+ * Locks the documents against writes that refer to them, within a transaction.
+ *
+ * @internal
+ */
+export const lockForDeletion = Effect.fnUntraced(function*(
+  store: Store,
+  modelName: string,
+  ids: ReadonlyArray<unknown>
+): Effect.fn.Return<void, StoreError> {
+  if (store.isolation === "serializable") return
+  const places = Array.from({ length: groupSize }, (_, place) => place)
+  yield* lock(store, modelName, groupsOf(ids).flatMap((group) => places.map((place) => group * groupSize + place)))
+})
+
+const groupsOf = (ids: ReadonlyArray<unknown>): ReadonlyArray<number> => [
+  ...new Set(ids.map((id) => Math.abs(Hash.string(uniqueTextOfId(id))) % groups))
+]
+
+const lock = (store: Store, modelName: string, locks: ReadonlyArray<number>) =>
+  store.updateMany(collectionOf(modelName), { _id: { $in: locks } }, { $inc: { count: 1 } })

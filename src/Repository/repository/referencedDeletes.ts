@@ -1,0 +1,134 @@
+/**
+ * Deletions of documents that others refer to. What becomes of those is declared with their references, and happens in the
+ * transaction of the deletion.
+ *
+ * First the deletion collects all documents that it deletes, by `cascade`, through any number of models and in circles. A
+ * `restrict` then counts only if the referring document stays. The rules of the caller apply to what the caller deletes, not to
+ * what follows from it.
+ */
+import * as Effect from "effect/Effect"
+import type { ModelLike } from "../../Model/introspection.ts"
+import type { Document, DocumentStore, Filter } from "../DocumentStore.ts"
+import { textOfId } from "../query/storedIdentifier.ts"
+import { type DeleteError, DocumentReferenced, QueryRejected, type ReadError } from "../RepositoryError.ts"
+import { chunksOf } from "./chunksOf.ts"
+import { uniqueTextOfId } from "./historyEntry.ts"
+import { conjunctionOf, type ModelCollection, type Scope } from "./modelCollection.ts"
+import { lockForDeletion } from "./referenceLocks.ts"
+import { idsAt, type Referrer, type Referring, referringTo, withoutReferences } from "./referrers.ts"
+
+/**
+ * Runs a deletion with what follows from it. `write` deletes the documents of the filter that it gets.
+ *
+ * @internal
+ */
+export type Deleting = (
+  target: {
+    readonly filter: Filter
+    readonly scope?: Scope | undefined
+    /** Whether only the first match is deleted. */
+    readonly isOne?: boolean
+    readonly isPurge?: boolean
+  },
+  write: (filter: Filter) => Effect.Effect<number, ReadError>
+) => Effect.Effect<number, DeleteError>
+
+/** @internal */
+export const makeDeleting = (
+  { modelName }: ModelLike,
+  documents: ModelCollection,
+  store: DocumentStore["Service"]
+): Deleting =>
+({ filter, isOne = false, isPurge = false, scope }, write) => {
+  if (referringTo(store, modelName).length === 0) return write(filter)
+  const deletion = Effect.gen(function*() {
+    const options = { filter, projection: { _id: 1 }, ...(isOne ? { limit: 1 } : {}) }
+    const ids = (yield* documents.find(options, { ...scope, access: "delete" })).map(({ _id }) => _id)
+    const context: DeletionContext = { store, isPurge, deleted: new Map([[modelName, byText(ids)]]) }
+    const removals = yield* collect(context, modelName, ids)
+    for (const [target, ids] of context.deleted) yield* settle(context, target, ids)
+    for (const { ids, referrer } of removals) {
+      for (const [, chunk] of chunksOf(ids)) yield* referrer.remove({ _id: { $in: chunk } }, isPurge)
+    }
+    return yield* write(conjunctionOf(filter, { _id: { $in: ids } }))
+  })
+  // It adds no document and no value.
+  return Effect.catchTag(
+    store.transaction(deletion),
+    "DuplicateKey",
+    ({ message }) => Effect.fail(new QueryRejected({ operation: "delete", detail: message }))
+  )
+}
+
+// internal
+
+interface DeletionContext {
+  readonly store: DocumentStore["Service"]
+  readonly isPurge: boolean
+  /** The identifiers of all deleted documents, by the names of their models and by their texts. */
+  readonly deleted: Map<string, Map<string, unknown>>
+}
+
+interface Removal {
+  readonly referrer: Referrer
+  readonly ids: ReadonlyArray<unknown>
+}
+
+const byText = (ids: ReadonlyArray<unknown>): Map<string, unknown> => new Map(ids.map((id) => [uniqueTextOfId(id), id]))
+
+const isDeleted = ({ deleted }: DeletionContext, modelName: string, id: unknown): boolean =>
+  deleted.get(modelName)?.has(uniqueTextOfId(id)) === true
+
+/** Adds the documents that are deleted as well. */
+const collect = Effect.fnUntraced(function*(context: DeletionContext, modelName: string, ids: ReadonlyArray<unknown>) {
+  const removals: Array<Removal> = []
+  const followed: Array<readonly [target: string, ids: ReadonlyArray<unknown>]> = [[modelName, ids]]
+  // The list grows while it is followed.
+  for (const [target, ids] of followed) {
+    const referring = referringTo(context.store, target)
+    if (referring.some(({ field }) => field.isChecked)) yield* lockForDeletion(context.store, target, ids)
+    for (const { field, referrer } of referring) {
+      if (field.onDelete !== "cascade") continue
+      const { modelName } = referrer.model
+      const found = yield* referringDocuments({ field, referrer }, ids, { isWithDeleted: context.isPurge })
+      const added = found.map(({ _id }) => _id).filter((id) => !isDeleted(context, modelName, id))
+      if (added.length === 0) continue
+      context.deleted.set(modelName, new Map([...context.deleted.get(modelName) ?? [], ...byText(added)]))
+      removals.push({ referrer, ids: added })
+      followed.push([modelName, added])
+    }
+  }
+  return removals
+})
+
+/** Removes references to deleted documents, and fails if one that restricts the deletion stays. */
+const settle = Effect.fnUntraced(function*(context: DeletionContext, target: string, ids: Map<string, unknown>) {
+  for (const { field, referrer } of referringTo(context.store, target)) {
+    if (field.onDelete === "cascade") continue
+    const { modelName } = referrer.model
+    const isNull = field.onDelete === "null"
+    const found = yield* referringDocuments({ field, referrer }, [...ids.values()], { isWithDeleted: isNull })
+    for (const document of found.filter(({ _id }) => !isDeleted(context, modelName, _id))) {
+      const isRemoved = (id: unknown): boolean => ids.has(uniqueTextOfId(id))
+      if (!isNull) {
+        const id = textOfId(idsAt(document, field.path).find((id) => isRemoved(id)))
+        return yield* new DocumentReferenced({ model: target, id, by: modelName, field: field.path.join(".") })
+      }
+      yield* referrer.update({ _id: document["_id"] }, withoutReferences(document, field.path, isRemoved))
+    }
+  }
+})
+
+/** The documents that refer to one of the identifiers, with their references only. */
+const referringDocuments = Effect.fnUntraced(function*(
+  { field: { path }, referrer }: Referring,
+  ids: ReadonlyArray<unknown>,
+  { isWithDeleted }: { readonly isWithDeleted: boolean }
+): Effect.fn.Return<ReadonlyArray<Document>, ReadError> {
+  const found: Array<Document> = []
+  for (const [, chunk] of chunksOf(ids)) {
+    const options = { filter: { [path.join(".")]: { $in: chunk } }, projection: { [path[0] ?? ""]: 1 } }
+    found.push(...yield* referrer.documents.find(options, { deleted: isWithDeleted ? "include" : "exclude" }))
+  }
+  return found
+})

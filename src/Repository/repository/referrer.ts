@@ -1,0 +1,39 @@
+import * as Effect from "effect/Effect"
+import { managedField } from "../../Model/introspection.ts"
+import type * as Model from "../../Model/Model.ts"
+import { rejectDuplicateKey } from "../store/rejectDuplicateKey.ts"
+import { auditFieldsOf } from "./auditFields.ts"
+import type { ModelCollection } from "./modelCollection.ts"
+import { type ModelWriter, withManagedFields } from "./modelWriter.ts"
+import type { Referrer } from "./referrers.ts"
+import { markDeleted, softDeleteContextOf } from "./softDeletes.ts"
+
+/**
+ * What deletions of other documents do to the documents of a model. `writer` writes without the rules of callers.
+ *
+ * @internal
+ */
+export const referrerOf = (model: Model.Any, documents: ModelCollection, writer: ModelWriter): Referrer => {
+  const auditFields = auditFieldsOf(model)
+  const deletedField = managedField(model, "deleted")
+  const managed = { auditFields, versionField: managedField(model, "version") }
+  return {
+    model,
+    documents,
+    update: (filter, change) =>
+      Effect.flatMap(withManagedFields(managed, change), (update) =>
+        rejectDuplicateKey(
+          "delete",
+          // Without rules and new references nothing is denied.
+          Effect.catchTag(
+            writer.updateOne("update", filter, update, {}, { deleted: "include" }),
+            ["AccessDenied", "ValidationException"],
+            Effect.die
+          )
+        )),
+    remove: (filter, isPurge) =>
+      deletedField === undefined || isPurge
+        ? writer.deleteMany(isPurge ? "purge" : "delete", filter, { deleted: "include" })
+        : markDeleted(softDeleteContextOf(model, deletedField, writer, auditFields), filter, "updateMany")
+  }
+}

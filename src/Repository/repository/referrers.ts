@@ -1,0 +1,99 @@
+/**
+ * Which models refer to which: each store knows those whose repositories were made on it. They are what a deletion has to ask.
+ */
+import type * as Effect from "effect/Effect"
+import { type ModelLike, referencesOf, type ReferringField } from "../../Model/introspection.ts"
+import type { Document, DocumentStore, Filter, Update } from "../DocumentStore.ts"
+import type { ReadError } from "../RepositoryError.ts"
+import type { ModelCollection } from "./modelCollection.ts"
+
+/**
+ * The documents of a model that refers to others, without the rules of callers.
+ *
+ * @internal
+ */
+export interface Referrer {
+  readonly model: ModelLike
+  readonly documents: ModelCollection
+  /** Updates a document as its repository does: with its version, its audit fields and its history. */
+  readonly update: (filter: Filter, update: Update) => Effect.Effect<unknown, ReadError>
+  /** Deletes documents as their repository does, softly unless they are purged. */
+  readonly remove: (filter: Filter, isPurge: boolean) => Effect.Effect<unknown, ReadError>
+}
+
+/** @internal */
+export interface Referring {
+  readonly referrer: Referrer
+  readonly field: ReferringField
+}
+
+type Store = DocumentStore["Service"]
+
+const referrers = new WeakMap<Store, Map<string, ReadonlyArray<Referring>>>()
+
+/**
+ * Has deletions on the store consider the references of a model.
+ *
+ * @internal
+ */
+export const registerReferrer = (store: Store, referrer: Referrer): void => {
+  const byTarget = referrers.get(store) ?? new Map<string, ReadonlyArray<Referring>>()
+  referrers.set(store, byTarget)
+  for (const [target, all] of byTarget) {
+    byTarget.set(target, all.filter((other) => other.referrer.model.modelName !== referrer.model.modelName))
+  }
+  for (const field of referencesOf(referrer.model)) {
+    if (field.onDelete === undefined) continue
+    const { modelName } = field.target()
+    byTarget.set(modelName, [...byTarget.get(modelName) ?? [], { referrer, field }])
+  }
+}
+
+/**
+ * The references to the documents of a model that a deletion has to consider.
+ *
+ * @internal
+ */
+export const referringTo = (store: Store, modelName: string): ReadonlyArray<Referring> =>
+  referrers.get(store)?.get(modelName) ?? []
+
+/**
+ * The identifiers in a value below the path of a reference, through lists.
+ *
+ * @internal
+ */
+export const idsAt = (value: unknown, path: ReadonlyArray<string>): ReadonlyArray<unknown> => {
+  if (value === undefined || value === null) return []
+  if (Array.isArray(value)) return value.flatMap((item) => idsAt(item, path))
+  const [key, ...rest] = path
+  return key === undefined ? [value] : idsAt(Reflect.get(Object(value), key), rest)
+}
+
+/**
+ * The update that removes references from a document: from lists as items, elsewhere as fields.
+ *
+ * @internal
+ */
+export const withoutReferences = (
+  document: Document,
+  [name = "", ...path]: ReadonlyArray<string>,
+  isRemoved: (id: unknown) => boolean
+): Update => {
+  const remaining = remainingOf(document[name], path, isRemoved)
+  return remaining === undefined ? { $unset: { [name]: "" } } : { $set: { [name]: remaining } }
+}
+
+const remainingOf = (value: unknown, path: ReadonlyArray<string>, isRemoved: (id: unknown) => boolean): unknown => {
+  if (value === undefined || value === null) return value
+  if (Array.isArray(value)) {
+    return value.flatMap((item) => {
+      const remaining = remainingOf(item, path, isRemoved)
+      return remaining === undefined ? [] : [remaining]
+    })
+  }
+  const [key, ...rest] = path
+  if (key === undefined) return isRemoved(value) ? undefined : value
+  const remaining = remainingOf(Reflect.get(Object(value), key), rest, isRemoved)
+  const { [key]: _, ...others } = value as Document
+  return remaining === undefined ? others : { ...others, [key]: remaining }
+}
