@@ -94,12 +94,17 @@ import { configOf, settings } from "./config/settings.ts"
  */
 export interface Options {
   /**
-   * The folder of `cfg.yml`. Defaults to the folder of the start script. A relative path is resolved against the
-   * working directory.
+   * The folder of `cfg.yml`. Defaults to the folder of the start script or, if there is no such file, the working directory.
+   * A relative path is resolved against the working directory.
    */
   readonly cfgDir?: string | undefined
   /** Whether the service may start without a file, on defaults and the environment. Defaults to true. */
   readonly enableDefaults?: boolean | undefined
+  /**
+   * Whether the service runs for development, where a missing file is no warning. Defaults to whether `NODE_ENV` is
+   * `development` or `test`.
+   */
+  readonly development?: boolean | undefined
 }
 
 /**
@@ -337,6 +342,8 @@ export const cursorSecret: Config.Config<Redacted.Redacted | undefined> = config
 export interface Loaded {
   /** The provider of all `Config`, the {@link Limits} and the lifetimes of tokens. */
   readonly context: Context.Context<never>
+  /** The folder of the file: where it is or, if there is none, where it is looked for first. */
+  readonly cfgDir: string
   /** Logs which file was read, or that there is none, and a warning for each unknown key. */
   readonly log: Effect.Effect<void>
 }
@@ -355,10 +362,18 @@ export const load: (
     const environment = yield* ConfigProvider.ConfigProvider
     // The parser of YAML is loaded by programs that use it, and by no others.
     const configFile = yield* Effect.promise(() => import("./config/file.ts"))
-    const file = nodePath.join(cfgDirOf(options), "cfg.yml")
-    const text = yield* Effect.mapError(configFile.read(file), (detail) => invalid(`${file}: ${detail}`))
-    const absent = text === undefined ? `there is no file ${file}` : undefined
-    if (absent !== undefined && options?.enableDefaults === false) return yield* invalid(absent)
+    const folders = options?.cfgDir === undefined ? [...new Set([folderOfStartScript(), "."])] : [options.cfgDir]
+    let [cfgDir = "."] = folders
+    let text: string | undefined
+    for (const folder of folders) {
+      const file = nodePath.join(folder, "cfg.yml")
+      text = yield* Effect.mapError(configFile.read(file), (detail) => invalid(`${file}: ${detail}`))
+      if (text === undefined) continue
+      cfgDir = folder
+      break
+    }
+    const file = nodePath.join(cfgDir, "cfg.yml")
+    if (text === undefined && options?.enableDefaults === false) return yield* invalid(`there is no file ${file}`)
     const content = configFile.parse(text ?? "")
     if (Result.isFailure(content)) return yield* invalid(`${file}, ${content.failure}`)
     const { problems, warnings } = yield* Effect.mapError(
@@ -369,16 +384,23 @@ export const load: (
     const provider = configFile.layered(environment, content.success)
     const context = Context.make(ConfigProvider.ConfigProvider, provider).pipe(
       Context.add(Limits, yield* limits(yield* Limits).parse(provider)),
-      Context.add(Lifetimes, yield* lifetimes(yield* Lifetimes).parse(provider))
+      Context.add(Lifetimes, yield* lifetimes(yield* Lifetimes).parse(provider)),
+      Context.add(IsLoaded, true)
     )
+    const nodeEnvironment = (yield* Effect.mapError(
+      environment.load(["NODE_ENV"]),
+      (error) => new Config.ConfigError(error)
+    ))?.value
+    const isDevelopment = options?.development ?? ["development", "test"].includes(nodeEnvironment ?? "")
     // An explicit folder implies that a file is expected there.
-    const logAbsence = options?.cfgDir === undefined ? Effect.logInfo : Effect.logWarning
-    const place = nodePath.resolve(file)
-    const notice = absent === undefined
-      ? Effect.logInfo(`The configuration is read from ${place}`)
-      : logAbsence(`There is no configuration file ${place}: only the environment is read`)
+    const logAbsence = options?.cfgDir === undefined && isDevelopment ? Effect.logInfo : Effect.logWarning
+    const places = [...new Set(folders.map((folder) => nodePath.resolve(folder, "cfg.yml")))]
+    const notice = text === undefined
+      ? logAbsence(`There is no configuration file ${places.join(" or ")}: only the environment is read`)
+      : Effect.logInfo(`The configuration is read from ${nodePath.resolve(file)}`)
     const loaded: Loaded = {
       context,
+      cfgDir,
       log: Effect.andThen(notice, Effect.forEach(warnings, (warning) => Effect.logWarning(warning), { discard: true }))
     }
     return loaded
@@ -398,11 +420,13 @@ export const layer = (
   Layer.effectContext(Effect.flatMap(load(options), ({ context, log }) => Effect.as(log, context)))
 
 /**
- * The folder of `cfg.yml`.
+ * Whether a configuration is loaded.
  *
  * @internal
  */
-export const cfgDirOf = (options?: Options): string => options?.cfgDir ?? folderOfStartScript()
+export const IsLoaded: Context.Reference<boolean> = Context.Reference<boolean>("appkernel/Http/KernelConfig/IsLoaded", {
+  defaultValue: () => false
+})
 
 // -----------------------------------------------------------------------------
 // internal

@@ -38,6 +38,7 @@ import type * as Documentation from "./Documentation.ts"
 import type * as Guard from "./Guard.ts"
 import * as KernelApi from "./KernelApi.ts"
 import type * as KernelClient from "./KernelClient.ts"
+import * as KernelConfig from "./KernelConfig.ts"
 import * as KernelLogger from "./KernelLogger.ts"
 import * as KernelServer from "./KernelServer.ts"
 import type * as OpenApi from "./OpenApi.ts"
@@ -49,6 +50,7 @@ import { readyLast, whenReady } from "./server/readiness.ts"
 import * as Service from "./Service.ts"
 import type { CredentialsUnprovided } from "./startup/credentialsUnprovided.ts"
 import { launchWith, type Options, type StartFailed } from "./startup/launch.ts"
+import { requireNode } from "./startup/nodeVersion.ts"
 import { type RegistrationInvalid, rejectInvalid } from "./startup/registrationInvalid.ts"
 import { rejectConflicts, type RouteConflict } from "./startup/routeConflict.ts"
 import { type TestUser, testWith } from "./startup/test.ts"
@@ -383,6 +385,8 @@ export {
 // internal
 // -----------------------------------------------------------------------------
 
+requireNode()
+
 interface Parts {
   readonly api: KernelApi.Any
   readonly implementations: ReadonlyArray<Implementation>
@@ -432,7 +436,7 @@ const makeEngine = (parts: Parts): never => {
       return policyOf(parts)
     },
     layerServe,
-    layer: Layer.effectContext(readyLast(Layer.build(layer))),
+    layer: Layer.effectContext(Effect.andThen(configured, readyLast(Layer.build(layer)))),
     launch: launchWith(description.id, parts.options),
     test: testWith<StartFailure | KernelServer.ListenFailed>(description, {
       serve: layerServe,
@@ -460,6 +464,12 @@ const policyOf = ({ api: { guards, registrations }, implementations }: Parts): A
   AccessPolicy.make(registrations.map((registration) => served(registration, implementations)), guards.has("security"))
 
 /** Says at the start where documents are, and where the endpoints are that clients know by the names of registrations. */
+/** What the configuration says counts only where it is read. */
+const configured = Effect.flatMap(KernelConfig.IsLoaded, (isLoaded) =>
+  isLoaded ? Effect.void : Effect.logWarning(
+    "No cfg.yml is read: start the service by engine.launch, or provide KernelConfig.layer() to all of its layers"
+  ))
+
 const whereabouts = (registrations: ReadonlyArray<Registration.Registration>) =>
   Layer.effectDiscard(Effect.flatMap(DocumentStore, ({ description }) =>
     whenReady(Effect.andThen(

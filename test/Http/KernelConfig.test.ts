@@ -3,7 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Config, ConfigProvider, Duration, Effect, FileSystem, Layer, Logger, PlatformError, Redacted } from "effect"
 import { IpNetwork } from "effect/net"
 import { writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
+import { parse } from "yaml"
 import * as HttpClientConfig from "../../src/Client/HttpClientConfig.ts"
 import * as Cors from "../../src/Http/Cors.ts"
 import * as KernelConfig from "../../src/Http/KernelConfig.ts"
@@ -25,12 +26,15 @@ interface Source {
   readonly enableDefaults?: boolean
 }
 
-const layerOf = ({ enableDefaults, env, file }: Source) => {
+const layerOf = (
+  { enableDefaults, env, file }: Source,
+  provider = ConfigProvider.fromEnv({ env: { ...env } })
+) => {
   const files = FileSystem.layerNoop({
     readFileString: (path) =>
       file !== undefined && path === "/etc/shop/cfg.yml" ? Effect.succeed(file) : Effect.fail(notFound(path))
   })
-  const environment = ConfigProvider.layer(ConfigProvider.fromEnv({ env: { ...env } }))
+  const environment = ConfigProvider.layer(provider)
   return KernelConfig.layer({ cfgDir: "/etc/shop", ...(enableDefaults === undefined ? {} : { enableDefaults }) }).pipe(
     Layer.provide([files, environment])
   )
@@ -273,6 +277,22 @@ describe("KernelConfig / reading", () => {
       assert.deepStrictEqual(yield* warningsOf({ file: "", env }), [])
     }))
 
+  it.effect("reads every key from a program's own provider, in the case of the file, before the file", () =>
+    Effect.gen(function*() {
+      const given = ConfigProvider.fromUnknown(parse(file))
+      const read = (text: string | undefined) => layerOf({ file: text }, given)
+      assert.deepStrictEqual(yield* Effect.provide(everything, read(undefined)), expected)
+      const other = "appkernel: { server: { port: 1, backlog: 7 }, mongo: { host: elsewhere } }"
+      assert.deepStrictEqual(yield* Effect.provide(everything, read(other)), expected)
+      // Without the file's layer as well.
+      const host = Effect.map(MongoStore.config, ({ host }) => host)
+      const own = { appkernel: { mongo: { host: "mongodb://db" }, query: { timeout: -1, timeuot: 3 } } }
+      const provided = ConfigProvider.layer(ConfigProvider.fromUnknown(own))
+      assert.deepStrictEqual(yield* Effect.provide(host, provided), Redacted.make("mongodb://db"))
+      const problems = yield* Effect.flip(Effect.provide(Effect.void, layerOf({}, ConfigProvider.fromUnknown(own))))
+      assert.include(String(problems), "appkernel.query.timeout of the program is a number, expected")
+    }))
+
   it.effect("prefers the environment key by key, and ignores empty variables", () =>
     Effect.gen(function*() {
       const environment = {
@@ -307,8 +327,19 @@ describe("KernelConfig / reading", () => {
       assert.deepStrictEqual(yield* read, [`Warn ${absent} ${folder}/cfg.yml: only the environment is read`])
       writeFileSync(join(folder, "cfg.yml"), "appkernel:\n  server:\n    port: 8080\n")
       assert.deepStrictEqual(yield* read, [`Info The configuration is read from ${folder}/cfg.yml`])
-      const [line] = yield* logOf(Layer.provide(KernelConfig.layer(), NodeServices.layer))
-      assert.match(line ?? "", /^Info There is no configuration file \/.*\/cfg\.yml: only the environment is read$/)
+      const found = (options: KernelConfig.Options, env: { readonly [name: string]: string } = {}) =>
+        logOf(
+          KernelConfig.layer(options).pipe(
+            Layer.provide([NodeServices.layer, ConfigProvider.layer(ConfigProvider.fromEnv({ env }))])
+          )
+        )
+      // Beside the start script, or in the working directory.
+      const places = `${dirname(process.argv[1] ?? "")}/cfg.yml or ${process.cwd()}/cfg.yml`
+      const missing = `There is no configuration file ${places}: only the environment is read`
+      assert.deepStrictEqual(yield* found({}), [`Warn ${missing}`])
+      for (const [options, env] of [[{ development: true }, {}], [{}, { NODE_ENV: "development" }]] as const) {
+        assert.deepStrictEqual(yield* found(options, env), [`Info ${missing}`])
+      }
     }))
 
   it.effect("says whether MongoDB is configured", () =>

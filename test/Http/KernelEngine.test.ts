@@ -105,5 +105,6 @@ const startOn = Effect.fnUntraced(function*(
     Effect.provideService(DocumentStore.DocumentStore, store),
     Effect.provide([ConfigProvider.layer(environment), Logger.layer([logger])])
   )
+  assert.match(lines.shift() ?? "", /^No cfg\.yml is read: start the service by engine\.launch, or/u)
   return { lines, started: Exit.isSuccess(exit) }
 })

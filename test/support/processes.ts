@@ -69,9 +69,11 @@ export const printed = (program: Program, text: string): Effect.Effect<void> =>
     })
   })
 
-/** The output of a program that failed to start, without lines of level INFO. */
+/** The output of a program that failed to start, without lines of level INFO and the warning that there is no `cfg.yml`. */
 export const complaintsOf = (program: Program): ReadonlyArray<string> =>
-  program.output().trim().split("\n").filter((line) => !/"level":"INFO"|\] INFO \(/u.test(line))
+  program.output().trim().split("\n").filter((line) =>
+    !/"level":"INFO"|\] INFO \(|There is no configuration file/u.test(line)
+  )
 
 /** A free port. */
 export const freePort: Effect.Effect<number> = Effect.callback<number>((resume) => {

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Result from "effect/Result"
 import { LineCounter, parseDocument } from "yaml"
-import { type Kind, pathOf, root, settings, variableOf } from "./settings.ts"
+import { filePathOf, type Kind, pathOf, root, settings, variableOf } from "./settings.ts"
 
 /**
  * Parses a file's text as YAML (1.2, core schema). Errors never quote the text, which may contain secrets.
@@ -61,13 +61,15 @@ export const check = Effect.fnUntraced(function*(
   for (const { expected, key, kinds, parse } of Object.values(settings)) {
     const name = `${root}.${key}`
     const inEnvironment = (yield* environment.load(pathOf(key)))?.value
-    if (inEnvironment !== undefined) {
-      if (parse(inEnvironment) === undefined) {
-        problems.push(`${variableOf(key)} (${name}) is ${kindOfText(inEnvironment)}, expected ${expected}`)
+    const given = inEnvironment ?? (yield* textAt(environment, filePathOf(key)))
+    if (given !== undefined) {
+      if (parse(given) === undefined) {
+        const place = inEnvironment === undefined ? `${name} of the program` : `${variableOf(key)} (${name})`
+        problems.push(`${place} is ${kindOfText(given)}, expected ${expected}`)
       }
       continue
     }
-    const inFile = valueAt(content, [root, ...key.split(".")])
+    const inFile = valueAt(content, filePathOf(key))
     if (inFile === undefined || inFile === null) continue
     const kind = kindOf(inFile)
     // No setting's kinds have a mapping.
@@ -87,7 +89,14 @@ export const check = Effect.fnUntraced(function*(
       warnings.push(`${root}.${key} in ${file} is no key of the configuration and means nothing${nearTo(key)}`)
     }
   }
-  for (const name of yield* variablesIn(environment, [root.toUpperCase()])) {
+  for (const path of yield* leavesIn(environment, [root])) {
+    const key = path.slice(1).join(".")
+    if (!isKnown(key)) {
+      warnings.push(`${root}.${key} of the program is no key of the configuration and means nothing${nearTo(key)}`)
+    }
+  }
+  for (const path of yield* leavesIn(environment, [root.toUpperCase()])) {
+    const name = path.join("_")
     if (!variables.has(name)) {
       const candidate = nearest(name, variables)
       warnings.push(
@@ -100,8 +109,8 @@ export const check = Effect.fnUntraced(function*(
 })
 
 /**
- * Layers the environment over the file. Paths are looked up as given, and in upper case in the environment and lower
- * case in the file.
+ * Layers the environment, or what the program gives in its place, over the file. Paths are looked up as given, and in upper
+ * case in the environment and lower case in the others.
  *
  * @internal
  */
@@ -110,11 +119,11 @@ export const layered = (
   content: unknown
 ): ConfigProvider.ConfigProvider => {
   const file = ConfigProvider.fromUnknown(content)
-  return ConfigProvider.orElse(
-    withCase(environment, (part) => part.toUpperCase()),
-    withCase(file, (part) => part.toLowerCase())
-  )
+  const given = ConfigProvider.orElse(withCase(environment, (part) => part.toUpperCase()), inLowerCase(environment))
+  return ConfigProvider.orElse(given, inLowerCase(file))
 }
+
+const inLowerCase = (provider: ConfigProvider.ConfigProvider) => withCase(provider, (part) => part.toLowerCase())
 
 const withCase = (provider: ConfigProvider.ConfigProvider, change: (part: string) => string) =>
   ConfigProvider.orElse(
@@ -176,16 +185,28 @@ const keysIn = (value: unknown, prefix: string): ReadonlyArray<string> =>
 
 const isKnown = (key: string): boolean => keys.includes(key)
 
-const variablesIn = (
+/** The text of a value; that of a list has commas. */
+const textAt = Effect.fnUntraced(function*(provider: ConfigProvider.ConfigProvider, path: ReadonlyArray<string>) {
+  const node = yield* provider.load(path)
+  if (node?._tag !== "Array") return node?.value
+  const items = yield* Effect.forEach(
+    Array.from({ length: node.length }, (_, i) => i),
+    (i) => provider.load([...path, i])
+  )
+  return items.map((item) => item?.value ?? "").join()
+})
+
+/** The paths of the values below a path. A list is one value. */
+const leavesIn = (
   environment: ConfigProvider.ConfigProvider,
   path: ReadonlyArray<string>
-): Effect.Effect<ReadonlyArray<string>, ConfigProvider.SourceError> =>
+): Effect.Effect<ReadonlyArray<ReadonlyArray<string>>, ConfigProvider.SourceError> =>
   Effect.flatMap(environment.load(path), (node) => {
     if (node === undefined) return Effect.succeed([])
-    const own = node.value === undefined ? [] : [path.join("_")]
+    const own = node.value === undefined && node._tag !== "Array" ? [] : [path]
     if (node._tag !== "Record") return Effect.succeed(own)
     return Effect.map(
-      Effect.forEach(node.keys, (key) => variablesIn(environment, [...path, key])),
+      Effect.forEach(node.keys, (key) => leavesIn(environment, [...path, key])),
       (inner) => [...own, ...inner.flat()]
     )
   })

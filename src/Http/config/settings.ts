@@ -227,6 +227,13 @@ export const pathOf = (key: string): ReadonlyArray<string> =>
   [root, ...key.split(".")].map((part) => part.toUpperCase())
 
 /**
+ * The path of a key in the file, and in a configuration that a program gives: `["appkernel", "server", "port"]`.
+ *
+ * @internal
+ */
+export const filePathOf = (key: string): ReadonlyArray<string> => [root, ...key.split(".")]
+
+/**
  * The environment variable of a key: `APPKERNEL_SERVER_PORT`.
  *
  * @internal
@@ -238,18 +245,22 @@ export const variableOf = (key: string): string => pathOf(key).join("_")
  *
  * @internal
  */
-export const configOf = <A, B>({ expected, key, kinds, parse }: Setting<A>, otherwise: B): Config.Config<A | B> =>
-  (kinds.includes("a list")
-    ? Config.map(Config.Array(Schema.String, pathOf(key)), (parts) => parts.join())
-    : Config.schema(Schema.String, pathOf(key))).pipe(
-      Config.mapEffect((value) => {
-        const parsed = parse(value)
-        return parsed === undefined
-          ? Effect.fail(configError(`${variableOf(key)}: expected ${expected}`))
-          : Effect.succeed(parsed)
-      }),
-      Config.map((value): A | B => value),
-      Config.withDefault(otherwise)
-    )
+export const configOf = <A, B>({ expected, key, kinds, parse }: Setting<A>, otherwise: B): Config.Config<A | B> => {
+  const textAt = (path: ReadonlyArray<string>) =>
+    kinds.includes("a list")
+      ? Config.map(Config.Array(Schema.String, [...path]), (parts) => parts.join())
+      : Config.schema(Schema.String, [...path])
+  return textAt(pathOf(key)).pipe(
+    Config.orElse(() => textAt(filePathOf(key))),
+    Config.mapEffect((value) => {
+      const parsed = parse(value)
+      return parsed === undefined
+        ? Effect.fail(configError(`${variableOf(key)}: expected ${expected}`))
+        : Effect.succeed(parsed)
+    }),
+    Config.map((value): A | B => value),
+    Config.withDefault(otherwise)
+  )
+}
 
 const configError = (message: string) => new Config.ConfigError(new ConfigProvider.SourceError({ message }))

@@ -50,13 +50,13 @@ export const launchWith =
     return Effect.scoped(Effect.gen(function*() {
       yield* signals
       const { layer: files } = yield* Effect.promise(() => import("@effect/platform-node/NodeFileSystem"))
-      const { context, log } = yield* Effect.provide(KernelConfig.load(options), files)
+      const { cfgDir, context, log } = yield* Effect.provide(KernelConfig.load(options), files)
       return yield* log.pipe(
         Effect.andThen(reported(running)),
         Effect.provide(KernelLogger.layer(options)),
         Effect.provideContext(Context.add(context, Application, {
           id,
-          cfgDir: KernelConfig.cfgDirOf(options),
+          cfgDir,
           development: options.development,
           isTest: false
         }))

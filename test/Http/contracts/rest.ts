@@ -385,7 +385,8 @@ export const restContract = <E>(name: string, store: Layer.Layer<DocumentStore.D
           assert.deepStrictEqual(invalid, ["address.street"])
           const part = yield* client.users.get({ params: { id: result }, query: { fields: "name,address.city" } })
           assert.sameMembers(Object.keys(part), ["_links", "_type", "id", "name"])
-          const same = { "if-none-match": `"${user.version}"` }
+          const read = yield* client.users.get({ params: { id: result }, responseMode: "response-only" })
+          const same = { "if-none-match": String(read.headers["etag"]) }
           const unchanged = yield* Effect.flip(client.users.get({ params: { id: result }, headers: same }))
           assert.instanceOf(unchanged, HttpError.NotModified)
           const shown = yield* client.users.patch({
@@ -411,7 +412,7 @@ export const restContract = <E>(name: string, store: Layer.Layer<DocumentStore.D
             params: { id: result },
             responseMode: "decoded-and-response"
           })
-          assert.strictEqual(headers["etag"], `"${shown.version}"`)
+          assert.match(String(headers["etag"]), new RegExp(`^"${shown.version}-`, "u"))
           const misspelt: object = { query: { nmae: "x" } }
           assert.strictEqual((yield* Effect.flip(client.users.list(misspelt)))._tag, "SchemaError")
           const { result: count } = yield* client.users.delete({ params: { id: result } })

@@ -1,0 +1,17 @@
+import process from "node:process"
+
+/** The oldest Node that the package runs on, as in `engines` of its `package.json`. */
+const oldest = [22, 19] as const
+
+/**
+ * Ends the process with one line and the code 1 on an older Node, where programs may end without a word: there
+ * `import.meta.main` is missing, for example.
+ *
+ * @internal
+ */
+export const requireNode = (): void => {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
+  if (major > oldest[0] || major === oldest[0] && minor >= oldest[1]) return
+  process.stderr.write(`AppKernel needs Node ${oldest.join(".")} or newer, and this is ${process.versions.node}\n`)
+  process.exit(1)
+}
