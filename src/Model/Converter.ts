@@ -66,6 +66,30 @@ export const make = <S extends Schema.Top>(options: {
 }
 
 /**
+ * Text in lower case, without white space at its ends: for names that people sign in with and addresses, so that
+ * `Jane@Example.com ` and `jane@example.com` are one. The sign-in of `Accounts.fromModel` converts what it is given, too.
+ *
+ * **Example** (Addresses that differ in case are one account)
+ *
+ * ```ts
+ * import { Effect, Schema } from "effect"
+ * import { Converter, Index, Model } from "appkernel"
+ *
+ * class User extends Model.Class<User>()("User", {
+ *   id: Model.id(),
+ *   email: Schema.String.pipe(Model.converted(Converter.lowerCase), Model.indexed(Index.unique))
+ * }) {}
+ *
+ * const user = await Effect.runPromise(Model.finalise(User, { email: " Jane@Example.com" }))
+ * user.email // => "jane@example.com"
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const lowerCase: Converter<string> = (text) => Effect.succeed(text.trim().toLowerCase())
+
+/**
  * Options of {@link contentHasher}.
  *
  * @category models

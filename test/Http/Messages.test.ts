@@ -23,6 +23,8 @@ class Order extends Model.Class<Order>()("Order", {
   ...Model.versioned
 }) {}
 
+class Place extends Model.Class<Place>()("Place", { city: Schema.String }) {}
+
 class SoldOut extends ServiceError<SoldOut>()("SoldOut", {
   status: 409,
   message: "It is sold out",
@@ -32,7 +34,13 @@ class SoldOut extends ServiceError<SoldOut>()("SoldOut", {
 const engine = KernelEngine.make("messages")
   .register(
     Resource.make(Order, { methods: ["GET", "POST", "PUT", "PATCH"] })
-      .action("buy", { payload: { howMany: Schema.Int }, error: SoldOut }, () => Effect.fail(new SoldOut({ left: 2 })))
+      .action("buy", {
+        payload: {
+          howMany: Schema.Int,
+          gift: Schema.optionalKey(Schema.Struct({ cards: Schema.Array(Schema.Int), to: Schema.optionalKey(Place) }))
+        },
+        error: SoldOut
+      }, () => Effect.fail(new SoldOut({ left: 2 })))
   )
   .register(
     Service.make("SearchService").operation(
@@ -324,9 +332,17 @@ describe("catalogues of a program's own", () => {
   const logger = Logger.layer([Logger.map(Logger.formatLogFmt, (line) => void logged.push(line))])
   const catalogue = {
     models: { Order: "Bestellung", Ordre: "x" },
+    orders: { buy: { howMany: "Anzahl", howManny: "x", gift: { cards: "Karten" } }, by: { howMany: "x" } },
+    searches: { find: { limit: "Höchstzahl" } },
+    Place: { city: "Ort" },
     Order: { email: "E-Mail-Adresse", nmae: "Name" },
     errors: { SoldOut: "Ausverkauft, nur noch {left} da", SoldUot: "x" },
-    validators: { "NotEmpyt": "x", "Min@Order.secret": "ist zu kurz", "Min@Order.secrets": "x" }
+    validators: {
+      "NotEmpyt": "x",
+      "Min@Order.secret": "ist zu kurz",
+      "Min@Order.secrets": "x",
+      "Type@searches.find.limit": "ist keine Zahl"
+    }
   }
   const translated = Layer.unwrap(Effect.map(freshDirectory, (directory) => {
     const path = `${directory}/translations`
@@ -354,12 +370,27 @@ describe("catalogues of a program's own", () => {
         assert.deepStrictEqual(messagesOf(short), { secret: "Secret: ist zu kurz" })
       }))
 
+    it.effect("name the fields of payloads and parameters by the call, and those of a model in them by the model", () =>
+      Effect.gen(function*() {
+        const gift = { cards: [1, "x"], to: { city: 3 } }
+        const action = yield* send("POST", "/orders/O1/buy", { howMany: "many", gift }, german)
+        assert.deepStrictEqual(messagesOf(action), {
+          howMany: "Anzahl: ganze Zahl erwartet",
+          "gift.cards.1": "Karten (Eintrag 2): ganze Zahl erwartet",
+          "gift.to.city": "Ort: Text erwartet"
+        })
+        const query = yield* send("GET", "/searches/find?limit=x&kind=big", undefined, german)
+        assert.deepStrictEqual(messagesOf(query), { limit: "Höchstzahl: ist keine Zahl" })
+      }))
+
     it.effect("cause a warning for unused keys", () =>
       Effect.sync(() => {
         const warnings = logged.filter((line) => line.includes("is the key of no text"))
         const keys = warnings.map((line) => /(\S+) is the key of no text/u.exec(line)?.[1])
         assert.deepStrictEqual([...new Set(keys)], [
           "models.Ordre",
+          "orders.buy.howManny",
+          "orders.by.howMany",
           "Order.nmae",
           "errors.SoldUot",
           "validators.NotEmpyt",

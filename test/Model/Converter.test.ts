@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { WebCrypto } from "effect/crypto"
 import { Converter } from "../../src/Model/index.ts"
 
@@ -94,6 +94,28 @@ describe("Converter.contentHasher", () => {
         assert.match(yield* hash(text), /^\$pbkdf2-sha256\$1000\$[A-Za-z0-9./]{22}\$[A-Za-z0-9./]{43}$/u, text)
         assert.notStrictEqual(yield* hash(text), text)
       }
+    }))
+})
+
+describe("Converter.lowerCase", () => {
+  it.effect("lowers and trims, once for all", () =>
+    Effect.gen(function*() {
+      for (
+        const [text, made] of [
+          [" JANE@Example.com\t", "jane@example.com"],
+          ["jane@example.com", "jane@example.com"],
+          ["GRÖSSE ΟΔΟΣ İ", "grösse οδος i\u0307"],
+          ["\u00a0 \ufeff", ""]
+        ] as const
+      ) {
+        assert.strictEqual(yield* Converter.lowerCase(text), made)
+      }
+    }))
+
+  it.effect.prop("returns its own output unchanged", [Schema.String], ([text]) =>
+    Effect.gen(function*() {
+      const made = yield* Converter.lowerCase(text)
+      assert.strictEqual(yield* Converter.lowerCase(made), made)
     }))
 })
 

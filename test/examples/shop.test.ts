@@ -103,6 +103,11 @@ const serves = (env: Environment) =>
     assert.strictEqual(bad.status, 400)
     assert.sameMembers(bad.body.errors.map(({ field }: { field: string }) => field), ["name", "email", "password"])
     assert.strictEqual((yield* post(`${first.base}/users`, ada)).status, 409)
+    // Nobody opens a second account by another case.
+    const shouted = "ADA@Example.com"
+    assert.strictEqual((yield* post(`${first.base}/users`, { ...ada, email: shouted })).status, 409)
+    const grant = { grant_type: "password", username: ` ${shouted} `, password: ada.password }
+    assert.strictEqual((yield* post(`${first.base}/token`, grant)).status, 200)
     assert.notStrictEqual(yield* stop(first, "SIGTERM"), "SIGKILL")
 
     const second = yield* start(env)

@@ -11,7 +11,7 @@ export class Address extends Model.Class<Address>()("Address", {
 export class User extends Model.Class<User>()("User", {
   id: Model.id({ prefix: "U", brand: "UserId" }),
   name: Schema.String.pipe(Validator.notEmpty, Validator.max(120)),
-  email: Schema.String.pipe(Validator.email, Model.indexed(Index.unique)),
+  email: Schema.String.pipe(Validator.email, Model.converted(Converter.lowerCase), Model.indexed(Index.unique)),
   password: Schema.String.pipe(Validator.min(8), Model.converted(Converter.contentHasher()), Model.omitted),
   roles: Schema.Array(Schema.String).pipe(Model.withDefault(() => ["user"])),
   address: Address.pipe(Model.optional),

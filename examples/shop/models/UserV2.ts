@@ -5,7 +5,7 @@ import { Schema } from "effect"
 export class UserV2 extends Model.Class<UserV2>()("UserV2", {
   id: Model.id({ prefix: "U", brand: "UserId" }),
   full_name: Schema.String.pipe(Validator.notEmpty, Validator.max(120)),
-  email: Schema.String.pipe(Validator.email),
+  email: Schema.String.pipe(Validator.email, Model.converted(Converter.lowerCase)),
   password: Schema.String.pipe(Validator.min(8), Model.converted(Converter.contentHasher()), Model.omitted),
   roles: Schema.Array(Schema.String).pipe(Model.withDefault(() => ["user"]))
 }) {}

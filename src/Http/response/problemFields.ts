@@ -11,7 +11,10 @@ import { labelFrom } from "../messages/label.ts"
  * @internal
  */
 export interface ProblemField {
-  /** The key of the label of the field, or of the field that contains the position: `<Model>.<field>`. */
+  /**
+   * The key of the label of the field, or of the field that contains the position: `<Model>.<field>`, or
+   * `<registration>.<call>.<field>` outside of models.
+   */
   readonly label?: string | undefined
   /** The name to show if no catalogue has a label. */
   readonly name: string
@@ -32,11 +35,23 @@ export type FieldResolver = (path: string) => ProblemField
  *
  * @internal
  */
-export const inputFields = (...roots: ReadonlyArray<Model.Any | Schema.Top>): FieldResolver => {
+export const inputFields = (...roots: ReadonlyArray<Model.Any | Schema.Top>): FieldResolver => fieldsIn(roots)
+
+/**
+ * Resolves positions in the payload of a call, whose own fields have labels under the key of the call.
+ *
+ * @internal
+ */
+export const payloadFields = (call: string, payload: Model.Any | Schema.Top | undefined): FieldResolver =>
+  fieldsIn(payload === undefined ? [] : [payload], call)
+
+const fieldsIn = (roots: ReadonlyArray<Model.Any | Schema.Top>, call?: string): FieldResolver => {
   const rootNodes = roots.flatMap((root) => "modelName" in root ? [root.create.ast, root.store.ast] : [root.ast])
   return (path) => {
     let nodes: ReadonlyArray<SchemaAST.AST> = rootNodes
     let label: string | undefined
+    /** The key of the fields that are outside of models. */
+    let place = call
     let name = ""
     let position: number | undefined
     let related: ReadonlyArray<Check> = []
@@ -49,7 +64,10 @@ export const inputFields = (...roots: ReadonlyArray<Model.Any | Schema.Top>): Fi
       // them.
       const candidates = [...new Set(nodes.flatMap(alternativesOf))]
       const owner = candidates.map(modelOf).find((model) => model !== undefined)
-      if (owner !== undefined) label = `${owner.modelName}.${key}`
+      if (owner !== undefined) {
+        label = `${owner.modelName}.${key}`
+        place = undefined
+      } else if (place !== undefined && !isIndex.test(key)) label = place = `${place}.${key}`
       if (isIndex.test(key)) position = Number(key) + 1
       else name = key
       related = candidates.flatMap(checksOf).filter(({ annotations }) => annotations?.[relatedAnnotation] === key)
@@ -84,13 +102,15 @@ const isIndex = /^\d+$/u
  * @internal
  */
 export const parameters = (
-  all: { readonly [name: string]: { readonly type: string; readonly value?: string | number } },
+  all: {
+    readonly [name: string]: { readonly label?: string; readonly type: string; readonly value?: string | number }
+  },
   fallback: FieldResolver = unknownField
 ): FieldResolver => {
   const fields = new Map(
-    Object.entries(all).map(([name, { type, value }]): [string, ProblemField] => [
+    Object.entries(all).map(([name, { label, type, value }]): [string, ProblemField] => [
       name,
-      { name, type, argumentOf: () => value }
+      { label, name, type, argumentOf: () => value }
     ])
   )
   return (path) => fields.get(path) ?? fallback(path)

@@ -50,7 +50,7 @@ import { identifierOf } from "../response/identifier.ts"
 import * as responses from "../response/json.ts"
 import { type CallerLinks, none as noLinks, type ResourceLinks } from "../response/links.ts"
 import { addAll, type ListResponses } from "../response/listResponse.ts"
-import { inputFields, parameters as parametersOf } from "../response/problemFields.ts"
+import { parameters as parametersOf, payloadFields } from "../response/problemFields.ts"
 import { makeBadRequest } from "../response/translation.ts"
 import type { Translations } from "../Translations.ts"
 import { CallerViews } from "../view/callerView.ts"
@@ -74,6 +74,8 @@ export const callRoutes = (
 /** @internal */
 export interface CallContext {
   readonly limits: Limits
+  /** The name of the registration. */
+  readonly registration: string
   /** Whether undeclared keys of a payload are rejected. */
   readonly isStrict: boolean
   readonly lists: ListResponses
@@ -95,12 +97,13 @@ export type LinksOf = (
 
 const routeOf = (call: Call, surroundings: CallContext): Route => {
   const { handler, method, name, options, path } = call
-  const { repository, translations } = surroundings
+  const { registration, repository, translations } = surroundings
   const { payload } = options
+  const key = `${registration}.${name}`
   const sent = payload !== undefined && isModelLike(payload) ? payload : payloadOf(options)
   const parameters = Object.entries({ ...fieldsOf(options.params), ...fieldsOf(options.query) })
-    .map(([name, { ast }]) => [name, expectationOf(ast)])
-  const places = parametersOf(Object.fromEntries(parameters), inputFields(...sent === undefined ? [] : [sent]))
+    .map(([field, { ast }]) => [field, { ...expectationOf(ast), label: `${key}.${field}` }])
+  const places = parametersOf(Object.fromEntries(parameters), payloadFields(key, sent))
   const respondBadRequest = makeBadRequest(translations, places)
   const readParts = partsReader(call, surroundings)
   assertShowable(name, options)

@@ -97,7 +97,7 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
   const routes: Array<EndpointRoute> = []
   for (const registration of all) {
     const { calls, name, onExcessProperty, rules } = registration
-    const common = { isStrict: onExcessProperty === "error", limits, lists, translations }
+    const common = { registration: name, isStrict: onExcessProperty === "error", limits, lists, translations }
     // The rules of a call are those of its name.
     const callRoutesOf = (surroundings: CallContext, resource?: RuledEndpoint["resource"]) =>
       calls.flatMap((call) =>

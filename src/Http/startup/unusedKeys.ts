@@ -35,6 +35,8 @@ export const unusedKeys = (
 interface Known {
   readonly models: ReadonlySet<ModelLike>
   readonly labels: ReadonlySet<string>
+  /** The keys that the labels of calls begin with. */
+  readonly calls: ReadonlyArray<string>
   /** Fields and parameters by name. */
   readonly names: ReadonlySet<string>
   readonly errors: ReadonlySet<string>
@@ -46,11 +48,15 @@ interface Known {
 const isUsed = (key: string, known: Known): boolean => {
   if (key.startsWith("errors.")) return known.errors.has(key)
   if (key.startsWith("models.")) return [...known.models].some(({ modelName }) => key === `models.${modelName}`)
-  if (!key.startsWith("validators.")) return known.labels.has(key)
+  if (!key.startsWith("validators.")) return isLabel(key, known)
   const [type = "", place] = key.slice("validators.".length).split("@", 2)
-  const isPlace = place === undefined || known.labels.has(place) || known.names.has(place.split(".").at(-1)!)
+  const isPlace = place === undefined || isLabel(place, known) || known.names.has(place.split(".").at(-1)!)
   return isPlace && (known.isOpen || known.validators.has(type))
 }
+
+const isLabel = (key: string, { calls, labels, names }: Known): boolean =>
+  labels.has(key)
+  || calls.some((call) => key.startsWith(call) && key.slice(call.length).split(".").every((name) => names.has(name)))
 
 const knownIn = (registrations: ReadonlyArray<Registration>): Known => {
   const calls = registrations.flatMap(({ calls }) => calls)
@@ -76,6 +82,7 @@ const knownIn = (registrations: ReadonlyArray<Registration>): Known => {
     labels: new Set(
       models.flatMap((model) => Object.keys(model.store.fields).map((key) => `${model.modelName}.${key}`))
     ),
+    calls: registrations.flatMap(({ calls, name }) => calls.map((call) => `${name}.${call.name}.`)),
     names: found.names,
     errors: new Set([...Object.keys(en), ...errors.map((error) => `errors.${error[serviceErrorTypeId].tag}`)]),
     validators: new Set([...found.validators, ...ownValidators]),
