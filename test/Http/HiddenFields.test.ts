@@ -70,6 +70,84 @@ class Deal extends Model.Class<Deal>()("Deal", {
   maybe: Terms.pipe(Model.optional)
 }) {}
 
+class Person extends Model.Class<Person>()("Person", { name: Schema.String, mail: Schema.String }) {}
+
+class Clause extends Model.Class<Clause>()("Clause", {
+  text: Schema.String,
+  code: Schema.String.pipe(Model.withDefault(() => "a")),
+  memo: Schema.String.pipe(Model.optional),
+  by: Person.pipe(Model.optional)
+}) {}
+
+class Contract extends Model.Class<Contract>()("Contract", {
+  id: Model.id({ prefix: "C" }),
+  name: Schema.String,
+  clause: Clause.pipe(Model.optional)
+}) {}
+
+describe("somebody who writes a nested model that is hidden from them", () => {
+  it.effect("learns from no patch whether it, or one within it, is stored", () =>
+    Effect.gen(function*() {
+      const patching = ["GET", "PATCH"] as const
+      const Contracts = Resource.make(Contract, { methods: ["GET", "PATCH"] })
+        .grant(Role("clerk"), { methods: "GET", hide: ["clause"] })
+        .grant(Role("clerk"), { methods: "PATCH" })
+        .grant(Role("writer"), { methods: "GET", hide: ["clause"] })
+        .grant(Role("writer"), { methods: "PATCH", readOnly: ["clause.memo"] })
+        .grant(Role("partly"), { methods: "GET", hide: ["clause.by"] })
+        .grant(Role("partly"), { methods: "PATCH" })
+        .grant(Role("sometimes"), { methods: patching, rows: () => ($) => $.name.equals("x") })
+        .grant(Role("sometimes"), { methods: "GET", hide: ["clause"] })
+        .grant(Role("sometimes"), { methods: "PATCH" })
+      const { baseUrl, repositories: { contracts } } = yield* KernelEngine.make("contracts").register(Contracts)
+        .enableSecurity().test()
+      const { sign } = yield* Jwt.Jwt
+      const by = new Person({ name: "Ann", mail: "a@example.com" })
+      const stored = [
+        new Contract({ id: "C1", name: "a" }),
+        new Contract({ id: "C2", name: "a", clause: new Clause({ text: "net" }) }),
+        new Contract({ id: "C3", name: "a", clause: new Clause({ text: "net", memo: "m", by }) })
+      ]
+      yield* contracts.bulkInsert(stored)
+      const clauses = [
+        null,
+        {},
+        { text: "new" },
+        { code: "b" },
+        { memo: "n" },
+        { memo: null },
+        { text: null },
+        { text: "new", memo: "n" },
+        { by: null },
+        { by: { name: "Bob" } },
+        { text: "new", by: {} },
+        { text: "new", by: { name: "Bob" } },
+        { text: "new", by: { name: "Bob", mail: "b@example.com" } },
+        { text: "new", by: { name: null } },
+        { text: 5 },
+        7
+      ]
+      for (const role of ["clerk", "writer", "sometimes", "partly"]) {
+        const authorization = `Bearer ${Redacted.value(yield* sign({ subject: "A", roles: [role] }))}`
+        for (const clause of clauses) {
+          // Who sees the clause knows whether there is one.
+          const alike = role === "partly" ? stored.slice(1) : stored
+          const answers = yield* Effect.forEach(alike, (contract) =>
+            Effect.promise(async () => {
+              const response = await fetch(`${baseUrl}/contracts/${contract.id}`, {
+                method: "PATCH",
+                headers: { authorization, "content-type": "application/json" },
+                body: JSON.stringify({ clause })
+              })
+              return `${response.status} ${response.status === 200 ? "" : await response.text()}`
+            }).pipe(Effect.ensuring(Effect.orDie(contracts.save(contract)))))
+          assert.strictEqual(new Set(answers).size, 1, `${role} ${JSON.stringify(clause)} ${answers.join(" | ")}`)
+          if (JSON.stringify(clause) === "{\"text\":\"new\"}") assert.strictEqual(answers[0], "200 ", role)
+        }
+      }
+    }).pipe(Effect.provide(shop("EdDSA"))))
+})
+
 describe("somebody who may not read", () => {
   it.effect("learns from no write whether a nested model is stored whose required part they can't write", () =>
     Effect.gen(function*() {

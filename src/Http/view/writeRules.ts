@@ -185,9 +185,8 @@ const touchesIn = (tree: Tree, changes: Values, isPartlySeen: boolean): boolean 
     const { inner, isHidden, isUnwritable } = node
     const change = changes[key]
     if (change === undefined) return false
-    return isUnwritable ||
-      inner.size > 0 && (!isPlainObject(change) || touchesIn(inner, change, isPartlySeen) ||
-          (isHidden || isPartlySeen) && lacksPart(node, change))
+    return isUnwritable || (isHidden || isPartlySeen) && lacksPart(node, change) ||
+      inner.size > 0 && (!isPlainObject(change) || touchesIn(inner, change, isPartlySeen))
   })
 
 // -----------------------------------------------------------------------------
@@ -229,7 +228,7 @@ const keepIn = (
     } else if (node.inner.size > 0 && (isSent || mode === "replace")) {
       const kept = keepWithin(node, { sent, stored, mode, name }, state)
       if (isSent) result[key] = kept
-    }
+    } else if (mode === "merge" && node.isHidden && lacksPart(node, sent)) deny(state, name)
   }
   return result
 }
@@ -244,22 +243,32 @@ const keepWithin = (
   },
   state: State
 ): unknown => {
-  const isMerged = !node.isList && isPlainObject(sent)
   // Whether something of a hidden value would be lost depends on the value.
-  if (node.isHidden && !state.isInsert && (!isMerged || lacksPart(node, sent))) deny(state, name)
-  if (node.isList) return keepInList(node, sent, stored, name, state)
+  const tells = node.isHidden && !state.isInsert
   const previous = stored ?? undefined
-  if (isPlainObject(sent)) return keepIn(node.inner, sent, previous, mode, `${name}.`, state)
+  if (!node.isList && isPlainObject(sent)) {
+    const kept = keepIn(node.inner, sent, previous, mode, `${name}.`, state)
+    if (tells && lacksPart(node, sent)) deny(state, name)
+    return kept
+  }
+  if (tells) deny(state, name)
+  if (node.isList) return keepInList(node, sent, stored, name, state)
   if (previous !== undefined) deny(state, name)
   return sent
 }
 
 /** Whether a required part is not sent that only a stored value has. The answer would tell whether there is one. */
-const lacksPart = ({ inner, isAlwaysStored, nested }: Node, sent: Values): boolean =>
-  !isAlwaysStored && nested !== undefined &&
-  Array.from(inner).some(([key, { isHidden, isUnwritable }]) =>
-    (isHidden || isUnwritable) && isRequiredInput(nested, key) && (sent[key] ?? undefined) === undefined
-  )
+const lacksPart = ({ isAlwaysStored, isList, nested }: Node, sent: unknown): boolean =>
+  !isAlwaysStored && !isList && nested !== undefined && isPlainObject(sent) && isPartial(nested, sent)
+
+/** Whether there are models, in what was sent for one, that lack a required part. */
+const isPartial = (model: ModelLike, sent: Values): boolean =>
+  Object.keys(model.create.fields).some((key) => {
+    const value = sent[key] ?? undefined
+    if (value === undefined) return isRequiredInput(model, key)
+    const nested = nestedModel(model.store.fields[key])
+    return nested !== undefined && isPlainObject(value) && isPartial(nested, value)
+  })
 
 const keepInList = (node: Node, sent: unknown, stored: unknown, name: string, state: State): unknown => {
   const previous = Array.isArray(stored) ? stored.filter((item: unknown) => (item ?? undefined) !== undefined) : []
