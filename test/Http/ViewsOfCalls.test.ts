@@ -22,6 +22,28 @@ const Stock = Service.make("StockService").operation(
   () => Effect.flatMap(Repository.for(Offer), (offers) => offers.find())
 )
 
+class Inner extends Model.Class<Inner>()("Inner", { offer: Offer }) {}
+
+class Wrap extends Model.Class<Wrap>()("Wrap", {
+  offer: Offer,
+  offers: Schema.Array(Offer),
+  maybe: Offer.pipe(Model.optional),
+  inner: Schema.NullOr(Inner)
+}) {}
+
+const offerOf = (i: number) => new Offer({ id: `O${i}`, owner: "U1", cost: 7_000 + i })
+
+const wrap = new Wrap({
+  offer: offerOf(1),
+  offers: [offerOf(2)],
+  maybe: offerOf(3),
+  inner: new Inner({ offer: offerOf(4) })
+})
+
+const Wrapping = Service.make("WrapService")
+  .operation("one", { success: Wrap, require: Authenticated }, () => Effect.succeed(wrap))
+  .operation("all", { success: Schema.Array(Wrap), require: Authenticated }, () => Effect.succeed([wrap]))
+
 const engine = KernelEngine.make("shop").register(Offers).register(Stock).enableSecurity()
 
 const textOf = <E>(call: Effect.Effect<HttpClientResponse.HttpClientResponse, E>) =>
@@ -52,5 +74,24 @@ describe("the fields that a caller sees of a model", () => {
       }
       assert.deepStrictEqual(costsIn(yield* texts(["buyer", "seller"])), [["7001"], ["7001"], ["7001"]])
       assert.deepStrictEqual(costsIn(yield* texts(["admin"])), [["7001"], ["7001", "7002"], ["7001", "7002"]])
+    }))
+
+  it.effect("are those of models within an unregistered one", () =>
+    Effect.gen(function*() {
+      const { as } = yield* KernelEngine.make("shop").register(Offers).register(Wrapping).enableSecurity().test()
+      const responseMode = "response-only"
+      const texts = Effect.fnUntraced(function*(roles: ReadonlyArray<string>) {
+        const { wraps } = yield* as({ subject: "U1", roles })
+        return yield* Effect.forEach([wraps.one({ responseMode }), wraps.all({ responseMode })], textOf)
+      })
+      for (const text of yield* texts(["buyer"])) {
+        assert.match(text, /O1.*O2.*O3.*O4/u)
+        assert.notInclude(text, "cost")
+      }
+      for (const text of yield* texts(["admin"])) {
+        assert.deepStrictEqual(text.match(/700\d/gu), ["7001", "7002", "7003", "7004"])
+      }
+      // The rules of rows may show them in other documents.
+      for (const text of yield* texts(["buyer", "seller"])) assert.notInclude(text, "cost")
     }))
 })

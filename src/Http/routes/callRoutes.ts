@@ -56,6 +56,7 @@ import type { Translations } from "../Translations.ts"
 import { CallerViews } from "../view/callerView.ts"
 import { type DocumentForm, formWithout } from "../view/documentForm.ts"
 import { type ModelView, modelView } from "../view/modelView.ts"
+import { hiddenWithin } from "../view/wrapped.ts"
 import { withHandlerRules } from "./handlerRules.ts"
 import { routeOf as jsonRoute } from "./resourceRoutes.ts"
 import { headersOf, notFound, type Route, unknownParameters } from "./route.ts"
@@ -371,7 +372,12 @@ const modelWriter = (model: ModelLike, linksOf: LinksOf): Effect.Effect<Write, R
     const views = Context.get(fiber.context, CallerViews)
     if (views === undefined) return Effect.succeed(whole)
     return Effect.flatMap(views.of(model), (grants) => {
-      if (grants === undefined) return Effect.succeed(whole)
+      if (grants === undefined) {
+        return Effect.map(
+          hiddenWithin(model, views),
+          (hidden) => hidden.length === 0 ? whole : writeBy(() => formWithout(model, hidden), noLinks.all)
+        )
+      }
       const view = modelView(model, grants)
       const { formOf } = view.ofCaller(grants)
       const found = linksIn(view)
