@@ -409,6 +409,13 @@ const makeEngine = (parts: Parts): never => {
     if (unreachable.length > 0) {
       yield* Effect.logWarning(`Nobody may call ${unreachable.join(", ")}: no rule admits anybody`)
     }
+    const unruled = unruledModels(parts)
+    if (unruled.length > 0) {
+      yield* Effect.logWarning(
+        `Handlers may not read or write ${unruled.join(", ")} for callers, for want of a rule: ` +
+          "grant it to somebody, or use Repository.unrestricted"
+      )
+    }
     const hasKeys = Option.isSome(yield* Effect.serviceOption(Keys))
     yield* rejectConflicts({ registrations, openApi, hasKeys })
     // Routes are loaded by programs that serve them, and by no others.
@@ -462,6 +469,16 @@ const makeEngine = (parts: Parts): never => {
 
 const policyOf = ({ api: { guards, registrations }, implementations }: Parts): AccessPolicy.AccessPolicy =>
   AccessPolicy.make(registrations.map((registration) => served(registration, implementations)), guards.has("security"))
+
+/** The models without endpoints and without a rule, whose repositories have the rights of the caller in handlers. */
+const unruledModels = ({ api: { guards, registrations }, implementations }: Parts): ReadonlyArray<string> =>
+  !guards.has("security") ? [] : registrations.flatMap((registration) => {
+    const { calls, rules } = served(registration, implementations)
+    return registration._tag === "Resource" && rules.grants.length === 0 &&
+        registration.methods.length + calls.length === 0
+      ? [registration.model.modelName]
+      : []
+  })
 
 /** Says at the start where documents are, and where the endpoints are that clients know by the names of registrations. */
 /** What the configuration says counts only where it is read. */

@@ -26,7 +26,7 @@ import {
   viewOf,
   withAllData
 } from "./callerAccess.ts"
-import { HandlerRules } from "./handlerRules.ts"
+import { HandlerRules, type RulesOfModels } from "./handlerRules.ts"
 import { type LinkRules, rightsElsewhere, rightsOfRoute } from "./linkRights.ts"
 import { type PreparedAccess, preparedAccess, unruledAccess } from "./preparedAccess.ts"
 
@@ -77,7 +77,9 @@ export const makeAuthorizer = (
           caller: callerOf(Context.getOrUndefined(fiber.context, CurrentUser)),
           request: Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
         }
-        fiber.setContext(entered(fiber.context, unruledAccess, undefined, elsewhere(registrations, about)))
+        fiber.setContext(
+          entered(fiber.context, unruledAccess, undefined, elsewhere(registrations, about, { path: about.request.url }))
+        )
         return handler
       }),
     authorized: (endpoint, handler, onNobody) => {
@@ -93,6 +95,7 @@ export const makeAuthorizer = (
       const isOwn: ReadonlySet<number> = new Set(own)
       const isAddressed = path.includes("/:id")
       const missing = missingIn(endpoint, own)
+      const where = placeOf(endpoint)
       const prepared = preparedAccess({ ruled: resource?.ruled, links, isOwn, name, isCall })
       const situationOf = (
         user: Caller | undefined,
@@ -114,7 +117,7 @@ export const makeAuthorizer = (
         const user = Context.getOrUndefined(fiber.context, CurrentUser)
         const situation = situationOf(user, request, params["id"])
         const enter = (access: PreparedAccess, rights: Rights | undefined): ResponseEffect => {
-          fiber.setContext(entered(fiber.context, access, rights, elsewhere(registrations, situation)))
+          fiber.setContext(entered(fiber.context, access, rights, elsewhere(registrations, situation, where)))
           return handler
         }
         const decide = (held: ReadonlyArray<Held>): ResponseEffect => {
@@ -133,10 +136,11 @@ export const makeAuthorizer = (
   }
 }
 
-/** What the caller of a request may do with models, whatever the route. */
+/** What the caller of a request may do with models, whatever the route, which `where` names in the log. */
 const elsewhere = (
   registrations: ReadonlyArray<RuledModel>,
-  { caller, request }: Pick<Situation, "caller" | "request">
+  { caller, request }: Pick<Situation, "caller" | "request">,
+  where: Place
 ): Elsewhere => {
   const about = ({ model, subjects }: RuledModel) => ({
     caller,
@@ -155,13 +159,37 @@ const elsewhere = (
       if (at?.links === undefined) return Effect.succeed([])
       const rights = rightsElsewhere(at.rules, at.links, about(at))
       return Effect.isEffect(rights) ? withAllData(readable(rights)) : Effect.succeed(rights)
+    },
+    refused: (model, operation) => {
+      const { modelName } = model
+      const isUnruled = registrations.every((one) => one.model !== model || one.rules.grants.length === 0)
+      const reason = isUnruled ? `${modelName} is registered without a rule` : "the caller's grants do not allow it"
+      return Effect.annotateLogs(
+        Effect.logInfo(`A handler may not write this: ${reason}. Repository.unrestricted(${modelName}) has no rules`),
+        {
+          ...where,
+          model: modelName,
+          operation,
+          subject: Option.match(caller, { onNone: () => "", onSome: subjectOf })
+        }
+      )
     }
   }
 }
 
-interface Elsewhere extends Pick<CallerViews, "rightsAt"> {
+const subjectOf = ({ subject }: Caller) => subject
+
+interface Elsewhere extends Pick<CallerViews, "rightsAt">, Required<Pick<RulesOfModels, "refused">> {
   readonly access: ReturnType<typeof accessOnDemand>
 }
+
+/** Where the log says that something was refused. */
+type Place = { readonly [name: string]: string }
+
+const placeOf = ({ isCall, name, registration }: RuledEndpoint): Place => ({
+  registration,
+  [isCall ? "call" : "method"]: name
+})
 
 /** The rules of the links in the answers of an endpoint; `undefined` if it is an action, or its answers have no documents. */
 const linkRulesIn = ({ isCall, name, path, resource }: RuledEndpoint): LinkRules | undefined =>
@@ -175,7 +203,7 @@ const entered = (
   context: Context.Context<never>,
   { hasOtherRules, isCall, model, owned, rules, view }: PreparedAccess,
   rights: Rights | undefined,
-  { access, rightsAt }: Elsewhere
+  { access, refused, rightsAt }: Elsewhere
 ): Context.Context<never> => {
   const views: CallerViews = {
     own: view,
@@ -193,8 +221,10 @@ const entered = (
       (held) => held === undefined ? undefined : rulesOfHandler(held, isCall && of === model ? rules : undefined)
     )
   const here = (of: ModelLike) => owned !== undefined && of === model ? owned : other(of)
-  const withRules = Context.add(Context.add(context, CallerViews, views), CallerRules, { of: here })
-  return hasOtherRules ? Context.add(withRules, HandlerRules, { of: other }) : withRules
+  // Of the request's own document, the answer says enough.
+  const callerRules = owned === undefined ? { of: here, refused } : { of: here }
+  const withRules = Context.add(Context.add(context, CallerViews, views), CallerRules, callerRules)
+  return hasOtherRules ? Context.add(withRules, HandlerRules, { of: other, refused }) : withRules
 }
 
 /** A stored document that can't be decoded is a defect, as it is to a repository's other readers. */
@@ -202,18 +232,11 @@ const readable = <A>(held: Effect.Effect<A, Failure>) =>
   Effect.catchTag(held, "DocumentInvalid", (error) => Effect.die(error))
 
 /** 403, which says nothing of what is missing; the log does. */
-const missingIn = (
-  { isCall, name, registration, rules }: RuledEndpoint,
-  own: ReadonlyArray<number>
-): ResponseEffect => {
-  const permissions = own.flatMap((number) => rules.grants[number]?.permission ?? [])
+const missingIn = (endpoint: RuledEndpoint, own: ReadonlyArray<number>): ResponseEffect => {
+  const permissions = own.flatMap((number) => endpoint.rules.grants[number]?.permission ?? [])
   const needs = permissions.length === 0 ? "nobody may" : describe(or(...permissions))
   return Effect.andThen(
-    Effect.annotateLogs(Effect.logInfo("The caller may not do this"), {
-      registration,
-      [isCall ? "call" : "method"]: name,
-      needs
-    }),
+    Effect.annotateLogs(Effect.logInfo("The caller may not do this"), { ...placeOf(endpoint), needs }),
     denied
   )
 }

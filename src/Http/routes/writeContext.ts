@@ -116,7 +116,7 @@ export const writeContext = (
       retry: (attempt) => retryConflicts(id, attempt),
       write: (expected) =>
         expected !== undefined && typeof bodyVersion === "number" && bodyVersion !== expected
-          ? Effect.fail(preconditions.failed)
+          ? Effect.andThen(stored(id), Effect.fail(preconditions.failed))
           : write(expected)
     })
   /** The version in a body; `undefined` without one. */

@@ -50,6 +50,8 @@ export interface UpdateGrant {
 export interface CallerRules {
   /** The rules for the model's documents. `undefined`: the caller reaches and writes all of them. */
   readonly of: (model: ModelLike) => Effect.Effect<RowRules | undefined, ReadError>
+  /** Is told of each write that the rules refuse. */
+  readonly refused?: ((model: ModelLike, operation: "insert" | "replace" | "update") => Effect.Effect<void>) | undefined
 }
 
 /**

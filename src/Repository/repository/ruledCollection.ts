@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { isRequiredInput, managedField, type ModelLike } from "../../Model/introspection.ts"
 import type { DocumentStore, Filter } from "../DocumentStore.ts"
-import { QueryRejected, type ReadError } from "../RepositoryError.ts"
+import { AccessDenied, QueryRejected, type ReadError } from "../RepositoryError.ts"
 import { CallerRules, nothing, type RowRules } from "./callerRules.ts"
 import { checkingWrites } from "./checkedWrites.ts"
 import { everyState, type ModelCollection, type Scope } from "./modelCollection.ts"
@@ -31,6 +31,21 @@ export const underCallerRules = (
         ? f(all, scope)
         : Effect.flatMap(callerRules.of(model), (rules = unlimited) => f(ruled, { ...scope, rules }))
     })
+  /** {@link use} for a write, whose refusal is told to those who run the service. */
+  const write = <A, E>(
+    operation: "insert" | "replace" | "update",
+    scope: Scope | undefined,
+    f: (documents: ModelCollection, scope: Scope | undefined) => Effect.Effect<A, E>,
+    isRefusal: (result: A) => boolean = () => false
+  ): Effect.Effect<A, E | ReadError> =>
+    Effect.withFiber((fiber) => {
+      const refused = fiber.getRef(CallerRules)?.refused
+      const written = use(scope, f)
+      return refused === undefined ? written : Effect.tap(
+        Effect.tapError(written, (error) => error instanceof AccessDenied ? refused(model, operation) : Effect.void),
+        (result) => isRefusal(result) ? refused(model, operation) : Effect.void
+      )
+    })
   const useStream = <A, E>(
     given: Scope | undefined,
     f: (documents: ModelCollection, scope: Scope | undefined) => Stream.Stream<A, E>
@@ -46,16 +61,22 @@ export const underCallerRules = (
     estimatedCount: (given) => use(given, (_, scope) => _.estimatedCount(scope)),
     distinct: (path, filter, given) => use(given, (_, scope) => _.distinct(path, filter, scope)),
     aggregate: (pipeline, options, given) => useStream(given, (_, scope) => _.aggregate(pipeline, options, scope)),
-    insertOne: (document, given) => use(given, (_, scope) => _.insertOne(document, scope)),
-    insertMany: (documents, options, given) => use(given, (_, scope) => _.insertMany(documents, options, scope)),
+    insertOne: (document, given) => write("insert", given, (_, scope) => _.insertOne(document, scope)),
+    insertMany: (documents, options, given) =>
+      write(
+        "insert",
+        given,
+        (_, scope) => _.insertMany(documents, options, scope),
+        ({ failures }) => failures.some(({ error }) => error instanceof AccessDenied)
+      ),
     replaceOne: (filter, document, options, given) =>
-      use(given, (_, scope) => _.replaceOne(filter, document, options, scope)),
+      write("replace", given, (_, scope) => _.replaceOne(filter, document, options, scope)),
     updateOne: (filter, update, options, given) =>
-      use(given, (_, scope) => _.updateOne(filter, update, options, scope)),
+      write("update", given, (_, scope) => _.updateOne(filter, update, options, scope)),
     updateMany: (filter, update, options, given) =>
-      use(given, (_, scope) => _.updateMany(filter, update, options, scope)),
+      write("update", given, (_, scope) => _.updateMany(filter, update, options, scope)),
     findOneAndUpdate: (filter, update, options, given) =>
-      use(given, (_, scope) => _.findOneAndUpdate(filter, update, options, scope)),
+      write("update", given, (_, scope) => _.findOneAndUpdate(filter, update, options, scope)),
     findOneAndDelete: (filter, given) => use(given, (_, scope) => _.findOneAndDelete(filter, scope)),
     deleteOne: (filter, given) => use(given, (_, scope) => _.deleteOne(filter, scope)),
     deleteMany: (filter, given) => use(given, (_, scope) => _.deleteMany(filter, scope)),

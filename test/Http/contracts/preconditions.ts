@@ -173,6 +173,10 @@ export const preconditionsContract = <E>(name: string, store: Layer.Layer<Docume
         refused(412, yield* send("PUT", path, { title: "x", version: 2 }, { "if-match": "\"1\"" }))
         refused(412, yield* send("PATCH", path, { title: "x", version: 2 }, { "if-match": "\"1\"" }))
         refused(412, yield* send("PATCH", path, { title: "x", version: 2 }, { "if-match": "\"1\", \"2\"" }))
+        // Where there is no document, nothing is contradicted.
+        for (const method of ["PUT", "PATCH"] as const) {
+          refused(404, yield* send(method, `${pages}/none`, { title: "x", version: 2 }, { "if-match": "\"1\"" }))
+        }
         okay(yield* send("PATCH", path, { title: "x", version: 1 }, { "if-match": "\"1\"" }))
       }))
 
