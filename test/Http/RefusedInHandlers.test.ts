@@ -58,7 +58,7 @@ describe("A write that a handler makes for a caller without a grant", () => {
     return Effect.gen(function*() {
       const { anonymous, as, repositories: { orders } } = yield* engine.test()
       assert.include(
-        entries.map(({ level, message }) => `${level} ${message}`),
+        entries.map(({ level, message }) => `${String(level)} ${String(message)}`),
         "Warn Handlers may not read or write Counter for callers, for want of a rule: " +
           "grant it to somebody, or use Repository.unrestricted"
       )

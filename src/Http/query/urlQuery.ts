@@ -26,6 +26,7 @@
  *
  * @since 0.1.0
  */
+import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
 import type * as Model from "../../Model/Model.ts"
 import { Problem } from "../../Model/ModelError.ts"
@@ -105,7 +106,12 @@ export const make = (
     const filters = filtersOf(access, { parameters, readers }, logic ?? "AND", report)
     const native = readNative(readers.query(parameters["query"], problems), access, problems)
     const direction = readers.sort_order(parameters["sort_order"], problems)
+    const shown = naming?.condition()
     const sort = sortOf(access, readers.sort_by(parameters["sort_by"], problems), direction, report)
+    // An order leaves no document out of a list.
+    if (!Equal.equals(shown, naming?.condition())) {
+      report("sort_by", "is a field that only some of the documents show: filter by it as well")
+    }
     const page = readers.page(parameters["page"], problems)
     const pageSize = readers.page_size(parameters["page_size"], problems)
     if (page !== undefined && pageSize !== undefined && !Number.isSafeInteger(page * pageSize)) {

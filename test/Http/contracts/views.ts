@@ -376,14 +376,19 @@ export const viewsContract = <E>(name: string, store: Layer.Layer<DocumentStore.
             const parameters of [
               { cost: "5" },
               { cost: "!7" },
-              { sort_by: "cost" },
-              { sort_by: "cost", cursor: "" },
+              { sort_by: "cost", cost: "5" },
+              { sort_by: "owner,-cost", cost: "!7", cursor: "" },
               { "lines.cost": "1001" },
               { query: "{\"lines\":{\"$elemMatch\":{\"cost\":1001}}}" },
               { query: "{\"$expr\":{\"$eq\":[\"$cost\",5]}}" },
               { cost: "5", owner: "bob", logic: "OR" }
             ]
           ) assert.deepStrictEqual(yield* owners(query("", parameters)), ["ann"], JSON.stringify(parameters))
+          // An order alone leaves nobody out.
+          for (const parameters of [{ sort_by: "cost" }, { sort_by: "-cost", cursor: "" }, { sort_by: "owner,cost" }]) {
+            const { body } = refused(400, yield* ann("GET", query("", parameters)))
+            assert.include(body.message, "only some of the documents show")
+          }
           assert.deepStrictEqual(yield* owners(query("", { query: "{\"lines\":{\"$size\":2}}" })), ["ann", "bob"])
           assert.strictEqual((yield* ann("GET", "?cost=5")).headers["x-total-count"], "1")
           const selected = yield* ann("GET", "?fields=cost,owner&sort_by=owner")
