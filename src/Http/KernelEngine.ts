@@ -404,7 +404,7 @@ const makeEngine = (parts: Parts): never => {
   const { api: description, implementations, openApi } = parts
   const { registrations } = description
   const layerServe: AnyEngine["layerServe"] = Layer.effectContext(Effect.gen(function*() {
-    yield* rejectInvalid(registrations, implementations)
+    yield* rejectInvalid(registrations, implementations, parts.options.roles)
     const unreachable = AccessPolicy.unreachable(policyOf(parts))
     if (unreachable.length > 0) {
       yield* Effect.logWarning(`Nobody may call ${unreachable.join(", ")}: no rule admits anybody`)

@@ -290,9 +290,31 @@ export const isOpen = (permissions: OneOrMore): boolean => admitsNobody(ofAltern
  */
 export const describe = (permissions: OneOrMore): string => words(ofAlternatives(permissions).node, "top")
 
+/**
+ * The names of the roles that the permission is about.
+ *
+ * @category conversions
+ * @since 0.1.0
+ */
+export const rolesIn = (permission: Any): ReadonlyArray<string> => rolesOf(permission.node)
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const rolesOf = (node: Node): ReadonlyArray<string> => {
+  switch (node._tag) {
+    case "Role":
+      return [node.name]
+    case "Not":
+      return rolesOf(node.part)
+    case "And":
+    case "Or":
+      return node.parts.flatMap(rolesOf)
+    default:
+      return []
+  }
+}
 
 type OpenOf<P> = P extends ReadonlyArray<infer One> ? OpenOf<One>
   : P extends { readonly [typeId]: { readonly open: infer Open } } ? Open

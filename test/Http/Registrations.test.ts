@@ -1,6 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Layer, Logger, Schema } from "effect"
-import { EmbeddedStore, KernelEngine, Model, OpenApi, Repository, Resource, Service } from "../../src/index.ts"
+import {
+  EmbeddedStore,
+  KernelEngine,
+  Model,
+  OpenApi,
+  Permission,
+  Repository,
+  Resource,
+  Role,
+  Service
+} from "../../src/index.ts"
 import { send, serving } from "../support/rest.ts"
 
 class User extends Model.Class<User>()("User", { id: Model.id({ prefix: "U" }), name: Schema.String }) {}
@@ -116,6 +126,18 @@ describe("registrations that can't be served", () => {
       "hooks among the options",
       untyped(engine.register(User, untyped({ methods: ["POST"], hooks: { beforePosst: () => Effect.void } }))),
       "The registration \"users\" can't be served: there is no option hooks; hooks stand on the resource, as in Resource.make(Model).beforePost(…)"
+    ],
+    [
+      "a rule about a role that the engine does not know",
+      untyped(
+        KernelEngine.make("named", { roles: ["desk", "admin"] })
+          .register(
+            Resource.make(User).require(Role("desk")).require(
+              Permission.not(Permission.or(Role("admin"), Role("dsek")))
+            )
+          )
+      ),
+      "The registration \"users\" can't be served: a rule is about the role dsek, and there is only desk, admin"
     ],
     [
       "an option that there is not",

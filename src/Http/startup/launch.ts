@@ -20,7 +20,10 @@ import { readyLast } from "../server/readiness.ts"
  * @category models
  * @since 0.1.0
  */
-export interface Options extends KernelConfig.Options, KernelLogger.Options {}
+export interface Options extends KernelConfig.Options, KernelLogger.Options {
+  /** The names of all roles. A rule about another one fails the start. Defaults to any. */
+  readonly roles?: ReadonlyArray<string> | undefined
+}
 
 /**
  * Occurs when a service could not start. The reason has already been logged.

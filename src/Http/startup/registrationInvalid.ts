@@ -10,7 +10,7 @@ import { partProblem, unknownInLocation } from "../description/callEndpoint.ts"
 import type { Registration, ResourceInfo } from "../Registration.ts"
 import { hookNames, methodOfHook } from "../Resource.ts"
 import { type Implementation, served } from "../routes/served.ts"
-import { ruleProblemOf } from "./ruleProblem.ts"
+import { roleProblemOf, ruleProblemOf } from "./ruleProblem.ts"
 
 /**
  * Occurs when a registration is invalid: its model has no identifier or the name of another model, a hook would never
@@ -36,7 +36,8 @@ export class RegistrationInvalid extends Schema.TaggedError<RegistrationInvalid>
  */
 export const rejectInvalid = Effect.fnUntraced(function*(
   registrations: ReadonlyArray<Registration>,
-  implementations: ReadonlyArray<Implementation>
+  implementations: ReadonlyArray<Implementation>,
+  roles: ReadonlyArray<string> | undefined
 ): Effect.fn.Return<void, RegistrationInvalid> {
   for (const { description } of implementations) {
     if (registrations.some((registration) => registration.description === description)) continue
@@ -45,9 +46,11 @@ export const rejectInvalid = Effect.fnUntraced(function*(
   }
   const models = new Map<string, ResourceInfo["model"]>()
   for (const registration of registrations) {
+    const { rules } = served(registration, implementations)
     const detail = unknownOptionOf(registration) ?? callProblemOf(registration) ??
       handlerProblemOf(registration, implementations) ??
-      ruleProblemOf(registration, served(registration, implementations).rules) ??
+      ruleProblemOf(registration, rules) ??
+      (roles === undefined ? undefined : roleProblemOf(rules, roles)) ??
       (registration._tag === "Resource" ? problemOf(registration, models) : undefined)
     if (detail !== undefined) return yield* new RegistrationInvalid({ registration: registration.name, detail })
     if (registration._tag === "Resource") models.set(registration.model.modelName, registration.model)

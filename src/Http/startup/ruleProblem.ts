@@ -16,6 +16,19 @@ export const ruleProblemOf = (registration: Registration, rules: Grant.Rules): s
     undefined
   ) ?? openProblem(registration, rules) ?? subjectProblem(registration, rules)
 
+/**
+ * The first role that rules are about and the engine does not know.
+ *
+ * @internal
+ */
+export const roleProblemOf = (rules: Grant.Rules, known: ReadonlyArray<string>): string | undefined => {
+  const unknown = rules.grants.flatMap(({ permission }) => Permission.rolesIn(permission))
+    .find((role) => !known.includes(role))
+  return unknown === undefined
+    ? undefined
+    : `a rule is about the role ${unknown}, and there is only ${known.join(", ")}`
+}
+
 // internal
 
 const methodsOf = (registration: Registration): ReadonlyArray<string> =>
@@ -35,7 +48,9 @@ const fieldProblem = (registration: Registration, { fields }: Grant.Rule): strin
     if (problem !== undefined) return problem
   }
   const undescribed = fields.hide.find((path) => !registration.description.hidden.includes(path))
-  if (undescribed !== undefined) return `a rule hides ${undescribed}, which is not described as hidden`
+  if (undescribed !== undefined) {
+    return `a rule hides ${undescribed}, which is not described as hidden: name it in the option hidden of Resource.describe`
+  }
   return undefined
 }
 
