@@ -22,6 +22,7 @@ import * as crypto from "node:crypto"
 import type * as Model from "../Model/Model.ts"
 import { isDocument } from "./bson/value.ts"
 import type { Document, Filter, Sort } from "./DocumentStore.ts"
+import { asStored } from "./query/asStored.ts"
 import { fieldNamed } from "./query/fieldPath.ts"
 import { QueryRejected } from "./RepositoryError.ts"
 
@@ -98,6 +99,8 @@ interface Key {
   readonly ascends: boolean
   /** The values that sort first but do not compare as less than others: `null`, which stands for a missing value, and NaN. */
   readonly lowest: ReadonlyArray<unknown>
+  /** Whether documents may be read with a default here, by which they are not sorted. */
+  readonly hasDefault: boolean
 }
 
 const rejected = (detail: string) => new QueryRejected({ operation: "sort", detail })
@@ -120,7 +123,11 @@ const keyOf = (model: Model.Any, path: string, direction: 1 | -1): Result.Result
   }
   const mayBeNaN = SchemaParser.is(Schema.toEncoded(codec.own))(Number.NaN)
   const lowest = [...(mayBeMissing ? [null] : []), ...(mayBeNaN ? [Number.NaN] : [])]
-  return Result.succeed({ path, ascends: direction === 1, lowest })
+  const names = path.split(".")
+  const hasDefault = names.some((_, i) =>
+    fieldNamed(model, names.slice(0, i + 1).join("."))?.codec.attributes.default !== undefined
+  )
+  return Result.succeed({ path, ascends: direction === 1, lowest, hasDefault })
 }
 
 const sortOf = (keys: ReadonlyArray<Key>): Sort =>
@@ -138,7 +145,9 @@ const beyond = (keys: ReadonlyArray<Key>, values: ReadonlyArray<unknown>): Filte
   })
   const [first, ...others] = branches
   if (first === undefined) return { _id: { $in: [] } }
-  return others.length === 0 ? first : { ...bound(keys[0], values[0]), $or: branches }
+  const filter = others.length === 0 ? first : { ...bound(keys[0], values[0]), $or: branches }
+  // The mark is on a part that remains as it is where filters are combined.
+  return keys.some(({ hasDefault }) => hasDefault) ? { $and: [asStored(filter)] } : filter
 }
 
 /** The documents whose value sorts after this one, or `undefined` when none can. */

@@ -7,7 +7,7 @@ import { BoundedCache } from "../../internal/boundedCache.ts"
 import { quote } from "../../internal/json.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
-import { rowMatcher } from "../../Repository/evaluation.ts"
+import { modelMatcher } from "../../Repository/evaluation.ts"
 import { fieldsOf } from "../description/callEndpoint.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import type { ResourceInfo } from "../Registration.ts"
@@ -79,7 +79,7 @@ export const ofResource = (resource: LinkedResource, view?: LinkedView): Resourc
     const filters = [...new Set(rights.filter((right) => typeof right === "object"))]
     if (filters.length === 0) return listing(rights.map((right) => right === true), hasCollection)
     return {
-      of: dependentLinks(rights, filters, (isListed) => listing(isListed, hasCollection).of),
+      of: dependentLinks(resource.model, rights, filters, (isListed) => listing(isListed, hasCollection).of),
       dependOnDocument: true
     }
   }
@@ -101,11 +101,12 @@ const maxLinks = 64
 
 /** The links of each document list what the document's filters admit. */
 const dependentLinks = (
+  model: Model.Any,
   rights: Rights,
   filters: ReadonlyArray<Filter>,
   listing: (isListed: ReadonlyArray<boolean>) => DocumentLinks
 ): DocumentLinks => {
-  const matchers = filters.map((filter) => rowMatcher(filter))
+  const matchers = filters.map((filter) => modelMatcher(model, filter))
   const places = rights.map((right) => typeof right === "object" ? filters.indexOf(right) : right)
   const known = new Map<string, DocumentLinks>()
   return (id, document) => {

@@ -6,7 +6,7 @@ import { BoundedCache } from "../../internal/boundedCache.ts"
 import { memoizeByModel } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
-import { rowMatcher } from "../../Repository/evaluation.ts"
+import { modelMatcher } from "../../Repository/evaluation.ts"
 import type { RowRules } from "../../Repository/introspection.ts"
 import type { Naming } from "../query/naming.ts"
 import { type CallerView, CallerViews, type HeldGrant, keyOf, noGrants } from "./callerView.ts"
@@ -153,9 +153,9 @@ const makeView = (model: Model.Any, grants: CallerView): ModelView => {
   const shown = modelWithout(model, hidden.always, rules.loose)
   const form = hidden.dependsOnDocument ? undefined : formWithout(model, hidden.always)
   const ofCaller = (view: CallerView): CallerDocuments => {
-    const reading = matchingBy(view.read, rowsOf)
-    const writing = matchingBy(view.write, rowsOf)
-    const leaving = matchingBy(view.write, checkOf)
+    const reading = matchingBy(model, view.read, rowsOf)
+    const writing = matchingBy(model, view.write, rowsOf)
+    const leaving = matchingBy(model, view.write, checkOf)
     /** Grants that reach no document take away what any of them does. */
     const hiddenFrom = (reaching: ReadonlyArray<HeldGrant>) =>
       reaching.length === 0 ? hidden.ever : takenByAll(reaching.map(hiddenBy))
@@ -209,6 +209,7 @@ const constantly = (names: ReadonlyArray<string>) => ({ always: names, ever: nam
 
 /** The grants whose filter matches a document. Each is parsed once, when it is first asked about a document. */
 const matchingBy = (
+  model: Model.Any,
   grants: ReadonlyArray<HeldGrant>,
   filterOf: (grant: HeldGrant) => Filter | undefined
 ): (document: Document) => ReadonlyArray<HeldGrant> => {
@@ -217,7 +218,7 @@ const matchingBy = (
   return (document) => {
     const tests = matches ??= grants.map((grant) => {
       const filter = filterOf(grant)
-      return filter === undefined ? always : rowMatcher(filter)
+      return filter === undefined ? always : modelMatcher(model, filter)
     })
     return grants.filter((_, i) => tests[i]!(document))
   }

@@ -26,7 +26,7 @@ import { chunksOf } from "./chunksOf.ts"
 import { afterUpdate, fieldsOfFilter, fieldsOfUpdate, unchangedSince } from "./documentFields.ts"
 import { mapInSteps } from "./mapInSteps.ts"
 import { conjunctionOf, type InsertManyResult, type ModelCollection, type Scope } from "./modelCollection.ts"
-import { rowMatcher } from "./rowMatcher.ts"
+import { modelMatcher } from "./rowMatcher.ts"
 
 /** The complete collection, the documents in it that the rules admit, and its store. */
 interface CheckOptions {
@@ -41,7 +41,7 @@ interface CheckOptions {
  * @internal
  */
 export const checkingWrites = (model: ModelLike, options: CheckOptions): ModelCollection => {
-  const context: CheckContext = { ...options, denied: new AccessDenied({ model: model.modelName }) }
+  const context: CheckContext = { ...options, model, denied: new AccessDenied({ model: model.modelName }) }
   const { reached } = options
   return {
     ...reached,
@@ -72,12 +72,13 @@ export const checkingWrites = (model: ModelLike, options: CheckOptions): ModelCo
 // internal
 
 interface CheckContext extends CheckOptions {
+  readonly model: ModelLike
   readonly denied: AccessDenied
 }
 
 /** Why a document may not be inserted; `undefined` if it may. */
 const rejectionOf = (
-  { denied }: CheckContext,
+  context: CheckContext,
   document: Document,
   scope: Scope | undefined
 ): AccessDenied | QueryRejected | undefined => {
@@ -87,13 +88,13 @@ const rejectionOf = (
   const stored = normalise(document)
   return Result.isFailure(stored)
     ? new QueryRejected({ operation: "insert", detail: stored.failure })
-    : matches(check, stored.success)
+    : matches(context, check, stored.success)
     ? undefined
-    : denied
+    : context.denied
 }
 
-const matches = (filter: Filter | undefined, document: Document): boolean =>
-  filter === undefined || rowMatcher(filter)(document)
+const matches = ({ model }: CheckContext, filter: Filter | undefined, document: Document): boolean =>
+  filter === undefined || modelMatcher(model, filter)(document)
 
 type Grants = ReadonlyArray<UpdateGrant>
 
@@ -104,12 +105,12 @@ const grantsOf = (scope: Scope | undefined): Grants => {
 }
 
 /** The grants that admit the document as the write leaves it behind. */
-const grantsFor = (grants: Grants, document: Document): Result.Result<Grants, QueryRejected> =>
+const grantsFor = (context: CheckContext, grants: Grants, document: Document): Result.Result<Grants, QueryRejected> =>
   grants.every(({ check }) => check === undefined)
     ? Result.succeed(grants)
     : Result.match(normalise(document), {
       onFailure: (detail) => Result.fail(new QueryRejected({ operation: "update", detail })),
-      onSuccess: (stored) => Result.succeed(grants.filter(({ check }) => matches(check, stored)))
+      onSuccess: (stored) => Result.succeed(grants.filter(({ check }) => matches(context, check, stored)))
     })
 
 /** The documents of a filter that one of the grants reaches. */
@@ -160,7 +161,7 @@ const replace = (
   scope: Scope | undefined
 ): Effect.Effect<UpdateResult, WriteError> => {
   const grants = grantsOf(scope)
-  const admitting = grantsFor(grants, document)
+  const admitting = grantsFor(context, grants, document)
   const admitted = Result.getOrElse(admitting, (): Grants => [])
   if (admitted.length === grants.length) return context.reached.replaceOne(filter, document, {}, scope)
   const rejection = Result.isFailure(admitting) ? admitting.failure : context.denied
@@ -242,10 +243,10 @@ const checkingUpdate = <A>(
   if (isKept) return write(filter)
   const before = scope?.before
   if (before === undefined || [...fieldsOf.values()].includes(undefined)) return transaction(grants, target, write)
-  const admitting = grantsFor(grants, afterUpdate(before, update))
+  const admitting = grantsFor(context, grants, afterUpdate(before, update))
   if (Result.isFailure(admitting)) return Effect.fail(admitting.failure)
   // The rows of a single grant are part of the write.
-  const admitted = admitting.success.filter(({ rows }) => grants.length === 1 || matches(rows, before))
+  const admitted = admitting.success.filter(({ rows }) => grants.length === 1 || matches(context, rows, before))
   if (admitted.length === 0) return Effect.fail(context.denied)
   const fields = new Set(admitted.flatMap((grant) => [...fieldsOf.get(grant) ?? []]))
   const within = grants.length === 1 ? filter : reachedBy(admitted, filter)

@@ -3,10 +3,11 @@
  * that the caller's rules admit. The condition is part of the store's own operation, so both are one atomic step.
  */
 import * as Effect from "effect/Effect"
+import type { ModelLike } from "../../Model/introspection.ts"
 import type { Document, Filter } from "../DocumentStore.ts"
 import type { Access } from "./callerRules.ts"
 import { conjunctionOf, type ModelCollection, type Scope } from "./modelCollection.ts"
-import { rowMatcher } from "./rowMatcher.ts"
+import { modelMatcher } from "./rowMatcher.ts"
 
 /**
  * The collection whose operations reach a document only if it matches their condition as well. `undefined`: all documents.
@@ -14,6 +15,7 @@ import { rowMatcher } from "./rowMatcher.ts"
  * @internal
  */
 export const narrowed = (
+  model: ModelLike,
   all: ModelCollection,
   conditionOf: (access: Access, scope: Scope | undefined) => Filter | undefined
 ): ModelCollection => {
@@ -29,7 +31,7 @@ export const narrowed = (
         ? found
         : Effect.map(
           found,
-          (document) => document !== undefined && rowMatcher(condition)(document) ? document : undefined
+          (document) => document !== undefined && modelMatcher(model, condition)(document) ? document : undefined
         )
     },
     find: (options, scope) => all.find({ ...options, filter: within(options.filter ?? {}, "read", scope) }, scope),

@@ -3,6 +3,7 @@
  * operations imports it.
  */
 import * as Result from "effect/Result"
+import type { ModelLike } from "../../Model/introspection.ts"
 import { normalise } from "../bson/normalise.ts"
 import { toDouble } from "../bson/number.ts"
 import { isArray, isDocument, isNumber } from "../bson/value.ts"
@@ -10,6 +11,15 @@ import type { Document, Filter } from "../DocumentStore.ts"
 import { randomOperators } from "../mql/expression/documentOperators.ts"
 import { parseFilter } from "../mql/filter/parseFilter.ts"
 import { catchRejection } from "../mql/limits/queryProblem.ts"
+import { withDefaults } from "./defaultedFields.ts"
+
+/**
+ * Tests a stored document of the model as its repository finds it: with the defaults of fields that it lacks.
+ *
+ * @internal
+ */
+export const modelMatcher = (model: ModelLike, filter: Filter): (document: Document) => boolean =>
+  rowMatcher(withDefaults(model)(filter))
 
 /**
  * Tests a stored document as the store tests it. A filter that {@link rejectUnsuitable} rejects matches no document. Each

@@ -11,7 +11,7 @@ import { CallerRules, nothing, type RowRules } from "./callerRules.ts"
 import { checkingWrites } from "./checkedWrites.ts"
 import { everyState, type ModelCollection, type Scope } from "./modelCollection.ts"
 import { narrowed } from "./narrowed.ts"
-import { rowMatcher } from "./rowMatcher.ts"
+import { modelMatcher } from "./rowMatcher.ts"
 
 /** @internal */
 export const underCallerRules = (
@@ -92,7 +92,7 @@ const unlimited: RowRules = { rows: () => undefined, check: () => undefined }
 
 /** The collection whose operations have the rules in their scope. */
 const makeRuled = (model: ModelLike, all: ModelCollection, store: DocumentStore["Service"]): ModelCollection => {
-  const reached = narrowed(all, (access, scope) => scope?.rules?.rows(access))
+  const reached = narrowed(model, all, (access, scope) => scope?.rules?.rows(access))
   return {
     ...checkingWrites(model, { all, reached, store }),
     aggregate: (pipeline, options, scope) => {
@@ -108,7 +108,7 @@ const makeRuled = (model: ModelLike, all: ModelCollection, store: DocumentStore[
     statesOf: (id, scope) =>
       Effect.map(reached.findById(id, { ...scope, deleted: "include" }), (document) => {
         const rows = scope.rules?.rows(scope.access)
-        return document === undefined ? undefined : rows === undefined ? everyState : rowMatcher(rows)
+        return document === undefined ? undefined : rows === undefined ? everyState : modelMatcher(model, rows)
       })
   }
 }

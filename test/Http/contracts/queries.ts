@@ -312,6 +312,27 @@ export const queriesContract = <E>(name: string, store: Layer.Layer<DocumentStor
         ])
       }))
 
+    it.effect("find what lacks a field with a default as what has it", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore.DocumentStore
+        yield* store.insertMany("Guest", [{ _id: "y", name: "Old" }, { _id: "z", name: "Old", state: "gone", rate: 3 }])
+        const native = (query: unknown) => `query=${encodeURIComponent(JSON.stringify(query))}`
+        yield* on([
+          ["name=Old&state=new", "y"],
+          ["name=Old&state=!new", "z"],
+          ["name=Old&state=[new,gone]&sort_by=state", "yz"],
+          ["name=Old&rate=<1", "y"],
+          ["name=Old&rate=>1", "z"],
+          ["name=Old&active=true&sort_by=-rate", "zy"],
+          ["name=Old&state=~E", "yz"],
+          [native({ name: "Old", state: "new" }), "y"],
+          [native({ name: "Old", $or: [{ rate: { $gte: 0, $lte: 1 } }, { state: { $nin: ["new", "gone"] } }] }), "y"]
+        ])
+        const page = yield* send("GET", `${guests}?name=Old&state=new`)
+        assert.strictEqual(page.body._items[0].state, "new")
+        yield* store.deleteMany("Guest", { name: "Old" })
+      }))
+
     it.effect("reject operators outside of the allowlist, at any depth, with a 403 that names them", () =>
       Effect.gen(function*() {
         const queries: ReadonlyArray<readonly [query: unknown, operator: string]> = [
