@@ -241,6 +241,7 @@ export const failures: { readonly [K in Failure["_tag"]]: true } = {
   Unsupported: true,
   QueryTimeout: true,
   StoreUnavailable: true,
+  DataDamaged: true,
   RequestHandlingException: true,
   CircuitOpenError: true
 }
@@ -286,6 +287,8 @@ export const fromFailure = (failure: Failure): HttpError => {
       return new ServiceUnavailable({ message: "The query took too long and was stopped" })
     case "StoreUnavailable":
       return new ServiceUnavailable({ message: "The store is unavailable, try again later" })
+    case "DataDamaged":
+      return new InternalServerError({ message: "Stored data is damaged" })
     case "RequestHandlingException":
     case "CircuitOpenError":
       return fromCallFailure(failure)

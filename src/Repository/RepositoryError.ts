@@ -43,6 +43,28 @@ export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("St
 }
 
 /**
+ * Occurs when stored bytes are not those that were written: their checksum differs, because the disk or another program
+ * changed them. Only what they hold is affected. Restore it from a backup; `EmbeddedStore.verify` tells all that is damaged.
+ *
+ * `document` is the identifier of the document, if it can still be told. `index` is the index whose entry is damaged.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class DataDamaged extends Schema.TaggedError<DataDamaged>()("DataDamaged", {
+  collection: Schema.String,
+  document: Schema.optionalKey(Schema.String),
+  index: Schema.optionalKey(Schema.String)
+}) {
+  override get message(): string {
+    const what = this.index === undefined
+      ? `The stored document ${this.document ?? "of an unknown identifier"}`
+      : `An entry of the index ${this.index}`
+    return `${what} in ${this.collection} is damaged: its checksum is wrong`
+  }
+}
+
+/**
  * A requested index and the installed index that conflicts with it. `installed` and `requested` are their definitions as
  * MongoDB's extended JSON, with the fields in the same order: `{"name":"by age","key":{"age":1}}`.
  *
@@ -174,7 +196,7 @@ export class DocumentReferenced extends Schema.TaggedError<DocumentReferenced>()
  * @category errors
  * @since 0.1.0
  */
-export type StoreError = DuplicateKey | StoreUnavailable | QueryRejected | QueryTimeout | Unsupported
+export type StoreError = DuplicateKey | StoreUnavailable | DataDamaged | QueryRejected | QueryTimeout | Unsupported
 
 /**
  * Any failure of a store except a violated unique index: the failures of reads and deletes.

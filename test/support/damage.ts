@@ -1,5 +1,6 @@
 /** Folders of the embedded store with files that were damaged. */
 import { Effect } from "effect"
+import * as fs from "node:fs"
 import * as path from "node:path"
 import type { Document } from "../../src/Repository/DocumentStore.ts"
 import * as EmbeddedStore from "../../src/Repository/EmbeddedStore.ts"
@@ -49,3 +50,18 @@ export const outcomesOf = (folders: ReadonlyArray<string>) =>
     )
     return { ended, outcomes, output: program.output() }
   }))
+
+/** Overwrites bytes of the data file of a folder. */
+export const overwrite = (folder: string, at: number, bytes: Buffer): void => {
+  const descriptor = fs.openSync(path.join(folder, "data.mdb"), "r+")
+  fs.writeSync(descriptor, bytes, 0, bytes.length, at)
+  fs.closeSync(descriptor)
+}
+
+/** Overwrites a text wherever the data file of a folder has it. */
+export const change = (folder: string, text: string, other: string): void => {
+  const bytes = fs.readFileSync(path.join(folder, "data.mdb"))
+  for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + 1)) {
+    overwrite(folder, at, Buffer.from(other))
+  }
+}

@@ -85,8 +85,7 @@ const questions = (store: DocumentStore["Service"]): ReadonlyArray<Ask> => {
     ["a change", Effect.map(store.updateMany("others", {}, { $set: { n: 1 } }), () => 1), 1],
     ["an insert", Effect.map(store.insertOne("things", { _id: "new", n: 100, name: "new" }), () => 1), 1],
     ["changes", Effect.map(store.updateMany("things", { n: 1 }, { $set: { n: 101 } }), () => 1), 1],
-    ["removals", Effect.map(store.deleteMany("things", {}), () => 1), 1],
-    ["what is left", store.find("things", {}), []]
+    ["what removals leave", Effect.andThen(store.deleteMany("things", {}), store.find("things", {})), []]
   ]
 }
 

@@ -187,6 +187,7 @@ export const translationOf = (failure: HttpError | Failure): TranslatableMessage
       return failure.advice === undefined ? { key: "errors.QueryRejected" } : undefined
     case "QueryTimeout":
     case "StoreUnavailable":
+    case "DataDamaged":
       return { key: `errors.${failure._tag}` }
     case "RequestHandlingException":
     case "CircuitOpenError":

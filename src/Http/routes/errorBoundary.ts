@@ -52,6 +52,8 @@ const ofEngine = (
     if (failure._tag === "None") return defect(cause, errorResponses)
     const error = failure.value
     switch (error._tag) {
+      case "DataDamaged":
+        return defect(cause, errorResponses)
       case "PropertyRequiredException":
       case "ValidationException":
         return respondBadRequest(error.problems)

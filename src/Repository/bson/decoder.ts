@@ -13,22 +13,22 @@ import { markWrapped } from "./plainDocument.ts"
 import { isDocument, tagOf } from "./value.ts"
 
 /**
- * Decodes a document, and marks one that has a `Double` or a `Long`. It does not refer to the bytes, which may be
+ * Decodes a document of the first `length` bytes, and marks one that has a `Double` or a `Long`. It does not refer to the bytes, which may be
  * overwritten afterwards. Throws what `bson` throws for malformed BSON.
  *
  * @internal
  */
-export const decodeDocument = (given: Uint8Array): Document => {
+export const decodeDocument = (given: Uint8Array, length = given.length): Document => {
   const before = wrappedCount()
-  const document = decode(given)
+  const document = decode(given, length)
   if (wrappedCount() !== before) markWrapped(document)
   return document
 }
 
 // internal
 
-const decode = (given: Uint8Array): Document => {
-  const { buffer, byteOffset, length } = given
+const decode = (given: Uint8Array, length: number): Document => {
+  const { buffer, byteOffset } = given
   if (buffer !== view.buffer) lookInto(buffer)
   at = byteOffset
   end = at + length

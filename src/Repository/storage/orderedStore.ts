@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import type * as Result from "effect/Result"
 import { beginStep, isStepDone } from "../../internal/stepBudget.ts"
 import type { Document } from "../DocumentStore.ts"
-import type { StoreUnavailable } from "../RepositoryError.ts"
+import type { DataDamaged, StoreUnavailable } from "../RepositoryError.ts"
 
 /**
  * Keys from `start` to before `end`, in bytewise order or backwards.
@@ -100,6 +100,13 @@ export interface ReadTables {
   readonly entries: (index: number) => ReadTable<string>
 }
 
+/**
+ * Why tables can't be read or written.
+ *
+ * @internal
+ */
+export type StoreFailure = StoreUnavailable | DataDamaged
+
 /** @internal */
 export interface KeyValue extends ReadTables {
   readonly description: string
@@ -115,9 +122,9 @@ export interface KeyValue extends ReadTables {
    * Runs `job` when it is its turn, without another writer in between. It succeeds when all that the job wrote is kept,
    * and can't be interrupted; when it fails, nothing is. The job may run again, after {@link Listener.aborted}.
    */
-  readonly write: <A>(operation: string, job: () => A) => Effect.Effect<A, StoreUnavailable>
+  readonly write: <A>(operation: string, job: () => A) => Effect.Effect<A, StoreFailure>
   /** Runs a step of reading. */
-  readonly read: <A>(operation: string, step: () => A) => Result.Result<A, StoreUnavailable>
+  readonly read: <A>(operation: string, step: () => A) => Result.Result<A, StoreFailure>
   readonly listen: (listener: Listener) => void
 }
 
@@ -134,7 +141,7 @@ export interface SteppedKeyValue extends KeyValue {
    * {@link KeyValue.write} for a job that may take long. Others run between its steps: they read what was there before the
    * job, and what they write waits. All of it is kept, or nothing.
    */
-  readonly writeInSteps: <A>(operation: string, job: () => Steps<A>) => Effect.Effect<A, StoreUnavailable>
+  readonly writeInSteps: <A>(operation: string, job: () => Steps<A>) => Effect.Effect<A, StoreFailure>
 }
 
 /**
@@ -178,11 +185,26 @@ export interface WatchedKeyValue extends KeyValue {
 }
 
 /**
- * Observes the end of jobs.
+ * A value whose checksum is wrong, or a key near it: where the value may have been before its key was changed.
+ *
+ * @internal
+ */
+export interface Damage {
+  readonly table: "documents" | "entries"
+  /** Of the collection or the index. */
+  readonly number: number
+  readonly key: string
+  /** What is stored, if anything. */
+  readonly bytes: Uint8Array | undefined
+}
+
+/**
+ * Observes the end of jobs, and names what is damaged.
  *
  * @internal
  */
 export interface Listener {
+  readonly describe: (damage: Damage) => DataDamaged
   /** All jobs that have run are committed. */
   readonly committed: () => void
   /** All jobs that have run since the last {@link Listener.committed} are rolled back. */

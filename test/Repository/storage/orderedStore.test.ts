@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Context, Effect, Exit, Fiber, Layer, Result, Schema } from "effect"
 import { spend } from "../../../src/internal/stepBudget.ts"
 import { recordIdOf } from "../../../src/Repository/bson/keyEncoding.ts"
+import { DataDamaged } from "../../../src/Repository/RepositoryError.ts"
 import * as keyValueLmdb from "../../../src/Repository/storage/lmdb/store.ts"
 import * as keyValueMemory from "../../../src/Repository/storage/memory/store.ts"
 import {
@@ -246,7 +247,11 @@ describe("KeyValue on disk / embedded", () => {
     Effect.gen(function*() {
       const store = yield* Effect.flatMap(freshDirectory, keyValueLmdb.make)
       let aborted = 0
-      store.listen({ committed: () => {}, aborted: () => aborted += 1 })
+      store.listen({
+        describe: () => new DataDamaged({ collection: "" }),
+        committed: () => {},
+        aborted: () => aborted += 1
+      })
       const put = (key: string) => store.write("test", () => store.entries(1).put(key, "value", undefined))
       const broken = store.write("test", () => {
         store.entries(1).put("broken", "value", undefined)
@@ -263,7 +268,11 @@ describe("KeyValue on disk / embedded", () => {
     Effect.gen(function*() {
       const store = yield* Effect.flatMap(freshDirectory, keyValueLmdb.make)
       let commits = 0
-      store.listen({ committed: () => commits += 1, aborted: () => {} })
+      store.listen({
+        describe: () => new DataDamaged({ collection: "" }),
+        committed: () => commits += 1,
+        aborted: () => {}
+      })
       yield* Effect.all(
         Array.from({ length: 200 }, (_, i) =>
           store.write("test", () => store.entries(1).put(`key ${i}`, "value", undefined))),

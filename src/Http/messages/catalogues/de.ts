@@ -22,6 +22,7 @@ export const de: { readonly [K in keyof typeof en]: string } & { readonly [key: 
   "errors.QueryTimeout": "Die Abfrage hat zu lange gedauert und wurde abgebrochen",
   "errors.ResponseTimeout": "Die Antwort hat zu lange gedauert, bitte später noch einmal versuchen",
   "errors.StoreUnavailable": "Der Speicher ist nicht erreichbar, bitte später noch einmal versuchen",
+  "errors.DataDamaged": "Gespeicherte Daten sind beschädigt",
   "errors.Unsupported": "Der Speicher kann das nicht: {feature}",
   "errors.Route": "Unter {path} gibt es nichts",
   "errors.MethodNotAllowed": "Die Methode {method} ist für {path} nicht erlaubt",

@@ -20,6 +20,7 @@ export const en = {
   "errors.QueryTimeout": "The query took too long and was stopped",
   "errors.ResponseTimeout": "The answer took too long, try again later",
   "errors.StoreUnavailable": "The store is unavailable, try again later",
+  "errors.DataDamaged": "Stored data is damaged",
   "errors.Unsupported": "The store does not support {feature}",
   "errors.Route": "There is nothing at {path}",
   "errors.MethodNotAllowed": "The method {method} is not allowed for {path}",

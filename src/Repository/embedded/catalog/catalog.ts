@@ -12,6 +12,7 @@ import { parseCollation } from "../../mql/text/collation.ts"
 import type { TextField } from "../../mql/text/textSearch.ts"
 import { everything, type KeyValue } from "../../storage/orderedStore.ts"
 import { isText, normalised } from "../../store/indexDefinition.ts"
+import { damageIn } from "./damage.ts"
 import { Counter, type Counting } from "./documentCounter.ts"
 import { parsePart, type Part } from "./partialIndex.ts"
 import { type RecordIds, recordIdsOf } from "./recordIds.ts"
@@ -178,6 +179,14 @@ const fromDocument = (document: Document): Collection => ({
   validator: validatorOf(document["validator"])
 })
 
+/**
+ * The collections of a stored catalog, by its keys.
+ *
+ * @internal
+ */
+export const collectionsIn = (catalog: ReadonlyMap<string, Document>): ReadonlyArray<Collection> =>
+  Array.from(catalog).filter(([key]) => key.startsWith(collectionPrefix)).map(([, stored]) => fromDocument(stored))
+
 const validatorOf = (stored: unknown): Validator | undefined => {
   const { action, jsonSchema } = isDocument(stored) ? { ...stored } : {}
   if (!isDocument(jsonSchema)) return undefined
@@ -248,6 +257,7 @@ export class Catalog {
     this.#pending = this.#committed
     this.#recordIds = recordIds ?? recordIdsOf(store, this.#committed.values())
     store.listen({
+      describe: (damage) => damageIn(store, damage, [...this.#pending.values(), ...this.#committed.values()]),
       committed: () => {
         this.#committed = this.#pending
         for (const activity of this.#touched) {
@@ -270,14 +280,12 @@ export class Catalog {
   }
 
   #load(): ReadonlyMap<string, Collection> {
-    const collections = new Map<string, Collection>()
+    const stored = new Map<string, Document>()
     this.#store.catalog.scan({ ...everything, start: collectionPrefix }, (key, document) => {
-      if (!key.startsWith(collectionPrefix)) return false
-      const collection = fromDocument(document)
-      collections.set(collection.name, collection)
-      return true
+      stored.set(key, document)
+      return key.startsWith(collectionPrefix)
     })
-    return collections
+    return new Map(collectionsIn(stored).map((collection) => [collection.name, collection]))
   }
 
   /** For reads: the committed collection. */

@@ -14,8 +14,8 @@ import type { DocumentStore, IndexDescription } from "../../DocumentStore.ts"
 import { isIndexKind } from "../../mql/geo/cells.ts"
 import { type Problem, rejected, toError, unsupported } from "../../mql/limits/queryProblem.ts"
 import { parseCollation } from "../../mql/text/collation.ts"
-import type { DuplicateKey, StoreError, StoreUnavailable } from "../../RepositoryError.ts"
-import { everything, type KeyValue } from "../../storage/orderedStore.ts"
+import type { DuplicateKey, StoreError } from "../../RepositoryError.ts"
+import { everything, type KeyValue, type StoreFailure } from "../../storage/orderedStore.ts"
 import { missingIndexesOf } from "../../store/indexDefinition.ts"
 import { makeSync } from "../../store/indexSync.ts"
 import { type Catalog, type Collection, type Index, makeIndex } from "../catalog/catalog.ts"
@@ -41,7 +41,7 @@ export const makeIndexing = Effect.fnUntraced(function*(
   catalog: Catalog,
   writer: DocumentWriter,
   beginExpiry: BeginExpiry
-): Effect.fn.Return<Indexing, StoreUnavailable> {
+): Effect.fn.Return<Indexing, StoreFailure> {
   const context: IndexContext = { store, catalog, writer, beginExpiry }
   const oneAtATime = yield* Semaphore.make(1)
   yield* recover(context)
@@ -83,7 +83,7 @@ interface IndexContext {
 }
 
 /** Completes interrupted drops, drops interrupted builds, and starts the expiry of existing TTL indexes. */
-const recover = Effect.fnUntraced(function*(context: IndexContext): Effect.fn.Return<void, StoreUnavailable> {
+const recover = Effect.fnUntraced(function*(context: IndexContext): Effect.fn.Return<void, StoreFailure> {
   const { beginExpiry, catalog } = context
   for (const number of yield* Effect.fromResult(halfDropped(context))) yield* clear(context, number)
   for (const collection of Array.from(catalog.all)) {
@@ -100,7 +100,7 @@ const rebuild = (
   context: IndexContext,
   name: string,
   { description }: Index
-): Effect.Effect<void, StoreUnavailable> =>
+): Effect.Effect<void, StoreFailure> =>
   Effect.catchTag(
     install(context, name, description),
     ["DuplicateKey", "QueryRejected", "QueryTimeout", "Unsupported"],
@@ -108,7 +108,7 @@ const rebuild = (
   )
 
 /** The numbers of dropped indexes that still have entries. */
-const halfDropped = ({ catalog, store }: IndexContext): Result.Result<ReadonlyArray<number>, StoreUnavailable> =>
+const halfDropped = ({ catalog, store }: IndexContext): Result.Result<ReadonlyArray<number>, StoreFailure> =>
   store.read(operation, () =>
     catalog.droppedIndexNumbers.filter((number) => {
       let isEmpty = true
@@ -212,7 +212,7 @@ const drop = Effect.fnUntraced(function*(
   context: IndexContext,
   name: string,
   { number }: Index
-): Effect.fn.Return<void, StoreUnavailable> {
+): Effect.fn.Return<void, StoreFailure> {
   const { catalog, store } = context
   yield* store.write(operation, () => {
     const collection = catalog.ensure(name)
@@ -224,7 +224,7 @@ const drop = Effect.fnUntraced(function*(
 const clear = Effect.fnUntraced(function*(
   { store }: IndexContext,
   number: number
-): Effect.fn.Return<void, StoreUnavailable> {
+): Effect.fn.Return<void, StoreFailure> {
   while ((yield* store.write(operation, () => clearSome(store, number))) === maxPerJob) yield* Effect.yieldNow
 })
 

@@ -10,8 +10,7 @@ import * as Scope from "effect/Scope"
 import { bound, documentKey, invert, limitedRange, rankBound } from "../../bson/keyEncoding.ts"
 import { dateOf } from "../../bson/normalise.ts"
 import { Rank } from "../../bson/value.ts"
-import type { StoreUnavailable } from "../../RepositoryError.ts"
-import type { KeyValue, Range } from "../../storage/orderedStore.ts"
+import type { KeyValue, Range, StoreFailure } from "../../storage/orderedStore.ts"
 import type { Catalog, Collection, Index } from "../catalog/catalog.ts"
 import { entriesOf } from "../catalog/indexKeys.ts"
 import type { DocumentWriter } from "./documentWriter.ts"
@@ -49,11 +48,11 @@ const sweepOnce = (
   store: KeyValue,
   catalog: Catalog,
   writer: DocumentWriter
-): Effect.Effect<void, StoreUnavailable> => {
-  const expire = (name: string, index: Index, seconds: number): Effect.Effect<void, StoreUnavailable> =>
+): Effect.Effect<void, StoreFailure> => {
+  const expire = (name: string, index: Index, seconds: number): Effect.Effect<void, StoreFailure> =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const range = expiredAt(index, now - seconds * 1000)
-      const some: Effect.Effect<void, StoreUnavailable> = Effect.suspend(() => {
+      const some: Effect.Effect<void, StoreFailure> = Effect.suspend(() => {
         const found = store.read(operation, () => recordIdsIn(store, index, range))
         if (Result.isFailure(found)) return Effect.fail(found.failure)
         const recordIds = found.success

@@ -4,10 +4,16 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { DocumentStore } from "../../DocumentStore.ts"
-import type { StoreUnavailable } from "../../RepositoryError.ts"
+import { StoreUnavailable } from "../../RepositoryError.ts"
 import * as keyValueLmdb from "../../storage/lmdb/store.ts"
 import { fromKeyValue } from "./fromKeyValue.ts"
 
 /** @internal */
 export const open = (path: string): Effect.Effect<DocumentStore["Service"], StoreUnavailable, Scope.Scope> =>
-  Effect.flatMap(keyValueLmdb.make(path), (store) => fromKeyValue(store, `folder ${store.description}`))
+  Effect.flatMap(keyValueLmdb.make(path), (store) => fromKeyValue(store, `folder ${store.description}`)).pipe(
+    // To complete an index, its documents are read.
+    Effect.catchTag(
+      "DataDamaged",
+      ({ message }) => new StoreUnavailable({ operation: "open", detail: message, retryable: false })
+    )
+  )

@@ -1,8 +1,7 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { DocumentStore } from "../../DocumentStore.ts"
-import type { StoreUnavailable } from "../../RepositoryError.ts"
-import type { SteppedKeyValue } from "../../storage/orderedStore.ts"
+import type { SteppedKeyValue, StoreFailure } from "../../storage/orderedStore.ts"
 import { makeTransactional } from "../../store/transactionRunner.ts"
 import { Catalog } from "../catalog/catalog.ts"
 import { DocumentWriter } from "../operations/documentWriter.ts"
@@ -24,7 +23,7 @@ import { makeVersions } from "../transaction/snapshots.ts"
 export const fromKeyValue = (
   store: SteppedKeyValue,
   location: string
-): Effect.Effect<DocumentStore["Service"], StoreUnavailable, Scope.Scope> =>
+): Effect.Effect<DocumentStore["Service"], StoreFailure, Scope.Scope> =>
   Effect.gen(function*() {
     const versions = makeVersions(store)
     const gate = makeGate(versions.store)

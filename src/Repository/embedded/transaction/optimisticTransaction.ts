@@ -19,9 +19,15 @@ import * as Semaphore from "effect/Semaphore"
 import { spend } from "../../../internal/stepBudget.ts"
 import { recordIdOf } from "../../bson/keyEncoding.ts"
 import type { Document } from "../../DocumentStore.ts"
-import type { StoreUnavailable } from "../../RepositoryError.ts"
 import { MemoryTable } from "../../storage/memory/store.ts"
-import type { Encoded, KeyValue, Listener, SteppedKeyValue, WatchedKeyValue } from "../../storage/orderedStore.ts"
+import type {
+  Encoded,
+  KeyValue,
+  Listener,
+  SteppedKeyValue,
+  StoreFailure,
+  WatchedKeyValue
+} from "../../storage/orderedStore.ts"
 import { makeRetry, withTurn } from "../../store/retryOnConflict.ts"
 import {
   isConflict,
@@ -111,7 +117,7 @@ export const makeTransactionPolicy = (
   }
 
   /** Runs an attempt while no other transaction commits, after the writes that have begun. */
-  const exclusively = <A, E, R>(attempt: Effect.Effect<A, E, R>): Effect.Effect<A, E | StoreUnavailable, R> =>
+  const exclusively = <A, E, R>(attempt: Effect.Effect<A, E, R>): Effect.Effect<A, E | StoreFailure, R> =>
     withTurn(
       exclusive,
       maxExclusive,
@@ -129,7 +135,7 @@ export const makeTransactionPolicy = (
         tries += 1
         return tries === triesBefore + 1 ? exclusively(attempt) : attempt
       })
-      return retryOnConflict(gate, (error: E | TransactionConflict | StoreUnavailable) => isConflict(error), next)
+      return retryOnConflict(gate, (error: E | TransactionConflict | StoreFailure) => isConflict(error), next)
     }
   }
 }
@@ -250,9 +256,9 @@ class TransactionBuffer {
     if (isWorse) this.#catalog.save(target)
   }
 
-  #whileReadable<A>(operation: string, step: () => A): Result.Result<A, StoreUnavailable> {
+  #whileReadable<A>(operation: string, step: () => A): Result.Result<A, StoreFailure> {
     return Result.flatMap(
-      this.#store.read(operation, (): Result.Result<A, StoreUnavailable> => {
+      this.#store.read(operation, (): Result.Result<A, StoreFailure> => {
         if (!this.#isUnreadable) return Result.succeed(step())
         this.#isBroken = true
         return Result.fail(tooManyConflicts(operation))

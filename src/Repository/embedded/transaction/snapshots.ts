@@ -8,6 +8,7 @@
  */
 import type { Document } from "../../DocumentStore.ts"
 import { memoryOf } from "../../mql/limits/sizeLimits.ts"
+import { DataDamaged } from "../../RepositoryError.ts"
 import { MemoryTable } from "../../storage/memory/store.ts"
 import { type Change, scanMerged, scanMergedKeys } from "../../storage/mergedTable.ts"
 import {
@@ -59,6 +60,7 @@ export const makeVersions = (store: SteppedKeyValue): Versions => {
   const entries = new Map<number, Versioned<string>>()
   let listener: Listener | undefined
   store.listen({
+    describe: (damage) => listener?.describe(damage) ?? new DataDamaged({ collection: "an unknown collection" }),
     committed: () => {
       log.commit()
       listener?.committed()

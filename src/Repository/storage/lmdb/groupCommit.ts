@@ -9,8 +9,9 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { constants } from "node:os"
 import { workDone } from "../../../internal/stepBudget.ts"
-import { StoreUnavailable } from "../../RepositoryError.ts"
-import { type Listener, type SteppedKeyValue, type Steps, takeSteps } from "../orderedStore.ts"
+import { DataDamaged, StoreUnavailable } from "../../RepositoryError.ts"
+import { type Listener, type SteppedKeyValue, type Steps, type StoreFailure, takeSteps } from "../orderedStore.ts"
+import { DamagedValue } from "./checksum.ts"
 import { codeOf } from "./preflight.ts"
 
 const { EDQUOT, EFBIG, EIO, ENOSPC } = constants.errno
@@ -29,6 +30,7 @@ export interface Writer {
   readonly write: SteppedKeyValue["write"]
   readonly writeInSteps: SteppedKeyValue["writeInSteps"]
   readonly listen: SteppedKeyValue["listen"]
+  readonly describe: Listener["describe"]
   /** Rejects further writes, and succeeds when the previous ones are done. */
   readonly finish: Effect.Effect<void>
 }
@@ -66,6 +68,9 @@ export const makeWriter = (
   let isClosed = false
   // The number of waiting jobs that have failed in one transaction and are retried one by one.
   let retriedSingly = 0
+
+  const describe: Listener["describe"] = (damage) =>
+    listener?.describe(damage) ?? new DataDamaged({ collection: "an unknown collection" })
 
   const next = (): void => {
     const detail = obstacle()
@@ -137,8 +142,8 @@ export const makeWriter = (
   const enqueue = <A>(
     operation: string,
     run: (end: (result: A) => void) => ReturnType<Job["run"]>
-  ): Effect.Effect<A, StoreUnavailable> =>
-    Effect.uninterruptible(Effect.callback<A, StoreUnavailable>((resume) => {
+  ): Effect.Effect<A, StoreFailure> =>
+    Effect.uninterruptible(Effect.callback<A, StoreFailure>((resume) => {
       if (isClosed) {
         resume(closed(operation))
         return
@@ -150,8 +155,12 @@ export const makeWriter = (
       waiting.push({
         run: () => run(end),
         succeed: () => resume(result),
-        fail: (cause) => resume(Effect.suspend(() => unavailable(operation, cause) ?? Effect.die(cause))),
-        reject: (detail) => resume(new StoreUnavailable({ operation, detail, retryable: false }))
+        fail: (cause) =>
+          resume(Effect.suspend((): Effect.Effect<never, StoreFailure> =>
+            failureOf(operation, cause, describe) ?? Effect.die(cause)
+          )),
+        reject: (detail) =>
+          resume(new StoreUnavailable({ operation, detail, retryable: false }))
       })
       if (!isBusy) next()
     }))
@@ -175,6 +184,7 @@ export const makeWriter = (
     listen: (given) => {
       listener = given
     },
+    describe,
     finish: Effect.callback((resume) => {
       isClosed = true
       if (isBusy) idle.push(() => resume(Effect.void))
@@ -194,11 +204,16 @@ export const closed = (operation: string): StoreUnavailable =>
   new StoreUnavailable({ operation, detail: "the store is closed", retryable: false })
 
 /**
- * The failure for an error of lmdb; `undefined` for any other error.
+ * The failure for a damaged value or an error of lmdb; `undefined` for any other error.
  *
  * @internal
  */
-export const unavailable = (operation: string, cause: unknown): StoreUnavailable | undefined => {
+export const failureOf = (
+  operation: string,
+  cause: unknown,
+  describe: Listener["describe"]
+): StoreFailure | undefined => {
+  if (cause instanceof DamagedValue) return describe(cause)
   const code = codeOf(cause)
   return cause instanceof Error && typeof code === "number"
     // Not retryable: room on the disk must be made first.

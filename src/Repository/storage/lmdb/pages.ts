@@ -10,11 +10,12 @@ import { spend } from "../../../internal/stepBudget.ts"
 import { type Meta, metaOf, noPage, numberAt, type Tree, treeAt, treeLength } from "./metaPages.ts"
 
 /**
- * Receives a key and its value with the name of their tree, in order. The bytes are overwritten afterwards.
+ * Receives a key and its value with the name of their tree, in order, and tells whether they may be there. The bytes are
+ * overwritten afterwards.
  *
  * @internal
  */
-export type SeeNode = (tree: string, key: Buffer, value: Buffer) => void
+export type SeeNode = (tree: string, key: Buffer, value: Buffer) => boolean
 
 /**
  * Steps of a check, and what is wrong, if anything.
@@ -24,14 +25,14 @@ export type SeeNode = (tree: string, key: Buffer, value: Buffer) => void
 export type Check = Generator<void, string | undefined>
 
 /**
- * What is wrong with a file, or `undefined`. Without `see`, the leaves of the trees are not read: only the pages above
- * them, about one in a hundred, and what lists the free pages.
+ * What is wrong with a file, or `undefined`. Of a tree that is not to be read, only the pages above the leaves are, about one
+ * in a hundred.
  *
  * @internal
  */
-export function* problemOfPages(descriptor: number, see: SeeNode | undefined): Check {
+export function* problemOfPages(descriptor: number, see: SeeNode, isRead: (tree: string) => boolean): Check {
   const meta = metaOf(descriptor)
-  return typeof meta === "string" ? meta : yield* new Pages(descriptor, meta, see).check()
+  return typeof meta === "string" ? meta : yield* new Pages(descriptor, meta, see, isRead).check()
 }
 
 // internal
@@ -85,7 +86,8 @@ interface Walk {
 class Pages {
   readonly #descriptor: number
   readonly #meta: Meta
-  readonly #see: SeeNode | undefined
+  readonly #see: SeeNode
+  readonly #isRead: (tree: string) => boolean
   /** The number of pages that the file has room for. The last ones may be absent if they are free. */
   readonly #present: number
   /** A bit for each page that is in use. */
@@ -94,10 +96,11 @@ class Pages {
   readonly #levels: Array<Buffer> = []
   #value = Buffer.alloc(0)
 
-  constructor(descriptor: number, meta: Meta, see: SeeNode | undefined) {
+  constructor(descriptor: number, meta: Meta, see: SeeNode, isRead: (tree: string) => boolean) {
     this.#descriptor = descriptor
     this.#meta = meta
     this.#see = see
+    this.#isRead = isRead
     this.#present = Math.min(Math.floor(fs.fstatSync(descriptor).size / meta.pageSize), meta.lastPage + 1)
     this.#used = new Uint8Array((this.#present >>> 3) + 1)
   }
@@ -112,15 +115,10 @@ class Pages {
       return trees.at(-1)?.flags === 0
     })
     if (problem !== undefined) return problem
-    const see = this.#see
     for (const tree of trees) {
-      const problem = yield* this.#tree(
-        tree,
-        see && ((key, value, flags) => {
-          see(tree.name, key, value)
-          return flags === inline || flags === large
-        })
-      )
+      const see: SeeLeaf = (key, value, flags) =>
+        (flags === inline || flags === large) && this.#see(tree.name, key, value)
+      const problem = yield* this.#tree(tree, this.#isRead(tree.name) ? see : undefined)
       if (problem !== undefined) return problem
     }
     return yield* this.#tree(free, (key, list) => {

@@ -11,8 +11,10 @@ import { problemOf } from "../../../internal/makeFolder.ts"
 import { inSteps } from "../orderedStore.ts"
 import { lockFile as ownerFile } from "./folderLock.ts"
 import { problemOfPages } from "./pages.ts"
+import type { RecordCheck } from "./records.ts"
 
-const dataFile = "data.mdb"
+/** @internal */
+export const dataFile = "data.mdb"
 const lockFile = "lock.mdb"
 const roomFile = "room.tmp"
 
@@ -32,11 +34,11 @@ const lastCommitAt = 8
 const maxRead = 512 * 1024 * 1024
 
 /**
- * Why lmdb can't use a folder, or `undefined`. It is read in steps.
+ * Why lmdb can't use a folder, or `undefined`. It is read in steps, and `check` sees its values.
  *
  * @internal
  */
-export const problemOfFolder = (folder: string): Effect.Effect<string | undefined> =>
+export const problemOfFolder = (folder: string, check: RecordCheck): Effect.Effect<string | undefined> =>
   Effect.suspend(() => {
     const problem = problemOf(() => {
       const [data, lock] = [path.join(folder, dataFile), path.join(folder, lockFile)]
@@ -46,7 +48,10 @@ export const problemOfFolder = (folder: string): Effect.Effect<string | undefine
       prepareLock(lock)
       return hasCommits(lock) ? `${dataFile} is empty or was removed, but ${lockFile} tells of written data` : undefined
     })
-    return problem === undefined ? problemOfData(path.join(folder, dataFile)) : Effect.succeed(problem)
+    const isNew = fs.statSync(path.join(folder, dataFile), { throwIfNoEntry: false })?.size === 0
+    return problem === undefined && !isNew
+      ? problemOfData(path.join(folder, dataFile), check, maxRead)
+      : Effect.succeed(problem)
   })
 
 /**
@@ -116,17 +121,26 @@ const tryRoom = (file: string): void => {
 const hasCommits = (lock: string): boolean =>
   fs.readFileSync(lock).subarray(lastCommitAt, lastCommitAt + 8).some((byte) => byte !== 0)
 
-const problemOfData = (file: string): Effect.Effect<string | undefined> =>
+/**
+ * What is wrong with the pages of a file, or `undefined`; `check` sees its values. Of a file of more than `maxBytes`, only
+ * the values of the catalog are read.
+ *
+ * @internal
+ */
+export const problemOfData = (
+  file: string,
+  check: RecordCheck,
+  maxBytes: number
+): Effect.Effect<string | undefined> =>
   Effect.acquireUseRelease(
     Effect.sync(() => fs.openSync(file, "r")),
     (descriptor) => {
       const { size } = fs.fstatSync(descriptor)
-      if (size === 0) return Effect.succeed(undefined)
-      const steps = problemOfPages(descriptor, size > maxRead ? undefined : () => {})
-      return inSteps(steps).pipe(
-        Effect.catchDefect((cause) => Effect.succeed(cause instanceof Error ? cause.message : "it can't be read")),
-        Effect.map((problem) => problem && `${dataFile} is damaged: ${problem}`)
-      )
+      const steps = problemOfPages(descriptor, check.see, (tree) => tree === "catalog" || size <= maxBytes)
+      return inSteps(steps)
     },
     (descriptor) => Effect.sync(() => fs.closeSync(descriptor))
+  ).pipe(
+    Effect.catchDefect((cause) => Effect.succeed(cause instanceof Error ? cause.message : "it can't be read")),
+    Effect.map((problem) => problem && `${dataFile} is damaged: ${problem}`)
   )

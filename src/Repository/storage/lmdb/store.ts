@@ -14,16 +14,20 @@ import { makeFolder } from "../../../internal/makeFolder.ts"
 import { maxDocumentBytes } from "../../bson/limits.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { StoreUnavailable } from "../../RepositoryError.ts"
-import { everything, type SteppedKeyValue, type Table } from "../orderedStore.ts"
+import type { SteppedKeyValue } from "../orderedStore.ts"
 import { lockFolder } from "./folderLock.ts"
-import { closed, makeWriter, type TurnResult, unavailable } from "./groupCommit.ts"
+import { formatKey, isMixed as isMixedFormat, takeFormat } from "./format.ts"
+import { withGaps } from "./gaps.ts"
+import { closed, failureOf, makeWriter, type TurnResult } from "./groupCommit.ts"
 import { problemOfFolder, watchFolder } from "./preflight.ts"
 import { TableCache } from "./recordCache.ts"
+import { RecordCheck } from "./records.ts"
 import {
   type Bytes,
   cachedTableOf,
   documentForm,
   encodingBehind,
+  entryTableOf,
   numberLength,
   recordIdForm,
   tableOf,
@@ -32,42 +36,7 @@ import {
 
 const maxCacheBytes = 32 * 1024 * 1024
 
-const formatKey = "format"
-
-// Format 1 stored the documents in the order of their identifiers.
-const format = 2
-
 const messageOf = (cause: unknown): string => cause instanceof Error ? cause.message : "it can't be opened"
-
-const otherFormat = (folder: string, found: unknown): StoreUnavailable =>
-  new StoreUnavailable({
-    operation: "open",
-    detail: `folder ${folder} was written in format ${
-      String(found)
-    } by another version; this one reads format ${format}`,
-    retryable: false
-  })
-
-// Format 1 was not recorded in the catalog.
-const formatOf = (catalog: Table<Document>): unknown => {
-  const known = catalog.get(formatKey)
-  if (known !== undefined) return known["version"]
-  let isNew = true
-  catalog.scanKeys(everything, () => isNew = false)
-  return isNew ? format : 1
-}
-
-const takeFormat = (
-  environment: RootDatabase,
-  catalog: Table<Document>,
-  folder: string
-): StoreUnavailable | undefined =>
-  environment.transactionSync(() => {
-    const found = formatOf(catalog)
-    if (found !== format) return otherFormat(folder, found)
-    catalog.put(formatKey, { version: format }, undefined)
-    return undefined
-  })
 
 /** The state of an open environment. */
 interface EnvironmentState {
@@ -89,10 +58,10 @@ export const make = Effect.fnUntraced(function*(
 ): Effect.fn.Return<SteppedKeyValue, StoreUnavailable, Scope.Scope> {
   const location = path.resolve(folder)
   const state: EnvironmentState = { isOpen: true, isWriting: false, committed: undefined }
-  yield* prepareFolder(location)
+  const check = yield* prepareFolder(location)
   const environment = yield* openEnvironment(location, state)
   const cache = new TableCache(maxCacheBytes)
-  const { catalog, documents, entries } = yield* openTables(environment, location, state, cache)
+  const { catalog, documents, entries } = yield* openTables(environment, location, state, cache, check)
   const loss = yield* watchFolder(location)
   const writer = yield* Effect.acquireRelease(
     Effect.sync(() => makeWriter(transactorOf(environment, state), () => settle(environment, state, cache), loss)),
@@ -110,7 +79,8 @@ export const make = Effect.fnUntraced(function*(
       state.isOpen
         ? Result.try({
           try: step,
-          catch: (cause) => unavailable(operation, cause) ?? Result.getOrThrowWith(Result.fail(cause), (_) => _)
+          catch: (cause) =>
+            failureOf(operation, cause, writer.describe) ?? Result.getOrThrowWith(Result.fail(cause), (_) => _)
         })
         : Result.fail(closed(operation)),
     listen: writer.listen
@@ -138,12 +108,14 @@ const openFailed = (location: string, detail: string): StoreUnavailable =>
 
 const prepareFolder = Effect.fnUntraced(function*(
   location: string
-): Effect.fn.Return<void, StoreUnavailable, Scope.Scope> {
+): Effect.fn.Return<RecordCheck, StoreUnavailable, Scope.Scope> {
   const unmade = yield* Effect.sync(() => makeFolder(location))
   if (unmade !== undefined) return yield* openFailed(location, unmade)
   yield* lockFolder(location)
-  const problem = yield* problemOfFolder(location)
+  const check = new RecordCheck()
+  const problem = yield* problemOfFolder(location, check)
   if (problem !== undefined) return yield* openFailed(location, problem)
+  return check
 })
 
 const openEnvironment = (
@@ -175,7 +147,8 @@ const openTables = Effect.fnUntraced(function*(
   environment: RootDatabase<Buffer, Uint8Array>,
   location: string,
   state: EnvironmentState,
-  cache: TableCache
+  cache: TableCache,
+  check: RecordCheck
 ): Effect.fn.Return<Pick<SteppedKeyValue, "catalog" | "documents" | "entries">, StoreUnavailable> {
   const database = (name: string, prefixLength = numberLength): Bytes =>
     environment.openDB<Uint8Array, string>({ name, ...encodingBehind(prefixLength) })
@@ -183,16 +156,29 @@ const openTables = Effect.fnUntraced(function*(
   const caching = { cache, isWriting: () => state.isWriting, reading }
   const { catalog, documents, entries, rejection } = yield* Effect.try({
     try: () => {
-      const catalog = tableOf(database("catalog", 0), "", documentForm, reading)
+      const catalog = tableOf(database("catalog", 0), "", documentForm("", 0, true), reading)
+      const isMixed = isMixedFormat(catalog.get(formatKey))
       return {
         catalog,
         documents: tablesOf(
           database("documents"),
-          (database, prefix) => cachedTableOf(database, prefix, documentForm, caching)
+          (database, prefix, number) =>
+            withGaps(
+              cachedTableOf(database, prefix, documentForm(prefix, number, isMixed), caching),
+              check.contentOf("documents", number).gaps,
+              "documents",
+              number
+            )
         ),
         entries: tablesOf(
           database("entries"),
-          (database, prefix) => cachedTableOf(database, prefix, recordIdForm, caching)
+          (database, prefix, number) =>
+            withGaps(
+              entryTableOf(cachedTableOf(database, prefix, recordIdForm(prefix, number, isMixed), caching)),
+              check.contentOf("entries", number).gaps,
+              "entries",
+              number
+            )
         ),
         rejection: takeFormat(environment, catalog, location)
       }

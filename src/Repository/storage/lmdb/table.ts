@@ -3,10 +3,21 @@
  */
 import * as BSON from "bson"
 import type { Database, RangeOptions, Transaction } from "lmdb"
-import { decodeDocument } from "../../bson/decoder.ts"
 import { numberOfRecord, recordIdLength } from "../../bson/keyEncoding.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type Encoded, type Range, type Table, visitEach } from "../orderedStore.ts"
+import {
+  checkedDocument,
+  checkedEntry,
+  checksumLength,
+  DamagedValue,
+  emptyHash,
+  hashOfText,
+  isIntactEntry,
+  isUncheckedEntry,
+  storedDocument,
+  throwDamaged
+} from "./checksum.ts"
 import type { TableCache } from "./recordCache.ts"
 
 // The bytes of a read are valid until the next call of lmdb, so they are decoded at once.
@@ -51,7 +62,7 @@ const textAt = (source: Uint8Array, start: number, end: number): string =>
 /** The codec of a table's values. */
 interface Form<Value, Written> {
   readonly decode: (bytes: Uint8Array, key: string) => Value
-  readonly encode: (value: Written) => Uint8Array
+  readonly encode: (value: Written, key: string) => Uint8Array
 }
 
 /** The transaction to read in; without one it is lmdb's own: that of the job that runs, or else the last commit. */
@@ -98,7 +109,7 @@ export const tableOf = <Value, Written>(
     },
     has: (key) => bytesAt(database, prefix + key, reading()) !== undefined,
     put: (key, value) => {
-      database.putSync(prefix + key, encode(value))
+      database.putSync(prefix + key, encode(value, key))
     },
     remove: (key) => {
       database.removeSync(prefix + key)
@@ -140,12 +151,15 @@ const runOf = (keys: ReadonlyArray<string>): Range | undefined => {
 }
 
 /** @internal */
-export const tablesOf = <T>(database: Bytes, make: (database: Bytes, prefix: string) => T): (number: number) => T => {
+export const tablesOf = <T>(
+  database: Bytes,
+  make: (database: Bytes, prefix: string, number: number) => T
+): (number: number) => T => {
   const tables = new Map<number, T>()
   return (number) => {
     const known = tables.get(number)
     if (known !== undefined) return known
-    const table = make(database, bytesOfNumber(number))
+    const table = make(database, bytesOfNumber(number), number)
     tables.set(number, table)
     return table
   }
@@ -212,16 +226,50 @@ const bytesOfNumber = (value: number): string => {
   return textOf(bytes)
 }
 
-// lmdb writes a `Buffer` without copying it.
-const encodeDocument = (document: Encoded): Uint8Array =>
-  Buffer.from(document instanceof Uint8Array ? document : BSON.serialize(document))
-
-/** @internal */
-export const documentForm: Form<Document, Encoded> = { decode: decodeDocument, encode: encodeDocument }
+/**
+ * The codec of the documents of a table. `isMixed` tells whether they may lack their checksums.
+ *
+ * @internal
+ */
+export const documentForm = (prefix: string, number: number, isMixed: boolean): Form<Document, Encoded> => {
+  const start = hashOfText(prefix, emptyHash)
+  return {
+    decode: (bytes, key) =>
+      storedDocument(bytes, hashOfText(key, start), isMixed) ??
+        throwDamaged(new DamagedValue("documents", number, key, bytes)),
+    encode: (document, key) =>
+      checkedDocument(
+        document instanceof Uint8Array ? document : BSON.serialize(document),
+        hashOfText(key, start)
+      )
+  }
+}
 
 /**
  * The codec of index entries, whose values are record ids.
  *
  * @internal
  */
-export const recordIdForm: Form<string, string> = { decode: textOf, encode: bytesOf }
+export const recordIdForm = (prefix: string, number: number, isMixed: boolean): Form<string, string> => {
+  const start = hashOfText(prefix, emptyHash)
+  return {
+    decode: (bytes, key) =>
+      isIntactEntry(bytes, hashOfText(key, start))
+        ? textAt(bytes, 0, bytes.length - checksumLength)
+        : isMixed && isUncheckedEntry(bytes)
+        ? textOf(bytes)
+        : throwDamaged(new DamagedValue("entries", number, key, bytes)),
+    encode: (recordId, key) => checkedEntry(recordId, hashOfText(key, start))
+  }
+}
+
+/**
+ * A table of index entries: even their keys are checked, which counts and merged reads use alone.
+ *
+ * @internal
+ */
+export const entryTableOf = (table: Table<string>): Table<string> => ({
+  ...table,
+  has: (key) => table.get(key) !== undefined,
+  scanKeys: (range, visit) => table.scan(range, (key) => visit(key))
+})

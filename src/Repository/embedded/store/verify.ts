@@ -1,0 +1,74 @@
+/**
+ * Verifies a folder, without the help of LMDB.
+ */
+import * as Effect from "effect/Effect"
+import * as path from "node:path"
+import type { DataDamaged, StoreUnavailable } from "../../RepositoryError.ts"
+import { lockFolder } from "../../storage/lmdb/folderLock.ts"
+import { dataFile, problemOfData } from "../../storage/lmdb/preflight.ts"
+import { RecordCheck } from "../../storage/lmdb/records.ts"
+import { type Collection, collectionsIn } from "../catalog/catalog.ts"
+import { damageOf } from "../catalog/damage.ts"
+
+/**
+ * What `EmbeddedStore.verify` found. `problem` says why the folder can't be opened; then the collections are those that were read
+ * before it was met.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Verification {
+  readonly problem?: string
+  readonly collections: ReadonlyArray<CollectionVerification>
+}
+
+/**
+ * What `EmbeddedStore.verify` found in a collection.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface CollectionVerification {
+  readonly name: string
+  /** The number of its documents, damaged ones included. */
+  readonly documents: number
+  /** Its indexes with the numbers of their entries. */
+  readonly indexes: ReadonlyArray<{ readonly name: string; readonly entries: number }>
+  /** How many documents and entries have no checksum, because an older version wrote them. */
+  readonly unchecked: number
+  /** What does not match its checksum. */
+  readonly damaged: ReadonlyArray<DataDamaged>
+  /** How many documents can't be found by their identifiers, or identifiers lead nowhere. */
+  readonly missing: number
+}
+
+/** @internal */
+export const verify = (folder: string): Effect.Effect<Verification, StoreUnavailable> =>
+  Effect.scoped(Effect.gen(function*() {
+    const location = path.resolve(folder)
+    yield* lockFolder(location)
+    const check = new RecordCheck()
+    const problem = yield* problemOfData(path.join(location, dataFile), check, Infinity)
+    const collections = collectionsIn(check.catalog)
+    const sorted = collections.map((collection) => verificationOf(collection, check))
+    return problem === undefined ? { collections: sorted } : { problem, collections: sorted }
+  }))
+
+// internal
+
+const verificationOf = (collection: Collection, check: RecordCheck): CollectionVerification => {
+  const { identifiers, name, number } = collection
+  const indexes = [identifiers, ...collection.indexes]
+  const documents = check.contentOf("documents", number)
+  const entries = indexes.map((index) => check.contentOf("entries", index.number))
+  return {
+    name,
+    documents: documents.values,
+    indexes: indexes.map(({ description }, i) => ({ name: description.name, entries: entries[i]!.values })),
+    unchecked: [documents, ...entries].reduce((sum, { unchecked }) => sum + unchecked, 0),
+    damaged: [documents, ...entries].flatMap(({ damaged }) =>
+      damaged.map((damage) => damageOf(damage, [collection], check.recordOf))
+    ),
+    missing: Math.abs(documents.values - entries[0]!.values)
+  }
+}
