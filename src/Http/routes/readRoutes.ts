@@ -137,7 +137,8 @@ const readContext = (
 // -----------------------------------------------------------------------------
 
 const getRoute = (context: ReadContext): ResponseEffect => {
-  const { runBefore, documents, model, representations, respondBadRequest, runAfter, view } = context
+  const { runBefore, documents, limits, model, representations, respondBadRequest, runAfter, view } = context
+  const options = { timeLimit: limits.queryTimeout }
   const readSelection = UrlQuery.selection(view.model)
   const responseOf = documentAnswer(context)
   return withIdAndParameters(model, (id, request, parameters, fiber) => {
@@ -146,7 +147,7 @@ const getRoute = (context: ReadContext): ResponseEffect => {
     return runBefore(
       Option.some(id),
       Effect.flatMap(
-        documents.findById(id),
+        documents.findById(id, options),
         (document) =>
           document === undefined
             ? Effect.fail(notFound(model, id))
