@@ -152,7 +152,7 @@ describe("EmbeddedStore / embedded", () => {
 
   it.effect.each<[format: number, change: (store: KeyValue) => void]>([
     [1, ({ catalog }) => catalog.remove("format", undefined)],
-    [3, ({ catalog }) => catalog.put("format", { version: 3 }, undefined)]
+    [4, ({ catalog }) => catalog.put("format", { version: 4 }, undefined)]
   ])("refuses a folder in format %i", ([format, change]) =>
     Effect.gen(function*() {
       const folder = yield* freshDirectory
@@ -165,7 +165,7 @@ describe("EmbeddedStore / embedded", () => {
         assert.strictEqual(
           error.message,
           `The store is unavailable (open): folder ${folder} was written in format ${format} by another version; ` +
-            "this one reads format 2"
+            "this one reads format 3"
         )
       }
     }))
