@@ -1,6 +1,7 @@
 /**
  * Names what is damaged.
  */
+import { EJSON, ObjectId } from "bson"
 import * as Result from "effect/Result"
 import { decodeDocument } from "../../bson/decoder.ts"
 import { documentKey } from "../../bson/keyEncoding.ts"
@@ -33,7 +34,7 @@ export const damageOf = (
     if (table === "documents" && identifiers.number === number) {
       const id = bytes && identifierIn(bytes)
       const isKnown = id !== undefined && recordIdOf(number, documentKey(id)) === key
-      return new DataDamaged({ collection: name, ...isKnown ? { document: String(id) } : {} })
+      return new DataDamaged({ collection: name, ...isKnown ? { document: textOf(id) } : {} })
     }
     const index = table === "entries" && [identifiers, ...indexes].find((index) => index.number === number)
     if (typeof index === "object") return new DataDamaged({ collection: name, index: index.description.name })
@@ -54,6 +55,9 @@ export const damageIn = (store: ReadTables, damage: Damage, collections: Iterabl
   )
 
 // internal
+
+const textOf = (id: unknown): string =>
+  typeof id === "string" ? id : id instanceof ObjectId ? id.toHexString() : EJSON.stringify(id)
 
 // The identifier is the first field.
 const valueAt = "\0\0\0\0\0_id\0".length
