@@ -141,27 +141,19 @@ export type RequirementsOf<T> = T extends
   : never
 
 /**
- * The path segment of a name: in lower case, without the suffix `Service`, `Controller` or `Resource`, in the English
- * plural.
- *
- * @category models
- * @since 0.1.0
- */
-export type Segment<Name extends string> = Plural<Stem<Name>>
-
-/**
- * The default path segment of a target: {@link Segment} of its name. A service that ends in `s` stays as it is, since few of
- * them have the name of one thing: `SmsService` is `sms`.
+ * The default path segment of a target: its name in lower case, without the suffix `Service`, `Controller` or `Resource`, in
+ * the English plural. A service that ends in `s` stays as it is, since few of them have the name of one thing: `SmsService` is
+ * `sms`.
  *
  * @category models
  * @since 0.1.0
  */
 export type SegmentOf<T> = T extends Service.AnyDescription | Service.Any ? ServiceSegment<Stem<NameOf<T>>>
-  : Segment<NameOf<T>>
+  : Plural<Stem<NameOf<T>>>
 
 const stemOf = (name: string): string => name.replace(/(?<=.)(?:Service|Controller|Resource)$/u, "").toLowerCase()
 
-/** {@link Segment} of a value. */
+/** {@link SegmentOf} of a value. */
 const segmentOf = (name: string): string => {
   const stem = stemOf(name)
   return /[^aeiou]y$/u.test(stem)

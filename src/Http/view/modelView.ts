@@ -76,12 +76,8 @@ export interface CallerDocuments {
   readonly naming: (() => Naming) | undefined
 }
 
-/**
- * What the caller may write by grants with the same rules for fields.
- *
- * @internal
- */
-export interface GrantedWrite {
+/** What the caller may write by grants with the same rules for fields. */
+interface GrantedWrite {
   readonly rules: WriteRules
   /** Whether one of the grants allows to leave the document behind. */
   readonly admits: (document: Document) => boolean
@@ -89,8 +85,7 @@ export interface GrantedWrite {
   readonly rowRules: RowRules | undefined
 }
 
-/** @internal */
-export type GrantedWrites = Arr.NonEmptyReadonlyArray<GrantedWrite>
+type GrantedWrites = Arr.NonEmptyReadonlyArray<GrantedWrite>
 
 /**
  * The view of callers who see and write everything.
