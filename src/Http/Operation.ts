@@ -7,7 +7,6 @@
 import type * as Effect from "effect/Effect"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as Schema from "effect/Schema"
-import type { Sent, SentFields } from "../Model/introspection.ts"
 import type * as Model from "../Model/Model.ts"
 import type { BulkInsertFailed, DocumentInvalid } from "../Repository/RepositoryError.ts"
 import type { CurrentUser } from "../Security/CurrentUser.ts"
@@ -167,8 +166,8 @@ export declare namespace Operation {
     : never
 
   /** The schema of what callers send for a part: its models in their `create` form. */
-  export type SentOf<P extends Part> = P extends Schema.Top ? Sent<P> & Schema.Top
-    : P extends Schema.Struct.Fields ? Schema.Struct<SentFields<P>>
+  export type SentOf<P extends Part> = P extends Schema.Top ? Model.Sent<P> & Schema.Top
+    : P extends Schema.Struct.Fields ? Schema.Struct<Model.SentFields<P>>
     : never
 
   /** The fields of a part. */

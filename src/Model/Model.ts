@@ -106,6 +106,7 @@ export {
    */
   make as metadata
 } from "./Metadata.ts"
+export type { Sent, SentFields } from "./shape/sentForm.ts"
 
 /**
  * Any model.

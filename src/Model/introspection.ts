@@ -22,7 +22,7 @@ export {
   restrictionProblem,
   type Restrictions
 } from "./shape/restrictedModel.ts"
-export { type Sent, type SentFields, sentForm } from "./shape/sentForm.ts"
+export { sentForm } from "./shape/sentForm.ts"
 export { jsonLinkOf, nameOf } from "./shape/storedForm.ts"
 export {
   assertSeparable,

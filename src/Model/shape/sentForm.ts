@@ -7,7 +7,10 @@ import { mapParts, withParts } from "./nodes.ts"
 import { isModelLike, modelOf, type modelTypeId } from "./variants.ts"
 
 /**
- * The type of {@link sentForm}.
+ * The schema of what callers send for a value: each model in it in its `create` form.
+ *
+ * @category schemas
+ * @since 0.1.0
  */
 export type Sent<S> = S extends { readonly [modelTypeId]: unknown; readonly create: infer Create } ? Create
   : S extends { readonly ast: SchemaAST.Arrays; readonly value: infer Item; readonly Type: infer List }
@@ -29,6 +32,9 @@ export type Sent<S> = S extends { readonly [modelTypeId]: unknown; readonly crea
 
 /**
  * The fields of a struct in the form in which callers send them.
+ *
+ * @category schemas
+ * @since 0.1.0
  */
 export type SentFields<Fields extends Schema.Struct.Fields> = {
   readonly [K in keyof Fields]: Sent<Fields[K]> & Schema.Top
