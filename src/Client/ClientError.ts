@@ -132,3 +132,18 @@ export const rememberCall = (error: object, call: RequestHandlingException): voi
 export const callBehind = (error: object): RequestHandlingException | undefined => calls.get(error)
 
 const calls = new WeakMap<object, RequestHandlingException>()
+
+/**
+ * Notes that the service has answered with 2xx before the failure: its body can't be used.
+ *
+ * @internal
+ */
+export const markAnswered = <E extends RequestHandlingException>(error: E): E => {
+  answered.add(error)
+  return error
+}
+
+/** @internal */
+export const wasAnswered = (error: RequestHandlingException): boolean => answered.has(error)
+
+const answered = new WeakSet<RequestHandlingException>()

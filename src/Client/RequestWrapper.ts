@@ -18,6 +18,7 @@ import type * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import type * as Model from "../Model/Model.ts"
 import { extendedUrl, serviceOf } from "./calls/address.ts"
+import type { Answer } from "./calls/answer.ts"
 import { bodyOf, reader, valueOf, whileReadable, withInstances } from "./calls/bodies.ts"
 import type * as Exchange from "./calls/exchange.ts"
 import { failureBy } from "./calls/failures.ts"
@@ -383,7 +384,7 @@ export const make = (upstream: Upstream, url: string): RequestWrapper => {
 const uploadTimeout = 60_000
 const downloadTimeout = 30_000
 
-const received = ({ headers, status, text }: Exchange.Answer) =>
+const received = ({ headers, status, text }: Answer) =>
   Effect.map(text, (text) => {
     const contentType = headers["content-type"]
     return [status, valueOf(text, typeof contentType === "string" ? contentType : undefined)] as const

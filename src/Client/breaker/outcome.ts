@@ -4,12 +4,12 @@
 import * as Cause from "effect/Cause"
 import type * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
-import { CircuitOpenError, RequestHandlingException } from "../ClientError.ts"
+import { CircuitOpenError, RequestHandlingException, wasAnswered } from "../ClientError.ts"
 import type { Outcome } from "./circuit.ts"
 
 /**
- * Answers of 5xx and failures of the network count as failures, other answers don't. A call that was not sent tells nothing.
- * Any other error is one of the code that reads an answer of 2xx.
+ * Answers of 5xx and failures of the network count as failures, other answers don't, whatever their body is. A call that was
+ * not sent tells nothing. Any other error is one of the code that reads an answer of 2xx.
  */
 export const outcomeOfCall = (exit: Exit.Exit<unknown, unknown>): Outcome => {
   if (exit._tag === "Success") return "Success"
@@ -26,8 +26,9 @@ export const outcomeOfCall = (exit: Exit.Exit<unknown, unknown>): Outcome => {
     case "Dns":
     case "Tls":
     case "Timeout":
-    case "InvalidAnswer":
       return "Failure"
+    case "InvalidAnswer":
+      return wasAnswered(error) ? "Success" : "Failure"
     case "TooManyRedirects":
       return "Rejected"
     case "InvalidRequest":

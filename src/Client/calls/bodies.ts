@@ -14,7 +14,7 @@ import { isModelLike, isPlainObject } from "../../Model/introspection.ts"
 import * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
 import type { RequestHandlingException } from "../ClientError.ts"
-import { failure } from "./failures.ts"
+import { failure, unusable } from "./failures.ts"
 
 /**
  * The body of a payload: an instance of a model as its JSON text, a record or a list as JSON, anything else as it is.
@@ -197,8 +197,4 @@ const instanceOf = (model: Model.Any, document: unknown, upstream: string) =>
   Effect.mapError(Model.fromWire(model, document), () => unexpected(upstream, model.modelName))
 
 const unexpected = (upstream: string, model?: string) =>
-  failure(
-    upstream,
-    "InvalidAnswer",
-    `answered with a body that is not as expected${model === undefined ? "" : ` of a ${model}`}`
-  )
+  unusable(upstream, `answered with a body that is not as expected${model === undefined ? "" : ` of a ${model}`}`)

@@ -2,11 +2,11 @@
  * Bodies that are read as a whole.
  */
 import type { RequestHandlingException } from "../ClientError.ts"
-import { failure } from "./failures.ts"
+import { unusable } from "./failures.ts"
 
 /** @internal */
 export const tooLarge = (upstream: string, maxBytes: number): RequestHandlingException =>
-  failure(upstream, "InvalidAnswer", `answered with more than ${maxBytes} bytes`)
+  unusable(upstream, `answered with more than ${maxBytes} bytes`)
 
 /** @internal */
 export const concatenated = (chunks: ReadonlyArray<Uint8Array>, length: number): Uint8Array => {

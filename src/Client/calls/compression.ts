@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { RequestHandlingException } from "../ClientError.ts"
 import { concatenated, tooLarge } from "./bytes.ts"
-import { failure } from "./failures.ts"
+import { failure, unusable } from "./failures.ts"
 import type { RawAnswer } from "./transport.ts"
 
 /**
@@ -37,7 +37,7 @@ export const decoded = (raw: RawAnswer, upstream: string): Decoded => {
   if (encodings.length === 0 || isEmpty) return raw
   const formats = encodings.map((one) => formatOf.get(one))
   if (encodings.length > maxEncodings || formats.includes(undefined)) {
-    const unknown = failure(upstream, "InvalidAnswer", "compressed its answer in a way that is not supported")
+    const unknown = unusable(upstream, "compressed its answer in a way that is not supported")
     return { bytes: () => Effect.fail(unknown), stream: Stream.fail(unknown) }
   }
   // The last one that was applied is undone first.

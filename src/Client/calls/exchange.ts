@@ -18,8 +18,9 @@ import * as CircuitBreaker from "../CircuitBreaker.ts"
 import type { CircuitOpenError, RequestHandlingException } from "../ClientError.ts"
 import type * as Credentials from "../Credentials.ts"
 import { serviceOf, urlWithin } from "./address.ts"
+import { accepted, type Answer, isSuccess } from "./answer.ts"
 import { withBodyHeaders } from "./bodies.ts"
-import { baseHeaders, type Decoded, decoded } from "./compression.ts"
+import { baseHeaders, decoded } from "./compression.ts"
 import { type Credentialed, makeCredentialed } from "./credentialed.ts"
 import { failureBy, markSent } from "./failures.ts"
 import { headersForOtherOrigin, maxRedirects, redirectOf, withoutBodyHeaders } from "./redirects.ts"
@@ -54,23 +55,6 @@ export interface CallOptions {
    * Whether the body may take long, so that it is no part of what the circuit breaker learns from a probe. Defaults to false.
    */
   readonly isLong?: boolean | undefined
-}
-
-/**
- * An answer of 2xx. Its body is decompressed.
- *
- * @internal
- */
-export interface Answer {
-  readonly status: number
-  /** By names in lower case. */
-  readonly headers: RawHeaders
-  /** The whole body. Fails with `InvalidAnswer` if it is larger than `maxResponseSize`. */
-  readonly bytes: Effect.Effect<Uint8Array, RequestHandlingException>
-  /** {@link bytes} as text. */
-  readonly text: Effect.Effect<string, RequestHandlingException>
-  /** The body in parts, once. It has no maximum. */
-  readonly stream: Stream.Stream<Uint8Array, RequestHandlingException>
 }
 
 /** @internal */
@@ -168,7 +152,7 @@ export const makeExchange = (
             send(shared, locate, request, options, credentialed, opened, admission),
             (located) =>
               Effect.flatMap(
-                accepted(shared, located, options),
+                accepted(located.raw, options.upstream, shared.maxResponseSize),
                 (answer) =>
                   options.isLong === true && admission !== undefined
                     ? Effect.andThen(admission.answered, read(answer))
@@ -189,7 +173,7 @@ export const makeExchange = (
             ({ bytes, headers, status }) =>
               Effect.flatMap(responseOf(request, options.upstream, status, headers, bytes), (one) => {
                 response = one
-                return status >= 200 && status < 300
+                return isSuccess(status)
                   ? Effect.succeed(one)
                   : rejected({ headers, status }, undefined, options.upstream)
               })
@@ -227,7 +211,10 @@ const closing = <A, E, R>(use: (opened: Opened) => Effect.Effect<A, E, R>): Effe
     return Effect.onExit(use(opened), () => Effect.sync(() => last?.close()))
   })
 
-/** The whole body of an answer, whose connection is given back. */
+/**
+ * The whole body of an answer, whose connection is given back. The status of an error says what it is, also without a body
+ * that can be read.
+ */
 const received = (
   { maxResponseSize }: Shared,
   sent: (opened: Opened) => Effect.Effect<Located, CallError>,
@@ -236,8 +223,13 @@ const received = (
   closing((opened) =>
     Effect.flatMap(
       sent(opened),
-      ({ headers, raw, status }) =>
-        Effect.map(decoded(raw, upstream).bytes(maxResponseSize), (bytes) => ({ headers, status, bytes }))
+      ({ headers, raw, status }) => {
+        const bytes = decoded(raw, upstream).bytes(maxResponseSize)
+        return Effect.map(
+          isSuccess(status) ? bytes : Effect.orElseSucceed(bytes, () => new Uint8Array(0)),
+          (bytes) => ({ headers, status, bytes })
+        )
+      }
     )
   )
 
@@ -351,44 +343,3 @@ const follow = (
     return Effect.tapError(further, (error) => Effect.sync(() => markSent(error)))
   })
 }
-
-/** The answer, if its status is 2xx. */
-const accepted = (
-  { maxResponseSize }: Shared,
-  { raw }: Located,
-  { upstream }: CallOptions
-): Effect.Effect<Answer, RequestHandlingException> => {
-  const answer = new Received(raw, upstream, maxResponseSize)
-  return raw.status >= 200 && raw.status < 300
-    ? Effect.succeed(answer)
-    : Effect.flatMap(Effect.option(answer.text), (text) => rejected(raw, Option.getOrUndefined(text), upstream))
-}
-
-/** Nothing is made for the ways of reading that are not used. */
-class Received implements Answer {
-  readonly status: number
-  readonly headers: RawHeaders
-  readonly #body: Decoded
-  readonly #maxBytes: number
-
-  constructor(raw: RawAnswer, upstream: string, maxBytes: number) {
-    this.status = raw.status
-    this.headers = raw.headers
-    this.#body = decoded(raw, upstream)
-    this.#maxBytes = maxBytes
-  }
-
-  get bytes() {
-    return this.#body.bytes(this.#maxBytes)
-  }
-
-  get text() {
-    return Effect.map(this.bytes, (bytes) => decoder.decode(bytes))
-  }
-
-  get stream() {
-    return this.#body.stream
-  }
-}
-
-const decoder = new TextDecoder()

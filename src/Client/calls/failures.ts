@@ -2,7 +2,7 @@
  * What went wrong on the way to a service and back, from the errors of undici, Node and OpenSSL.
  */
 import type { Reason } from "../ClientError.ts"
-import { RequestHandlingException } from "../ClientError.ts"
+import { markAnswered, RequestHandlingException } from "../ClientError.ts"
 
 /**
  * A failure without a status of the service.
@@ -27,6 +27,14 @@ export const failureOf = (upstreamService: string, error: unknown): RequestHandl
  */
 export const failureBy = (upstreamService: string, reason: Reason): RequestHandlingException =>
   failure(upstreamService, reason, sentences[reason])
+
+/**
+ * The failure of a whole answer of 2xx whose body can't be used.
+ *
+ * @internal
+ */
+export const unusable = (upstreamService: string, what: string): RequestHandlingException =>
+  markAnswered(failure(upstreamService, "InvalidAnswer", what))
 
 /**
  * Notes that nothing of the request was sent before the failure: there was no connection.
