@@ -186,7 +186,7 @@ export class DocumentReferenced extends Schema.TaggedError<DocumentReferenced>()
   field: Schema.String
 }) {
   override get message(): string {
-    return `${this.model} ${this.id} can't be deleted, because the ${this.field} of another ${this.by} refers to it`
+    return `${this.model} ${this.id} can't be deleted, because the ${this.field} of a stored ${this.by} refers to it`
   }
 }
 

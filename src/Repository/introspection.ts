@@ -26,5 +26,6 @@ export {
   nothing,
   type RowRules,
   underRules,
+  underRulesElsewhere,
   type UpdateGrant
 } from "./repository/callerRules.ts"

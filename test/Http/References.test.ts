@@ -53,7 +53,7 @@ describe("references over HTTP", () => {
       const conflict = yield* send("DELETE", `/api/patients/${patient}`)
       assert.strictEqual(
         refused(409, conflict).body.message,
-        `Patient ${patient} can't be deleted, because the Patient of another Visit refers to it`
+        `Patient ${patient} can't be deleted, because the Patient of a stored Visit refers to it`
       )
       const { body } = yield* send("DELETE", `/api/patients/${patient}`, undefined, { "accept-language": "de" })
       assert.strictEqual(
@@ -105,6 +105,37 @@ describe("references over HTTP", () => {
       assert.strictEqual(yield* patients.count(), 1)
       yield* desk.wards.delete({ params: { id: "open" } })
       assert.deepStrictEqual([yield* patients.count(), yield* wards.count()], [0, 1])
+    }))
+
+  it.effect("lead to documents of the same model that the caller may read, whatever the caller may write", () =>
+    Effect.gen(function*() {
+      const [jane, ben] = [Patient.wire.fields.id.make("jane"), Patient.wire.fields.id.make("ben")]
+      const secured = KernelEngine.make("clinic")
+        .register(
+          Resource.make(Visit, { methods: ["GET", "POST", "PATCH"] })
+            .grant(Role("patient"), { methods: ["GET", "POST"], rows: () => ($) => $.patient.equals(jane) })
+            .grant(Role("patient"), { methods: "PATCH", rows: () => ($) => $.id.equals("V1") })
+        )
+        .register(Resource.make(Patient, { methods: ["GET"] }).require(Role("patient")))
+        .enableSecurity()
+      const { as, repositories: { patients, visits } } = yield* secured.test()
+      yield* Effect.forEach([jane, ben], (id) => patients.insert(new Patient({ id, name: id })), { discard: true })
+      yield* Effect.forEach(
+        [{ id: "V1", patient: jane }, { id: "V2", patient: jane }, { id: "V3", patient: ben }],
+        (visit) => visits.insert(new Visit(visit)),
+        { discard: true }
+      )
+      const { visits: own } = yield* as({ subject: jane, roles: ["patient"] })
+      const { result: id } = yield* own.create({ payload: { patient: jane, follows: "V2" } })
+      assert.strictEqual((yield* visits.findById(id)).follows, "V2")
+      yield* own.create({ payload: [{ patient: jane, follows: "V2" }] })
+      yield* own.patch({ params: { id: "V1" }, payload: { follows: "V2" } })
+      const refusals = yield* Effect.forEach(["V3", "V0"], (follows) =>
+        Effect.all([
+          Effect.flip(own.create({ payload: { patient: jane, follows } })),
+          Effect.flip(own.patch({ params: { id: "V1" }, payload: { follows } }))
+        ]))
+      assert.deepStrictEqual(refusals.flat().map(({ _tag }) => _tag), Array.from({ length: 4 }, () => "BadRequest"))
     }))
 
   it("are described in the OpenAPI document", () => {

@@ -26,7 +26,6 @@ import {
   viewOf,
   withAllData
 } from "./callerAccess.ts"
-import { HandlerRules, type RulesOfModels } from "./handlerRules.ts"
 import { type LinkRules, rightsElsewhere, rightsOfRoute } from "./linkRights.ts"
 import { type PreparedAccess, preparedAccess, unruledAccess } from "./preparedAccess.ts"
 
@@ -179,9 +178,11 @@ const elsewhere = (
 
 const subjectOf = ({ subject }: Caller) => subject
 
-interface Elsewhere extends Pick<CallerViews, "rightsAt">, Required<Pick<RulesOfModels, "refused">> {
+interface Elsewhere extends Pick<CallerViews, "rightsAt">, Required<Pick<RulesOfCaller, "refused">> {
   readonly access: ReturnType<typeof accessOnDemand>
 }
+
+type RulesOfCaller = NonNullable<(typeof CallerRules)["Service"]>
 
 /** Where the log says that something was refused. */
 type Place = { readonly [name: string]: string }
@@ -201,7 +202,7 @@ const linkRulesIn = ({ isCall, name, path, resource }: RuledEndpoint): LinkRules
 /** The context of a handler, with the rows and the fields of its caller. */
 const entered = (
   context: Context.Context<never>,
-  { hasOtherRules, isCall, model, owned, rules, view }: PreparedAccess,
+  { isCall, model, owned, rules, view }: PreparedAccess,
   rights: Rights | undefined,
   { access, refused, rightsAt }: Elsewhere
 ): Context.Context<never> => {
@@ -222,9 +223,9 @@ const entered = (
     )
   const here = (of: ModelLike) => owned !== undefined && of === model ? owned : other(of)
   // Of the request's own document, the answer says enough.
-  const callerRules = owned === undefined ? { of: here, refused } : { of: here }
-  const withRules = Context.add(Context.add(context, CallerViews, views), CallerRules, callerRules)
-  return hasOtherRules ? Context.add(withRules, HandlerRules, { of: other, refused }) : withRules
+  const elsewhere = { of: other, refused }
+  const callerRules = owned === undefined ? elsewhere : { of: here, elsewhere }
+  return Context.add(Context.add(context, CallerViews, views), CallerRules, callerRules)
 }
 
 /** A stored document that can't be decoded is a defect, as it is to a repository's other readers. */

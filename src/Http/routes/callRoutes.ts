@@ -23,7 +23,7 @@ import {
 } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
-import { documentEncoder } from "../../Repository/introspection.ts"
+import { documentEncoder, underRulesElsewhere } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
 import {
@@ -57,7 +57,6 @@ import { CallerViews } from "../view/callerView.ts"
 import { type DocumentForm, formWithout } from "../view/documentForm.ts"
 import { type ModelView, modelView } from "../view/modelView.ts"
 import { hiddenWithin } from "../view/wrapped.ts"
-import { withHandlerRules } from "./handlerRules.ts"
 import { routeOf as jsonRoute } from "./resourceRoutes.ts"
 import { headersOf, notFound, type Route, unknownParameters } from "./route.ts"
 import type { ServedCall as Call } from "./served.ts"
@@ -131,7 +130,7 @@ const routeOf = (call: Call, surroundings: CallContext): Route => {
       (first) =>
         Effect.flatMap(
           read,
-          (parts) => Effect.flatMap(withHandlerRules(run(...first, parts)), (value) => finished(value, request.url))
+          (parts) => Effect.flatMap(underRulesElsewhere(run(...first, parts)), (value) => finished(value, request.url))
         )
     )
   })

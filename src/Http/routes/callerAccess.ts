@@ -32,7 +32,6 @@ export interface RuledModel {
   /** The numbers of the rules for each method. */
   readonly byMethod: ReadonlyMap<string, ReadonlySet<number>>
   readonly path: string
-  readonly hasHooks: boolean
   /** The rules of the links of its documents; `undefined` if these have none. */
   readonly links: LinkRules | undefined
   /** What `CurrentSubject` says of the documents. */
@@ -44,7 +43,6 @@ export const ruledModel = (registration: ServedResource): RuledModel => ({
   model: registration.model,
   rules: registration.rules,
   path: registration.path,
-  hasHooks: registration.hooks.length > 0,
   links: linkRulesOf(registration),
   subjects: subjectsOf(registration.model),
   numbers: registration.rules.grants.map((_, number) => number),

@@ -15,8 +15,6 @@ import { type LinkRules, rightsByRules } from "./linkRights.ts"
  */
 export interface PreparedAccess {
   readonly isCall: boolean
-  /** Whether there is a handler or a hook under other rules than the request's own document. */
-  readonly hasOtherRules: boolean
   /** The model of the endpoint; none for a service. */
   readonly model: ModelLike | undefined
   readonly view: CallerView | undefined
@@ -34,7 +32,6 @@ export interface PreparedAccess {
  */
 export const unruledAccess: PreparedAccess = {
   isCall: false,
-  hasOtherRules: false,
   model: undefined,
   view: undefined,
   rules: undefined,
@@ -70,7 +67,6 @@ export const preparedAccess = ({ isCall, isOwn, links, name, ruled }: {
     const rules = rulesBy(own)
     return {
       isCall,
-      hasOtherRules: isCall || ruled.hasHooks,
       model: ruled.model,
       view: viewOf(heldHere("GET"), own, rulesBy),
       rules,

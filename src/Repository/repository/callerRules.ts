@@ -52,6 +52,11 @@ export interface CallerRules {
   readonly of: (model: ModelLike) => Effect.Effect<RowRules | undefined, ReadError>
   /** Is told of each write that the rules refuse. */
   readonly refused?: ((model: ModelLike, operation: "insert" | "replace" | "update") => Effect.Effect<void>) | undefined
+  /**
+   * The rules for everything but the document that a request addresses, if they are others: for what handlers and hooks do,
+   * and for what a write refers to.
+   */
+  readonly elsewhere?: CallerRules | undefined
 }
 
 /**
@@ -76,8 +81,21 @@ export const underRules = <A, E, R>(
   rules === undefined ? operation : Effect.withFiber((fiber) => {
     const others = fiber.getRef(CallerRules)
     return Effect.provideService(operation, CallerRules, {
-      of: (other) => other === model ? Effect.succeed(rules) : others?.of(other) ?? Effect.undefined
+      of: (other) => other === model ? Effect.succeed(rules) : others?.of(other) ?? Effect.undefined,
+      elsewhere: others?.elsewhere ?? others
     })
+  })
+
+/**
+ * Runs an operation that is not about the document which a request addresses: the handler of an action, a hook, or the search
+ * for what a write refers to.
+ *
+ * @internal
+ */
+export const underRulesElsewhere = <A, E, R>(operation: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.withFiber((fiber) => {
+    const rules = fiber.getRef(CallerRules)?.elsewhere
+    return rules === undefined ? operation : Effect.provideService(operation, CallerRules, rules)
   })
 
 /**

@@ -8,6 +8,7 @@ import { type ModelLike, referencesOf, type ReferringField } from "../../Model/i
 import { Problem, ValidationException } from "../../Model/ModelError.ts"
 import type { Document, DocumentStore, Filter, Update } from "../DocumentStore.ts"
 import type { ReadError, StoreError, WriteError } from "../RepositoryError.ts"
+import { underRulesElsewhere } from "./callerRules.ts"
 import { chunksOf } from "./chunksOf.ts"
 import type { Change } from "./history.ts"
 import { uniqueTextOfId } from "./historyEntry.ts"
@@ -69,7 +70,9 @@ export const checkingReferences = (model: ModelLike, writer: ModelWriter, option
       const ids = [...new Map(own.map(({ id }) => [uniqueTextOfId(id), id])).values()]
       if (ids.length === 0) continue
       if (locked.has(target)) yield* lockForReferences(store, target, ids)
-      const found = yield* documents.find({ filter: { _id: { $in: ids } }, projection: { _id: 1 } })
+      const found = yield* underRulesElsewhere(
+        documents.find({ filter: { _id: { $in: ids } }, projection: { _id: 1 } })
+      )
       const known = new Set(found.map(({ _id }) => uniqueTextOfId(_id)))
       const missing = own.find(({ id }) => !known.has(uniqueTextOfId(id)))
       if (missing !== undefined) return missing

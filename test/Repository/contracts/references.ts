@@ -111,7 +111,7 @@ export const referencesContract = <E>(name: string, layer: Layer.Layer<DocumentS
           const error = yield* Effect.flip(patients.deleteById(patientId("P2")))
           assert.deepStrictEqual([error._tag, error.message], [
             "DocumentReferenced",
-            "Patient P2 can't be deleted, because the patient of another Visit refers to it"
+            "Patient P2 can't be deleted, because the patient of a stored Visit refers to it"
           ])
           assert.deepStrictEqual(
             yield* Effect.forEach([

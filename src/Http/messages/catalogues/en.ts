@@ -14,7 +14,7 @@ export const en = {
   "errors.DocumentNotFound": "{model} {id} does not exist",
   "errors.DuplicateKey": "There is another {model} with the same {fields}",
   "errors.DuplicateValue": "There is another {model} with a value that no two of them can have",
-  "errors.DocumentReferenced": "{model} {id} can't be deleted, because the {field} of another {by} refers to it",
+  "errors.DocumentReferenced": "{model} {id} can't be deleted, because the {field} of a stored {by} refers to it",
   "errors.VersionConflict": "{model} {id} no longer has version {expected}",
   "errors.QueryRejected": "The store can't take what the request asks for or sends",
   "errors.QueryTimeout": "The query took too long and was stopped",
