@@ -12,20 +12,21 @@ import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
 import type { ModelLike } from "../../Model/introspection.ts"
 import { normalise } from "../bson/normalise.ts"
-import type {
-  Document,
-  DocumentStore,
-  Filter,
-  FindOneAndUpdateOptions,
-  Update,
-  UpdateResult
-} from "../DocumentStore.ts"
+import type { Document, DocumentStore, Filter, FindOneAndUpdateOptions, UpdateResult } from "../DocumentStore.ts"
 import { AccessDenied, QueryRejected, type ReadError, type WriteError } from "../RepositoryError.ts"
 import type { RowRules, UpdateGrant } from "./callerRules.ts"
 import { chunksOf } from "./chunksOf.ts"
 import { afterUpdate, fieldsOfFilter, fieldsOfUpdate, unchangedSince } from "./documentFields.ts"
 import { mapInSteps } from "./mapInSteps.ts"
-import { conjunctionOf, type InsertManyResult, type ModelCollection, type Scope } from "./modelCollection.ts"
+import {
+  conjunctionOf,
+  type Handlers,
+  type InsertManyResult,
+  type ModelCollection,
+  type Operation,
+  type Runner,
+  type Scope
+} from "./modelCollection.ts"
 import { modelMatcher } from "./rowMatcher.ts"
 
 /** The complete collection, the documents in it that the rules admit, and its store. */
@@ -36,37 +37,34 @@ interface CheckOptions {
 }
 
 /**
- * The documents that the rules admit, with checked writes. The rules are in the scope of each operation.
+ * Runs operations on the documents that the rules admit, and checks what writes leave behind. The rules are in the scope of each
+ * operation.
  *
  * @internal
  */
-export const checkingWrites = (model: ModelLike, options: CheckOptions): ModelCollection => {
+export const checkingWrites = (model: ModelLike, options: CheckOptions): Runner["run"] => {
   const context: CheckContext = { ...options, model, denied: new AccessDenied({ model: model.modelName }) }
-  const { reached } = options
-  return {
-    ...reached,
-    insertOne: (document, scope) => insertOne(context, document, scope),
-    insertMany: (documents, options, scope) => insertMany(context, documents, options?.ordered !== false, scope),
-    replaceOne: (filter, document, options, scope) =>
-      options?.upsert === true
-        ? upsert(context, filter, document, scope)
-        : replace(context, filter, document, scope),
-    updateOne: (filter, update, options, scope) =>
-      checkingUpdate(context, { filter, update, scope }, {
-        write: (checked) => reached.updateOne(checked, update, options, scope),
-        transaction: updateFirst(context, noUpdate)
-      }),
-    updateMany: (filter, update, options, scope) =>
-      checkingUpdate(context, { filter, update, scope }, {
-        write: (checked) => reached.updateMany(checked, update, options, scope),
-        transaction: updateEach(context)
-      }),
-    findOneAndUpdate: (filter, update, options, scope) =>
-      checkingUpdate(context, { filter, update, scope, sort: options.sort }, {
-        write: (checked) => reached.findOneAndUpdate(checked, update, options, scope),
-        transaction: updateFirst<Document | undefined>(context, undefined)
-      })
+  const { run } = options.reached
+  const handlers: Handlers = {
+    findById: run,
+    find: run,
+    findAndCount: run,
+    count: run,
+    estimatedCount: run,
+    distinct: run,
+    insertOne: ({ document, scope }) => insertOne(context, document, scope),
+    insertMany: ({ documents, options, scope }) => insertMany(context, documents, options?.ordered !== false, scope),
+    replaceOne: ({ document, filter = {}, options, scope }) =>
+      (options?.upsert === true ? upsert : replace)(context, filter, document, scope),
+    updateOne: (operation) => checkingUpdate(context, operation, run, updateFirst(context, noUpdate)),
+    updateMany: (operation) => checkingUpdate(context, operation, run, updateEach(context)),
+    findOneAndUpdate: (operation) =>
+      checkingUpdate(context, operation, run, updateFirst<Document | undefined>(context, undefined)),
+    findOneAndDelete: run,
+    deleteOne: run,
+    deleteMany: run
   }
+  return (operation) => handlers[operation.kind](operation)
 }
 
 // internal
@@ -201,35 +199,39 @@ const upsert = (
 const isUnlimited = (rules: RowRules | undefined): boolean =>
   rules?.rows("update") === undefined && rules?.check("update") === undefined && rules?.check("insert") === undefined
 
+/** The documents that an update is for. */
+interface Target {
+  readonly filter: Filter
+  readonly scope: Scope | undefined
+  readonly sort?: FindOneAndUpdateOptions["sort"]
+}
+
 /** The identifier of the first document that an update is for. */
 const firstMatch = (
   { reached }: CheckContext,
-  { filter, scope, sort }: Pick<Target, "filter" | "scope" | "sort">
+  { filter, scope, sort }: Target
 ): Effect.Effect<Document | undefined, ReadError> =>
   Effect.map(
     reached.find({ filter, sort, limit: 1, projection: { _id: 1 } }, { ...scope, access: "update" }),
     ([match]) => match
   )
 
-/** The documents that an update is for. */
-interface Target {
-  readonly filter: Filter
-  readonly update: Update
-  readonly scope: Scope | undefined
-  readonly sort?: FindOneAndUpdateOptions["sort"]
-}
+type UpdateKind = "updateOne" | "updateMany" | "findOneAndUpdate"
 
 type Write<A> = (filter: Filter) => Effect.Effect<A, WriteError>
 
 /** Runs a write in a transaction, and the check after it. */
 type CheckedTransaction<A> = (grants: Grants, target: Target, write: Write<A>) => Effect.Effect<A, WriteError>
 
-const checkingUpdate = <A>(
+const checkingUpdate = <O extends Operation<UpdateKind>, A>(
   context: CheckContext,
-  target: Target,
-  { transaction, write }: { readonly write: Write<A>; readonly transaction: CheckedTransaction<A> }
+  operation: O,
+  run: (operation: O) => Effect.Effect<A, WriteError>,
+  transaction: CheckedTransaction<A>
 ): Effect.Effect<A, WriteError> => {
-  const { filter, scope, update } = target
+  const { filter = {}, options, scope, update } = operation
+  const write: Write<A> = (filter) => run({ ...operation, filter })
+  const target: Target = { filter, scope, sort: "sort" in options ? options.sort : undefined }
   const grants = grantsOf(scope)
   if (grants.every(({ check }) => check === undefined)) return write(filter)
   const fieldsOf = new Map(grants.map((grant) => [grant, fieldsOfFilter(grant.check ?? {})]))

@@ -2,7 +2,7 @@
  * The collection of a model, through which its repository reads and writes. For a model with `Model.softDeleted`, each
  * operation excludes deleted documents unless its scope includes them.
  */
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type { ValidationException } from "../../Model/ModelError.ts"
 import type {
@@ -57,42 +57,108 @@ export interface InsertManyResult {
   >
 }
 
+/**
+ * What each operation takes beside the documents that it is for, and its result.
+ */
+interface Operations {
+  readonly findById: Takes<{ readonly id: unknown; readonly options?: ReadOptions | undefined }, Document | undefined>
+  readonly find: Takes<{ readonly options: Omit<TakeOptions, "filter"> }, ReadonlyArray<Document>>
+  readonly findAndCount: Takes<{ readonly options: Omit<TakeOptions, "filter"> }, Counted>
+  readonly count: Takes<{ readonly options?: ReadOptions | undefined }, number>
+  readonly estimatedCount: Takes<object, number>
+  readonly distinct: Takes<{ readonly path: string }, ReadonlyArray<unknown>>
+  readonly insertOne: Takes<{ readonly document: Document }, void, WriteError>
+  readonly insertMany: Takes<
+    { readonly documents: ReadonlyArray<Document>; readonly options?: InsertManyOptions | undefined },
+    InsertManyResult
+  >
+  readonly replaceOne: Takes<
+    { readonly document: Document; readonly options?: ReplaceOptions | undefined },
+    UpdateResult,
+    WriteError
+  >
+  readonly updateOne: Takes<{ readonly update: Update; readonly options: UpdateManyOptions }, UpdateResult, WriteError>
+  readonly updateMany: Takes<{ readonly update: Update; readonly options: UpdateManyOptions }, UpdateResult, WriteError>
+  readonly findOneAndUpdate: Takes<
+    { readonly update: Update; readonly options: FindOneAndUpdateOptions },
+    Document | undefined,
+    WriteError
+  >
+  readonly findOneAndDelete: Takes<object, Document | undefined>
+  readonly deleteOne: Takes<object, number>
+  readonly deleteMany: Takes<object, number>
+}
+
+interface Takes<Input, A, E = ReadError> {
+  readonly input: Input
+  readonly success: A
+  readonly error: E
+}
+
+interface InsertManyOptions {
+  readonly ordered?: boolean | undefined
+}
+
+interface ReplaceOptions {
+  readonly upsert?: boolean | undefined
+}
+
 /** @internal */
-export interface ModelCollection {
-  readonly findById: (
-    id: unknown,
-    scope?: Scope,
-    options?: ReadOptions
-  ) => Effect.Effect<Document | undefined, ReadError>
-  readonly find: (options: TakeOptions, scope?: Scope) => Effect.Effect<ReadonlyArray<Document>, ReadError>
-  readonly findAndCount: (options: TakeOptions, scope?: Scope) => Effect.Effect<Counted, ReadError>
-  readonly stream: (options: FindOptions, scope?: Scope) => Stream.Stream<Document, ReadError>
-  readonly count: (filter: Filter, scope?: Scope, options?: ReadOptions) => Effect.Effect<number, ReadError>
-  readonly estimatedCount: (scope?: Scope) => Effect.Effect<number, ReadError>
-  readonly distinct: (path: string, filter: Filter, scope?: Scope) => Effect.Effect<ReadonlyArray<unknown>, ReadError>
-  readonly aggregate: (
-    pipeline: ReadonlyArray<Document>,
-    options?: ReadOptions,
-    scope?: Scope
-  ) => Stream.Stream<Document, ReadError>
-  readonly insertOne: (document: Document, scope?: Scope) => Effect.Effect<void, WriteError>
-  readonly insertMany: (
-    documents: ReadonlyArray<Document>,
-    options?: { readonly ordered?: boolean | undefined },
-    scope?: Scope
-  ) => Effect.Effect<InsertManyResult, ReadError>
-  readonly replaceOne: (
-    filter: Filter,
-    document: Document,
-    options?: { readonly upsert?: boolean | undefined },
-    scope?: Scope
-  ) => Effect.Effect<UpdateResult, WriteError>
-  readonly updateOne: UpdateOperation<UpdateManyOptions, UpdateResult>
-  readonly updateMany: UpdateOperation<UpdateManyOptions, UpdateResult>
-  readonly findOneAndUpdate: UpdateOperation<FindOneAndUpdateOptions, Document | undefined>
-  readonly findOneAndDelete: (filter: Filter, scope?: Scope) => Effect.Effect<Document | undefined, ReadError>
-  readonly deleteOne: (filter: Filter, scope?: Scope) => Effect.Effect<number, ReadError>
-  readonly deleteMany: (filter: Filter, scope?: Scope) => Effect.Effect<number, ReadError>
+export type Kind = keyof Operations
+
+/** The documents that an operation is for. */
+interface Target {
+  readonly filter?: Filter | undefined
+  /** What a document has to match as well, for the operation to reach it. */
+  readonly conditions?: ReadonlyArray<Filter> | undefined
+  readonly scope?: Scope | undefined
+}
+
+/**
+ * An operation as data. Whatever restricts a collection adds a condition, in one place for every operation that there is.
+ *
+ * @internal
+ */
+export type Operation<K extends Kind> = Target & { readonly kind: K } & Operations[K]["input"]
+
+/** @internal */
+export type Outcome<K extends Kind> = Effect.Effect<Operations[K]["success"], Operations[K]["error"]>
+
+/**
+ * What runs each kind of operation.
+ *
+ * @internal
+ */
+export type Handlers = { readonly [K in Kind]: (operation: Operation<K>) => Outcome<K> }
+
+/**
+ * An operation whose results are streamed.
+ *
+ * @internal
+ */
+export type StreamOperation =
+  & Target
+  & (
+    | { readonly kind: "stream"; readonly options: Omit<FindOptions, "filter"> }
+    | {
+      readonly kind: "aggregate"
+      readonly pipeline: ReadonlyArray<Document>
+      readonly options?: ReadOptions | undefined
+    }
+  )
+
+/**
+ * What runs operations.
+ *
+ * @internal
+ */
+export interface Runner {
+  readonly run: <K extends Kind>(operation: Operation<K>) => Outcome<K>
+  readonly runStream: (operation: StreamOperation) => Stream.Stream<Document, ReadError>
+}
+
+/** What the rules of a caller say of documents, without an operation on them. */
+interface Rules {
   /** Whether a chosen identifier would tell of documents that the caller's rules hide. */
   readonly isLimited: (scope?: Scope) => Effect.Effect<boolean, ReadError>
   /**
@@ -105,12 +171,44 @@ export interface ModelCollection {
   ) => Effect.Effect<StateTest | undefined, ReadError>
 }
 
-type UpdateOperation<Options, A> = (
-  filter: Filter,
-  update: Update,
-  options: Options,
-  scope?: Scope
-) => Effect.Effect<A, WriteError>
+/** @internal */
+export type ModelCollection = ReturnType<typeof makeCollection>
+
+/**
+ * The collection with a method for each operation of the runner.
+ *
+ * @internal
+ */
+export const makeCollection = ({ run, runStream }: Runner, { isLimited, statesOf }: Rules = noRules) => ({
+  run,
+  runStream,
+  isLimited,
+  statesOf,
+  findById: (id: unknown, scope?: Scope, options?: ReadOptions) => run({ kind: "findById", id, scope, options }),
+  find: ({ filter, ...options }: TakeOptions, scope?: Scope) => run({ kind: "find", filter, options, scope }),
+  findAndCount: ({ filter, ...options }: TakeOptions, scope?: Scope) =>
+    run({ kind: "findAndCount", filter, options, scope }),
+  stream: ({ filter, ...options }: FindOptions, scope?: Scope) => runStream({ kind: "stream", filter, options, scope }),
+  count: (filter: Filter, scope?: Scope, options?: ReadOptions) => run({ kind: "count", filter, scope, options }),
+  estimatedCount: (scope?: Scope) => run({ kind: "estimatedCount", scope }),
+  distinct: (path: string, filter: Filter, scope?: Scope) => run({ kind: "distinct", path, filter, scope }),
+  aggregate: (pipeline: ReadonlyArray<Document>, options?: ReadOptions, scope?: Scope) =>
+    runStream({ kind: "aggregate", pipeline, options, scope }),
+  insertOne: (document: Document, scope?: Scope) => run({ kind: "insertOne", document, scope }),
+  insertMany: (documents: ReadonlyArray<Document>, options?: InsertManyOptions, scope?: Scope) =>
+    run({ kind: "insertMany", documents, options, scope }),
+  replaceOne: (filter: Filter, document: Document, options?: ReplaceOptions, scope?: Scope) =>
+    run({ kind: "replaceOne", filter, document, options, scope }),
+  updateOne: (filter: Filter, update: Update, options: UpdateManyOptions, scope?: Scope) =>
+    run({ kind: "updateOne", filter, update, options, scope }),
+  updateMany: (filter: Filter, update: Update, options: UpdateManyOptions, scope?: Scope) =>
+    run({ kind: "updateMany", filter, update, options, scope }),
+  findOneAndUpdate: (filter: Filter, update: Update, options: FindOneAndUpdateOptions, scope?: Scope) =>
+    run({ kind: "findOneAndUpdate", filter, update, options, scope }),
+  findOneAndDelete: (filter: Filter, scope?: Scope) => run({ kind: "findOneAndDelete", filter, scope }),
+  deleteOne: (filter: Filter, scope?: Scope) => run({ kind: "deleteOne", filter, scope }),
+  deleteMany: (filter: Filter, scope?: Scope) => run({ kind: "deleteMany", filter, scope })
+})
 
 /** @internal */
 export type StateTest = (state: Document) => boolean
@@ -121,6 +219,8 @@ export type StateTest = (state: Document) => boolean
  * @internal
  */
 export const everyState: StateTest = () => true
+
+const noRules: Rules = { isLimited: () => Effect.succeed(false), statesOf: () => Effect.succeed(everyState) }
 
 /**
  * The filter that requires two filters. Their conditions stay at the top level where no key is in both, because `$text` has

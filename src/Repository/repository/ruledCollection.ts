@@ -3,13 +3,14 @@
  * runs, so they hold in transactions, in streams and in forked fibers as well.
  */
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { isRequiredInput, managedField, type ModelLike } from "../../Model/introspection.ts"
 import type { DocumentStore, Filter } from "../DocumentStore.ts"
 import { AccessDenied, QueryRejected, type ReadError } from "../RepositoryError.ts"
 import { CallerRules, nothing, type RowRules } from "./callerRules.ts"
 import { checkingWrites } from "./checkedWrites.ts"
-import { everyState, type ModelCollection, type Scope } from "./modelCollection.ts"
+import { everyState, type Kind, makeCollection, type ModelCollection, type Scope } from "./modelCollection.ts"
 import { narrowed } from "./narrowed.ts"
 import { modelMatcher } from "./rowMatcher.ts"
 
@@ -21,96 +22,83 @@ export const underCallerRules = (
 ): ModelCollection => {
   const ruled = makeRuled(model, all, store)
 
-  const use = <A, E>(
-    scope: Scope | undefined,
-    f: (documents: ModelCollection, scope: Scope | undefined) => Effect.Effect<A, E>
+  const use = <S extends { readonly scope?: Scope | undefined }, A, E>(
+    operation: S,
+    f: (documents: ModelCollection, operation: S) => Effect.Effect<A, E>
   ): Effect.Effect<A, E | ReadError> =>
     Effect.withFiber((fiber) => {
       const callerRules = fiber.getRef(CallerRules)
       return callerRules === undefined
-        ? f(all, scope)
-        : Effect.flatMap(callerRules.of(model), (rules = unlimited) => f(ruled, { ...scope, rules }))
+        ? f(all, operation)
+        : Effect.flatMap(
+          callerRules.of(model),
+          (rules = unlimited) => f(ruled, { ...operation, scope: { ...operation.scope, rules } })
+        )
     })
-  /** {@link use} for a write, whose refusal is told to those who run the service. */
-  const write = <A, E>(
-    operation: "insert" | "replace" | "update",
-    scope: Scope | undefined,
-    f: (documents: ModelCollection, scope: Scope | undefined) => Effect.Effect<A, E>,
-    isRefusal: (result: A) => boolean = () => false
-  ): Effect.Effect<A, E | ReadError> =>
-    Effect.withFiber((fiber) => {
-      const refused = fiber.getRef(CallerRules)?.refused
-      const written = use(scope, f)
-      return refused === undefined ? written : Effect.tap(
-        Effect.tapError(written, (error) => error instanceof AccessDenied ? refused(model, operation) : Effect.void),
-        (result) => isRefusal(result) ? refused(model, operation) : Effect.void
-      )
-    })
-  const useStream = <A, E>(
-    given: Scope | undefined,
-    f: (documents: ModelCollection, scope: Scope | undefined) => Stream.Stream<A, E>
-  ): Stream.Stream<A, E | ReadError> =>
-    Stream.unwrap(use(given, (documents, scope) => Effect.succeed(f(documents, scope))))
-
-  return {
-    findById: (id, given, options) => use(given, (_, scope) => _.findById(id, scope, options)),
-    find: (options, given) => use(given, (_, scope) => _.find(options, scope)),
-    findAndCount: (options, given) => use(given, (_, scope) => _.findAndCount(options, scope)),
-    stream: (options, given) => useStream(given, (_, scope) => _.stream(options, scope)),
-    count: (filter, given, options) => use(given, (_, scope) => _.count(filter, scope, options)),
-    estimatedCount: (given) => use(given, (_, scope) => _.estimatedCount(scope)),
-    distinct: (path, filter, given) => use(given, (_, scope) => _.distinct(path, filter, scope)),
-    aggregate: (pipeline, options, given) => useStream(given, (_, scope) => _.aggregate(pipeline, options, scope)),
-    insertOne: (document, given) => write("insert", given, (_, scope) => _.insertOne(document, scope)),
-    insertMany: (documents, options, given) =>
-      write(
-        "insert",
-        given,
-        (_, scope) => _.insertMany(documents, options, scope),
-        ({ failures }) => failures.some(({ error }) => error instanceof AccessDenied)
-      ),
-    replaceOne: (filter, document, options, given) =>
-      write("replace", given, (_, scope) => _.replaceOne(filter, document, options, scope)),
-    updateOne: (filter, update, options, given) =>
-      write("update", given, (_, scope) => _.updateOne(filter, update, options, scope)),
-    updateMany: (filter, update, options, given) =>
-      write("update", given, (_, scope) => _.updateMany(filter, update, options, scope)),
-    findOneAndUpdate: (filter, update, options, given) =>
-      write("update", given, (_, scope) => _.findOneAndUpdate(filter, update, options, scope)),
-    findOneAndDelete: (filter, given) => use(given, (_, scope) => _.findOneAndDelete(filter, scope)),
-    deleteOne: (filter, given) => use(given, (_, scope) => _.deleteOne(filter, scope)),
-    deleteMany: (filter, given) => use(given, (_, scope) => _.deleteMany(filter, scope)),
-    isLimited: (given) => use(given, (_, scope) => _.isLimited(scope)),
-    statesOf: (id, given) => use(given, (_, scope) => _.statesOf(id, { ...scope, access: given.access }))
-  }
+  return makeCollection({
+    run: (operation) => telling(model, operation.kind, use(operation, (documents, ruled) => documents.run(ruled))),
+    runStream: (operation) =>
+      Stream.unwrap(use(operation, (documents, ruled) => Effect.succeed(documents.runStream(ruled))))
+  }, {
+    isLimited: (given) => use({ scope: given }, (documents, { scope }) => documents.isLimited(scope)),
+    statesOf: (id, given) =>
+      use({ scope: given }, (documents, { scope }) => documents.statesOf(id, { ...scope, access: given.access }))
+  })
 }
 
 // internal
+
+/** Tells those who run the service of a write that the rules refuse. */
+const telling = <A, E>(model: ModelLike, kind: Kind, operation: Effect.Effect<A, E>): Effect.Effect<A, E> => {
+  const write = writes[kind]
+  return write === undefined ? operation : Effect.withFiber((fiber) => {
+    const refused = fiber.getRef(CallerRules)?.refused
+    return refused === undefined ? operation : Effect.tap(
+      Effect.tapError(operation, (error) => error instanceof AccessDenied ? refused(model, write) : Effect.void),
+      (result) => isRefusal(result) ? refused(model, write) : Effect.void
+    )
+  })
+}
+
+/** An insert of several documents says of each why it was rejected. */
+const isRefusal = (result: unknown): boolean =>
+  Predicate.hasProperty(result, "failures") && Array.isArray(result.failures) &&
+  result.failures.some((failure) => Predicate.hasProperty(failure, "error") && failure.error instanceof AccessDenied)
+
+const writes: { readonly [K in Kind]?: "insert" | "replace" | "update" } = {
+  insertOne: "insert",
+  insertMany: "insert",
+  replaceOne: "replace",
+  updateOne: "update",
+  updateMany: "update",
+  findOneAndUpdate: "update"
+}
 
 /** The rules of a caller for a model without rules. Its pipelines still cannot reach other models. */
 const unlimited: RowRules = { rows: () => undefined, check: () => undefined }
 
 /** The collection whose operations have the rules in their scope. */
 const makeRuled = (model: ModelLike, all: ModelCollection, store: DocumentStore["Service"]): ModelCollection => {
-  const reached = narrowed(model, all, (access, scope) => scope?.rules?.rows(access))
-  return {
-    ...checkingWrites(model, { all, reached, store }),
-    aggregate: (pipeline, options, scope) => {
-      const foreign = foreignStage(pipeline)
-      return foreign === undefined ? reached.aggregate(pipeline, options, scope) : Stream.fail(
+  const reached = makeCollection(narrowed(all, (access, scope) => scope?.rules?.rows(access)))
+  return makeCollection({
+    run: checkingWrites(model, { all, reached, store }),
+    runStream: (operation) => {
+      const foreign = operation.kind === "aggregate" ? foreignStage(operation.pipeline) : undefined
+      return foreign === undefined ? reached.runStream(operation) : Stream.fail(
         new QueryRejected({
           operation: "aggregate",
           detail: `${foreign} reaches other collections, which the rules of a caller do not allow`
         })
       )
-    },
+    }
+  }, {
     isLimited: (scope) => Effect.succeed(scope?.rules !== undefined && isLimited(model, scope.rules)),
     statesOf: (id, scope) =>
       Effect.map(reached.findById(id, { ...scope, deleted: "include" }), (document) => {
         const rows = scope.rules?.rows(scope.access)
         return document === undefined ? undefined : rows === undefined ? everyState : modelMatcher(model, rows)
       })
-  }
+  })
 }
 
 /**

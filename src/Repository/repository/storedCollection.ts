@@ -4,46 +4,72 @@
 import * as Effect from "effect/Effect"
 import { managedField, type ModelLike } from "../../Model/introspection.ts"
 import { isDocument } from "../bson/value.ts"
-import type { Document, DocumentStore, Filter, FindOptions } from "../DocumentStore.ts"
+import type { Document, DocumentStore, Filter } from "../DocumentStore.ts"
 import { withDefaults } from "./defaultedFields.ts"
-import { everyState, type ModelCollection } from "./modelCollection.ts"
+import {
+  conjunctionOf,
+  type Handlers,
+  makeCollection,
+  type ModelCollection,
+  type Operation,
+  type Runner
+} from "./modelCollection.ts"
 import { narrowed } from "./narrowed.ts"
+import { modelMatcher } from "./rowMatcher.ts"
 import type { Deleted } from "./softDeletion.ts"
 
 /** @internal */
 export const makeModelCollection = (model: ModelLike, store: DocumentStore["Service"]): ModelCollection => {
-  const collection = storeCollection(model, store)
+  const runner = storeRunner(model, store)
   const deletedField = managedField(model, "deleted")
-  return deletedField === undefined ? collection : excludingDeleted(model, collection, deletedField)
+  return makeCollection(deletedField === undefined ? runner : excludingDeleted(runner, deletedField))
 }
 
 // internal
 
-const storeCollection = (model: ModelLike, store: DocumentStore["Service"]): ModelCollection => {
+const storeRunner = (model: ModelLike, store: DocumentStore["Service"]): Runner => {
   const name = model.modelName
   const stored = withDefaults(model)
-  const within = <O extends FindOptions>(options: O): O =>
-    options.filter === undefined ? options : { ...options, filter: stored(options.filter) }
+  /** The filter of an operation with its conditions, as the store has it. */
+  const whole = ({ conditions = [], filter }: Pick<Operation<"count">, "conditions" | "filter">): Filter => {
+    const [first = {}, ...others] = filter === undefined ? conditions : [filter, ...conditions]
+    return stored(others.reduce(conjunctionOf, first))
+  }
+  const handlers: Handlers = {
+    findById: ({ conditions = [], id, options }) =>
+      Effect.map(
+        store.findById(name, id, options),
+        (document) =>
+          document !== undefined && conditions.every((condition) => modelMatcher(model, condition)(document))
+            ? document
+            : undefined
+      ),
+    find: (operation) => store.find(name, { ...operation.options, filter: whole(operation) }),
+    findAndCount: (operation) => store.findAndCount(name, { ...operation.options, filter: whole(operation) }),
+    count: (operation) => store.count(name, whole(operation), operation.options),
+    estimatedCount: (operation) =>
+      operation.conditions === undefined
+        ? store.estimatedCount(name)
+        : store.count(name, whole(operation)),
+    distinct: (operation) => store.distinct(name, operation.path, whole(operation)),
+    insertOne: ({ document }) => store.insertOne(name, document),
+    insertMany: ({ documents, options }) => store.insertMany(name, documents, options),
+    replaceOne: (operation) => store.replaceOne(name, whole(operation), operation.document, operation.options),
+    updateOne: (operation) => store.updateOne(name, whole(operation), operation.update, operation.options),
+    updateMany: (operation) => store.updateMany(name, whole(operation), operation.update, operation.options),
+    findOneAndUpdate: (operation) =>
+      store.findOneAndUpdate(name, whole(operation), operation.update, operation.options),
+    findOneAndDelete: (operation) => store.findOneAndDelete(name, whole(operation)),
+    deleteOne: (operation) => store.deleteOne(name, whole(operation)),
+    deleteMany: (operation) => store.deleteMany(name, whole(operation))
+  }
   return {
-    findById: (id, _, options) => store.findById(name, id, options),
-    find: (options) => store.find(name, within(options)),
-    findAndCount: (options) => store.findAndCount(name, within(options)),
-    stream: (options) => store.stream(name, within(options)),
-    count: (filter, _, options) => store.count(name, stored(filter), options),
-    estimatedCount: () => store.estimatedCount(name),
-    distinct: (path, filter) => store.distinct(name, path, stored(filter)),
-    aggregate: (pipeline, options) => store.aggregate(name, pipelineOf(pipeline, stored), options),
-    insertOne: (document) => store.insertOne(name, document),
-    insertMany: (documents, options) => store.insertMany(name, documents, options),
-    replaceOne: (filter, document, options) => store.replaceOne(name, stored(filter), document, options),
-    updateOne: (filter, update, options) => store.updateOne(name, stored(filter), update, options),
-    updateMany: (filter, update, options) => store.updateMany(name, stored(filter), update, options),
-    findOneAndUpdate: (filter, update, options) => store.findOneAndUpdate(name, stored(filter), update, options),
-    findOneAndDelete: (filter) => store.findOneAndDelete(name, stored(filter)),
-    deleteOne: (filter) => store.deleteOne(name, stored(filter)),
-    deleteMany: (filter) => store.deleteMany(name, stored(filter)),
-    isLimited: () => Effect.succeed(false),
-    statesOf: () => Effect.succeed(everyState)
+    run: (operation) => handlers[operation.kind](operation),
+    runStream: (operation) => {
+      if (operation.kind === "stream") return store.stream(name, { ...operation.options, filter: whole(operation) })
+      const within = (operation.conditions ?? []).reduce(pipelineWithin, operation.pipeline)
+      return store.aggregate(name, pipelineOf(within, stored), operation.options)
+    }
   }
 }
 
@@ -60,11 +86,33 @@ const pipelineOf = (pipeline: ReadonlyArray<Document>, stored: (filter: Filter) 
   })
 }
 
-const excludingDeleted = (model: ModelLike, all: ModelCollection, field: string): ModelCollection => {
+/**
+ * Adds the condition as early in the pipeline as possible. A stage that has to be the first one gets the condition as part
+ * of its query, or right after it when it has no query.
+ */
+const pipelineWithin = (
+  [first, ...others]: ReadonlyArray<Document>,
+  condition: Filter
+): ReadonlyArray<Document> => {
+  const [stage] = Object.keys(first ?? {})
+  if (first === undefined || stage === undefined) return [{ $match: condition }]
+  const operand = Object(first[stage])
+  if (stage === "$match") return [{ $match: conjunctionOf(operand, condition) }, ...others]
+  if (stage === "$geoNear") {
+    return [{ $geoNear: { ...operand, query: conjunctionOf(Object(operand["query"] ?? {}), condition) } }, ...others]
+  }
+  return firstStages.has(stage)
+    ? [first, { $match: condition }, ...others]
+    : [{ $match: condition }, first, ...others]
+}
+
+const firstStages: ReadonlySet<string> = new Set(["$search", "$vectorSearch"])
+
+const excludingDeleted = (all: Runner, field: string): Runner => {
   const conditions: { readonly [K in Deleted]: Filter | undefined } = {
     exclude: { [field]: null },
     include: undefined,
     only: { [field]: { $ne: null } }
   }
-  return narrowed(model, all, (_, scope) => conditions[scope?.deleted ?? "exclude"])
+  return narrowed(all, (_, scope) => conditions[scope?.deleted ?? "exclude"])
 }
