@@ -144,7 +144,7 @@ const makeView = (model: Model.Any, grants: CallerView): ModelView => {
   const isPartlySeen = isReadable && grants.read.every(({ rows }) => rows !== undefined)
   const rules = writeRulesOf(model, { hidden, unwritable, isUnseen: !isReadable, isPartlySeen })
   const rulesDependOnDocument = hidden.dependsOnDocument || unwritable.dependsOnDocument ||
-    isPartlySeen && unwritable.ever.length > 0
+    isPartlySeen && hidden.ever.length + unwritable.ever.length > 0
   const shown = modelWithout(model, hidden.always, rules.loose)
   const form = hidden.dependsOnDocument ? undefined : formWithout(model, hidden.always)
   const ofCaller = (view: CallerView): CallerDocuments => {

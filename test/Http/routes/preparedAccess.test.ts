@@ -65,7 +65,7 @@ describe("preparedAccess", () => {
       assert.deepStrictEqual(both.rights, [true, rule.editor.rows, rule.editor.rows])
       const again = access(user, [rule.everybody])
       assert.notStrictEqual(again, both)
-      assert.deepStrictEqual([again.view, again.rights], [hiding.view, hiding.rights])
+      assert.deepStrictEqual([again.view?.read, again.rights], [hiding.view?.read, hiding.rights])
     })
 
     it("is that of nobody for callers without credentials, and not for others", () => {
