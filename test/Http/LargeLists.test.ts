@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Fiber, Schema, Scope, Stream } from "effect"
+import { HttpServer } from "effect/http"
 import { TestClock } from "effect/testing"
 import { get } from "node:http"
+import { connect } from "node:net"
 import { makeListResponses } from "../../src/Http/response/listResponse.ts"
 import { makeResponseBudget } from "../../src/Http/response/responseBudget.ts"
 import { DocumentStore, EmbeddedStore, KernelEngine, Model } from "../../src/index.ts"
@@ -57,7 +59,11 @@ describe("The bytes of large responses", () => {
 
   it.effect("are released while they are sent, and by interruption if the client stops", () =>
     Effect.gen(function*() {
-      const lists = makeListResponses(makeResponseBudget(megabyte, Duration.minutes(1)), megabyte)
+      const lists = makeListResponses(
+        makeResponseBudget(megabyte, Duration.minutes(1)),
+        megabyte,
+        Effect.succeed("the same")
+      )
       const answered = Effect.gen(function*() {
         const list = lists.begin()
         yield* list.reserve
@@ -74,13 +80,94 @@ describe("The bytes of large responses", () => {
       const waiting = yield* Effect.forkChild(Effect.scoped(Effect.flatMap(answered, Stream.runCollect)))
       yield* TestClock.adjust("9 seconds")
       assert.isUndefined(waiting.pollUnsafe())
-      yield* TestClock.adjust("11 seconds")
+      yield* TestClock.adjust("2 seconds")
       assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(slow)))
       const pieces = yield* Fiber.join(waiting)
       assert.isAbove(pieces.length, 10)
       const text = Buffer.concat(pieces).toString()
       assert.strictEqual(JSON.parse(text)._items.length, 9)
     }))
+})
+
+class Long extends Model.Class<Long>()("Long", { id: Schema.String, text: Schema.String }) {}
+
+const long = KernelEngine.make("long").register(Long, { methods: ["GET"] })
+
+/** A client that takes only what it asks for, in whole pieces of 64 KiB. */
+const reader = Effect.flatMap(HttpServer.HttpServer, ({ address }) =>
+  Effect.sync(() => {
+    const socket = connect("port" in address ? address.port : 0, "127.0.0.1")
+    let bytes = 0
+    let isOpen = true
+    socket.write("GET /longs?page_size=100 HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n")
+    socket.on("data", (data: Buffer) => {
+      bytes += data.length
+      socket.pause()
+    })
+    socket.on("error", () => {}).on("close", () => {
+      isOpen = false
+    })
+    return {
+      take: Effect.sync(() => socket.resume()),
+      bytes: () => bytes,
+      isOpen: () => isOpen,
+      close: Effect.sync(() => socket.destroy())
+    }
+  }))
+
+const filledLong = Effect.gen(function*() {
+  const store = yield* DocumentStore.DocumentStore
+  for (let n = 0; n < 12; n++) yield* store.insertOne("Long", { _id: `L${n + 10}`, text: "x".repeat(megabyte) })
+})
+
+/** Real time, in which the system carries bytes and the server looks at them. */
+const moment = Effect.callback<void>((resume) => {
+  setTimeout(() => resume(Effect.void), 20)
+})
+
+describe.runIf(process.platform === "linux")("A client that reads a large list", () => {
+  it.effect("slowly gets all of it, however long that takes", () =>
+    Effect.gen(function*() {
+      yield* filledLong
+      const { bytes, close, isOpen, take } = yield* reader
+      // 64 KiB in two seconds.
+      for (let seconds = 0; isOpen(); seconds += 2) {
+        assert.isBelow(seconds, 3_000)
+        yield* take
+        yield* moment
+        yield* TestClock.adjust("1 second")
+        yield* moment
+        yield* TestClock.adjust("1 second")
+      }
+      assert.isAbove(bytes(), 12 * megabyte)
+      yield* close
+    }).pipe(Effect.provide(serving(long, EmbeddedStore.layerMemory))), 120_000)
+
+  it.effect("is cut if it stops, and not by a pause", () =>
+    Effect.gen(function*() {
+      yield* filledLong
+      const { bytes, close, isOpen, take } = yield* reader
+      const pause = Effect.fnUntraced(function*(seconds: number) {
+        for (let second = 0; second < seconds; second++) {
+          yield* TestClock.adjust("1 second")
+          yield* moment
+        }
+      })
+      for (let n = 0; n < 40; n++) {
+        yield* take
+        yield* moment
+        if (n % 20 === 10) yield* pause(8)
+      }
+      assert.isTrue(isOpen())
+      yield* pause(30)
+      // What the system has already received comes first.
+      while (isOpen()) {
+        yield* take
+        yield* moment
+      }
+      assert.isBelow(bytes(), 12 * megabyte)
+      yield* close
+    }).pipe(Effect.provide(serving(long, EmbeddedStore.layerMemory))), 60_000)
 })
 
 describe("A process with little memory", () => {

@@ -60,7 +60,8 @@ export const servingViewed = <E>(
     const repository = yield* Repository.make(model)
     const lists = makeListResponses(
       makeResponseBudget(4 * limits.maxPageBytes, limits.queryTimeout),
-      limits.maxPageBytes
+      limits.maxPageBytes,
+      Effect.undefined
     )
     const surroundings = { cursors, limits, lists, itemTexts, translations }
     const handlersFor = viewedHandlers(registration, repository, documents, surroundings)

@@ -2,7 +2,7 @@
  * List responses, assembled from JSON texts.
  *
  * A small list is sent as one text. A larger one is stored in chunks outside of the heap and streamed at the client's
- * speed; its bytes are reserved first. The connection of a client that takes no chunk for ten seconds is dropped.
+ * speed; its bytes are reserved first. The connection of a client that stops to read is dropped.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -34,9 +34,18 @@ export interface ListResponses {
   readonly begin: (maxBytes?: number) => ListResponse
 }
 
-/** @internal */
-export const makeListResponses = (budget: ResponseBudget, maxPageBytes: number): ListResponses => ({
-  begin: (maxBytes = Infinity) => beginList(budget, maxBytes, Math.min(maxBytes, maxPageBytes))
+/**
+ * `unconfirmed` is what the client of the fiber's request has not confirmed yet: any text that changes when it takes
+ * something; `undefined` if that is not known.
+ *
+ * @internal
+ */
+export const makeListResponses = (
+  budget: ResponseBudget,
+  maxPageBytes: number,
+  unconfirmed: Effect.Effect<string | undefined>
+): ListResponses => ({
+  begin: (maxBytes = Infinity) => beginList(budget, maxBytes, Math.min(maxBytes, maxPageBytes), unconfirmed)
 })
 
 /**
@@ -57,11 +66,23 @@ const head = "{\"_type\":\"list\",\"_items\":["
 // Lists up to this size are sent as one text and need no reservation.
 const maxSmallLength = 256 * 1024
 
-// The chunk that a client has to take within the timeout.
 const chunkLength = 64 * 1024
-const chunkTimeout = "10 seconds"
 
-const beginList = (budget: ResponseBudget, maxBytes: number, reservedBytes: number): ListResponse => {
+// The seconds for which a client may take nothing.
+const maxQuiet = 10
+// The system of a client that reads slowly reports the room in its buffer in steps, and these grow. So a client whose
+// steps took long may take half as much again, up to a limit.
+const quietGrowth = 1.5
+const maxGrownQuiet = 30
+// Where only writes show what the client takes: they wait until a large part of the system's buffer is free.
+const maxUnwritten = 60
+
+const beginList = (
+  budget: ResponseBudget,
+  maxBytes: number,
+  reservedBytes: number,
+  unconfirmed: Effect.Effect<string | undefined>
+): ListResponse => {
   const chunks: Array<Uint8Array> = []
   let reservation: Reservation | undefined
   let bytes = 0
@@ -95,7 +116,7 @@ const beginList = (budget: ResponseBudget, maxBytes: number, reservedBytes: numb
       reservation.resize(bytes)
       const body = { contentType: "application/json", contentLength: bytes }
       return HttpServerResponse.stream(
-        streamChunks(chunks, reservation),
+        streamChunks(chunks, reservation, unconfirmed),
         headers === undefined ? body : { ...body, headers }
       )
     }
@@ -127,17 +148,19 @@ const addFrom = <A, E, R>(
     return true
   })
 
-/** Streams the chunks and releases the bytes of each one that the client has taken. */
-const streamChunks = (chunks: Array<Uint8Array>, reservation: Reservation): Stream.Stream<Uint8Array> =>
+/** Streams the chunks and releases the bytes of each one that is written. */
+const streamChunks = (
+  chunks: Array<Uint8Array>,
+  reservation: Reservation,
+  unconfirmed: Effect.Effect<string | undefined>
+): Stream.Stream<Uint8Array> =>
   Stream.unwrap(Effect.withFiber((fiber) => {
     let remaining = chunks.reduce((sum, { length }) => sum + length, 0)
     const pending = chunks.toReversed()
     chunks.length = 0
+    const stopped = untilStopped(Effect.sync(() => remaining), unconfirmed)
     // The fiber that writes the body waits for the client, so another fiber interrupts it.
-    const watch = Effect.suspend(() => {
-      const previous = remaining
-      return Effect.andThen(Effect.sleep(chunkTimeout), Effect.sync(() => previous === remaining))
-    }).pipe(Effect.repeat({ until: (isStuck) => isStuck }), Effect.andThen(Effect.sync(() => fiber.interruptUnsafe())))
+    const watch = Effect.andThen(stopped, Effect.sync(() => fiber.interruptUnsafe()))
     const next = Effect.suspend(() => {
       const chunk = pending.pop()
       if (chunk === undefined) return Cause.done()
@@ -149,3 +172,31 @@ const streamChunks = (chunks: Array<Uint8Array>, reservation: Reservation): Stre
     })
     return Effect.as(Effect.forkScoped(watch), Stream.fromPull(Effect.succeed(next)))
   }))
+
+/** Looks once a second, and ends when the client has taken nothing for too long. */
+const untilStopped = Effect.fnUntraced(function*(
+  unwritten: Effect.Effect<number>,
+  unconfirmed: Effect.Effect<string | undefined>
+) {
+  let left = yield* unwritten
+  let buffered: string | undefined
+  let quiet = 0
+  let longest = 0
+  let limit = maxQuiet
+  while (quiet < limit) {
+    yield* Effect.sleep("1 second")
+    quiet++
+    const leftNow = yield* unwritten
+    const isWritten = leftNow !== left
+    const bufferedNow = isWritten ? undefined : yield* unconfirmed
+    if (isWritten || (buffered !== undefined && bufferedNow !== buffered)) {
+      longest = Math.max(longest, quiet)
+      quiet = 0
+    }
+    left = leftNow
+    buffered = bufferedNow
+    limit = buffered === undefined
+      ? maxUnwritten
+      : Math.min(maxGrownQuiet, Math.max(maxQuiet, longest * quietGrowth))
+  }
+})

@@ -47,6 +47,7 @@ import type { Route } from "../routes/route.ts"
 import { type Implementation, served, withReferences } from "../routes/served.ts"
 import { accessLogged } from "../server/accessLog.ts"
 import { type ClientAddressOf, makeClientAddress } from "../server/clientAddress.ts"
+import { makeSendBuffers } from "../server/sendBuffers.ts"
 import * as Translations from "../Translations.ts"
 import type { ModelView } from "../view/modelView.ts"
 import { accessOf } from "./access.ts"
@@ -81,7 +82,8 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
   const errorResponses = makeErrorResponses(translations)
   const lists = makeListResponses(
     makeResponseBudget(largePagesAtOnce * limits.maxPageBytes, limits.queryTimeout),
-    limits.maxPageBytes
+    limits.maxPageBytes,
+    yield* unconfirmedByClient
   )
   const itemTexts = makeItemTexts()
   let repositories = Context.empty() as Context.Context<Repository.RepositoryOf<string>> // filled below
@@ -218,6 +220,18 @@ const addressOfRequest = (clientAddressOf: ClientAddressOf): Effect.Effect<strin
       request === undefined ? undefined : clientAddressOf(NodeHttpServerRequest.toIncomingMessage(request))
     )
   })
+
+/** What the client of the request that the fiber handles has not confirmed yet. */
+const unconfirmedByClient = Effect.map(
+  makeSendBuffers,
+  (unconfirmed) =>
+    Effect.withFiber<string | undefined>((fiber) => {
+      const request = Context.getOrUndefined(fiber.context, HttpServerRequest.HttpServerRequest)
+      return request === undefined
+        ? Effect.undefined
+        : unconfirmed(NodeHttpServerRequest.toIncomingMessage(request).socket)
+    })
+)
 
 /** The limits of the program, those of the configuration before them; `undefined` if neither has any. */
 const limitsOf = (
