@@ -121,7 +121,12 @@ export const otherType = (types: ReadonlyArray<string>): UnsupportedMediaType =>
   })
 }
 
-const tooLarge = (limit: number) =>
+/**
+ * The error for a body of more than `limit` bytes.
+ *
+ * @internal
+ */
+export const tooLarge = (limit: number): PayloadTooLarge =>
   translatable(
     new PayloadTooLarge({ message: `The body is larger than the ${limit} bytes that are accepted` }),
     "errors.BodyTooLarge",

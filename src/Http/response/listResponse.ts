@@ -71,8 +71,8 @@ const chunkLength = 64 * 1024
 // The seconds for which a client may take nothing.
 const maxQuiet = 10
 // The system of a client that reads slowly reports the room in its buffer in steps, and these grow. So a client whose
-// steps took long may take half as much again, up to a limit.
-const quietGrowth = 1.5
+// steps took long may take three times as long, up to a limit.
+const quietGrowth = 3
 const maxGrownQuiet = 30
 // Where only writes show what the client takes: they wait until a large part of the system's buffer is free.
 const maxUnwritten = 60

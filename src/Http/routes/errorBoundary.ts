@@ -7,13 +7,17 @@ import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerRespondable from "effect/http/HttpServerRespondable"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Multipart from "effect/http/Multipart"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import { shapeOf } from "../description/pathShape.ts"
-import type { BadRequest, Failure, HttpError } from "../HttpError.ts"
+import { type BadRequest, type Failure, failures, type HttpError, isHttpError } from "../HttpError.ts"
 import { badRequest, ownMessageOf } from "../messages/message.ts"
+import { tooLarge } from "../request/jsonBody.ts"
 import { requestIdOf } from "../request/requestId.ts"
 import { type CallFailure, handleCallFailures } from "../response/callFailures.ts"
 import type { BadRequestResponder, ErrorResponses } from "../response/translation.ts"
+import { isServiceError } from "../ServiceError.ts"
 import { allowedOf, type Route } from "./route.ts"
 
 /** @internal */
@@ -72,12 +76,15 @@ const ofEngine = (
  *
  * @internal
  */
-export const routed = (
-  router: HttpRouter.HttpRouter,
-  routes: ReadonlyArray<Route>,
-  paths: ReadonlyArray<`/${string}`>,
-  errorResponses: ErrorResponses
-) => {
+export const routed = ({ errorResponses, maxBodySize, paths, respondBadRequest, router, routes }: {
+  readonly router: HttpRouter.HttpRouter
+  readonly routes: ReadonlyArray<Route>
+  readonly paths: ReadonlyArray<`/${string}`>
+  readonly maxBodySize: number
+  /** For routes of `HttpRouter`. */
+  readonly respondBadRequest: BadRequestResponder
+  readonly errorResponses: ErrorResponses
+}) => {
   const methods = methodsByPath(routes, paths)
   const handled = Effect.catchCause(
     // Fails if there is no route, or if a route of `HttpRouter` fails, whose error type is unknown.
@@ -88,6 +95,10 @@ export const routed = (
       const error = failure._tag === "Some" ? failure.value : undefined
       return HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
         ? unrouted(methods, errorResponses)
+        : isUnreadable(error)
+        ? errorResponses.failure(isOversized(error) ? tooLarge(maxBodySize) : badRequest("errors.BodyUnreadable"))
+        : isOfEngine(error)
+        ? withErrorResponses(Effect.fail(error), respondBadRequest, errorResponses)
         : HttpServerRespondable.isRespondable(error)
         ? Effect.catchCause(HttpServerRespondable.toResponse(error), (cause) => defect(cause, errorResponses))
         : Cause.hasInterruptsOnly(cause)
@@ -110,6 +121,23 @@ export const routed = (
       : handled
   })
 }
+
+/** An error of the engine or of a service, which a route of `HttpRouter` fails with. */
+const isOfEngine = (error: unknown): error is CallFailure =>
+  isServiceError(error) || (hasTag(error) && (isHttpError(error) || Object.hasOwn(failures, error._tag)))
+
+const hasTag = (error: unknown): error is { readonly _tag: string } =>
+  Predicate.hasProperty(error, "_tag") && typeof error._tag === "string"
+
+/** Whether a route of `HttpRouter` could not read the body of its request. */
+const isUnreadable = (error: unknown): error is HttpServerError.HttpServerError | Multipart.MultipartError =>
+  (HttpServerError.isHttpServerError(error) && error.reason._tag === "RequestParseError") ||
+  (error instanceof Multipart.MultipartError && error.reason._tag !== "InternalError")
+
+const isOversized = (error: HttpServerError.HttpServerError | Multipart.MultipartError): boolean =>
+  error._tag === "MultipartError"
+    ? error.reason._tag !== "Parse"
+    : "cause" in error.reason && Predicate.isTagged(error.reason.cause, "MaxBytesError")
 
 /** RFC 3986, section 2.5: percent-encoded octets are UTF-8. */
 const decoded = Option.liftThrowable(decodeURIComponent)

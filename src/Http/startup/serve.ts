@@ -1,5 +1,6 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import * as ByteSize from "effect/ByteSize"
 import * as Context from "effect/Context"
 import * as Crypto from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
@@ -171,7 +172,14 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
   for (const addition of additions) {
     yield* Layer.build(Layer.provide(addition, Layer.succeed(HttpRouter.HttpRouter, open)))
   }
-  const answered = routed(router, routes, pathsOfDocuments(registrations), errorResponses)
+  const answered = routed({
+    router,
+    routes,
+    paths: pathsOfDocuments(registrations),
+    maxBodySize: limits.maxBodySize,
+    respondBadRequest: makeBadRequest(translations, parametersOf({})),
+    errorResponses
+  })
   const time = yield* KernelConfig.responseTimeout
   const limited = limitAddress(time === undefined ? answered : withResponseTimeout(answered, time, errorResponses))
   const cors = yield* configuredCors
@@ -182,7 +190,9 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
   yield* Effect.provideContext(
     HttpServer.serveEffect(log === undefined ? handler : accessLogged(handler, log, clientAddressOf)),
     Context.add(repositories, ClientAddressSource, addressOfRequest(clientAddressOf)).pipe(
-      Context.add(ContentHashed, keepSignIn)
+      Context.add(ContentHashed, keepSignIn),
+      // For routes of `HttpRouter`.
+      Context.add(HttpServerRequest.MaxBodySize, ByteSize.bytes(limits.maxBodySize))
     )
   )
   return repositories
