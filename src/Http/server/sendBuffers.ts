@@ -13,23 +13,33 @@ export const makeSendBuffers: Effect.Effect<(socket: Socket) => Effect.Effect<st
   function*() {
     const v4 = yield* connections("/proc/self/net/tcp")
     const v6 = yield* connections("/proc/self/net/tcp6")
-    return (socket) =>
-      Effect.map(socket.localFamily === "IPv6" ? v6 : v4, (table) => table && unconfirmed(table, socket))
+    return ({ localFamily, localPort = 0, remotePort = 0 }) =>
+      Effect.map(localFamily === "IPv6" ? v6 : v4, (sizes) => sizes?.get(`${hex(localPort)} ${hex(remotePort)}`))
   }
 )
 
-/** Many slow clients share a reading of the table, which has a line for every connection of the machine. */
-const connections = (file: string): Effect.Effect<Effect.Effect<string | undefined>> =>
+/** The sizes by the two ports. Many slow clients share a reading of the table, which has a line for every connection of the machine. */
+const connections = (file: string): Effect.Effect<Effect.Effect<ReadonlyMap<string, string> | undefined>> =>
   Effect.cachedWithTTL(
-    Effect.orElseSucceed(Effect.tryPromise(() => readFile(file, "latin1")), () => undefined),
+    Effect.tryPromise(() => readFile(file, "latin1")).pipe(
+      Effect.map(sizesIn),
+      Effect.orElseSucceed(() => undefined)
+    ),
     "500 millis"
   )
 
 /** Addresses depend on the byte order of the machine, so that connections with the same two ports count together. */
-const unconfirmed = (table: string, { localPort = 0, remotePort = 0 }: Socket): string | undefined => {
-  const lines = new RegExp(`:${hex(localPort)} [0-9A-F]+:${hex(remotePort)} [0-9A-F]{2} ([0-9A-F]{8}):`, "gu")
-  const sizes = Array.from(table.matchAll(lines), ([, size]) => size)
-  return sizes.length === 0 ? undefined : sizes.join()
+const sizesIn = (table: string): ReadonlyMap<string, string> => {
+  const sizes = new Map<string, string>()
+  for (const line of table.split("\n")) {
+    const [, local, remote, , queues] = line.trim().split(/\s+/u)
+    if (local === undefined || remote === undefined || queues === undefined) continue
+    const ports = `${portOf(local)} ${portOf(remote)}`
+    sizes.set(ports, `${sizes.get(ports) ?? ""} ${queues.split(":", 1)[0]}`)
+  }
+  return sizes
 }
+
+const portOf = (address: string): string => address.slice(address.indexOf(":") + 1)
 
 const hex = (port: number): string => port.toString(16).toUpperCase().padStart(4, "0")
