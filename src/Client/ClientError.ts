@@ -19,6 +19,7 @@ import * as Schema from "effect/Schema"
  * | `Tls` | no secure connection: the certificate is not trusted, or the protocols differ |
  * | `Timeout` | connecting, sending or waiting took too long |
  * | `TooManyRedirects` | more than 20 redirects |
+ * | `NotRepeatable` | a redirect or a 401 asks for the request again, whose payload can be read once only |
  * | `InvalidAnswer` | the answer is no valid HTTP, is too large, or is not what the caller expects |
  * | `InvalidRequest` | the request can't be sent: its URL or a header is malformed |
  * | `PoolTimeout` | no connection was free in time |
@@ -37,6 +38,7 @@ export const Reason = Schema.Literals([
   "Tls",
   "Timeout",
   "TooManyRedirects",
+  "NotRepeatable",
   "InvalidAnswer",
   "InvalidRequest",
   "PoolTimeout",

@@ -15,6 +15,7 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -23,6 +24,7 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
+import { repeatable, take } from "../internal/readOnce.ts"
 
 const typeId = "~appkernel/Client/Credentials"
 
@@ -243,13 +245,14 @@ export const attach = (
   client: HttpClient.HttpClient,
   baseUrl: URL | string | undefined
 ): HttpClient.HttpClient => {
-  const execute = (request: HttpClientRequest.HttpClientRequest) => client.postprocess(Effect.succeed(request))
+  const execute = (request: HttpClientRequest.HttpClientRequest) =>
+    take(request.body) ? client.postprocess(Effect.succeed(request)) : Effect.fail(notRepeatable(request))
   const sent = send({
-    execute: (request) => client.execute(request),
+    execute: (request) => withoutRedirects(client.execute(request)),
     origin: baseUrl === undefined ? "" : URL.parse(baseUrl)?.origin ?? ""
   })
   return HttpClient.makeWith(
-    (prepared) => Effect.flatMap(prepared, (request) => sent(request, execute)),
+    (prepared) => Effect.flatMap(prepared, (request) => sent(repeatable(request), execute)),
     client.preprocess
   )
 }
@@ -301,6 +304,19 @@ const tooLate = (request: HttpClientRequest.HttpClientRequest): HttpClientError.
     reason: new HttpClientError.TransportError({ request, description, cause: new Cause.TimeoutError(description) })
   })
 }
+
+const notRepeatable = (request: HttpClientRequest.HttpClientRequest) =>
+  new HttpClientError.HttpClientError({
+    reason: new HttpClientError.EncodeError({ request, description: "the payload can be read once only" })
+  })
+
+/** Has `fetch` follow no redirect, which would pass a password on. */
+const withoutRedirects = <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.updateContext(call, (context: Context.Context<R>) =>
+    Context.add(context, FetchHttpClient.RequestInit, {
+      ...Context.getOrUndefined(context, FetchHttpClient.RequestInit),
+      redirect: "manual"
+    }))
 
 const make = (send: Credentials["send"]): Credentials => ({ [typeId]: typeId, send })
 

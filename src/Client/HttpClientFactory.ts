@@ -51,6 +51,11 @@ export interface SharedOptions {
    * connections as it is configured itself, and the client does not close it.
    */
   readonly dispatcher?: Undici.Dispatcher | undefined
+  /**
+   * Whether calls follow redirects from https to http, where anybody on the way reads and changes them. Defaults to false: such
+   * an answer fails its call with its status.
+   */
+  readonly insecureRedirects?: boolean | undefined
 }
 
 /**

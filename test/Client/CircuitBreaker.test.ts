@@ -245,6 +245,7 @@ describe("a circuit breaker", () => {
       Timeout: "Failure",
       InvalidAnswer: "Failure",
       TooManyRedirects: "Rejected",
+      NotRepeatable: "Rejected",
       InvalidRequest: "Unknown",
       PoolTimeout: "Unknown",
       PoolFull: "Unknown",

@@ -30,6 +30,7 @@ export const outcomeOfCall = (exit: Exit.Exit<unknown, unknown>): Outcome => {
     case "InvalidAnswer":
       return wasAnswered(error) ? "Success" : "Failure"
     case "TooManyRedirects":
+    case "NotRepeatable":
       return "Rejected"
     case "InvalidRequest":
     case "PoolTimeout":

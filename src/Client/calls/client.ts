@@ -20,11 +20,13 @@ import type { Body } from "./transport.ts"
  */
 export const makeShared = Effect.fnUntraced(function*(
   config: Resolved,
-  { connect, dispatcher }: {
+  { connect, dispatcher, insecureRedirects = false }: {
     /** Options of connections: TLS, a Unix socket. */
     readonly connect?: Undici.buildConnector.BuildOptions | undefined
     /** What carries all calls instead of the client's own connections. */
     readonly dispatcher?: Undici.Dispatcher | undefined
+    /** Whether redirects from https to http are followed. Defaults to false. */
+    readonly insecureRedirects?: boolean | undefined
   }
 ): Effect.fn.Return<Shared, never, Scope.Scope> {
   // undici is loaded by programs that make calls, and by no others.
@@ -100,7 +102,8 @@ export const makeShared = Effect.fnUntraced(function*(
     connectTimeout: config.connectTimeout,
     writeTimeout: config.writeTimeout,
     poolTimeout: config.poolTimeout,
-    maxResponseSize: config.maxResponseSize
+    maxResponseSize: config.maxResponseSize,
+    redirects: insecureRedirects ? "Any" : "Secure"
   }
 })
 

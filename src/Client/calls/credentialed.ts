@@ -10,7 +10,7 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import { type CircuitOpenError, RequestHandlingException } from "../ClientError.ts"
 import type { Credentials } from "../Credentials.ts"
 import { serviceOf } from "./address.ts"
-import { failureBy } from "./failures.ts"
+import { failureBy, unusable } from "./failures.ts"
 
 /** @internal */
 export type Credentialed = <A extends { readonly status: number }>(
@@ -52,9 +52,14 @@ export const makeCredentialed = (
     }
     return Effect.mapError(send(request, execute), (error) => {
       if (!HttpClientError.isHttpClientError(error)) return error
-      const cause = error.reason._tag === "TransportError" ? error.reason.cause : undefined
+      const { reason } = error
+      const cause = reason._tag === "TransportError" ? reason.cause : undefined
       if (Cause.isTimeoutError(cause)) return failureBy(serviceOf(error.request.url), "Timeout")
-      return cause instanceof RequestHandlingException ? cause : failureBy(upstream, "InvalidAnswer")
+      if (cause instanceof RequestHandlingException) return cause
+      const { status = 500 } = error.response ?? {}
+      return status >= 500
+        ? failureBy(upstream, "InvalidAnswer")
+        : unusable(upstream, `answered a sign-in with no tokens and status ${status}`)
     })
   }
 }

@@ -13,6 +13,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import { BoundedCache } from "../../internal/boundedCache.ts"
+import { repeatable, take } from "../../internal/readOnce.ts"
 import type { Admission } from "../breaker/admission.ts"
 import * as CircuitBreaker from "../CircuitBreaker.ts"
 import type { CircuitOpenError, RequestHandlingException } from "../ClientError.ts"
@@ -23,7 +24,7 @@ import { withBodyHeaders } from "./bodies.ts"
 import { baseHeaders, decoded } from "./compression.ts"
 import { type Credentialed, makeCredentialed } from "./credentialed.ts"
 import { failureBy, markSent } from "./failures.ts"
-import { headersForOtherOrigin, maxRedirects, redirectOf, withoutBodyHeaders } from "./redirects.ts"
+import { headersForOtherOrigin, maxRedirects, redirectOf, type Redirects, withoutBodyHeaders } from "./redirects.ts"
 import { rejected } from "./rejection.ts"
 import { responseOf } from "./respond.ts"
 import { inTime, keyed, retried, type Retries } from "./retries.ts"
@@ -47,6 +48,8 @@ export interface CallOptions {
   readonly credentials?: Credentials.Credentials | undefined
   /** Whether `writeTimeout` limits the wait for each part of the body to be taken instead of the whole. Defaults to false. */
   readonly isWritePerPart?: boolean | undefined
+  /** Which redirects are followed. Defaults to {@link Shared.redirects}. */
+  readonly redirects?: Redirects | undefined
   /** When the call is tried again. The circuit breaker counts each try. Defaults to never. */
   readonly retries?: Retries | undefined
   /** Sent as `Idempotency-Key`, with each try; `true` for a random one. Defaults to none. */
@@ -94,6 +97,8 @@ export interface Shared extends Wire {
   readonly writeTimeout: number
   readonly poolTimeout: number
   readonly maxResponseSize: number
+  /** Which redirects are followed by calls that don't say. */
+  readonly redirects: Redirects
   /** A body in the form that undici sends. */
   readonly bodyOf: (body: HttpBody.HttpBody) => Effect.Effect<Body>
 }
@@ -109,7 +114,7 @@ export const makeExchange = (
   const located = new BoundedCache<URL | undefined>(16)
   const locate = (address: string) => located.getOrMake(address, () => urlWithin(root, address))
   const credentialed = makeCredentialed(origin, (request) => {
-    const options = { upstream: serviceOf(request.url), readTimeout: Infinity }
+    const options = { upstream: serviceOf(request.url), readTimeout: Infinity, redirects: "SameOrigin" } as const
     return Effect.flatMap(
       received(
         shared,
@@ -126,14 +131,15 @@ export const makeExchange = (
   ): Effect.Effect<A, E | CircuitOpenError, R> =>
     breaker === undefined ? callOf(undefined) : breaker.calls.run(upstream, callOf, CircuitBreaker.outcomeOfCall)
   const made = <A, E, R>(
-    unkeyed: HttpClientRequest.HttpClientRequest,
+    given: HttpClientRequest.HttpClientRequest,
     { idempotencyKey, retries, upstream }: CallOptions,
     callOf: (
       request: HttpClientRequest.HttpClientRequest,
       admission: Admission | undefined
     ) => Effect.Effect<A, E | CallError, R>
-  ): Effect.Effect<A, E | CallError, R> =>
-    inTime(
+  ): Effect.Effect<A, E | CallError, R> => {
+    const unkeyed = repeatable(given)
+    return inTime(
       idempotencyKey === undefined && retries === undefined
         ? guarded(upstream, (admission) => callOf(unkeyed, admission))
         : Effect.flatMap(keyed(unkeyed, idempotencyKey), (request) => {
@@ -142,6 +148,7 @@ export const makeExchange = (
         }),
       upstream
     )
+  }
   return {
     prepared: (call, upstream) =>
       inTime(breaker === undefined ? call : Effect.andThen(breaker.calls.check(upstream), call), upstream),
@@ -249,7 +256,7 @@ const send = (
   const url = request.urlParams.params.length === 0 ? within : Option.getOrUndefined(HttpClientRequest.toUrl(request))
   if (within === undefined || url === undefined) return Effect.fail(failureBy(options.upstream, "InvalidRequest"))
   const sendWith = (trace: Message["headers"] | undefined) => {
-    const { credentials, defaultHeaders = baseHeaders, upstream } = options
+    const { credentials, defaultHeaders = baseHeaders, redirects = shared.redirects, upstream } = options
     const limits = {
       pool: shared.poolTimeout,
       connect: shared.connectTimeout,
@@ -261,7 +268,7 @@ const send = (
       const headers = trace === undefined && own === Headers.empty
         ? defaultHeaders
         : { ...defaultHeaders, ...trace, ...own }
-      return follow(shared, { method, url, headers, upstream, limits, admission }, body, 0, opened)
+      return follow(shared, { method, url, headers, upstream, limits, redirects, admission }, body, 0, opened)
     }
     return credentials === undefined
       ? execute(request)
@@ -304,21 +311,28 @@ const settled = (located: Located): Effect.Effect<Located> => {
 /** The bytes of a 401 that are kept. */
 const maxUnauthorized = 65_536
 
+/** A request without its body, and which redirects it follows. */
+interface Head extends Omit<Message, "body"> {
+  readonly redirects: Redirects
+}
+
 const follow = (
   shared: Shared,
-  head: Omit<Message, "body">,
+  head: Head,
   body: HttpBody.HttpBody,
   redirects: number,
   opened: Opened
 ): Effect.Effect<Located, CallError> => {
   const sent = body._tag === "Empty"
     ? transmit(shared, { ...head, body: null }, opened)
+    : !take(body)
+    ? Effect.fail(failureBy(head.upstream, "NotRepeatable"))
     : Effect.flatMap(
       shared.bodyOf(body),
       (sent) => transmit(shared, { ...head, headers: withBodyHeaders(head.headers, body), body: sent }, opened)
     )
   return Effect.flatMap(sent, (raw) => {
-    const redirect = redirectOf(raw.status, raw.headers, head)
+    const redirect = redirectOf(raw, head, head.redirects)
     if (redirect === undefined) {
       return Effect.succeed({ raw, status: raw.status, headers: raw.headers })
     }

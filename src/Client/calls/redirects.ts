@@ -6,10 +6,17 @@
  * 303 becomes a GET, and so do 301 and 302 of a POST. The others repeat the method and the body. Another origin gets no
  * header that may identify the caller: only those of {@link safeHeaders}.
  */
-import type { RawHeaders } from "./transport.ts"
+import type { RawAnswer } from "./transport.ts"
 
 /** @internal */
 export const maxRedirects = 20
+
+/**
+ * Which redirects are followed: those within the origin, also others but from https to http, or any.
+ *
+ * @internal
+ */
+export type Redirects = "SameOrigin" | "Secure" | "Any"
 
 /** @internal */
 export interface Redirect {
@@ -24,9 +31,9 @@ export interface Redirect {
  * @internal
  */
 export const redirectOf = (
-  status: number,
-  headers: RawHeaders,
-  { method, url }: { readonly method: string; readonly url: URL }
+  { headers, status }: Pick<RawAnswer, "headers" | "status">,
+  { method, url }: { readonly method: string; readonly url: URL },
+  redirects: Redirects
 ): Redirect | undefined => {
   if (!statuses.has(status)) return undefined
   const location = headers["location"]
@@ -34,6 +41,8 @@ export const redirectOf = (
   if (target === null || !/^https?:$/u.test(target.protocol) || target.username !== "" || target.password !== "") {
     return undefined
   }
+  if (redirects === "SameOrigin" && target.origin !== url.origin) return undefined
+  if (redirects === "Secure" && url.protocol === "https:" && target.protocol === "http:") return undefined
   // The fragment is not sent.
   target.hash = ""
   const becomesGet = status === 303 && method !== "HEAD" || status < 303 && method === "POST"

@@ -8,6 +8,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Pull from "effect/Pull"
 import * as Schedule from "effect/Schedule"
 import { millisLeft } from "../../internal/deadline.ts"
+import { isRepeatable } from "../../internal/readOnce.ts"
 import { type CircuitOpenError, type Reason, RequestHandlingException } from "../ClientError.ts"
 import { failure, wasSent } from "./failures.ts"
 
@@ -29,14 +30,14 @@ export const retried = <A, E, R>(
   request: HttpClientRequest.HttpClientRequest,
   retries: Retries
 ): Effect.Effect<A, E | RequestHandlingException | CircuitOpenError, R> => {
-  if (!hasRepeatableBody(request)) return call
-  const isRepeatable = isIdempotent(request)
+  if (!isRepeatable(request.body)) return call
+  const isSafe = isIdempotent(request)
   return Effect.flatMap(Schedule.toStep(retries), (step) => {
     const tried: typeof call = Effect.catch(
       call,
       (error) =>
         error instanceof RequestHandlingException && isTransient(error) &&
-          (isRepeatable || !wasSent(error))
+          (isSafe || !wasSent(error))
           ? Effect.flatMap(waitFor(error, step), (isDue) => isDue ? tried : Effect.fail(error))
           : Effect.fail(error)
     )
@@ -92,10 +93,6 @@ const isIdempotent = ({ headers, method }: HttpClientRequest.HttpClientRequest):
   idempotentMethods.has(method) || headers[idempotencyKey] !== undefined
 
 const idempotencyKey = "idempotency-key"
-
-/** Bodies that are read once can't be sent again. */
-const hasRepeatableBody = ({ body }: HttpClientRequest.HttpClientRequest): boolean =>
-  body._tag !== "Raw" || typeof body.body === "string"
 
 const transientReasons: ReadonlySet<Reason> = new Set(["Refused", "Unreachable", "Dns", "Reset", "Timeout"])
 

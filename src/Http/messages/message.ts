@@ -212,6 +212,12 @@ export const translationOfCall = (failure: CallError, isDeclared = false): Trans
 }
 
 /** The reasons of calls that were answered. */
-const answered: ReadonlySet<string> = new Set(["Status", "InvalidAnswer", "TooManyRedirects", "InvalidRequest"])
+const answered: ReadonlySet<string> = new Set([
+  "Status",
+  "InvalidAnswer",
+  "TooManyRedirects",
+  "NotRepeatable",
+  "InvalidRequest"
+])
 
 const texts = new WeakMap<object, TranslatableMessage>()
