@@ -51,7 +51,7 @@ import * as Service from "./Service.ts"
 import type { CredentialsUnprovided } from "./startup/credentialsUnprovided.ts"
 import { launchWith, type Options, type StartFailed } from "./startup/launch.ts"
 import { requireNode } from "./startup/nodeVersion.ts"
-import { type RegistrationInvalid, rejectInvalid } from "./startup/registrationInvalid.ts"
+import { type RegistrationInvalid, rejectInvalid, rejectUnknownRoles } from "./startup/registrationInvalid.ts"
 import { rejectConflicts, type RouteConflict } from "./startup/routeConflict.ts"
 import { type TestUser, testWith } from "./startup/test.ts"
 import type { TranslationsInvalid } from "./Translations.ts"
@@ -405,6 +405,7 @@ const makeEngine = (parts: Parts): never => {
   const { registrations } = description
   const layerServe: AnyEngine["layerServe"] = Layer.effectContext(Effect.gen(function*() {
     yield* rejectInvalid(registrations, implementations, parts.options.roles)
+    yield* rejectUnknownRoles(parts)
     const unreachable = AccessPolicy.unreachable(policyOf(parts))
     if (unreachable.length > 0) {
       yield* Effect.logWarning(`Nobody may call ${unreachable.join(", ")}: no rule admits anybody`)

@@ -140,6 +140,22 @@ describe("registrations that can't be served", () => {
       "The registration \"users\" can't be served: a rule is about the role dsek, and there is only desk, admin"
     ],
     [
+      "roles that include one which the engine does not know",
+      untyped(
+        KernelEngine.make("named", { roles: ["desk", "admin"] }).register(User)
+          .enableSecurity({ roles: { admin: ["desk"], desk: ["dsek"] } })
+      ),
+      "The registration \"named\" can't be served: enableSecurity is about the role dsek, and there is only desk, admin"
+    ],
+    [
+      "documentation for a role that the engine does not know",
+      untyped(
+        KernelEngine.make("named", { roles: ["desk"] }).register(User)
+          .enableOpenApi({ title: "Named", version: "1", require: Permission.or(Role("desk"), Role("dsek")) })
+      ),
+      "The registration \"named\" can't be served: enableOpenApi is about the role dsek, and there is only desk"
+    ],
+    [
       "an option that there is not",
       untyped(engine.register(User, untyped({ urlBsae: "/api" }))),
       "The registration \"users\" can't be served: there is no option urlBsae"

@@ -21,7 +21,7 @@ import { readyLast } from "../server/readiness.ts"
  * @since 0.1.0
  */
 export interface Options extends KernelConfig.Options, KernelLogger.Options {
-  /** The names of all roles. A rule about another one fails the start. Defaults to any. */
+  /** The names of all roles. A rule, `enableSecurity` or `enableOpenApi` about another one fails the start. Defaults to any. */
   readonly roles?: ReadonlyArray<string> | undefined
 }
 

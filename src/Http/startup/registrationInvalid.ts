@@ -6,11 +6,12 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { managedField } from "../../Model/introspection.ts"
+import * as Permission from "../../Security/Permission.ts"
 import { partProblem, unknownInLocation } from "../description/callEndpoint.ts"
 import type { Registration, ResourceInfo } from "../Registration.ts"
 import { hookNames, methodOfHook } from "../Resource.ts"
 import { type Implementation, served } from "../routes/served.ts"
-import { roleProblemOf, ruleProblemOf } from "./ruleProblem.ts"
+import { roleProblem, ruleProblemOf } from "./ruleProblem.ts"
 
 /**
  * Occurs when a registration is invalid: its model has no identifier or the name of another model, a hook would never
@@ -50,12 +51,35 @@ export const rejectInvalid = Effect.fnUntraced(function*(
     const detail = unknownOptionOf(registration) ?? callProblemOf(registration) ??
       handlerProblemOf(registration, implementations) ??
       ruleProblemOf(registration, rules) ??
-      (roles === undefined ? undefined : roleProblemOf(rules, roles)) ??
+      (roles === undefined
+        ? undefined
+        : roleProblem("a rule", rules.grants.flatMap(({ permission }) => Permission.rolesIn(permission)), roles)) ??
       (registration._tag === "Resource" ? problemOf(registration, models) : undefined)
     if (detail !== undefined) return yield* new RegistrationInvalid({ registration: registration.name, detail })
     if (registration._tag === "Resource") models.set(registration.model.modelName, registration.model)
   }
 })
+
+/**
+ * Fails for a role that an option of the engine names and the engine does not know.
+ *
+ * @internal
+ */
+export const rejectUnknownRoles = ({ api, openApi, options, security }: {
+  readonly api: { readonly id: string }
+  readonly options: { readonly roles?: ReadonlyArray<string> | undefined }
+  readonly security?: { readonly roles?: { readonly [role: string]: ReadonlyArray<string> } | undefined } | undefined
+  readonly openApi: { readonly require?: Permission.OneOrMore | undefined } | undefined
+}): Effect.Effect<void, RegistrationInvalid> => {
+  if (options.roles === undefined) return Effect.void
+  const included = Object.entries(security?.roles ?? {}).flatMap(([role, others]) => [role, ...others])
+  const readers = openApi?.require === undefined
+    ? []
+    : Permission.rolesIn(Permission.ofAlternatives(openApi.require))
+  const detail = roleProblem("enableSecurity", included, options.roles) ??
+    roleProblem("enableOpenApi", readers, options.roles)
+  return detail === undefined ? Effect.void : Effect.fail(new RegistrationInvalid({ registration: api.id, detail }))
+}
 
 // -----------------------------------------------------------------------------
 // internal

@@ -17,16 +17,15 @@ export const ruleProblemOf = (registration: Registration, rules: Grant.Rules): s
   ) ?? openProblem(registration, rules) ?? subjectProblem(registration, rules)
 
 /**
- * The first role that rules are about and the engine does not know.
+ * The first role that something names and the engine does not know.
  *
  * @internal
  */
-export const roleProblemOf = (rules: Grant.Rules, known: ReadonlyArray<string>): string | undefined => {
-  const unknown = rules.grants.flatMap(({ permission }) => Permission.rolesIn(permission))
-    .find((role) => !known.includes(role))
+export const roleProblem = (what: string, named: ReadonlyArray<string>, known: ReadonlyArray<string>) => {
+  const unknown = named.find((role) => !known.includes(role))
   return unknown === undefined
     ? undefined
-    : `a rule is about the role ${unknown}, and there is only ${known.join(", ")}`
+    : `${what} is about the role ${unknown}, and there is only ${known.join(", ")}`
 }
 
 // internal
