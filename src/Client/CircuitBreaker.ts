@@ -143,7 +143,7 @@ export interface GuardedCalls {
   readonly run: <A, E, R>(
     upstreamService: string,
     call: (admission: Admission) => Effect.Effect<A, E, R>,
-    outcomeOf: (exit: Exit.Exit<A, E>) => Outcome
+    outcomeOf: (exit: Exit.Exit<A, E>, admission: Admission) => Outcome
   ) => Effect.Effect<A, E | CircuitOpenError, R>
   /** {@link CircuitBreaker.check} */
   readonly check: (upstreamService: string) => Effect.Effect<void, CircuitOpenError>
@@ -272,8 +272,11 @@ export const make: (options: Options) => Effect.Effect<CircuitBreaker, never, Sc
       Effect.acquireUseRelease(
         admit(upstreamService),
         call,
-        ({ epoch }, exit) =>
-          Effect.onError(Effect.suspend(() => settle(epoch, outcomeOf(exit))), () => settle(epoch, "Unknown"))
+        (admission, exit) =>
+          Effect.onError(
+            Effect.suspend(() => settle(admission.epoch, outcomeOf(exit, admission))),
+            () => settle(admission.epoch, "Unknown")
+          )
       )
 
     const runAnswering: CircuitBreaker["runAnswering"] = (call, outcomeOf = outcomeOfExit) =>

@@ -4,8 +4,8 @@
  * **Details**
  *
  * A handler has a deadline if `server.response_timeout` is configured, and `within` sets one for any effect. An earlier
- * deadline takes precedence. At the deadline a call of `HttpClientFactory` fails with the reason `Timeout`, and does not count
- * as a failure for the circuit breaker. After it nothing is sent. Between tries the client does not wait beyond it.
+ * deadline takes precedence. At the deadline a call of `HttpClientFactory` fails with the reason `Timeout`, which counts as a
+ * failure for the circuit breaker if the service had a second for its answer. After it nothing is sent. Between tries the client does not wait beyond it.
  *
  * **Gotchas**
  *

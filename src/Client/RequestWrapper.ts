@@ -53,7 +53,8 @@ export interface CallOptions {
    * A try follows a failure that may pass: of the network, or an answer of 408, 425, 429, 500, 502, 503 or 504. A `POST` or a
    * `PATCH` that may have been sent is tried again with an `idempotencyKey` only. The wait is that of the schedule, or that of
    * the answer's `Retry-After` if it is longer. There is no further try if the service asks for more than a minute, if the
-   * deadline would pass (see `Deadline`), or if the payload can be read once only. The circuit breaker counts each try.
+   * deadline would pass (see `Deadline`), if the answer is that of a further service (`upstream_service`), or if the payload
+   * can be read once only. The circuit breaker counts each try.
    */
   readonly retry?: Schedule.Schedule<unknown, RequestHandlingException> | null | undefined
   /**

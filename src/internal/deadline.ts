@@ -1,6 +1,7 @@
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 
 /**
  * The time by which the current work has to be done, in milliseconds of the monotonic clock; `undefined` without a deadline.
@@ -11,13 +12,16 @@ const CurrentDeadline: Context.Reference<number | undefined> = Context.Reference
   { defaultValue: () => undefined }
 )
 
+/** @internal */
+export const deadlineOf = (fiber: Fiber.Fiber<unknown, unknown>): number | undefined => fiber.getRef(CurrentDeadline)
+
 /**
  * The milliseconds that are left until the current deadline, 0 after it; `undefined` without one.
  *
  * @internal
  */
 export const millisLeft: Effect.Effect<number | undefined> = Effect.withFiber((fiber) => {
-  const deadline = fiber.getRef(CurrentDeadline)
+  const deadline = deadlineOf(fiber)
   return Effect.succeed(
     deadline === undefined ? undefined : Math.max(0, deadline - monotonicMillis(fiber.getRef(Clock.Clock)))
   )

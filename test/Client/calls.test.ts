@@ -161,6 +161,36 @@ describe("A call fails with RequestHandlingException and status 500", () => {
       assert.isBelow(sent, 20_000_000)
     }).pipe(factory({ maxResponseSize: 1_000_000 })))
 
+  it.live("if a path leads elsewhere than it says, for servers that decode separators or drop parameters", () =>
+    Effect.gen(function*() {
+      const service = yield* upstream(({ url }) => ({ url }))
+      const proxy = yield* HttpClientFactory.get(service.url)
+      for (const dots of ["..", "%2e%2E", ".%2e"]) {
+        for (const separator of ["/", "%2f", "%2F", "%5c", "%5C", ";/", ";a=1/", "%3b/"]) {
+          for (
+            const pathExtension of [
+              `${dots}${separator}x`,
+              `a/${dots}${separator}`,
+              `a%2f${dots}${separator}${dots}${separator}x`
+            ]
+          ) {
+            const failure = yield* Effect.flip(proxy.wrap("things").get({ pathExtension }))
+            assert.deepInclude({ ...failure }, { reason: "InvalidRequest" }, pathExtension)
+          }
+        }
+      }
+      for (const pathExtension of ["a%2f..", ".;/x", "a/.%2f", "..;"]) {
+        yield* Effect.flip(proxy.wrap("things").get({ pathExtension }))
+      }
+      yield* Effect.flip(proxy.at("a/../../b").get())
+      assert.deepStrictEqual(service.requests, [])
+      for (const pathExtension of ["a..b", ".../x", "a%2f..%2fb", "a;b=..", "a..%2fb", "a%2fb", "..a", "x?to=..%2fx"]) {
+        assert.deepStrictEqual(yield* proxy.wrap("things").get({ pathExtension }), [200, {
+          url: `/things/${pathExtension}`
+        }])
+      }
+    }).pipe(factory()))
+
   it.live("if the request is malformed, without calling", () =>
     Effect.gen(function*() {
       const service = yield* upstream(() => ({}))

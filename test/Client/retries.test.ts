@@ -287,7 +287,26 @@ describe("Retry-After", () => {
 })
 
 describe("a deadline", () => {
-  it.live("ends a call, and does not count for the circuit breaker", () =>
+  it.live("ends a call, which counts for the circuit breaker if the service had at least a second", () =>
+    Effect.gen(function*() {
+      const service = yield* upstream(({ url }) => url === "/fine" ? {} : undefined)
+      const proxy = yield* HttpClientFactory.get(service.url, { circuitBreaker: { failureThreshold: 1 } })
+      const ending = (time: Duration.Input) =>
+        failureOf(proxy.wrap("silent").get({ timeout: "1 minute" })).pipe(Deadline.within(time))
+      assert.strictEqual((yield* ending("500 millis")).reason, "Timeout")
+      assert.deepStrictEqual(yield* proxy.wrap("fine").get(), [200, {}])
+      // Waiting for a connection is no time of the service.
+      const holding = yield* Effect.forkChild(proxy.wrap("silent").get({ timeout: "1 minute" }), {
+        startImmediately: true
+      })
+      assert.strictEqual((yield* ending("2 seconds")).reason, "Timeout")
+      yield* Fiber.interrupt(holding)
+      assert.deepStrictEqual(yield* proxy.wrap("fine").get(), [200, {}])
+      assert.strictEqual((yield* ending("3 seconds")).reason, "Timeout")
+      assert.strictEqual((yield* Effect.flip(proxy.wrap("fine").get()))._tag, "CircuitOpenError")
+    }).pipe(Effect.provide(HttpClientFactory.layerWith({ maxConnections: 1 }))))
+
+  it.live("ends a call, and does not count for the circuit breaker where it was short", () =>
     Effect.gen(function*() {
       let arrived = 0
       const service = yield* upstream(() => arrived++ === 0 ? undefined : { arrived })

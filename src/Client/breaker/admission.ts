@@ -40,6 +40,8 @@ export class Admission {
   readonly #gate: Gate
   readonly #now: () => number
   readonly #upstreamService: string
+  /** Since when the service has had the call, without an answer. */
+  #silentSince: number | undefined
 
   constructor(gate: Gate, epoch: number, now: () => number, upstreamService: string) {
     this.epoch = epoch
@@ -68,6 +70,23 @@ export class Admission {
 
   leave(self: Refusable): void {
     this.#gate.waiting.delete(self)
+  }
+
+  /** The call has a connection: what follows is the time of the service. */
+  connected(self: Refusable): void {
+    this.leave(self)
+    this.#silentSince = this.#now()
+  }
+
+  /** The answer has begun. */
+  headed(): void {
+    this.#silentSince = undefined
+  }
+
+  /** Whether a time has come until which the service had at least `millis` and did not begin to answer. */
+  wasSilent(until: number, millis: number): boolean {
+    // A timer may be a millisecond early.
+    return this.#silentSince !== undefined && until - this.#silentSince >= millis && this.#now() >= until - 1
   }
 }
 

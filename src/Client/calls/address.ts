@@ -64,11 +64,27 @@ const withoutSlashes = (text: string): string => {
   return text.slice(0, end)
 }
 
-/**
- * A path with such segments leads elsewhere than it says. They count encoded as well. The parser of URLs drops control
- * characters, and spaces at the end.
- */
+/** The parser of URLs drops control characters, and spaces at the end. */
 const hasDotSegments = (address: string): boolean => {
   const [path = ""] = address.split(/[?#]/u, 1)
-  return /\p{Cc}/u.test(address) || /[/\\](?:\.|%2e){1,2}(?:[/\\]|\s*$)/iu.test(path)
+  return /\p{Cc}/u.test(address) || dots.test(path) && path.trimEnd().split(/[/\\]/u).some(leadsAway)
+}
+
+const dots = /(?:[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:[/\\;]|%2f|%5c|%3b|\s*$)/iu
+
+/**
+ * Whether a segment is another one than it says, for some servers also where its separators are encoded or a parameter
+ * follows the dots: `..%2fx` and `..;` are, and `a%2f..%2fb` remains where it is.
+ */
+const leadsAway = (segment: string): boolean => {
+  let depth = 0
+  let hasDots = false
+  for (const part of segment.split(/%2f|%5c/iu)) {
+    const [name = ""] = part.replace(/%2e/giu, ".").split(/;|%3b/iu, 1)
+    if (name === "." || name === "..") hasDots = true
+    if (name === "..") depth--
+    else if (name !== "." && name !== "") depth++
+    if (depth < 0) return true
+  }
+  return hasDots && depth === 0
 }

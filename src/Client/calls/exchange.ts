@@ -2,17 +2,21 @@
  * The one way in which a call goes out: through the breaker, over a connection of the pool, along redirects, to an answer of
  * 2xx or a failure.
  */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Headers from "effect/http/Headers"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpTraceContext from "effect/http/HttpTraceContext"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import { BoundedCache } from "../../internal/boundedCache.ts"
+import { deadlineOf } from "../../internal/deadline.ts"
 import { repeatable, take } from "../../internal/readOnce.ts"
 import type { Admission } from "../breaker/admission.ts"
 import * as CircuitBreaker from "../CircuitBreaker.ts"
@@ -25,7 +29,7 @@ import { baseHeaders, decoded } from "./compression.ts"
 import { type Credentialed, makeCredentialed } from "./credentialed.ts"
 import { failureBy, markSent } from "./failures.ts"
 import { headersForOtherOrigin, maxRedirects, redirectOf, type Redirects, withoutBodyHeaders } from "./redirects.ts"
-import { rejected } from "./rejection.ts"
+import { rejectedResponse } from "./rejection.ts"
 import { responseOf } from "./respond.ts"
 import { inTime, keyed, retried, type Retries } from "./retries.ts"
 import { type Body, type Message, type RawAnswer, type RawHeaders, transmit, type Wire } from "./transport.ts"
@@ -129,7 +133,19 @@ export const makeExchange = (
     upstream: string,
     callOf: (admission: Admission | undefined) => Effect.Effect<A, E, R>
   ): Effect.Effect<A, E | CircuitOpenError, R> =>
-    breaker === undefined ? callOf(undefined) : breaker.calls.run(upstream, callOf, CircuitBreaker.outcomeOfCall)
+    breaker === undefined ? callOf(undefined) : Effect.withFiber((fiber) => {
+      const deadline = deadlineOf(fiber)
+      return breaker.calls.run(
+        upstream,
+        callOf,
+        deadline === undefined ?
+          CircuitBreaker.outcomeOfCall :
+          (exit, admission) =>
+            Exit.hasInterrupts(exit) && admission.wasSilent(deadline, fairTime)
+              ? "Failure"
+              : CircuitBreaker.outcomeOfCall(exit)
+      )
+    })
   const made = <A, E, R>(
     given: HttpClientRequest.HttpClientRequest,
     { idempotencyKey, retries, upstream }: CallOptions,
@@ -180,9 +196,7 @@ export const makeExchange = (
             ({ bytes, headers, status }) =>
               Effect.flatMap(responseOf(request, options.upstream, status, headers, bytes), (one) => {
                 response = one
-                return isSuccess(status)
-                  ? Effect.succeed(one)
-                  : rejected({ headers, status }, undefined, options.upstream)
+                return isSuccess(status) ? Effect.succeed(one) : rejectedResponse(one, options.upstream)
               })
           )
         // To the breaker and to retries, any other status than 2xx is a failure.
@@ -197,6 +211,9 @@ export const makeExchange = (
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** A service that has not begun to answer in this time until the deadline of a call counts as failed, in milliseconds. */
+const fairTime = 1_000
 
 /** An answer whose body is not decompressed. */
 interface Located {
@@ -286,13 +303,22 @@ const send = (
             ({ status }) => Effect.sync(() => span.attribute("http.response.status_code", status))
           )
       )
-      : sendWith(undefined)
+      : sendWith(passedTrace(fiber))
   )
 }
 
 /** Whether anybody sees a span: it is part of another one, or there is a tracer that exports. */
 const isTraced = ({ context }: Fiber.Fiber<unknown, unknown>): boolean =>
   context.mapUnsafe.has(Tracer.ParentSpanKey) || context.mapUnsafe.has(Tracer.TracerKey)
+
+/** The trace of the request that is being answered, as it came, where nobody here sees spans. */
+const passedTrace = ({ context }: Fiber.Fiber<unknown, unknown>): Message["headers"] | undefined => {
+  const inbound = Context.getOrUndefined(context, HttpServerRequest.HttpServerRequest)?.headers
+  if (inbound?.["traceparent"] === undefined && inbound?.["b3"] === undefined) return undefined
+  return Object.fromEntries(Object.entries(inbound).filter(([name]) => traceHeaders.has(name)))
+}
+
+const traceHeaders: ReadonlySet<string> = new Set(["traceparent", "tracestate", "b3"])
 
 /** Has a 401 give its connection back, since the request may be sent once more with other credentials. */
 const settled = (located: Located): Effect.Effect<Located> => {

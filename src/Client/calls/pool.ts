@@ -25,6 +25,8 @@ export interface PoolLimits {
 export interface Connection {
   readonly origin: string
   readonly dispatcher: Undici.Dispatcher
+  /** Whether it has carried a call before. */
+  isUsed: boolean
   /** Whether the service, or the client for idleness, has closed it. */
   isClosed: boolean
 }
@@ -50,6 +52,8 @@ export interface Pool {
   readonly leave: (self: Waiting) => void
   /** Gives a connection back. One that can't carry another call is closed. */
   readonly release: (connection: Connection, isReusable: boolean) => void
+  /** A new connection for a call, in the place of its own, which can't carry it. */
+  readonly replace: (connection: Connection) => Connection
   /** Lets no further call in, and runs `then` once no connection is in use and all are closed. */
   readonly close: (then: () => void) => void
   /** Ends all calls. */
@@ -101,14 +105,18 @@ export const makePool = (
     const found = takeIdle(origin)
     if (found !== undefined) return found
     if (active.size + idleByAge.size >= maxConnections) closeOldest()
+    return opened(origin)
+  }
+  const opened = (origin: string): Connection => {
     const onClose = () => {
       connection.isClosed = true
       removeIdle(connection)
     }
-    const connection: Connection = { origin, dispatcher: open(origin, onClose), isClosed: false }
+    const connection: Connection = { origin, dispatcher: open(origin, onClose), isUsed: false, isClosed: false }
     return connection
   }
   const keep = (connection: Connection) => {
+    connection.isUsed = true
     const ofOrigin = idle.get(connection.origin)
     if (ofOrigin === undefined) idle.set(connection.origin, [connection])
     else ofOrigin.push(connection)
@@ -152,6 +160,14 @@ export const makePool = (
         isHandingOver = true
         queueMicrotask(handOver)
       } else if (active.size === 0) closed?.()
+    },
+    replace: (connection) => {
+      const self = active.get(connection)
+      active.delete(connection)
+      shut(connection.dispatcher)
+      const fresh = opened(connection.origin)
+      if (self !== undefined) active.set(fresh, self)
+      return fresh
     },
     close: (then) => {
       closed = then

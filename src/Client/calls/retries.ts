@@ -5,12 +5,14 @@ import * as WebCrypto from "effect/crypto/WebCrypto"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Predicate from "effect/Predicate"
 import * as Pull from "effect/Pull"
 import * as Schedule from "effect/Schedule"
 import { millisLeft } from "../../internal/deadline.ts"
 import { isRepeatable } from "../../internal/readOnce.ts"
 import { type CircuitOpenError, type Reason, RequestHandlingException } from "../ClientError.ts"
 import { failure, wasSent } from "./failures.ts"
+import { idempotencyKey, isIdempotent } from "./idempotent.ts"
 
 /**
  * When a call is tried again: the schedule gets the failures.
@@ -86,20 +88,16 @@ export const inTime = <A, E, R>(
 /** In milliseconds. A service that asks for a longer wait is not called again. */
 const maxRetryAfter = 60_000
 
-/** RFC 9110, section 9.2.2. */
-const idempotentMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"])
-
-const isIdempotent = ({ headers, method }: HttpClientRequest.HttpClientRequest): boolean =>
-  idempotentMethods.has(method) || headers[idempotencyKey] !== undefined
-
-const idempotencyKey = "idempotency-key"
-
 const transientReasons: ReadonlySet<Reason> = new Set(["Refused", "Unreachable", "Dns", "Reset", "Timeout"])
 
 const transientStatuses: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])
 
-const isTransient = ({ reason, statusCode }: RequestHandlingException): boolean =>
-  reason === "Status" ? transientStatuses.has(statusCode) : transientReasons.has(reason)
+const isTransient = ({ body, reason, statusCode }: RequestHandlingException): boolean =>
+  reason === "Status" ? transientStatuses.has(statusCode) && !isPassedOn(body) : transientReasons.has(reason)
+
+/** Whether it is the failure of a service behind the one that was called, which has tried it again itself. */
+const isPassedOn = (body: unknown): boolean =>
+  Predicate.hasProperty(body, "_type") && body._type === "ErrorMessage" && "upstream_service" in body
 
 type Step = Effect.Success<ReturnType<typeof Schedule.toStep<unknown, RequestHandlingException, never, never>>>
 

@@ -20,6 +20,7 @@ import type { CircuitOpenError, RequestHandlingException } from "../ClientError.
 import { concatenated, tooLarge } from "./bytes.ts"
 import type { Deadlines, Expiring } from "./deadlines.ts"
 import { failure, failureBy, failureOf, markUnsent } from "./failures.ts"
+import { isIdempotent } from "./idempotent.ts"
 import type { Connection, Pool, Waiting } from "./pool.ts"
 
 /**
@@ -143,7 +144,7 @@ class Call implements Undici.Dispatcher.DispatchHandler, Expiring, Waiting, Refu
 
   connected(connection: Connection): void {
     const { admission, body, headers, limits, method, url } = this.#message
-    admission?.leave(this)
+    admission?.connected(this)
     this.#connection = connection
     this.#phase = "connecting"
     this.#wire.deadlines.set(this, limits.connect)
@@ -209,6 +210,7 @@ class Call implements Undici.Dispatcher.DispatchHandler, Expiring, Waiting, Refu
   onResponseStart(_: Undici.Dispatcher.DispatchController, status: number, headers: RawHeaders): void {
     if (status < 200 || this.#phase === "ended") return
     this.#phase = "receiving"
+    this.#message.admission?.headed()
     this.#wire.deadlines.set(this, this.#message.limits.read)
     this.status = status
     this.headers = headers
@@ -246,7 +248,20 @@ class Call implements Undici.Dispatcher.DispatchHandler, Expiring, Waiting, Refu
   }
 
   onResponseError(_: Undici.Dispatcher.DispatchController, error: Error): void {
-    if (this.#phase !== "ended") this.#end(failureOf(this.#message.upstream, error), false)
+    if (this.#phase === "ended") return
+    const failure = failureOf(this.#message.upstream, error)
+    const connection = this.#connection
+    if (connection?.isUsed === true && failure.reason === "Reset" && this.#isRepeatable) {
+      // The service has closed a kept connection at the moment of its use (RFC 9112, section 9.3.1).
+      return this.connected(this.#wire.pool.replace(connection))
+    }
+    this.#end(failure, false)
+  }
+
+  get #isRepeatable(): boolean {
+    const { body } = this.#message
+    return this.#phase !== "receiving" && isIdempotent(this.#message) &&
+      (body === null || typeof body === "string" || body instanceof Uint8Array)
   }
 
   // -- the body ---------------------------------------------------------------
