@@ -113,7 +113,9 @@ export interface KernelEngine<
   readonly enableRateLimits: (
     limits?: RateLimits
   ) => KernelEngine<Id, Groups, Repositories, Requirements, Guards | "rateLimits">
-  /** Adds layers of `HttpRouter`: raw routes, global middleware, CORS. */
+  /**
+   * Adds layers of `HttpRouter`: global middleware, and routes that are open to everybody. Bodies of any kind need none: see `Raw`.
+   */
   readonly use: <R>(
     addition: Layer.Layer<never, never, R>
   ) => KernelEngine<

@@ -6,6 +6,7 @@
  */
 import type * as Effect from "effect/Effect"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import type * as Multipart from "effect/http/Multipart"
 import type * as Schema from "effect/Schema"
 import type * as Model from "../Model/Model.ts"
 import type { BulkInsertFailed, DocumentInvalid } from "../Repository/RepositoryError.ts"
@@ -14,6 +15,7 @@ import type * as Permission from "../Security/Permission.ts"
 import type { Options, Part } from "./description/callOptions.ts"
 import type { Collection, Representation } from "./description/documents.ts"
 import type { ClassOf, ResponseOf } from "./description/ownErrors.ts"
+import type * as Raw from "./description/raw.ts"
 import type { Method } from "./Endpoint.ts"
 import type {
   BadRequest,
@@ -21,6 +23,7 @@ import type {
   Failure,
   NotFound,
   NotImplemented,
+  PayloadTooLarge,
   responses,
   ServiceUnavailable
 } from "./HttpError.ts"
@@ -69,7 +72,7 @@ export type CommonFailure =
  */
 export type Handler<O extends Options, R> = (
   request: Request<O>
-) => Effect.Effect<Operation.SuccessOf<O>["Type"], Operation.ErrorOf<O>["Type"] | CommonFailure, R>
+) => Effect.Effect<Operation.SuccessOf<O>["Type"], Operation.DeclaredErrorOf<O>, R>
 
 /**
  * An operation: its name, its options and its handler.
@@ -132,7 +135,10 @@ export declare namespace Operation {
   export type PermissionServicesOf<O> = O extends { readonly require: infer P } ? Permission.ServicesOf<P> : never
 
   /** All failures of a handler: the declared ones, and those that need no declaration. */
-  export type DeclaredErrorOf<O extends Options> = ErrorOf<O>["Type"] | CommonFailure
+  export type DeclaredErrorOf<O extends Options> =
+    | ErrorOf<O>["Type"]
+    | CommonFailure
+    | (O extends { readonly payload: Raw.Request } ? PayloadTooLarge | Multipart.MultipartError : never)
 
   /** What a handler returns, whatever it fails with and needs. */
   export type ResultFor<O extends Options> = Effect.Effect<SuccessOf<O>["Type"], unknown, unknown>
@@ -166,7 +172,8 @@ export declare namespace Operation {
     : never
 
   /** The schema of what callers send for a part: its models in their `create` form. */
-  export type SentOf<P extends Part> = P extends Schema.Top ? Model.Sent<P> & Schema.Top
+  export type SentOf<P extends Part> = P extends Raw.Request ? Raw.Bytes
+    : P extends Schema.Top ? Model.Sent<P> & Schema.Top
     : P extends Schema.Struct.Fields ? Schema.Struct<Model.SentFields<P>>
     : never
 
@@ -214,7 +221,8 @@ export declare namespace Operation {
    * The schema of the response: a model in its wire form, a list as a collection, any other object unchanged, and any
    * other value in an `OperationResult`.
    */
-  export type AnswerOf<S extends Schema.Top> = S extends Model.Any ? Representation<S>
+  export type AnswerOf<S extends Schema.Top> = S extends Raw.Response ? Raw.Bytes
+    : S extends Model.Any ? Representation<S>
     : S extends { readonly ast: { readonly _tag: "Arrays" }; readonly value: infer Item extends Schema.Top }
       ? Collection<Item extends Model.Any ? Representation<Item> : Item>
     : S extends ObjectSchema ? S

@@ -1,5 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Schedule } from "effect"
+import { createHmac } from "node:crypto"
+import { readdirSync, statSync } from "node:fs"
+import { connect } from "node:net"
 import { join } from "node:path"
 import { freshDirectory } from "../support/folders.ts"
 import { freePort, printed, runProgram } from "../support/processes.ts"
@@ -162,5 +165,81 @@ describe("the link shortener", () => {
       assert.strictEqual(yield* program.ended, 1)
       assert.match(program.output(), /shortener_partner: .*URL/iu)
       assert.notInclude(program.output(), "Listening")
+    }), 60_000)
+})
+
+describe("the invoices", () => {
+  const until = (holds: () => boolean) =>
+    Effect.repeat(Effect.sync(holds), { until: (held) => held, schedule: Schedule.spaced("20 millis") })
+
+  const folderOf = Effect.map(freshDirectory, (folder) => join(folder, "scans"))
+
+  const upload = (url: string, bytes: Uint8Array<ArrayBuffer>) => {
+    const body = new FormData()
+    body.set("scan", new Blob([bytes]), "paper.pdf")
+    return send(url, { method: "POST", body })
+  }
+
+  it.live("are a table, whose cells are quoted", () =>
+    Effect.gen(function*() {
+      const base = yield* started("invoices")
+      const { body } = yield* post(`${base}/invoices`, { customer: "ACME, \"Inc.\"", cents: 1200 })
+      const table = yield* send(`${base}/invoices.csv`)
+      assert.strictEqual(table.headers.get("content-type"), "text/csv; charset=utf-8")
+      const line = `"${body.result}","ACME, ""Inc.""","1200","0"`
+      assert.strictEqual(table.body, `id,customer,cents,paid\r\n${line}\r\n`)
+    }), 60_000)
+
+  it.live("keep a scan when it is complete, and nothing of one that is too large or cut", () =>
+    Effect.gen(function*() {
+      const folder = yield* folderOf
+      const base = yield* started("invoices", { SCANS: folder })
+      const { body: { result: id } } = yield* post(`${base}/invoices`, { customer: "ACME", cents: 1 })
+      const url = `${base}/invoices/${id}/scan`
+      const bytes = crypto.getRandomValues(new Uint8Array(60_000))
+      const scanned = yield* upload(url, bytes)
+      assert.deepStrictEqual([scanned.status, scanned.body.scanned], [200, 60_000])
+      const stored = () => readdirSync(folder).map((name) => [name, statSync(join(folder, name)).size])
+      assert.deepStrictEqual(stored(), [[id, 60_000]])
+      assert.strictEqual((yield* upload(url, new Uint8Array(20_000_001))).status, 413)
+      assert.strictEqual((yield* upload(`${base}/invoices/I0/scan`, bytes)).status, 404)
+      // The client goes in the middle of the file.
+      const { hostname, port } = new URL(base)
+      const socket = connect(Number(port), hostname)
+      const part = "--x\r\ncontent-disposition: form-data; name=\"scan\"; filename=\"a\"\r\n\r\n"
+      const head = [
+        `POST /invoices/${id}/scan HTTP/1.1`,
+        "host: x",
+        "content-type: multipart/form-data; boundary=x",
+        "content-length: 1000000"
+      ]
+      socket.write(`${head.join("\r\n")}\r\n\r\n${part}${"y".repeat(100_000)}`)
+      yield* until(() => stored().length === 2)
+      socket.destroy()
+      yield* until(() => stored().length === 1)
+      assert.deepStrictEqual(stored(), [[id, 60_000]])
+    }), 60_000)
+
+  it.live("are paid once by a payment that is reported several times, with a signature", () =>
+    Effect.gen(function*() {
+      const base = yield* started("invoices", { WEBHOOK_SECRET: "a secret" })
+      const { body: { result: invoice } } = yield* post(`${base}/invoices`, { customer: "ACME", cents: 1200 })
+      const report = (text: string, secret = "a secret") =>
+        send(`${base}/payments`, {
+          method: "POST",
+          headers: {
+            "content-type": "application/json",
+            "x-signature": createHmac("sha256", secret).update(text).digest("hex")
+          },
+          body: text
+        })
+      // The signature is that of the bytes, with their blanks.
+      const text = JSON.stringify({ id: "P1", invoice, cents: 500 }, undefined, 3)
+      assert.strictEqual((yield* report(text, "another")).status, 401)
+      const answers = yield* Effect.all(Array.from({ length: 8 }, () => report(text)), { concurrency: 8 })
+      assert.deepStrictEqual(answers.map(({ status }) => status), Array.from({ length: 8 }, () => 200))
+      assert.strictEqual((yield* send(`${base}/invoices/${invoice}`)).body.paid, 500)
+      assert.strictEqual((yield* report("{")).status, 400)
+      assert.strictEqual((yield* send(`${base}/payments`, { method: "POST", body: text })).status, 415)
     }), 60_000)
 })

@@ -9,6 +9,7 @@ import type { Members, Options, Part } from "./callOptions.ts"
 import { bodyFailures, failures } from "./declaredFailures.ts"
 import { byId, collection, representation } from "./documents.ts"
 import { listOf, responsesOf } from "./ownErrors.ts"
+import { rawOf } from "./raw.ts"
 import type { Method } from "./standardEndpoints.ts"
 import { Tags } from "./tags.ts"
 
@@ -23,7 +24,7 @@ export const successOf = ({ success = Schema.Void }: Options): Schema.Top => sch
  *
  * @internal
  */
-export const sentOf = (part: Part): Schema.Top => sentForm(schemaOf(part))
+export const sentOf = (part: Part): Schema.Top => rawOf(part) === undefined ? sentForm(schemaOf(part)) : schemaOf(part)
 
 /** @internal */
 export const payloadOf = ({ payload }: Options): Schema.Top | undefined =>
@@ -136,6 +137,7 @@ const withFormContent = (operation: { readonly [key: string]: unknown }) => {
 }
 
 const answerOf = (success: Schema.Top): Schema.Top => {
+  if (rawOf(success) !== undefined) return success
   if (isModelLike(success)) return representation(success)
   const element = elementOf(success)
   if (element === undefined && isObject(success)) return success

@@ -6,8 +6,16 @@ import Negotiator from "negotiator"
  * @internal
  */
 export const acceptsJson = (accept: string | undefined): boolean =>
-  accept === undefined || accept === "*/*" || accept === "application/json" || accept.trim() === "" ||
-  new Negotiator({ headers: { accept } }).mediaType(json) !== undefined
+  accept === "*/*" || accept === "application/json" || accepts(accept, json)
+
+/**
+ * Whether an `Accept` header accepts one of the types.
+ *
+ * @internal
+ */
+export const accepts = (accept: string | undefined, types: ReadonlyArray<string>): boolean =>
+  accept === undefined || accept.trim() === "" ||
+  new Negotiator({ headers: { accept } }).mediaType([...types]) !== undefined
 
 /** JSON is always UTF-8 (RFC 8259), so a request for that charset is accepted. */
 const json = ["application/json", "application/json; charset=utf-8"]

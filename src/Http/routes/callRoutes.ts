@@ -1,3 +1,4 @@
+import * as ByteSize from "effect/ByteSize"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -40,10 +41,12 @@ import {
   successOf
 } from "../description/callEndpoint.ts"
 import type { Part } from "../description/callOptions.ts"
+import { rawOf } from "../description/raw.ts"
 import type { ServiceUnavailable } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import { mediaTypeOf, readJson, readParameters } from "../request/jsonBody.ts"
+import { readRaw, unreadableOf } from "../request/rawBody.ts"
 import { rejectExcess } from "../request/unknownKeys.ts"
 import type { CallFailure } from "../response/callFailures.ts"
 import { identifierOf } from "../response/identifier.ts"
@@ -57,7 +60,7 @@ import { CallerViews } from "../view/callerView.ts"
 import { type DocumentForm, formWithout } from "../view/documentForm.ts"
 import { type ModelView, modelView } from "../view/modelView.ts"
 import { hiddenWithin } from "../view/wrapped.ts"
-import { routeOf as jsonRoute } from "./resourceRoutes.ts"
+import { acceptedRoute, routeOf as jsonRoute } from "./resourceRoutes.ts"
 import { headersOf, notFound, type Route, unknownParameters } from "./route.ts"
 import type { ServedCall as Call } from "./served.ts"
 
@@ -109,7 +112,11 @@ const routeOf = (call: Call, surroundings: CallContext): Route => {
   assertShowable(name, options)
   const finished = resultWriter(options, surroundings)
   // The types of `Operation` and `Action` declare the arguments and the result of their handlers.
-  const run = handler as (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, CallFailure>
+  const run = withinLimit(
+    handler as (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, CallFailure>,
+    call,
+    surroundings
+  )
 
   const known: ReadonlySet<string> = new Set([
     ...Object.keys(fieldsOf(options.query)),
@@ -138,7 +145,27 @@ const routeOf = (call: Call, surroundings: CallContext): Route => {
     handle,
     (error) => error instanceof InvalidRequest ? respondBadRequest(error.problems) : Effect.fail(error)
   )
-  return jsonRoute({ method, path, handler: handled }, respondBadRequest)
+  const types = rawOf(options.success)?.types
+  return types === undefined
+    ? jsonRoute({ method, path, handler: handled }, respondBadRequest)
+    : acceptedRoute({ method, path, handler: handled }, respondBadRequest, types)
+}
+
+/** The handler of a raw body, under the limit of its size and with the platform's errors as the engine's. */
+const withinLimit = (
+  run: (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, CallFailure>,
+  { options: { payload } }: Call,
+  { limits }: CallContext
+): typeof run => {
+  const raw = rawOf(payload)
+  if (raw === undefined) return run
+  const { maxSize = limits.maxBodySize } = raw
+  return (...args) =>
+    Effect.provideService(
+      Effect.mapError(run(...args), (error) => unreadableOf(error, maxSize) ?? error),
+      HttpServerRequest.MaxBodySize,
+      ByteSize.bytes(maxSize)
+    )
 }
 
 /** Reads the parts of a request that its handler gets. */
@@ -172,6 +199,8 @@ const payloadReader = ({ method, options }: Call, { isStrict, limits }: CallCont
     const read = textReader(payload)
     return ({ search }) => read(search)
   }
+  const raw = rawOf(payload)
+  if (raw !== undefined) return ({ request }) => readRaw(request, raw.types, raw.maxSize ?? limits.maxBodySize)
   const sent = sentOf(payload)
   const decode = isStrict ? rejectExcess(sent, bodyDecoder(sent)) : bodyDecoder(sent)
   const finish = sentFinaliser(schemaOf(payload))
@@ -285,6 +314,7 @@ const withBooleans = (values: Texts, names: ReadonlyArray<string>): Texts => {
 /** Dies if a response would contain a model in its stored form, with its omitted fields. */
 const assertShowable = (name: string, options: Call["options"]): void => {
   const success = successOf(options)
+  if (rawOf(success) !== undefined) return
   const shown = elementOf(success) ?? success
   if (!isModelLike(shown)) assertSeparable(name, "success", shown, { suspended: true })
 }
@@ -325,6 +355,9 @@ const responderOf = (
   linksOf: LinksOf,
   lists: ListResponses
 ): ResultWriter => {
+  if (rawOf(success) !== undefined) {
+    return (value) => HttpServerResponse.isHttpServerResponse(value) ? Effect.succeed(value) : Effect.die(noResponse)
+  }
   const element = elementOf(success)
   if (isModelLike(success)) {
     const writer = modelWriter(success, linksOf)
@@ -348,6 +381,8 @@ const responderOf = (
       )
     })
 }
+
+const noResponse = new Error("The handler of a raw response returned no HttpServerResponse")
 
 type Write = (value: unknown) => Effect.Effect<string>
 

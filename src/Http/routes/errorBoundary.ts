@@ -7,13 +7,12 @@ import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerRespondable from "effect/http/HttpServerRespondable"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import * as Multipart from "effect/http/Multipart"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { shapeOf } from "../description/pathShape.ts"
 import { type BadRequest, type Failure, failures, type HttpError, isHttpError } from "../HttpError.ts"
 import { badRequest, ownMessageOf } from "../messages/message.ts"
-import { tooLarge } from "../request/jsonBody.ts"
+import { unreadableOf } from "../request/rawBody.ts"
 import { requestIdOf } from "../request/requestId.ts"
 import { type CallFailure, handleCallFailures } from "../response/callFailures.ts"
 import type { BadRequestResponder, ErrorResponses } from "../response/translation.ts"
@@ -93,10 +92,11 @@ export const routed = ({ errorResponses, maxBodySize, paths, respondBadRequest, 
     (cause): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest> => {
       const failure = Cause.findErrorOption(cause)
       const error = failure._tag === "Some" ? failure.value : undefined
+      const unreadable = unreadableOf(error, maxBodySize)
       return HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
         ? unrouted(methods, errorResponses)
-        : isUnreadable(error)
-        ? errorResponses.failure(isOversized(error) ? tooLarge(maxBodySize) : badRequest("errors.BodyUnreadable"))
+        : unreadable !== undefined
+        ? errorResponses.failure(unreadable)
         : isOfEngine(error)
         ? withErrorResponses(Effect.fail(error), respondBadRequest, errorResponses)
         : HttpServerRespondable.isRespondable(error)
@@ -128,16 +128,6 @@ const isOfEngine = (error: unknown): error is CallFailure =>
 
 const hasTag = (error: unknown): error is { readonly _tag: string } =>
   Predicate.hasProperty(error, "_tag") && typeof error._tag === "string"
-
-/** Whether a route of `HttpRouter` could not read the body of its request. */
-const isUnreadable = (error: unknown): error is HttpServerError.HttpServerError | Multipart.MultipartError =>
-  (HttpServerError.isHttpServerError(error) && error.reason._tag === "RequestParseError") ||
-  (error instanceof Multipart.MultipartError && error.reason._tag !== "InternalError")
-
-const isOversized = (error: HttpServerError.HttpServerError | Multipart.MultipartError): boolean =>
-  error._tag === "MultipartError"
-    ? error.reason._tag !== "Parse"
-    : "cause" in error.reason && Predicate.isTagged(error.reason.cause, "MaxBytesError")
 
 /** RFC 3986, section 2.5: percent-encoded octets are UTF-8. */
 const decoded = Option.liftThrowable(decodeURIComponent)

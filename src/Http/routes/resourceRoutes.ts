@@ -10,12 +10,11 @@ import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { schemaParameters } from "../description/queryParameters.ts"
 import { endpointsOf, type Name, type StandardEndpoint } from "../description/standardEndpoints.ts"
-import { type HttpError, NotAcceptable } from "../HttpError.ts"
+import { NotAcceptable } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
-import { en } from "../messages/catalogues/en.ts"
-import { translatable } from "../messages/message.ts"
+import { englishOf, translatable } from "../messages/message.ts"
 import { queryReader } from "../query/parameterReader.ts"
-import { acceptsJson } from "../request/accept.ts"
+import { accepts, acceptsJson } from "../request/accept.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
 import type { ItemTexts } from "../response/itemTexts.ts"
 import * as responses from "../response/json.ts"
@@ -185,18 +184,37 @@ const unlessReserved = (
  *
  * @internal
  */
-export const routeOf = ({ handler, method, path }: Handled, respondBadRequest: BadRequestResponder): Route => {
+export const routeOf = (handled: Handled, respondBadRequest: BadRequestResponder): Route =>
+  accepting(handled, respondBadRequest, acceptsJson, "application/json")
+
+/**
+ * A route that answers requests which accept one of the types.
+ *
+ * @internal
+ */
+export const acceptedRoute = (
+  handled: Handled,
+  respondBadRequest: BadRequestResponder,
+  types: ReadonlyArray<string>
+): Route => accepting(handled, respondBadRequest, (accept) => accepts(accept, types), types.join(", "))
+
+const accepting = (
+  { handler, method, path }: Handled,
+  respondBadRequest: BadRequestResponder,
+  isAccepted: (accept: string | undefined) => boolean,
+  types: string
+): Route => {
+  const message = englishOf("errors.NotAcceptable", { types })
+  const notAcceptable = Effect.suspend(() =>
+    Effect.fail(translatable(new NotAcceptable({ message }), "errors.NotAcceptable", { types }))
+  )
   return {
     method,
     path,
     respondBadRequest,
-    handler: withRequest((request) => acceptsJson(headersOf(request).accept) ? handler : notAcceptable)
+    handler: withRequest((request) => isAccepted(headersOf(request).accept) ? handler : notAcceptable)
   }
 }
-
-const notAcceptable: Effect.Effect<never, HttpError> = Effect.fail(
-  translatable(new NotAcceptable({ message: en["errors.NotAcceptable"] }), "errors.NotAcceptable")
-)
 
 /** The variants of the schema, built once. */
 const schemaOf = ({ hidden, model }: ModelView, translations: Translations): ResponseEffect => {

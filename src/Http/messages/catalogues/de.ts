@@ -26,7 +26,7 @@ export const de: { readonly [K in keyof typeof en]: string } & { readonly [key: 
   "errors.Unsupported": "Der Speicher kann das nicht: {feature}",
   "errors.Route": "Unter {path} gibt es nichts",
   "errors.MethodNotAllowed": "Die Methode {method} ist für {path} nicht erlaubt",
-  "errors.NotAcceptable": "Die Antwort ist application/json, was der Kopf Accept nicht zulässt",
+  "errors.NotAcceptable": "Die Antwort ist {types}, was der Kopf Accept nicht zulässt",
   "errors.PreconditionFailed": "Das Dokument ist nicht das, nach dem If-Match oder If-None-Match fragt",
   "errors.BodyTooLarge": "Der Inhalt ist größer als die {limit} Bytes, die angenommen werden",
   "errors.BodyType": "Der Inhalt muss von der Art {types} sein",

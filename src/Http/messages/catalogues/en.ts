@@ -24,7 +24,7 @@ export const en = {
   "errors.Unsupported": "The store does not support {feature}",
   "errors.Route": "There is nothing at {path}",
   "errors.MethodNotAllowed": "The method {method} is not allowed for {path}",
-  "errors.NotAcceptable": "The answer is application/json, which the Accept header does not allow",
+  "errors.NotAcceptable": "The answer is {types}, which the Accept header does not allow",
   "errors.PreconditionFailed": "The document is not the one that If-Match or If-None-Match asks for",
   "errors.BodyTooLarge": "The body is larger than the {limit} bytes that are accepted",
   "errors.BodyType": "The body must be {types}",

@@ -1,0 +1,69 @@
+/**
+ * Bodies that are read as they are sent.
+ */
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import * as Effect from "effect/Effect"
+import * as HttpServerError from "effect/http/HttpServerError"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as Multipart from "effect/http/Multipart"
+import * as Predicate from "effect/Predicate"
+import * as Stream from "effect/Stream"
+import { BadRequest, PayloadTooLarge } from "../HttpError.ts"
+import { badRequest } from "../messages/message.ts"
+import { type BodyError, mediaTypeOf, otherType, sendContinue, tooLarge } from "./jsonBody.ts"
+
+/**
+ * A body of at most `limit` bytes as a stream. Without types, each is taken.
+ *
+ * @internal
+ */
+export const readRaw = (
+  request: HttpServerRequest.HttpServerRequest,
+  types: ReadonlyArray<string>,
+  limit: number
+): Effect.Effect<Stream.Stream<Uint8Array, BadRequest | PayloadTooLarge>, BodyError> => {
+  const { headers } = NodeHttpServerRequest.toIncomingMessage(request)
+  if (types.length > 0 && !types.includes(mediaTypeOf(headers["content-type"] ?? ""))) {
+    return Effect.fail(otherType(types))
+  }
+  if (Number(headers["content-length"]) > limit) return Effect.fail(tooLarge(limit))
+  return Effect.succeed(
+    Stream.suspend(() => {
+      sendContinue(request)
+      let size = 0
+      return Stream.mapEffect(
+        Stream.mapError(request.stream, () => badRequest("errors.BodyUnreadable")),
+        (chunk): Effect.Effect<Uint8Array, PayloadTooLarge> => {
+          size += chunk.length
+          return size > limit ? Effect.fail(tooLarge(limit)) : Effect.succeed(chunk)
+        }
+      )
+    })
+  )
+}
+
+/**
+ * What callers are told of a body that the platform could not read, within `limit` bytes; `undefined` for any other error.
+ *
+ * @internal
+ */
+export const unreadableOf = (error: unknown, limit: number): BadRequest | PayloadTooLarge | undefined => {
+  if (!isUnreadable(error)) return undefined
+  const { reason } = error
+  const cause = "cause" in reason ? reason.cause : undefined
+  // A part of a form fails with what its body failed with.
+  if (cause instanceof BadRequest || cause instanceof PayloadTooLarge) return cause
+  if (reason._tag === "InternalError") return undefined
+  const isOversized = reason._tag === "RequestParseError"
+    ? Predicate.isTagged(cause, "MaxBytesError")
+    : reason._tag !== "Parse"
+  return isOversized ? tooLarge(limit) : badRequest("errors.BodyUnreadable")
+}
+
+// internal
+
+type Unreadable = Multipart.MultipartError | { readonly reason: HttpServerError.RequestParseError }
+
+const isUnreadable = (error: unknown): error is Unreadable =>
+  error instanceof Multipart.MultipartError ||
+  HttpServerError.isHttpServerError(error) && error.reason._tag === "RequestParseError"
