@@ -95,7 +95,7 @@ const misbehaviours = {
     "things sent an answer whose compression is broken"
   ],
   "uses a compression that nobody asked for": [
-    answering("HTTP/1.1 200 OK\r\nContent-Encoding: zstd\r\nContent-Length: 2\r\n\r\n{}"),
+    answering("HTTP/1.1 200 OK\r\nContent-Encoding: compress\r\nContent-Length: 2\r\n\r\n{}"),
     "InvalidAnswer",
     "things compressed its answer in a way that is not supported"
   ],

@@ -53,6 +53,21 @@ describe("downloadTo", () => {
       ])
     }).pipe(withClient))
 
+  it.live("keeps the mode of a file that it replaces", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      const service = yield* upstream(() => ({}))
+      const files = (yield* HttpClientFactory.get(service.url)).at("files")
+      for (const mode of [0o600, 0o640, 0o755]) {
+        const file = path.join(folder, `file-${mode}`)
+        fs.writeFileSync(file, "earlier")
+        fs.chmodSync(file, mode)
+        yield* files.downloadTo(file)
+        assert.strictEqual(fs.readFileSync(file, "utf8"), "{}")
+        assert.strictEqual(fs.statSync(file).mode & 0o7777, mode)
+      }
+    }).pipe(withClient))
+
   it.live("leaves nothing behind and an earlier file as it was, where the answer is not whole", () =>
     Effect.gen(function*() {
       const folder = yield* freshDirectory

@@ -5,7 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
 import type { RequestHandlingException } from "../ClientError.ts"
-import { type Decoded, decoded } from "./compression.ts"
+import { textOf } from "./bytes.ts"
+import type { Decoded } from "./compression.ts"
 import { rejected } from "./rejection.ts"
 import type { RawAnswer, RawHeaders } from "./transport.ts"
 
@@ -36,10 +37,11 @@ export const isSuccess = (status: number): boolean => status >= 200 && status < 
  */
 export const accepted = (
   raw: RawAnswer,
+  body: Decoded,
   upstream: string,
   maxBytes: number
 ): Effect.Effect<Answer, RequestHandlingException> => {
-  const answer = new Received(raw, upstream, maxBytes)
+  const answer = new Received(raw, body, maxBytes)
   return isSuccess(raw.status)
     ? Effect.succeed(answer)
     : Effect.flatMap(Effect.option(answer.text), (text) => rejected(raw, Option.getOrUndefined(text), upstream))
@@ -56,10 +58,10 @@ class Received implements Answer {
   readonly #body: Decoded
   readonly #maxBytes: number
 
-  constructor(raw: RawAnswer, upstream: string, maxBytes: number) {
+  constructor(raw: RawAnswer, body: Decoded, maxBytes: number) {
     this.status = raw.status
     this.headers = raw.headers
-    this.#body = decoded(raw, upstream)
+    this.#body = body
     this.#maxBytes = maxBytes
   }
 
@@ -68,12 +70,10 @@ class Received implements Answer {
   }
 
   get text() {
-    return Effect.map(this.bytes, (bytes) => decoder.decode(bytes))
+    return Effect.map(this.bytes, (bytes) => textOf(bytes, this.headers["content-type"]))
   }
 
   get stream() {
     return this.#body.stream
   }
 }
-
-const decoder = new TextDecoder()

@@ -8,6 +8,7 @@ import type * as HttpBody from "effect/http/HttpBody"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Resolved } from "../HttpClientConfig.ts"
+import { makeCompression } from "./compression.ts"
 import { makeDeadlines } from "./deadlines.ts"
 import type { Shared } from "./exchange.ts"
 import { makePool } from "./pool.ts"
@@ -33,6 +34,7 @@ export const makeShared = Effect.fnUntraced(function*(
   const undici = yield* Effect.promise(() => import("@effect/platform-node/Undici"))
   const { toReadable } = yield* Effect.promise(() => import("@effect/platform-node/NodeStream"))
   const deadlines = yield* makeDeadlines
+  const compression = yield* makeCompression
   const keepsAlive = config.maxKeepaliveConnections > 0 && config.keepaliveExpiry > 0
   const idleTime = keepsAlive ? Math.min(Math.ceil(config.keepaliveExpiry), maxTimer) : 1
 
@@ -98,6 +100,7 @@ export const makeShared = Effect.fnUntraced(function*(
   return {
     pool,
     deadlines,
+    compression,
     bodyOf,
     connectTimeout: config.connectTimeout,
     writeTimeout: config.writeTimeout,

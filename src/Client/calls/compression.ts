@@ -1,19 +1,14 @@
 /**
  * Bodies that are compressed for the way (RFC 9110, section 8.4).
  */
+import type * as NodeStream from "@effect/platform-node/NodeStream"
 import * as Effect from "effect/Effect"
+import * as Pull from "effect/Pull"
 import * as Stream from "effect/Stream"
 import type { RequestHandlingException } from "../ClientError.ts"
 import { concatenated, tooLarge } from "./bytes.ts"
 import { failure, unusable } from "./failures.ts"
 import type { RawAnswer } from "./transport.ts"
-
-/**
- * What requests accept.
- *
- * @internal
- */
-export const baseHeaders: { readonly [name: string]: string } = { "accept-encoding": "gzip, deflate" }
 
 /**
  * The ways to read a body.
@@ -22,67 +17,89 @@ export const baseHeaders: { readonly [name: string]: string } = { "accept-encodi
  */
 export type Decoded = Pick<RawAnswer, "bytes" | "stream">
 
-/**
- * The body of an answer without its compressions. Fails with `InvalidAnswer` for one that is unknown or broken.
- *
- * @internal
- */
-export const decoded = (raw: RawAnswer, upstream: string): Decoded => {
-  const encoding = raw.headers["content-encoding"]
-  if (encoding === undefined) return raw
-  const encodings = (typeof encoding === "string" ? encoding : encoding.join())
-    .split(",").map((one) => one.trim().toLowerCase()).filter((one) => one !== "" && one !== "identity")
-  // Nothing is not compressed, whatever the header says.
-  const isEmpty = raw.status === 204 || raw.status === 304 || raw.headers["content-length"] === "0"
-  if (encodings.length === 0 || isEmpty) return raw
-  const formats = encodings.map((one) => formatOf.get(one))
-  if (encodings.length > maxEncodings || formats.includes(undefined)) {
-    const unknown = unusable(upstream, "compressed its answer in a way that is not supported")
-    return { bytes: () => Effect.fail(unknown), stream: Stream.fail(unknown) }
-  }
-  // The last one that was applied is undone first.
-  const stream = formats.reduceRight<Stream.Stream<Uint8Array, RequestHandlingException>>(
-    (body, format) => format === undefined ? body : decompressed(body, format, upstream),
-    raw.stream
-  )
-  return { bytes: (maxBytes) => collected(stream, maxBytes, upstream), stream }
+/** @internal */
+export interface Compression {
+  /** What requests accept: all that this Node undoes. */
+  readonly baseHeaders: { readonly [name: string]: string }
+  /** The body of an answer without its compressions. Fails with `InvalidAnswer` for one that is unknown or broken. */
+  readonly decoded: (raw: RawAnswer, upstream: string) => Decoded
 }
+
+/** @internal */
+export const makeCompression: Effect.Effect<Compression> = Effect.gen(function*() {
+  // oxlint-disable-next-line no-restricted-imports -- no service of the platform package decompresses; the web's has no zstd
+  const zlib = yield* Effect.promise(() => import("node:zlib"))
+  const { pipeThroughDuplex } = yield* Effect.promise(() => import("@effect/platform-node/NodeStream"))
+
+  const through = (make: () => Duplex): Decompress => (body, upstream) =>
+    pipeThroughDuplex(body, {
+      evaluate: make,
+      chunkSize: 1,
+      onError: () => failure(upstream, "InvalidAnswer", "sent an answer whose compression is broken")
+    })
+  const gunzip = through(() => zlib.createGunzip())
+  const inflate = through(() => zlib.createInflate())
+  const inflateRaw = through(() => zlib.createInflateRaw())
+  /** Some services send the compressed data without the header that RFC 9110 asks for. */
+  const deflated: Decompress = (body, upstream) =>
+    Stream.unwrap(Effect.gen(function*() {
+      const pull = yield* Stream.toPull(body)
+      const first = yield* Pull.catchDone(pull, () => Effect.undefined)
+      if (first === undefined) return Stream.empty
+      const hasHeader = ((first[0][0] ?? 0) & 0x0f) === 8
+      const whole = Stream.concat(Stream.fromArray(first), Stream.fromPull(Effect.succeed(pull)))
+      return (hasHeader ? inflate : inflateRaw)(whole, upstream)
+    }))
+  const ways = new Map<string, Decompress>([
+    ["gzip", gunzip],
+    ["deflate", deflated],
+    ["br", through(() => zlib.createBrotliDecompress())]
+  ])
+  // Since Node 22.15. RFC 9659 limits the window, and so the memory, to 8 MB.
+  if ("createZstdDecompress" in zlib) {
+    const params = { [zlib.constants.ZSTD_d_windowLogMax]: 23 }
+    ways.set("zstd", through(() => zlib.createZstdDecompress({ params })))
+  }
+  const accepted = [...ways.keys()].join(", ")
+  ways.set("x-gzip", gunzip)
+
+  return {
+    baseHeaders: { "accept-encoding": accepted },
+    decoded: (raw, upstream) => {
+      const encoding = raw.headers["content-encoding"]
+      if (encoding === undefined) return raw
+      const encodings = (typeof encoding === "string" ? encoding : encoding.join())
+        .split(",").map((one) => one.trim().toLowerCase()).filter((one) => one !== "" && one !== "identity")
+      // Nothing is not compressed, whatever the header says.
+      const isEmpty = raw.status === 204 || raw.status === 304 || raw.headers["content-length"] === "0"
+      if (encodings.length === 0 || isEmpty) return raw
+      const undo = encodings.map((one) => ways.get(one))
+      if (encodings.length > maxEncodings || undo.includes(undefined)) {
+        const unknown = unusable(upstream, "compressed its answer in a way that is not supported")
+        return { bytes: () => Effect.fail(unknown), stream: Stream.fail(unknown) }
+      }
+      // The last one that was applied is undone first.
+      const stream = undo.reduceRight<Body>((body, one) => one === undefined ? body : one(body, upstream), raw.stream)
+      return { bytes: (maxBytes) => collected(stream, maxBytes, upstream), stream }
+    }
+  }
+})
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
+type Body = Stream.Stream<Uint8Array, RequestHandlingException>
+
+type Decompress = (body: Body, upstream: string) => Body
+
+type Duplex = ReturnType<Parameters<typeof NodeStream.pipeThroughDuplex>[1]["evaluate"]>
+
 /** Each multiplies what a small answer can grow to. */
 const maxEncodings = 2
 
-const formatOf: ReadonlyMap<string, CompressionFormat> = new Map<string, CompressionFormat>([
-  ["gzip", "gzip"],
-  ["x-gzip", "gzip"],
-  ["deflate", "deflate"]
-])
-
-const decompressed = (
-  body: Stream.Stream<Uint8Array, RequestHandlingException>,
-  format: CompressionFormat,
-  upstream: string
-): Stream.Stream<Uint8Array, RequestHandlingException> =>
-  Stream.unwrap(Effect.sync(() => {
-    // The web stream has errors of its own for what fails before it.
-    let before: RequestHandlingException | undefined
-    const source = Stream.toReadableStream(Stream.tapError(body, (error) =>
-      Effect.sync(() => {
-        before = error
-      })))
-    return Stream.fromReadableStream({
-      // The types of Node's streams and of the web's differ in the buffers of their chunks.
-      evaluate: () =>
-        source.pipeThrough<Uint8Array>(new DecompressionStream(format) as ReadableWritablePair<Uint8Array, Uint8Array>),
-      onError: () => before ?? failure(upstream, "InvalidAnswer", "sent an answer whose compression is broken")
-    })
-  }))
-
 const collected = (
-  body: Stream.Stream<Uint8Array, RequestHandlingException>,
+  body: Body,
   maxBytes: number,
   upstream: string
 ): Effect.Effect<Uint8Array, RequestHandlingException> =>

@@ -8,7 +8,6 @@ import type * as Fiber from "effect/Fiber"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import type { Credentials } from "../Credentials.ts"
-import { baseHeaders } from "./compression.ts"
 import type { CallError, CallOptions, Exchange } from "./exchange.ts"
 
 interface Headers {
@@ -31,7 +30,7 @@ export const dressed = (exchange: Exchange, { credentials, getHeaders, headers }
   /** Without headers of the proxy, they differ by the language only. */
   const byLanguage = new BoundedCache<Headers>(20)
   const defaultsIn = (language: string) =>
-    byLanguage.getOrMake(language, () => ({ ...baseHeaders, "accept-language": language, ...shared }))
+    byLanguage.getOrMake(language, () => ({ ...exchange.baseHeaders, "accept-language": language, ...shared }))
   const dress = <A, E, R>(
     options: CallOptions,
     call: (options: CallOptions) => Effect.Effect<A, E, R>
@@ -48,6 +47,7 @@ export const dressed = (exchange: Exchange, { credentials, getHeaders, headers }
         )
     })
   return {
+    baseHeaders: exchange.baseHeaders,
     prepared: exchange.prepared,
     run: (request, options, read) => dress(options, (options) => exchange.run(request, options, read)),
     respond: (request, options) => dress(options, (options) => exchange.respond(request, options))

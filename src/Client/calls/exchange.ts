@@ -25,7 +25,7 @@ import type * as Credentials from "../Credentials.ts"
 import { serviceOf, urlWithin } from "./address.ts"
 import { accepted, type Answer, isSuccess } from "./answer.ts"
 import { withBodyHeaders } from "./bodies.ts"
-import { baseHeaders, decoded } from "./compression.ts"
+import type { Compression } from "./compression.ts"
 import { type Credentialed, makeCredentialed } from "./credentialed.ts"
 import { failureBy, markSent } from "./failures.ts"
 import { headersForOtherOrigin, maxRedirects, redirectOf, type Redirects, withoutBodyHeaders } from "./redirects.ts"
@@ -46,7 +46,7 @@ export interface CallOptions {
   readonly readTimeout: number
   /** The time to send the body, in milliseconds. Defaults to that of the configuration. */
   readonly writeTimeout?: number | undefined
-  /** Headers that the request may replace, by names in lower case. Defaults to {@link baseHeaders}. */
+  /** Headers that the request may replace, by names in lower case. Defaults to {@link Exchange.baseHeaders}. */
   readonly defaultHeaders?: { readonly [name: string]: string } | undefined
   /** Those of the call. They are sent to the root's origin only. */
   readonly credentials?: Credentials.Credentials | undefined
@@ -73,6 +73,8 @@ export type CallError = RequestHandlingException | CircuitOpenError
  * @internal
  */
 export interface Exchange {
+  /** What all requests say unless they say otherwise. */
+  readonly baseHeaders: { readonly [name: string]: string }
   /** Runs what prepares and makes a call: within the deadline, and not while the breaker is open. */
   readonly prepared: <A, E, R>(call: Effect.Effect<A, E, R>, upstream: string) => Effect.Effect<A, E | CallError, R>
   /**
@@ -101,6 +103,7 @@ export interface Shared extends Wire {
   readonly writeTimeout: number
   readonly poolTimeout: number
   readonly maxResponseSize: number
+  readonly compression: Compression
   /** Which redirects are followed by calls that don't say. */
   readonly redirects: Redirects
   /** A body in the form that undici sends. */
@@ -119,14 +122,14 @@ export const makeExchange = (
   const locate = (address: string) => located.getOrMake(address, () => urlWithin(root, address))
   const credentialed = makeCredentialed(origin, (request) => {
     const options = { upstream: serviceOf(request.url), readTimeout: Infinity, redirects: "SameOrigin" } as const
-    return Effect.flatMap(
+    return Effect.map(
       received(
         shared,
         (opened) =>
           send(shared, (address) => urlWithin(origin, address), request, options, noCredentials, opened, undefined),
         options
       ),
-      ({ bytes, headers, status }) => responseOf(request, options.upstream, status, headers, bytes)
+      ({ bytes, headers, status }) => responseOf(request, status, headers, bytes)
     )
   })
   const guarded = <A, E, R>(
@@ -166,6 +169,7 @@ export const makeExchange = (
     )
   }
   return {
+    baseHeaders: shared.compression.baseHeaders,
     prepared: (call, upstream) =>
       inTime(breaker === undefined ? call : Effect.andThen(breaker.calls.check(upstream), call), upstream),
     run: (request, options, read) =>
@@ -175,7 +179,12 @@ export const makeExchange = (
             send(shared, locate, request, options, credentialed, opened, admission),
             (located) =>
               Effect.flatMap(
-                accepted(located.raw, options.upstream, shared.maxResponseSize),
+                accepted(
+                  located.raw,
+                  shared.compression.decoded(located.raw, options.upstream),
+                  options.upstream,
+                  shared.maxResponseSize
+                ),
                 (answer) =>
                   options.isLong === true && admission !== undefined
                     ? Effect.andThen(admission.answered, read(answer))
@@ -193,11 +202,10 @@ export const makeExchange = (
               (opened) => send(shared, locate, request, options, credentialed, opened, admission),
               options
             ),
-            ({ bytes, headers, status }) =>
-              Effect.flatMap(responseOf(request, options.upstream, status, headers, bytes), (one) => {
-                response = one
-                return isSuccess(status) ? Effect.succeed(one) : rejectedResponse(one, options.upstream)
-              })
+            ({ bytes, headers, status }) => {
+              response = responseOf(request, status, headers, bytes)
+              return isSuccess(status) ? Effect.succeed(response) : rejectedResponse(response, options.upstream)
+            }
           )
         // To the breaker and to retries, any other status than 2xx is a failure.
         return Effect.catch(made(request, options, callOf), (error) => {
@@ -240,7 +248,7 @@ const closing = <A, E, R>(use: (opened: Opened) => Effect.Effect<A, E, R>): Effe
  * that can be read.
  */
 const received = (
-  { maxResponseSize }: Shared,
+  { compression, maxResponseSize }: Shared,
   sent: (opened: Opened) => Effect.Effect<Located, CallError>,
   { upstream }: CallOptions
 ) =>
@@ -248,7 +256,7 @@ const received = (
     Effect.flatMap(
       sent(opened),
       ({ headers, raw, status }) => {
-        const bytes = decoded(raw, upstream).bytes(maxResponseSize)
+        const bytes = compression.decoded(raw, upstream).bytes(maxResponseSize)
         return Effect.map(
           isSuccess(status) ? bytes : Effect.orElseSucceed(bytes, () => new Uint8Array(0)),
           (bytes) => ({ headers, status, bytes })
@@ -273,7 +281,8 @@ const send = (
   const url = request.urlParams.params.length === 0 ? within : Option.getOrUndefined(HttpClientRequest.toUrl(request))
   if (within === undefined || url === undefined) return Effect.fail(failureBy(options.upstream, "InvalidRequest"))
   const sendWith = (trace: Message["headers"] | undefined) => {
-    const { credentials, defaultHeaders = baseHeaders, redirects = shared.redirects, upstream } = options
+    const { credentials, defaultHeaders = shared.compression.baseHeaders, redirects = shared.redirects, upstream } =
+      options
     const limits = {
       pool: shared.poolTimeout,
       connect: shared.connectTimeout,

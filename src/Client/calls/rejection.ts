@@ -42,11 +42,13 @@ export const rejected = (raw: Pick<RawAnswer, "status" | "headers">, text: strin
     const message = Predicate.hasProperty(error, "message") ? error.message : undefined
     const service = Predicate.hasProperty(error, "upstream_service") ? error.upstream_service : undefined
     const retryAfter = retryAfterOf(headers["retry-after"], now)
-    const upstreamService = typeof service === "string" ? service : upstream
+    const upstreamService = typeof service === "string" ? beginning(service, 100) : upstream
     return Effect.fail(
       new RequestHandlingException({
         statusCode: status,
-        message: typeof message === "string" ? message : `${upstreamService} answered with status ${status}`,
+        message: typeof message === "string"
+          ? beginning(message, 1_000)
+          : `${upstreamService} answered with status ${status}`,
         upstreamService,
         reason: "Status",
         ...(retryAfter === undefined ? {} : { retryAfter }),
@@ -60,6 +62,12 @@ export const rejected = (raw: Pick<RawAnswer, "status" | "headers">, text: strin
 // internal
 // -----------------------------------------------------------------------------
 
+/** At most `length` characters, and an ellipsis for what follows them: it goes on to callers and into logs. */
+const beginning = (text: string, length: number): string =>
+  text.length <= length
+    ? text
+    : `${text.slice(0, /[\uD800-\uDBFF]/u.test(text.charAt(length - 1)) ? length - 1 : length)}…`
+
 const requiredOf = (status: number, headers: RawHeaders) => {
   const name = requiredHeader.get(status)
   const value = name === undefined ? undefined : headers[name]
@@ -69,11 +77,15 @@ const requiredOf = (status: number, headers: RawHeaders) => {
     : { headers: { [name]: typeof value === "string" ? value : value.join(", ") } }
 }
 
+/** A service that asks for more asks for nothing sensible, in milliseconds. */
+const maxRetryAfter = 86_400_000
+
 /** Seconds, or a date of one of three forms (RFC 9110, sections 10.2.3 and 5.6.7), of which the last has no zone. */
 const retryAfterOf = (value: RawHeaders[string], now: number): Duration.Duration | undefined => {
   if (typeof value !== "string") return undefined
-  if (/^\d{1,9}$/u.test(value)) return Duration.seconds(Number(value))
+  if (/^\d{1,9}$/u.test(value)) return Duration.millis(Math.min(Number(value) * 1_000, maxRetryAfter))
   if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/u.test(value)) return undefined
   const date = DateTime.make(value.endsWith("GMT") ? value : `${value} GMT`)
-  return Option.isNone(date) ? undefined : Duration.millis(Math.max(0, DateTime.toEpochMillis(date.value) - now))
+  if (Option.isNone(date)) return undefined
+  return Duration.millis(Math.min(Math.max(0, DateTime.toEpochMillis(date.value) - now), maxRetryAfter))
 }

@@ -2,32 +2,138 @@
  * Answers as those of Effect's `HttpClient`, read as a whole.
  */
 import * as Effect from "effect/Effect"
+import * as Headers from "effect/http/Headers"
+import * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
-import type { RequestHandlingException } from "../ClientError.ts"
-import { failureBy } from "./failures.ts"
+import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
+import * as Inspectable from "effect/Inspectable"
+import * as Pipeable from "effect/Pipeable"
+import type * as Schema from "effect/Schema"
+import { inUtf8, textOf } from "./bytes.ts"
 import type { RawHeaders } from "./transport.ts"
 
 /** @internal */
 export const responseOf = (
   request: HttpClientRequest.HttpClientRequest,
-  upstream: string,
   status: number,
   headers: RawHeaders,
   bytes: Uint8Array
-): Effect.Effect<HttpClientResponse.HttpClientResponse, RequestHandlingException> =>
-  Effect.try({
-    try: () => {
-      const sent = new Headers()
-      for (const [name, value] of Object.entries(headers)) {
-        // The body is decompressed.
-        if (value === undefined || name === "content-encoding" || name === "content-length") continue
-        for (const one of typeof value === "string" ? [value] : value) sent.append(name, one)
-      }
-      // The body is read from one buffer of its own.
-      const body = bytes.length === 0 ? null : bytes as Uint8Array<ArrayBuffer>
-      return HttpClientResponse.fromWeb(request, new Response(body, { status, headers: sent }))
-    },
-    // A status above 599, for instance.
-    catch: () => failureBy(upstream, "InvalidAnswer")
-  })
+): HttpClientResponse.HttpClientResponse => new ReadResponse(request, status, headers, bytes)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** What nearly all calls read is made of the bytes, which are UTF-8 as all readers of Effect take it. The platform's response is made for the rest. */
+class ReadResponse extends Inspectable.Class implements HttpClientResponse.HttpClientResponse {
+  readonly [HttpIncomingMessage.TypeId]: typeof HttpIncomingMessage.TypeId = HttpIncomingMessage.TypeId
+  readonly [HttpClientResponse.TypeId]: typeof HttpClientResponse.TypeId = HttpClientResponse.TypeId
+  readonly request: HttpClientRequest.HttpClientRequest
+  readonly status: number
+  readonly #bytes: Uint8Array
+  readonly #raw: RawHeaders
+  #headers: Headers.Headers | undefined
+  #web: HttpClientResponse.HttpClientResponse | undefined
+
+  constructor(request: HttpClientRequest.HttpClientRequest, status: number, headers: RawHeaders, bytes: Uint8Array) {
+    super()
+    this.request = request
+    this.status = status
+    this.#raw = headers
+    this.#bytes = inUtf8(bytes, headers["content-type"])
+  }
+
+  get headers(): Headers.Headers {
+    return this.#headers ??= Headers.fromInput(
+      fieldsOf(this.#raw).map(([name, value]) => [name, valueOf(value)] as const)
+    )
+  }
+
+  get text(): Effect.Effect<string> {
+    return Effect.sync(() => this.#text)
+  }
+
+  get json(): Effect.Effect<Schema.Json, HttpClientError.HttpClientError> {
+    return Effect.suspend(() => {
+      const text = this.#text
+      return Effect.try({
+        try: (): Schema.Json => text === "" ? null : JSON.parse(text),
+        catch: (cause) =>
+          new HttpClientError.HttpClientError({
+            reason: new HttpClientError.DecodeError({ request: this.request, response: this, cause })
+          })
+      })
+    })
+  }
+
+  get arrayBuffer(): Effect.Effect<ArrayBuffer> {
+    // A copy, since the bytes may be a part of a larger buffer.
+    return Effect.sync(() => new Uint8Array(this.#bytes).buffer)
+  }
+
+  get stream() {
+    return this.#platform.stream
+  }
+
+  get urlParamsBody() {
+    return this.#platform.urlParamsBody
+  }
+
+  get formData() {
+    return this.#platform.formData
+  }
+
+  get cookies() {
+    return this.#platform.cookies
+  }
+
+  get url() {
+    return this.#platform.url
+  }
+
+  get remoteAddress() {
+    return this.#platform.remoteAddress
+  }
+
+  get upgrade() {
+    return this.#platform.upgrade
+  }
+
+  override toJSON(): unknown {
+    return HttpIncomingMessage.inspect(this, {
+      _id: "HttpClientResponse",
+      request: this.request.toJSON(),
+      status: this.status
+    })
+  }
+
+  pipe() {
+    return Pipeable.pipeArguments(this, arguments)
+  }
+
+  get #text(): string {
+    return textOf(this.#bytes, undefined)
+  }
+
+  get #platform(): HttpClientResponse.HttpClientResponse {
+    if (this.#web !== undefined) return this.#web
+    const headers = fieldsOf(this.#raw).flatMap(([name, value]) =>
+      typeof value === "string" ? [[name, value] as const] : value.map((one) => [name, one] as const)
+    )
+    const body = this.#bytes.length === 0 ? null : new Uint8Array(this.#bytes)
+    // A status that no `Response` has, for instance above 599, is not asked for here.
+    return this.#web = HttpClientResponse.fromWeb(
+      this.request,
+      new Response(body, { headers: headers.map((one) => [...one]) })
+    )
+  }
+}
+
+/** The body is decompressed. */
+const fieldsOf = (raw: RawHeaders) =>
+  Object.entries(raw).flatMap(([name, value]) =>
+    value === undefined || name === "content-encoding" || name === "content-length" ? [] : [[name, value] as const]
+  )
+
+const valueOf = (value: string | ReadonlyArray<string>): string => typeof value === "string" ? value : value.join(", ")

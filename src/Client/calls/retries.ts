@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Predicate from "effect/Predicate"
 import * as Pull from "effect/Pull"
+import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import { millisLeft } from "../../internal/deadline.ts"
 import { isRepeatable } from "../../internal/readOnce.ts"
@@ -85,6 +86,9 @@ export const inTime = <A, E, R>(
 // internal
 // -----------------------------------------------------------------------------
 
+/** How much longer than the service asks some callers wait. */
+const spread = 0.25
+
 /** In milliseconds. A service that asks for a longer wait is not called again. */
 const maxRetryAfter = 60_000
 
@@ -109,9 +113,11 @@ const waitFor = (error: RequestHandlingException, step: Step): Effect.Effect<boo
       (next) => {
         const asked = error.retryAfter === undefined ? 0 : Duration.toMillis(error.retryAfter)
         if (next === undefined || asked > maxRetryAfter) return Effect.succeed(false)
-        const wait = Math.max(Duration.toMillis(next[1]), asked)
-        return Effect.flatMap(millisLeft, (left) =>
-          left !== undefined && wait >= left ? Effect.succeed(false) : Effect.as(Effect.sleep(wait), true))
+        return Effect.flatMap(Effect.all([millisLeft, Random.next]), ([left, random]) => {
+          // Callers who are asked to wait for the same time do not come back at the same time.
+          const wait = Math.max(Duration.toMillis(next[1]), asked * (1 + spread * random))
+          return left !== undefined && wait >= left ? Effect.succeed(false) : Effect.as(Effect.sleep(wait), true)
+        })
       }
     )
   )

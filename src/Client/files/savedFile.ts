@@ -43,8 +43,8 @@ export const destinationOf = Effect.fnUntraced(function*(
 })
 
 /**
- * Saves the bytes under the name in the folder, in the place of an earlier file, and returns the absolute path. The file is
- * on the disk before it gets its name.
+ * Saves the bytes under the name in the folder, in the place of an earlier file, whose mode it gets, and returns the absolute
+ * path. The file is on the disk before it gets its name.
  *
  * @internal
  */
@@ -60,7 +60,10 @@ export const saveFile = <E, R>(
     const part = path.join(folder, `.${(yield* WebCrypto.WebCrypto).randomUUID()}.part`)
     yield* Effect.addFinalizer(() => Effect.ignore(fileSystem.remove(part, { force: true }), { log: "Warn" }))
     yield* Effect.scoped(Effect.gen(function*() {
-      const file = yield* fileSystem.open(part, { flag: "wx" })
+      const mode = yield* modeOf(destination)
+      // Nobody reads it meanwhile who could not read the earlier file.
+      const file = yield* fileSystem.open(part, { flag: "wx", mode })
+      if (mode !== undefined) yield* fileSystem.chmod(part, mode)
       // An interrupted write would still run while the file is closed.
       yield* Stream.runForEach(content, (bytes) => Effect.uninterruptible(file.writeAll(bytes)))
       yield* Effect.uninterruptible(file.sync)
@@ -72,6 +75,14 @@ export const saveFile = <E, R>(
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** The permissions of the file that is replaced; `undefined` if there is none. */
+const modeOf = (destination: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fileSystem) =>
+    fileSystem.stat(destination).pipe(
+      Effect.map(({ mode }) => mode & 0o777),
+      Effect.catchReason("PlatformError", "NotFound", () => Effect.undefined)
+    ))
 
 const existingFolder = Effect.fnUntraced(function*(folder: string, name: string | undefined) {
   const fileSystem = yield* FileSystem.FileSystem
