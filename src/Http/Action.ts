@@ -113,11 +113,16 @@ export interface Endpoint<M extends Model.Any, Name extends string, O extends Op
 }
 
 /**
- * The handlers of actions of the model `M` by their names.
+ * The handlers of actions of the model `M` by their names, where `Results` says what each returns.
  *
  * @category models
  * @since 0.1.0
  */
-export type Handlers<M extends Model.Any, Actions extends HttpApiEndpoint.Constraint> = {
-  readonly [A in Actions as A["identifier"]]: A extends Endpoint<M, infer _N, infer O> ? Handler<M, O, unknown> : never
+export type Handlers<M extends Model.Any, Actions extends HttpApiEndpoint.Constraint, Results> = {
+  readonly [K in keyof Results]: [Operation.Operation.Named<Actions, K>] extends [never]
+    ? Operation.Operation.Surplus<K>
+    : Operation.Operation.Named<Actions, K> extends Endpoint<M, infer _N, infer O> ?
+        & ((model: M["Type"], request: Operation.Request<O>) => Results[K] & Operation.Operation.ResultFor<O>)
+        & Operation.Operation.FailsWith<Results[K], Operation.Operation.DeclaredErrorOf<O>>
+    : never
 }

@@ -136,7 +136,9 @@ export interface KernelEngine<
    * say, and with its log. It takes the layer of the complete service, for `NodeRuntime.runMain`. A failure to start is one
    * line in the log and a non-zero exit code.
    */
-  readonly launch: <A, E, R>(layer: Layer.Layer<A, E, R>) => Effect.Effect<never, StartFailed, R>
+  readonly launch: <A, E, R>(
+    layer: Layer.Layer<A, E, R> & KernelEngine.WithStore<R>
+  ) => Effect.Effect<never, StartFailed, R>
   /** Serves the resources on the current HTTP server: one on a random port, or a shared one. */
   readonly layerServe: Layer.Layer<
     Repositories,
@@ -243,6 +245,11 @@ export declare namespace KernelEngine {
     | HttpRouter.Provided
     | ("security" extends Guards ? CurrentUser : never)
   >
+
+  /** What `launch` takes: in the place of a layer without a store stands a message, which no layer is. */
+  export type WithStore<R> = DocumentStore extends R
+    ? "No layer provides the store: Layer.provide(EmbeddedStore.layer), or MongoStore.layer"
+    : unknown
 
   /** The part of a resource's group that tells its model. */
   export interface OfModel<M extends Model.Any> {

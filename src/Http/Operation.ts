@@ -93,10 +93,16 @@ export interface Operation<Name extends string, O extends Options, R> {
  * @since 0.1.0
  */
 export declare namespace Operation {
-  /** The handlers of operations by their names. */
-  export type HandlersFor<Endpoints extends HttpApiEndpoint.Constraint> = {
-    readonly [E in Endpoints as E["identifier"]]: E extends Endpoint<infer _N, infer O> ? Handler<O, unknown> : never
+  /** The handlers of operations by their names, where `Results` says what each returns. */
+  export type HandlersFor<Endpoints extends HttpApiEndpoint.Constraint, Results> = {
+    readonly [K in keyof Results]: [Named<Endpoints, K>] extends [never] ? Surplus<K>
+      : Named<Endpoints, K> extends Endpoint<infer _N, infer O>
+        ? ((request: Request<O>) => Results[K] & ResultFor<O>) & FailsWith<Results[K], DeclaredErrorOf<O>>
+      : never
   }
+
+  /** The endpoint of this name. */
+  export type Named<Endpoints, Name> = Endpoints extends { readonly identifier: Name } ? Endpoints : never
 
   /**
    * A function that returns `Result` may only fail with `Declared`: `unknown` if it does, and otherwise a message that
@@ -143,10 +149,8 @@ export declare namespace Operation {
   /** What a handler returns, whatever it fails with and needs. */
   export type ResultFor<O extends Options> = Effect.Effect<SuccessOf<O>["Type"], unknown, unknown>
 
-  /** The services that handlers need. */
-  export type ServicesOf<H> = {
-    readonly [K in keyof H]: H[K] extends (...args: never) => Effect.Effect<infer _A, infer _E, infer R> ? R : never
-  }[keyof H]
+  /** The services that handlers with these results need. */
+  export type ServicesOf<Results> = { readonly [K in keyof Results]: Effect.Services<Results[K]> }[keyof Results]
 
   /**
    * The type of options with mistakes that their own types can't show: names that are no option, and parameters that the

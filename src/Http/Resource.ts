@@ -132,18 +132,21 @@ export interface Access<
    * Admits holders of a permission to methods, and to actions by their names. Defaults to all methods, and the actions
    * without a rule of their own.
    */
-  readonly require: <const P extends Permission.OneOrMore, On extends Methods | Actions["identifier"] = Methods>(
-    permission: P,
+  readonly require: <
+    const P extends Permission.OneOrMore | string,
+    On extends Methods | Actions["identifier"] = Methods
+  >(
+    permission: Permission.Given<P>,
     methods?: On | ReadonlyArray<On>
   ) => Resource<M, Methods, Actions, Opened<E, P, On>, R | Permission.ServicesOf<P>>
   /** Like `require`, for some documents and some of their fields. */
   readonly grant: <
-    const P extends Permission.OneOrMore,
+    const P extends Permission.OneOrMore | string,
     On extends Methods | Actions["identifier"] = Methods,
     R2 = never,
     const Hidden extends Query.Path<M> = never
   >(
-    permission: P,
+    permission: Permission.Given<P>,
     options: Grant.Options<M, On, Grant.Me<P>, R2, Hidden>
   ) => Resource<M, Methods, Actions, Hiding<Opened<E, P, On>, Hidden>, R | R2 | Permission.ServicesOf<P>>
   /**
@@ -172,17 +175,24 @@ export interface DeclaredAccess<
   /** Denies everything to everybody: takes the rules away that were added before. */
   readonly denyAll: () => Implemented<M, Methods, Actions, E, R>
   /** Admits holders of a permission to methods, and to actions by their names: see `Access`. */
-  readonly require: <const P extends Permission.OneOrMore, On extends Methods | Actions["identifier"] = Methods>(
-    permission: P & Operation.Operation.DeclaredOpen<P, On, E["open"] | Operation.Operation.OpenIn<Actions>>,
+  readonly require: <
+    const P extends Permission.OneOrMore | string,
+    On extends Methods | Actions["identifier"] = Methods
+  >(
+    permission:
+      & Permission.Given<P>
+      & Operation.Operation.DeclaredOpen<P, On, E["open"] | Operation.Operation.OpenIn<Actions>>,
     methods?: On | ReadonlyArray<On>
   ) => Implemented<M, Methods, Actions, E, R | Permission.ServicesOf<P>>
   /** Like `require`, for some documents and some of their fields. */
   readonly grant: <
-    const P extends Permission.OneOrMore,
+    const P extends Permission.OneOrMore | string,
     On extends Methods | Actions["identifier"] = Methods,
     R2 = never
   >(
-    permission: P & Operation.Operation.DeclaredOpen<P, On, E["open"] | Operation.Operation.OpenIn<Actions>>,
+    permission:
+      & Permission.Given<P>
+      & Operation.Operation.DeclaredOpen<P, On, E["open"] | Operation.Operation.OpenIn<Actions>>,
     options: Grant.Options<M, On, Grant.Me<P>, R2, E["hidden"]>
   ) => Implemented<M, Methods, Actions, E, R | R2 | Permission.ServicesOf<P>>
   /** Limits everybody to some documents: see `Access`. */
@@ -339,14 +349,12 @@ export const implement: {
     Methods extends Method,
     Actions extends HttpApiEndpoint.Constraint,
     E extends Endpoint.ByMethod.Errors,
-    H extends Action.Handlers<M, Actions>
+    Results extends { readonly [K in Actions["identifier"]]: unknown }
   >(
     description: Description<M, Methods, Actions, E>,
-    handlers:
-      & H
-      & { readonly [K in Exclude<keyof H, keyof Action.Handlers<M, Actions>>]: Operation.Operation.Surplus<K> },
+    handlers: Action.Handlers<M, Actions, Results>,
     options?: HookOptions
-  ): Implemented<M, Methods, Actions, E, Operation.Operation.ServicesOf<H>>
+  ): Implemented<M, Methods, Actions, E, Operation.Operation.ServicesOf<Results>>
 } = (description: AnyDescription, handlers: object = {}, options?: HookOptions) =>
   // The type declares the handlers' types and services.
   makeImplemented({

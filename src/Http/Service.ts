@@ -115,10 +115,10 @@ export interface Service<in out Name extends string, in out Endpoints extends Ht
    * callers without credentials has the option `anonymous`.
    */
   readonly require: <
-    const P extends Permission.OneOrMore,
+    const P extends Permission.OneOrMore | string,
     On extends Endpoints["identifier"] = Endpoints["identifier"]
   >(
-    permission: P & Operation.Operation.DeclaredOpen<P, On, Operation.Operation.OpenIn<Endpoints>>,
+    permission: Permission.Given<P> & Operation.Operation.DeclaredOpen<P, On, Operation.Operation.OpenIn<Endpoints>>,
     operations?: On | ReadonlyArray<On>
   ) => Service<Name, Endpoints, R | Permission.ServicesOf<P>>
 }
@@ -136,10 +136,10 @@ export interface Implemented<in out Name extends string, in out Endpoints extend
   readonly denyAll: () => Implemented<Name, Endpoints, R>
   /** Admits holders of a permission to operations, by default to all without a rule of their own. */
   readonly require: <
-    const P extends Permission.OneOrMore,
+    const P extends Permission.OneOrMore | string,
     On extends Endpoints["identifier"] = Endpoints["identifier"]
   >(
-    permission: P & Operation.Operation.DeclaredOpen<P, On, Operation.Operation.OpenIn<Endpoints>>,
+    permission: Permission.Given<P> & Operation.Operation.DeclaredOpen<P, On, Operation.Operation.OpenIn<Endpoints>>,
     operations?: On | ReadonlyArray<On>
   ) => Implemented<Name, Endpoints, R | Permission.ServicesOf<P>>
 }
@@ -201,15 +201,11 @@ export const describe = <const Name extends string>(name: Name): Description<Nam
 export const implement = <
   Name extends string,
   Endpoints extends HttpApiEndpoint.Constraint,
-  H extends Operation.Operation.HandlersFor<Endpoints>
+  Results extends { readonly [K in Endpoints["identifier"]]: unknown }
 >(
   description: Description<Name, Endpoints>,
-  handlers:
-    & H
-    & {
-      readonly [K in Exclude<keyof H, keyof Operation.Operation.HandlersFor<Endpoints>>]: Operation.Operation.Surplus<K>
-    }
-): Implemented<Name, Endpoints, Operation.Operation.ServicesOf<H>> =>
+  handlers: Operation.Operation.HandlersFor<Endpoints, Results>
+): Implemented<Name, Endpoints, Operation.Operation.ServicesOf<Results>> =>
   // The type declares the handlers' types and services.
   makeImplemented({ description, handlers: new Map(Object.entries(handlers)), rules: Grant.noRules }) as never
 

@@ -59,6 +59,15 @@ export interface Any {
 export type OneOrMore = Any | ReadonlyArray<Any>
 
 /**
+ * What a rule takes: one or more permissions. In the place of a text stands a message that names the permission, which no text
+ * is.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Given<P> = P extends string ? `Role("${P}") is a permission, and a text is not` : P
+
+/**
  * Whether one of the permissions admits callers without credentials.
  *
  * @category models
