@@ -11,28 +11,30 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { DeclarationError } from "../internal/declarationError.ts"
 import { durationConfig } from "../internal/durationConfig.ts"
+import { keyConfig, type Path } from "../internal/keyConfig.ts"
 import { bytesOf } from "../internal/sizes.ts"
 import type * as CircuitBreaker from "./CircuitBreaker.ts"
 
-const optional = <A>(name: string, expected: string, parse: (text: string) => A | undefined) =>
-  Config.option(Config.String(name)).pipe(Config.mapEffect((text) => {
+const optional = <A>(name: Path, expected: string, parse: (text: string) => A | undefined) =>
+  Config.option(keyConfig(Config.String, "CLIENT", ...name)).pipe(Config.mapEffect((text) => {
     if (Option.isNone(text)) return Effect.succeed(undefined)
     const value = parse(text.value)
     return value === undefined
       ? Effect.fail(
-        new Config.ConfigError(new ConfigProvider.SourceError({ message: `${name}: expected ${expected}` }))
+        new Config.ConfigError(new ConfigProvider.SourceError({ message: `${name.at(-1)}: expected ${expected}` }))
       )
       : Effect.succeed(value)
   }))
 
-const integer = (name: string, minimum: number) =>
+const integer = (minimum: number, ...name: Path) =>
   optional(
     name,
     `a whole number from ${minimum}`,
     (text) => /^\s*\d{1,9}\s*$/u.test(text) && Number(text) >= minimum ? Number(text) : undefined
   )
 
-const size = (name: string) => optional(name, "a number of bytes, or a size such as \"10 MB\"", (text) => bytesOf(text))
+const size = (...name: Path) =>
+  optional(name, "a number of bytes, or a size such as \"10 MB\"", (text) => bytesOf(text))
 
 /**
  * The configuration of the client that calls other services.
@@ -79,28 +81,25 @@ export interface HttpClientConfig {
  * @since 0.1.0
  */
 export const config: Config.Config<HttpClientConfig> = Config.all({
-  maxConnections: integer("MAX_CONNECTIONS", 1),
-  maxKeepaliveConnections: integer("MAX_KEEPALIVE_CONNECTIONS", 0),
-  keepaliveExpiry: durationConfig("KEEPALIVE_EXPIRY"),
-  connectTimeout: durationConfig("CONNECT_TIMEOUT"),
-  readTimeout: durationConfig("READ_TIMEOUT"),
-  writeTimeout: durationConfig("WRITE_TIMEOUT"),
-  poolTimeout: durationConfig("POOL_TIMEOUT"),
-  maxQueued: integer("MAX_QUEUED", 0),
+  maxConnections: integer(1, "MAX_CONNECTIONS"),
+  maxKeepaliveConnections: integer(0, "MAX_KEEPALIVE_CONNECTIONS"),
+  keepaliveExpiry: durationConfig("CLIENT", "KEEPALIVE_EXPIRY"),
+  connectTimeout: durationConfig("CLIENT", "CONNECT_TIMEOUT"),
+  readTimeout: durationConfig("CLIENT", "READ_TIMEOUT"),
+  writeTimeout: durationConfig("CLIENT", "WRITE_TIMEOUT"),
+  poolTimeout: durationConfig("CLIENT", "POOL_TIMEOUT"),
+  maxQueued: integer(0, "MAX_QUEUED"),
   maxResponseSize: size("MAX_RESPONSE_SIZE"),
-  shutdownTimeout: durationConfig("SHUTDOWN_TIMEOUT"),
+  shutdownTimeout: durationConfig("CLIENT", "SHUTDOWN_TIMEOUT"),
   circuitBreaker: Config.map(
-    Config.nested(
-      Config.all({
-        failureThreshold: integer("FAILURE_THRESHOLD", 1),
-        recoveryTimeout: durationConfig("RECOVERY_TIMEOUT"),
-        halfOpenMaxCalls: integer("HALF_OPEN_MAX_CALLS", 1)
-      }),
-      "CIRCUIT_BREAKER"
-    ),
+    Config.all({
+      failureThreshold: integer(1, "CIRCUIT_BREAKER", "FAILURE_THRESHOLD"),
+      recoveryTimeout: durationConfig("CLIENT", "CIRCUIT_BREAKER", "RECOVERY_TIMEOUT"),
+      halfOpenMaxCalls: integer(1, "CIRCUIT_BREAKER", "HALF_OPEN_MAX_CALLS")
+    }),
     (breaker) => Object.values(breaker).every((value) => value === undefined) ? undefined : breaker
   )
-}).pipe(Config.nested("CLIENT"), Config.nested("APPKERNEL"))
+})
 
 /**
  * A configuration with its defaults, in milliseconds and bytes.

@@ -56,6 +56,7 @@ import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import { keyConfig } from "../internal/keyConfig.ts"
 import type { Languages, Options, TranslationsInvalid } from "./messages/language.ts"
 
 export type { Arguments } from "./messages/message.ts"
@@ -101,9 +102,9 @@ export const Translations: Context.Reference<Translations> = Context.Reference<T
  * @since 0.1.0
  */
 export const config: Config.Config<Options> = Config.all({
-  path: Config.String("PATH").pipe(Config.withDefault("./translations")),
-  languages: Config.Array(Schema.String, "LANGUAGES").pipe(Config.withDefault([]))
-}).pipe(Config.nested("I18N"), Config.nested("APPKERNEL"))
+  path: keyConfig(Config.String, "I18N", "PATH").pipe(Config.withDefault("./translations")),
+  languages: keyConfig((name) => Config.Array(Schema.String, name), "I18N", "LANGUAGES").pipe(Config.withDefault([]))
+})
 
 /**
  * Reads the catalogues and compiles their messages.

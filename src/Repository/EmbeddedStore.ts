@@ -69,6 +69,7 @@ import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import { keyConfig } from "../internal/keyConfig.ts"
 import { DocumentStore } from "./DocumentStore.ts"
 import type { Verification } from "./embedded/store/verify.ts"
 import type { StoreUnavailable } from "./RepositoryError.ts"
@@ -94,8 +95,8 @@ export interface Options {
  * @since 0.1.0
  */
 export const config: Config.Config<Options> = Config.all({
-  path: Config.String("PATH").pipe(Config.withDefault("./data"))
-}).pipe(Config.nested("EMBEDDED"), Config.nested("APPKERNEL"))
+  path: keyConfig(Config.String, "EMBEDDED", "PATH").pipe(Config.withDefault("./data"))
+})
 
 /**
  * A store in a folder. When the scope closes, pending writes are completed first. Fails with `StoreUnavailable` when the

@@ -35,6 +35,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { durationConfig } from "../internal/durationConfig.ts"
+import { keyConfig } from "../internal/keyConfig.ts"
 import { DocumentStore } from "./DocumentStore.ts"
 import { parseAddress } from "./mongo/connectionString.ts"
 import { StoreUnavailable } from "./RepositoryError.ts"
@@ -82,12 +83,12 @@ export interface Options {
  * @since 0.1.0
  */
 export const config: Config.Config<Options> = Config.all({
-  host: Config.Redacted("HOST").pipe(Config.withDefault(Redacted.make("localhost"))),
-  db: Config.option(Config.String("DB")).pipe(Config.map(Option.getOrUndefined)),
-  connectTimeout: durationConfig("CONNECT_TIMEOUT"),
-  serverSelectionTimeout: durationConfig("SERVER_SELECTION_TIMEOUT"),
-  socketTimeout: durationConfig("SOCKET_TIMEOUT")
-}).pipe(Config.nested("MONGO"), Config.nested("APPKERNEL"))
+  host: keyConfig(Config.Redacted, "MONGO", "HOST").pipe(Config.withDefault(Redacted.make("localhost"))),
+  db: Config.option(keyConfig(Config.String, "MONGO", "DB")).pipe(Config.map(Option.getOrUndefined)),
+  connectTimeout: durationConfig("MONGO", "CONNECT_TIMEOUT"),
+  serverSelectionTimeout: durationConfig("MONGO", "SERVER_SELECTION_TIMEOUT"),
+  socketTimeout: durationConfig("MONGO", "SOCKET_TIMEOUT")
+})
 
 /**
  * Whether `appkernel.mongo.host` is configured, for programs that use another store if it is not.
@@ -95,10 +96,9 @@ export const config: Config.Config<Options> = Config.all({
  * @category models
  * @since 0.1.0
  */
-export const configured: Config.Config<boolean> = Config.option(Config.Redacted("HOST")).pipe(
-  Config.map(Option.isSome),
-  Config.nested("MONGO"),
-  Config.nested("APPKERNEL")
+export const configured: Config.Config<boolean> = Config.map(
+  Config.option(keyConfig(Config.Redacted, "MONGO", "HOST")),
+  Option.isSome
 )
 
 /**

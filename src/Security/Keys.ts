@@ -35,6 +35,7 @@ import * as Path from "effect/Path"
 import * as Redacted from "effect/Redacted"
 import type * as jose from "jose"
 import { Application } from "../internal/application.ts"
+import { keyConfig } from "../internal/keyConfig.ts"
 import type * as keyPair from "./keys/keyPair.ts"
 import { writePair } from "./keys/pairFiles.ts"
 import { KeysInvalid } from "./SecurityError.ts"
@@ -215,20 +216,18 @@ interface Pair {
 }
 
 /** An empty variable counts as not set. */
-const optional = (name: string) =>
-  Config.option(Config.String(name)).pipe(
+const present = (config: Config.Config<string>) =>
+  Config.option(config).pipe(
     Config.map((value) => Option.getOrUndefined(Option.filter(value, (text) => text !== "")))
   )
 
-const inAppkernel = Config.nested("APPKERNEL")
-
 const configuration = Config.all({
-  privateFirst: optional("PRIVATE_KEY_PATH").pipe(inAppkernel),
-  privateNext: optional("PRIVATE_KEY_PATH").pipe(Config.nested("SECURITY"), inAppkernel),
-  publicFirst: optional("PUBLIC_KEY_PATH").pipe(inAppkernel),
-  publicNext: optional("PUBLIC_KEY_PATH").pipe(Config.nested("SECURITY"), inAppkernel),
-  dataDir: optional("PATH").pipe(Config.nested("EMBEDDED"), inAppkernel),
-  environment: optional("NODE_ENV")
+  privateFirst: present(keyConfig(Config.String, "PRIVATE_KEY_PATH")),
+  privateNext: present(keyConfig(Config.String, "SECURITY", "PRIVATE_KEY_PATH")),
+  publicFirst: present(keyConfig(Config.String, "PUBLIC_KEY_PATH")),
+  publicNext: present(keyConfig(Config.String, "SECURITY", "PUBLIC_KEY_PATH")),
+  dataDir: present(keyConfig(Config.String, "EMBEDDED", "PATH")),
+  environment: present(Config.String("NODE_ENV"))
 }).pipe(Config.map(({ dataDir, environment, privateFirst, privateNext, publicFirst, publicNext }) => ({
   dataDir: dataDir ?? "./data",
   isDevelopment: environment === "development" || environment === "test",

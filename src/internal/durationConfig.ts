@@ -6,6 +6,7 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { keyConfig, type Path } from "./keyConfig.ts"
 
 /**
  * Parses a duration; `undefined` for any other text.
@@ -23,15 +24,15 @@ export const durationOf = (text: string): Duration.Duration | undefined =>
  *
  * @internal
  */
-export const durationConfig = (name: string): Config.Config<Duration.Duration | undefined> =>
-  Config.option(Config.String(name)).pipe(Config.mapEffect((text) => {
+export const durationConfig = (...path: Path): Config.Config<Duration.Duration | undefined> =>
+  Config.option(keyConfig(Config.String, ...path)).pipe(Config.mapEffect((text) => {
     if (text._tag === "None") return Effect.succeed(undefined)
     const duration = durationOf(text.value)
     return duration === undefined
       ? Effect.fail(
         new Config.ConfigError(
           new ConfigProvider.SourceError({
-            message: `${name}: expected a number of seconds, or a time such as "30 seconds" or "500 millis"`
+            message: `${path.at(-1)}: expected a number of seconds, or a time such as "30 seconds" or "500 millis"`
           })
         )
       )

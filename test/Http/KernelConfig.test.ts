@@ -285,10 +285,15 @@ describe("KernelConfig / reading", () => {
       const other = "appkernel: { server: { port: 1, backlog: 7 }, mongo: { host: elsewhere } }"
       assert.deepStrictEqual(yield* Effect.provide(everything, read(other)), expected)
       // Without the file's layer as well.
-      const host = Effect.map(MongoStore.config, ({ host }) => host)
+      const host = Effect.map(everything, ({ mongo }) => mongo.host)
       const own = { appkernel: { mongo: { host: "mongodb://db" }, query: { timeout: -1, timeuot: 3 } } }
       const provided = ConfigProvider.layer(ConfigProvider.fromUnknown(own))
-      assert.deepStrictEqual(yield* Effect.provide(host, provided), Redacted.make("mongodb://db"))
+      assert.strictEqual(yield* Effect.provide(host, provided), "mongodb://db")
+      const { client, cors, embedded, i18n, mongo, server } = yield* Effect.provide(
+        everything,
+        ConfigProvider.layer(given)
+      )
+      assert.deepStrictEqual({ ...expected, client, cors, embedded, i18n, mongo, server }, expected)
       const problems = yield* Effect.flip(Effect.provide(Effect.void, layerOf({}, ConfigProvider.fromUnknown(own))))
       assert.include(String(problems), "appkernel.query.timeout of the program is a number, expected")
     }))
