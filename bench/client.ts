@@ -9,10 +9,11 @@ import * as assert from "node:assert/strict"
 import * as fs from "node:fs"
 import * as http from "node:http"
 import { parseArgs } from "node:util"
-import { HttpClientFactory } from "../src/index.ts"
-import { seeds } from "./data.ts"
+import { HttpClientFactory, KernelApi, Model, Resource, Service } from "../src/index.ts"
+import { called, seeds } from "./data.ts"
 import { startServer } from "./processes.ts"
 import { chosen, median, positive, print, printMachine } from "./report.ts"
+import { fields, partsOf } from "./servers/model.ts"
 
 const { values: options } = parseArgs({
   options: {
@@ -20,7 +21,7 @@ const { values: options } = parseArgs({
     rounds: { type: "string", default: "7" },
     seconds: { type: "string", default: "2" },
     rows: { type: "string", default: "get,post" },
-    clients: { type: "string", default: "undici,ours,got,axios" },
+    clients: { type: "string", default: "undici,ours,typed,got,axios" },
     json: { type: "string" }
   }
 })
@@ -83,7 +84,22 @@ const factory = await Effect.runPromise(Effect.provideService(
   Scope.Scope,
   Scope.makeUnsafe()
 ))
+class Product extends Model.Class<Product>()("Product", fields) {}
+
+const api = KernelApi.make("bench")
+  .register(Resource.describe(Product, { methods: ["GET"] }))
+  .register(
+    Service.describe("Catalogue").operation("replace", {
+      method: "POST",
+      path: "./replace",
+      payload: Product,
+      success: Product
+    })
+  )
+const typed = await Effect.runPromise(factory.typed(api, server.url, { circuitBreaker: {} }))
 const proxy = await Effect.runPromise(factory.get<"products">(server.url, { circuitBreaker: {} }))
+
+const sent = partsOf(seeds[1] ?? assert.fail())
 
 const contestants = new Map<string, { readonly [row: string]: Contestant }>([
   ["undici", {
@@ -97,6 +113,10 @@ const contestants = new Map<string, { readonly [row: string]: Contestant }>([
     get: ofEffect(Effect.map(proxy.products.get(), ([, body]) => body)),
     post: ofEffect(Effect.map(proxy.products.post({ payload }), ([, body]) => body))
   }],
+  ["typed", {
+    get: ofEffect(typed.products.get({ params: { id: seeds[0]?.id ?? "" } })),
+    post: ofEffect(typed.catalogues.replace({ payload: sent }))
+  }],
   ["got", {
     get: of(() => gotClient.get(url).json()),
     post: of(() => gotClient.post(url, { json: payload }).json())
@@ -109,7 +129,7 @@ const contestants = new Map<string, { readonly [row: string]: Contestant }>([
 
 const clients = chosen("clients", options.clients, contestants)
 const rows = options.rows.split(",")
-const expected: unknown = JSON.parse(JSON.stringify({ _type: "Product", ...seeds[0] }))
+const expected: unknown = JSON.parse(called)
 const samples: Array<
   { readonly row: string; readonly client: string; readonly rate: number; readonly micros: number }
 > = []
@@ -121,7 +141,7 @@ console.log(
 for (const row of rows) {
   for (const [name, { [row]: contestant }] of clients) {
     assert.ok(contestant !== undefined, `--rows takes get and post, not ${row}`)
-    assert.deepEqual(await contestant.call(), expected, name)
+    assert.deepEqual(JSON.parse(JSON.stringify(await contestant.call())), expected, name)
     await contestant.load(performance.now() + 1_000)
   }
   for (let round = 0; round < rounds; round++) {

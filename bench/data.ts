@@ -60,6 +60,13 @@ const seed = (index: number): Product => ({
 /** The products at the start, in the order of their ids; the same ones in every process. */
 export const seeds: ReadonlyArray<Product> = Array.from({ length: count }, (_, index) => seed(index))
 
+/** What a service that is called answers, as the framework's services write a product. */
+export const called: string = JSON.stringify({
+  _type: "Product",
+  ...seeds[0],
+  dimensions: { _type: "Dimensions", ...seeds[0]?.dimensions }
+})
+
 /** The body of a create that succeeds. */
 export const validBody: NewProduct = {
   code: "ART-9000",

@@ -2,9 +2,9 @@
  * A service to call: it answers every request with the same document.
  */
 import * as Http from "node:http"
-import { seeds } from "../data.ts"
+import { called } from "../data.ts"
 
-const body = JSON.stringify({ _type: "Product", ...seeds[0] })
+const body = called
 const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) }
 
 const server = Http.createServer({ keepAliveTimeout: 60_000 }, (request, response) => {

@@ -18,6 +18,7 @@ import * as Credentials from "../Client/Credentials.ts"
 import type { Transport } from "../Client/HttpClientFactory.ts"
 import type * as Model from "../Model/Model.ts"
 import type * as Documents from "./description/documents.ts"
+import { readersOf } from "./description/plainAnswers.ts"
 import type { ListQuery } from "./description/requests.ts"
 import type * as Endpoint from "./Endpoint.ts"
 import * as HttpError from "./HttpError.ts"
@@ -310,8 +311,20 @@ export const over = (described: { readonly api: HttpApi.Top }, transport: Transp
   // The types above describe how `withParts` changes the platform's calls, and the transport says what they fail with. No
   // middleware of a description needs a client's part.
   Effect.map(
-    HttpApiClient.makeWith(exactly(described.api), { httpClient: transport.httpClient, baseUrl: transport.root }),
-    (client) => withParts(Object(client), (call) => transport.settle<unknown, never, never>(call))
+    Effect.all([exactly(described.api), described.api].map((api) =>
+      HttpApiClient.makeWith(api, {
+        httpClient: transport.httpClient,
+        baseUrl: transport.root,
+        transformResponse: transport.transformResponse
+      })
+    )),
+    ([client, bare]) => {
+      const readers = readersOf(described.api)
+      return withParts(Object(client), {
+        bare: Object(bare),
+        settle: (call, group, name) => transport.settle<unknown, never, never>(call, readers.get(group)?.get(name))
+      })
+    }
   ) as never
 
 // -----------------------------------------------------------------------------
@@ -337,17 +350,32 @@ type Call = Effect.Effect<unknown, HttpClientError.HttpClientError | Schema.Sche
 
 type Groups = { readonly [group: string]: { readonly [name: string]: (request: object) => Call } }
 
-/** Adds missing parts to calls, since the platform's client encodes every part that an endpoint has. */
-const withParts = (client: object, settle?: (call: Call) => Effect.Effect<unknown, RequestHandlingException>) =>
+/**
+ * Adds missing parts to calls, since the platform's client encodes every part that an endpoint has. Calls without parts are
+ * those of `bare`, which does not look for undeclared keys in them: to look takes as long as to send.
+ */
+const withParts = (
+  client: object,
+  { bare = client, settle = (call) => call }: {
+    readonly bare?: object
+    readonly settle?: (call: Call, group: string, name: string) => Effect.Effect<unknown, unknown>
+  } = {}
+) =>
   // A client consists of groups, and a group of calls.
-  mapValues(client as Groups, (group) =>
-    mapValues(group, (call) => (request: object = {}) => {
-      const made = call({ query: {}, headers: {}, ...request })
-      return settle === undefined ? made : settle(made)
+  mapValues(client as Groups, (group, groupName) =>
+    mapValues(group, (call, name) => {
+      const callBare = (bare as Groups)[groupName]?.[name] ?? call
+      return (request: object = {}) => {
+        const hasParts = "query" in request || "headers" in request || "payload" in request
+        return settle((hasParts ? call : callBare)({ query: {}, headers: {}, ...request }), groupName, name)
+      }
     }))
 
-const mapValues = <A, B>(record: { readonly [key: string]: A }, f: (value: A) => B): { readonly [key: string]: B } =>
-  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, f(value)]))
+const mapValues = <A, B>(
+  record: { readonly [key: string]: A },
+  f: (value: A, key: string) => B
+): { readonly [key: string]: B } =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, f(value, key)]))
 
 const isOfService = (error: unknown): error is HttpError.HttpError | HttpError.NotModified =>
   error instanceof HttpError.NotModified || isTagged(error) && HttpError.isHttpError(error)

@@ -63,6 +63,27 @@ describe("A typed client of another service", () => {
       assert.isTrue(bank instanceof UpstreamError && bank.code === 422 && bank.upstream_service === "bank")
     }).pipe(Effect.provide(layer)))
 
+  it.live("reads its own answers where its headers come of another typed call, in the same fiber", () =>
+    Effect.gen(function*() {
+      const { baseUrl, repositories } = yield* users.test()
+      yield* repositories.users.insert(new User({ id: "U1", name: "Ann" }))
+      const inner = yield* HttpClientFactory.typed(users, baseUrl)
+      const getHeaders = Effect.gen(function*() {
+        const missing = yield* Effect.flip(inner.users.get({ params: { id: "U-none" } }))
+        const { result } = yield* Effect.orDie(inner.secrets.tell())
+        return { "x-told": `${missing._tag} ${result}` }
+      }).pipe(Effect.orDie)
+      const outer = yield* HttpClientFactory.typed(users, baseUrl, { getHeaders })
+      assert.strictEqual((yield* outer.users.get({ params: { id: "U1" } })).name, "Ann")
+      assert.strictEqual(
+        (yield* Effect.flip(outer.users.get({ params: { id: "U2" } }))).message,
+        "User U2 does not exist"
+      )
+      const away = yield* HttpClientFactory.typed(users, yield* nobody, { getHeaders })
+      const failure = yield* Effect.flip(away.users.get({ params: { id: "U1" } }))
+      assert.deepInclude({ ...failure }, { reason: "Refused", statusCode: 500 })
+    }).pipe(Effect.provide(layer)))
+
   it.live("fails as proxies do with what the service does not declare, and shares their breaker", () =>
     Effect.gen(function*() {
       const { url } = yield* upstream(({ url }, response) => {

@@ -9,6 +9,7 @@ import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import * as Inspectable from "effect/Inspectable"
 import * as Pipeable from "effect/Pipeable"
+import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import { inUtf8, textOf } from "./bytes.ts"
 import type { RawHeaders } from "./transport.ts"
@@ -45,9 +46,11 @@ class ReadResponse extends Inspectable.Class implements HttpClientResponse.HttpC
   }
 
   get headers(): Headers.Headers {
-    return this.#headers ??= Headers.fromInput(
-      fieldsOf(this.#raw).map(([name, value]) => [name, valueOf(value)] as const)
-    )
+    if (this.#headers !== undefined) return this.#headers
+    const fields: { [name: string]: string } = {}
+    for (const [name, value] of fieldsOf(this.#raw)) fields[name] = typeof value === "string" ? value : value.join(", ")
+    // Their names are in lower case.
+    return this.#headers = Headers.fromRecordUnsafe(fields)
   }
 
   get text(): Effect.Effect<string> {
@@ -57,13 +60,12 @@ class ReadResponse extends Inspectable.Class implements HttpClientResponse.HttpC
   get json(): Effect.Effect<Schema.Json, HttpClientError.HttpClientError> {
     return Effect.suspend(() => {
       const text = this.#text
-      return Effect.try({
-        try: (): Schema.Json => text === "" ? null : JSON.parse(text),
-        catch: (cause) =>
-          new HttpClientError.HttpClientError({
-            reason: new HttpClientError.DecodeError({ request: this.request, response: this, cause })
-          })
-      })
+      const value = Result.try((): Schema.Json => text === "" ? null : JSON.parse(text))
+      return Result.isSuccess(value) ? Effect.succeed(value.success) : Effect.fail(
+        new HttpClientError.HttpClientError({
+          reason: new HttpClientError.DecodeError({ request: this.request, response: this, cause: value.failure })
+        })
+      )
     })
   }
 
@@ -118,15 +120,13 @@ class ReadResponse extends Inspectable.Class implements HttpClientResponse.HttpC
 
   get #platform(): HttpClientResponse.HttpClientResponse {
     if (this.#web !== undefined) return this.#web
-    const headers = fieldsOf(this.#raw).flatMap(([name, value]) =>
-      typeof value === "string" ? [[name, value] as const] : value.map((one) => [name, one] as const)
-    )
+    const headers: Array<[string, string]> = []
+    for (const [name, value] of fieldsOf(this.#raw)) {
+      for (const one of typeof value === "string" ? [value] : value) headers.push([name, one])
+    }
     const body = this.#bytes.length === 0 ? null : new Uint8Array(this.#bytes)
     // A status that no `Response` has, for instance above 599, is not asked for here.
-    return this.#web = HttpClientResponse.fromWeb(
-      this.request,
-      new Response(body, { headers: headers.map((one) => [...one]) })
-    )
+    return this.#web = HttpClientResponse.fromWeb(this.request, new Response(body, { headers }))
   }
 }
 
@@ -135,5 +135,3 @@ const fieldsOf = (raw: RawHeaders) =>
   Object.entries(raw).flatMap(([name, value]) =>
     value === undefined || name === "content-encoding" || name === "content-length" ? [] : [[name, value] as const]
   )
-
-const valueOf = (value: string | ReadonlyArray<string>): string => typeof value === "string" ? value : value.join(", ")

@@ -1,7 +1,6 @@
 /**
  * How a typed client of a service makes its calls: as proxies do, and with the errors that the service declares.
  */
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
@@ -23,51 +22,68 @@ export interface Transport {
   readonly root: string
   /** Answers of any status are answers to it. */
   readonly httpClient: HttpClient.HttpClient.With<RequestHandlingException | CircuitOpenError>
-  /** Gives the failures of a call that no description declares the form that they have for proxies. */
+  /** Has `settle` say how an answer is read that the platform's client is about to decode. */
+  readonly transformResponse: (
+    decoded: Effect.Effect<unknown, unknown, unknown>
+  ) => Effect.Effect<unknown, unknown, unknown>
+  /**
+   * Gives the failures of a call that no description declares the form that they have for proxies. `read` reads an answer in
+   * the place of the platform's client, unless it leaves it to that.
+   */
   readonly settle: <A, E, R>(
-    call: Effect.Effect<A, E | HttpClientError.HttpClientError | Schema.SchemaError, R>
+    call: Effect.Effect<A, E | HttpClientError.HttpClientError | Schema.SchemaError, R>,
+    read?: Read
   ) => Effect.Effect<A, E | RequestHandlingException, R>
 }
 
 /** @internal */
-export const makeTransport = (root: string, exchange: Exchange, options: CallOptions): Transport => ({
-  root,
-  httpClient: HttpClient.makeWith(
-    (request: Effect.Effect<Parameters<Exchange["respond"]>[0]>) =>
-      Effect.flatMap(
-        request,
-        (request) =>
-          Effect.flatMap(exchange.respond(request, options), (response) =>
-            Effect.map(CurrentCall, (call) => {
-              call.response = response
-              return response
-            }))
-      ),
-    (request) => Effect.succeed(request)
-  ),
-  settle: (call) =>
-    Effect.suspend(() => {
-      const current: Call = { response: undefined }
-      return Effect.catch(
-        Effect.provideService(call, CurrentCall, current),
-        (error) => settled(error, current.response, options.upstream)
-      )
+export const makeTransport = (root: string, exchange: Exchange, options: CallOptions): Transport => {
+  /** The calls that fibers make. One that a call makes on its way, in the same fiber, ends before the answer of the outer one. */
+  const calls = new WeakMap<object, Call>()
+  const respond = (request: Parameters<Exchange["respond"]>[0]) =>
+    Effect.withFiber((fiber) => {
+      const call = calls.get(fiber)
+      return Effect.map(exchange.respond(request, options), (response) => {
+        if (call === undefined) return response
+        call.response = response
+        calls.set(fiber, call)
+        return response
+      })
     })
-})
+  return {
+    root,
+    httpClient: HttpClient.makeWith(
+      (request: Effect.Effect<Parameters<Exchange["respond"]>[0]>) => Effect.flatMap(request, respond),
+      (request) => Effect.succeed(request)
+    ),
+    transformResponse: (decoded) =>
+      Effect.withFiber((fiber) => {
+        const { read, response } = calls.get(fiber) ?? none
+        return (response === undefined ? undefined : read?.(response)) ?? decoded
+      }),
+    settle: (effect, read) =>
+      Effect.withFiber((fiber) => {
+        const call: Call = { response: undefined, read }
+        calls.set(fiber, call)
+        return Effect.catch(effect, (error) => settled(error, call.response, options.upstream))
+      })
+  }
+}
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
+type Read = (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<unknown, unknown> | undefined
+
 /** A call of a typed client. */
 interface Call {
   /** Its answer, once it is there. */
   response: HttpClientResponse.HttpClientResponse | undefined
+  readonly read: Read | undefined
 }
 
-const CurrentCall = Context.Reference<Call>("appkernel/Client/CurrentCall", {
-  defaultValue: () => ({ response: undefined })
-})
+const none: Call = { response: undefined, read: undefined }
 
 const settled = <E>(
   error: E | HttpClientError.HttpClientError | Schema.SchemaError,
