@@ -346,7 +346,7 @@ const exactly = <Id extends string, Groups extends HttpApiGroup.Constraint>(
 
 const noExcess = { onExcessProperty: "error" } as const
 
-type Call = Effect.Effect<unknown, HttpClientError.HttpClientError | Schema.SchemaError>
+type Call<E = never> = Effect.Effect<unknown, E | HttpClientError.HttpClientError | Schema.SchemaError>
 
 type Groups = { readonly [group: string]: { readonly [name: string]: (request: object) => Call } }
 
@@ -358,7 +358,7 @@ const withParts = (
   client: object,
   { bare = client, settle = (call) => call }: {
     readonly bare?: object
-    readonly settle?: (call: Call, group: string, name: string) => Effect.Effect<unknown, unknown>
+    readonly settle?: (call: Call, group: string, name: string) => Call<RequestHandlingException>
   } = {}
 ) =>
   // A client consists of groups, and a group of calls.

@@ -27,14 +27,7 @@ export const take = (body: HttpBody.HttpBody): boolean => {
 }
 
 /**
- * Occurs when a stream ends sooner than when it was run before: what it reads from can be read once only.
- *
- * @internal
- */
-export class ReadOnce extends Data.TaggedError("ReadOnce")<{}> {}
-
-/**
- * A request to be sent more than once, whose stream fails with {@link ReadOnce} instead of being sent shorter than before.
+ * A request to be sent more than once, whose stream fails by `ReadOnce` instead of being sent shorter than before.
  *
  * @internal
  */
@@ -50,6 +43,9 @@ export const repeatable = (request: HttpClientRequest.HttpClientRequest): HttpCl
 // -----------------------------------------------------------------------------
 
 const taken = new WeakSet()
+
+/** Occurs when a stream ends sooner than when it was run before: what it reads from can be read once only. */
+class ReadOnce extends Data.TaggedError("ReadOnce")<{}> {}
 
 /** What a body is read from, if it can be read once only. */
 const sourceOf = (body: HttpBody.HttpBody): object | undefined => {

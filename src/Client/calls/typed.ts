@@ -23,15 +23,13 @@ export interface Transport {
   /** Answers of any status are answers to it. */
   readonly httpClient: HttpClient.HttpClient.With<RequestHandlingException | CircuitOpenError>
   /** Has `settle` say how an answer is read that the platform's client is about to decode. */
-  readonly transformResponse: (
-    decoded: Effect.Effect<unknown, unknown, unknown>
-  ) => Effect.Effect<unknown, unknown, unknown>
+  readonly transformResponse: <A, E, R>(decoded: Effect.Effect<A, E, R>) => Effect.Effect<A, E | ReadFailure, R>
   /**
    * Gives the failures of a call that no description declares the form that they have for proxies. `read` reads an answer in
    * the place of the platform's client, unless it leaves it to that.
    */
   readonly settle: <A, E, R>(
-    call: Effect.Effect<A, E | HttpClientError.HttpClientError | Schema.SchemaError, R>,
+    call: Effect.Effect<A, E | ReadFailure, R>,
     read?: Read
   ) => Effect.Effect<A, E | RequestHandlingException, R>
 }
@@ -56,10 +54,12 @@ export const makeTransport = (root: string, exchange: Exchange, options: CallOpt
       (request: Effect.Effect<Parameters<Exchange["respond"]>[0]>) => Effect.flatMap(request, respond),
       (request) => Effect.succeed(request)
     ),
-    transformResponse: (decoded) =>
-      Effect.withFiber((fiber) => {
+    transformResponse: <A, E, R>(decoded: Effect.Effect<A, E, R>) =>
+      Effect.withFiber((fiber): Effect.Effect<A, E | ReadFailure, R> => {
         const { read, response } = calls.get(fiber) ?? none
-        return (response === undefined ? undefined : read?.(response)) ?? decoded
+        const result = response === undefined ? undefined : read?.(response)
+        // Both decode what the description of the call says.
+        return result === undefined ? decoded : result as Effect.Effect<A, ReadFailure>
       }),
     settle: (effect, read) =>
       Effect.withFiber((fiber) => {
@@ -74,7 +74,9 @@ export const makeTransport = (root: string, exchange: Exchange, options: CallOpt
 // internal
 // -----------------------------------------------------------------------------
 
-type Read = (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<unknown, unknown> | undefined
+type ReadFailure = HttpClientError.HttpClientError | Schema.SchemaError
+
+type Read = (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<unknown, ReadFailure> | undefined
 
 /** A call of a typed client. */
 interface Call {
@@ -86,7 +88,7 @@ interface Call {
 const none: Call = { response: undefined, read: undefined }
 
 const settled = <E>(
-  error: E | HttpClientError.HttpClientError | Schema.SchemaError,
+  error: E | ReadFailure,
   response: HttpClientResponse.HttpClientResponse | undefined,
   upstream: string
 ): Effect.Effect<never, E | RequestHandlingException> => {
