@@ -11,7 +11,7 @@ import type { Resolved } from "../HttpClientConfig.ts"
 import { makeCompression } from "./compression.ts"
 import { makeDeadlines } from "./deadlines.ts"
 import type { Shared } from "./exchange.ts"
-import { makePool } from "./pool.ts"
+import { makePool, type Opened } from "./pool.ts"
 import type { Body } from "./transport.ts"
 
 /**
@@ -38,11 +38,19 @@ export const makeShared = Effect.fnUntraced(function*(
   const keepsAlive = config.maxKeepaliveConnections > 0 && config.keepaliveExpiry > 0
   const idleTime = keepsAlive ? Math.min(Math.ceil(config.keepaliveExpiry), maxTimer) : 1
 
-  const open = (origin: string, onClose: () => void): Undici.Dispatcher => {
-    if (dispatcher !== undefined) return dispatcher
+  // The deadlines limit the time to connect.
+  const connector = undici.buildConnector({ allowH2: false, ...connect, timeout: 0 })
+  const open = (origin: string, onClose: () => void): Opened => {
+    if (dispatcher !== undefined) return { dispatcher, shut: () => {} }
+    let connecting: Destroyable | undefined
     const client = new undici.Client(origin, {
-      // The deadlines limit the time to connect.
-      connect: { allowH2: false, ...connect, timeout: 0 },
+      connect: (options, callback) => {
+        // It returns the socket, which its type does not tell. undici has none before the connection is complete.
+        connecting = connector(options, (...args) => {
+          connecting = undefined
+          callback(...args)
+        }) as unknown as Destroyable
+      },
       allowH2: false,
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -51,11 +59,14 @@ export const makeShared = Effect.fnUntraced(function*(
       pipelining: 1
     })
     client.on("disconnect", onClose)
-    return client
-  }
-  const shut = (one: Undici.Dispatcher) => {
-    // Its failure would be that of the call, which has ended.
-    if (one !== dispatcher) one.destroy(() => {})
+    return {
+      dispatcher: client,
+      shut: () => {
+        connecting?.destroy()
+        // Its failure would be that of the call, which has ended.
+        client.destroy(() => {})
+      }
+    }
   }
   const pool = makePool(
     {
@@ -63,8 +74,7 @@ export const makeShared = Effect.fnUntraced(function*(
       maxIdle: keepsAlive ? config.maxKeepaliveConnections : 0,
       maxWaiting: config.maxQueued
     },
-    open,
-    shut
+    open
   )
   const lastEnded = Effect.callback<void>((resume) => pool.close(() => resume(Effect.void)))
   yield* Effect.addFinalizer(() =>
@@ -113,6 +123,10 @@ export const makeShared = Effect.fnUntraced(function*(
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+interface Destroyable {
+  readonly destroy: () => unknown
+}
 
 /** What timers of Node can wait, in milliseconds. */
 const maxTimer = 2 ** 31 - 1

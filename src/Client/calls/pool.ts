@@ -18,13 +18,22 @@ export interface PoolLimits {
 }
 
 /**
+ * What carries calls to an origin, and what ends it, also while it connects.
+ *
+ * @internal
+ */
+export interface Opened {
+  readonly dispatcher: Undici.Dispatcher
+  readonly shut: () => void
+}
+
+/**
  * What carries one call at a time to an origin.
  *
  * @internal
  */
-export interface Connection {
+export interface Connection extends Opened {
   readonly origin: string
-  readonly dispatcher: Undici.Dispatcher
   /** Whether it has carried a call before. */
   isUsed: boolean
   /** Whether the service, or the client for idleness, has closed it. */
@@ -67,8 +76,7 @@ export interface Pool {
  */
 export const makePool = (
   { maxConnections, maxIdle, maxWaiting }: PoolLimits,
-  open: (origin: string, onClose: () => void) => Undici.Dispatcher,
-  shut: (dispatcher: Undici.Dispatcher) => void
+  open: (origin: string, onClose: () => void) => Opened
 ): Pool => {
   const waiting = new Set<Waiting>()
   const idle = new Map<string, Array<Connection>>()
@@ -90,7 +98,7 @@ export const makePool = (
     const [oldest] = idleByAge
     if (oldest === undefined) return
     removeIdle(oldest)
-    shut(oldest.dispatcher)
+    oldest.shut()
   }
   const takeIdle = (origin: string): Connection | undefined => {
     const ofOrigin = idle.get(origin)
@@ -112,7 +120,7 @@ export const makePool = (
       connection.isClosed = true
       removeIdle(connection)
     }
-    const connection: Connection = { origin, dispatcher: open(origin, onClose), isUsed: false, isClosed: false }
+    const connection: Connection = { ...open(origin, onClose), origin, isUsed: false, isClosed: false }
     return connection
   }
   const keep = (connection: Connection) => {
@@ -154,7 +162,7 @@ export const makePool = (
     release: (connection, isReusable) => {
       active.delete(connection)
       if (isReusable && !connection.isClosed && closed === undefined) keep(connection)
-      else shut(connection.dispatcher)
+      else connection.shut()
       if (isHandingOver) return
       if (waiting.size > 0) {
         isHandingOver = true
@@ -164,7 +172,7 @@ export const makePool = (
     replace: (connection) => {
       const self = active.get(connection)
       active.delete(connection)
-      shut(connection.dispatcher)
+      connection.shut()
       const fresh = opened(connection.origin)
       if (self !== undefined) active.set(fresh, self)
       return fresh
