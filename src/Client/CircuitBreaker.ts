@@ -241,10 +241,10 @@ export const make: (options: Options) => Effect.Effect<CircuitBreaker, never, Sc
     const gate: Gate = {
       circuit: (now) => Circuit.at(Ref.getUnsafe(ref), now),
       refusal: (circuit, now, upstreamService) => refusalOf(circuit, now, upstreamService, limits),
-      answered: (epoch) =>
+      answered: (epoch, outcome) =>
         step((circuit, now) => [
           Effect.void,
-          circuit._tag === "HalfOpen" ? Circuit.settle(circuit, epoch, "Success", now, limits) : circuit
+          circuit._tag === "HalfOpen" ? Circuit.settle(circuit, epoch, outcome, now, limits) : circuit
         ]),
       waiting
     }
@@ -254,7 +254,7 @@ export const make: (options: Options) => Effect.Effect<CircuitBreaker, never, Sc
         const admitted = Circuit.admit(circuit, limits)
         return admitted === undefined
           ? [Effect.fail(gate.refusal(circuit, now, upstreamService)), circuit]
-          : [Effect.succeed(new Admission(gate, admitted.epoch, now, upstreamService)), admitted]
+          : [Effect.succeed(new Admission(gate, admitted, now, upstreamService)), admitted]
       })
 
     const check = (upstreamService: string) =>
@@ -280,7 +280,7 @@ export const make: (options: Options) => Effect.Effect<CircuitBreaker, never, Sc
       )
 
     const runAnswering: CircuitBreaker["runAnswering"] = (call, outcomeOf = outcomeOfExit) =>
-      run(name, ({ answered }) => call(answered), outcomeOf)
+      run(name, (admission) => call(admission.answered("Success")), outcomeOf)
 
     return {
       name,

@@ -69,7 +69,7 @@ describe.runIf(process.platform === "linux")("Connections that are not complete"
         const other = yield* secureUpstream(() => ({ fine: true }))
         const answers = yield* times(30, calling(other.url))
         assert.isTrue(answers.every(({ _tag }) => _tag === "Success"))
-      }).pipe(client({ maxConnections: 10, connectTimeout: "200 millis", poolTimeout: "10 seconds" }))
+      }).pipe(client({ maxConnections: 10, connectTimeout: "1 second", poolTimeout: "20 seconds" }))
       yield* Fiber.interrupt(watch)
       assert.strictEqual(most, 10)
       assert.strictEqual(service.connections(), 40)
@@ -84,7 +84,7 @@ describe.runIf(process.platform === "linux")("Connections that are not complete"
         yield* until(() => connectedTo(url) === before + 5)
         yield* Fiber.join(fibers)
         yield* until(() => connectedTo(url) === before)
-      }).pipe(client({ maxConnections: 5, connectTimeout: "200 millis", poolTimeout: "10 seconds" }))
+      }).pipe(client({ maxConnections: 5, connectTimeout: "1 second", poolTimeout: "20 seconds" }))
     }))
 
   it.live("are closed with the client, whose process ends", () =>

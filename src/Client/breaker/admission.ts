@@ -25,8 +25,8 @@ export interface Gate {
   /** The circuit now. */
   readonly circuit: (now: () => number) => Circuit.Circuit
   readonly refusal: (circuit: Circuit.Circuit, now: () => number, upstreamService: string) => CircuitOpenError
-  /** Notes that the service has answered a call of an epoch. */
-  readonly answered: (epoch: number) => Effect.Effect<void>
+  /** Notes what the service's answer to a call of an epoch tells, if the circuit is half open. */
+  readonly answered: (epoch: number, outcome: Circuit.Outcome) => Effect.Effect<void>
   readonly waiting: Set<Refusable>
 }
 
@@ -37,22 +37,25 @@ export interface Gate {
  */
 export class Admission {
   readonly epoch: number
+  /** Whether the call has one of the places of a half open circuit. */
+  readonly isProbe: boolean
   readonly #gate: Gate
   readonly #now: () => number
   readonly #upstreamService: string
   /** Since when the service has had the call, without an answer. */
   #silentSince: number | undefined
 
-  constructor(gate: Gate, epoch: number, now: () => number, upstreamService: string) {
+  constructor(gate: Gate, { _tag, epoch }: Circuit.Circuit, now: () => number, upstreamService: string) {
     this.epoch = epoch
+    this.isProbe = _tag === "HalfOpen"
     this.#gate = gate
     this.#now = now
     this.#upstreamService = upstreamService
   }
 
-  /** The service has answered. */
-  get answered(): Effect.Effect<void> {
-    return this.#gate.answered(this.epoch)
+  /** The service has answered. Others need not wait for the end of the answer to know what a probe knows. */
+  answered(outcome: Circuit.Outcome): Effect.Effect<void> {
+    return this.#gate.answered(this.epoch, outcome)
   }
 
   /** Why the call must not be sent any more: the breaker has opened since it was let in. */

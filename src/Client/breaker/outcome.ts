@@ -19,7 +19,7 @@ export const outcomeOfCall = (exit: Exit.Exit<unknown, unknown>): Outcome => {
   if (!(error instanceof RequestHandlingException)) return "Success"
   switch (error.reason) {
     case "Status":
-      return error.statusCode >= 500 ? "Failure" : "Rejected"
+      return outcomeOfStatus(error.statusCode)
     case "Refused":
     case "Unreachable":
     case "Reset":
@@ -39,3 +39,11 @@ export const outcomeOfCall = (exit: Exit.Exit<unknown, unknown>): Outcome => {
       return "Unknown"
   }
 }
+
+/**
+ * What the head of an answer tells, whatever its body is.
+ *
+ * @internal
+ */
+export const outcomeOfStatus = (status: number): Outcome =>
+  status >= 500 ? "Failure" : status >= 200 && status < 300 ? "Success" : "Rejected"

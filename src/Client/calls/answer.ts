@@ -2,7 +2,6 @@
  * Answers as their readers see them. The status decides what an answer is, before its body is read.
  */
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
 import type { RequestHandlingException } from "../ClientError.ts"
 import { textOf } from "./bytes.ts"
@@ -44,12 +43,30 @@ export const accepted = (
   const answer = new Received(raw, body, maxBytes)
   return isSuccess(raw.status)
     ? Effect.succeed(answer)
-    : Effect.flatMap(Effect.option(answer.text), (text) => rejected(raw, Option.getOrUndefined(text), upstream))
+    : Effect.flatMap(
+      errorBody(body, maxBytes),
+      (bytes) => rejected(raw, bytes && textOf(bytes, raw.headers["content-type"]), upstream)
+    )
 }
+
+/**
+ * The body of an answer that is an error; `undefined` if it does not come in time, or is too large. The status says enough.
+ *
+ * @internal
+ */
+export const errorBody = (body: Decoded, maxBytes: number): Effect.Effect<Uint8Array | undefined> =>
+  Effect.timeoutOrElse(Effect.orElseSucceed(body.bytes(Math.min(maxBytes, maxErrorBytes)), () => undefined), {
+    duration: maxErrorTime,
+    orElse: () => Effect.undefined
+  })
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const maxErrorBytes = 1_048_576
+
+const maxErrorTime = "5 seconds"
 
 /** Nothing is made for the ways of reading that are not used. */
 class Received implements Answer {

@@ -10,17 +10,63 @@ import { unusable } from "./failures.ts"
 export const tooLarge = (upstream: string, maxBytes: number): RequestHandlingException =>
   unusable(upstream, `answered with more than ${maxBytes} bytes`)
 
-/** @internal */
-export const concatenated = (chunks: ReadonlyArray<Uint8Array>, length: number): Uint8Array => {
-  const [only] = chunks
-  if (only !== undefined && chunks.length === 1) return only
-  const whole = new Uint8Array(length)
-  let offset = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, offset)
-    offset += chunk.length
+/**
+ * Bytes as they arrive. Many small parts are joined: each would take some hundred bytes more than it has.
+ *
+ * @internal
+ */
+export class Chunks {
+  /** The number of bytes so far. */
+  length = 0
+  #parts: Array<Uint8Array> = []
+  /** What joins small parts, where it is free, and where the bytes begin that are in no part yet. */
+  #block = none
+  #free = 0
+  #begin = 0
+
+  add(chunk: Uint8Array): void {
+    this.length += chunk.length
+    if (chunk.length >= small || this.#parts.length < few) {
+      this.#seal()
+      this.#parts.push(chunk)
+      return
+    }
+    if (this.#free + chunk.length > this.#block.length) {
+      this.#seal()
+      this.#block = new Uint8Array(blockSize)
+      this.#begin = this.#free = 0
+    }
+    this.#block.set(chunk, this.#free)
+    this.#free += chunk.length
   }
-  return whole
+
+  /** The parts since the last time. */
+  take(): ReadonlyArray<Uint8Array> {
+    this.#seal()
+    const parts = this.#parts
+    this.#parts = []
+    return parts
+  }
+
+  /** All that was not taken, as one. */
+  whole(): Uint8Array {
+    const parts = this.take()
+    const [only] = parts
+    if (only !== undefined && parts.length === 1) return only
+    const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+    let offset = 0
+    for (const part of parts) {
+      whole.set(part, offset)
+      offset += part.length
+    }
+    return whole
+  }
+
+  #seal(): void {
+    if (this.#free === this.#begin) return
+    this.#parts.push(this.#block.subarray(this.#begin, this.#free))
+    this.#begin = this.#free
+  }
 }
 
 /**
@@ -44,6 +90,15 @@ export const inUtf8 = (bytes: Uint8Array, contentType: ContentType): Uint8Array 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const small = 4_096
+
+/** So many parts are kept as they are, of whatever size. */
+const few = 16
+
+const blockSize = 65_536
+
+const none = new Uint8Array(0)
 
 type ContentType = string | ReadonlyArray<string> | undefined
 

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Pull from "effect/Pull"
 import * as Stream from "effect/Stream"
 import type { RequestHandlingException } from "../ClientError.ts"
-import { concatenated, tooLarge } from "./bytes.ts"
+import { Chunks, tooLarge } from "./bytes.ts"
 import { failure, unusable } from "./failures.ts"
 import type { RawAnswer } from "./transport.ts"
 
@@ -104,14 +104,12 @@ const collected = (
   upstream: string
 ): Effect.Effect<Uint8Array, RequestHandlingException> =>
   Effect.suspend(() => {
-    const chunks: Array<Uint8Array> = []
-    let size = 0
+    const chunks = new Chunks()
     return Effect.map(
       Stream.runForEach(body, (chunk) => {
-        size += chunk.length
-        chunks.push(chunk)
-        return size > maxBytes ? Effect.fail(tooLarge(upstream, maxBytes)) : Effect.void
+        chunks.add(chunk)
+        return chunks.length > maxBytes ? Effect.fail(tooLarge(upstream, maxBytes)) : Effect.void
       }),
-      () => concatenated(chunks, size)
+      () => chunks.whole()
     )
   })

@@ -19,11 +19,12 @@ import { BoundedCache } from "../../internal/boundedCache.ts"
 import { deadlineOf } from "../../internal/deadline.ts"
 import { repeatable, take } from "../../internal/readOnce.ts"
 import type { Admission } from "../breaker/admission.ts"
+import { outcomeOfStatus } from "../breaker/outcome.ts"
 import * as CircuitBreaker from "../CircuitBreaker.ts"
 import type { CircuitOpenError, RequestHandlingException } from "../ClientError.ts"
 import type * as Credentials from "../Credentials.ts"
 import { serviceOf, urlWithin } from "./address.ts"
-import { accepted, type Answer, isSuccess } from "./answer.ts"
+import { accepted, type Answer, errorBody, isSuccess } from "./answer.ts"
 import { withBodyHeaders } from "./bodies.ts"
 import type { Compression } from "./compression.ts"
 import { type Credentialed, makeCredentialed } from "./credentialed.ts"
@@ -58,10 +59,6 @@ export interface CallOptions {
   readonly retries?: Retries | undefined
   /** Sent as `Idempotency-Key`, with each try; `true` for a random one. Defaults to none. */
   readonly idempotencyKey?: string | true | undefined
-  /**
-   * Whether the body may take long, so that it is no part of what the circuit breaker learns from a probe. Defaults to false.
-   */
-  readonly isLong?: boolean | undefined
 }
 
 /** @internal */
@@ -185,10 +182,7 @@ export const makeExchange = (
                   options.upstream,
                   shared.maxResponseSize
                 ),
-                (answer) =>
-                  options.isLong === true && admission !== undefined
-                    ? Effect.andThen(admission.answered, read(answer))
-                    : read(answer)
+                read
               )
           )
         )),
@@ -256,10 +250,10 @@ const received = (
     Effect.flatMap(
       sent(opened),
       ({ headers, raw, status }) => {
-        const bytes = compression.decoded(raw, upstream).bytes(maxResponseSize)
+        const body = compression.decoded(raw, upstream)
         return Effect.map(
-          isSuccess(status) ? bytes : Effect.orElseSucceed(bytes, () => new Uint8Array(0)),
-          (bytes) => ({ headers, status, bytes })
+          isSuccess(status) ? body.bytes(maxResponseSize) : errorBody(body, maxResponseSize),
+          (bytes = new Uint8Array(0)) => ({ headers, status, bytes })
         )
       }
     )
@@ -294,7 +288,10 @@ const send = (
       const headers = trace === undefined && own === Headers.empty
         ? defaultHeaders
         : { ...defaultHeaders, ...trace, ...own }
-      return follow(shared, { method, url, headers, upstream, limits, redirects, admission }, body, 0, opened)
+      const sent = follow(shared, { method, url, headers, upstream, limits, redirects, admission }, body, 0, opened)
+      return admission?.isProbe === true
+        ? Effect.tap(sent, ({ status }) => admission.answered(outcomeOfStatus(status)))
+        : sent
     }
     return credentials === undefined
       ? execute(request)

@@ -17,7 +17,7 @@ import type * as Pull from "effect/Pull"
 import * as Stream from "effect/Stream"
 import type { Admission, Refusable } from "../breaker/admission.ts"
 import type { CircuitOpenError, RequestHandlingException } from "../ClientError.ts"
-import { concatenated, tooLarge } from "./bytes.ts"
+import { Chunks, tooLarge } from "./bytes.ts"
 import type { Deadlines, Expiring } from "./deadlines.ts"
 import { failure, failureBy, failureOf, markUnsent } from "./failures.ts"
 import { isIdempotent } from "./idempotent.ts"
@@ -117,8 +117,7 @@ class Call implements Undici.Dispatcher.DispatchHandler, Expiring, Waiting, Refu
   #connection: Connection | undefined
   #controller: Undici.Dispatcher.DispatchController | undefined
   #failure: RequestHandlingException | undefined
-  #chunks: Array<Uint8Array> = []
-  #received = 0
+  readonly #chunks = new Chunks()
   /** The number of bytes to keep: more stop the connection. */
   #capacity = highWater
   #maxBytes = Infinity
@@ -224,9 +223,8 @@ class Call implements Undici.Dispatcher.DispatchHandler, Expiring, Waiting, Refu
 
   onResponseData(controller: Undici.Dispatcher.DispatchController, chunk: Uint8Array): void {
     if (this.#phase !== "receiving") return
-    this.#received += chunk.length
-    if (this.#received > this.#maxBytes) return this.#end(tooLarge(this.#message.upstream, this.#maxBytes), false)
-    this.#chunks.push(chunk)
+    this.#chunks.add(chunk)
+    if (this.#chunks.length > this.#maxBytes) return this.#end(tooLarge(this.#message.upstream, this.#maxBytes), false)
     this.#capacity -= chunk.length
     if (this.#capacity <= 0) {
       controller.pause()
@@ -269,7 +267,8 @@ class Call implements Undici.Dispatcher.DispatchHandler, Expiring, Waiting, Refu
   bytes(maxBytes: number): Effect.Effect<Uint8Array, RequestHandlingException> {
     return Effect.suspend(() => {
       this.#maxBytes = maxBytes
-      if (this.#received > maxBytes) {
+      const declared = this.#message.method === "HEAD" ? 0 : Number(this.headers["content-length"])
+      if (this.#chunks.length > maxBytes || declared > maxBytes) {
         // A short body may be complete by now.
         const failure = tooLarge(this.#message.upstream, maxBytes)
         this.#end(failure, false)
@@ -283,17 +282,18 @@ class Call implements Undici.Dispatcher.DispatchHandler, Expiring, Waiting, Refu
   }
 
   get stream(): Stream.Stream<Uint8Array, RequestHandlingException> {
+    let taken = 0
     const pull: Pull.Pull<readonly [Uint8Array, ...Array<Uint8Array>], RequestHandlingException> = Effect.suspend(
       () => {
-        const [first, ...others] = this.#chunks
+        const [first, ...others] = this.#chunks.take()
+        taken = this.#chunks.length
         if (first !== undefined) {
-          this.#chunks = []
           this.#flow(highWater)
           return Effect.succeed([first, ...others] as const)
         }
         if (this.#failure !== undefined) return Effect.fail(this.#failure)
         if (this.#isComplete) return Cause.done()
-        return Effect.andThen(this.#until(() => this.#chunks.length > 0 || this.#isComplete), pull)
+        return Effect.andThen(this.#until(() => this.#chunks.length > taken || this.#isComplete), pull)
       }
     )
     return Stream.fromPull(Effect.succeed(pull))
@@ -305,7 +305,7 @@ class Call implements Undici.Dispatcher.DispatchHandler, Expiring, Waiting, Refu
 
   get #whole(): Effect.Effect<Uint8Array, RequestHandlingException> {
     return this.#failure === undefined
-      ? Effect.succeed(concatenated(this.#chunks, this.#received))
+      ? Effect.succeed(this.#chunks.whole())
       : Effect.fail(this.#failure)
   }
 

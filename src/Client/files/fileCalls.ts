@@ -136,7 +136,7 @@ export const streamDownload = (
       : Schedule.while(retries, () => !Deferred.isDoneUnsafe(answered))
     const running = yield* call.exchange.run(
       get(call),
-      { ...call.options, retries: untilAnswered, isLong: true },
+      { ...call.options, retries: untilAnswered },
       (answer) => Effect.andThen(Deferred.succeed(answered, answer), Deferred.await(ended))
     ).pipe(
       Effect.onError((cause) => Deferred.failCause(answered, cause)),
@@ -164,7 +164,7 @@ export const downloadTo = (
   withFiles(Effect.flatMap(destinationOf(dest), ({ folder, name }) =>
     call.exchange.run(
       get(call),
-      { ...call.options, isLong: true },
+      call.options,
       ({ headers, stream }) =>
         saveFile(
           folder,
