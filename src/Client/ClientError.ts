@@ -24,6 +24,7 @@ import * as Schema from "effect/Schema"
  * | `InvalidRequest` | the request can't be sent: its URL or a header is malformed |
  * | `PoolTimeout` | no connection was free in time |
  * | `PoolFull` | too many calls wait for a connection already |
+ * | `TooManyFiles` | this process or its system can open no further socket |
  * | `Closed` | the client is shut down |
  *
  * @category models
@@ -43,6 +44,7 @@ export const Reason = Schema.Literals([
   "InvalidRequest",
   "PoolTimeout",
   "PoolFull",
+  "TooManyFiles",
   "Closed"
 ])
 

@@ -2,8 +2,10 @@
  * Bodies of requests that can be read once only. A second request would be sent with an empty one.
  */
 import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 
 /**
@@ -24,6 +26,21 @@ export const take = (body: HttpBody.HttpBody): boolean => {
   if (taken.has(source)) return false
   taken.add(source)
   return true
+}
+
+/**
+ * Lets go of a body that is not sent, if it holds what it is read from.
+ *
+ * @internal
+ */
+export const discard = (body: HttpBody.HttpBody): Effect.Effect<void> => {
+  const source = sourceOf(body)
+  return Effect.ignore(
+    Effect.tryPromise(async () => {
+      if (source instanceof ReadableStream && !source.locked) await source.cancel()
+      else if (Predicate.hasProperty(source, "destroy") && Predicate.isFunction(source.destroy)) source.destroy()
+    })
+  )
 }
 
 /**

@@ -249,6 +249,7 @@ describe("a circuit breaker", () => {
       InvalidRequest: "Unknown",
       PoolTimeout: "Unknown",
       PoolFull: "Unknown",
+      TooManyFiles: "Unknown",
       Closed: "Unknown"
     })
     for (const status of [300, 400, 404, 429, 499]) assert.strictEqual(outcomeOf("Status", status), "Rejected")

@@ -1,9 +1,15 @@
 /** Answers whose bodies come in the smallest parts, are larger than is accepted, or never end. */
 import { assert, describe, it } from "@effect/vitest"
 import { HttpClientFactory } from "appkernel"
-import { Effect, Fiber, References, Schema } from "effect"
+import { Effect, Fiber, References, Schedule, Schema, Stream } from "effect"
+import { HttpBody } from "effect/http"
+import { spawn, spawnSync } from "node:child_process"
+import * as fs from "node:fs"
+import { join } from "node:path"
 import { Chunks } from "../../src/Client/calls/bytes.ts"
-import { printed, runProgram } from "../support/processes.ts"
+import { freshDirectory } from "../support/folders.ts"
+import { freePort, printed, programOf, runProgram } from "../support/processes.ts"
+import { certificate, privateKey } from "./support/certificate.ts"
 import { listening, rawUpstream } from "./support/upstream.ts"
 
 const quietly = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -21,8 +27,7 @@ const dripping = (status: number, length?: number) =>
     response.on("close", () => clearInterval(timer))
   })
 
-const counting = <E extends { readonly _tag: string }>(results: ReadonlyArray<E | "answered">) =>
-  results.map((one) => one === "answered" ? one : one._tag)
+const nameOf = (result: "answered" | { readonly _tag: string }): string => result === "answered" ? result : result._tag
 
 describe("Bodies that come slowly", () => {
   it.live("in parts of a byte take the memory of their bytes", () =>
@@ -105,8 +110,8 @@ describe("Bodies that come slowly", () => {
           const probe = yield* Effect.forkChild(call("drip"), { startImmediately: true })
           // The probe has its answer, whose body goes on.
           const expected = next === 200 ? "answered" : "CircuitOpenError"
-          yield* Effect.repeat(Effect.map(call("now"), (result) => counting([result])), {
-            until: ([result]) => result === expected
+          yield* Effect.repeat(Effect.map(call("now"), nameOf), {
+            until: (result) => result === expected
           })
           yield* Fiber.interrupt(probe)
         }
@@ -124,3 +129,100 @@ describe("Bodies that come slowly", () => {
       yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => service.open() === 0 })
     }).pipe(quietly), 30_000)
 })
+
+describe("Uploads", () => {
+  it.live("that move are not cut when the head of the answer comes before their end", () =>
+    Effect.gen(function*() {
+      let received = 0
+      const service = yield* listening((request, response) => {
+        response.writeHead(200, { "content-type": "text/plain" }).flushHeaders()
+        request.on("data", (chunk: Buffer) => {
+          received += chunk.length
+        })
+        request.on("end", () => response.end("x"))
+      })
+      const parts = Stream.fromSchedule(Schedule.spaced("100 millis")).pipe(
+        Stream.take(12),
+        Stream.map(() => new Uint8Array(1_000))
+      )
+      const proxy = yield* HttpClientFactory.get(service.url)
+      const [status] = yield* proxy.wrap("things").post({ payload: HttpBody.stream(parts), timeout: "400 millis" })
+      assert.deepStrictEqual([status, received], [200, 12_000])
+      // Its connection is free for the next call.
+      yield* proxy.wrap("things").post({ payload: HttpBody.text("x") })
+    }).pipe(quietly), 20_000)
+
+  it.live("of a stream that is not sent are cancelled", () =>
+    Effect.gen(function*() {
+      const service = yield* listening((_, response) => void response.writeHead(500).end())
+      const proxy = yield* HttpClientFactory.get(service.url, {
+        circuitBreaker: { failureThreshold: 1, recoveryTimeout: "1 minute" }
+      })
+      yield* Effect.flip(proxy.wrap("things").get())
+      let cancelled = 0
+      const body = new ReadableStream<Uint8Array>({
+        cancel: () => {
+          cancelled++
+        }
+      })
+      const error = yield* Effect.flip(proxy.wrap("things").post({ payload: HttpBody.raw(body) }))
+      assert.strictEqual(error._tag, "CircuitOpenError")
+      assert.strictEqual(cancelled, 1)
+    }).pipe(quietly))
+})
+
+const has = (program: string, argument: string): boolean => spawnSync(program, [argument]).status === 0
+
+describe("A call that this process can't make", () => {
+  it.live.runIf(has("prlimit", "--version"))(
+    "for want of file descriptors is TooManyFiles, and no failure of the service",
+    () =>
+      Effect.gen(function*() {
+        const service = yield* listening((_, response) => void response.end("x"))
+        const program = yield* runProgram(
+          "test/support/manyFilesProgram.ts",
+          { URL: service.url },
+          ["prlimit", "--nofile=64", "--"]
+        )
+        yield* printed(program, "TooManyFiles, then answered")
+      }),
+    60_000
+  )
+
+  it.live(
+    "without the certificate that the service asks for is Tls, with either version of it",
+    () =>
+      Effect.gen(function*() {
+        for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
+          const url = yield* askingForCertificate(version)
+          const proxy = yield* HttpClientFactory.get(url, { circuitBreaker: null })
+          const error = yield* Effect.flip(proxy.wrap("things").get())
+          assert.deepInclude({ ...error }, { reason: "Tls" }, version)
+        }
+      }).pipe(
+        Effect.provide(HttpClientFactory.layerWith({ connect: { ca: certificate } })),
+        Effect.provideService(References.MinimumLogLevel, "None")
+      ),
+    20_000
+  )
+})
+
+/** OpenSSL tells a client that it has to show a certificate; Node's server only closes the connection. */
+const askingForCertificate = (version: "TLSv1.2" | "TLSv1.3") =>
+  Effect.gen(function*() {
+    const folder = yield* freshDirectory
+    const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")]
+    fs.writeFileSync(cert, certificate)
+    fs.writeFileSync(key, privateKey)
+    const port = yield* freePort
+    const args = ["-accept", String(port), "-cert", cert, "-key", key, "-CAfile", cert, "-Verify", "1", "-www"]
+    const program = programOf(
+      spawn("openssl", ["s_server", ...args, "-verify_return_error", version === "TLSv1.2" ? "-tls1_2" : "-tls1_3"])
+    )
+    yield* Effect.addFinalizer(() => {
+      program.process.kill("SIGKILL")
+      return program.ended
+    })
+    yield* printed(program, "ACCEPT")
+    return `https://127.0.0.1:${port}`
+  })

@@ -35,6 +35,7 @@ export const outcomeOfCall = (exit: Exit.Exit<unknown, unknown>): Outcome => {
     case "InvalidRequest":
     case "PoolTimeout":
     case "PoolFull":
+    case "TooManyFiles":
     case "Closed":
       return "Unknown"
   }

@@ -41,13 +41,18 @@ export const makeShared = Effect.fnUntraced(function*(
   // The deadlines limit the time to connect.
   const connector = undici.buildConnector({ allowH2: false, ...connect, timeout: 0 })
   const open = (origin: string, onClose: () => void): Opened => {
-    if (dispatcher !== undefined) return { dispatcher, shut: () => {} }
+    if (dispatcher !== undefined) return { dispatcher, shut: () => {}, socketError: () => undefined }
     let connecting: Destroyable | undefined
+    let socketError: Error | undefined
     const client = new undici.Client(origin, {
       connect: (options, callback) => {
         // It returns the socket, which its type does not tell. undici has none before the connection is complete.
         connecting = connector(options, (...args) => {
           connecting = undefined
+          // undici only tells that the other side closed.
+          args[1]?.once("error", (error) => {
+            socketError = error
+          })
           callback(...args)
         }) as unknown as Destroyable
       },
@@ -61,6 +66,7 @@ export const makeShared = Effect.fnUntraced(function*(
     client.on("disconnect", onClose)
     return {
       dispatcher: client,
+      socketError: () => socketError,
       shut: () => {
         connecting?.destroy()
         // Its failure would be that of the call, which has ended.

@@ -69,10 +69,13 @@ const sentences: { readonly [R in Reason]: string } = {
   InvalidRequest: "was not called, since the request is malformed",
   PoolTimeout: "was not called, since no connection was free in time",
   PoolFull: "was not called, since too many calls wait for a connection",
+  TooManyFiles: "was not called, since this process or its system has too many open files",
   Closed: "was not called, since the client is shut down"
 }
 
 const reasonOf = (error: unknown): Reason => {
+  // What undici says of an answer before the request, and of a `100 Continue` that nobody asked for.
+  if (error instanceof Error && error.message === "bad response") return "InvalidAnswer"
   for (const code of codesOf(error, 4)) {
     const reason = reasons.get(code)
     if (reason !== undefined) return reason
@@ -99,6 +102,8 @@ const reasons: ReadonlyMap<string, Reason> = new Map<string, Reason>([
   ["ENETUNREACH", "Unreachable"],
   ["EADDRNOTAVAIL", "Unreachable"],
   ["EACCES", "Unreachable"],
+  ["EMFILE", "TooManyFiles"],
+  ["ENFILE", "TooManyFiles"],
   ["ENOTFOUND", "Dns"],
   ["EAI_AGAIN", "Dns"],
   ["EAI_FAIL", "Dns"],

@@ -25,6 +25,8 @@ export interface PoolLimits {
 export interface Opened {
   readonly dispatcher: Undici.Dispatcher
   readonly shut: () => void
+  /** What ended its connection, where the system or TLS told. */
+  readonly socketError: () => Error | undefined
 }
 
 /**

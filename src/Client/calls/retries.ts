@@ -92,7 +92,14 @@ const spread = 0.25
 /** In milliseconds. A service that asks for a longer wait is not called again. */
 const maxRetryAfter = 60_000
 
-const transientReasons: ReadonlySet<Reason> = new Set(["Refused", "Unreachable", "Dns", "Reset", "Timeout"])
+const transientReasons: ReadonlySet<Reason> = new Set([
+  "Refused",
+  "Unreachable",
+  "Dns",
+  "Reset",
+  "Timeout",
+  "TooManyFiles"
+])
 
 const transientStatuses: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])
 

@@ -121,6 +121,7 @@ class Call implements Undici.Dispatcher.DispatchHandler, Expiring, Waiting, Refu
   /** The number of bytes to keep: more stop the connection. */
   #capacity = highWater
   #maxBytes = Infinity
+  #isSent = false
 
   constructor(wire: Wire, message: Message, onHead: OnHead) {
     this.#wire = wire
@@ -197,10 +198,16 @@ class Call implements Undici.Dispatcher.DispatchHandler, Expiring, Waiting, Refu
 
   onBodySent(): void {
     const { limits } = this.#message
-    if (limits.isWritePerPart && this.#phase === "sending") this.#wire.deadlines.set(this, limits.write)
+    if (this.#phase === "sending") {
+      if (limits.isWritePerPart) this.#wire.deadlines.set(this, limits.write)
+    } else if (this.#phase === "receiving" && this.#capacity > 0) {
+      // The service has begun to answer, and goes on to take the request.
+      this.#wire.deadlines.set(this, limits.read)
+    }
   }
 
   onRequestSent(): void {
+    this.#isSent = true
     if (this.#phase !== "sending") return
     this.#phase = "answering"
     this.#wire.deadlines.set(this, this.#message.limits.read)
@@ -240,15 +247,16 @@ class Call implements Undici.Dispatcher.DispatchHandler, Expiring, Waiting, Refu
     this.#wire.deadlines.clear(this)
     // Once undici has ended the request on its side.
     queueMicrotask(() => {
-      this.#release(true)
+      // The rest of a request that is answered before it is sent would be taken for the next one.
+      this.#release(this.#isSent)
       this.#notify()
     })
   }
 
   onResponseError(_: Undici.Dispatcher.DispatchController, error: Error): void {
     if (this.#phase === "ended") return
-    const failure = failureOf(this.#message.upstream, error)
     const connection = this.#connection
+    const failure = failureOf(this.#message.upstream, connection?.socketError() ?? error)
     if (connection?.isUsed === true && failure.reason === "Reset" && this.#isRepeatable) {
       // The service has closed a kept connection at the moment of its use (RFC 9112, section 9.3.1).
       return this.connected(this.#wire.pool.replace(connection))
