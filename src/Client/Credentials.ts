@@ -138,7 +138,8 @@ export interface TokenOptions {
 /**
  * Tokens of the service `Tokens`: signs in before the first request, renews the access token before it ends, and, when the
  * service answers 401, once more for this request. A request that was answered 401 has changed nothing, so it is sent again,
- * unless its payload can be read once only: then the request fails. A sign-in follows no redirect to another origin. All calls with these credentials to one origin share a sign-in, whichever client makes them. They wait for one renewal, and
+ * unless its payload can be read once only: then the request fails. A sign-in follows no redirect to another origin. All
+ * calls with these credentials to one origin share a sign-in, whichever client makes them. They wait for one renewal, and
  * fail with it if it fails; the next call begins another one. It fails if it takes longer than 10 seconds.
  *
  * **Details**
