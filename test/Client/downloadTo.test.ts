@@ -163,7 +163,7 @@ describe("downloadTo", () => {
         const program = yield* runProgram(file, { FOLDER: folder, URL: service.url }, withSmallDisk?.(folder, 8, 3))
         yield* program.ended
         const [failure = "", ...others] = program.output().trim().split("\n")
-        assert.match(failure, /^PlatformError: .*writeAll.*no space left on device/iu)
+        assert.match(failure, /^PlatformError: .*writeAll.*the disk is full.*no space left on device/iu)
         assert.deepStrictEqual(others, ["filler", path.join(folder, "small"), "filler,small"])
       }),
     60_000

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as PlatformError from "effect/PlatformError"
+import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 
 /**
@@ -70,11 +71,30 @@ export const saveFile = <E, R>(
     }))
     yield* Effect.uninterruptible(fileSystem.rename(part, destination))
     return destination
-  }))
+  })).pipe(Effect.mapError((error) => error instanceof PlatformError.PlatformError ? named(error) : error))
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** The system's error for a full disk has a name that says so. */
+const named = (error: PlatformError.PlatformError): PlatformError.PlatformError => {
+  const { reason } = error
+  const { cause } = reason
+  if (reason._tag === "BadArgument" || !Predicate.hasProperty(cause, "code")) return error
+  const { _tag, method, module, pathOrDescriptor, syscall } = reason
+  return cause.code === "ENOSPC" || cause.code === "EDQUOT"
+    ? PlatformError.systemError({
+      _tag,
+      module,
+      method,
+      pathOrDescriptor,
+      syscall,
+      cause,
+      description: "the disk is full"
+    })
+    : error
+}
 
 /** The permissions of the file that is replaced; `undefined` if there is none. */
 const modeOf = (destination: string) =>
