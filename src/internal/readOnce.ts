@@ -35,12 +35,12 @@ export const take = (body: HttpBody.HttpBody): boolean => {
  */
 export const discard = (body: HttpBody.HttpBody): Effect.Effect<void> => {
   const source = sourceOf(body)
-  return Effect.ignore(
-    Effect.tryPromise(async () => {
-      if (source instanceof ReadableStream && !source.locked) await source.cancel()
-      else if (Predicate.hasProperty(source, "destroy") && Predicate.isFunction(source.destroy)) source.destroy()
-    })
-  )
+  if (source instanceof ReadableStream) {
+    return source.locked ? Effect.void : Effect.ignore(Effect.tryPromise(() => source.cancel()))
+  }
+  return Effect.sync(() => {
+    if (Predicate.hasProperty(source, "destroy") && Predicate.isFunction(source.destroy)) source.destroy()
+  })
 }
 
 /**

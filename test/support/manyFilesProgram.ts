@@ -14,11 +14,7 @@ const program = Effect.gen(function*() {
   // What a call loads is loaded.
   yield* Effect.scoped(HttpClientFactory.get("http://127.0.0.1:9"))
   const taken: Array<number> = []
-  try {
-    for (;;) taken.push(fs.openSync("/dev/null", "r"))
-  } catch {
-    // None is left.
-  }
+  yield* Effect.ignore(Effect.forever(Effect.try(() => taken.push(fs.openSync("/dev/null", "r")))))
   const first = yield* call
   for (const file of taken) fs.closeSync(file)
   console.log(`${first}, then ${yield* call}`)

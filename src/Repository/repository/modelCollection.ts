@@ -121,8 +121,7 @@ interface Target {
  */
 export type Operation<K extends Kind> = Target & { readonly kind: K } & Operations[K]["input"]
 
-/** @internal */
-export type Outcome<K extends Kind> = Effect.Effect<Operations[K]["success"], Operations[K]["error"]>
+type Outcome<K extends Kind> = Effect.Effect<Operations[K]["success"], Operations[K]["error"]>
 
 /**
  * What runs each kind of operation.

@@ -12,8 +12,7 @@ import { everything, type Table } from "../orderedStore.ts"
 /** @internal */
 export const formatKey = "format"
 
-/** @internal */
-export const format = 3
+const format = 3
 const formatWithoutChecksums = 2
 
 /**
