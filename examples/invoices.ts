@@ -47,10 +47,10 @@ const save = Effect.fn("save")(function*(name: string, content: Stream.Stream<Ui
   const fs = yield* FileSystem.FileSystem
   const path = yield* folder
   yield* fs.makeDirectory(path, { recursive: true })
-  const begun = yield* fs.makeTempFileScoped({ directory: path })
+  const begun = `${yield* fs.makeTempDirectoryScoped({ directory: path })}/${name}`
   yield* Stream.run(content, fs.sink(begun))
   const { size } = yield* fs.stat(begun)
-  yield* fs.copyFile(begun, `${path}/${name}`)
+  yield* fs.rename(begun, `${path}/${name}`)
   return Number(size)
 }, Effect.scoped)
 

@@ -131,6 +131,27 @@ describe("Bodies that come slowly", () => {
 })
 
 describe("Uploads", () => {
+  it.live(
+    "are answered after a 100 Continue that nobody asked for, alone or with the answer",
+    () =>
+      Effect.gen(function*() {
+        const text = "HTTP/1.1 100 Continue\r\n\r\n"
+        const service = yield* rawUpstream((socket, head) => {
+          const answer = `HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: ${text.length}\r\n\r\n${text}`
+          if (!head.includes("HTTP/1.1")) return
+          if (head.includes("/together")) socket.write(text + answer)
+          else socket.write(text, () => setTimeout(() => socket.write(answer), 20))
+        })
+        const proxy = yield* HttpClientFactory.get(service.url)
+        for (const path of ["together", "apart", "together"]) {
+          // The body has the same bytes, which stay.
+          assert.deepStrictEqual(yield* proxy.wrap(path).get(), [200, { result: text }])
+        }
+        assert.isBelow(service.connections(), 3)
+      }).pipe(quietly),
+    20_000
+  )
+
   it.live("that move are not cut when the head of the answer comes before their end", () =>
     Effect.gen(function*() {
       let received = 0

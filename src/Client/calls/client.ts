@@ -41,18 +41,29 @@ export const makeShared = Effect.fnUntraced(function*(
   // The deadlines limit the time to connect.
   const connector = undici.buildConnector({ allowH2: false, ...connect, timeout: 0 })
   const open = (origin: string, onClose: () => void): Opened => {
-    if (dispatcher !== undefined) return { dispatcher, shut: () => {}, socketError: () => undefined }
+    if (dispatcher !== undefined) {
+      return {
+        dispatcher,
+        shut: () => {},
+        socketError: () => undefined,
+        awaitHead: () => {}
+      }
+    }
     let connecting: Destroyable | undefined
     let socketError: Error | undefined
+    let awaitsHead = false
     const client = new undici.Client(origin, {
       connect: (options, callback) => {
         // It returns the socket, which its type does not tell. undici has none before the connection is complete.
         connecting = connector(options, (...args) => {
           connecting = undefined
+          // There is none with an error, nor null, as the type says.
+          const socket = args[1] ?? undefined
           // undici only tells that the other side closed.
-          args[1]?.once("error", (error) => {
+          socket?.once("error", (error) => {
             socketError = error
           })
+          if (socket !== undefined) skipContinue(socket, () => awaitsHead)
           callback(...args)
         }) as unknown as Destroyable
       },
@@ -67,6 +78,9 @@ export const makeShared = Effect.fnUntraced(function*(
     return {
       dispatcher: client,
       socketError: () => socketError,
+      awaitHead: (isAwaited) => {
+        awaitsHead = isAwaited
+      },
       shut: () => {
         connecting?.destroy()
         // Its failure would be that of the call, which has ended.
@@ -130,9 +144,30 @@ export const makeShared = Effect.fnUntraced(function*(
 // internal
 // -----------------------------------------------------------------------------
 
+type Socket = NonNullable<Parameters<Undici.buildConnector.Callback>[1]>
+
 interface Destroyable {
   readonly destroy: () => unknown
 }
+
+/**
+ * Reads no `100 Continue` before a head. undici would end the connection, since nobody asked for it, but a server may send it
+ * (RFC 9110, section 15.2).
+ */
+const skipContinue = (socket: Socket, awaitsHead: () => boolean): void => {
+  const read = socket.read.bind(socket)
+  socket.read = (size) => {
+    // A socket without an encoding reads bytes.
+    const chunk = read(size) as Buffer | null
+    if (chunk === null || !awaitsHead() || !continued.has(chunk.toString("latin1", 0, statusEnd))) return chunk
+    const end = chunk.indexOf("\r\n\r\n") + 4
+    return end < chunk.length ? chunk.subarray(end) : socket.read(size)
+  }
+}
+
+const continued: ReadonlySet<string> = new Set(["HTTP/1.1 100", "HTTP/1.0 100"])
+
+const statusEnd = 12
 
 /** What timers of Node can wait, in milliseconds. */
 const maxTimer = 2 ** 31 - 1

@@ -74,7 +74,7 @@ const sentences: { readonly [R in Reason]: string } = {
 }
 
 const reasonOf = (error: unknown): Reason => {
-  // What undici says of an answer before the request, and of a `100 Continue` that nobody asked for.
+  // What undici says of an answer without a request.
   if (error instanceof Error && error.message === "bad response") return "InvalidAnswer"
   for (const code of codesOf(error, 4)) {
     const reason = reasons.get(code)

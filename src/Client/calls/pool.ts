@@ -27,6 +27,8 @@ export interface Opened {
   readonly shut: () => void
   /** What ended its connection, where the system or TLS told. */
   readonly socketError: () => Error | undefined
+  /** Says whether the next bytes are the head of an answer. */
+  readonly awaitHead: (isAwaited: boolean) => void
 }
 
 /**

@@ -148,6 +148,7 @@ class Call implements Undici.Dispatcher.DispatchHandler, Expiring, Waiting, Refu
     this.#connection = connection
     this.#phase = "connecting"
     this.#wire.deadlines.set(this, limits.connect)
+    connection.awaitHead(true)
     // Errors come to `onResponseError`.
     connection.dispatcher.dispatch({
       origin: this.origin,
@@ -216,6 +217,7 @@ class Call implements Undici.Dispatcher.DispatchHandler, Expiring, Waiting, Refu
   onResponseStart(_: Undici.Dispatcher.DispatchController, status: number, headers: RawHeaders): void {
     if (status < 200 || this.#phase === "ended") return
     this.#phase = "receiving"
+    this.#connection?.awaitHead(false)
     this.#message.admission?.headed()
     this.#wire.deadlines.set(this, this.#message.limits.read)
     this.status = status
