@@ -8,6 +8,7 @@ import {
   KernelEngine,
   type KernelServer,
   Model,
+  Raw,
   Repository,
   type RepositoryError,
   Resource,
@@ -25,9 +26,10 @@ import {
   type Option,
   type Redacted,
   Schema,
-  type Scope
+  type Scope,
+  Stream
 } from "effect"
-import type { HttpClientError, HttpServer } from "effect/http"
+import { type HttpClientError, type HttpServer, HttpServerResponse } from "effect/http"
 import type { HttpApi } from "effect/http-api"
 import { describe, expectTypeOf, it } from "vitest"
 
@@ -427,6 +429,22 @@ describe("actions, hooks and services", () => {
     expectTypeOf<keyof Effect.Success<typeof named>["repositories"]>().toBeNever()
     // @ts-expect-error a layer without a store
     void service.test({ store: mailer })
+  })
+
+  it("get raw bodies as streams, and return raw responses", () => {
+    const files = Service.make("files").operation(
+      "count",
+      { payload: Raw.request(), success: Schema.Int },
+      ({ payload }) => {
+        expectTypeOf(payload).toEqualTypeOf<
+          Stream.Stream<Uint8Array, HttpError.BadRequest | HttpError.PayloadTooLarge>
+        >()
+        return Stream.runCount(payload)
+      }
+    )
+    files.operation("page", { success: Raw.response() }, () => Effect.succeed(HttpServerResponse.empty()))
+    // @ts-expect-error a text is no response
+    files.operation("text", { success: Raw.response() }, () => Effect.succeed("text"))
   })
 
   it("run around a method that is registered", () => {

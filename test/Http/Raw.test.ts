@@ -39,6 +39,8 @@ const Notes = Resource.make(Note, { methods: ["GET", "POST"] })
 const size = <E>(payload: Stream.Stream<Uint8Array, E>) =>
   Stream.runFold(payload, () => 0, (sum, { length }) => sum + length)
 
+const ends: Array<string> = []
+
 const Files = Service.make("files")
   .operation(
     "table",
@@ -84,6 +86,17 @@ const Files = Service.make("files")
     { success: Raw.response(), require: Anonymous },
     () => new HttpError.Conflict({ message: "It is taken" })
   )
+  .operation(
+    "broken",
+    { success: Raw.response(), require: Anonymous },
+    () => Effect.die(new Error("a secret"))
+  )
+  .operation("endless", { success: Raw.response(), require: Anonymous }, () =>
+    Effect.sync(() => {
+      const bytes = Stream.forever(Stream.succeed(new Uint8Array(65_536)))
+      const watched = Stream.ensuring(bytes, Effect.sync(() => void ends.push("ended")))
+      return HttpServerResponse.stream(watched)
+    }))
   .operation("missing", { success: Raw.response(), require: Anonymous }, () =>
     Effect.gen(function*() {
       const notes = yield* Repository.unrestricted(Note)
@@ -134,7 +147,10 @@ describe("Raw bodies", () => {
       const textOf = (bytes: Stream.Stream<Uint8Array, unknown>) => Stream.mkString(Stream.decodeText(bytes))
       const user = yield* as({ subject: "U1", roles: ["writer"] })
       const own = many.filter(({ owner }) => owner === "U1")
-      assert.strictEqual(yield* textOf(yield* user.files.table()), own.map(({ text }) => `${text}\n`).join(""))
+      assert.strictEqual(
+        yield* textOf(yield* user.files.table()),
+        own.map(({ text }) => `${text}\n`).join("")
+      )
       const admin = yield* as({ subject: "root", roles: ["admin"] })
       assert.strictEqual((yield* textOf(yield* admin.files.table())).length, 2_500)
       const [first, second] = many
@@ -177,6 +193,11 @@ describe("Raw bodies", () => {
       assert.strictEqual(png.status, 406)
       assert.include(png.text, "The answer is application/octet-stream, which")
       assert.strictEqual((yield* fetched(`${url}/notes.txt`, { headers: { accept: "text/*" } })).status, 401)
+      const head = yield* fetched(`${url}/size`, { method: "HEAD" })
+      assert.deepStrictEqual([head.status, head.headers.get("allow")], [405, "POST, OPTIONS"])
+      const broken = yield* fetched(`${url}/broken`)
+      assert.strictEqual(broken.status, 500)
+      assert.notInclude(broken.text, "secret")
       const put = yield* fetched(`${url}/notes.txt`, { method: "PUT" })
       assert.deepStrictEqual([put.status, put.headers.get("allow")], [405, "GET, HEAD, OPTIONS"])
       const { paths } = JSON.parse((yield* fetched(`${baseUrl}/openapi.json`)).text)
@@ -187,6 +208,16 @@ describe("Raw bodies", () => {
       const body = paths["/files/size"].post.requestBody
       assert.hasAllKeys(body.content, ["text/plain"])
       assert.containsAllKeys(paths["/files/size"].post.responses, ["413", "415"])
+    }))
+
+  it.live("that are streamed end when their client goes", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* engine.test()
+      const controller = new AbortController()
+      const response = yield* Effect.promise(() => fetch(`${baseUrl}/files/endless`, { signal: controller.signal }))
+      yield* Effect.promise(async () => response.body?.getReader().read())
+      controller.abort()
+      yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => ends.length === 1 })
     }))
 
   it.effect("are not awaited before a caller is refused", () =>
