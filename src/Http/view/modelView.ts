@@ -225,15 +225,19 @@ const checkOf = ({ check }: HeldGrant) => check
 
 /** The rules are the same object for the same grants, so that a list can be inserted in few parts. */
 const insertionsBy = (model: Model.Any, view: CallerView): CallerDocuments["insertRulesOf"] => {
-  const groups = bySameFields(view.write).map((grants) => {
-    const unwritable = constantly(takenByAll(grants.map(unwritableBy)))
-    return {
-      grants,
-      rules: writeRulesOf(model, { hidden: constantly([]), unwritable, isUnseen: false, isPartlySeen: false })
-    }
-  })
+  // Most requests insert nothing.
+  const groupsOf = () =>
+    bySameFields(view.write).map((grants) => {
+      const unwritable = constantly(takenByAll(grants.map(unwritableBy)))
+      return {
+        grants,
+        rules: writeRulesOf(model, { hidden: constantly([]), unwritable, isUnseen: false, isPartlySeen: false })
+      }
+    })
+  let groups: ReturnType<typeof groupsOf> | undefined
   const known = new Map<string, RowRules>()
   return (sent) => {
+    groups ??= groupsOf()
     const attempts = groups.map(({ grants, rules }) => Result.map(rules.keep(sent, undefined, "replace"), () => grants))
     const allowed = Arr.getSuccesses(attempts)
     if (allowed.length === attempts.length) return Result.succeed(undefined)
