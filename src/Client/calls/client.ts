@@ -5,12 +5,16 @@ import type * as Undici from "@effect/platform-node/Undici"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import type * as HttpBody from "effect/http/HttpBody"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Resolved } from "../HttpClientConfig.ts"
 import { makeCompression } from "./compression.ts"
 import { makeDeadlines } from "./deadlines.ts"
 import type { Shared } from "./exchange.ts"
+import { failureOf } from "./failures.ts"
+import { Interim } from "./interim.ts"
 import { makePool, type Opened } from "./pool.ts"
 import type { Body } from "./transport.ts"
 
@@ -38,6 +42,17 @@ export const makeShared = Effect.fnUntraced(function*(
   const keepsAlive = config.maxKeepaliveConnections > 0 && config.keepaliveExpiry > 0
   const idleTime = keepsAlive ? Math.min(Math.ceil(config.keepaliveExpiry), maxTimer) : 1
 
+  // oxlint-disable-next-line no-restricted-imports -- the file system's service can't be asked while undici connects
+  const { closeSync, openSync } = yield* Effect.promise(() => import("node:fs"))
+  /** Why no file can be opened, if a lookup failed for that: it needs some, and says that there is no such host. */
+  const fileErrorOf = (error: Error): Error | undefined => {
+    if (!Predicate.hasProperty(error, "syscall") || error.syscall !== "getaddrinfo") return undefined
+    // What Node throws is an error.
+    const opened = Result.try({ try: () => closeSync(openSync("/dev/null", "r")), catch: (cause) => cause as Error })
+    return Result.isFailure(opened) && failureOf("", opened.failure).reason === "TooManyFiles"
+      ? opened.failure
+      : undefined
+  }
   // The deadlines limit the time to connect.
   const connector = undici.buildConnector({ allowH2: false, ...connect, timeout: 0 })
   const open = (origin: string, onClose: () => void): Opened => {
@@ -57,8 +72,9 @@ export const makeShared = Effect.fnUntraced(function*(
         // It returns the socket, which its type does not tell. undici has none before the connection is complete.
         connecting = connector(options, (...args) => {
           connecting = undefined
-          // There is none with an error, nor null, as the type says.
-          const socket = args[1] ?? undefined
+          const [error] = args
+          if (error !== null) return callback(fileErrorOf(error) ?? error, null)
+          const [, socket] = args
           // undici only tells that the other side closed.
           socket?.once("error", (error) => {
             socketError = error
@@ -150,24 +166,18 @@ interface Destroyable {
   readonly destroy: () => unknown
 }
 
-/**
- * Reads no `100 Continue` before a head. undici would end the connection, since nobody asked for it, but a server may send it
- * (RFC 9110, section 15.2).
- */
+/** Reads no `100 Continue` before a head, which a server may send though nobody asked for it. */
 const skipContinue = (socket: Socket, awaitsHead: () => boolean): void => {
   const read = socket.read.bind(socket)
+  const interim = new Interim()
   socket.read = (size) => {
     // A socket without an encoding reads bytes.
     const chunk = read(size) as Buffer | null
-    if (chunk === null || !awaitsHead() || !continued.has(chunk.toString("latin1", 0, statusEnd))) return chunk
-    const end = chunk.indexOf("\r\n\r\n") + 4
-    return end < chunk.length ? chunk.subarray(end) : socket.read(size)
+    if (chunk === null || !awaitsHead()) return chunk
+    const bytes = interim.without(chunk)
+    return bytes.length > 0 ? bytes : socket.read(size)
   }
 }
-
-const continued: ReadonlySet<string> = new Set(["HTTP/1.1 100", "HTTP/1.0 100"])
-
-const statusEnd = 12
 
 /** What timers of Node can wait, in milliseconds. */
 const maxTimer = 2 ** 31 - 1
