@@ -95,16 +95,23 @@ export const folders: { readonly [name: string]: Folder } = {
     rooms: {
       base: { on: [], modules: ["CurrentUser", "SecurityError"] },
       accounts: { on: ["base"] },
-      permissions: { on: ["base"], modules: ["Grant", "Permission"], isPortable: true },
-      policy: { on: ["permissions"] },
       keys: { on: ["base"] },
       Keys: { on: ["keys"], modules: ["Keys"] },
       jwt: { on: ["Keys"] },
       signIns: { on: ["base"] }
     }
   },
+  Access: {
+    on: ["Model", "Repository", "Security"],
+    without: { packages: drivers, because: "Only the repository talks to a store." },
+    rooms: {
+      permissions: { on: [], modules: ["Grant", "Permission"], isPortable: true },
+      decision: { on: ["permissions"] },
+      fields: { on: [] }
+    }
+  },
   Http: {
-    on: ["Model", "Repository", "Client", "Security"],
+    on: ["Model", "Repository", "Client", "Security", "Access"],
     without: { packages: drivers, because: "Only the repository talks to a store." },
     rooms: {
       base: { on: [], modules: ["Envelope", "HttpError", "ServiceError", "UpstreamError"], isPortable: true },
@@ -123,8 +130,7 @@ export const folders: { readonly [name: string]: Folder } = {
       },
       query: { on: ["KernelConfig", "messages", "description"] },
       request: { on: ["messages", "description"] },
-      view: { on: ["query", "request"] },
-      response: { on: ["view", "contract", "Translations"] },
+      response: { on: ["query", "request", "contract", "Translations"] },
       server: { on: ["request", "KernelConfig"] },
       logger: { on: ["server"], modules: ["KernelLogger"] },
       policies: { on: ["contract"], modules: ["AccessPolicy"] },

@@ -1,3 +1,4 @@
+export * from "./Access/index.ts"
 export * from "./Client/index.ts"
 export * from "./Http/index.ts"
 export * from "./Model/index.ts"

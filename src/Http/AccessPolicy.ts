@@ -32,12 +32,12 @@ import * as FileSystem from "effect/FileSystem"
 import type * as PlatformError from "effect/PlatformError"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type * as Grant from "../Access/Grant.ts"
+import { grantIdsFor } from "../Access/introspection.ts"
+import * as Permission from "../Access/Permission.ts"
 import type * as Model from "../Model/Model.ts"
 import type { Filter } from "../Repository/DocumentStore.ts"
 import * as Query from "../Repository/Query.ts"
-import type * as Grant from "../Security/Grant.ts"
-import { rulesFor } from "../Security/introspection.ts"
-import * as Permission from "../Security/Permission.ts"
 import type { ResourceInfo, ServiceInfo } from "./Registration.ts"
 
 /**
@@ -215,7 +215,7 @@ const entriesOf = (registration: Ruled, isEnabled: boolean): ReadonlyArray<Entry
       credentials: isEnabled ? "required" as const : "none" as const
     })
     if (!isEnabled) return [fixed(Permission.describe(Permission.Anonymous))]
-    const found = rulesFor(rules, on, isCall).flatMap((id) => rules.grants[id] ?? [])
+    const found = grantIdsFor(rules, on, isCall).flatMap((id) => rules.grants[id] ?? [])
     const admitting = found.filter(({ permission }) => permission.node._tag !== "Denied")
     return admitting.length === 0 ? [fixed(nobody)] : admitting.map((rule) => ({
       registration: name,

@@ -45,7 +45,7 @@ import type * as OpenApi from "./OpenApi.ts"
 import type { RateLimits } from "./RateLimits.ts"
 import type * as Registration from "./Registration.ts"
 import * as Resource from "./Resource.ts"
-import { type Implementation, served } from "./routes/served.ts"
+import { type Implementation, implemented } from "./routes/implemented.ts"
 import { readyLast, whenReady } from "./server/readiness.ts"
 import * as Service from "./Service.ts"
 import type { CredentialsUnprovided } from "./startup/credentialsUnprovided.ts"
@@ -478,12 +478,15 @@ const makeEngine = (parts: Parts): never => {
 }
 
 const policyOf = ({ api: { guards, registrations }, implementations }: Parts): AccessPolicy.AccessPolicy =>
-  AccessPolicy.make(registrations.map((registration) => served(registration, implementations)), guards.has("security"))
+  AccessPolicy.make(
+    registrations.map((registration) => implemented(registration, implementations)),
+    guards.has("security")
+  )
 
 /** The models without endpoints and without a rule, whose repositories have the rights of the caller in handlers. */
 const unruledModels = ({ api: { guards, registrations }, implementations }: Parts): ReadonlyArray<string> =>
   !guards.has("security") ? [] : registrations.flatMap((registration) => {
-    const { calls, rules } = served(registration, implementations)
+    const { calls, rules } = implemented(registration, implementations)
     return registration._tag === "Resource" && rules.grants.length === 0 &&
         registration.methods.length + calls.length === 0
       ? [registration.model.modelName]

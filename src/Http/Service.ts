@@ -8,8 +8,8 @@
  */
 import type * as Effect from "effect/Effect"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
-import * as Grant from "../Security/Grant.ts"
-import type * as Permission from "../Security/Permission.ts"
+import * as Grant from "../Access/Grant.ts"
+import type * as Permission from "../Access/Permission.ts"
 import * as Operation from "./Operation.ts"
 import { describedCall } from "./resource/description.ts"
 

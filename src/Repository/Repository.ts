@@ -132,17 +132,17 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
     yield* store.createIndexes(historyOf(model.modelName), [historyIndex])
   }
   // They load the query language, which a program without a store has no use for.
-  const [{ makeModelCollection }, { underCallerRules }] = yield* Effect.promise(() =>
-    Promise.all([import("./repository/storedCollection.ts"), import("./repository/ruledCollection.ts")])
+  const [{ makeModelCollection }, { authorized }] = yield* Effect.promise(() =>
+    Promise.all([import("./repository/storedCollection.ts"), import("./repository/authorizedCollection.ts")])
   )
   const collectionOf = (other: ModelLike) => makeModelCollection(other, store)
   const all = collectionOf(model)
-  const ruledOf = (other: ModelLike) => underCallerRules(other, collectionOf(other), store)
+  const authorizedOf = (other: ModelLike) => authorized(other, collectionOf(other), store)
   assertReferences(model)
   yield* installReferences(store, model)
   registerReferrer(store, referrerOf(model, all, writerOf(model, store, { all, collection: all })))
   return withUnrestricted(
-    makeOperations(model, store, { all, collection: ruledOf(model), collectionOf: ruledOf }),
+    makeOperations(model, store, { all, collection: authorizedOf(model), collectionOf: authorizedOf }),
     makeOperations(model, store, { all, collection: all, collectionOf })
   )
 })

@@ -19,13 +19,16 @@ export { type DocumentOperations, documentOperationsOf } from "./repository/docu
 export { applyPatch } from "./repository/mergePatch.ts"
 export { makeRetry } from "./store/retryOnConflict.ts"
 
-// The rules of callers.
+// What callers may do.
+export { allOf, anyOf, not, nothing } from "./query/filters.ts"
 export {
-  type Access,
-  CallerRules,
-  nothing,
-  type RowRules,
-  underRules,
-  underRulesElsewhere,
-  type UpdateGrant
-} from "./repository/callerRules.ts"
+  AccessDecision,
+  apartFromAddressed,
+  type EffectiveGrant,
+  type ModelDecision,
+  type PermittedLinks,
+  type Privilege,
+  type RowFilters,
+  type UpdateGrant,
+  withRowFilters
+} from "./repository/accessDecision.ts"

@@ -4,13 +4,13 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import { Anonymous, CurrentSubject, Denied, Role } from "../../src/Access/Permission.ts"
 import * as AccessPolicy from "../../src/Http/AccessPolicy.ts"
 import * as KernelEngine from "../../src/Http/KernelEngine.ts"
 import * as Resource from "../../src/Http/Resource.ts"
 import * as Service from "../../src/Http/Service.ts"
 import * as Model from "../../src/Model/Model.ts"
 import * as Query from "../../src/Repository/Query.ts"
-import { Anonymous, CurrentSubject, Denied, Role } from "../../src/Security/Permission.ts"
 
 class Order extends Model.Class<Order>()("Order", {
   id: Model.id({ prefix: "O" }),

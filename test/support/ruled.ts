@@ -1,7 +1,7 @@
 /** Models and callers for the tests of rules on documents. */
 import { Effect, Layer, Schema } from "effect"
 import { DocumentStore, Model, Repository } from "../../src/index.ts"
-import { CallerRules } from "../../src/Repository/introspection.ts"
+import { withFilters } from "./decisions.ts"
 
 const fields = {
   id: Model.id(),
@@ -38,10 +38,8 @@ export const models = [Plain, Versioned, Marked, Recorded].map((model) =>
 )
 
 /** Runs an effect for a caller with these rules, which are the same for every model. */
-export const under = (rows: DocumentStore.Filter, check: DocumentStore.Filter | undefined = rows) => {
-  const rules = { rows: () => rows, check: () => check }
-  return Effect.provideService(CallerRules, { of: () => Effect.succeed(rules) })
-}
+export const under = (rows: DocumentStore.Filter, check: DocumentStore.Filter | undefined = rows) =>
+  withFilters({ rows: () => rows, check: () => check })
 
 /** Runs an effect for a caller who reaches and writes documents with this owner. */
 export const as = (owner: string) => under({ owner: { $eq: owner } })

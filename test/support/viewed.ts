@@ -3,6 +3,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { HttpRouter, HttpServer, HttpServerRequest } from "effect/http"
 import * as Layer from "effect/Layer"
+import { filtersOfMethod } from "../../src/Access/decision/rowFilters.ts"
 import { endpointsOf } from "../../src/Http/description/standardEndpoints.ts"
 import * as KernelConfig from "../../src/Http/KernelConfig.ts"
 import * as Registration from "../../src/Http/Registration.ts"
@@ -11,17 +12,15 @@ import { makeListResponses } from "../../src/Http/response/listResponse.ts"
 import { inputFields } from "../../src/Http/response/problemFields.ts"
 import { makeResponseBudget } from "../../src/Http/response/responseBudget.ts"
 import { makeBadRequest, makeErrorResponses } from "../../src/Http/response/translation.ts"
-import { rulesOfRoute } from "../../src/Http/routes/callerAccess.ts"
 import { routerConfig, withErrorResponses } from "../../src/Http/routes/errorBoundary.ts"
+import { implemented } from "../../src/Http/routes/implemented.ts"
 import { type ResourceSurroundings, viewedHandlers } from "../../src/Http/routes/resourceRoutes.ts"
-import { served } from "../../src/Http/routes/served.ts"
 import * as Translations from "../../src/Http/Translations.ts"
-import { type CallerView, CallerViews, type HeldGrant } from "../../src/Http/view/callerView.ts"
 import { DocumentStore, KernelServer, Repository, type Resource } from "../../src/index.ts"
-import { CallerRules, type RowRules } from "../../src/Repository/introspection.ts"
+import { AccessDecision, type EffectiveGrant, type ModelDecision } from "../../src/Repository/introspection.ts"
 
 /** A grant; `check` is the same as `rows` unless it is given. */
-export type Granted = Omit<HeldGrant, "check"> & Partial<Pick<HeldGrant, "check">>
+export type Granted = Omit<EffectiveGrant, "check" | "id"> & Partial<Pick<EffectiveGrant, "check">>
 
 /** What a caller holds. */
 export interface View {
@@ -32,14 +31,17 @@ export interface View {
 /** What a caller holds, by the method of the request. */
 export type Grants = (caller: string, method: string) => View
 
-const heldOf = (grants: ReadonlyArray<Granted>) => grants.map((grant, id) => ({ id, check: grant.rows, ...grant }))
+const effective = (grants: ReadonlyArray<Granted>) => grants.map((grant, id) => ({ id, check: grant.rows, ...grant }))
 
-const accessOf = ({ read, write }: View, method: string): { readonly view: CallerView; readonly rules: RowRules } => {
-  const [reading, writing] = [heldOf(read), heldOf(write)]
-  const rowRulesOf = (some: ReadonlyArray<HeldGrant>) => rulesOfRoute(writing.filter((grant) => some.includes(grant)))
+const decisionOf = ({ read, write }: View, method: string): ModelDecision => {
+  const [reading, writing] = [effective(read), effective(write)]
   return {
-    view: { read: reading, write: writing, rowRulesOf },
-    rules: rulesOfRoute(method === "GET" ? reading : writing)
+    read: reading,
+    write: writing,
+    rows: filtersOfMethod(method === "GET" ? reading : writing),
+    rowsBy: (some) => filtersOfMethod(writing.filter((grant) => some.includes(grant))),
+    links: undefined,
+    reason: ""
   }
 }
 
@@ -54,7 +56,7 @@ export const servingViewed = <E>(
     const documents = yield* DocumentStore.DocumentStore
     const limits = yield* KernelConfig.Limits
     const translations = Translations.configured
-    const registration = served(Registration.ofResource(resource.description), [resource])
+    const registration = implemented(Registration.ofResource(resource.description), [resource])
     if (registration._tag !== "Resource") return yield* Effect.die("no resource")
     const { model, path } = registration
     const repository = yield* Repository.make(model)
@@ -72,18 +74,14 @@ export const servingViewed = <E>(
       endpointsOf(registration.methods).map(({ method, name, path: own }) => {
         const handler = Effect.withFiber((fiber) => {
           const { headers } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-          const { rules, view } = accessOf(grants(headers["x-caller"] ?? "", method), method)
-          return Effect.provideContext(
-            handlersFor(view)[name],
-            Context.make(CallerViews, {
-              own: view,
-              of: () => Effect.succeed(view),
-              rights: undefined,
-              rightsAt: () => Effect.succeed([])
-            }).pipe(
-              Context.add(CallerRules, { of: () => Effect.succeed(rules) })
-            )
-          )
+          const endpoint = decisionOf(grants(headers["x-caller"] ?? "", method), method)
+          return Effect.provideService(handlersFor(endpoint)[name], AccessDecision, {
+            endpoint,
+            addressed: { model, rows: endpoint.rows },
+            of: () => Effect.succeed(endpoint),
+            linksAt: () => Effect.succeed([]),
+            origin: {}
+          })
         })
         return HttpRouter.route(method, `${path}${own}`, withErrorResponses(handler, respondBadRequest, errorResponses))
       })

@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import type * as Schema from "effect/Schema"
-import type * as Permission from "../../Security/Permission.ts"
+import type * as Permission from "../../Access/Permission.ts"
 import type { OwnErrors } from "./ownErrors.ts"
 import type { Method } from "./standardEndpoints.ts"
 

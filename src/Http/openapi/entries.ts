@@ -1,4 +1,4 @@
-import * as Permission from "../../Security/Permission.ts"
+import * as Permission from "../../Access/Permission.ts"
 import type { Entry } from "../AccessPolicy.ts"
 
 /**

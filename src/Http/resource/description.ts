@@ -5,9 +5,9 @@
  * @since 0.1.0
  */
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as Permission from "../../Access/Permission.ts"
 import type * as Model from "../../Model/Model.ts"
 import type * as Query from "../../Repository/Query.ts"
-import * as Permission from "../../Security/Permission.ts"
 import type * as Action from "../Action.ts"
 import { listOf, type OwnError, type OwnErrors, type ResponseOf } from "../description/ownErrors.ts"
 import type * as Endpoint from "../Endpoint.ts"

@@ -5,9 +5,9 @@
  * @since 0.1.0
  */
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as Grant from "../../Access/Grant.ts"
+import * as Permission from "../../Access/Permission.ts"
 import type * as Model from "../../Model/Model.ts"
-import * as Grant from "../../Security/Grant.ts"
-import * as Permission from "../../Security/Permission.ts"
 import * as Action from "../Action.ts"
 import { listOf, type OwnErrors } from "../description/ownErrors.ts"
 import type * as Endpoint from "../Endpoint.ts"

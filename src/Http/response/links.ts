@@ -3,16 +3,16 @@
  *
  * @since 0.1.0
  */
+import type { ModelView } from "../../Access/introspection.ts"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import { quote } from "../../internal/json.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
 import { modelMatcher } from "../../Repository/evaluation.ts"
+import type { PermittedLinks } from "../../Repository/introspection.ts"
 import { fieldsOf } from "../description/callEndpoint.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import type { ResourceInfo } from "../Registration.ts"
-import type { Rights } from "../view/callerView.ts"
-import type { ModelView } from "../view/modelView.ts"
 import { identifierOf } from "./identifier.ts"
 
 /** Writes the `_links` member of a document with a trailing comma. Empty if links are disabled. */
@@ -39,8 +39,8 @@ export interface CallerLinks {
 export interface ResourceLinks {
   /** The links to everything that is registered. */
   readonly all: CallerLinks
-  /** The links to what a caller has the right to. The same rights on every document have the same links. */
-  readonly by: (rights: Rights) => CallerLinks
+  /** The links to what a caller has the right to. The same permitted on every document have the same links. */
+  readonly by: (permitted: PermittedLinks) => CallerLinks
 }
 
 /**
@@ -74,24 +74,24 @@ export const ofResource = (resource: LinkedResource, view?: LinkedView): Resourc
       of: linksTo(resource, view, isListed, hasCollection),
       dependOnDocument: false
     }))
-  const linksBy = (rights: Rights): CallerLinks => {
-    const hasCollection = readIndex >= 0 && rights[readIndex] !== false
-    const filters = [...new Set(rights.filter((right) => typeof right === "object"))]
-    if (filters.length === 0) return listing(rights.map((right) => right === true), hasCollection)
+  const linksBy = (permitted: PermittedLinks): CallerLinks => {
+    const hasCollection = readIndex >= 0 && permitted[readIndex] !== false
+    const filters = [...new Set(permitted.filter((right) => typeof right === "object"))]
+    if (filters.length === 0) return listing(permitted.map((right) => right === true), hasCollection)
     return {
-      of: dependentLinks(resource.model, rights, filters, (isListed) => listing(isListed, hasCollection).of),
+      of: dependentLinks(resource.model, permitted, filters, (isListed) => listing(isListed, hasCollection).of),
       dependOnDocument: true
     }
   }
-  // A caller has the same rights in all requests with the same rules.
-  const byRights = new WeakMap<Rights, CallerLinks>()
+  // A caller has the same permitted in all requests with the same rules.
+  const byPermittedLinks = new WeakMap<PermittedLinks, CallerLinks>()
   return {
     all: { of: linksTo(resource, view, everything, readIndex >= 0), dependOnDocument: false },
-    by: (rights) => {
-      const before = byRights.get(rights)
+    by: (permitted) => {
+      const before = byPermittedLinks.get(permitted)
       if (before !== undefined) return before
-      const links = linksBy(rights)
-      byRights.set(rights, links)
+      const links = linksBy(permitted)
+      byPermittedLinks.set(permitted, links)
       return links
     }
   }
@@ -102,12 +102,12 @@ const maxLinks = 64
 /** The links of each document list what the document's filters admit. */
 const dependentLinks = (
   model: Model.Any,
-  rights: Rights,
+  permitted: PermittedLinks,
   filters: ReadonlyArray<Filter>,
   listing: (isListed: ReadonlyArray<boolean>) => DocumentLinks
 ): DocumentLinks => {
   const matchers = filters.map((filter) => modelMatcher(model, filter))
-  const places = rights.map((right) => typeof right === "object" ? filters.indexOf(right) : right)
+  const places = permitted.map((right) => typeof right === "object" ? filters.indexOf(right) : right)
   const known = new Map<string, DocumentLinks>()
   return (id, document) => {
     let matches = ""
@@ -144,7 +144,7 @@ const referenceLinks = (
   relations: ReadonlySet<string>
 ): ((document: Document) => string) | undefined => {
   const shown = references.filter(({ field }) =>
-    !relations.has(field) && view?.dependsOnDocument !== true && view?.rules.isHidden(field) !== true
+    !relations.has(field) && view?.dependsOnDocument !== true && view?.mask.isHidden(field) !== true
   ).map(({ field, model, path }) => ({ field, head: `,${quote(field)}:{"href":"${path}/`, ...identifierOf(model) }))
   if (shown.length === 0) return undefined
   return (document) => {
@@ -158,7 +158,7 @@ const referenceLinks = (
   }
 }
 
-type LinkedView = Pick<ModelView, "rules" | "dependsOnDocument">
+type LinkedView = Pick<ModelView, "dependsOnDocument" | "mask">
 
 /** The links to some of the endpoints. */
 const linksTo = (
@@ -178,7 +178,7 @@ const linksTo = (
   const actions = listed.map(({ method, name, options, path }) => {
     const args = [
       ...Object.keys(fieldsOf(options.payload)).filter((field) =>
-        options.payload !== model || view?.rules.isHidden(field) !== true
+        options.payload !== model || view?.mask.isHidden(field) !== true
       ),
       ...Object.keys(fieldsOf(options.query))
     ]

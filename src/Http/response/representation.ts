@@ -2,13 +2,13 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import { constant } from "effect/Function"
+import type { CallerDocuments, ModelView } from "../../Access/introspection.ts"
 import type { Serialiser } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
+import { AccessDecision } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { ResourceInfo } from "../Registration.ts"
-import { CallerViews } from "../view/callerView.ts"
-import type { CallerDocuments, ModelView } from "../view/modelView.ts"
 import type { ResponseEffect } from "./callFailures.ts"
 import { identifierOf } from "./identifier.ts"
 import type { ItemTexts } from "./itemTexts.ts"
@@ -87,8 +87,8 @@ export const representationsOf = (
 
   const { form, same } = view
   const linksOf = (fiber: Fiber.Fiber<unknown, unknown>): Links.CallerLinks => {
-    const rights = Context.get(fiber.context, CallerViews)?.rights
-    return rights === undefined ? resourceLinks.all : resourceLinks.by(rights)
+    const permitted = Context.get(fiber.context, AccessDecision)?.endpoint?.links
+    return permitted === undefined ? resourceLinks.all : resourceLinks.by(permitted)
   }
   if (form === undefined) return (fiber) => representationFor(view.of(fiber), linksOf(fiber))
   // Only which documents are shown, and their links, may depend on the caller.
@@ -102,6 +102,6 @@ export const representationsOf = (
   }
   if (!isViewed) return constant(sharedBy(resourceLinks.all))
   return same === undefined
-    ? (fiber) => ({ ...sharedBy(linksOf(fiber)), isShown: (document) => view.of(fiber).isShown(document) })
+    ? (fiber) => ({ ...sharedBy(linksOf(fiber)), isShown: view.of(fiber).isShown })
     : (fiber) => sharedBy(linksOf(fiber))
 }

@@ -5,7 +5,7 @@ import * as Result from "effect/Result"
 import { type bodyDecoder, type FieldProblem, limitProblems } from "../../Model/introspection.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
-import type { RowRules } from "../../Repository/introspection.ts"
+import type { RowFilters } from "../../Repository/introspection.ts"
 import type { BulkInsertFailed, ReadError, StoreError, WriteError } from "../../Repository/RepositoryError.ts"
 import { BadRequest, Conflict, Forbidden } from "../HttpError.ts"
 import { badRequestOf, translatable } from "../messages/message.ts"
@@ -85,29 +85,29 @@ export const completeAll = Effect.fnUntraced(function*<A>(
  */
 export const insertAll = Effect.fnUntraced(function*(
   items: ReadonlyArray<Values>,
-  { complete, insertMany, rulesOf, toDocument, transaction }: {
+  { complete, insertMany, filtersOf, toDocument, transaction }: {
     readonly complete: (item: Values, fiber: Fiber.Fiber<unknown, unknown>) => Effect.Effect<Values, ModelError>
-    /** The rules for the insertion of each item, if its caller may send it. Items under the same ones are inserted at once. */
-    readonly rulesOf?:
-      | ((sent: ReadonlyArray<Values>) => Effect.Effect<ReadonlyArray<RowRules | undefined>, Forbidden>)
+    /** The row filters for the insertion of each item, if its caller may send it. Items with the same ones are inserted at once. */
+    readonly filtersOf?:
+      | ((sent: ReadonlyArray<Values>) => Effect.Effect<ReadonlyArray<RowFilters | undefined>, Forbidden>)
       | undefined
     readonly insertMany: (
       documents: ReadonlyArray<Values>,
-      rules: RowRules | undefined
+      filters: RowFilters | undefined
     ) => Effect.Effect<unknown, BulkInsertFailed | ReadError>
     readonly toDocument: (completed: Values) => Values
     readonly transaction: DocumentStore["Service"]["transaction"]
   }
 ): Effect.fn.Return<ReadonlyArray<unknown>, BadRequest | Forbidden | Conflict | StoreError> {
   // The values are completed in place.
-  const sent = rulesOf === undefined ? items : items.map((item) => ({ ...item }))
+  const sent = filtersOf === undefined ? items : items.map((item) => ({ ...item }))
   // Generated values stay the same when the transaction is retried.
   const documents = (yield* completeAll(items, complete)).map(toDocument)
-  const rules = rulesOf === undefined ? [] : yield* rulesOf(sent)
-  const starts = Array.from(documents.keys()).filter((i) => i === 0 || rules[i] !== rules[i - 1])
+  const filters = filtersOf === undefined ? [] : yield* filtersOf(sent)
+  const starts = Array.from(documents.keys()).filter((i) => i === 0 || filters[i] !== filters[i - 1])
   const insertions = starts.map((start, i) =>
     Effect.catchIf(
-      insertMany(documents.slice(start, starts[i + 1]), rules[start]),
+      insertMany(documents.slice(start, starts[i + 1]), filters[start]),
       (error): error is BulkInsertFailed => error._tag === "BulkInsertFailed",
       ({ failures: [first] }) => Effect.fail(rejectionOf(start + (first?.index ?? 0), first?.error))
     )

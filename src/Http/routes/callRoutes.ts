@@ -7,6 +7,7 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
+import { type DocumentForm, formWithout, hiddenWithin, type ModelView, modelView } from "../../Access/introspection.ts"
 import { booleanOf } from "../../internal/booleans.ts"
 import { quote } from "../../internal/json.ts"
 import {
@@ -24,7 +25,7 @@ import {
 } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
-import { documentEncoder, underRulesElsewhere } from "../../Repository/introspection.ts"
+import { AccessDecision, apartFromAddressed, documentEncoder } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
 import {
@@ -56,13 +57,9 @@ import { addAll, type ListResponses } from "../response/listResponse.ts"
 import { parameters as parametersOf, payloadFields } from "../response/problemFields.ts"
 import { makeBadRequest } from "../response/translation.ts"
 import type { Translations } from "../Translations.ts"
-import { CallerViews } from "../view/callerView.ts"
-import { type DocumentForm, formWithout } from "../view/documentForm.ts"
-import { type ModelView, modelView } from "../view/modelView.ts"
-import { hiddenWithin } from "../view/wrapped.ts"
+import type { ImplementedCall as Call } from "./implemented.ts"
 import { acceptedRoute, routeOf as jsonRoute } from "./resourceRoutes.ts"
 import { headersOf, notFound, type Route, unknownParameters } from "./route.ts"
-import type { ServedCall as Call } from "./served.ts"
 
 /**
  * The routes of actions and operations. Actions get their documents from `repository`.
@@ -137,7 +134,7 @@ const routeOf = (call: Call, surroundings: CallContext): Route => {
       (first) =>
         Effect.flatMap(
           read,
-          (parts) => Effect.flatMap(underRulesElsewhere(run(...first, parts)), (value) => finished(value, request.url))
+          (parts) => Effect.flatMap(apartFromAddressed(run(...first, parts)), (value) => finished(value, request.url))
         )
     )
   })
@@ -403,12 +400,12 @@ const modelWriter = (model: ModelLike, linksOf: LinksOf): Effect.Effect<Write, R
     return known.get(view)
   }
   return Effect.withFiber((fiber) => {
-    const views = Context.get(fiber.context, CallerViews)
-    if (views === undefined) return Effect.succeed(whole)
-    return Effect.flatMap(views.of(model), (grants) => {
+    const decision = Context.get(fiber.context, AccessDecision)
+    if (decision === undefined) return Effect.succeed(whole)
+    return Effect.flatMap(decision.of(model), (grants) => {
       if (grants === undefined) {
         return Effect.map(
-          hiddenWithin(model, views),
+          hiddenWithin(model, decision),
           (hidden) => hidden.length === 0 ? whole : writeBy(() => formWithout(model, hidden), noLinks.all)
         )
       }
@@ -417,7 +414,7 @@ const modelWriter = (model: ModelLike, linksOf: LinksOf): Effect.Effect<Write, R
       const found = linksIn(view)
       return found === undefined
         ? Effect.succeed(writeBy(formOf, noLinks.all))
-        : Effect.map(views.rightsAt(found.path), (rights) => writeBy(formOf, found.links.by(rights)))
+        : Effect.map(decision.linksAt(found.path), (permitted) => writeBy(formOf, found.links.by(permitted)))
     })
   })
 }

@@ -1,17 +1,17 @@
 import type * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import type { ModelView } from "../../Access/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { CallFailure } from "../response/callFailures.ts"
 import type { Written } from "../response/writeResponse.ts"
-import type { ModelView } from "../view/modelView.ts"
 import { createWrites } from "./createWrites.ts"
 import { deleteWrites } from "./deleteWrites.ts"
 import { hooksOf, unwrapped } from "./hooks.ts"
+import type { ImplementedResource } from "./implemented.ts"
 import { patchWrites } from "./patchWrites.ts"
 import { replaceWrites } from "./replaceWrites.ts"
-import type { ServedResource } from "./served.ts"
 import { type Values, writeContext } from "./writeContext.ts"
 import type { Changes, ManyDocuments, OneDocument, WriteRequest } from "./writeRequest.ts"
 
@@ -30,7 +30,7 @@ export interface Writes {
 
 /** @internal */
 export const writesOf = (
-  registration: ServedResource,
+  registration: ImplementedResource,
   repository: Repository<Model.Any>,
   store: DocumentStore["Service"],
   view: ModelView

@@ -2,13 +2,13 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { completer, type FieldProblem } from "../../Model/introspection.ts"
 import { PropertyRequiredException, ValidationException } from "../../Model/ModelError.ts"
-import { type RowRules, underRules } from "../../Repository/introspection.ts"
+import { type RowFilters, withRowFilters } from "../../Repository/introspection.ts"
 import type { BadRequest } from "../HttpError.ts"
 import { badRequestOf } from "../messages/message.ts"
 import * as preconditions from "../request/preconditions.ts"
 import type { CallFailure } from "../response/callFailures.ts"
+import { fieldForbidden, withoutHiddenKeys } from "../response/hiddenFields.ts"
 import type { Written, WrittenDocument } from "../response/writeResponse.ts"
-import { fieldForbidden, withoutHiddenKeys } from "../view/denials.ts"
 import { badItem, completeAll, insertAll, rejectedAsItem } from "./bulkInsert.ts"
 import { type HookFailed, isHooked, type MethodHooks, unwrapped } from "./hooks.ts"
 import type { ReplaceWith } from "./replaceWrites.ts"
@@ -50,7 +50,7 @@ export const createWrites = (context: WriteContext, onPost: MethodHooks, replace
     problems: ReadonlyArray<FieldProblem> | undefined
   ): Effect.Effect<WrittenDocument, WriteFailure> => {
     const failed = Effect.fail(preconditions.failed)
-    const forbidden = view.rules.forbiddenIn(value, true)
+    const forbidden = view.mask.forbiddenIn(value, true)
     const allowed = forbidden === undefined ? checkChosen(context) : Effect.fail(fieldForbidden(forbidden))
     const created = (
       onExisting: Effect.Effect<WrittenDocument, WriteFailure>
@@ -94,18 +94,18 @@ const checkChosen = ({ documents }: WriteContext): Effect.Effect<void, CallFailu
 
 /** The decoder does not ask for values that the caller need not send. */
 const completerFor = ({ finalise, model, view }: WriteContext): ReturnType<typeof completer> =>
-  view.rules.needsCompletion
+  view.mask.needsCompletion
     ? (value) => Effect.map(finalise(value, { isSent: true }), (instance) => ({ ...Object(instance) }))
     : completer(model)
 
 const insertsOfOne = (context: WriteContext, onPost: MethodHooks): (value: Values) => Write => {
-  const { documents, finalise, model, repository, rulesOfInserts, toDocument, withHooks } = context
+  const { documents, finalise, model, repository, insertFilters, toDocument, withHooks } = context
   const complete = completerFor(context)
 
   const insert = (value: Values): Write =>
     Effect.withFiber((fiber) => {
       // The values are completed in place.
-      const sent = rulesOfInserts === undefined ? value : { ...value }
+      const sent = insertFilters === undefined ? value : { ...value }
       return Effect.flatMapEager(complete(value, fiber), (completed) => {
         const document = toDocument(completed)
         const inserted = Effect.map(documents.insert(document), (document) => ({
@@ -114,9 +114,9 @@ const insertsOfOne = (context: WriteContext, onPost: MethodHooks): (value: Value
           document,
           created: true
         }))
-        return rulesOfInserts === undefined
+        return insertFilters === undefined
           ? inserted
-          : Effect.flatMap(rulesOfInserts([sent]), ([rules]) => underRules(inserted, model, rules))
+          : Effect.flatMap(insertFilters([sent]), ([filters]) => withRowFilters(inserted, model, filters))
       })
     })
 
@@ -124,19 +124,19 @@ const insertsOfOne = (context: WriteContext, onPost: MethodHooks): (value: Value
     Effect.flatMap(
       finalise(value, { isSent: true }),
       (instance) => {
-        const write = (rules?: RowRules) =>
+        const write = (filters?: RowFilters) =>
           withHooks(
             onPost,
             Option.none(),
             Effect.succeed({
               instance,
               previous: Option.none(),
-              write: (changed) => underRules(repository.insert(changed), model, rules)
+              write: (changed) => withRowFilters(repository.insert(changed), model, filters)
             })
           )
-        return rulesOfInserts === undefined
+        return insertFilters === undefined
           ? write()
-          : Effect.flatMap(rulesOfInserts([value]), ([rules]) => write(rules))
+          : Effect.flatMap(insertFilters([value]), ([filters]) => write(filters))
       }
     )
 
@@ -144,10 +144,10 @@ const insertsOfOne = (context: WriteContext, onPost: MethodHooks): (value: Value
 }
 
 const insertsOfMany = (context: WriteContext, onPost: MethodHooks) => {
-  const { documents, finalise, model, repository, rulesOfInserts, store, toDocument, transactional, view, written } =
+  const { documents, finalise, model, repository, insertFilters, store, toDocument, transactional, view, written } =
     context
   const complete = completerFor(context)
-  const unnamed = withoutHiddenKeys(view.rules)
+  const unnamed = withoutHiddenKeys(view.mask)
   const request = { id: Option.none(), previous: Option.none() }
 
   /**
@@ -157,15 +157,15 @@ const insertsOfMany = (context: WriteContext, onPost: MethodHooks) => {
   const createAllWithHooks = Effect.fnUntraced(
     function*({ after, before }: MethodHooks, values: ReadonlyArray<Values>) {
       const instances = yield* completeAll(values, (value) => finalise(value, { isSent: true }))
-      const rules = rulesOfInserts === undefined ? [] : yield* rulesOfInserts(values, ofIndex)
-      const items = instances.map((instance, i) => ({ instance, rules: rules[i] }))
+      const filters = insertFilters === undefined ? [] : yield* insertFilters(values, ofIndex)
+      const items = instances.map((instance, i) => ({ instance, filters: filters[i] }))
       const prepare = (item: (typeof items)[number], i: number) =>
         before === undefined ? Effect.succeed(item) : Effect.mapBoth(before(item.instance, request), {
           onSuccess: (instance) => ({ ...item, instance }),
           onFailure: (error) => ofItem(i, error)
         })
-      const insert = ({ instance, rules }: (typeof items)[number], i: number) =>
-        rejectedAsItem(i, Effect.mapError(underRules(repository.insert(instance), model, rules), unnamed))
+      const insert = ({ filters, instance }: (typeof items)[number], i: number) =>
+        rejectedAsItem(i, Effect.mapError(withRowFilters(repository.insert(instance), model, filters), unnamed))
       const inserted = yield* transactional
         ? store.transaction(
           Effect.forEach(items, (item, i) => Effect.flatMap(prepare(item, i), (item) => insert(item, i)))
@@ -185,9 +185,10 @@ const insertsOfMany = (context: WriteContext, onPost: MethodHooks) => {
       ? unwrapped(createAllWithHooks(onPost, values))
       : insertAll(values, {
         complete: (value) => complete(value),
-        rulesOf: rulesOfInserts === undefined ? undefined : (all) => rulesOfInserts(all, ofIndex),
+        filtersOf: insertFilters === undefined ? undefined : (all) => insertFilters(all, ofIndex),
         toDocument,
-        insertMany: (all, rules) => underRules(Effect.mapError(documents.insertMany(all), unnamed), model, rules),
+        insertMany: (all, filters) =>
+          withRowFilters(Effect.mapError(documents.insertMany(all), unnamed), model, filters),
         transaction: store.transaction
       })
 }

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import { managedField } from "../../Model/introspection.ts"
 import * as Model from "../../Model/Model.ts"
-import { underRulesElsewhere } from "../../Repository/introspection.ts"
+import { apartFromAddressed } from "../../Repository/introspection.ts"
 import type { Method } from "../Endpoint.ts"
 import type * as Hook from "../Hook.ts"
 import type { AnyHook } from "../Resource.ts"
@@ -78,14 +78,14 @@ export const hooksOf = (model: Model.Any, hooks: ReadonlyArray<AnyHook>, method:
           () => instance,
           (current, hook) =>
             Effect.flatMap(
-              underRulesElsewhere(hook(current, request)),
+              apartFromAddressed(hook(current, request)),
               (changed) => changedBy(current, request, changed)
             )
         )),
     after: after.length === 0 ?
       undefined :
       (instance, request) =>
-        failing(Effect.forEach(after, (hook) => underRulesElsewhere(hook(instance, request)), { discard: true }))
+        failing(Effect.forEach(after, (hook) => apartFromAddressed(hook(instance, request)), { discard: true }))
   }
 }
 
@@ -105,5 +105,5 @@ export const beforeGetOf = (
     .map(({ hook }) => hook as Hook.BeforeGet<Model.Any, never, never>)
   return before.length === 0
     ? undefined
-    : (request) => Effect.forEach(before, (hook) => underRulesElsewhere(hook(request)), { discard: true })
+    : (request) => Effect.forEach(before, (hook) => apartFromAddressed(hook(request)), { discard: true })
 }

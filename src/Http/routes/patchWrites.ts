@@ -92,7 +92,7 @@ export const patchWrites = (context: WriteContext, onPatch: MethodHooks) => {
         body._tag === "Merge" ? versionIn(body.changes) : undefined,
         conditions,
         (expected): Effect.Effect<WrittenDocument, WriteFailure> =>
-          body._tag === "Merge" && !isHooked(onPatch) && !view.rules.touches(body.changes)
+          body._tag === "Merge" && !isHooked(onPatch) && !view.mask.touches(body.changes)
             ? mergePatch(id, body.changes, expected)
             : patchWithHooks(onPatch, id, body, expected)
       )

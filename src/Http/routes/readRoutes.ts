@@ -3,6 +3,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
+import type { ModelView } from "../../Access/introspection.ts"
 import { quote } from "../../internal/json.ts"
 import { managedField } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
@@ -20,6 +21,7 @@ import type { ReadError } from "../../Repository/RepositoryError.ts"
 import { aggregationParameters, overridableParameters, pageParameters } from "../description/queryParameters.ts"
 import { standardEndpoints } from "../description/standardEndpoints.ts"
 import type { Limits } from "../KernelConfig.ts"
+import { namingOf } from "../query/maskedNaming.ts"
 import * as QueryGuard from "../query/nativeQuery.ts"
 import { queryReader } from "../query/parameterReader.ts"
 import * as UrlQuery from "../query/urlQuery.ts"
@@ -33,11 +35,10 @@ import { expectations, type FieldResolver, parameters as parametersOf } from "..
 import type { Representation, Representations } from "../response/representation.ts"
 import { type BadRequestResponder, makeBadRequest } from "../response/translation.ts"
 import type { Translations } from "../Translations.ts"
-import type { ModelView } from "../view/modelView.ts"
 import { beforeGetOf, hooksOf, unwrapped } from "./hooks.ts"
+import type { ImplementedResource } from "./implemented.ts"
 import { Page } from "./pageRoutes.ts"
 import { headersOf, notFound, withIdAndParameters, withParameters } from "./route.ts"
-import type { ServedResource } from "./served.ts"
 
 /**
  * The routes of `GET`, except those that describe the model.
@@ -45,7 +46,7 @@ import type { ServedResource } from "./served.ts"
  * @internal
  */
 export const readRoutes = (
-  resource: ServedResource,
+  resource: ImplementedResource,
   repository: Repository<Model.Any>,
   representations: Representations,
   surroundings: Surroundings
@@ -90,7 +91,7 @@ interface ReadContext {
 }
 
 const readContext = (
-  { hooks, model, path }: ServedResource,
+  { hooks, model, path }: ImplementedResource,
   repository: Repository<Model.Any>,
   representations: Representations,
   { cursors, limits, lists, places, translations, view }: Surroundings
@@ -217,7 +218,7 @@ const listRoute = (context: ReadContext): ResponseEffect => {
   const readQuery = UrlQuery.make(view.model, limits, cursors)
   const { maxPageBytes, queryTimeout: timeLimit } = limits
   return withParameters((parameters, fiber) => {
-    const read = readQuery(parameters, view.of(fiber).naming?.())
+    const read = readQuery(parameters, namingOf(model, view.of(fiber).partlyHidden))
     if (Result.isFailure(read)) return rejectQuery(read.failure)
     const query = read.success
     const representation = representations(fiber)
@@ -314,7 +315,7 @@ const aggregateRoute = (
     const aggregation = readAggregation(parameters)
     if (Result.isFailure(aggregation)) return respondBadRequest(aggregation.failure)
     const { pipe } = aggregation.success
-    const read = readPipeline(pipe, view.of(fiber).naming?.())
+    const read = readPipeline(pipe, namingOf(repository.model, view.of(fiber).partlyHidden))
     if (Result.isFailure(read)) return rejectQuery(read.failure)
     const written = Effect.suspend(() => {
       const items = lists.begin(maxPageBytes)

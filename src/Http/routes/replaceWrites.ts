@@ -29,9 +29,9 @@ export const replaceWrites = (context: WriteContext): ReplaceWith => {
    * What is kept must be stored still when the replacement is written, and so must what decides which fields may be
    * written: the rows of a grant may name any field.
    */
-  const fields = view.rulesDependOnDocument
+  const fields = view.maskDependsOnDocument
     ? Object.keys(model.store.fields).filter((name) => name !== "id")
-    : [...new Set([...keptFields(model), ...view.rules.loose.map((name) => name.split(".", 1)[0] ?? name)])]
+    : [...new Set([...keptFields(model), ...view.mask.loose.map((name) => name.split(".", 1)[0] ?? name)])]
 
   const read = Effect.fnUntraced(function*(id: unknown) {
     return (yield* documents.findById(id)) ??
@@ -65,7 +65,7 @@ export const replaceWrites = (context: WriteContext): ReplaceWith => {
         Effect.gen(function*() {
           const document = yield* read(id)
           const previous = yield* checkVersion(id, yield* fromDocument(document), expected ?? versionIn(value))
-          const { instance, rules } = yield* keeping(
+          const { filters, instance } = yield* keeping(
             value,
             { previous, document, mode: "replace" },
             (kept) => replacement(id, kept, expected, { previous, version: versionOf(previous) })
@@ -73,7 +73,7 @@ export const replaceWrites = (context: WriteContext): ReplaceWith => {
           return {
             instance,
             previous: Option.some(previous),
-            write: (changed: Instance) => documents.replace(changed, { document, fields, rules })
+            write: (changed: Instance) => documents.replace(changed, { document, fields, filters })
           }
         })
       )
@@ -82,12 +82,12 @@ export const replaceWrites = (context: WriteContext): ReplaceWith => {
         // A stored document that does not fit the model is replaced completely.
         const previous = Option.getOrUndefined(yield* Effect.option(fromDocument(document)))
         const version = document[versionField ?? ""]
-        const { instance, rules } = yield* keeping(
+        const { filters, instance } = yield* keeping(
           value,
           { previous, document, mode: "replace" },
           (kept) => replacement(id, kept, expected, { previous, version })
         )
-        return written(yield* documents.replace(instance, { document, fields, rules }), false)
+        return written(yield* documents.replace(instance, { document, fields, filters }), false)
       })
 
   /** Without an expected version, a conflict with another write is retried. */

@@ -1,12 +1,22 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import {
+  type Grants,
+  hasAllFields,
+  keyOf,
+  type ModelView,
+  modelView,
+  noGrants,
+  wholeView
+} from "../../Access/introspection.ts"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import * as JsonSchema from "../../Model/JsonSchema.ts"
 import * as Metadata from "../../Model/Metadata.ts"
 import type * as Model from "../../Model/Model.ts"
 import type * as Cursor from "../../Repository/Cursor.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
+import { AccessDecision } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { schemaParameters } from "../description/queryParameters.ts"
 import { endpointsOf, type Name, type StandardEndpoint } from "../description/standardEndpoints.ts"
@@ -21,6 +31,7 @@ import * as responses from "../response/json.ts"
 import type { ListResponses } from "../response/listResponse.ts"
 import { expectations, inputFields, parameters as parametersOf } from "../response/problemFields.ts"
 import { representationsOf } from "../response/representation.ts"
+import { withoutProperties } from "../response/storedSchema.ts"
 import {
   type BadRequestResponder,
   type ErrorResponses,
@@ -29,9 +40,7 @@ import {
   metadataResponse
 } from "../response/translation.ts"
 import type { Translations } from "../Translations.ts"
-import { type CallerView, CallerViews, hasAllFields, keyOf, noGrants } from "../view/callerView.ts"
-import { type ModelView, modelView, wholeView } from "../view/modelView.ts"
-import { withoutProperties } from "../view/storedSchema.ts"
+import type { ImplementedResource } from "./implemented.ts"
 import { readRoutes } from "./readRoutes.ts"
 import {
   allowedOf,
@@ -43,7 +52,6 @@ import {
   withParameters,
   withRequest
 } from "./route.ts"
-import type { ServedResource } from "./served.ts"
 import { writeRoutes } from "./writeRoutes.ts"
 
 /**
@@ -52,7 +60,7 @@ import { writeRoutes } from "./writeRoutes.ts"
  * @internal
  */
 export const routesOf = (
-  registration: ServedResource,
+  registration: ImplementedResource,
   repository: Repository<Model.Any>,
   store: DocumentStore["Service"],
   surroundings: ResourceSurroundings & {
@@ -73,17 +81,17 @@ export const routesOf = (
 
 const ofName = (handlers: Handlers) => (name: Name): ResponseEffect => handlers[name]
 
-/** The handler for the grants that the caller of the request holds. */
-const callersHandler = (handlersFor: (view: CallerView) => Handlers) => {
-  // A caller has the same view in all requests with the same rules.
-  const known = new WeakMap<CallerView, Handlers>()
+/** The handler for the grants of the caller of the request. */
+const callersHandler = (handlersFor: (grants: Grants) => Handlers) => {
+  // A caller has the same grants in all requests with the same row filters.
+  const known = new WeakMap<Grants, Handlers>()
   return (name: Name): ResponseEffect =>
     Effect.withFiber((fiber) => {
-      const view = Context.get(fiber.context, CallerViews)?.own ?? noGrants
-      const before = known.get(view)
+      const grants = Context.get(fiber.context, AccessDecision)?.endpoint ?? noGrants
+      const before = known.get(grants)
       if (before !== undefined) return before[name]
-      const handlers = handlersFor(view)
-      known.set(view, handlers)
+      const handlers = handlersFor(grants)
+      known.set(grants, handlers)
       return handlers[name]
     })
 }
@@ -101,17 +109,17 @@ export interface ResourceSurroundings {
 type Handlers = { readonly [N in Name]: ResponseEffect }
 
 /**
- * The handlers of a resource for the grants that a caller holds. They are compiled once for each set of grants; the last
+ * The handlers of a resource for the grants of a caller. They are compiled once for each set of grants; the last
  * 64 are cached. A set that takes no fields away has the plain handlers.
  *
  * @internal
  */
 export const viewedHandlers = (
-  registration: ServedResource,
+  registration: ImplementedResource,
   repository: Repository<Model.Any>,
   store: DocumentStore["Service"],
   surroundings: ResourceSurroundings
-): (view: CallerView) => Handlers => {
+): (grants: Grants) => Handlers => {
   const { model } = registration
   const handlersFor = (view: ModelView) =>
     handlersOf(registration, repository, store, { ...surroundings, isViewed: true, view })
@@ -131,7 +139,7 @@ export const viewedHandlers = (
 const maxViews = 64
 
 const handlersOf = (
-  registration: ServedResource,
+  registration: ImplementedResource,
   repository: Repository<Model.Any>,
   store: DocumentStore["Service"],
   surroundings: ResourceSurroundings & { readonly isViewed: boolean; readonly view: ModelView }

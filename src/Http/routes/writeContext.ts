@@ -2,6 +2,7 @@ import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import type { ModelView } from "../../Access/introspection.ts"
 import { finaliser, managedField, modelTypeId } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document, DocumentStore } from "../../Repository/DocumentStore.ts"
@@ -9,7 +10,7 @@ import {
   documentCodec,
   documentOperationsOf,
   makeRetry,
-  type RowRules,
+  type RowFilters,
   textOfId
 } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
@@ -17,11 +18,10 @@ import { type StoreError, VersionConflict } from "../../Repository/RepositoryErr
 import type { Forbidden } from "../HttpError.ts"
 import * as preconditions from "../request/preconditions.ts"
 import type { CallFailure } from "../response/callFailures.ts"
+import { fieldForbidden } from "../response/hiddenFields.ts"
 import type { WrittenDocument } from "../response/writeResponse.ts"
-import { fieldForbidden } from "../view/denials.ts"
-import type { ModelView } from "../view/modelView.ts"
 import type { HookFailed, MethodHooks } from "./hooks.ts"
-import type { ServedResource } from "./served.ts"
+import type { ImplementedResource } from "./implemented.ts"
 
 /** @internal */
 export type Values = Record<string, unknown>
@@ -33,29 +33,29 @@ export type Instance = Model.Any["Type"]
 export type WriteFailure = CallFailure | HookFailed
 
 /**
- * An instance to write, under the rules of the grants that allow it; under those of the caller if `undefined`.
+ * An instance to write, with the row filters of the grants that allow it; with those of the caller if `undefined`.
  *
  * @internal
  */
 export interface GrantedInstance {
   readonly instance: Instance
-  readonly rules: RowRules | undefined
+  readonly filters: RowFilters | undefined
 }
 
 /** A write by some of the caller's grants. */
 interface Attempt {
-  readonly admits: (instance: Instance) => boolean
+  readonly allows: (instance: Instance) => boolean
   readonly granted: Effect.Effect<GrantedInstance, WriteFailure>
 }
 
 /** The first one that leaves behind what its grants allow, if there is one, since a hook may still change it. */
-const firstAdmitted = Effect.fnUntraced(function*(
+const firstAllowed = Effect.fnUntraced(function*(
   attempts: Arr.NonEmptyReadonlyArray<Attempt>
 ): Effect.fn.Return<GrantedInstance, WriteFailure> {
   const results: Array<Result.Result<GrantedInstance, WriteFailure>> = []
-  for (const { admits, granted } of attempts) {
+  for (const { allows, granted } of attempts) {
     const result = yield* Effect.result(granted)
-    if (Result.isSuccess(result) && admits(result.success.instance)) return result.success
+    if (Result.isSuccess(result) && allows(result.success.instance)) return result.success
     results.push(result)
   }
   return yield* Effect.fromResult(results.find(Result.isSuccess) ?? results[0]!)
@@ -70,7 +70,7 @@ export type WriteContext = ReturnType<typeof writeContext>
 
 /** @internal */
 export const writeContext = (
-  { model, transactional }: ServedResource,
+  { model, transactional }: ImplementedResource,
   repository: Repository<Model.Any>,
   store: DocumentStore["Service"],
   view: ModelView
@@ -137,7 +137,7 @@ export const writeContext = (
   /**
    * The instance to write over the stored document, completed from the values and from what the caller can't see or write,
    * which stays. Fails with `Forbidden` if that would change. One of the caller's grants has to allow both the fields and what
-   * is left behind: `rules` are those of such grants.
+   * is left behind: `filters` are those of such grants.
    */
   const keeping = (
     values: Values,
@@ -149,34 +149,34 @@ export const writeContext = (
     },
     complete: (kept: Values) => Effect.Effect<Instance, WriteFailure>
   ): Effect.Effect<GrantedInstance, WriteFailure> => {
-    const whole = Effect.map(complete(values), (instance): GrantedInstance => ({ instance, rules: undefined }))
-    return view.rules.isEmpty ? whole : Effect.withFiber<GrantedInstance, WriteFailure>((fiber) => {
+    const whole = Effect.map(complete(values), (instance): GrantedInstance => ({ instance, filters: undefined }))
+    return view.mask.isEmpty ? whole : Effect.withFiber<GrantedInstance, WriteFailure>((fiber) => {
       // Nothing can be kept of a document that can't be decoded.
       if (previous === undefined) return Effect.andThen(fromDocument(document), whole)
-      const attempts = view.of(fiber).updatesOf(document).map(({ admits, rowRules, rules }) =>
-        Result.map(rules.keep(values, previous, mode), (kept): Attempt => ({
-          admits: (instance) => admits({ ...managedIn(document), ...toDocument(instance) }),
-          granted: Effect.map(complete({ ...kept }), (instance) => ({ instance, rules: rowRules }))
+      const attempts = view.of(fiber).updatesOf(document).map(({ allows, filters, mask }) =>
+        Result.map(mask.keep(values, previous, mode), (kept): Attempt => ({
+          allows: (instance) => allows({ ...managedIn(document), ...toDocument(instance) }),
+          granted: Effect.map(complete({ ...kept }), (instance) => ({ instance, filters }))
         }))
       )
       const [first, ...others] = Arr.getSuccesses(attempts)
-      if (first !== undefined) return others.length === 0 ? first.granted : firstAdmitted([first, ...others])
+      if (first !== undefined) return others.length === 0 ? first.granted : firstAllowed([first, ...others])
       const [denied = ""] = Arr.getFailures(attempts)
       return Effect.fail(fieldForbidden(denied))
     })
   }
   /**
-   * The rules for the insertions of documents with these values, one by one: those of the grants that allow to send them, and
+   * The row filters for the insertions of documents with these values, one by one: those of the grants that allow to send them, and
    * those of the caller if `undefined`. Fails with `Forbidden` if no grant does.
    */
-  const rulesOfInserts = (
+  const insertFilters = (
     all: ReadonlyArray<Values>,
     prefixOf: (index: number) => string = () => ""
-  ): Effect.Effect<ReadonlyArray<RowRules | undefined>, Forbidden> =>
-    Effect.withFiber<ReadonlyArray<RowRules | undefined>, Forbidden>((fiber) => {
-      const { insertRulesOf } = view.of(fiber)
+  ): Effect.Effect<ReadonlyArray<RowFilters | undefined>, Forbidden> =>
+    Effect.withFiber<ReadonlyArray<RowFilters | undefined>, Forbidden>((fiber) => {
+      const { insertFiltersOf } = view.of(fiber)
       const attempts = all.map((sent, i) =>
-        Result.mapError(insertRulesOf(sent), (field) => fieldForbidden(prefixOf(i) + field))
+        Result.mapError(insertFiltersOf(sent), (field) => fieldForbidden(prefixOf(i) + field))
       )
       return Effect.fromResult(Result.all(attempts))
     })
@@ -210,7 +210,7 @@ export const writeContext = (
     transactional,
     view,
     keeping,
-    rulesOfInserts: view.dependsOnDocument ? rulesOfInserts : undefined,
+    insertFilters: view.dependsOnDocument ? insertFilters : undefined,
     documents,
     finalise,
     fromDocument,

@@ -6,6 +6,7 @@ import * as Equal from "effect/Equal"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
+import { type ModelView, withoutIndexes, type WriteMask } from "../../Access/introspection.ts"
 import {
   bodyDecoder,
   type Decoded,
@@ -30,14 +31,11 @@ import * as preconditions from "../request/preconditions.ts"
 import * as preference from "../request/prefer.ts"
 import { rejectExcess } from "../request/unknownKeys.ts"
 import type { CallFailure } from "../response/callFailures.ts"
+import { fieldForbidden } from "../response/hiddenFields.ts"
 import { type Identifier, identifierOf } from "../response/identifier.ts"
-import { fieldForbidden } from "../view/denials.ts"
-import { withoutIndexes } from "../view/fieldRules.ts"
-import type { ModelView } from "../view/modelView.ts"
-import type { WriteRules } from "../view/writeRules.ts"
 import { readItems } from "./bulkInsert.ts"
+import type { ImplementedResource } from "./implemented.ts"
 import { headersOf } from "./route.ts"
-import type { ServedResource } from "./served.ts"
 
 type Values = Record<string, unknown>
 
@@ -106,12 +104,12 @@ export interface WriteReaders {
  * @internal
  */
 export const writeReaders = (
-  registration: ServedResource,
-  { model, rules }: ModelView,
+  registration: ImplementedResource,
+  { mask, model }: ModelView,
   limits: Limits
 ): WriteReaders => {
   const identifier = identifierOf(model)
-  const permitting = permittingBy(rules)
+  const permitting = permittingBy(mask)
   const isStrict = registration.onExcessProperty === "error"
   const strict = (variant: "create" | "patch", decode: Decode): Decode =>
     isStrict ? rejectExcess(model[variant], decode) : decode
@@ -142,12 +140,12 @@ export const writeReaders = (
       isMultipart(headersOf(request)["content-type"])
         ? Effect.flatMap(readMultipart(request, formLimits), (parts) => {
           const form = readForm(model, parts, { maxDepth, isStrict })
-          return permitting(rules.forbiddenIn(form.values, !hasId(form.values)), () =>
+          return permitting(mask.forbiddenIn(form.values, !hasId(form.values)), () =>
             one(request, true, (decode) => decodeForm(decode, form)))
         })
         : Effect.flatMapEager(readJson(request, postTypes, limits.maxBodySize), (body) =>
           // With an identifier it may replace a document.
-          permitting(rules.forbiddenIn(body, !hasId(body)), (): Read<OneDocument | ManyDocuments> =>
+          permitting(mask.forbiddenIn(body, !hasId(body)), (): Read<OneDocument | ManyDocuments> =>
             registration.lists && Array.isArray(body)
               ? documentsOf(decoders, body)
               : one(request, hasId(body), (decode) =>
@@ -156,7 +154,7 @@ export const writeReaders = (
       Effect.flatMapEager(
         readJson(request, jsonTypes, limits.maxBodySize),
         (body) =>
-          permitting(rules.forbiddenIn(body, false), () =>
+          permitting(mask.forbiddenIn(body, false), () =>
             Result.flatMap(
               valid(rejectOtherId(decoders.replace(withIdOfUrl(body, id)), body, id, identifier)),
               (value) => withHeaders(request, id, value)
@@ -176,7 +174,7 @@ export const writeReaders = (
               (changes) => ({ _tag: "Merge", changes })
             )
         return permitting(
-          isPatch ? closedTargetOf(body, rules) : rules.forbiddenIn(body, false),
+          isPatch ? closedTargetOf(body, mask) : mask.forbiddenIn(body, false),
           () => Result.flatMap(read(), (body) => withHeaders(request, id, body))
         )
       }),
@@ -190,24 +188,24 @@ type Decode = ReturnType<typeof bodyDecoder>
 
 /** Reads a body unless it has a field that the caller may not send, which `found` is. */
 const permittingBy =
-  (rules: WriteRules) =>
+  (mask: WriteMask) =>
   <Body>(found: string | undefined, read: () => Read<Body>): Effect.Effect<Read<Body>, Forbidden> => {
     if (found !== undefined) return Effect.fail(fieldForbidden(found))
     const result = read()
-    if (rules.isEmpty || Result.isSuccess(result)) return Effect.succeed(result)
+    if (mask.isEmpty || Result.isSuccess(result)) return Effect.succeed(result)
     // Only a value of the right type can be the stored one.
-    const problem = result.failure.find(({ field }) => rules.isUnwritable(withoutIndexes(field)))
+    const problem = result.failure.find(({ field }) => mask.isUnwritable(withoutIndexes(field)))
     return problem === undefined ? Effect.succeed(result) : Effect.fail(fieldForbidden(problem.field))
   }
 
 /** The first field that a JSON Patch changes and its caller can neither see nor write. */
-const closedTargetOf = (patch: unknown, rules: WriteRules): string | undefined => {
-  if (rules.isEmpty || !Array.isArray(patch)) return undefined
+const closedTargetOf = (patch: unknown, mask: WriteMask): string | undefined => {
+  if (mask.isEmpty || !Array.isArray(patch)) return undefined
   for (const operation of patch) {
     const { from, op, path }: { readonly [key: string]: unknown } = Predicate.isObject(operation) ? operation : {}
     for (const pointer of op === "test" ? [] : op === "move" ? [path, from] : [path]) {
       const name = typeof pointer === "string" ? tokensOf(pointer).join(".") : ""
-      if (rules.isClosed(withoutIndexes(name))) return name
+      if (mask.isClosed(withoutIndexes(name))) return name
     }
   }
   return undefined

@@ -1,19 +1,19 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import type { ModelView } from "../../Access/introspection.ts"
 import type { FieldProblem } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type { CallFailure, ResponseEffect } from "../response/callFailures.ts"
+import { withoutHiddenFields } from "../response/hiddenFields.ts"
 import type { Representations } from "../response/representation.ts"
 import type { BadRequestResponder } from "../response/translation.ts"
 import { writeResponses, type Written } from "../response/writeResponse.ts"
-import { withoutHiddenFields } from "../view/denials.ts"
-import type { ModelView } from "../view/modelView.ts"
 import { writesOf } from "./conditionalWrites.ts"
+import type { ImplementedResource } from "./implemented.ts"
 import { withIdOf, withRequest } from "./route.ts"
-import type { ServedResource } from "./served.ts"
 import { writeReaders, type WriteRequest } from "./writeRequest.ts"
 
 /**
@@ -22,7 +22,7 @@ import { writeReaders, type WriteRequest } from "./writeRequest.ts"
  * @internal
  */
 export const writeRoutes = (
-  registration: ServedResource,
+  registration: ImplementedResource,
   repository: Repository<Model.Any>,
   store: DocumentStore["Service"],
   representations: Representations,
@@ -35,7 +35,7 @@ export const writeRoutes = (
   const { model } = registration
   const read = writeReaders(registration, view, limits)
   const apply = writesOf(registration, repository, store, view)
-  const conceal = withoutHiddenFields(view.rules)
+  const conceal = withoutHiddenFields(view.mask)
   const respond = writeResponses(registration, representations, view)
 
   const steps = <Body, E extends CallFailure>(
@@ -46,7 +46,7 @@ export const writeRoutes = (
       Result.isFailure(request)
         ? respondBadRequest(request.failure)
         : Effect.flatMapEager(
-          view.rules.isEmpty ? applying(request.success) : Effect.mapError(applying(request.success), conceal),
+          view.mask.isEmpty ? applying(request.success) : Effect.mapError(applying(request.success), conceal),
           (written) => respond(written, request.success.prefer)
         ))
 

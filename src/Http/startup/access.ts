@@ -1,11 +1,12 @@
 import * as Effect from "effect/Effect"
+import { makeAccessControl, type ModelPolicy, modelPolicy } from "../../Access/introspection.ts"
 import { provided, type Scheme } from "../../Security/Authentication.ts"
+import { identifierOf } from "../response/identifier.ts"
+import { linkedEndpoints } from "../response/links.ts"
 import type { ErrorResponses } from "../response/translation.ts"
 import { makeAuthenticator } from "../routes/authentication.ts"
-import { makeAuthorizer } from "../routes/authorization.ts"
-import { type RuledModel, ruledModel } from "../routes/callerAccess.ts"
-import { type Access, makeAccess } from "../routes/secured.ts"
-import type { ServedResource, ServedService } from "../routes/served.ts"
+import { type Authorization, makeAuthorization } from "../routes/authorization.ts"
+import type { ImplementedResource, ImplementedService } from "../routes/implemented.ts"
 import { CredentialsUnprovided } from "./credentialsUnprovided.ts"
 
 /**
@@ -13,35 +14,38 @@ import { CredentialsUnprovided } from "./credentialsUnprovided.ts"
  *
  * @internal
  */
-export interface ServedAccess extends Access {
-  /** The rules of a registered resource. */
-  readonly ruledBy: (resource: ServedResource) => RuledModel | undefined
+export interface Access extends Authorization {
+  /** The grants of a registered resource. */
+  readonly policyOf: (resource: ImplementedResource) => ModelPolicy | undefined
   readonly schemes: ReadonlyArray<Scheme>
 }
 
 /**
- * The schemes that are provided, and the rules of all registrations. Fails if there is no scheme.
+ * The schemes that are provided, and the grants of all registrations. Fails if there is no scheme.
  *
  * @internal
  */
 export const accessOf = Effect.fnUntraced(function*({ errorResponses, realm, registrations, roles = {} }: {
-  readonly registrations: ReadonlyArray<ServedResource | ServedService>
+  readonly registrations: ReadonlyArray<ImplementedResource | ImplementedService>
   /** The roles that roles include. */
   readonly roles: { readonly [role: string]: ReadonlyArray<string> } | undefined
   readonly realm: string
   readonly errorResponses: ErrorResponses
-}): Effect.fn.Return<ServedAccess, CredentialsUnprovided> {
+}): Effect.fn.Return<Access, CredentialsUnprovided> {
   const schemes = yield* provided
   if (schemes.length === 0) return yield* new CredentialsUnprovided()
-  const ruled = new Map(
-    registrations.flatMap((registration): ReadonlyArray<readonly [ServedResource, RuledModel]> =>
-      registration._tag === "Resource" ? [[registration, ruledModel(registration)]] : []
-    )
+  const policies = new Map(
+    registrations.flatMap((registration): ReadonlyArray<readonly [ImplementedResource, ModelPolicy]> => {
+      if (registration._tag === "Service") return []
+      const { enableHateoas, model, path, rules } = registration
+      const linked = enableHateoas ? linkedEndpoints(registration) : undefined
+      return [[registration, modelPolicy({ identifier: identifierOf(model), linked, model, path, rules })]]
+    })
   )
-  const access = makeAccess({
+  const authorization = makeAuthorization({
+    access: makeAccessControl([...policies.values()], roles),
     authenticator: makeAuthenticator({ schemes, realm, errorResponses }),
-    authorizer: makeAuthorizer([...ruled.values()], roles),
     errorResponses
   })
-  return { ...access, schemes, ruledBy: (resource) => ruled.get(resource) }
+  return { ...authorization, schemes, policyOf: (resource) => policies.get(resource) }
 })

@@ -5,12 +5,12 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Permission from "../../Access/Permission.ts"
 import { managedField } from "../../Model/introspection.ts"
-import * as Permission from "../../Security/Permission.ts"
 import { partProblem, unknownInLocation } from "../description/callEndpoint.ts"
 import type { Registration, ResourceInfo } from "../Registration.ts"
 import { hookNames, methodOfHook } from "../Resource.ts"
-import { type Implementation, served } from "../routes/served.ts"
+import { type Implementation, implemented } from "../routes/implemented.ts"
 import { roleProblem, ruleProblemOf } from "./ruleProblem.ts"
 
 /**
@@ -47,7 +47,7 @@ export const rejectInvalid = Effect.fnUntraced(function*(
   }
   const models = new Map<string, ResourceInfo["model"]>()
   for (const registration of registrations) {
-    const { rules } = served(registration, implementations)
+    const { rules } = implemented(registration, implementations)
     const detail = unknownOptionOf(registration) ?? callProblemOf(registration) ??
       handlerProblemOf(registration, implementations) ??
       ruleProblemOf(registration, rules) ??

@@ -1,9 +1,8 @@
-import type * as Grant from "../../Security/Grant.ts"
-import { rulesFor } from "../../Security/introspection.ts"
-import * as Permission from "../../Security/Permission.ts"
+import type * as Grant from "../../Access/Grant.ts"
+import { fieldRuleProblem, grantIdsFor } from "../../Access/introspection.ts"
+import * as Permission from "../../Access/Permission.ts"
 import { parametersIn } from "../description/callEndpoint.ts"
 import type { Registration } from "../Registration.ts"
-import { fieldRuleProblem } from "../view/fieldRules.ts"
 
 /**
  * The first mistake in the rules of a registration.
@@ -61,7 +60,7 @@ const openProblem = (registration: Registration, rules: Grant.Rules): string | u
     ...registration.calls.map(({ name, options }) => ({ name, isCall: true, isOpen: options.anonymous === true }))
   ]
   const wrong = endpoints.find(({ isCall, isOpen, name }) =>
-    !isOpen && rulesFor(rules, name, isCall).some((id) => Permission.isOpen(rules.grants[id]?.permission ?? []))
+    !isOpen && grantIdsFor(rules, name, isCall).some((id) => Permission.isOpen(rules.grants[id]?.permission ?? []))
   )
   return wrong === undefined
     ? undefined
@@ -73,7 +72,7 @@ const subjectProblem = (registration: Registration, rules: Grant.Rules): string 
   if (registration._tag === "Resource") return undefined
   const wrong = registration.calls.find(({ name, path }) =>
     !parametersIn(path).includes("id") &&
-    rulesFor(rules, name, true).some((id) => asksForSubject(rules.grants[id]?.permission.node))
+    grantIdsFor(rules, name, true).some((id) => asksForSubject(rules.grants[id]?.permission.node))
   )
   return wrong === undefined
     ? undefined

@@ -11,12 +11,13 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import { requirement } from "../../Access/Grant.ts"
+import type { Endpoint, ModelView } from "../../Access/introspection.ts"
 import { ClientAddressSource } from "../../internal/clientAddress.ts"
 import { ContentHashed } from "../../internal/contentHashed.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { rejectUnsuitable } from "../../Repository/evaluation.ts"
 import * as Repository from "../../Repository/Repository.ts"
-import { requirement } from "../../Security/Grant.ts"
 import { Keys } from "../../Security/Keys.ts"
 import { keepSignIn } from "../../Security/SignIns.ts"
 import * as AccessPolicy from "../AccessPolicy.ts"
@@ -36,21 +37,20 @@ import { makeListResponses } from "../response/listResponse.ts"
 import { parameters as parametersOf } from "../response/problemFields.ts"
 import { makeResponseBudget } from "../response/responseBudget.ts"
 import { makeBadRequest, makeErrorResponses } from "../response/translation.ts"
-import type { RuledEndpoint } from "../routes/authorization.ts"
+import { documentOf } from "../routes/authorization.ts"
 import { type CallContext, callRoutes, type LinksOf } from "../routes/callRoutes.ts"
 import { withCors } from "../routes/cors.ts"
 import { routed, routerConfig, withErrorResponses } from "../routes/errorBoundary.ts"
+import { type Implementation, implemented, withReferences } from "../routes/implemented.ts"
 import { keysRoute } from "../routes/keysRoute.ts"
 import { makeRateLimiter, unlimited } from "../routes/rateLimits.ts"
 import { routesOf } from "../routes/resourceRoutes.ts"
 import { withResponseTimeout } from "../routes/responseTimeout.ts"
 import type { Route } from "../routes/route.ts"
-import { type Implementation, served, withReferences } from "../routes/served.ts"
 import { accessLogged } from "../server/accessLog.ts"
 import { type ClientAddressOf, makeClientAddress } from "../server/clientAddress.ts"
 import { makeSendBuffers } from "../server/sendBuffers.ts"
 import * as Translations from "../Translations.ts"
-import type { ModelView } from "../view/modelView.ts"
 import { accessOf } from "./access.ts"
 import { callerDocument } from "./callerDocument.ts"
 import { RegistrationInvalid } from "./registrationInvalid.ts"
@@ -88,7 +88,9 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
   )
   const itemTexts = makeItemTexts()
   let repositories = Context.empty() as Context.Context<Repository.RepositoryOf<string>> // filled below
-  const all = registrations.map((registration) => withReferences(served(registration, implementations), registrations))
+  const all = registrations.map((registration) =>
+    withReferences(implemented(registration, implementations), registrations)
+  )
   const linksOf = linksBy(all)
   const access = parts.security === undefined ? undefined : yield* accessOf({
     registrations: all,
@@ -102,7 +104,7 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
     const { calls, name, onExcessProperty, rules } = registration
     const common = { registration: name, isStrict: onExcessProperty === "error", limits, lists, translations }
     // The rules of a call are those of its name.
-    const callRoutesOf = (surroundings: CallContext, resource?: RuledEndpoint["resource"]) =>
+    const callRoutesOf = (surroundings: CallContext, resource?: Endpoint["resource"]) =>
       calls.flatMap((call) =>
         callRoutes([call], surroundings).map((route) => ({
           ...route,
@@ -120,8 +122,9 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
     const known = Context.getOption(repositories, key)
     const repository = known._tag === "Some" ? known.value : yield* Repository.make(model)
     repositories = Context.add(repositories, key, repository)
-    const ruled = access?.ruledBy(registration)
-    const resource = ruled === undefined ? undefined : { ruled, repository }
+    const policy = access?.policyOf(registration)
+    const document = (id: string) => documentOf(repository, id)
+    const resource = policy === undefined ? undefined : { model, policy, document }
     const surroundings = { cursors, limits, lists, itemTexts, translations, isViewed: access !== undefined }
     routes.push(
       ...routesOf(registration, repository, store, surroundings).map((route) => ({
@@ -144,7 +147,7 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
       registrations: all,
       roles: parts.security?.roles,
       documentOf: (policy) => OpenApi.make({ api, registrations, policy }, { ...options, omitsUnreachable: true }),
-      onNobody: access.credentialsNeeded
+      unauthenticated: access.credentialsNeeded
     })
     const respondBadRequest = makeBadRequest(translations, parametersOf({}))
     for (const route of yield* Documentation.routes(document, openApi)) {
@@ -164,7 +167,7 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
       const limit = limitCaller({ method, path })
       const respond = access === undefined
         ? limit(withErrorResponses(handler, respondBadRequest, errorResponses))
-        : access.secured(route, endpoint, limit)
+        : access.checked(route, endpoint, limit)
       return HttpRouter.route(method, path, respond)
     })
   )
@@ -211,9 +214,9 @@ const endpointOf = (path: `/${string}`, required: Documentation.Options["require
     }
   }
 
-/** A route with the endpoint that rules name it by; one without is for everybody. */
+/** A route with the endpoint that grants name it by; one without is for everybody. */
 interface EndpointRoute extends Route {
-  readonly endpoint?: RuledEndpoint
+  readonly endpoint?: Endpoint
 }
 
 /** What cursors are signed with where nothing is configured: they belong to this process. */

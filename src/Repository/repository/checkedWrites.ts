@@ -1,11 +1,12 @@
 /**
- * Rejects writes that would leave a document behind which the caller's rules do not allow. Nothing of such a write is stored.
+ * Rejects writes that would leave a document behind which the caller's row filters do not allow. Nothing of such a write is
+ * stored.
  *
  * An inserted document and a replacement are tested before they are written. An update is tested in advance when it was
  * computed from a document, and its write then depends on the fields that were tested. Any other update that may change the
  * result of the test runs in a transaction, which is rolled back when an updated document fails the test.
  *
- * Of several grants, one has to admit both the document that an update reaches and what it leaves behind.
+ * Of several grants, one has to allow both the document before an update and the one after it.
  */
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
@@ -13,13 +14,13 @@ import * as Result from "effect/Result"
 import type { ModelLike } from "../../Model/introspection.ts"
 import { normalise } from "../bson/normalise.ts"
 import type { Document, DocumentStore, Filter, FindOneAndUpdateOptions, UpdateResult } from "../DocumentStore.ts"
+import { anyOf, conjunctionOf } from "../query/filters.ts"
 import { AccessDenied, QueryRejected, type ReadError, type WriteError } from "../RepositoryError.ts"
-import type { RowRules, UpdateGrant } from "./callerRules.ts"
+import type { RowFilters, UpdateGrant } from "./accessDecision.ts"
 import { chunksOf } from "./chunksOf.ts"
 import { afterUpdate, fieldsOfFilter, fieldsOfUpdate, unchangedSince } from "./documentFields.ts"
 import { mapInSteps } from "./mapInSteps.ts"
 import {
-  conjunctionOf,
   type Handlers,
   type InsertManyResult,
   type ModelCollection,
@@ -29,22 +30,22 @@ import {
 } from "./modelCollection.ts"
 import { modelMatcher } from "./rowMatcher.ts"
 
-/** The complete collection, the documents in it that the rules admit, and its store. */
+/** The complete collection, the documents in it that match the row filters, and its store. */
 interface CheckOptions {
   readonly all: ModelCollection
-  readonly reached: ModelCollection
+  readonly permitted: ModelCollection
   readonly store: DocumentStore["Service"]
 }
 
 /**
- * Runs operations on the documents that the rules admit, and checks what writes leave behind. The rules are in the scope of each
- * operation.
+ * Runs operations on the documents that match the row filters, and checks what writes leave behind. The filters are in the scope
+ * of each operation.
  *
  * @internal
  */
 export const checkingWrites = (model: ModelLike, options: CheckOptions): Runner["run"] => {
   const context: CheckContext = { ...options, model, denied: new AccessDenied({ model: model.modelName }) }
-  const { run } = options.reached
+  const { run } = options.permitted
   const handlers: Handlers = {
     findById: run,
     find: run,
@@ -80,7 +81,7 @@ const rejectionOf = (
   document: Document,
   scope: Scope | undefined
 ): AccessDenied | QueryRejected | undefined => {
-  const check = scope?.rules?.check("insert")
+  const check = scope?.filters?.check("insert")
   if (check === undefined) return undefined
   // The test is made for the values that the store would return.
   const stored = normalise(document)
@@ -96,13 +97,13 @@ const matches = ({ model }: CheckContext, filter: Filter | undefined, document: 
 
 type Grants = ReadonlyArray<UpdateGrant>
 
-/** The grants of the caller for updates, of which one has to admit a document before and after the write. */
+/** The grants of the caller for updates, of which one has to allow a document before and after the write. */
 const grantsOf = (scope: Scope | undefined): Grants => {
-  const rules = scope?.access === "delete" ? undefined : scope?.rules
-  return rules?.grants?.() ?? [{ rows: rules?.rows("update"), check: rules?.check("update") }]
+  const filters = scope?.privilege === "delete" ? undefined : scope?.filters
+  return filters?.updateGrants?.() ?? [{ rows: filters?.rows("update"), check: filters?.check("update") }]
 }
 
-/** The grants that admit the document as the write leaves it behind. */
+/** The grants that allow the document as the write leaves it behind. */
 const grantsFor = (context: CheckContext, grants: Grants, document: Document): Result.Result<Grants, QueryRejected> =>
   grants.every(({ check }) => check === undefined)
     ? Result.succeed(grants)
@@ -111,10 +112,10 @@ const grantsFor = (context: CheckContext, grants: Grants, document: Document): R
       onSuccess: (stored) => Result.succeed(grants.filter(({ check }) => matches(context, check, stored)))
     })
 
-/** The documents of a filter that one of the grants reaches. */
-const reachedBy = (grants: Grants, filter: Filter): Filter => {
-  const rows = grants.flatMap(({ rows }) => rows ?? [])
-  return rows.length < grants.length ? filter : conjunctionOf(filter, { $or: rows })
+/** The documents of a filter that one of the grants allows to update. */
+const within = (grants: Grants, filter: Filter): Filter => {
+  const rows = anyOf(grants.map(({ rows }) => rows))
+  return rows === undefined ? filter : conjunctionOf(filter, rows)
 }
 
 const insertOne = (
@@ -123,7 +124,7 @@ const insertOne = (
   scope: Scope | undefined
 ): Effect.Effect<void, WriteError> => {
   const rejection = rejectionOf(context, document, scope)
-  return rejection === undefined ? context.reached.insertOne(document, scope) : Effect.fail(rejection)
+  return rejection === undefined ? context.permitted.insertOne(document, scope) : Effect.fail(rejection)
 }
 
 const insertMany = Effect.fnUntraced(function*(
@@ -135,9 +136,9 @@ const insertMany = Effect.fnUntraced(function*(
   const rejections = yield* mapInSteps(documents, (document) => rejectionOf(context, document, scope))
   const rejected = rejections.flatMap((error, index) => error === undefined ? [] : [{ index, error }])
   const [first] = rejected
-  if (first === undefined) return yield* context.reached.insertMany(documents, { ordered: isOrdered }, scope)
+  if (first === undefined) return yield* context.permitted.insertMany(documents, { ordered: isOrdered }, scope)
   const indexes = Array.from(documents.keys()).filter((i) => isOrdered ? i < first.index : rejections[i] === undefined)
-  const { failures, insertedCount } = yield* context.reached.insertMany(
+  const { failures, insertedCount } = yield* context.permitted.insertMany(
     indexes.map((i) => documents[i]!),
     { ordered: isOrdered },
     scope
@@ -151,7 +152,7 @@ const insertMany = Effect.fnUntraced(function*(
   }
 })
 
-/** A document that the rules do not admit is not found, whatever would replace it. */
+/** A document that does not match the row filters is not found, whatever would replace it. */
 const replace = (
   context: CheckContext,
   filter: Filter,
@@ -161,11 +162,11 @@ const replace = (
   const grants = grantsOf(scope)
   const admitting = grantsFor(context, grants, document)
   const admitted = Result.getOrElse(admitting, (): Grants => [])
-  if (admitted.length === grants.length) return context.reached.replaceOne(filter, document, {}, scope)
+  if (admitted.length === grants.length) return context.permitted.replaceOne(filter, document, {}, scope)
   const rejection = Result.isFailure(admitting) ? admitting.failure : context.denied
   const written = admitted.length === 0
     ? Effect.succeed(noUpdate)
-    : context.reached.replaceOne(reachedBy(admitted, filter), document, {}, scope)
+    : context.permitted.replaceOne(within(admitted, filter), document, {}, scope)
   return Effect.flatMap(written, (result) =>
     result.matchedCount > 0 ? Effect.succeed(result) : Effect.flatMap(
       firstMatch(context, { filter, scope }),
@@ -174,7 +175,7 @@ const replace = (
 }
 
 /**
- * Replaces a document that the rules admit, or inserts one. An identifier that a document has which the rules do not admit
+ * Replaces a document that matches the row filters, or inserts one. The identifier of a document that does not match them
  * is a duplicate key. The two are separate steps, because only the replacement is subject to the rows.
  */
 const upsert = (
@@ -183,7 +184,7 @@ const upsert = (
   document: Document,
   scope: Scope | undefined
 ): Effect.Effect<UpdateResult, WriteError> => {
-  if (isUnlimited(scope?.rules)) return context.reached.replaceOne(filter, document, { upsert: true }, scope)
+  if (isUnlimited(scope?.filters)) return context.permitted.replaceOne(filter, document, { upsert: true }, scope)
   return Effect.flatMap(replace(context, filter, document, scope), (replaced) => {
     if (replaced.matchedCount > 0) return Effect.succeed(replaced)
     const inserted = Effect.as(insertOne(context, document, scope), { ...noUpdate, upsertedId: document["_id"] })
@@ -196,8 +197,9 @@ const upsert = (
   })
 }
 
-const isUnlimited = (rules: RowRules | undefined): boolean =>
-  rules?.rows("update") === undefined && rules?.check("update") === undefined && rules?.check("insert") === undefined
+const isUnlimited = (filters: RowFilters | undefined): boolean =>
+  filters?.rows("update") === undefined && filters?.check("update") === undefined &&
+  filters?.check("insert") === undefined
 
 /** The documents that an update is for. */
 interface Target {
@@ -208,11 +210,11 @@ interface Target {
 
 /** The identifier of the first document that an update is for. */
 const firstMatch = (
-  { reached }: CheckContext,
+  { permitted }: CheckContext,
   { filter, scope, sort }: Target
 ): Effect.Effect<Document | undefined, ReadError> =>
   Effect.map(
-    reached.find({ filter, sort, limit: 1, projection: { _id: 1 } }, { ...scope, access: "update" }),
+    permitted.find({ filter, sort, limit: 1, projection: { _id: 1 } }, { ...scope, privilege: "update" }),
     ([match]) => match
   )
 
@@ -251,8 +253,8 @@ const checkingUpdate = <O extends Operation<UpdateKind>, A>(
   const admitted = admitting.success.filter(({ rows }) => grants.length === 1 || matches(context, rows, before))
   if (admitted.length === 0) return Effect.fail(context.denied)
   const fields = new Set(admitted.flatMap((grant) => [...fieldsOf.get(grant) ?? []]))
-  const within = grants.length === 1 ? filter : reachedBy(admitted, filter)
-  return write(conjunctionOf(within, unchangedSince(before, [...fields])))
+  const reduced = grants.length === 1 ? filter : within(admitted, filter)
+  return write(conjunctionOf(reduced, unchangedSince(before, [...fields])))
 }
 
 const isSameFilter = (one: Filter | undefined, other: Filter): boolean => one === other || Equal.equals(one, other)
@@ -260,9 +262,9 @@ const isSameFilter = (one: Filter | undefined, other: Filter): boolean => one ==
 const updateFirst =
   <A>(context: CheckContext, none: A): CheckedTransaction<A> => (grants, { filter, scope, sort }, write) =>
     context.store.transaction(Effect.gen(function*() {
-      const [match] = yield* context.reached.find(
+      const [match] = yield* context.permitted.find(
         { filter, sort, limit: 1, projection: { _id: 1 } },
-        { ...scope, access: "update" }
+        { ...scope, privilege: "update" }
       )
       if (match === undefined) return none
       const chunk = { _id: match["_id"] }
@@ -274,7 +276,7 @@ const updateFirst =
 
 const updateEach = (context: CheckContext): CheckedTransaction<UpdateResult> => (grants, { filter, scope }, write) =>
   context.store.transaction(Effect.gen(function*() {
-    const matches = yield* context.reached.find({ filter, projection: { _id: 1 } }, { ...scope, access: "update" })
+    const matches = yield* context.permitted.find({ filter, projection: { _id: 1 } }, { ...scope, privilege: "update" })
     let [matchedCount, modifiedCount] = [0, 0]
     for (const [, documents] of chunksOf(matches)) {
       const chunk = { _id: { $in: documents.map(({ _id }) => _id) } }
@@ -287,9 +289,9 @@ const updateEach = (context: CheckContext): CheckedTransaction<UpdateResult> => 
     return { matchedCount, modifiedCount }
   }))
 
-/** What the grants that reach the documents of the chunk now allow to leave behind of each. */
+/** What the grants that allow to update the documents of the chunk now allow to leave behind of each. */
 const checkOf = Effect.fnUntraced(function*(
-  { reached }: CheckContext,
+  { permitted }: CheckContext,
   grants: Grants,
   chunk: Filter,
   scope: Scope | undefined
@@ -298,7 +300,7 @@ const checkOf = Effect.fnUntraced(function*(
   if (first !== undefined && grants.length === 1) return first.check ?? {}
   const branches = yield* Effect.forEach(grants, (grant) =>
     Effect.map(
-      reached.find({ filter: reachedBy([grant], chunk), projection: { _id: 1 } }, { ...scope, access: "update" }),
+      permitted.find({ filter: within([grant], chunk), projection: { _id: 1 } }, { ...scope, privilege: "update" }),
       (documents) => ({ $and: [{ _id: { $in: documents.map(({ _id }) => _id) } }, grant.check ?? {}] })
     ))
   return { $or: branches }

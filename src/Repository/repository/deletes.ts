@@ -53,7 +53,7 @@ export const makeDeleteById = <M extends Model.Any>(
     const _id = storedId(id)
     const deletedCount = yield* deleteOne({ _id, [versionField]: version })
     if (deletedCount > 0) return
-    const stored = yield* documents.findById(_id, { access: "delete" })
+    const stored = yield* documents.findById(_id, { privilege: "delete" })
     return yield* stored === undefined
       ? notFound(model, id)
       : new VersionConflict({ model: model.modelName, id: textOfId(id), expected: version })

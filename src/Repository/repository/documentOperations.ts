@@ -15,7 +15,7 @@ import type {
   VersionConflict,
   WriteError
 } from "../RepositoryError.ts"
-import type { Access, RowRules } from "./callerRules.ts"
+import type { Privilege, RowFilters } from "./accessDecision.ts"
 import type { Operations } from "./operations.ts"
 
 /**
@@ -24,12 +24,12 @@ import type { Operations } from "./operations.ts"
  * @internal
  */
 export interface DocumentReads {
-  /** The document with this identifier, or `undefined`. `access` says which rules of the caller apply; defaults to `"read"`. */
+  /** The document with this identifier, or `undefined`. `privilege` says which row filters apply; defaults to `"read"`. */
   readonly findById: (
     id: unknown,
-    options?: ReadOptions & { readonly access?: Access | undefined }
+    options?: ReadOptions & { readonly privilege?: Privilege | undefined }
   ) => Effect.Effect<Document | undefined, ReadError>
-  /** Whether a chosen identifier would tell of documents that the caller's rules hide. */
+  /** Whether a chosen identifier would tell of documents that the caller's row filters hide. */
   readonly isLimited: Effect.Effect<boolean, ReadError>
   readonly find: (options: TakeOptions) => Effect.Effect<ReadonlyArray<Document>, ReadError>
   /** Finds documents, and counts all that match: see `DocumentStore.findAndCount`. */
@@ -47,10 +47,10 @@ export interface DocumentWrites<A> {
   /** Succeeds with the document as it was inserted. */
   readonly insert: (document: Document) => Effect.Effect<Document, WriteError>
   readonly insertMany: (documents: ReadonlyArray<Document>) => Effect.Effect<number, BulkInsertFailed | ReadError>
-  /** The same as the repository's, but for the rules that the write is under: those of the caller if `undefined`. */
+  /** The same as the repository's, but for the row filters of the write: those of the caller if `undefined`. */
   readonly modify: <E, R>(
     id: unknown,
-    change: (current: A) => Effect.Effect<{ readonly instance: A; readonly rules?: RowRules | undefined }, E, R>
+    change: (current: A) => Effect.Effect<{ readonly instance: A; readonly filters?: RowFilters | undefined }, E, R>
   ) => Effect.Effect<A, E | DocumentNotFound | DocumentInvalid | VersionConflict | ModelError | WriteError, R>
   readonly patch: (
     id: unknown,
@@ -67,15 +67,15 @@ export interface DocumentWrites<A> {
 }
 
 /**
- * A document that was read under the rules of the caller, and the fields whose values an instance was computed from.
+ * A document that was read with the row filters of the caller, and the fields whose values an instance was computed from.
  *
  * @internal
  */
 export interface DocumentRead {
   readonly document: Document
   readonly fields: ReadonlyArray<string>
-  /** The rules that the write is under; those of the caller if `undefined`. */
-  readonly rules: RowRules | undefined
+  /** The row filters of the write; those of the caller if `undefined`. */
+  readonly filters: RowFilters | undefined
 }
 
 /** @internal */
@@ -96,7 +96,7 @@ export const withDocumentOperations = <M extends Model.Any>(
 const unrestrictedKey = Symbol.for("~appkernel/Repository/unrestricted")
 
 /**
- * Adds the same operations without the rules of callers to those of a repository.
+ * Adds the same operations without the row filters of callers to those of a repository.
  *
  * @internal
  */
@@ -104,7 +104,7 @@ export const withUnrestricted = <R extends object>(operations: R, unrestricted: 
   Object.assign(operations, { [unrestrictedKey]: unrestricted })
 
 /**
- * The operations without the rules of callers. A repository that a program has made itself has no rules.
+ * The operations without the row filters of callers. A repository that a program has made itself has none.
  *
  * @internal
  */

@@ -15,7 +15,7 @@ export interface HistoryContext {
   readonly history: string
   readonly revisionField: string
   readonly collection: ModelCollection
-  /** The collection without the rules of callers: the states of written documents are recorded whoever wrote them. */
+  /** The collection without the row filters of callers: the states of written documents are recorded whoever wrote them. */
   readonly all: ModelCollection
   readonly store: DocumentStore["Service"]
 }

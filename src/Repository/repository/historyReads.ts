@@ -56,7 +56,7 @@ export const makeHistoryReads = <M extends Model.Any>(
   })
 
   const at = Effect.fnUntraced(function*(id: unknown, { revision, time }: HistoryPoint) {
-    const isAdmitted = yield* documents.statesOf(id, { access: "read" })
+    const isAdmitted = yield* documents.statesOf(id, { privilege: "read" })
     if (isAdmitted === undefined) return Option.none()
     const entry = yield* time === undefined ? atRevision(id, revision) : atTime(id, time)
     return entry !== undefined && isAdmitted(documentIn(entry)) ? Option.some(revisionOf(entry)) : Option.none()
@@ -78,7 +78,7 @@ export const makeHistoryReads = <M extends Model.Any>(
     { before, pageSize }: Parameters<History<M>>[1] = {}
   ) =>
     Effect.gen(function*() {
-      const isAdmitted = yield* documents.statesOf(storedId(id), { access: "read" })
+      const isAdmitted = yield* documents.statesOf(storedId(id), { privilege: "read" })
       if (isAdmitted === undefined) return []
       const entries = yield* entriesOf(isAdmitted, {
         ...latestFirst(storedId(id), before === undefined ? {} : { revision: { $lt: before.revision } }),
@@ -94,7 +94,7 @@ export const makeHistoryReads = <M extends Model.Any>(
       collection,
       (id) =>
         Stream.unwrap(
-          Effect.map(documents.statesOf(storedId(id), { access: "read" }), (isAdmitted) =>
+          Effect.map(documents.statesOf(storedId(id), { privilege: "read" }), (isAdmitted) =>
             isAdmitted === undefined ? Stream.empty : store.stream(history, latestFirst(storedId(id), {})).pipe(
               Stream.filter((entry) =>
                 isAdmitted(documentIn(entry))
@@ -108,7 +108,7 @@ export const makeHistoryReads = <M extends Model.Any>(
       collection,
       (id) =>
         Effect.flatMap(
-          documents.statesOf(storedId(id), { access: "delete" }),
+          documents.statesOf(storedId(id), { privilege: "delete" }),
           (isAdmitted) =>
             isAdmitted === undefined ? Effect.succeed(0) : store.deleteMany(history, { document_id: storedId(id) })
         )

@@ -9,6 +9,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { Document, Filter, Update } from "../DocumentStore.ts"
+import { conjunctionOf } from "../query/filters.ts"
 import type { StoreError } from "../RepositoryError.ts"
 import { rejectDuplicateKey } from "../store/rejectDuplicateKey.ts"
 import { chunksOf } from "./chunksOf.ts"
@@ -26,7 +27,7 @@ import {
 } from "./historyContext.ts"
 import { type ChangeContext, entryOf, historyOf } from "./historyEntry.ts"
 import { insertMany, insertOne } from "./historyInserts.ts"
-import { conjunctionOf, type ModelCollection, type Scope } from "./modelCollection.ts"
+import type { ModelCollection, Scope } from "./modelCollection.ts"
 import type { ModelWriter } from "./modelWriter.ts"
 
 /** @internal */
@@ -67,7 +68,7 @@ const replace = (context: HistoryContext, filter: Filter, document: Document, up
   atomically(
     context,
     Effect.fnUntraced(function*(changeContext) {
-      const [before] = yield* context.collection.find({ filter, limit: 1 }, { access: "update" })
+      const [before] = yield* context.collection.find({ filter, limit: 1 }, { privilege: "update" })
       if (before === undefined) return upsert ? yield* insertOne(context, document, changeContext) : undefined
       const after = withRevision(context, document, revisionOf(context, before) + 1)
       yield* context.collection.replaceOne(filter, after)
@@ -109,7 +110,7 @@ const updateMany = (
   return forEachChunk(
     context,
     filter,
-    { access: "update", ...scope },
+    { privilege: "update", ...scope },
     Effect.fnUntraced(function*(chunk, changeContext, idsWithoutHistory) {
       const before = idsWithoutHistory.length === 0
         ? []
@@ -147,7 +148,7 @@ const deleteMany = (context: HistoryContext, change: Change, filter: Filter, sco
   forEachChunk(
     context,
     filter,
-    { access: "delete", ...scope },
+    { privilege: "delete", ...scope },
     Effect.fnUntraced(function*(chunk, changeContext) {
       const before = yield* context.all.find({ filter: chunk }, { deleted: "include" })
       const removed = yield* context.collection.deleteMany(chunk, { deleted: "include" })

@@ -19,21 +19,21 @@ import type {
   UpdateResult
 } from "../DocumentStore.ts"
 import type { AccessDenied, ReadError, WriteError } from "../RepositoryError.ts"
-import type { Access, RowRules } from "./callerRules.ts"
+import type { Privilege, RowFilters } from "./accessDecision.ts"
 import type { Deleted } from "./softDeletion.ts"
 
 /**
- * What an operation reaches, beside its filter.
+ * What limits an operation, beside its filter.
  *
  * @internal
  */
 export interface Scope {
   /** Defaults to `"exclude"`. */
   readonly deleted?: Deleted | undefined
-  /** The rules of the caller. `undefined`: there are none. */
-  readonly rules?: RowRules | undefined
-  /** Which of the rules apply. Defaults to what the operation does: a read that a write depends on is part of that write. */
-  readonly access?: Access | undefined
+  /** The row filters of the caller. `undefined`: there are none. */
+  readonly filters?: RowFilters | undefined
+  /** Which of them apply. Defaults to what the operation does: a read that a write depends on is part of that write. */
+  readonly privilege?: Privilege | undefined
   /**
    * The document that an update was computed from. Such an update sets, removes and increments fields of the document
    * itself, and none within them.
@@ -109,7 +109,7 @@ export type Kind = keyof Operations
 /** The documents that an operation is for. */
 interface Target {
   readonly filter?: Filter | undefined
-  /** What a document has to match as well, for the operation to reach it. */
+  /** What a document has to match as well, for the operation to apply to it. */
   readonly conditions?: ReadonlyArray<Filter> | undefined
   readonly scope?: Scope | undefined
 }
@@ -156,17 +156,17 @@ export interface Runner {
   readonly runStream: (operation: StreamOperation) => Stream.Stream<Document, ReadError>
 }
 
-/** What the rules of a caller say of documents, without an operation on them. */
-interface Rules {
-  /** Whether a chosen identifier would tell of documents that the caller's rules hide. */
+/** What the row filters of a caller say of documents, without an operation on them. */
+interface Limits {
+  /** Whether a chosen identifier would tell of documents that the caller's row filters hide. */
   readonly isLimited: (scope?: Scope) => Effect.Effect<boolean, ReadError>
   /**
-   * A test for the recorded states of a document, or `undefined` when the document itself is not reached. Deleted documents
+   * A test for the recorded states of a document, or `undefined` when the row filters exclude the document itself. Deleted documents
    * are included.
    */
   readonly statesOf: (
     id: unknown,
-    scope: Scope & { readonly access: Access }
+    scope: Scope & { readonly privilege: Privilege }
   ) => Effect.Effect<StateTest | undefined, ReadError>
 }
 
@@ -178,7 +178,7 @@ export type ModelCollection = ReturnType<typeof makeCollection>
  *
  * @internal
  */
-export const makeCollection = ({ run, runStream }: Runner, { isLimited, statesOf }: Rules = noRules) => ({
+export const makeCollection = ({ run, runStream }: Runner, { isLimited, statesOf }: Limits = noLimits) => ({
   run,
   runStream,
   isLimited,
@@ -219,13 +219,54 @@ export type StateTest = (state: Document) => boolean
  */
 export const everyState: StateTest = () => true
 
-const noRules: Rules = { isLimited: () => Effect.succeed(false), statesOf: () => Effect.succeed(everyState) }
+const noLimits: Limits = { isLimited: () => Effect.succeed(false), statesOf: () => Effect.succeed(everyState) }
 
 /**
- * The filter that requires two filters. Their conditions stay at the top level where no key is in both, because `$text` has
- * to stand there.
+ * The operations, which apply only to documents that match their condition as well: those that are not deleted, or those that
+ * the caller's row filters match. The condition is part of the store's own operation, so both are one atomic step.
+ * `undefined`: all documents.
  *
  * @internal
  */
-export const conjunctionOf = (first: Filter, second: Filter): Filter =>
-  Object.keys(second).some((key) => Object.hasOwn(first, key)) ? { $and: [first, second] } : { ...first, ...second }
+export const limitedTo = (
+  all: Runner,
+  conditionOf: (privilege: Privilege, scope: Scope | undefined) => Filter | undefined
+): Runner => {
+  const limited = <O extends { readonly kind: AnyKind } & Pick<StreamOperation, "conditions" | "scope">>(
+    operation: O
+  ): O => {
+    const { conditions = [], kind, scope } = operation
+    const privilege = privilegeOf[kind]
+    // An insert applies to no stored document.
+    const condition = privilege === "insert" ? undefined : conditionOf(scope?.privilege ?? privilege, scope)
+    return condition === undefined ? operation : { ...operation, conditions: [...conditions, condition] }
+  }
+  return {
+    run: (operation) => all.run(limited(operation)),
+    runStream: (operation) => all.runStream(limited(operation))
+  }
+}
+
+// internal
+
+type AnyKind = Kind | StreamOperation["kind"]
+
+const privilegeOf: { readonly [K in AnyKind]: Privilege } = {
+  findById: "read",
+  find: "read",
+  findAndCount: "read",
+  stream: "read",
+  count: "read",
+  estimatedCount: "read",
+  distinct: "read",
+  aggregate: "read",
+  insertOne: "insert",
+  insertMany: "insert",
+  replaceOne: "update",
+  updateOne: "update",
+  updateMany: "update",
+  findOneAndUpdate: "update",
+  findOneAndDelete: "delete",
+  deleteOne: "delete",
+  deleteMany: "delete"
+}

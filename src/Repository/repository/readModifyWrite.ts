@@ -10,7 +10,7 @@ import type { Document } from "../DocumentStore.ts"
 import { isStoredIdentically } from "../query/bsonForm.ts"
 import { storedIdOf } from "../query/storedIdentifier.ts"
 import type { DocumentInvalid, DocumentNotFound, VersionConflict, WriteError } from "../RepositoryError.ts"
-import { type RowRules, underRules } from "./callerRules.ts"
+import { type RowFilters, withRowFilters } from "./accessDecision.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
 import type { DocumentWrites } from "./documentOperations.ts"
 import { LostUpdate, type RetryLostUpdates } from "./lostUpdate.ts"
@@ -75,8 +75,8 @@ export const makeReadModifyWrite = <M extends Model.Any>(
       modify(id, (current) =>
         Effect.flatMap(
           change(current),
-          ({ instance, rules }) =>
-            Effect.map(inspect(instance, current), () => ({ ...plannedChangeOf(current, instance), rules }))
+          ({ instance, filters }) =>
+            Effect.map(inspect(instance, current), () => ({ ...plannedChangeOf(current, instance), filters }))
         ))
   }
 }
@@ -88,8 +88,8 @@ interface PlannedChange {
   readonly after: Document
   readonly named: ReadonlyArray<string>
   readonly read: ReadonlyArray<string>
-  /** The rules that the write is under; those of the caller if `undefined`. */
-  readonly rules?: RowRules | undefined
+  /** The row filters of the write; those of the caller if `undefined`. */
+  readonly filters?: RowFilters | undefined
 }
 
 type ModifyError = DocumentNotFound | DocumentInvalid | VersionConflict | WriteError
@@ -112,10 +112,10 @@ const modifier = <M extends Model.Any>(
     plan: (current: M["Type"], stored: Document) => Effect.Effect<PlannedChange, E, R>
   ): Effect.fn.Return<M["Type"], E | LostUpdate | DocumentNotFound | DocumentInvalid | WriteError, R> {
     const fiber = yield* Effect.fiber
-    const stored = yield* documents.findById(storedIdOf(model)(id), { access: "update" })
+    const stored = yield* documents.findById(storedIdOf(model)(id), { privilege: "update" })
     if (stored === undefined) return yield* notFound(context, id)
     const current = yield* fromDocument(stored)
-    const { after, named, read, rules } = yield* plan(current, stored)
+    const { after, filters, named, read } = yield* plan(current, stored)
     const change = changeOf(stored, after, { named, read }, versionField)
     if (change === undefined) return current
     const written = writer.findOneAndUpdate(
@@ -125,7 +125,7 @@ const modifier = <M extends Model.Any>(
       { returnDocument: "after" },
       { before: stored }
     )
-    const modified = yield* underRules(written, model, rules)
+    const modified = yield* withRowFilters(written, model, filters)
     return modified === undefined ? yield* Effect.fail(new LostUpdate()) : yield* fromDocument(modified)
   })
 

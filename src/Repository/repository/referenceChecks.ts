@@ -8,7 +8,7 @@ import { type ModelLike, referencesOf, type ReferringField } from "../../Model/i
 import { Problem, ValidationException } from "../../Model/ModelError.ts"
 import type { Document, DocumentStore, Filter, Update } from "../DocumentStore.ts"
 import type { ReadError, StoreError, WriteError } from "../RepositoryError.ts"
-import { underRulesElsewhere } from "./callerRules.ts"
+import { apartFromAddressed } from "./accessDecision.ts"
 import { chunksOf } from "./chunksOf.ts"
 import type { Change } from "./history.ts"
 import { uniqueTextOfId } from "./historyEntry.ts"
@@ -70,7 +70,7 @@ export const checkingReferences = (model: ModelLike, writer: ModelWriter, option
       const ids = [...new Map(own.map(({ id }) => [uniqueTextOfId(id), id])).values()]
       if (ids.length === 0) continue
       if (locked.has(target)) yield* lockForReferences(store, target, ids)
-      const found = yield* underRulesElsewhere(
+      const found = yield* apartFromAddressed(
         documents.find({ filter: { _id: { $in: ids } }, projection: { _id: 1 } })
       )
       const known = new Set(found.map(({ _id }) => uniqueTextOfId(_id)))
@@ -144,7 +144,7 @@ export const checkingReferences = (model: ModelLike, writer: ModelWriter, option
     write: Effect.Effect<A, WriteError>
   ): Effect.Effect<A, WriteError> => {
     if (change === "restore") {
-      const restored = collection.find({ filter }, { ...scope, access: "update" })
+      const restored = collection.find({ filter }, { ...scope, privilege: "update" })
       return checked(
         Effect.map(restored, (documents) => documents.flatMap((document) => ownReferences(model, fields, document))),
         write

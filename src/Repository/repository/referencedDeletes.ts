@@ -9,11 +9,12 @@
 import * as Effect from "effect/Effect"
 import type { ModelLike } from "../../Model/introspection.ts"
 import type { Document, DocumentStore, Filter } from "../DocumentStore.ts"
+import { conjunctionOf } from "../query/filters.ts"
 import { textOfId } from "../query/storedIdentifier.ts"
 import { type DeleteError, DocumentReferenced, QueryRejected, type ReadError } from "../RepositoryError.ts"
 import { chunksOf } from "./chunksOf.ts"
 import { uniqueTextOfId } from "./historyEntry.ts"
-import { conjunctionOf, type ModelCollection, type Scope } from "./modelCollection.ts"
+import type { ModelCollection, Scope } from "./modelCollection.ts"
 import { lockForDeletion } from "./referenceLocks.ts"
 import { idsAt, type Referrer, type Referring, referringTo, withoutReferences } from "./referrers.ts"
 
@@ -43,7 +44,7 @@ export const makeDeleting = (
   if (referringTo(store, modelName).length === 0) return write(filter)
   const deletion = Effect.gen(function*() {
     const options = { filter, projection: { _id: 1 }, ...(isOne ? { limit: 1 } : {}) }
-    const ids = (yield* documents.find(options, { ...scope, access: "delete" })).map(({ _id }) => _id)
+    const ids = (yield* documents.find(options, { ...scope, privilege: "delete" })).map(({ _id }) => _id)
     const context: DeletionContext = { store, isPurge, deleted: new Map([[modelName, byText(ids)]]) }
     const removals = yield* collect(context, modelName, ids)
     for (const [target, ids] of context.deleted) yield* settle(context, target, ids)

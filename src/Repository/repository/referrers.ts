@@ -8,7 +8,7 @@ import type { ReadError } from "../RepositoryError.ts"
 import type { ModelCollection } from "./modelCollection.ts"
 
 /**
- * The documents of a model that refers to others, without the rules of callers.
+ * The documents of a model that refers to others, without the row filters of callers.
  *
  * @internal
  */

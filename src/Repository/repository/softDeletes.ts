@@ -102,7 +102,7 @@ export const markDeleted = Effect.fnUntraced(function*(
   const clock = yield* Clock.Clock
   const deletedAt = dateOf(clock.currentTimeMillisUnsafe())
   const update = yield* withManagedFields(context, { $set: { [context.deletedField]: deletedAt } })
-  const marked = context.writer[method]("delete", filter, update, {}, { access: "delete" })
+  const marked = context.writer[method]("delete", filter, update, {}, { privilege: "delete" })
   // What a delete leaves behind is not checked, and it adds no reference.
   const result = yield* rejectDuplicateKey(
     "delete",

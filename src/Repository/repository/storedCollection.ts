@@ -1,21 +1,20 @@
 /**
- * The collection of a model in its store, without the rules of callers.
+ * The collection of a model in its store, without the row filters of callers.
  */
 import * as Effect from "effect/Effect"
 import { managedField, type ModelLike } from "../../Model/introspection.ts"
 import { isDocument } from "../bson/value.ts"
 import type { Document, DocumentStore, Filter } from "../DocumentStore.ts"
+import { conjunctionOf } from "../query/filters.ts"
 import { withDefaults } from "./defaultedFields.ts"
 import {
-  conjunctionOf,
   type Handlers,
+  limitedTo,
   makeCollection,
   type ModelCollection,
   type Operation,
   type Runner
 } from "./modelCollection.ts"
-import { narrowed } from "./narrowed.ts"
-import { modelMatcher } from "./rowMatcher.ts"
 import type { Deleted } from "./softDeletion.ts"
 
 /** @internal */
@@ -36,14 +35,13 @@ const storeRunner = (model: ModelLike, store: DocumentStore["Service"]): Runner 
     return stored(others.reduce(conjunctionOf, first))
   }
   const handlers: Handlers = {
-    findById: ({ conditions = [], id, options }) =>
-      Effect.map(
-        store.findById(name, id, options),
-        (document) =>
-          document !== undefined && conditions.every((condition) => modelMatcher(model, condition)(document))
-            ? document
-            : undefined
-      ),
+    findById: ({ conditions, id, options }) =>
+      conditions === undefined
+        ? store.findById(name, id, options)
+        : Effect.map(
+          store.find(name, { ...options, filter: whole({ filter: { _id: { $eq: id } }, conditions }), limit: 1 }),
+          ([document]) => document
+        ),
     find: (operation) => store.find(name, { ...operation.options, filter: whole(operation) }),
     findAndCount: (operation) => store.findAndCount(name, { ...operation.options, filter: whole(operation) }),
     count: (operation) => store.count(name, whole(operation), operation.options),
@@ -114,5 +112,5 @@ const excludingDeleted = (all: Runner, field: string): Runner => {
     include: undefined,
     only: { [field]: { $ne: null } }
   }
-  return narrowed(all, (_, scope) => conditions[scope?.deleted ?? "exclude"])
+  return limitedTo(all, (_, scope) => conditions[scope?.deleted ?? "exclude"])
 }

@@ -68,7 +68,7 @@ export const versionConflict = ({ modelName }: WriteContext, id: unknown, expect
  */
 export const conflictOrNotFound = Effect.fnUntraced(
   function*(context: WriteContext, id: unknown, expected: number | undefined) {
-    const stored = yield* context.documents.findById(id, { access: "update" })
+    const stored = yield* context.documents.findById(id, { privilege: "update" })
     return yield* stored === undefined || expected === undefined
       ? notFound(context, id)
       : versionConflict(context, id, expected)
@@ -157,7 +157,7 @@ const replaceAudited: (
   function*(context, auditFields, document, options) {
     const { documents, insertedField, writer } = context
     const fiber = yield* Effect.fiber
-    const before = yield* documents.findById(document["_id"], { access: "update" })
+    const before = yield* documents.findById(document["_id"], { privilege: "update" })
     if (before === undefined) return options.upsert === true ? yield* insertDocument(context, document) : undefined
     const next = auditFields.replaced(fiber, nextVersion(context, document), before)
     const inserted = before[insertedField]
@@ -171,7 +171,7 @@ const replaceAudited: (
       false
     )
     if (replaced !== undefined) return replaced
-    const now = yield* documents.findById(document["_id"], { access: "update" })
+    const now = yield* documents.findById(document["_id"], { privilege: "update" })
     // Without a version, another document of the same identifier is replaced, too.
     const isAnother = now !== undefined && Number(now[insertedField]) !== Number(inserted)
     return isAnother && versionOf(context, document) === undefined

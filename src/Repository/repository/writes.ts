@@ -12,8 +12,8 @@ import * as Query from "../Query.ts"
 import { BulkInsertFailed, type VersionConflict, type WriteError } from "../RepositoryError.ts"
 import { instrumented } from "../store/instrumented.ts"
 import * as Update from "../Update.ts"
+import { withRowFilters } from "./accessDecision.ts"
 import type { AuditFields } from "./auditFields.ts"
-import { underRules } from "./callerRules.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
 import { unchangedSince } from "./documentFields.ts"
 import type { DocumentRead, DocumentWrites } from "./documentOperations.ts"
@@ -142,7 +142,7 @@ const replacer = <M extends Model.Any>(
   const fields = ownFieldsOf(model)
 
   const replaceStored = Effect.fnUntraced(function*(instance: M["Type"], document: Document, error: ModelError) {
-    const stored = yield* context.documents.findById(document["_id"], { access: "update" })
+    const stored = yield* context.documents.findById(document["_id"], { privilege: "update" })
     if (stored === undefined) return yield* error
     yield* inspect(instance, yield* Effect.mapError(fromDocument(stored), () => error))
     const version = versionOf(context, document)
@@ -197,7 +197,7 @@ const replaceRead = <M extends Model.Any>(
     const document = toDocument(instance)
     const version = versionOf(context, document)
     const condition = unchangedSince(read.document, fields)
-    const replaced = yield* underRules(replaceDocument(context, document, { condition }), model, read.rules)
+    const replaced = yield* withRowFilters(replaceDocument(context, document, { condition }), model, read.filters)
     return yield* replaced === undefined
       ? conflictOrNotFound(context, document["_id"], version ?? 0)
       : Effect.orDie(fromDocument(replaced))
@@ -212,7 +212,7 @@ const saver = (context: WriteContext) =>
   Effect.fnUntraced(function*(document: Document) {
     const replaced = yield* replaceDocument(context, document, { upsert: context.versionField === undefined })
     if (replaced !== undefined) return replaced
-    const exists = Effect.map(context.documents.findById(document["_id"], { access: "update" }), (stored) =>
+    const exists = Effect.map(context.documents.findById(document["_id"], { privilege: "update" }), (stored) =>
       stored !== undefined)
     const conflict = versionConflict(context, document["_id"], versionOf(context, document) ?? 0)
     // No document has this version: either none has the identifier, or another write came first. Asked before the

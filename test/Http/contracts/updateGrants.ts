@@ -1,9 +1,9 @@
 /** Updates by two grants: one of them has to admit the document both as it is and as it will be. */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
-import { rulesOfRoute } from "../../../src/Http/routes/callerAccess.ts"
+import { filtersOfMethod } from "../../../src/Access/decision/rowFilters.ts"
 import { type DocumentStore, Repository, type Update } from "../../../src/index.ts"
-import { CallerRules } from "../../../src/Repository/introspection.ts"
+import { withFilters } from "../../support/decisions.ts"
 import { Plain, repositories } from "../../support/ruled.ts"
 
 const Owner = Schema.Literals(["a", "b", "c"])
@@ -65,8 +65,8 @@ export const updateGrantsContract = <E>(
             const rows = owners === null ? undefined : { owner: { $in: owners } }
             return { id, rows, check: states === null ? rows : { state: { $in: states } }, fields: undefined }
           })
-          const rules = rulesOfRoute(held)
-          const asCaller = Effect.provideService(CallerRules, { of: () => Effect.succeed(rules) })
+          const rules = filtersOfMethod(held)
+          const asCaller = withFilters(rules)
           const isReached = ({ owner }: Values, { owners }: Grant) =>
             owners === null || owners.some((one) => one === owner)
           const mayBe = (after: Values, grant: Grant) =>

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Decimal128, Long, ObjectId } from "bson"
 import { Effect, type Layer, Result, Schema, Stream } from "effect"
+import { formWithout } from "../../../src/Access/fields/documentForm.ts"
 import * as QueryGuard from "../../../src/Http/query/nativeQuery.ts"
 import { writeDocument } from "../../../src/Http/response/documentJson.ts"
-import { selectionSerialisers } from "../../../src/Http/view/selection.ts"
 import { DocumentStore, EmbeddedStore, Index, Model, type ModelError } from "../../../src/index.ts"
 import { compileSerialiser } from "../../../src/Model/codec/serialiser.ts"
 import { documentCodec } from "../../../src/Repository/repository/documentCodec.ts"
@@ -447,7 +447,7 @@ describe("the result of a pipeline", () => {
       })
       const document = documentCodec(Order).toDocument({ ...order, id: "O1" })
       const whole = JSON.parse(compileSerialiser(Order)(document, "") ?? "")
-      const serialiserOf = selectionSerialisers(Order)
+      const serialiserOf = formWithout(Order, []).selected
       assert.strictEqual(
         serialiserOf(["lines.product", "id", "address.city", "billing.city"])(document, `"_links":{},`),
         `{"_type":"Order","_links":{},"id":"O1","address":{"_type":"Address","city":"Bern"},"billing":null,` +

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Arbitrary, DateTime, Effect, type Layer, Option, Schema, Stream } from "effect"
 import { DocumentStore, Model, Query, Repository } from "../../../src/index.ts"
-import { underRules } from "../../../src/Repository/repository/callerRules.ts"
+import { withRowFilters } from "../../../src/Repository/introspection.ts"
 import { modelMatcher } from "../../../src/Repository/repository/rowMatcher.ts"
 import { makeModelCollection } from "../../../src/Repository/repository/storedCollection.ts"
 import { either, oneOf, type Some } from "../../support/choices.ts"
@@ -86,7 +86,7 @@ export const repositoryDefaultsContract = <E>(
         }
         const rules = { rows: () => Query.toFilter(Thing, where), check: () => undefined }
         for (const id of ["a", "b", "c"]) {
-          const found = yield* Effect.option(underRules(repository.findById(id), Thing, rules))
+          const found = yield* Effect.option(withRowFilters(repository.findById(id), Thing, rules))
           assert.strictEqual(Option.isSome(found), expected.includes(id), id)
         }
         assert.strictEqual(yield* repository.deleteMany(where), expected.length)

@@ -1,7 +1,8 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Option, Stream } from "effect"
 import { type DocumentStore, type Query, Repository } from "../../../src/index.ts"
-import { CallerRules, documentOperationsOf, nothing } from "../../../src/Repository/introspection.ts"
+import { documentOperationsOf, nothing } from "../../../src/Repository/introspection.ts"
+import { withFilters } from "../../support/decisions.ts"
 import { as, models, Plain, repositories, storedOf, twoOwners, under } from "../../support/ruled.ts"
 
 /** What a repository does under the rules of a caller, whichever store is under it. */
@@ -208,13 +209,13 @@ export const repositoryRulesContract = <E>(name: string, store: Layer.Layer<Docu
         const saved = yield* all.save(instance("g", ann)).pipe(as(ann))
         assert.strictEqual((yield* all.save(new model({ ...saved, state: "saved" })).pipe(as(ann))).state, "saved")
         // Some may only insert, others only update.
-        const onlyInserts = Effect.provideService(CallerRules, {
-          of: () =>
-            Effect.succeed({ rows: () => undefined, check: (access) => access === "insert" ? undefined : nothing })
+        const onlyInserts = withFilters({
+          rows: () => undefined,
+          check: (privilege) => privilege === "insert" ? undefined : nothing
         })
-        const onlyUpdates = Effect.provideService(CallerRules, {
-          of: () =>
-            Effect.succeed({ rows: () => undefined, check: (access) => access === "update" ? undefined : nothing })
+        const onlyUpdates = withFilters({
+          rows: () => undefined,
+          check: (privilege) => privilege === "update" ? undefined : nothing
         })
         const again = yield* all.findById(saved.id)
         assert.strictEqual((yield* Effect.flip(all.save(again).pipe(onlyInserts)))._tag, "AccessDenied")
@@ -247,7 +248,7 @@ export const repositoryRulesContract = <E>(name: string, store: Layer.Layer<Docu
           ["$merge", [{ $merge: { into: "Plain" } }]]
         ]
         // A model without rules, too: the other one may have some.
-        const unlimited = Effect.provideService(CallerRules, { of: () => Effect.succeed(undefined) })
+        const unlimited = withFilters(undefined)
         for (const [stage, pipeline] of pipelines) {
           for (const caller of [as(ann), unlimited]) {
             const error = yield* Effect.flip(Stream.runCollect(all.aggregate(pipeline))).pipe(caller)

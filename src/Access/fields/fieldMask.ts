@@ -8,7 +8,7 @@ import {
   type Restrictions
 } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
-import type { HeldGrant } from "./callerView.ts"
+import type { EffectiveGrant } from "../../Repository/introspection.ts"
 
 /**
  * The names of fields, sorted: `cost`, `address.phone`, `lines.cost`.
@@ -48,7 +48,7 @@ export const withoutIndexes = (path: string): string =>
  *
  * @internal
  */
-export interface Taken {
+export interface Masked {
   /** In every document. */
   readonly always: FieldNames
   /** In some document. */
@@ -57,20 +57,23 @@ export interface Taken {
 }
 
 /**
- * The fields that all of the grants take away, since grants that reach a document give their fields together.
+ * The fields that all of the grants take away, since the grants for a document give their fields together.
  *
  * @internal
  */
-export const takenByAll = (sets: ReadonlyArray<FieldNames>): FieldNames => {
+export const maskedByAll = (sets: ReadonlyArray<FieldNames>): FieldNames => {
   const names = new Set(sets.flat())
   return [...names].filter((name) => sets.every((set) => isWithin(name, set))).toSorted()
 }
 
 /** @internal */
-export const takenBy = (grants: ReadonlyArray<HeldGrant>, namesOf: (grant: HeldGrant) => FieldNames): Taken => {
-  const always = takenByAll(grants.map(namesOf))
+export const maskedBy = (
+  grants: ReadonlyArray<EffectiveGrant>,
+  namesOf: (grant: EffectiveGrant) => FieldNames
+): Masked => {
+  const always = maskedByAll(grants.map(namesOf))
   const whole = grants.filter(({ rows }) => rows === undefined)
-  const most = whole.length > 0 ? takenByAll(whole.map(namesOf)) : grants.flatMap(namesOf)
+  const most = whole.length > 0 ? maskedByAll(whole.map(namesOf)) : grants.flatMap(namesOf)
   // Where a field is taken in some documents, a part of it may be taken in others.
   const ever = [...new Set(grants.flatMap(namesOf))].filter((name) => isWithin(name, most)).toSorted()
   return { always, ever, dependsOnDocument: !ever.every((name) => isWithin(name, always)) }
@@ -82,8 +85,8 @@ export const takenBy = (grants: ReadonlyArray<HeldGrant>, namesOf: (grant: HeldG
  *
  * @internal
  */
-export const unwritableByAll = (grants: ReadonlyArray<HeldGrant>): Taken => {
-  const always = takenByAll(grants.map(unwritableBy))
+export const unwritableByAll = (grants: ReadonlyArray<EffectiveGrant>): Masked => {
+  const always = maskedByAll(grants.map(unwritableBy))
   const isCovered = grants.some((grant) =>
     grant.rows === undefined && grant.check === undefined && unwritableBy(grant).every((name) => isWithin(name, always))
   )
@@ -92,14 +95,14 @@ export const unwritableByAll = (grants: ReadonlyArray<HeldGrant>): Taken => {
 }
 
 /** @internal */
-export const hiddenBy = ({ fields }: HeldGrant): FieldNames => fields?.hide ?? none
+export const hiddenBy = ({ fields }: EffectiveGrant): FieldNames => fields?.hide ?? none
 
 /**
  * A field that the grant of a write hides can't be written by it.
  *
  * @internal
  */
-export const unwritableBy = ({ fields }: HeldGrant): FieldNames =>
+export const unwritableBy = ({ fields }: EffectiveGrant): FieldNames =>
   fields === undefined ? none : [...fields.hide, ...fields.readOnly]
 
 const none: FieldNames = []

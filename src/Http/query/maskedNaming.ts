@@ -1,18 +1,19 @@
+import { type CallerDocuments, hiddenBy, isWithin, modelWithout, withoutIndexes } from "../../Access/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
-import { indexesOf } from "../../Repository/introspection.ts"
-import * as FieldAccess from "../query/fieldAccess.ts"
-import type { Naming } from "../query/naming.ts"
-import type { HeldGrant } from "./callerView.ts"
-import { hiddenBy, isWithin, modelWithout, type Taken, withoutIndexes } from "./fieldRules.ts"
+import { allOf, anyOf, type EffectiveGrant, indexesOf } from "../../Repository/introspection.ts"
+import * as FieldAccess from "./fieldAccess.ts"
+import type { Naming } from "./naming.ts"
 
 /**
- * The naming of a caller with grants that show different fields of different documents. A request that names a field
- * gets only the documents that show it.
+ * The naming of a caller with grants that show different fields of different documents; `undefined` if all documents show the
+ * same ones. A request that names a field gets only the documents that show it.
  *
  * @internal
  */
-export const namingOf = (model: Model.Any, grants: ReadonlyArray<HeldGrant>, hidden: Taken): Naming => {
+export const namingOf = (model: Model.Any, partlyHidden: CallerDocuments["partlyHidden"]): Naming | undefined => {
+  if (partlyHidden === undefined) return undefined
+  const { grants, hidden } = partlyHidden
   const named = new Set<string>()
   const everywhere = FieldAccess.of(modelWithout(model, hidden.ever))
   const somewhere = FieldAccess.of(modelWithout(model, hidden.always))
@@ -49,22 +50,11 @@ const projectionOf = (model: Model.Any, hidden: ReadonlyArray<string>): Document
   FieldAccess.of(modelWithout(model, hidden.toSorted())).projection
 
 /** The filter for the documents that show all of the named fields; `undefined`: all do. */
-const conditionOf = (grants: ReadonlyArray<HeldGrant>, named: ReadonlySet<string>): Filter | undefined => {
-  const conditions = new Map<string, Filter>()
+const conditionOf = (grants: ReadonlyArray<EffectiveGrant>, named: ReadonlySet<string>): Filter | undefined => {
+  const conditions = new Map<string, Filter | undefined>()
   for (const name of named) {
-    const showing = grants.map((grant) => !isWithin(name, hiddenBy(grant)))
-    const rows = rowsOf(grants.filter((_, i) => showing[i]))
-    if (rows !== undefined) conditions.set(showing.join(), rows)
+    const showing = grants.filter((grant) => !isWithin(name, hiddenBy(grant)))
+    conditions.set(showing.map(({ id }) => id).join(), anyOf(showing.map(({ rows }) => rows)))
   }
-  return conditions.size === 0 ? undefined : { $and: [...conditions.values()] }
-}
-
-/** The documents that one of the grants reaches; `undefined`: all. */
-const rowsOf = (grants: ReadonlyArray<HeldGrant>): Filter | undefined => {
-  const filters: Array<Filter> = []
-  for (const { rows } of grants) {
-    if (rows === undefined) return undefined
-    filters.push(rows)
-  }
-  return { $or: filters }
+  return allOf(...conditions.values())
 }

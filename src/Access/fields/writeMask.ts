@@ -13,7 +13,7 @@ import {
   nestedModel
 } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
-import { type FieldNames, isWithin, type Taken } from "./fieldRules.ts"
+import { type FieldNames, isWithin, type Masked } from "./fieldMask.ts"
 
 /**
  * The fields that a caller can't see or write, for the writes of documents.
@@ -27,7 +27,7 @@ import { type FieldNames, isWithin, type Taken } from "./fieldRules.ts"
  *
  * @internal
  */
-export interface WriteRules {
+export interface WriteMask {
   /** Whether there is no such field. */
   readonly isEmpty: boolean
   /** The fields that callers need not send to create or to replace a document. */
@@ -55,23 +55,23 @@ export interface WriteRules {
 export type Values = { readonly [key: string]: unknown }
 
 /** @internal */
-export const writeRulesOf = (
+export const writeMaskOf = (
   model: Model.Any,
-  taken: {
-    readonly hidden: Pick<Taken, "always" | "ever">
-    readonly unwritable: Pick<Taken, "always" | "ever">
+  masked: {
+    readonly hidden: Pick<Masked, "always" | "ever">
+    readonly unwritable: Pick<Masked, "always" | "ever">
     /** Whether the caller sees none of the documents. */
-    readonly isUnseen: boolean
+    readonly isUnreadable: boolean
     /** Whether the caller sees some of the documents, and others not. */
-    readonly isPartlySeen: boolean
+    readonly isPartlyReadable: boolean
   }
-): WriteRules => {
-  const { hidden, isPartlySeen, isUnseen, unwritable } = taken
-  return rules(model).getOrMake(
-    JSON.stringify([hidden.always, hidden.ever, unwritable.always, unwritable.ever, isUnseen, isPartlySeen]),
+): WriteMask => {
+  const { hidden, isPartlyReadable, isUnreadable, unwritable } = masked
+  return masks(model).getOrMake(
+    JSON.stringify([hidden.always, hidden.ever, unwritable.always, unwritable.ever, isUnreadable, isPartlyReadable]),
     () => {
-      const always = treeOf(model, hidden.always, unwritable.always, isUnseen)
-      const ever = treeOf(model, hidden.ever, unwritable.ever, isUnseen)
+      const always = treeOf(model, hidden.always, unwritable.always, isUnreadable)
+      const ever = treeOf(model, hidden.ever, unwritable.ever, isUnreadable)
       const loose = [...new Set([...hidden.ever, ...unwritable.ever])].toSorted()
       return {
         isEmpty: ever.size === 0,
@@ -80,9 +80,9 @@ export const writeRulesOf = (
         forbiddenIn: (body, isInsert) =>
           Array.isArray(body) ? sentInOneOf(always, body, isInsert, "") : sentIn(always, body, isInsert, ""),
         isUnwritable: (name) => isWithin(name, unwritable.always),
-        isClosed: (name) => isWithin(name, unwritable.always) && (isUnseen || isWithin(name, hidden.always)),
+        isClosed: (name) => isWithin(name, unwritable.always) && (isUnreadable || isWithin(name, hidden.always)),
         isHidden: (name) => isWithin(name, hidden.always),
-        touches: (changes) => touchesIn(ever, changes, isPartlySeen),
+        touches: (changes) => touchesIn(ever, changes, isPartlyReadable),
         keep: (values, previous, mode) => {
           const state: State = { isInsert: previous === undefined, denied: undefined }
           const kept = keepIn(always, values, previous, mode, "", state)
@@ -93,11 +93,11 @@ export const writeRulesOf = (
   )
 }
 
-const maxRules = 256
+const maxMasks = 256
 
-const rules = memoizeByModel(() => new BoundedCache<WriteRules>(maxRules))
+const masks = memoizeByModel(() => new BoundedCache<WriteMask>(maxMasks))
 
-/** The fields of a model with rules. */
+/** The masked fields of a model. */
 interface Tree extends ReadonlyMap<string, Node> {}
 
 interface Node {
@@ -116,7 +116,7 @@ const treeOf = (
   model: ModelLike,
   hidden: FieldNames,
   unwritable: FieldNames,
-  isUnseen: boolean,
+  isUnreadable: boolean,
   isParentStored = true
 ): Tree => {
   const tree = new Map<string, Node>()
@@ -124,17 +124,17 @@ const treeOf = (
     // The framework sets the other fields, and ignores what is sent for them.
     if (!Object.hasOwn(model.create.fields, key)) continue
     const nested = nestedModel(model.store.fields[key])
-    const isTaken = hidden.includes(key) || model[modelTypeId][key]?.omitted === true
-    const isHidden = isTaken || isUnseen
+    const isMasked = hidden.includes(key) || model[modelTypeId][key]?.omitted === true
+    const isHidden = isMasked || isUnreadable
     const isUnwritable = unwritable.includes(key)
     const isAlwaysStored = isParentStored && isRequiredInput(model, key)
     const isList = isModelList(model, key)
     // Nobody can say which items of a list that they don't see are the previous ones.
-    const hiddenWithin = isTaken || isUnseen && isList ? [] : under(hidden, key)
+    const hiddenWithin = isMasked || isUnreadable && isList ? [] : under(hidden, key)
     const inner: Tree = nested === undefined || isHidden && isUnwritable
       ? new Map()
       : treeOf(nested, hiddenWithin, under(unwritable, key), isHidden, isAlwaysStored)
-    if (isTaken || isUnwritable || inner.size > 0) {
+    if (isMasked || isUnwritable || inner.size > 0) {
       tree.set(key, { isHidden, isAlwaysStored, isUnwritable, nested, isList, inner })
     }
   }
@@ -180,13 +180,13 @@ const sentInOneOf = (
   return undefined
 }
 
-const touchesIn = (tree: Tree, changes: Values, isPartlySeen: boolean): boolean =>
+const touchesIn = (tree: Tree, changes: Values, isPartlyReadable: boolean): boolean =>
   Array.from(tree).some(([key, node]) => {
     const { inner, isHidden, isUnwritable } = node
     const change = changes[key]
     if (change === undefined) return false
-    return isUnwritable || (isHidden || isPartlySeen) && lacksPart(node, change) ||
-      inner.size > 0 && (!isPlainObject(change) || touchesIn(inner, change, isPartlySeen))
+    return isUnwritable || (isHidden || isPartlyReadable) && lacksPart(node, change) ||
+      inner.size > 0 && (!isPlainObject(change) || touchesIn(inner, change, isPartlyReadable))
   })
 
 // -----------------------------------------------------------------------------
@@ -331,9 +331,9 @@ const isSameContent = (model: ModelLike, tree: Tree, sent: unknown, stored: unkn
   Object.keys(model.create.fields).every((key) => {
     const node = tree.get(key)
     const [own, old] = [sent[key], propertyOf(stored, key)]
-    const isUnseen = node?.isHidden === true || model[modelTypeId][key]?.omitted === true
-    if (own === undefined && (partial || isUnseen || node?.isUnwritable === true)) return true
-    if (isUnseen) return false
+    const isUnreadable = node?.isHidden === true || model[modelTypeId][key]?.omitted === true
+    if (own === undefined && (partial || isUnreadable || node?.isUnwritable === true)) return true
+    if (isUnreadable) return false
     const nested = nestedModel(model.store.fields[key])
     return nested === undefined
       ? isSameValue(own, old)

@@ -1,14 +1,48 @@
 import * as SchemaAST from "effect/SchemaAST"
 import { BoundedCache } from "../../internal/boundedCache.ts"
-import { compileSerialiser, type ModelLike, type Serialiser, withParts } from "../../Model/introspection.ts"
+import {
+  compileSerialiser,
+  memoizeByModel,
+  type ModelLike,
+  type Serialiser,
+  withParts
+} from "../../Model/introspection.ts"
+import type * as Model from "../../Model/Model.ts"
+import { type FieldNames, modelWithout } from "./fieldMask.ts"
+
+/**
+ * How documents without some fields are written.
+ *
+ * @internal
+ */
+export interface DocumentForm {
+  readonly serialise: Serialiser
+  /** The serialiser of the selected fields. */
+  readonly selected: (fields: ReadonlyArray<string>) => Serialiser
+}
+
+/**
+ * The form of the model's documents without the hidden fields, compiled once.
+ *
+ * @internal
+ */
+export const formWithout = (model: Model.Any, hidden: FieldNames): DocumentForm =>
+  forms(model).getOrMake(hidden.join(), () => {
+    const shown = modelWithout(model, hidden)
+    return { serialise: compileSerialiser(shown), selected: selectionSerialisers(shown) }
+  })
+
+const maxForms = 256
+
+const forms = memoizeByModel(() => new BoundedCache<DocumentForm>(maxForms))
+
+// internal
 
 /**
  * Serialisers for subsets of a model's fields, in the model's order and with the type. They accept documents that have
  * at least these fields. Each is compiled at its first use; the last 256 are cached.
- *
- * @internal
  */
-export const selectionSerialisers = (model: ModelLike): (fields: ReadonlyArray<string>) => Serialiser => {
+const selectionSerialisers = (model: ModelLike): (fields: ReadonlyArray<string>) => Serialiser => {
   const compiled = new BoundedCache<Serialiser>(maxSelections)
   const ast = SchemaAST.toEncoded(model.wire.ast)
   return (fields) =>

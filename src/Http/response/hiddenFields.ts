@@ -1,10 +1,9 @@
+import { withoutIndexes, type WriteMask } from "../../Access/introspection.ts"
 import { limitProblems } from "../../Model/introspection.ts"
 import { PropertyRequiredException, ValidationException } from "../../Model/ModelError.ts"
 import { BulkInsertFailed, DuplicateKey } from "../../Repository/RepositoryError.ts"
 import { BadRequest, Forbidden } from "../HttpError.ts"
 import { badRequestOf, englishOf, problemOf, translatable } from "../messages/message.ts"
-import { withoutIndexes } from "./fieldRules.ts"
-import type { WriteRules } from "./writeRules.ts"
 
 /**
  * The error of a caller who sent a field that they may not write.
@@ -24,11 +23,11 @@ export const fieldForbidden = (field: string): Forbidden =>
  * @internal
  */
 export const withoutHiddenFields = (
-  rules: WriteRules
+  mask: WriteMask
 ): <E extends { readonly _tag: string }>(error: E) => E | BadRequest => {
-  if (rules.isEmpty) return (error) => error
-  const unnamed = withoutHiddenKeys(rules)
-  const isHidden = hiddenIn(rules)
+  if (mask.isEmpty) return (error) => error
+  const unnamed = withoutHiddenKeys(mask)
+  const isHidden = hiddenIn(mask)
   return (error) => {
     const problems = error instanceof BadRequest
       ? error.errors
@@ -46,9 +45,9 @@ export const withoutHiddenFields = (
  *
  * @internal
  */
-export const withoutHiddenKeys = (rules: WriteRules): <E extends { readonly _tag: string }>(error: E) => E => {
-  if (rules.isEmpty) return (error) => error
-  const isHidden = hiddenIn(rules)
+export const withoutHiddenKeys = (mask: WriteMask): <E extends { readonly _tag: string }>(error: E) => E => {
+  if (mask.isEmpty) return (error) => error
+  const isHidden = hiddenIn(mask)
   const unnamed = (error: DuplicateKey) =>
     new DuplicateKey({
       collection: error.collection,
@@ -69,4 +68,4 @@ export const withoutHiddenKeys = (rules: WriteRules): <E extends { readonly _tag
   return <E extends { readonly _tag: string }>(error: E) => conceal(error) as E
 }
 
-const hiddenIn = (rules: WriteRules) => (field: string) => rules.isHidden(withoutIndexes(field))
+const hiddenIn = (mask: WriteMask) => (field: string) => mask.isHidden(withoutIndexes(field))

@@ -1,20 +1,21 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Binary, Long, ObjectId, UUID } from "bson"
 import { Effect, Schema } from "effect"
-import { ruledModel } from "../../../src/Http/routes/callerAccess.ts"
-import { preparedAccess } from "../../../src/Http/routes/preparedAccess.ts"
-import { served } from "../../../src/Http/routes/served.ts"
+import { endpointDecision } from "../../../src/Access/decision/endpointDecision.ts"
+import { modelPolicy } from "../../../src/Access/decision/modelPolicy.ts"
+import { identifierOf } from "../../../src/Http/response/identifier.ts"
+import { linkedEndpoints } from "../../../src/Http/response/links.ts"
+import { implemented } from "../../../src/Http/routes/implemented.ts"
 import { Anonymous, KernelEngine, Model, Resource, Role } from "../../../src/index.ts"
 import type { Filter } from "../../../src/Repository/DocumentStore.ts"
 
-const prepared = () =>
-  preparedAccess({ ruled: undefined, links: undefined, isOwn: new Set(), name: "GET", isCall: false })
+const prepared = () => ofNotes().access
 
 const user = { subject: "ann", roles: [], permissions: [], claims: {} }
 
 const heldWith = (rows: Filter) => [{ id: 0, rows, check: rows, fields: undefined }]
 
-describe("preparedAccess", () => {
+describe("endpointDecision", () => {
   it("notices a condition that is changed in place", () => {
     const open = ["north"]
     const since = new Date(0)
@@ -53,19 +54,19 @@ describe("preparedAccess", () => {
   })
 
   describe("of a resource", () => {
-    it("is the same while the same rules are held, and has the fields and links of these", () => {
+    it("is the same while the same grants apply, and has the fields and links of these", () => {
       const { access, rule } = ofNotes()
       const hiding = access(user, [rule.everybody])
       assert.strictEqual(access(user, [rule.everybody]), hiding)
-      assert.deepStrictEqual(hiding.view?.read.map(({ fields }) => fields?.hide), [["cost"]])
+      assert.deepStrictEqual(hiding.read.map(({ fields }) => fields?.hide), [["cost"]])
       // GET, PUT and the action.
-      assert.deepStrictEqual(hiding.rights, [true, false, false])
+      assert.deepStrictEqual(hiding.links, [true, false, false])
       const both = access(user, [rule.everybody, rule.editor])
-      assert.deepStrictEqual(both.view?.read.map(({ fields }) => fields?.hide), [["cost"], undefined])
-      assert.deepStrictEqual(both.rights, [true, rule.editor.rows, rule.editor.rows])
+      assert.deepStrictEqual(both.read.map(({ fields }) => fields?.hide), [["cost"], undefined])
+      assert.deepStrictEqual(both.links, [true, rule.editor.rows, rule.editor.rows])
       const again = access(user, [rule.everybody])
       assert.notStrictEqual(again, both)
-      assert.deepStrictEqual([again.view?.read, again.rights], [hiding.view?.read, hiding.rights])
+      assert.deepStrictEqual([again.read, again.links], [hiding.read, hiding.links])
     })
 
     it("is that of nobody for callers without credentials, and not for others", () => {
@@ -76,8 +77,8 @@ describe("preparedAccess", () => {
       assert.strictEqual(access(undefined, [rule.everybody]), open)
       assert.strictEqual(access(user, [rule.everybody, rule.editor]), ann)
       const bob = access({ ...user, subject: "bob" }, [rule.everybody, { ...rule.editor, rows: { owner: "bob" } }])
-      assert.deepStrictEqual(bob.rights?.[1], { owner: "bob" })
-      assert.deepStrictEqual(ann.rights?.[1], { owner: "ann" })
+      assert.deepStrictEqual(bob.links?.[1], { owner: "bob" })
+      assert.deepStrictEqual(ann.links?.[1], { owner: "ann" })
     })
   })
 })
@@ -89,13 +90,15 @@ const Notes = Resource.make(Note, { methods: ["GET", "PUT"] })
   .grant(Anonymous, { methods: "GET", hide: ["cost"] })
   .grant(Role("editor"), { rows: (me) => ($) => $.owner.equals(me.subject) })
 
-/** The access to the documents, and what is held by each rule. */
+/** The decisions on the documents, and the grant of each rule. */
 const ofNotes = () => {
   const [registration] = KernelEngine.make("notes").register(Notes).registrations
-  const resource = served(registration!, [Notes])
+  const resource = implemented(registration!, [Notes])
   if (resource._tag !== "Resource") return assert.fail("it is a resource")
-  const ruled = ruledModel(resource)
-  const access = preparedAccess({ ruled, links: ruled.links, isOwn: new Set([0, 1]), name: "GET", isCall: false })
+  const { model, path, rules } = resource
+  const linked = linkedEndpoints(resource)
+  const policy = modelPolicy({ identifier: identifierOf(model), linked, model, path, rules })
+  const access = endpointDecision({ policy, hasLinks: true, ownIds: new Set([0, 1]), name: "GET", isCall: false })
   const rows = { owner: "ann" }
   return {
     access,

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
+import * as Grant from "../../Access/Grant.ts"
 import { modelTypeId, referencesOf } from "../../Model/introspection.ts"
-import * as Grant from "../../Security/Grant.ts"
 import { listOf, type OwnErrors, upstreamStatusesIn } from "../description/ownErrors.ts"
 import type * as Operation from "../Operation.ts"
 import type { Call, Registration, ResourceInfo, ServiceInfo } from "../Registration.ts"
@@ -17,7 +17,7 @@ import type * as Service from "../Service.ts"
 export type Implementation = Resource.Any | Service.Any
 
 /** @internal */
-export interface ServedCall extends Call {
+export interface ImplementedCall extends Call {
   readonly handler: Operation.Any["handler"]
 }
 
@@ -26,8 +26,8 @@ export interface ServedCall extends Call {
  *
  * @internal
  */
-export interface ServedResource extends ResourceInfo {
-  readonly calls: ReadonlyArray<ServedCall>
+export interface ImplementedResource extends ResourceInfo {
+  readonly calls: ReadonlyArray<ImplementedCall>
   readonly hooks: ReadonlyArray<Resource.AnyHook>
   readonly transactional: boolean
   readonly rules: Grant.Rules
@@ -40,8 +40,8 @@ export interface ServedResource extends ResourceInfo {
  *
  * @internal
  */
-export interface ServedService extends ServiceInfo {
-  readonly calls: ReadonlyArray<ServedCall>
+export interface ImplementedService extends ServiceInfo {
+  readonly calls: ReadonlyArray<ImplementedCall>
   readonly rules: Grant.Rules
 }
 
@@ -51,12 +51,12 @@ export interface ServedService extends ServiceInfo {
  *
  * @internal
  */
-export const served = (
+export const implemented = (
   registration: Registration,
   implementations: ReadonlyArray<Implementation>
-): ServedResource | ServedService => {
+): ImplementedResource | ImplementedService => {
   const own = implementations.find(({ description }) => description === registration.description)
-  const calls = registration.calls.flatMap((call): ReadonlyArray<ServedCall> => {
+  const calls = registration.calls.flatMap((call): ReadonlyArray<ImplementedCall> => {
     const handler = own?.handlers.get(call.name)
     return handler === undefined ? [] : [{ ...call, handler: declaring(call.options.error ?? [], handler) }]
   })
@@ -78,9 +78,9 @@ export const served = (
  * @internal
  */
 export const withReferences = (
-  registration: ServedResource | ServedService,
+  registration: ImplementedResource | ImplementedService,
   registrations: ReadonlyArray<Registration>
-): ServedResource | ServedService =>
+): ImplementedResource | ImplementedService =>
   registration._tag === "Service"
     ? registration
     : { ...registration, references: linkedReferences(registration, registrations) }

@@ -1,8 +1,8 @@
 import * as Effect from "effect/Effect"
 import { type ModelLike, nestedModel } from "../../Model/introspection.ts"
+import type { AccessDecision } from "../../Repository/introspection.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
-import type { CallerViews } from "./callerView.ts"
-import { type FieldNames, hiddenBy, takenBy } from "./fieldRules.ts"
+import { type FieldNames, hiddenBy, maskedBy } from "./fieldMask.ts"
 
 /**
  * The fields that a caller does not see of a model without a registration: those that are hidden from them, in some document,
@@ -12,10 +12,10 @@ import { type FieldNames, hiddenBy, takenBy } from "./fieldRules.ts"
  */
 export const hiddenWithin = (
   model: ModelLike,
-  views: Pick<CallerViews, "of">
+  decision: Pick<AccessDecision, "of">
 ): Effect.Effect<FieldNames, ReadError> =>
   Effect.map(
-    walk(model, views, "", [model]),
+    walk(model, decision, "", [model]),
     ({ cycles, names }) => names.length === 0 ? names : [...names, ...cycles].toSorted()
   )
 
@@ -27,7 +27,7 @@ interface Walked {
 
 const walk = Effect.fnUntraced(function*(
   model: ModelLike,
-  views: Pick<CallerViews, "of">,
+  decision: Pick<AccessDecision, "of">,
   path: string,
   ancestors: ReadonlyArray<ModelLike>
 ): Effect.fn.Return<Walked, ReadError> {
@@ -37,11 +37,11 @@ const walk = Effect.fnUntraced(function*(
     const nested = nestedModel(field)
     if (nested === undefined) continue
     const name = path + key
-    const grants = yield* views.of(nested)
-    if (grants !== undefined) names.push(...takenBy(grants.read, hiddenBy).ever.map((hidden) => `${name}.${hidden}`))
+    const grants = yield* decision.of(nested)
+    if (grants !== undefined) names.push(...maskedBy(grants.read, hiddenBy).ever.map((hidden) => `${name}.${hidden}`))
     else if (ancestors.includes(nested)) cycles.push(name)
     else {
-      const within: Walked = yield* walk(nested, views, `${name}.`, [...ancestors, nested])
+      const within: Walked = yield* walk(nested, decision, `${name}.`, [...ancestors, nested])
       names.push(...within.names)
       cycles.push(...within.cycles)
     }

@@ -24,7 +24,7 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Option from "effect/Option"
 import type * as Model from "../Model/Model.ts"
 import type { DocumentInvalid, ReadError } from "../Repository/RepositoryError.ts"
-import type { CurrentUser } from "./CurrentUser.ts"
+import type { CurrentUser } from "../Security/CurrentUser.ts"
 
 const typeId = "~appkernel/Permission"
 

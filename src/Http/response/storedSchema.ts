@@ -1,4 +1,4 @@
-import type { FieldNames } from "./fieldRules.ts"
+import type { FieldNames } from "../../Access/introspection.ts"
 
 type Schema = { readonly [keyword: string]: unknown }
 

@@ -4,11 +4,12 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import { type AccessRequest, effectiveGrants, grantIdsFor } from "../../src/Access/decision/effectiveGrants.ts"
+import * as Permission from "../../src/Access/Permission.ts"
 import * as Resource from "../../src/Http/Resource.ts"
 import * as Model from "../../src/Model/Model.ts"
 import { rowMatcher } from "../../src/Repository/evaluation.ts"
-import * as Permission from "../../src/Security/Permission.ts"
-import { type Held, heldBy, rulesFor, type Situation } from "../../src/Security/policy/decide.ts"
+import type { EffectiveGrant } from "../../src/Repository/introspection.ts"
 
 class Order extends Model.Class<Order>()("Order", {
   id: Model.id({ prefix: "O" }),
@@ -19,11 +20,11 @@ class Order extends Model.Class<Order>()("Order", {
 
 const caller = (subject: string, ...roles: ReadonlyArray<string>): Permission.Caller => ({ subject, roles, claims: {} })
 
-const situation = (who: Permission.Caller | undefined): Situation => ({
+const situation = (who: Permission.Caller | undefined): AccessRequest => ({
   caller: Option.fromUndefinedOr(who),
   request: HttpServerRequest.fromWeb(new Request("http://localhost/")),
   model: Order,
-  isSubject: (subject) => ({ _id: { $eq: subject } }),
+  subjectFilter: (subject) => ({ _id: { $eq: subject } }),
   document: Effect.succeedNone
 })
 
@@ -34,10 +35,8 @@ const held = (
   name: string,
   who: Permission.Caller | undefined,
   isCall = false
-): Effect.Effect<ReadonlyArray<Held>, Permission.Failure> => {
-  const found = heldBy(rules, rulesFor(rules, name, isCall), situation(who))
-  return Effect.isEffect(found) ? found : Effect.succeed(found)
-}
+): Effect.Effect<ReadonlyArray<EffectiveGrant>, Permission.Failure> =>
+  effectiveGrants(rules, grantIdsFor(rules, name, isCall), situation(who))
 
 const isO1 = Permission.make("is O1", {}, ({ caller }) => Effect.succeed(caller.subject === "O1"))
 

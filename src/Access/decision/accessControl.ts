@@ -1,0 +1,255 @@
+/**
+ * Decides what the caller of a request may do: once for each request, for its endpoint and, when it is asked for, for the
+ * other models.
+ */
+import * as Effect from "effect/Effect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as Option from "effect/Option"
+import * as Semaphore from "effect/Semaphore"
+import type { ModelLike } from "../../Model/introspection.ts"
+import type * as Model from "../../Model/Model.ts"
+import { AccessDecision, type ModelDecision, nothing } from "../../Repository/introspection.ts"
+import type { ReadError } from "../../Repository/RepositoryError.ts"
+import type { Rules } from "../Grant.ts"
+import { type Caller, describe, type Failure, or } from "../Permission.ts"
+import { type AccessRequest, effectiveGrants, grantIdsFor, makeCallers } from "./effectiveGrants.ts"
+import { endpointDecision, notAllowed } from "./endpointDecision.ts"
+import { type ModelPolicy, type Registered, subjectFilterOf } from "./modelPolicy.ts"
+import { linksOfAny, linksOfRequest } from "./permittedLinks.ts"
+import { filtersOfHandler, filtersOfMethod } from "./rowFilters.ts"
+
+/**
+ * An endpoint as grants name it.
+ *
+ * @internal
+ */
+export interface Endpoint {
+  /** The name of the registration, for the log. */
+  readonly registration: string
+  readonly rules: Rules
+  /** A method, or the name of an action or operation. */
+  readonly name: string
+  readonly isCall: boolean
+  readonly path: `/${string}`
+  /** The model of a resource. */
+  readonly resource: {
+    readonly model: Model.Any
+    readonly policy: ModelPolicy
+    /** The document with the identifier in the URL, read with all data. */
+    readonly document: (id: string) => Effect.Effect<Option.Option<unknown>, Failure>
+  } | undefined
+}
+
+type Request = HttpServerRequest.HttpServerRequest
+
+/** @internal */
+export interface AccessControl {
+  /** Decides requests to an endpoint. */
+  readonly at: (endpoint: Endpoint) => EndpointAccess
+  /** The decision for a route without grants, which everybody may use. */
+  readonly open: (user: Caller | undefined, request: Request) => AccessDecision
+}
+
+/** @internal */
+export interface EndpointAccess {
+  /** The decision; `undefined` if the caller may not use the endpoint. `id` is the identifier in the URL. */
+  readonly decide: (
+    user: Caller | undefined,
+    request: Request,
+    id: string | undefined
+  ) => Effect.Effect<AccessDecision | undefined, Failure>
+  /** The endpoint, for the log. */
+  readonly origin: Origin
+  /** Who may use it, in words. */
+  readonly needs: string
+}
+
+type Origin = AccessDecision["origin"]
+
+type Roles = { readonly [role: string]: ReadonlyArray<string> }
+
+/** @internal */
+export const makeAccessControl = (
+  /** Those of all registrations of models. */
+  policies: ReadonlyArray<ModelPolicy>,
+  /** The roles that roles include. */
+  roles: Roles
+): AccessControl => {
+  const callerOf = makeCallers(roles)
+  return {
+    open: (user, request) =>
+      requestDecision(policies, { caller: callerOf(user), request }, { path: request.url }, undefined),
+    at: (endpoint) => {
+      const { isCall, name, path, registration, resource, rules } = endpoint
+      const ownIds = grantIdsFor(rules, name, isCall)
+      const isOwn: ReadonlySet<number> = new Set(ownIds)
+      const policy = resource?.policy
+      const links = hasLinks(endpoint) ? policy?.links : undefined
+      // A POST with the identifier of a document replaces it.
+      const others = resource === undefined ? [] : ["GET", ...(name === "POST" && !isCall ? ["PUT"] : [])]
+      // In the same order on every route, so that the filters of its links, and its entity tags, are the same.
+      const ids = [
+        ...new Set([...ownIds, ...others.flatMap((method) => grantIdsFor(rules, method, false)), ...links?.ids ?? []])
+      ].toSorted((one, other) => one - other)
+      const isAddressed = path.includes("/:id")
+      const origin: Origin = { registration, [isCall ? "call" : "method"]: name }
+      const decideFor = policy &&
+        endpointDecision({ policy, hasLinks: links !== undefined, isCall, name, ownIds: isOwn })
+      const permissions = ownIds.flatMap((id) => rules.grants[id]?.permission ?? [])
+      return {
+        origin,
+        needs: permissions.length === 0 ? "nobody may" : describe(or(...permissions)),
+        decide: (user, request, id) => {
+          const addressed = isAddressed ? id : undefined
+          const about: AccessRequest = {
+            caller: callerOf(user),
+            request,
+            document: resource !== undefined && addressed !== undefined
+              ? resource.document(addressed)
+              : Effect.succeedNone,
+            model: resource?.model,
+            subjectFilter: (subject) =>
+              policy === undefined
+                ? subject === id ? undefined : nothing
+                : policy.subjectFilter(subject, addressed)
+          }
+          return Effect.flatMapEager(effectiveGrants(rules, ids, about), (grants) => {
+            if (!grants.some(({ id }) => isOwn.has(id))) return Effect.undefined
+            const decided = (own: ModelDecision | undefined) =>
+              requestDecision(
+                policies,
+                about,
+                origin,
+                own === undefined || policy === undefined ? undefined : { model: policy.model, isCall, own }
+              )
+            const own = decideFor?.(user, grants)
+            return own === undefined || own.links !== undefined || links === undefined
+              ? Effect.succeed(decided(own))
+              : Effect.mapEager(
+                linksOfRequest({ rules, links }, grants, about),
+                (permitted) => decided({ ...own, links: permitted })
+              )
+          })
+        }
+      }
+    }
+  }
+}
+
+/**
+ * The numbers of the grants of each registration that apply to a caller for some document, or may apply: what a permission says
+ * of a document is not known.
+ *
+ * @internal
+ */
+export const makePossibleGrants = (
+  registrations: ReadonlyArray<{
+    readonly rules: Rules
+    readonly resource: { readonly model: Model.Any; readonly identifier: Registered["identifier"] } | undefined
+  }>,
+  roles: Roles
+) => {
+  const callerOf = makeCallers(roles)
+  const prepared = registrations.map(({ resource, rules }) => ({
+    rules,
+    model: resource?.model,
+    ids: rules.grants.map((_, id) => id),
+    subjectFilter: resource && subjectFilterOf(resource.model, resource.identifier)
+  }))
+  return (user: Caller | undefined, request: Request): Effect.Effect<ReadonlyArray<ReadonlyArray<number>>, Failure> =>
+    withAllData(Effect.forEach(prepared, ({ ids, model, rules, subjectFilter }) =>
+      Effect.map(
+        effectiveGrants(rules, ids, {
+          caller: callerOf(user),
+          request,
+          model,
+          subjectFilter: (subject) => subjectFilter?.(subject, undefined),
+          document: undefined
+        }),
+        (grants) => grants.map(({ id }) => id)
+      )))
+}
+
+/**
+ * Evaluates grants with all data.
+ *
+ * @internal
+ */
+export const withAllData = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.provideService(effect, AccessDecision, undefined)
+
+// internal
+
+/** Whether the answers of an endpoint have documents with links. */
+const hasLinks = ({ isCall, name, path, resource }: Endpoint): boolean =>
+  resource !== undefined && !isCall && name !== "DELETE" &&
+  (path === resource.policy.path || path === `${resource.policy.path}/:id`)
+
+const requestDecision = (
+  policies: ReadonlyArray<ModelPolicy>,
+  { caller, request }: Pick<AccessRequest, "caller" | "request">,
+  origin: Origin,
+  endpoint: { readonly model: ModelLike; readonly isCall: boolean; readonly own: ModelDecision } | undefined
+): AccessDecision => {
+  const about = (policy: ModelPolicy) => ({
+    caller,
+    request,
+    model: policy.model,
+    subjectFilter: (subject: string) => policy.subjectFilter(subject, undefined)
+  })
+  const decide = (model: ModelLike, own: ReadonlyArray<ModelPolicy>): Effect.Effect<ModelDecision, ReadError> => {
+    const grants = Effect.forEach(
+      own,
+      (policy) => effectiveGrants(policy.rules, policy.ids, { ...about(policy), document: Effect.succeedNone })
+    )
+    return Effect.map(readable(grants), (all) => ({
+      read: own.flatMap((policy, i) => policy.forPrivilege(all[i]!, "read")),
+      write: [],
+      rows: filtersOfHandler(
+        (privilege) => own.flatMap((policy, i) => policy.forPrivilege(all[i]!, privilege)),
+        endpoint?.isCall === true && endpoint.model === model ? endpoint.own.rows : undefined
+      ),
+      rowsBy: filtersOfMethod,
+      links: undefined,
+      reason: own.every(({ ids }) => ids.length === 0)
+        ? `${model.modelName} is registered without a rule`
+        : notAllowed
+    }))
+  }
+  const decided = onceForEach(decide)
+  return {
+    endpoint: endpoint?.own,
+    addressed: endpoint === undefined ? undefined : { model: endpoint.model, rows: endpoint.own.rows },
+    of: (model) => {
+      const own = policies.filter((policy) => policy.model === model)
+      return own.length === 0 ? Effect.undefined : decided(model, own)
+    },
+    linksAt: (path) => {
+      const policy = policies.find((policy) => policy.path === path)
+      return policy?.links === undefined
+        ? Effect.succeed([])
+        : readable(linksOfAny({ rules: policy.rules, links: policy.links }, about(policy)))
+    },
+    origin: { ...origin, subject: Option.match(caller, { onNone: () => "", onSome: ({ subject }) => subject }) }
+  }
+}
+
+/** Runs an effect once for each key, and one at a time. Most requests work with the model of their endpoint only. */
+const onceForEach = <K, B, A, E>(run: (key: K, input: B) => Effect.Effect<A, E>) => {
+  let asked: { readonly known: Map<K, A>; readonly turn: Semaphore.Semaphore } | undefined
+  return (key: K, input: B): Effect.Effect<A, E> => {
+    const { known, turn } = asked ??= { known: new Map(), turn: Semaphore.makeUnsafe(1) }
+    const found = known.get(key)
+    if (found !== undefined) return Effect.succeed(found)
+    return turn.withPermits(1)(Effect.suspend(() => {
+      const before = known.get(key)
+      return before === undefined
+        ? Effect.tap(run(key, input), (value) => Effect.sync(() => known.set(key, value)))
+        : Effect.succeed(before)
+    }))
+  }
+}
+
+/** A stored document that can't be decoded is a defect, as it is to a repository's other readers. */
+const readable = <A>(effect: Effect.Effect<A, Failure>): Effect.Effect<A, ReadError> =>
+  Effect.catchTag(withAllData(effect), "DocumentInvalid", (error) => Effect.die(error))

@@ -1,0 +1,132 @@
+/**
+ * The grants of a registration, prepared once.
+ */
+import type { ModelLike } from "../../Model/introspection.ts"
+import type { Filter } from "../../Repository/DocumentStore.ts"
+import { type EffectiveGrant, nothing, type Privilege, storedIdOf } from "../../Repository/introspection.ts"
+import type { Rules } from "../Grant.ts"
+import { dependsOnDocument, grantIdsFor } from "./effectiveGrants.ts"
+
+/**
+ * A registration as access control sees it.
+ *
+ * @internal
+ */
+export interface Registered {
+  readonly model: ModelLike
+  readonly rules: Rules
+  readonly path: string
+  /** The endpoints that links of its documents list; `undefined` if these have no links. */
+  readonly linked: ReadonlyArray<{ readonly name: string; readonly isCall: boolean }> | undefined
+  /** Identifiers in URLs: `parse` returns `undefined` for a text that is none. */
+  readonly identifier: {
+    readonly parse: (text: string) => unknown
+    readonly print: (stored: unknown) => string
+  }
+}
+
+/**
+ * The grants of one registration of a model.
+ *
+ * @internal
+ */
+export interface ModelPolicy extends Pick<Registered, "model" | "path" | "rules"> {
+  /** The numbers of all grants. */
+  readonly ids: ReadonlyArray<number>
+  readonly links: LinkPolicy | undefined
+  /** The grants among these that are for one of the methods. */
+  readonly forMethods: (grants: Grants, methods: ReadonlyArray<string>) => Grants
+  /** The grants among these for a kind of operation. */
+  readonly forPrivilege: (grants: Grants, privilege: Privilege) => Grants
+  /** The filter that `CurrentSubject` means, for the addressed document if there is one. */
+  readonly subjectFilter: (subject: string, addressed: string | undefined) => Filter
+}
+
+type Grants = ReadonlyArray<EffectiveGrant>
+
+/**
+ * The grants for the endpoints that links list.
+ *
+ * @internal
+ */
+export interface LinkPolicy {
+  /** The numbers of the grants for all these endpoints. */
+  readonly ids: ReadonlyArray<number>
+  /** Those of them that may depend on the document. */
+  readonly ofDocument: ReadonlySet<number>
+  /** In the order of the links. */
+  readonly endpoints: ReadonlyArray<{
+    readonly kind: "document" | "collection" | "action"
+    readonly ids: ReadonlySet<number>
+  }>
+  /** The grants for `GET`. */
+  readonly reading: ReadonlySet<number>
+}
+
+/** @internal */
+export const modelPolicy = ({ identifier, linked, model, path, rules }: Registered): ModelPolicy => {
+  const byMethod = new Map(methods.map((method) => [method, new Set(grantIdsFor(rules, method, false))]))
+  const forMethods = (grants: Grants, methods: ReadonlyArray<string>) =>
+    grants.filter(({ id }) => methods.some((method) => byMethod.get(method)?.has(id)))
+  return {
+    model,
+    rules,
+    path,
+    ids: rules.grants.map((_, id) => id),
+    links: linked === undefined ? undefined : linkPolicy(rules, linked),
+    forMethods,
+    forPrivilege: (grants, privilege) => forMethods(grants, methodsOf[privilege]),
+    subjectFilter: subjectFilterOf(model, identifier)
+  }
+}
+
+/**
+ * What `CurrentSubject` means for the documents of a model.
+ *
+ * @internal
+ */
+export const subjectFilterOf = (
+  model: ModelLike,
+  { parse, print }: Registered["identifier"]
+): ModelPolicy["subjectFilter"] => {
+  const toStored = storedIdOf(model)
+  const stored = (text: string): unknown => {
+    const id = parse(text)
+    return id === undefined ? undefined : toStored(id)
+  }
+  return (subject, addressed) => {
+    const own = stored(subject)
+    if (own === undefined) return nothing
+    if (addressed !== undefined && addressed !== subject) {
+      const other = stored(addressed)
+      if (other === undefined || print(other) !== print(own)) return nothing
+    }
+    return { _id: own }
+  }
+}
+
+// internal
+
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+/** The methods whose grants hold for a kind of operation of a handler. */
+const methodsOf: { readonly [K in Privilege]: ReadonlyArray<string> } = {
+  read: ["GET"],
+  insert: ["POST"],
+  update: ["PUT", "PATCH"],
+  delete: ["DELETE"]
+}
+
+const linkPolicy = (rules: Rules, linked: NonNullable<Registered["linked"]>): LinkPolicy => {
+  const endpoints = linked.map(({ isCall, name }) => ({
+    kind: isCall ? "action" as const : name === "POST" ? "collection" as const : "document" as const,
+    ids: new Set(grantIdsFor(rules, name, isCall))
+  }))
+  const reading = new Set(grantIdsFor(rules, "GET", false))
+  const ids = [...new Set([...reading, ...endpoints.flatMap(({ ids }) => [...ids])])]
+  const ofDocument = ids.filter((id) => {
+    const rule = rules.grants[id]
+    return rule !== undefined && dependsOnDocument(rule.permission)
+  })
+  return { ids, ofDocument: new Set(ofDocument), endpoints, reading }
+}

@@ -1,0 +1,135 @@
+/**
+ * The row filters that follow from the grants of a caller.
+ */
+import type { Filter } from "../../Repository/DocumentStore.ts"
+import {
+  allOf,
+  anyOf,
+  type EffectiveGrant,
+  type Privilege,
+  type RowFilters,
+  type UpdateGrant
+} from "../../Repository/introspection.ts"
+
+type Grants = ReadonlyArray<EffectiveGrant>
+
+/**
+ * The documents that one of the grants allows.
+ *
+ * @internal
+ */
+export const rowsOf = (grants: ReadonlyArray<Pick<UpdateGrant, "rows">>): Filter | undefined =>
+  anyOf(grants.map(({ rows }) => rows))
+
+/**
+ * The filters for the model of an endpoint: those of the grants for the request's method, whatever the repository does.
+ *
+ * @internal
+ */
+export const filtersOfMethod = (grants: Grants): RowFilters => {
+  const [rows, check, updates] = [rowsOf(grants), checkOf(grants), distinctUpdates(grants)]
+  return { rows: () => rows, check: () => check, updateGrants: () => updates }
+}
+
+/**
+ * The filters for a `POST` by some of the grants for it. It inserts by these, and replaces a document of the same identifier only
+ * if the grants for `PUT` allow the caller to do so as well, with the same fields.
+ *
+ * @internal
+ */
+export const filtersOfCreation = (inserting: Grants, replacing: Grants): (by: Grants) => RowFilters => {
+  const sameFields = fieldsOf(inserting) === fieldsOf(replacing)
+  return (by) => {
+    const inserted = checkOf(by)
+    const pairs = !sameFields ?
+      [] :
+      by.flatMap((one) =>
+        replacing.flatMap((other) =>
+          one.id === other.id || one.fields === undefined && other.fields === undefined
+            ? [{ rows: allOf(one.rows, other.rows), check: allOf(one.check, other.check) }]
+            : []
+        )
+      )
+    const [rows, replaced, updates] = [rowsOf(pairs), checkOf(pairs), distinctUpdates(pairs)]
+    return {
+      // What was inserted is read for its response.
+      rows: (privilege) => privilege === "insert" ? inserted : rows,
+      check: (privilege) => privilege === "insert" ? inserted : replaced,
+      updateGrants: () => updates
+    }
+  }
+}
+
+/**
+ * The filters for the document that an action addresses: what the grants for the action allow, of what the caller may read, if
+ * the caller may read anything. Only the grants for the action say what may be left behind.
+ *
+ * @internal
+ */
+export const filtersOfAction = (own: Grants, readable: Grants): RowFilters => {
+  const read = readable.length === 0 ? undefined : rowsOf(readable)
+  return filtersOfMethod(own.map((grant) => ({ ...grant, rows: allOf(grant.rows, read) })))
+}
+
+/**
+ * The filters for a model that a handler works with, from the grants for the kind of operation. Where a caller has none of this
+ * kind, an operation is limited to what they may read. What the filters `addressed` allow is allowed as well.
+ *
+ * @internal
+ */
+export const filtersOfHandler = (grantsTo: (privilege: Privilege) => Grants, addressed?: RowFilters): RowFilters => {
+  const grants = (privilege: Privilege): Grants => {
+    const own = grantsTo(privilege)
+    return own.length > 0 ? own : grantsTo("read")
+  }
+  const also = (filter: Filter | undefined, more: Filter | undefined): Filter | undefined =>
+    addressed === undefined ? filter : anyOf([filter, more])
+  // Repositories parse each filter once.
+  const updates = once<"update", ReadonlyArray<UpdateGrant> | undefined>(() =>
+    distinctUpdates([...grants("update"), ...addressed === undefined ? [] : updateGrantsOf(addressed)])
+  )
+  return {
+    rows: once((privilege) => also(rowsOf(grants(privilege)), addressed?.rows(privilege))),
+    check: once((privilege) => also(checkOf(grants(privilege)), addressed?.check(privilege))),
+    updateGrants: () => updates("update")
+  }
+}
+
+// internal
+
+/** What writes by one of the grants may leave behind. */
+const checkOf = (grants: ReadonlyArray<Pick<UpdateGrant, "check">>): Filter | undefined =>
+  anyOf(grants.map(({ check }) => check))
+
+/**
+ * The grants for updates, if one of them has to allow both the document before and the one after: `undefined` if one grant
+ * allows everything, or all have the same rows, or all have the same check.
+ */
+const distinctUpdates = (grants: ReadonlyArray<UpdateGrant>): ReadonlyArray<UpdateGrant> | undefined => {
+  const isSame = (key: keyof UpdateGrant) => grants.every((grant) => grant[key] === grants[0]?.[key])
+  return isSame("rows") || isSame("check") ||
+      grants.some(({ check, rows }) => check === undefined && rows === undefined)
+    ? undefined
+    : grants.map(({ check, rows }) => ({ rows, check }))
+}
+
+/** The grants that take fields away; none beside one that allows everything. */
+const fieldsOf = (grants: Grants): string =>
+  grants.some(({ check, fields, rows }) => fields === undefined && rows === undefined && check === undefined) ||
+    grants.every(({ fields }) => fields === undefined)
+    ? ""
+    : grants.map(({ id }) => id).toSorted((one, other) => one - other).join()
+
+const updateGrantsOf = ({ check, rows, updateGrants }: RowFilters): ReadonlyArray<UpdateGrant> =>
+  updateGrants?.() ?? [{ rows: rows("update"), check: check("update") }]
+
+const once = <K, A>(f: (key: K) => A): (key: K) => A => {
+  const known = new Map<K, { readonly value: A }>()
+  return (key) => {
+    const before = known.get(key)
+    if (before !== undefined) return before.value
+    const value = f(key)
+    known.set(key, { value })
+    return value
+  }
+}
