@@ -15,6 +15,7 @@ import type {
   Counted,
   Document,
   Filter,
+  FindByIdOptions,
   FindOneAndDeleteOptions,
   FindOneAndReplaceOptions,
   FindOneAndUpdateOptions,
@@ -23,7 +24,6 @@ import type {
   IndexDescription,
   InsertManyResult,
   QueryOptions,
-  ReadOptions,
   ReplaceOptions,
   TakeOptions,
   Update,
@@ -54,11 +54,11 @@ export class DocumentStore extends Context.Service<DocumentStore, {
    * `"serializable"` ones the outcome equals that of some order of them.
    */
   readonly isolation: "snapshot" | "serializable"
-  /** Finds the document with this `_id`. Returns `undefined` if there is none. */
+  /** Finds the document with this `_id`, if it matches the filter. Returns `undefined` if there is none. */
   readonly findById: (
     collection: string,
     id: unknown,
-    options?: ReadOptions
+    options?: FindByIdOptions
   ) => Effect.Effect<Document | undefined, ReadError>
   /** Finds the matching documents. All are held in memory, so bound their number by `limit`, or use `stream`. */
   readonly find: (

@@ -81,6 +81,17 @@ export interface ReadOptions {
 }
 
 /**
+ * The options of a read of one document by its `_id`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface FindByIdOptions extends ReadOptions {
+  /** A document that does not match is not found. One filter object is parsed once, so don't change it. */
+  readonly filter?: Filter | undefined
+}
+
+/**
  * How texts compare: MongoDB's collation. It decides which texts are equal and in which order they are, in filters, sorts,
  * groups and expressions alike; it never applies to names of fields and to patterns. Without a collation texts compare by
  * their code points.

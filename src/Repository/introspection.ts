@@ -20,7 +20,6 @@ export { applyPatch } from "./repository/mergePatch.ts"
 export { makeRetry } from "./store/retryOnConflict.ts"
 
 // What callers may do.
-export { allOf, anyOf, not, nothing } from "./query/filters.ts"
 export {
   AccessDecision,
   apartFromAddressed,
@@ -32,3 +31,4 @@ export {
   type UpdateGrant,
   withRowFilters
 } from "./repository/accessDecision.ts"
+export { allOf, anyOf, not, nothing } from "./store/filters.ts"

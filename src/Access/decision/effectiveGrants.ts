@@ -3,6 +3,7 @@
  * of row filters that read data; without these, the result is there at once.
  */
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Option from "effect/Option"
 import type * as Model from "../../Model/Model.ts"
@@ -35,7 +36,7 @@ type Condition = Filter | undefined
 type Decided<A> = Effect.Effect<A, Failure>
 
 /**
- * The grants with these numbers that apply to the caller; none if the caller may not do this.
+ * The grants with these numbers, which there are, that apply to the caller; none if the caller may not do this.
  *
  * @internal
  */
@@ -45,7 +46,7 @@ export const effectiveGrants = (
   request: AccessRequest
 ): Decided<ReadonlyArray<EffectiveGrant>> => {
   const granted = Effect.mapEager(
-    allEager(ids.flatMap((id) => grants[id] === undefined ? [] : effectiveGrant(id, grants[id], request))),
+    allEager(ids.map((id) => effectiveGrant(id, grants[id]!, request))),
     (all) => all.filter((grant) => grant !== undefined)
   )
   if (restrictions.length === 0) return granted
@@ -127,16 +128,16 @@ const isCustom = (node: Node): boolean => {
 
 const effectiveGrant = (id: number, rule: Rule, request: AccessRequest): Decided<EffectiveGrant | undefined> => {
   const { check, fields, isOpen, rows } = rule
-  return Effect.flatMapEager(conditionOf(rule.permission.node, request), (condition) => {
+  const admitted = conditionOf(rule.permission.node, request)
+  return admitted === denied ? Effect.undefined : Effect.flatMapEager(admitted, (condition) => {
     if (condition === nothing) return Effect.undefined
-    return Effect.flatMapEager(rowFilter(rows, isOpen, request), (filter) => {
-      const own = allOf(condition, filter)
-      return check === undefined
-        ? Effect.succeed({ id, rows: own, check: own, fields })
-        : Effect.mapEager(
-          rowFilter(check, isOpen, request),
-          (left): EffectiveGrant => ({ id, rows: own, check: allOf(condition, left), fields })
-        )
+    if (rows === undefined && check === undefined) {
+      return Effect.succeed({ id, rows: condition, check: condition, fields })
+    }
+    const conditions = check === undefined ? [rows] : [rows, check]
+    return Effect.mapEager(allEager(conditions.map((one) => rowFilter(one, isOpen, request))), (filters) => {
+      const [own, left] = filters.map((filter) => allOf(condition, filter))
+      return { id, rows: own, check: check === undefined ? own : left, fields }
     })
   })
 }
@@ -269,10 +270,9 @@ const once = <K, A>(known: Map<K, A>, key: K, effect: Decided<A>): Decided<A> =>
 
 /** All results, at once if each is there. */
 const allEager = <A>(effects: ReadonlyArray<Decided<A>>): Decided<ReadonlyArray<A>> =>
-  effects.reduce<Decided<ReadonlyArray<A>>>(
-    (all, effect) => Effect.flatMapEager(all, (values) => Effect.mapEager(effect, (value) => [...values, value])),
-    Effect.succeed([])
-  )
+  effects.every(isReady) ? Effect.succeed(effects.map(({ value }) => value)) : Effect.all(effects)
+
+const isReady = <A>(effect: Decided<A>): effect is Exit.Success<A> => Exit.isExit(effect) && Exit.isSuccess(effect)
 
 const hasNull = (value: unknown): boolean => {
   if (typeof value !== "object") return false

@@ -18,6 +18,7 @@ import type {
   UpdateResult
 } from "../DocumentStore.ts"
 import { DuplicateKey, QueryRejected, type ReadError } from "../RepositoryError.ts"
+import { conjunctionOf } from "../store/filters.ts"
 import type { StoreOperations } from "../store/transactionRunner.ts"
 import { collationOf } from "./collation.ts"
 import * as mongo from "./driverCall.ts"
@@ -77,7 +78,12 @@ const readOperations = (context: OperationContext): Pick<StoreOperations, Read> 
       Effect.map(
         mongo.read(
           call("findById", collection, options?.timeLimit),
-          (_, signal) => _.findOne(byId(id), { ...filterOptions, ...mongo.limits(options?.timeLimit), signal })
+          (_, signal) =>
+            _.findOne(conjunctionOf(byId(id), options?.filter ?? {}), {
+              ...filterOptions,
+              ...mongo.limits(options?.timeLimit),
+              signal
+            })
         ),
         (document) => document ?? undefined
       ),

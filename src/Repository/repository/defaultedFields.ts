@@ -17,7 +17,7 @@ import { catchRejection } from "../mql/limits/queryProblem.ts"
 import { isOperatorDocument } from "../mql/predicate/comparison.ts"
 import { isAsStored } from "../query/asStored.ts"
 import { type FieldCodec, fieldCodecsOf } from "../query/fieldCodec.ts"
-import { conjunctionOf } from "../query/filters.ts"
+import { conjunctionOf } from "../store/filters.ts"
 
 /**
  * Makes the filter for stored documents of the model; the same one for the same filter.

@@ -9,8 +9,8 @@
  */
 import * as Effect from "effect/Effect"
 import type { Document, Filter, Update } from "../DocumentStore.ts"
-import { conjunctionOf } from "../query/filters.ts"
 import type { StoreError } from "../RepositoryError.ts"
+import { conjunctionOf } from "../store/filters.ts"
 import { rejectDuplicateKey } from "../store/rejectDuplicateKey.ts"
 import { chunksOf } from "./chunksOf.ts"
 import type { Change } from "./history.ts"

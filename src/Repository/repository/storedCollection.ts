@@ -1,11 +1,10 @@
 /**
  * The collection of a model in its store, without the row filters of callers.
  */
-import * as Effect from "effect/Effect"
 import { managedField, type ModelLike } from "../../Model/introspection.ts"
 import { isDocument } from "../bson/value.ts"
 import type { Document, DocumentStore, Filter } from "../DocumentStore.ts"
-import { conjunctionOf } from "../query/filters.ts"
+import { conjunctionOf } from "../store/filters.ts"
 import { withDefaults } from "./defaultedFields.ts"
 import {
   type Handlers,
@@ -31,17 +30,14 @@ const storeRunner = (model: ModelLike, store: DocumentStore["Service"]): Runner 
   const stored = withDefaults(model)
   /** The filter of an operation with its conditions, as the store has it. */
   const whole = ({ conditions = [], filter }: Pick<Operation<"count">, "conditions" | "filter">): Filter => {
-    const [first = {}, ...others] = filter === undefined ? conditions : [filter, ...conditions]
-    return stored(others.reduce(conjunctionOf, first))
+    // The conditions of a caller are the same objects each time, whose stored form is known.
+    const all = filter === undefined || Object.keys(filter).length === 0 ? conditions : [filter, ...conditions]
+    const [first = {}, ...others] = all.map(stored)
+    return others.reduce(conjunctionOf, first)
   }
   const handlers: Handlers = {
     findById: ({ conditions, id, options }) =>
-      conditions === undefined
-        ? store.findById(name, id, options)
-        : Effect.map(
-          store.find(name, { ...options, filter: whole({ filter: { _id: { $eq: id } }, conditions }), limit: 1 }),
-          ([document]) => document
-        ),
+      store.findById(name, id, conditions === undefined ? options : { ...options, filter: whole({ conditions }) }),
     find: (operation) => store.find(name, { ...operation.options, filter: whole(operation) }),
     findAndCount: (operation) => store.findAndCount(name, { ...operation.options, filter: whole(operation) }),
     count: (operation) => store.count(name, whole(operation), operation.options),

@@ -179,6 +179,13 @@ export const rowMatcherContract = <E>(name: string, store: Layer.Layer<DocumentS
             assert.deepStrictEqual(idsOf(stored), matches, JSON.stringify(filter))
             // An insertion is checked before the store has the document.
             assert.deepStrictEqual(idsOf(documents), matches, JSON.stringify(filter))
+            // A single document is found with the same filter.
+            const single = yield* Effect.forEach(documents, ({ _id }) => store.findById(collection, _id, { filter }))
+            assert.deepStrictEqual(
+              single.flatMap((document) => document?.["_id"] ?? []),
+              matches,
+              JSON.stringify(filter)
+            )
           }
         }),
       { timeout: 120_000, arbitrary: { runs } }

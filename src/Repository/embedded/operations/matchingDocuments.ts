@@ -41,6 +41,28 @@ export const parseFilterOf = (
 }
 
 /**
+ * The test of a filter for a single document. A filter that is the same object each time is parsed once, unless its result may
+ * depend on the time or on an index.
+ *
+ * @internal
+ */
+export const testOf = (
+  catalog: ReadCatalog,
+  name: string,
+  filter: object,
+  now: number
+): Result.Result<Filter["matches"], Problem> => {
+  const known = tests.get(filter)
+  if (known !== undefined) return Result.succeed(known)
+  return Result.map(parseFilterOf(catalog, name, filter, { now }, false), ({ isComputed, matches, search }) => {
+    if (!isComputed && search === undefined) tests.set(filter, matches)
+    return matches
+  })
+}
+
+const tests = new WeakMap<object, Filter["matches"]>()
+
+/**
  * The documents of a collection that match a filter, sorted if required.
  *
  * @internal

@@ -19,7 +19,7 @@ import { parsePipeline } from "../../mql/aggregation/pipeline.ts"
 import { type BatchIterator, mapChunks, mapEach, retaining, slice } from "../../mql/execution/batchIterator.ts"
 import type { ExpressionContext } from "../../mql/expression/expression.ts"
 import { type Filter, matchAll } from "../../mql/filter/parseFilter.ts"
-import { type Problem, rejected } from "../../mql/limits/queryProblem.ts"
+import { catchRejection, type Problem, rejected } from "../../mql/limits/queryProblem.ts"
 import { makeMemory, type Memory } from "../../mql/limits/sizeLimits.ts"
 import { computes, parseProjection } from "../../mql/projection/parseProjection.ts"
 import { parseSort } from "../../mql/projection/sortSpec.ts"
@@ -30,8 +30,8 @@ import type { KeyValue, ReadTables } from "../../storage/orderedStore.ts"
 import type { Catalog, Collection, ReadCatalog } from "../catalog/catalog.ts"
 import { countSource } from "./counts.ts"
 import { geoNear, leadingGeoNear } from "./geoNear.ts"
-import { findSource, parseFilterOf } from "./matchingDocuments.ts"
-import { collect, readAll, readStream, runStep } from "./readSteps.ts"
+import { findSource, parseFilterOf, testOf } from "./matchingDocuments.ts"
+import { collect, readAll, readStream, runStep, withNow } from "./readSteps.ts"
 
 type Store = DocumentStore["Service"]
 
@@ -49,10 +49,10 @@ export const makeEmbeddedReads = (
 ): EmbeddedReads => {
   const context = { store, catalog }
   return {
-    findById: (name, id) =>
-      Effect.suspend(() =>
+    findById: (name, id, options) =>
+      withNow((now) =>
         Effect.fromResult(
-          runStep(store, "findById", () => documentById(context, name, id))
+          runStep(store, "findById", () => documentById(context, name, id, options?.filter, now))
         )
       ),
     find: (name, options) =>
@@ -117,17 +117,25 @@ interface FindTools {
 const documentById = (
   { catalog, store }: ReadContext,
   name: string,
-  id: unknown
+  id: unknown,
+  filter: object | undefined,
+  now: number
 ): Result.Result<Document | undefined, Problem> => {
+  const test = filter === undefined ? undefined : testOf(catalog, name, filter, now)
+  if (test !== undefined && Result.isFailure(test)) return Result.fail(test.failure)
   const collection = catalog.get(name)
   if (collection === undefined) return Result.succeed(undefined)
-  const documentOf = (value: unknown) => {
+  const documentOf = (value: unknown): Document | undefined => {
     const recordId = store.entries(collection.number).get(documentKey(value))
     const document = recordId === undefined ? undefined : store.documents(collection.number).get(recordId)
-    return document !== undefined && hasWrapped(collection) ? plainStored(document) : document
+    if (document === undefined || test?.success(document) === false) return undefined
+    return hasWrapped(collection) ? plainStored(document) : document
   }
-  if (typeof id === "string") return Result.succeed(documentOf(id.toWellFormed()))
-  return Result.map(Result.mapError(normaliseOperand(id), rejected), documentOf)
+  if (typeof id === "string") return catchRejection(() => documentOf(id.toWellFormed()))
+  return Result.flatMap(
+    Result.mapError(normaliseOperand(id), rejected),
+    (id) => catchRejection(() => documentOf(id))
+  )
 }
 
 const findDocuments = (

@@ -194,6 +194,29 @@ export const filterContract = (it: Tests) => {
       assert.strictEqual(yield* things.store.deleteMany(things.name, { _id: undefined }), 0)
       assert.isUndefined(yield* things.store.findById(things.name, undefined))
     }))
+
+  it.effect("finds a document by its identifier only if it matches the filter", () =>
+    Effect.gen(function*() {
+      const { name, store } = yield* collectionOf([{ _id: 1, a: 1 }, { _id: 2, a: [{ b: 1 }, { b: 2 }] }])
+      const found = (id: unknown, filter: Filter) =>
+        Effect.map(store.findById(name, id, { filter }), (document) => document?.["_id"])
+      const one = { a: 1 }
+      assert.deepStrictEqual([yield* found(1, one), yield* found(1, one), yield* found(2, one)], [1, 1, undefined])
+      assert.strictEqual(yield* found(2, { a: { $elemMatch: { b: { $gt: 1 } } } }), 2)
+      assert.strictEqual(yield* found(2, { $or: [{ a: 7 }, { "a.b": 2 }] }), 2)
+      assert.strictEqual(yield* found(1, { _id: { $ne: 1 } }), undefined)
+      assert.strictEqual(yield* found(1, { $expr: { $lt: ["$a", "$$NOW"] } }), 1)
+      assert.strictEqual(yield* found(3, one), undefined)
+      assert.strictEqual((yield* Effect.flip(found(1, { a: { $unknown: 1 } })))._tag, "QueryRejected")
+      // In a transaction, with what it has written.
+      const changed = yield* store.transaction(
+        Effect.andThen(
+          store.updateOne(name, { _id: 1 }, { $set: { a: 5 } }),
+          Effect.all([found(1, one), found(1, { a: 5 })])
+        )
+      )
+      assert.deepStrictEqual(changed, [undefined, 1])
+    }))
 }
 
 const ofAllTypes: ReadonlyArray<Document> = [
