@@ -3,8 +3,8 @@
  *
  * **Details**
  *
- * What a caller may see of a document is what the grants that reach this document give together. A document that no grant
- * reaches does not exist for the caller.
+ * What a caller may see of a document is what the grants whose rows have this document give together. A document that is in the
+ * rows of no grant does not exist for the caller.
  *
  * @since 0.1.0
  */
@@ -15,7 +15,7 @@ import type * as Query from "../Repository/Query.ts"
 import * as Permission from "./Permission.ts"
 
 /**
- * The documents that a caller reaches: a condition that follows from the caller, synchronously, or as an effect that reads
+ * The row filter of a grant: a condition that follows from the caller, synchronously, or as an effect that reads
  * all data. The effect runs once for a request; its condition should name a bounded number of values. A condition with a value that is
  * `undefined` matches no document.
  *
@@ -103,7 +103,7 @@ export interface Rule {
 export interface Rules {
   /** Alternatives. */
   readonly grants: ReadonlyArray<Rule>
-  /** Conditions that every reached and written document meets, whatever the grants say. */
+  /** Row filters that every document matches that a caller reads or writes, whatever the grants say. */
   readonly restrictions: ReadonlyArray<AnyRows>
 }
 

@@ -17,8 +17,8 @@ import { DeclarationError } from "../internal/declarationError.ts"
 import type * as Model from "../Model/Model.ts"
 import { rootOf, serviceOf } from "./calls/address.ts"
 import { modelsByName } from "./calls/bodies.ts"
+import { withCallDefaults } from "./calls/callDefaults.ts"
 import { makeShared } from "./calls/client.ts"
-import { dressed } from "./calls/dressed.ts"
 import { type Exchange, makeExchange } from "./calls/exchange.ts"
 import { makeTransport, type Transport } from "./calls/typed.ts"
 import * as CircuitBreaker from "./CircuitBreaker.ts"
@@ -229,7 +229,7 @@ export const make: (options?: Options) => Effect.Effect<HttpClientFactory["Servi
       const services = new Map<string, KeptService>()
 
       const dressedFor = (root: string, exchange: Exchange, getHeaders: ProxyOptions["getHeaders"]) =>
-        dressed(exchange, {
+        withCallDefaults(exchange, {
           headers: options.headers ?? {},
           credentials: credentials.get(originOf(root)),
           getHeaders

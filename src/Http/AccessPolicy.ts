@@ -53,7 +53,7 @@ export interface Entry {
   readonly endpoint: string
   /** The permission in words; `nobody` without a rule. */
   readonly who: string
-  /** The documents that the rule reaches. */
+  /** The row filter of the rule. */
   readonly rows: string
   /** What a write may leave behind. */
   readonly check: string
@@ -132,9 +132,9 @@ export const matchesFile: (
   const files = yield* FileSystem.FileSystem
   const text = toMarkdown(policy)
   if (options?.update === true || !(yield* files.exists(file))) return yield* files.writeFileString(file, text)
-  const held = (yield* files.readFileString(file)).replaceAll("\r\n", "\n")
-  if (held === text) return
-  const [before, now] = [held.split("\n"), text.split("\n")]
+  const stored = (yield* files.readFileString(file)).replaceAll("\r\n", "\n")
+  if (stored === text) return
+  const [before, now] = [stored.split("\n"), text.split("\n")]
   const difference = [
     ...before.filter((line) => !now.includes(line)).map((line) => `- ${line}`),
     ...now.filter((line) => !before.includes(line)).map((line) => `+ ${line}`)
@@ -261,7 +261,7 @@ const described = (
   }
 }
 
-/** Whether the permission reaches the caller's own document only. */
+/** Whether the permission is for the caller's own document only. */
 const ownsSubject = (node: Permission.Node): boolean =>
   node._tag === "CurrentSubject" || node._tag === "And" && node.parts.some(ownsSubject)
   || node._tag === "Or" && node.parts.length === 1 && node.parts.every(ownsSubject)

@@ -298,8 +298,8 @@ export const group = (
 ): HttpApiGroup.Constraint => {
   const { calls, name, path, tags } = registration
   const guarded = (endpoint: HttpApiEndpoint.Constraint, isOpen: boolean) => {
-    const secured = guards.has("security") ? withSecurity(endpoint, isOpen) : endpoint
-    return guards.has("rateLimits") ? anyEndpoint(secured).middleware(Guard.RateLimiting) : secured
+    const authenticated = guards.has("security") ? withSecurity(endpoint, isOpen) : endpoint
+    return guards.has("rateLimits") ? anyEndpoint(authenticated).middleware(Guard.RateLimiting) : authenticated
   }
   const standard = registration._tag === "Service" ? [] : standardOf(registration, guarded)
   const own: HttpApiGroup.Constraint = HttpApiGroup.make(name).annotate(OpenApi.Title, tags[0] ?? name).annotate(

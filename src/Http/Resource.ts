@@ -150,8 +150,8 @@ export interface Access<
     options: Grant.Options<M, On, Grant.Me<P>, R2, Hidden>
   ) => Resource<M, Methods, Actions, Hiding<Opened<E, P, On>, Hidden>, R | R2 | Permission.ServicesOf<P>>
   /**
-   * Limits everybody to some documents, whatever the other rules say: those of their tenant, say. Callers without
-   * credentials reach none.
+   * Limits all callers to some documents, whatever the other rules say: those of their tenant, say. For callers without
+   * credentials no document matches.
    */
   readonly restrict: <R2 = never>(
     rows: Grant.Rows<M, Permission.Caller, R2>

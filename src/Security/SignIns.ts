@@ -92,7 +92,7 @@ export const signIn: (
     const secret = yield* random(secretBytes)
     const id = hashOf(handle)
     const account = stamp === undefined ? yield* factsOf(subject) : { roles, stamp }
-    const accessToken = yield* accessTokenOf({ id, roles, subject, held: account?.roles ?? roles })
+    const accessToken = yield* accessTokenOf({ id, roles, subject, accountRoles: account?.roles ?? roles })
     const expires = now + Duration.toMillis(lifetimes.refreshToken)
     yield* signIns.insert({ id, subject, token: hashOf(secret), stamp: account?.stamp, expires }, now)
     return { accessToken, refreshToken: refreshTokenOf(handle, secret), expiresIn: lifetimes.accessToken }
@@ -135,7 +135,7 @@ export const refresh: (
   const stamp = stampOf(Redacted.value(account.secret))
   if (!isOfPassword(found, stamp)) return yield* endAs("revoked")
   const { roles } = account
-  const accessToken = yield* accessTokenOf({ id: found.id, roles, subject: found.subject, held: roles })
+  const accessToken = yield* accessTokenOf({ id: found.id, roles, subject: found.subject, accountRoles: roles })
   const secret = yield* random(secretBytes)
   // The last step, so that a failure before it leaves the token as it was.
   const expires = now + Duration.toMillis(lifetimes.refreshToken)
@@ -268,23 +268,23 @@ const refreshTokenOf = (handle: string, secret: string) =>
 const random = (bytes: number) =>
   Effect.map(Crypto.WebCrypto, (crypto) => Base64Url.encode(crypto.getRandomValues(new Uint8Array(bytes))))
 
-const accessTokenOf = Effect.fnUntraced(function*({ held, id, roles, subject }: {
+const accessTokenOf = Effect.fnUntraced(function*({ accountRoles, id, roles, subject }: {
   readonly id: string
   readonly roles: ReadonlyArray<string>
   /** The roles of the account. */
-  readonly held: ReadonlyArray<string>
+  readonly accountRoles: ReadonlyArray<string>
   readonly subject: string
 }) {
   const { sign } = yield* Jwt
   const { accessToken } = yield* Lifetimes
-  const others = roles.every((role) => held.includes(role)) ? {} : { account_roles: held }
+  const others = roles.every((role) => accountRoles.includes(role)) ? {} : { account_roles: accountRoles }
   return yield* sign({ subject, roles, claims: { sid: id, jti: yield* random(16), ...others }, expiresIn: accessToken })
 })
 
 /** The roles of the account, of those that the token gives or of all: without one of them the token does not count. */
 const heldOf = ({ claims, roles }: CurrentUser["Service"]): ReadonlyArray<string> => {
-  const held = claims["account_roles"]
-  return Array.isArray(held) ? held : roles
+  const accountRoles = claims["account_roles"]
+  return Array.isArray(accountRoles) ? accountRoles : roles
 }
 
 /** The sign-in that a token of this application names. Tokens of other issuers may have a `sid` of their own. */

@@ -129,7 +129,7 @@ const treeOf = (
     const isUnwritable = unwritable.includes(key)
     const isAlwaysStored = isParentStored && isRequiredInput(model, key)
     const isList = isModelList(model, key)
-    // Nobody can say which items of a list that they don't see are the previous ones.
+    // The previous items of a list can't be told from those that a caller sends who does not see them.
     const hiddenWithin = isMasked || isUnreadable && isList ? [] : under(hidden, key)
     const inner: Tree = nested === undefined || isHidden && isUnwritable
       ? new Map()

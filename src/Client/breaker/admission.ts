@@ -115,5 +115,5 @@ export const refusalOf = (
 // internal
 // -----------------------------------------------------------------------------
 
-/** While probes run nobody knows when they end, in milliseconds. */
+/** The `retryAfter` of a call that is rejected while probes run, in milliseconds. */
 const probeWait = 1000

@@ -114,7 +114,7 @@ export const makeExchange = (
   breaker: CircuitBreaker.CircuitBreaker | undefined
 ): Exchange => {
   const { origin } = new URL(root)
-  /** Nobody changes a parsed URL. */
+  /** It is never changed. */
   const located = new BoundedCache<URL | undefined>(16)
   const locate = (address: string) => located.getOrMake(address, () => urlWithin(root, address))
   const credentialed = makeCredentialed(origin, (request) => {
@@ -296,7 +296,7 @@ const send = (
     }
     return credentials === undefined
       ? execute(request)
-      : credentialed(credentials, request, (request) => Effect.flatMap(execute(request), settled), upstream)
+      : credentialed(credentials, request, (request) => Effect.flatMap(execute(request), bufferUnauthorized), upstream)
   }
   const { method } = request
   return Effect.withFiber((fiber) =>
@@ -314,11 +314,11 @@ const send = (
   )
 }
 
-/** Whether anybody sees a span: it is part of another one, or there is a tracer that exports. */
+/** Whether a span is recorded: it is part of another one, or there is a tracer that exports. */
 const isTraced = ({ context }: Fiber.Fiber<unknown, unknown>): boolean =>
   context.mapUnsafe.has(Tracer.ParentSpanKey) || context.mapUnsafe.has(Tracer.TracerKey)
 
-/** The trace of the request that is being answered, as it came, where nobody here sees spans. */
+/** The trace context of the inbound request, passed on unchanged where no tracer exports spans. */
 const passedTrace = ({ context }: Fiber.Fiber<unknown, unknown>): Message["headers"] | undefined => {
   const inbound = Context.getOrUndefined(context, HttpServerRequest.HttpServerRequest)?.headers
   if (inbound?.["traceparent"] === undefined && inbound?.["b3"] === undefined) return undefined
@@ -327,8 +327,8 @@ const passedTrace = ({ context }: Fiber.Fiber<unknown, unknown>): Message["heade
 
 const traceHeaders: ReadonlySet<string> = new Set(["traceparent", "tracestate", "b3"])
 
-/** Has a 401 give its connection back, since the request may be sent once more with other credentials. */
-const settled = (located: Located): Effect.Effect<Located> => {
+/** Reads the body of a 401, which returns the connection: the request may be sent once more with other credentials. */
+const bufferUnauthorized = (located: Located): Effect.Effect<Located> => {
   if (located.status !== 401) return Effect.succeed(located)
   const { headers, raw, status } = located
   return Effect.onExit(

@@ -65,7 +65,7 @@ export const makeTransport = (root: string, exchange: Exchange, options: CallOpt
       Effect.withFiber((fiber) => {
         const call: Call = { response: undefined, read }
         calls.set(fiber, call)
-        return Effect.catch(effect, (error) => settled(error, call.response, options.upstream))
+        return Effect.catch(effect, (error) => withUpstreamFailure(error, call.response, options.upstream))
       })
   }
 }
@@ -87,7 +87,7 @@ interface Call {
 
 const none: Call = { response: undefined, read: undefined }
 
-const settled = <E>(
+const withUpstreamFailure = <E>(
   error: E | ReadFailure,
   response: HttpClientResponse.HttpClientResponse | undefined,
   upstream: string

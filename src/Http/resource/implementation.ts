@@ -162,7 +162,7 @@ export const isResource = (u: unknown): u is Any => typeof u === "object" && u !
 
 // internal
 
-/** The short form's description says for which methods there may be nobody, and which fields may be hidden. */
+/** The short form's description says which methods admit callers without credentials, and which fields may be hidden. */
 const makeRuled = (parts: Parts): Any => {
   const { description, rules } = parts
   const open = rules.grants.flatMap(({ on, permission }) =>

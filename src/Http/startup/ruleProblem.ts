@@ -52,7 +52,7 @@ const fieldProblem = (registration: Registration, { fields }: Grant.Rule): strin
   return undefined
 }
 
-/** The description says where there may be nobody, so that clients and handlers know. */
+/** The description says which endpoints admit callers without credentials, so that clients and handlers know. */
 const openProblem = (registration: Registration, rules: Grant.Rules): string | undefined => {
   const described = registration._tag === "Service" ? [] : registration.description.anonymous
   const endpoints = [

@@ -12,7 +12,7 @@ import { equals, isNumber, Rank, rankOf } from "./value.ts"
 /** @internal */
 export class ValueSet {
   readonly #texts = new Set<string>()
-  // Plain ones. What may equal one of them without being plain is among the others.
+  // JavaScript's numbers. BSON numbers, which may equal one of them, are in `#others`.
   readonly #numbers = new Set<number>()
   // By their bytes.
   readonly #objectIds = new Set<string>()

@@ -87,7 +87,7 @@ export const parseBucketAuto: StageParser = (operand, context) => {
       return done
     })
     return concat(full, () => {
-      // The last one is there until its turn comes.
+      // The last bucket is complete at the end of the input.
       if (bucket === undefined) return ended
       const last = bucket
       bucket = undefined

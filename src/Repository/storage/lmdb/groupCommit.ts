@@ -51,14 +51,14 @@ export type TurnResult = "done" | "failed" | "more"
  *
  * - `transact` runs its argument in a transaction, again in the following turns while it returns `"more"`. It aborts the
  *   transaction after `"failed"`. It resolves when the transaction is on the disk.
- * - `settled` is called after each transaction, committed or aborted, before its jobs succeed or fail.
+ * - `onTransactionEnd` is called after each transaction, committed or aborted, before its jobs succeed or fail.
  * - `obstacle` returns why nothing can be written now, if so.
  *
  * @internal
  */
 export const makeWriter = (
   transact: (run: () => TurnResult) => Promise<unknown>,
-  settled: () => void,
+  onTransactionEnd: () => void,
   obstacle: () => string | undefined
 ): Writer => {
   const waiting: Array<Job> = []
@@ -108,7 +108,7 @@ export const makeWriter = (
     }
     const settle = (failure: unknown): void => {
       const cause = Result.isFailure(ran) ? ran.failure : failure
-      settled()
+      onTransactionEnd()
       if (cause === undefined) committed(batch)
       else failed(batch, cause)
       next()

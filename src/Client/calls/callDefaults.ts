@@ -15,7 +15,7 @@ interface Headers {
 }
 
 /** @internal */
-export interface Dress {
+export interface CallDefaults {
   /** Headers of all calls of the client. */
   readonly headers: Headers
   /** Headers of all calls of the proxy, which replace those of the client. */
@@ -25,13 +25,13 @@ export interface Dress {
 }
 
 /** @internal */
-export const dressed = (exchange: Exchange, { credentials, getHeaders, headers }: Dress): Exchange => {
+export const withCallDefaults = (exchange: Exchange, { credentials, getHeaders, headers }: CallDefaults): Exchange => {
   const shared = lowerCased(headers)
   /** Without headers of the proxy, they differ by the language only. */
   const byLanguage = new BoundedCache<Headers>(20)
   const defaultsIn = (language: string) =>
     byLanguage.getOrMake(language, () => ({ ...exchange.baseHeaders, "accept-language": language, ...shared }))
-  const dress = <A, E, R>(
+  const withDefaults = <A, E, R>(
     options: CallOptions,
     call: (options: CallOptions) => Effect.Effect<A, E, R>
   ): Effect.Effect<A, E | CallError, R> =>
@@ -49,8 +49,8 @@ export const dressed = (exchange: Exchange, { credentials, getHeaders, headers }
   return {
     baseHeaders: exchange.baseHeaders,
     prepared: exchange.prepared,
-    run: (request, options, read) => dress(options, (options) => exchange.run(request, options, read)),
-    respond: (request, options) => dress(options, (options) => exchange.respond(request, options))
+    run: (request, options, read) => withDefaults(options, (options) => exchange.run(request, options, read)),
+    respond: (request, options) => withDefaults(options, (options) => exchange.respond(request, options))
   }
 }
 
