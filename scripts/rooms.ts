@@ -74,7 +74,8 @@ export const folders: { readonly [name: string]: Folder } = {
       mongo: { on: ["store"] },
       query: { on: ["bson"] },
       queries: { on: ["query"], modules: ["Cursor", "Query", "Update"] },
-      repository: { on: ["queries", "store", "mql/filter"] }
+      collection: { on: ["queries", "store", "mql/filter"] },
+      repository: { on: ["collection"] }
     }
   },
   Client: {
@@ -121,24 +122,21 @@ export const folders: { readonly [name: string]: Folder } = {
       config: { on: [] },
       KernelConfig: { on: ["config"], modules: ["Cors", "KernelConfig", "RateLimits"] },
       description: { on: ["base"], isPortable: true },
-      calls: { on: ["description"], modules: ["Action", "Endpoint", "Guard", "Hook", "Operation"], isPortable: true },
+      calls: { on: ["description"], modules: ["Action", "Guard", "Operation"], isPortable: true },
       resource: { on: ["calls"], isPortable: true },
-      contract: {
-        on: ["resource"],
-        modules: ["KernelApi", "KernelClient", "Registration", "Resource", "Service", "TokensApi"],
-        isPortable: true
-      },
+      descriptions: { on: ["resource"], modules: ["Resource", "Service", "TokensApi"], isPortable: true },
+      registration: { on: ["descriptions"], isPortable: true },
+      contract: { on: ["registration"], modules: ["KernelApi", "KernelClient"], isPortable: true },
       query: { on: ["KernelConfig", "messages", "description"] },
       request: { on: ["messages", "description"] },
       response: { on: ["query", "request", "contract", "Translations"] },
       server: { on: ["request", "KernelConfig"] },
-      logger: { on: ["server"], modules: ["KernelLogger"] },
       policies: { on: ["contract"], modules: ["AccessPolicy"] },
       openapi: { on: ["query", "policies"] },
       Tokens: { on: ["contract", "messages"], modules: ["Tokens"] },
-      documents: { on: ["openapi"], modules: ["Documentation", "OpenApi"] },
+      documents: { on: ["openapi"], modules: ["OpenApi"] },
       routes: { on: ["response"] },
-      startup: { on: ["routes", "documents", "logger", "Tokens"] }
+      startup: { on: ["routes", "documents", "server", "Tokens"] }
     }
   },
   Cli: {

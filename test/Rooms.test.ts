@@ -79,7 +79,15 @@ describe("The rooms of src", () => {
   it("that clients load import no store and nothing of Node", { timeout: 60_000 }, () => {
     const rooms = folders["Http"]!.rooms
     const portable = Object.entries(rooms).filter(([, { isPortable }]) => isPortable === true).map(([room]) => room)
-    assert.deepStrictEqual(portable, ["base", "description", "calls", "resource", "contract"])
+    assert.deepStrictEqual(portable, [
+      "base",
+      "description",
+      "calls",
+      "resource",
+      "descriptions",
+      "registration",
+      "contract"
+    ])
     const wrong = portable.flatMap((room) => rooms[room]!.on.filter((below) => rooms[below]!.isPortable !== true))
     assert.deepStrictEqual(wrong, [])
     const tree = new Map(portable.map((room) => {

@@ -1,4 +1,4 @@
-import { type Endpoint, type Envelope, type HttpError, Model } from "appkernel"
+import { type Envelope, type HttpError, Model, type Resource } from "appkernel"
 import { Schema } from "effect"
 import { describe, expectTypeOf, it } from "vitest"
 import type * as Documents from "../src/Http/description/documents.ts"
@@ -16,7 +16,7 @@ type Table = typeof standardEndpoints
 
 type Brought<By> = { [N in keyof Table]: Table[N]["broughtBy"] extends By ? N : never }[keyof Table]
 
-type ByMethod = Endpoint.ByMethod<typeof Room, Endpoint.ByMethod.NoErrors>
+type ByMethod = Resource.Endpoint.ByMethod<typeof Room, Resource.Endpoint.ByMethod.NoErrors>
 
 describe("the interfaces of the standard endpoints", () => {
   it("are those of the table, by the methods that bring them", () => {
@@ -25,11 +25,13 @@ describe("the interfaces of the standard endpoints", () => {
     expectTypeOf<ByMethod["PUT"]["identifier"]>().toEqualTypeOf<Brought<"PUT">>()
     expectTypeOf<ByMethod["PATCH"]["identifier"]>().toEqualTypeOf<Brought<"PATCH">>()
     expectTypeOf<ByMethod["DELETE"]["identifier"]>().toEqualTypeOf<Brought<"DELETE">>()
-    expectTypeOf<(Endpoint.JsonSchema | Endpoint.Meta<typeof Room>)["identifier"]>().toEqualTypeOf<Brought<"any">>()
+    expectTypeOf<(Resource.Endpoint.JsonSchema | Resource.Endpoint.Meta<typeof Room>)["identifier"]>().toEqualTypeOf<
+      Brought<"any">
+    >()
   })
 
   it("have the methods and the paths of their rows", () => {
-    type All = ByMethod[Endpoint.Method] | Endpoint.JsonSchema | Endpoint.Meta<typeof Room>
+    type All = ByMethod[Resource.Endpoint.Method] | Resource.Endpoint.JsonSchema | Resource.Endpoint.Meta<typeof Room>
     type Places = { readonly [N in keyof Table]: `${Table[N]["method"]} ${Table[N]["path"]}` }
     type Own = { readonly [E in All as E["identifier"]]: `${E["method"]} ${E["path"]}` }
     expectTypeOf<Own>().toEqualTypeOf<Places>()
@@ -37,47 +39,49 @@ describe("the interfaces of the standard endpoints", () => {
 
   it("take what the values of their rows describe", () => {
     type Row<F extends (model: typeof Room) => unknown> = ReturnType<F>
-    expectTypeOf<Endpoint.List<typeof Room>["~Query"]>().toEqualTypeOf<ListQuery<typeof Room>>()
-    expectTypeOf<Endpoint.Create<typeof Room>["~Payload"]>().toEqualTypeOf<
+    expectTypeOf<Resource.Endpoint.List<typeof Room>["~Query"]>().toEqualTypeOf<ListQuery<typeof Room>>()
+    expectTypeOf<Resource.Endpoint.Create<typeof Room>["~Payload"]>().toEqualTypeOf<
       Row<typeof standardEndpoints.create.payload<typeof Room>>[number]
     >()
-    expectTypeOf<Endpoint.Replace<typeof Room>["~Payload"]>().toEqualTypeOf<(typeof Room)["create"]>()
-    expectTypeOf<Endpoint.Patch<typeof Room>["~Payload"]>().toEqualTypeOf<(typeof Room)["patch"]>()
-    expectTypeOf<Endpoint.Get<typeof Room>["~Params"]>().toEqualTypeOf<Documents.ById<typeof Room>>()
-    expectTypeOf<Endpoint.List<typeof Room>["~Params"]>().toBeNever()
-    expectTypeOf<Endpoint.Meta<typeof Room>["~Query"]>().toBeNever()
-    expectTypeOf<Endpoint.Delete<typeof Room>["~Payload"]>().toBeNever()
-    expectTypeOf<Endpoint.Aggregate["~Query"]["Type"]>().toEqualTypeOf<{ readonly pipe: string }>()
-    expectTypeOf<Endpoint.JsonSchema["~Query"]["Type"]>().toEqualTypeOf<{
+    expectTypeOf<Resource.Endpoint.Replace<typeof Room>["~Payload"]>().toEqualTypeOf<(typeof Room)["create"]>()
+    expectTypeOf<Resource.Endpoint.Patch<typeof Room>["~Payload"]>().toEqualTypeOf<(typeof Room)["patch"]>()
+    expectTypeOf<Resource.Endpoint.Get<typeof Room>["~Params"]>().toEqualTypeOf<Documents.ById<typeof Room>>()
+    expectTypeOf<Resource.Endpoint.List<typeof Room>["~Params"]>().toBeNever()
+    expectTypeOf<Resource.Endpoint.Meta<typeof Room>["~Query"]>().toBeNever()
+    expectTypeOf<Resource.Endpoint.Delete<typeof Room>["~Payload"]>().toBeNever()
+    expectTypeOf<Resource.Endpoint.Aggregate["~Query"]["Type"]>().toEqualTypeOf<{ readonly pipe: string }>()
+    expectTypeOf<Resource.Endpoint.JsonSchema["~Query"]["Type"]>().toEqualTypeOf<{
       readonly mongo?: "true" | "false"
       readonly additional_properties?: "true" | "false"
     }>()
-    expectTypeOf<Endpoint.Get<typeof Room>["~Query"]["Type"]>().toEqualTypeOf<{ readonly fields?: string }>()
+    expectTypeOf<Resource.Endpoint.Get<typeof Room>["~Query"]["Type"]>().toEqualTypeOf<{ readonly fields?: string }>()
     type Query = ListQuery<typeof Room>["Type"]
     expectTypeOf<Query["page"]>().toEqualTypeOf<number | undefined>()
     expectTypeOf<Query["sort_order"]>().toEqualTypeOf<"ASC" | "DESC" | undefined>()
     // The field goes before the parameter of its name.
     expectTypeOf<Query["count"]>().toEqualTypeOf<string | ReadonlyArray<string> | undefined>()
-    expectTypeOf<keyof Endpoint.Get<typeof Room>["~Headers"]["Type"]>().toEqualTypeOf<"if-match" | "if-none-match">()
-    expectTypeOf<keyof Endpoint.Patch<typeof Room>["~Headers"]["Type"]>().toEqualTypeOf<
+    expectTypeOf<keyof Resource.Endpoint.Get<typeof Room>["~Headers"]["Type"]>().toEqualTypeOf<
+      "if-match" | "if-none-match"
+    >()
+    expectTypeOf<keyof Resource.Endpoint.Patch<typeof Room>["~Headers"]["Type"]>().toEqualTypeOf<
       "if-match" | "if-none-match" | "prefer"
     >()
   })
 
   it("give what the values of their rows describe", () => {
-    expectTypeOf<Endpoint.Get<typeof Room>["~Success"]>().toEqualTypeOf<
+    expectTypeOf<Resource.Endpoint.Get<typeof Room>["~Success"]>().toEqualTypeOf<
       Documents.Representation<typeof Room> | Documents.Selection<typeof Room>
     >()
-    expectTypeOf<Endpoint.Delete<typeof Room>["~Success"]>().toEqualTypeOf<typeof Envelope.OperationCount>()
+    expectTypeOf<Resource.Endpoint.Delete<typeof Room>["~Success"]>().toEqualTypeOf<typeof Envelope.OperationCount>()
     type Always =
       | HttpError.NotAcceptable
       | HttpError.NotImplemented
       | HttpError.ServiceUnavailable
       | HttpError.InternalServerError
-    expectTypeOf<Endpoint.Aggregate["~Error"]["Type"]>().toEqualTypeOf<
+    expectTypeOf<Resource.Endpoint.Aggregate["~Error"]["Type"]>().toEqualTypeOf<
       HttpError.BadRequest | HttpError.Forbidden | Always
     >()
-    expectTypeOf<Endpoint.Meta<typeof Room>["~Error"]["Type"]>().toEqualTypeOf<
+    expectTypeOf<Resource.Endpoint.Meta<typeof Room>["~Error"]["Type"]>().toEqualTypeOf<
       HttpError.BadRequest | HttpError.NotAcceptable
     >()
   })

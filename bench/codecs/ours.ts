@@ -12,7 +12,7 @@ import * as SchemaAST from "effect/SchemaAST"
 import { bodyDecoder, type Decoded } from "../../src/Model/codec/explainer.ts"
 import { problemsOf } from "../../src/Model/codec/issues.ts"
 import { compileSerialiser } from "../../src/Model/codec/serialiser.ts"
-import { documentCodec } from "../../src/Repository/repository/documentCodec.ts"
+import { documentCodec } from "../../src/Repository/collection/documentCodec.ts"
 import { accepted, type Contestant, inFiber, plain, refused } from "./contestant.ts"
 import { bodies, documents, invalidBodies, toItem, wireTexts } from "./data.ts"
 

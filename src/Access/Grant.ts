@@ -156,3 +156,16 @@ export const grant = (
   check,
   fields: hide.length === 0 && readOnly.length === 0 ? undefined : { hide, readOnly }
 })
+
+/**
+ * The numbers of the grants for a method or a call. For a call with the option `require`, only those count that name it.
+ *
+ * @internal
+ */
+export const grantIdsFor = ({ grants }: Rules, name: string, isCall: boolean): ReadonlyArray<number> => {
+  const named = grants.flatMap(({ on }, id) => on?.includes(name) === true ? [id] : [])
+  const general = grants.flatMap(({ on }, id) => on === undefined ? [id] : [])
+  return isCall && named.some((id) => grants[id]?.isOwn === true)
+    ? named
+    : [...general, ...named].toSorted((one, other) => one - other)
+}

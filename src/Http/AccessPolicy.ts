@@ -32,13 +32,12 @@ import * as FileSystem from "effect/FileSystem"
 import type * as PlatformError from "effect/PlatformError"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type * as Grant from "../Access/Grant.ts"
-import { grantIdsFor } from "../Access/introspection.ts"
+import * as Grant from "../Access/Grant.ts"
 import * as Permission from "../Access/Permission.ts"
 import type * as Model from "../Model/Model.ts"
 import type { Filter } from "../Repository/DocumentStore.ts"
 import * as Query from "../Repository/Query.ts"
-import type { ResourceInfo, ServiceInfo } from "./Registration.ts"
+import type { ResourceInfo, ServiceInfo } from "./registration/registration.ts"
 
 /**
  * A row: what one rule says of one endpoint. An endpoint that nobody may call has one row, too.
@@ -215,7 +214,7 @@ const entriesOf = (registration: Ruled, isEnabled: boolean): ReadonlyArray<Entry
       credentials: isEnabled ? "required" as const : "none" as const
     })
     if (!isEnabled) return [fixed(Permission.describe(Permission.Anonymous))]
-    const found = grantIdsFor(rules, on, isCall).flatMap((id) => rules.grants[id] ?? [])
+    const found = Grant.grantIdsFor(rules, on, isCall).flatMap((id) => rules.grants[id] ?? [])
     const admitting = found.filter(({ permission }) => permission.node._tag !== "Denied")
     return admitting.length === 0 ? [fixed(nobody)] : admitting.map((rule) => ({
       registration: name,

@@ -11,7 +11,7 @@
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
-import type * as Endpoint from "./Endpoint.ts"
+import type * as Endpoint from "./description/endpoint.ts"
 import { responses } from "./HttpError.ts"
 
 /**

@@ -18,9 +18,9 @@ import * as Credentials from "../Client/Credentials.ts"
 import type { Transport } from "../Client/HttpClientFactory.ts"
 import type * as Model from "../Model/Model.ts"
 import type * as Documents from "./description/documents.ts"
+import type * as Endpoint from "./description/endpoint.ts"
 import { readersOf } from "./description/plainAnswers.ts"
 import type { ListQuery } from "./description/requests.ts"
-import type * as Endpoint from "./Endpoint.ts"
 import * as HttpError from "./HttpError.ts"
 
 /**

@@ -14,9 +14,9 @@ import type { BulkInsertFailed, DocumentInvalid } from "../Repository/Repository
 import type { CurrentUser } from "../Security/CurrentUser.ts"
 import type { Options, Part } from "./description/callOptions.ts"
 import type { Collection, Representation } from "./description/documents.ts"
+import type { Method } from "./description/endpoint.ts"
 import type { ClassOf, ResponseOf } from "./description/ownErrors.ts"
 import type * as Raw from "./description/raw.ts"
-import type { Method } from "./Endpoint.ts"
 import type {
   BadRequest,
   Conflict,

@@ -14,9 +14,9 @@ import type * as Permission from "../Access/Permission.ts"
 import type * as Model from "../Model/Model.ts"
 import type * as Query from "../Repository/Query.ts"
 import type * as Action from "./Action.ts"
+import type * as Endpoint from "./description/endpoint.ts"
+import type * as Hook from "./description/hook.ts"
 import type { ClassOf, OwnErrors } from "./description/ownErrors.ts"
-import type * as Endpoint from "./Endpoint.ts"
-import type * as Hook from "./Hook.ts"
 import type * as Operation from "./Operation.ts"
 import {
   type AnyDescription,
@@ -35,6 +35,23 @@ import {
   noParts,
   transactionalOf
 } from "./resource/implementation.ts"
+
+export type {
+  /**
+   * The types of the standard endpoints.
+   *
+   * @category models
+   * @since 0.1.0
+   */
+  Endpoint,
+  /**
+   * The types of hooks.
+   *
+   * @category models
+   * @since 0.1.0
+   */
+  Hook
+}
 
 export {
   type AnyDescription,

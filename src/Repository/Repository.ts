@@ -10,16 +10,17 @@ import { DeclarationError } from "../internal/declarationError.ts"
 import { assertReferences, managedField, type ModelLike } from "../Model/introspection.ts"
 import * as JsonSchema from "../Model/JsonSchema.ts"
 import type * as Model from "../Model/Model.ts"
+import { documentCodec } from "./collection/documentCodec.ts"
+import type { ModelCollection } from "./collection/modelCollection.ts"
+import type { IsSoftDeleted, SoftDeletes } from "./collection/softDeletion.ts"
 import { DocumentStore } from "./DocumentStore.ts"
 import { auditFieldsOf } from "./repository/auditFields.ts"
 import { makeDeletes } from "./repository/deletes.ts"
-import { documentCodec } from "./repository/documentCodec.ts"
 import { unrestrictedOf, withDocumentOperations, withUnrestricted } from "./repository/documentOperations.ts"
 import type { Histories, IsHistoried } from "./repository/history.ts"
 import { historyIndex, historyOf } from "./repository/historyEntry.ts"
 import { makeHistoryReads } from "./repository/historyReads.ts"
 import { makeHistoryWriter } from "./repository/historyWriter.ts"
-import type { ModelCollection } from "./repository/modelCollection.ts"
 import { indexesOf } from "./repository/modelIndexes.ts"
 import { makeModelWriter, type ModelWriter } from "./repository/modelWriter.ts"
 import type { Operations } from "./repository/operations.ts"
@@ -29,13 +30,12 @@ import { makeDeleting } from "./repository/referencedDeletes.ts"
 import { referrerOf } from "./repository/referrer.ts"
 import { registerReferrer } from "./repository/referrers.ts"
 import { makeSoftDeletes } from "./repository/softDeletes.ts"
-import type { IsSoftDeleted, SoftDeletes } from "./repository/softDeletion.ts"
 import { makeWrites } from "./repository/writes.ts"
 import type { StoreError } from "./RepositoryError.ts"
 
+export type { Deleted, DeletedOptions, IsSoftDeleted, SoftDeletes } from "./collection/softDeletion.ts"
 export type { Change, Histories, History, HistoryPoint, IsHistoried, Revision } from "./repository/history.ts"
 export type { CursorOptions, FindOptions, Operations, Page, SortOptions } from "./repository/operations.ts"
-export type { Deleted, DeletedOptions, IsSoftDeleted, SoftDeletes } from "./repository/softDeletion.ts"
 
 /**
  * The operations on the stored instances of the model `M`, including those that `Model.softDeleted` and `Model.historied`
@@ -133,7 +133,7 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
   }
   // They load the query language, which a program without a store has no use for.
   const [{ makeModelCollection }, { authorized }] = yield* Effect.promise(() =>
-    Promise.all([import("./repository/storedCollection.ts"), import("./repository/authorizedCollection.ts")])
+    Promise.all([import("./collection/storedCollection.ts"), import("./collection/authorizedCollection.ts")])
   )
   const collectionOf = (other: ModelLike) => makeModelCollection(other, store)
   const all = collectionOf(model)

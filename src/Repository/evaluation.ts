@@ -4,4 +4,4 @@
  *
  * @since 0.1.0
  */
-export { modelMatcher, rejectUnsuitable, rowMatcher } from "./repository/rowMatcher.ts"
+export { modelMatcher, rejectUnsuitable, rowMatcher } from "./collection/rowMatcher.ts"

@@ -8,10 +8,10 @@
 
 // How values, identifiers and documents are stored, and which indexes a model has.
 export { compare } from "./bson/value.ts"
+export { documentCodec } from "./collection/documentCodec.ts"
 export { documentEncoder, toBson } from "./query/bsonForm.ts"
 export { parseSortTerm, type SortKey, totalOrder } from "./query/sort.ts"
 export { instanceIdOf, storedIdOf, textOfId } from "./query/storedIdentifier.ts"
-export { documentCodec } from "./repository/documentCodec.ts"
 export { indexesOf } from "./repository/modelIndexes.ts"
 
 // Reads and writes of documents.
@@ -30,5 +30,5 @@ export {
   type RowFilters,
   type UpdateGrant,
   withRowFilters
-} from "./repository/accessDecision.ts"
+} from "./collection/accessDecision.ts"
 export { allOf, anyOf, not, nothing } from "./store/filters.ts"

@@ -4,7 +4,8 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { type AccessRequest, effectiveGrants, grantIdsFor } from "../../src/Access/decision/effectiveGrants.ts"
+import { type AccessRequest, effectiveGrants } from "../../src/Access/decision/effectiveGrants.ts"
+import * as Grant from "../../src/Access/Grant.ts"
 import * as Permission from "../../src/Access/Permission.ts"
 import * as Resource from "../../src/Http/Resource.ts"
 import * as Model from "../../src/Model/Model.ts"
@@ -36,7 +37,7 @@ const held = (
   who: Permission.Caller | undefined,
   isCall = false
 ): Effect.Effect<ReadonlyArray<EffectiveGrant>, Permission.Failure> =>
-  effectiveGrants(rules, grantIdsFor(rules, name, isCall), situation(who))
+  effectiveGrants(rules, Grant.grantIdsFor(rules, name, isCall), situation(who))
 
 const isO1 = Permission.make("is O1", {}, ({ caller }) => Effect.succeed(caller.subject === "O1"))
 

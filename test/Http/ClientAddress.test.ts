@@ -1,7 +1,7 @@
 /** The address of the client, over a socket. */
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Context, Effect, Layer, Schema } from "effect"
-import * as KernelLogger from "../../src/Http/KernelLogger.ts"
+import * as KernelLogger from "../../src/Http/server/kernelLogger.ts"
 import { ClientAddress, EmbeddedStore, KernelEngine, Service } from "../../src/index.ts"
 import { send, serving } from "../support/rest.ts"
 

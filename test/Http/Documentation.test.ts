@@ -4,8 +4,8 @@ import { Effect, Layer, Schema } from "effect"
 import { HttpClient, HttpClientRequest, HttpRouter, HttpServer } from "effect/http"
 import type { Page } from "playwright-core"
 import { engine as shop } from "../../examples/shop/engine.ts"
-import * as Documentation from "../../src/Http/Documentation.ts"
 import * as OpenApi from "../../src/Http/OpenApi.ts"
+import * as Documentation from "../../src/Http/startup/documentation.ts"
 import {
   Accounts,
   Authenticated,

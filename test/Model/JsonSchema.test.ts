@@ -15,7 +15,7 @@ import { type Collection, Double, Long, MongoServerError, ObjectId } from "mongo
 import { inspect } from "node:util"
 import { compileSerialiser } from "../../src/Model/codec/serialiser.ts"
 import { Converter, Generator, type JsonSchema, Model, Validator } from "../../src/Model/index.ts"
-import { documentCodec } from "../../src/Repository/repository/documentCodec.ts"
+import { documentCodec } from "../../src/Repository/collection/documentCodec.ts"
 import { freshDatabase, onMongo, withClient } from "../support/mongo.ts"
 
 const Kind = Schema.Enum({ private: "private", company: "company" }).annotate({ identifier: "Kind" })

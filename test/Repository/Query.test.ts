@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, DateTime, Effect, Exit, Schema } from "effect"
 import { DocumentStore, EmbeddedStore, Model, Query } from "../../src/index.ts"
-import { documentCodec } from "../../src/Repository/repository/documentCodec.ts"
+import { documentCodec } from "../../src/Repository/collection/documentCodec.ts"
 import { either, oneOf, type Some } from "../support/choices.ts"
 import { freshFolder } from "../support/folders.ts"
 import { onMongo } from "../support/mongo.ts"

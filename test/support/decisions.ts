@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { AccessDecision, type ModelDecision, type RowFilters } from "../../src/Repository/introspection.ts"
 
 /** What a caller without masked fields may do with the documents of a model. */
-export const decisionOf = (rows: RowFilters): ModelDecision => ({
+const decisionOf = (rows: RowFilters): ModelDecision => ({
   read: [],
   write: [],
   rows,

@@ -1,7 +1,7 @@
 /** The models for the tests of queries over HTTP. */
 import { DateTime, Effect, Schema } from "effect"
 import { DocumentStore, Marshaller, Model, Validator } from "../../src/index.ts"
-import { documentCodec } from "../../src/Repository/repository/documentCodec.ts"
+import { documentCodec } from "../../src/Repository/collection/documentCodec.ts"
 
 class Home extends Model.Class<Home>()("Home", {
   city: Schema.String,

@@ -1,13 +1,13 @@
 /** Resources and services whose handlers and hooks implement their description apart from it. */
 import type { HttpApiEndpoint } from "effect/http-api"
-import { type Endpoint, type Model, Resource, Service } from "../../src/index.ts"
+import { type Model, Resource, Service } from "../../src/index.ts"
 
 /** Implements the description of a resource by the resource's own handlers and hooks. */
 export const implementedResource = <
   M extends Model.Any,
   Methods extends Resource.Method,
   Actions extends HttpApiEndpoint.Constraint,
-  E extends Endpoint.ByMethod.Errors,
+  E extends Resource.Endpoint.ByMethod.Errors,
   R
 >(
   { description, handlers, hooks, transactional }: Resource.Implementation<M, Methods, Actions, E, R>

@@ -1,7 +1,7 @@
 /** The models for the tests of conditions, updates and cursors. */
 import { DateTime, Effect, Schema } from "effect"
 import { Converter, DocumentStore, Marshaller, Model, Validator } from "../../src/index.ts"
-import { documentCodec } from "../../src/Repository/repository/documentCodec.ts"
+import { documentCodec } from "../../src/Repository/collection/documentCodec.ts"
 
 export class Address extends Model.Class<Address>()("Address", {
   street: Schema.String,

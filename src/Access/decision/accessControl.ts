@@ -10,9 +10,9 @@ import type { ModelLike } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { AccessDecision, type ModelDecision, nothing } from "../../Repository/introspection.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
-import type { Rules } from "../Grant.ts"
+import { grantIdsFor, type Rules } from "../Grant.ts"
 import { type Caller, describe, type Failure, or } from "../Permission.ts"
-import { type AccessRequest, effectiveGrants, grantIdsFor, makeCallers } from "./effectiveGrants.ts"
+import { type AccessRequest, effectiveGrants, makeCallers } from "./effectiveGrants.ts"
 import { endpointDecision, notAllowed } from "./endpointDecision.ts"
 import { type ModelPolicy, type Registered, subjectFilterOf } from "./modelPolicy.ts"
 import { linksOfAny, linksOfRequest } from "./permittedLinks.ts"
@@ -50,8 +50,7 @@ export interface AccessControl {
   readonly open: (user: Caller | undefined, request: Request) => AccessDecision
 }
 
-/** @internal */
-export interface EndpointAccess {
+interface EndpointAccess {
   /** The decision; `undefined` if the caller may not use the endpoint. `id` is the identifier in the URL. */
   readonly decide: (
     user: Caller | undefined,

@@ -73,19 +73,6 @@ export const effectiveGrants = (
 export const dependsOnDocument = ({ node }: Any): boolean => isCustom(node)
 
 /**
- * The numbers of the grants for a method or a call. For a call with the option `require`, only those count that name it.
- *
- * @internal
- */
-export const grantIdsFor = ({ grants }: Rules, name: string, isCall: boolean): ReadonlyArray<number> => {
-  const named = grants.flatMap(({ on }, id) => on?.includes(name) === true ? [id] : [])
-  const general = grants.flatMap(({ on }, id) => on === undefined ? [id] : [])
-  return isCall && named.some((id) => grants[id]?.isOwn === true)
-    ? named
-    : [...general, ...named].toSorted((one, other) => one - other)
-}
-
-/**
  * Callers as grants see them: with the roles that theirs include, and those that these include, and without claims that are
  * `null`, which would match what has no value.
  *

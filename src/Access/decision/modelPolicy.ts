@@ -4,8 +4,8 @@
 import type { ModelLike } from "../../Model/introspection.ts"
 import type { Filter } from "../../Repository/DocumentStore.ts"
 import { type EffectiveGrant, nothing, type Privilege, storedIdOf } from "../../Repository/introspection.ts"
-import type { Rules } from "../Grant.ts"
-import { dependsOnDocument, grantIdsFor } from "./effectiveGrants.ts"
+import { grantIdsFor, type Rules } from "../Grant.ts"
+import { dependsOnDocument } from "./effectiveGrants.ts"
 
 /**
  * A registration as access control sees it.

@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import type { ModelView } from "../../Access/introspection.ts"
+import type { ModelView } from "../../Access/enforcement.ts"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import { quote } from "../../internal/json.ts"
 import type * as Model from "../../Model/Model.ts"
@@ -12,7 +12,7 @@ import { modelMatcher } from "../../Repository/evaluation.ts"
 import type { PermittedLinks } from "../../Repository/introspection.ts"
 import { fieldsOf } from "../description/callEndpoint.ts"
 import type { Parameters } from "../query/urlQuery.ts"
-import type { ResourceInfo } from "../Registration.ts"
+import type { ResourceInfo } from "../registration/registration.ts"
 import { identifierOf } from "./identifier.ts"
 
 /** Writes the `_links` member of a document with a trailing comma. Empty if links are disabled. */

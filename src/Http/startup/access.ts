@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { makeAccessControl, type ModelPolicy, modelPolicy } from "../../Access/introspection.ts"
+import { makeAccessControl, type ModelPolicy, modelPolicy } from "../../Access/enforcement.ts"
 import { provided, type Scheme } from "../../Security/Authentication.ts"
 import { identifierOf } from "../response/identifier.ts"
 import { linkedEndpoints } from "../response/links.ts"

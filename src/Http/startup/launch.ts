@@ -11,7 +11,7 @@ import { Application } from "../../internal/application.ts"
 import { DeclarationError } from "../../internal/declarationError.ts"
 import { problemsOf } from "../../Model/introspection.ts"
 import * as KernelConfig from "../KernelConfig.ts"
-import * as KernelLogger from "../KernelLogger.ts"
+import * as KernelLogger from "../server/kernelLogger.ts"
 import { readyLast } from "../server/readiness.ts"
 
 /**

@@ -8,9 +8,9 @@ import * as Schema from "effect/Schema"
 import { keysPath } from "../description/keysPath.ts"
 import { shapeOf } from "../description/pathShape.ts"
 import { endpointsOf } from "../description/standardEndpoints.ts"
-import type * as Documentation from "../Documentation.ts"
 import { documentationPaths } from "../openapi/documentationPaths.ts"
-import type { Registration } from "../Registration.ts"
+import type { Registration } from "../registration/registration.ts"
+import type * as Documentation from "./documentation.ts"
 
 /**
  * Occurs when two registrations have the same path or name, or two links of one resource the same relation. `routes`

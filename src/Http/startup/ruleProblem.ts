@@ -1,8 +1,8 @@
-import type * as Grant from "../../Access/Grant.ts"
-import { fieldRuleProblem, grantIdsFor } from "../../Access/introspection.ts"
+import * as Grant from "../../Access/Grant.ts"
+import { fieldRuleProblem } from "../../Access/introspection.ts"
 import * as Permission from "../../Access/Permission.ts"
 import { parametersIn } from "../description/callEndpoint.ts"
-import type { Registration } from "../Registration.ts"
+import type { Registration } from "../registration/registration.ts"
 
 /**
  * The first mistake in the rules of a registration.
@@ -60,7 +60,8 @@ const openProblem = (registration: Registration, rules: Grant.Rules): string | u
     ...registration.calls.map(({ name, options }) => ({ name, isCall: true, isOpen: options.anonymous === true }))
   ]
   const wrong = endpoints.find(({ isCall, isOpen, name }) =>
-    !isOpen && grantIdsFor(rules, name, isCall).some((id) => Permission.isOpen(rules.grants[id]?.permission ?? []))
+    !isOpen &&
+    Grant.grantIdsFor(rules, name, isCall).some((id) => Permission.isOpen(rules.grants[id]?.permission ?? []))
   )
   return wrong === undefined
     ? undefined
@@ -72,7 +73,7 @@ const subjectProblem = (registration: Registration, rules: Grant.Rules): string 
   if (registration._tag === "Resource") return undefined
   const wrong = registration.calls.find(({ name, path }) =>
     !parametersIn(path).includes("id") &&
-    grantIdsFor(rules, name, true).some((id) => asksForSubject(rules.grants[id]?.permission.node))
+    Grant.grantIdsFor(rules, name, true).some((id) => asksForSubject(rules.grants[id]?.permission.node))
   )
   return wrong === undefined
     ? undefined

@@ -1,6 +1,6 @@
 import type { Scheme } from "../../Security/Authentication.ts"
 import type { SecurityScheme, Server } from "../OpenApi.ts"
-import type { Registration } from "../Registration.ts"
+import type { Registration } from "../registration/registration.ts"
 import * as Tokens from "../Tokens.ts"
 
 /**

@@ -12,7 +12,7 @@ import {
 } from "../description/queryParameters.ts"
 import { de } from "../messages/catalogues/de.ts"
 import { en } from "../messages/catalogues/en.ts"
-import type { Registration } from "../Registration.ts"
+import type { Registration } from "../registration/registration.ts"
 import { serviceErrorTypeId } from "../ServiceError.ts"
 import type { Translations } from "../Translations.ts"
 

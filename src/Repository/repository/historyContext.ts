@@ -2,11 +2,11 @@
  * What the operations of a history writer share: revisions, history entries, and transactions.
  */
 import * as Effect from "effect/Effect"
+import type { ModelCollection } from "../collection/modelCollection.ts"
 import type { Document, DocumentStore, Update } from "../DocumentStore.ts"
 import { QueryRejected, type ReadError, type StoreError } from "../RepositoryError.ts"
 import type { Change } from "./history.ts"
 import { type ChangeContext, changeContextOf, entryOf } from "./historyEntry.ts"
-import type { ModelCollection } from "./modelCollection.ts"
 import { withOperands } from "./modelWriter.ts"
 
 /** @internal */

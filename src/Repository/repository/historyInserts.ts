@@ -5,13 +5,13 @@
  * an ordered insert repeats the documents before the rejected one, an unordered insert repeats them one by one.
  */
 import * as Effect from "effect/Effect"
+import { chunksOf } from "../collection/chunksOf.ts"
+import type { InsertManyResult } from "../collection/modelCollection.ts"
 import type { Document } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"
 import { rejectDuplicateKey } from "../store/rejectDuplicateKey.ts"
-import { chunksOf } from "./chunksOf.ts"
 import { appendEntries, atomically, type HistoryContext, revisionOf, withRevision } from "./historyContext.ts"
 import { type ChangeContext, entryId, entryOf, uniqueTextOfId } from "./historyEntry.ts"
-import type { InsertManyResult } from "./modelCollection.ts"
 
 /**
  * Inserts a document within a transaction. Returns it with its revision.

@@ -7,14 +7,14 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type * as Model from "../../Model/Model.ts"
 import { dateOf } from "../bson/normalise.ts"
+import type { DocumentCodec } from "../collection/documentCodec.ts"
+import { everyState, type ModelCollection, type StateTest } from "../collection/modelCollection.ts"
 import type { Document, DocumentStore, FindOptions } from "../DocumentStore.ts"
 import { instanceIdOf, storedIdOf } from "../query/storedIdentifier.ts"
 import type { ReadError } from "../RepositoryError.ts"
 import { instrumented, instrumentedStream } from "../store/instrumented.ts"
-import type { DocumentCodec } from "./documentCodec.ts"
 import type { Change, Histories, History, HistoryPoint, Revision } from "./history.ts"
 import { entryId, historyOf } from "./historyEntry.ts"
-import { everyState, type ModelCollection, type StateTest } from "./modelCollection.ts"
 
 /**
  * The operations that read the entries which the history writer inserts.

@@ -8,11 +8,12 @@
  * `deleteMany` are one transaction each, and hold the complete documents of one chunk in memory at a time.
  */
 import * as Effect from "effect/Effect"
+import { chunksOf } from "../collection/chunksOf.ts"
+import type { ModelCollection, Scope } from "../collection/modelCollection.ts"
 import type { Document, Filter, Update } from "../DocumentStore.ts"
 import type { StoreError } from "../RepositoryError.ts"
 import { conjunctionOf } from "../store/filters.ts"
 import { rejectDuplicateKey } from "../store/rejectDuplicateKey.ts"
-import { chunksOf } from "./chunksOf.ts"
 import type { Change } from "./history.ts"
 import {
   appendChange,
@@ -27,7 +28,6 @@ import {
 } from "./historyContext.ts"
 import { type ChangeContext, entryOf, historyOf } from "./historyEntry.ts"
 import { insertMany, insertOne } from "./historyInserts.ts"
-import type { ModelCollection, Scope } from "./modelCollection.ts"
 import type { ModelWriter } from "./modelWriter.ts"
 
 /** @internal */

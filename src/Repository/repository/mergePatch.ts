@@ -13,9 +13,9 @@ import {
   nestedModel,
   unwrapped
 } from "../../Model/introspection.ts"
+import { unchangedSince } from "../collection/documentFields.ts"
 import type { Document, Filter, Update } from "../DocumentStore.ts"
 import { isStoredIdentically } from "../query/bsonForm.ts"
-import { unchangedSince } from "./documentFields.ts"
 
 /**
  * How a patch changes a field: `merge` merges objects at every depth (RFC 7396), `replace` merges nested models only and

@@ -2,11 +2,11 @@
  * The writes to a model's collection. Each takes the name of the change, which a history records.
  */
 import * as Effect from "effect/Effect"
+import type { ModelCollection } from "../collection/modelCollection.ts"
 import type { Document, Filter, Update } from "../DocumentStore.ts"
 import type { WriteError } from "../RepositoryError.ts"
 import type { AuditFields } from "./auditFields.ts"
 import type { Change } from "./history.ts"
-import type { ModelCollection } from "./modelCollection.ts"
 
 /** An operation on the collection that takes the name of the change first. */
 type WithChange<Operation extends (...args: never) => unknown> = (

@@ -9,6 +9,7 @@ import type * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
 import type * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
+import type { DeletedOptions } from "../collection/softDeletion.ts"
 import type { Document, IndexChanges, ReadOptions, UpdateResult, ValidatorOptions } from "../DocumentStore.ts"
 import type * as Query from "../Query.ts"
 import type { ElementOf, Selected } from "../query/fieldTypes.ts"
@@ -24,7 +25,6 @@ import type {
   WriteError
 } from "../RepositoryError.ts"
 import type * as Update from "../Update.ts"
-import type { DeletedOptions } from "./softDeletion.ts"
 
 /**
  * Options of an operation that finds instances in an order.

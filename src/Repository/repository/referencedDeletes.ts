@@ -8,13 +8,13 @@
  */
 import * as Effect from "effect/Effect"
 import type { ModelLike } from "../../Model/introspection.ts"
+import { chunksOf } from "../collection/chunksOf.ts"
+import type { ModelCollection, Scope } from "../collection/modelCollection.ts"
 import type { Document, DocumentStore, Filter } from "../DocumentStore.ts"
 import { textOfId } from "../query/storedIdentifier.ts"
 import { type DeleteError, DocumentReferenced, QueryRejected, type ReadError } from "../RepositoryError.ts"
 import { conjunctionOf } from "../store/filters.ts"
-import { chunksOf } from "./chunksOf.ts"
 import { uniqueTextOfId } from "./historyEntry.ts"
-import type { ModelCollection, Scope } from "./modelCollection.ts"
 import { lockForDeletion } from "./referenceLocks.ts"
 import { idsAt, type Referrer, type Referring, referringTo, withoutReferences } from "./referrers.ts"
 

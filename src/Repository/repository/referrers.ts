@@ -3,9 +3,9 @@
  */
 import type * as Effect from "effect/Effect"
 import { type ModelLike, referencesOf, type ReferringField } from "../../Model/introspection.ts"
+import type { ModelCollection } from "../collection/modelCollection.ts"
 import type { Document, DocumentStore, Filter, Update } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"
-import type { ModelCollection } from "./modelCollection.ts"
 
 /**
  * The documents of a model that refers to others, without the row filters of callers.

@@ -8,6 +8,8 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import { managedField } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
+import { mapInSteps } from "../collection/mapInSteps.ts"
+import type { InsertManyResult, ModelCollection } from "../collection/modelCollection.ts"
 import type { Document, Filter } from "../DocumentStore.ts"
 import { textOfId } from "../query/storedIdentifier.ts"
 import {
@@ -18,8 +20,6 @@ import {
   type WriteError
 } from "../RepositoryError.ts"
 import type { AuditFields } from "./auditFields.ts"
-import { mapInSteps } from "./mapInSteps.ts"
-import type { InsertManyResult, ModelCollection } from "./modelCollection.ts"
 import type { ModelWriter } from "./modelWriter.ts"
 
 /**

@@ -1,8 +1,8 @@
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, type Layer, Schema } from "effect"
 import { DocumentStore, Model, Query } from "../../../src/index.ts"
+import { documentCodec } from "../../../src/Repository/collection/documentCodec.ts"
 import * as Cursor from "../../../src/Repository/Cursor.ts"
-import { documentCodec } from "../../../src/Repository/repository/documentCodec.ts"
 
 class Point extends Model.Class<Point>()("Point", { x: Schema.Int }) {}
 

@@ -1,9 +1,9 @@
 import { assert, it } from "@effect/vitest"
 import { Arbitrary, DateTime, Effect, type Layer, Option, Schema, Stream } from "effect"
 import { DocumentStore, Model, Query, Repository } from "../../../src/index.ts"
+import { modelMatcher } from "../../../src/Repository/collection/rowMatcher.ts"
+import { makeModelCollection } from "../../../src/Repository/collection/storedCollection.ts"
 import { withRowFilters } from "../../../src/Repository/introspection.ts"
-import { modelMatcher } from "../../../src/Repository/repository/rowMatcher.ts"
-import { makeModelCollection } from "../../../src/Repository/repository/storedCollection.ts"
 import { either, oneOf, type Some } from "../../support/choices.ts"
 
 class Place extends Model.Class<Place>()("Place", {

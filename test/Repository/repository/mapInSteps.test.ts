@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { mapInSteps } from "../../../src/Repository/repository/mapInSteps.ts"
+import { mapInSteps } from "../../../src/Repository/collection/mapInSteps.ts"
 
 describe("mapInSteps", () => {
   for (const length of [0, 1, 32, 33, 10_000]) {

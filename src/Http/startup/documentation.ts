@@ -10,11 +10,11 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
-import type { Permission } from "../Access/Permission.ts"
-import type * as OpenApi from "./OpenApi.ts"
-import * as File from "./openapi/cachedFile.ts"
-import { openApiPath, redocPath, swaggerPath } from "./openapi/documentationPaths.ts"
-import { redoc, swaggerUi } from "./openapi/pageAssets.ts"
+import type { Permission } from "../../Access/Permission.ts"
+import type * as OpenApi from "../OpenApi.ts"
+import * as File from "../openapi/cachedFile.ts"
+import { openApiPath, redocPath, swaggerPath } from "../openapi/documentationPaths.ts"
+import { redoc, swaggerUi } from "../openapi/pageAssets.ts"
 
 /**
  * A route to mount.

@@ -130,12 +130,8 @@ type Outcome<K extends Kind> = Effect.Effect<Operations[K]["success"], Operation
  */
 export type Handlers = { readonly [K in Kind]: (operation: Operation<K>) => Outcome<K> }
 
-/**
- * An operation whose results are streamed.
- *
- * @internal
- */
-export type StreamOperation =
+/** An operation whose results are streamed. */
+type StreamOperation =
   & Target
   & (
     | { readonly kind: "stream"; readonly options: Omit<FindOptions, "filter"> }

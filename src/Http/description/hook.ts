@@ -5,9 +5,9 @@
  */
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
-import type * as Model from "../Model/Model.ts"
-import type { OwnErrors } from "./description/ownErrors.ts"
-import type { Method } from "./Endpoint.ts"
+import type * as Model from "../../Model/Model.ts"
+import type { Method } from "./endpoint.ts"
+import type { OwnErrors } from "./ownErrors.ts"
 
 /**
  * The names of a resource's hooks: one before and one after each method.

@@ -6,8 +6,8 @@
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import type * as Schema from "effect/Schema"
-import type * as Model from "../Model/Model.ts"
-import type { Method as StandardMethod, standardEndpoints } from "./description/standardEndpoints.ts"
+import type * as Model from "../../Model/Model.ts"
+import type { Method as StandardMethod, standardEndpoints } from "./standardEndpoints.ts"
 
 /**
  * The methods that a registration may name. `GET` brings the collection, single documents, `aggregate`, `schema` and

@@ -28,12 +28,12 @@ import * as LogLevel from "effect/LogLevel"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import process from "node:process"
-import * as KernelConfig from "./KernelConfig.ts"
-import type { AccessLog } from "./server/accessLog.ts"
-import type { LogFile, LogFileOptions } from "./server/logFile.ts"
-import { accessLineOf, accessTextOf, lineOf, timestampOf } from "./server/logLines.ts"
+import * as KernelConfig from "../KernelConfig.ts"
+import type { AccessLog } from "./accessLog.ts"
+import type { LogFile, LogFileOptions } from "./logFile.ts"
+import { accessLineOf, accessTextOf, lineOf, timestampOf } from "./logLines.ts"
 
-export type { AccessEntry, AccessLog } from "./server/accessLog.ts"
+export type { AccessEntry, AccessLog } from "./accessLog.ts"
 
 /**
  * Options of {@link layer}.
@@ -151,7 +151,7 @@ const make = Effect.fnUntraced(function*(development: boolean) {
 
 /** Only a service with a log file loads what rotates it. */
 const openLogFile = (options: LogFileOptions): Effect.Effect<LogFile, string, Scope.Scope> =>
-  Effect.flatMap(Effect.promise(() => import("./server/logFile.ts")), ({ open }) => open(options))
+  Effect.flatMap(Effect.promise(() => import("./logFile.ts")), ({ open }) => open(options))
 
 interface Batched {
   /** Urgent lines are written immediately, after those that wait. */
