@@ -121,21 +121,27 @@ const documentById = (
   filter: object | undefined,
   now: number
 ): Result.Result<Document | undefined, Problem> => {
-  const test = filter === undefined ? undefined : testOf(catalog, name, filter, now)
-  if (test !== undefined && Result.isFailure(test)) return Result.fail(test.failure)
   const collection = catalog.get(name)
-  if (collection === undefined) return Result.succeed(undefined)
   const documentOf = (value: unknown): Document | undefined => {
+    if (collection === undefined) return undefined
     const recordId = store.entries(collection.number).get(documentKey(value))
-    const document = recordId === undefined ? undefined : store.documents(collection.number).get(recordId)
-    if (document === undefined || test?.success(document) === false) return undefined
-    return hasWrapped(collection) ? plainStored(document) : document
+    return recordId === undefined ? undefined : store.documents(collection.number).get(recordId)
   }
-  if (typeof id === "string") return catchRejection(() => documentOf(id.toWellFormed()))
-  return Result.flatMap(
-    Result.mapError(normaliseOperand(id), rejected),
-    (id) => catchRejection(() => documentOf(id))
-  )
+  const shown = (document: Document | undefined) =>
+    document !== undefined && collection !== undefined && hasWrapped(collection) ? plainStored(document) : document
+  const found = typeof id === "string"
+    ? Result.succeed(documentOf(id.toWellFormed()))
+    : Result.map(Result.mapError(normaliseOperand(id), rejected), documentOf)
+  return filter === undefined
+    ? Result.map(found, shown)
+    : Result.flatMap(
+      testOf(catalog, name, filter, now),
+      (matches) =>
+        Result.flatMap(found, (document) =>
+          document === undefined
+            ? Result.succeed(undefined)
+            : Result.map(catchRejection(() => matches(document)), (isMatch) => isMatch ? shown(document) : undefined))
+    )
 }
 
 const findDocuments = (
