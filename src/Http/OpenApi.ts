@@ -254,7 +254,7 @@ export const make = ({ api: described, policy, registrations }: Source, options:
   const operations = Json.mapValues(
     inReadingOrder(
       reachableIn(
-        Json.omitBy(generated.paths, Schemas.isAdditionalPath),
+        generated.paths,
         (method, path) => !omits || entriesAt(method, path)?.length !== 0
       ),
       resources

@@ -1,6 +1,5 @@
+import * as Context from "effect/Context"
 import * as HttpApi from "effect/http-api/HttpApi"
-import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
-import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import type * as SchemaRepresentation from "effect/SchemaRepresentation"
@@ -36,7 +35,7 @@ export interface Resource {
  * @internal
  */
 export interface Schemas {
-  /** The service with additional endpoints, which contribute the schemas that every document has. */
+  /** The service with the schemas that every document has. */
   readonly api: HttpApi.Top
   /** Names the schemas that become components. */
   readonly referencePolicy: SchemaRepresentation.ReferencePolicy
@@ -45,7 +44,6 @@ export interface Schemas {
 }
 
 interface Generated {
-  readonly paths: object
   readonly components: { readonly schemas: Node }
 }
 
@@ -95,13 +93,8 @@ export const make = (
   for (const { enableHateoas, model } of resources) if (enableHateoas) withoutLinks.delete(model)
   const documents = [...new Set(resources.map(({ model }) => model))]
   const described: Described = { documents, models, parameters, rules, wantedNames: new Map(), withoutLinks }
-  const all = [
-    ...sharedSchemas,
-    ...[documentOf, result, results, byId].flatMap((schemaOf) => documents.map(schemaOf)),
-    ...Array.from(parameters.values(), (fields) => Schema.Struct(fields))
-  ]
   return {
-    api: withSchemas(api, all),
+    api: withKnown(api, documents, parameters),
     referencePolicy: namingPolicy(described),
     finish: (generated) => finish(described, generated)
   }
@@ -122,6 +115,7 @@ interface Described {
 
 const namingPolicy =
   ({ models, wantedNames }: Described): SchemaRepresentation.ReferencePolicy => ({ ast, identifier }) => {
+    if (identifier === knownName) return undefined
     const model = modelOf(ast)
     if (model !== undefined) addModels(model, models)
     const wanted = dateTimeText !== undefined && ast.annotations === dateTimeText
@@ -137,8 +131,9 @@ const namingPolicy =
 
 const finish = (
   { documents, models, parameters, rules, wantedNames, withoutLinks }: Described,
-  { components: { schemas }, paths }: Generated
+  { components: { schemas: { [knownName]: known, ...schemas } } }: Generated
 ): Finished => {
+  const knownAt = (key: string): Node => Document.nodeOf(Document.nodeOf(Document.nodeOf(known)["properties"])[key])
   const sent = new Map<string, ModelVariant>()
   const described = Document.mapValues(schemas, (value, name) => {
     const schema = Document.rewrite(Document.nodeOf(value), plain)
@@ -147,7 +142,7 @@ const finish = (
     if (found.form !== "wire") sent.set(name, found)
     return describe(schema, found, { isWithoutLinks: withoutLinks.has(found.model), rules })
   })
-  const errorName = nameAt(paths, 0)
+  const errorName = Document.componentOf(knownAt("errorMessage")) ?? ""
   const aliases = aliasesIn(described, wantedNames, errorName)
   const names = finalNames(Object.keys(described).filter((name) => !aliases.has(name)), wantedNames)
   const refOf = (name: string): Node => {
@@ -165,10 +160,6 @@ const finish = (
       ]]
     })
   )
-  const declaredOf = (operation: string): Node => {
-    const index = [...parameters.keys()].indexOf(operation)
-    return index < 0 ? {} : propertiesAt(paths, sharedSchemas.length + 4 * documents.length + index)
-  }
   const keysBy = (keysOf: (found: ModelVariant) => ReadonlyArray<string>) =>
     new Map(Array.from(sent, ([name, found]) => [names.get(aliases.get(name) ?? name) ?? name, keysOf(found)]))
   return {
@@ -176,8 +167,9 @@ const finish = (
     complete,
     ignored: keysBy(({ form, model }) => form === "wire" ? [] : ignoredKeysOf(model, form)),
     generated: keysBy(({ model }) => generatedKeysOf(model)),
-    known: knownSchemas(documents, refOf(errorName), (index) => complete(schemasAt(paths, index)[0] ?? {})),
-    declaredOf
+    known: knownSchemas(documents, refOf(errorName), (key) => complete(knownAt(key))),
+    declaredOf: (operation) =>
+      parameters.has(operation) ? Document.nodeOf(knownAt(parametersKey(operation))["properties"]) : {}
   }
 }
 
@@ -195,27 +187,23 @@ const completing =
         : { ...refOf(name), ...beside }
     })
 
-/** `schemaAt` gives the schema in the response of an additional endpoint. */
 const knownSchemas = (
   documents: ReadonlyArray<Model.Any>,
   errorMessage: Node,
-  schemaAt: (index: number) => Node
+  schemaAt: (key: string) => Node
 ): Known => {
-  /** The schema of a model by the index of its kind. */
-  const schemaOf = (model: Model.Any, place: number): Node =>
-    schemaAt(sharedSchemas.length + place * documents.length + documents.indexOf(model))
+  const schemaOf = (kind: keyof typeof ofModels) => (model: Model.Any): Node =>
+    schemaAt(modelKey(kind, documents.indexOf(model)))
+  const byIdOf = schemaOf("byId")
   return {
     errorMessage,
-    jsonPatch: schemaAt(2),
-    documentOf: (model) => schemaOf(model, 0),
-    resultOf: (model) => schemaOf(model, 1),
-    resultsOf: (model) => schemaOf(model, 2),
-    idOf: (model) => Document.nodeOf(Document.nodeOf(schemaOf(model, 3)["properties"])["id"])
+    jsonPatch: schemaAt("jsonPatch"),
+    documentOf: schemaOf("document"),
+    resultOf: schemaOf("result"),
+    resultsOf: schemaOf("results"),
+    idOf: (model) => Document.nodeOf(Document.nodeOf(byIdOf(model)["properties"])["id"])
   }
 }
-
-/** Whether a path of the generated document belongs to the additional endpoints. */
-export const isAdditionalPath = (path: string): boolean => path.startsWith(additionalPath)
 
 /**
  * The components that operations or other components refer to, sorted by name.
@@ -248,54 +236,40 @@ const JsonPatch = Schema.Array(Schema.Struct({
   value: Schema.optionalKey(Schema.Unknown)
 })).annotate({ identifier: "JsonPatch" })
 
-const sharedSchemas: ReadonlyArray<Schema.Top> = [
-  Envelope.ErrorMessage,
-  Envelope.OperationResult,
-  JsonPatch,
-  Envelope.OperationIds
-]
+/** The name of the schema whose properties are the known ones; no class can have it. */
+const knownName = "known."
 
-/** No service has this path or a group of this name. */
-const additionalPath = "/~appkernel/"
+const modelKey = (kind: keyof typeof ofModels, index: number): string => `${kind} ${index}`
+
+const parametersKey = (operation: string): string => `parameters ${operation}`
 
 const documentOf = (model: Model.Any): Schema.Top =>
   Schema.Struct({ ...model.wire.fields, _links: Schema.optionalKey(Envelope.Links) }).annotate({
     identifier: model.modelName
   })
 
-/** They come first, so that they get their names. */
-const withSchemas = (
+/** The schemas that an operation on documents of a model has. */
+const ofModels = { document: documentOf, result, results, byId }
+
+const withKnown = (
   api: HttpApi.Top,
-  schemas: ReadonlyArray<Schema.Top>
+  documents: ReadonlyArray<Model.Any>,
+  parameters: ReadonlyMap<string, Schema.Struct.Fields>
 ): HttpApi.Top => {
-  const own = schemas.reduce<HttpApiGroup.Constraint>(
-    // The platform's group has its endpoints in its type, but the endpoints of an arbitrary document have no static
-    // names.
-    (group, success, i) =>
-      (group as HttpApiGroup.Top).add(HttpApiEndpoint.get(`${i}`, `${additionalPath}${i}`, { success })),
-    HttpApiGroup.make(additionalPath)
+  const kinds = Object.entries(ofModels).flatMap(([kind, schemaOf]) =>
+    // The keys of the object.
+    documents.map((model, i) => [modelKey(kind as keyof typeof ofModels, i), schemaOf(model)] as const)
   )
-  return HttpApi.make(api.identifier).add(own as HttpApiGroup.Top, ...Object.values(api.groups)).annotateMerge(
-    api.annotations
-  )
-}
-
-/** The component in the response of an additional endpoint. */
-const nameAt = (paths: object, index: number): string =>
-  schemasAt(paths, index).map((schema) => Document.componentOf(schema)).find((name) => name !== undefined) ?? ""
-
-/** The properties of the object in the response of an additional endpoint. */
-const propertiesAt = (paths: object, index: number): Node =>
-  Document.nodeOf(schemasAt(paths, index).find((schema) => "properties" in schema)?.["properties"])
-
-const schemasAt = (paths: object, index: number): ReadonlyArray<Node> => {
-  const operation = Document.nodeOf(Document.nodeOf(Document.nodeOf(paths)[`${additionalPath}${index}`])["get"])
-  const schemas: Array<Node> = []
-  Document.mapBodies(operation, (schema) => {
-    schemas.push(schema)
-    return schema
-  })
-  return schemas
+  const known = Schema.Struct(Object.fromEntries([
+    ["errorMessage", Envelope.ErrorMessage] as const,
+    ["operationResult", Envelope.OperationResult] as const,
+    ["jsonPatch", JsonPatch] as const,
+    ["operationIds", Envelope.OperationIds] as const,
+    ...kinds,
+    ...Array.from(parameters, ([operation, fields]) => [parametersKey(operation), Schema.Struct(fields)] as const)
+  ])).annotate({ identifier: knownName })
+  const own = Context.getOrElse(api.annotations, HttpApi.AdditionalSchemas, () => [])
+  return api.annotate(HttpApi.AdditionalSchemas, [...own, known])
 }
 
 // -----------------------------------------------------------------------------
