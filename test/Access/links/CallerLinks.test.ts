@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
-import { EmbeddedStore, KernelEngine, Model } from "../../src/index.ts"
-import { freshFolder } from "../support/folders.ts"
-import { onMongo } from "../support/mongo.ts"
-import { callerLinksContract } from "./contracts/callerLinks.ts"
+import { EmbeddedStore, KernelEngine, Model } from "../../../src/index.ts"
+import { freshFolder } from "../../support/folders.ts"
+import { onMongo } from "../../support/mongo.ts"
+import { callerLinksContract } from "../contracts/callerLinks.ts"
 
 callerLinksContract("memory", EmbeddedStore.layerMemory, 25)
 callerLinksContract("embedded", Layer.orDie(freshFolder(EmbeddedStore.layerWith)), 5)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import type { HttpClientResponse } from "effect/http"
-import { Authenticated, KernelEngine, Model, Repository, Resource, Role, Service } from "../../src/index.ts"
+import { Authenticated, KernelEngine, Model, Repository, Resource, Role, Service } from "../../../src/index.ts"
 
 class Offer extends Model.Class<Offer>()("Offer", {
   id: Model.id({ prefix: "O" }),

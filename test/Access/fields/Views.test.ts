@@ -1,9 +1,9 @@
-import { EmbeddedStore } from "../../src/index.ts"
-import { freshFolder } from "../support/folders.ts"
-import { onMongo } from "../support/mongo.ts"
-import { viewsContract } from "./contracts/views.ts"
-import { viewsModelContract } from "./contracts/viewsModel.ts"
-import { viewsRacesContract } from "./contracts/viewsRaces.ts"
+import { EmbeddedStore } from "../../../src/index.ts"
+import { freshFolder } from "../../support/folders.ts"
+import { onMongo } from "../../support/mongo.ts"
+import { viewsContract } from "../contracts/views.ts"
+import { viewsModelContract } from "../contracts/viewsModel.ts"
+import { viewsRacesContract } from "../contracts/viewsRaces.ts"
 
 viewsContract("memory", EmbeddedStore.layerMemory)
 viewsContract("embedded", freshFolder(EmbeddedStore.layerWith))

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { EmbeddedStore, KernelEngine, Model, type Repository, Resource, Role } from "../../src/index.ts"
-import { freshFolder } from "../support/folders.ts"
-import { onMongo } from "../support/mongo.ts"
-import { grantedWritesContract } from "./contracts/grantedWrites.ts"
+import { EmbeddedStore, KernelEngine, Model, type Repository, Resource, Role } from "../../../src/index.ts"
+import { freshFolder } from "../../support/folders.ts"
+import { onMongo } from "../../support/mongo.ts"
+import { grantedWritesContract } from "../contracts/grantedWrites.ts"
 
 grantedWritesContract("memory", EmbeddedStore.layerMemory, 200)
 grantedWritesContract("embedded", freshFolder(EmbeddedStore.layerWith), 10)

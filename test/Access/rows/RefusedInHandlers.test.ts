@@ -1,6 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger, References, Schema } from "effect"
-import { Anonymous, Authenticated, KernelEngine, Model, Repository, Resource, Role, Service } from "../../src/index.ts"
+import {
+  Anonymous,
+  Authenticated,
+  KernelEngine,
+  Model,
+  Repository,
+  Resource,
+  Role,
+  Service
+} from "../../../src/index.ts"
 
 class Invoice extends Model.Class<Invoice>()("Invoice", { id: Model.id(), text: Schema.String }) {}
 

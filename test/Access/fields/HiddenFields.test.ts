@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, Schema } from "effect"
-import { Anonymous, Jwt, KernelApi, KernelEngine, Model, Resource, Role } from "../../src/index.ts"
-import { shop } from "../support/tokens.ts"
+import { Anonymous, Jwt, KernelApi, KernelEngine, Model, Resource, Role } from "../../../src/index.ts"
+import { shop } from "../../support/tokens.ts"
 
 class Address extends Model.Class<Address>()("Address", { city: Schema.String, phone: Schema.String }) {}
 

@@ -78,7 +78,7 @@ const started = (store: FreshStore) =>
     return { as, baseUrl, counted }
   })
 
-export const callerRulesContract = (name: string, store: FreshStore) =>
+export const handlerRowsContract = (name: string, store: FreshStore) =>
   describe(`Rules of a caller / ${name}`, () => {
     it.effect("let a hook read what the caller may read, whatever the request writes", () =>
       Effect.gen(function*() {

@@ -1,8 +1,8 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, type Layer, Schema } from "effect"
-import { type DocumentStore, EmbeddedStore, KernelEngine, Model, Resource, Role } from "../../src/index.ts"
-import { freshFolder } from "../support/folders.ts"
-import { onMongo } from "../support/mongo.ts"
+import { type DocumentStore, EmbeddedStore, KernelEngine, Model, Resource, Role } from "../../../src/index.ts"
+import { freshFolder } from "../../support/folders.ts"
+import { onMongo } from "../../support/mongo.ts"
 
 class Note extends Model.Class<Note>()("Note", { id: Model.id(), owner: Schema.String }) {}
 
