@@ -7,9 +7,9 @@ process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.c
 
 // They measure turns of the loop, or what a program does in a time: no file before them may leave anything in the process.
 const measuring = [
-  "test/Repository/EmbeddedStoreLong*.test.ts",
-  "test/Repository/EmbeddedStoreHostile.test.ts",
-  "test/Repository/HostilePipelines*.test.ts",
+  "test/Repository/behaviour/EmbeddedStoreLong*.test.ts",
+  "test/Repository/behaviour/EmbeddedStoreHostile.test.ts",
+  "test/Repository/behaviour/HostilePipelines*.test.ts",
   "test/Repository/storage/memory/shardedMap.test.ts"
 ]
 

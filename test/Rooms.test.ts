@@ -157,3 +157,16 @@ const partsOf = (name: string): readonly [folder: string, room: string] => {
   const at = name.indexOf("/")
   return [name.slice(0, at), name.slice(at + 1)]
 }
+
+describe("The tests", () => {
+  it("of a module are at its path, and others in folders of their own", () => {
+    const tests = fs.readdirSync(path.join(root, "test"), { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".test.ts") && file.includes(path.sep))
+      .filter((file) => !file.split(path.sep).some((folder) => folder === "behaviour" || folder === "examples"))
+    assert.isAbove(tests.length, 100)
+    const misplaced = tests.filter((file) =>
+      !fs.existsSync(path.join(root, "src", file.replace(/\.test\.ts$/u, ".ts")))
+    )
+    assert.deepStrictEqual(misplaced, [])
+  })
+})

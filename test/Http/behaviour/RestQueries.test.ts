@@ -1,0 +1,13 @@
+import { EmbeddedStore } from "../../../src/index.ts"
+import { freshFolder } from "../../support/folders.ts"
+import { onMongo } from "../../support/mongo.ts"
+import { aggregationContract } from "../contracts/aggregation.ts"
+import { queriesContract } from "../contracts/queries.ts"
+
+queriesContract("memory", EmbeddedStore.layerMemory)
+queriesContract("embedded", freshFolder(EmbeddedStore.layerWith))
+onMongo("on a server", (layer) => queriesContract("mongodb", layer))
+
+aggregationContract("memory", EmbeddedStore.layerMemory)
+aggregationContract("embedded", freshFolder(EmbeddedStore.layerWith))
+onMongo("on a server", (layer) => aggregationContract("mongodb", layer))

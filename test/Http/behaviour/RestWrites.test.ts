@@ -1,0 +1,13 @@
+import { EmbeddedStore } from "../../../src/index.ts"
+import { freshFolder } from "../../support/folders.ts"
+import { onMongo } from "../../support/mongo.ts"
+import { preconditionsContract } from "../contracts/preconditions.ts"
+import { writesContract } from "../contracts/writes.ts"
+
+writesContract("memory", EmbeddedStore.layerMemory)
+writesContract("embedded", freshFolder(EmbeddedStore.layerWith))
+onMongo("on a server", (layer) => writesContract("mongodb", layer))
+
+preconditionsContract("memory", EmbeddedStore.layerMemory)
+preconditionsContract("embedded", freshFolder(EmbeddedStore.layerWith))
+onMongo("on a server", (layer) => preconditionsContract("mongodb", layer))
