@@ -12,6 +12,8 @@ type Headers = { readonly [name: string]: string }
 
 /**
  * Answers preflight requests, and lets scripts of allowed origins read responses. `schemes` have the headers of credentials.
+ * `HttpMiddleware.cors` of Effect answers each `OPTIONS`, also one that is no preflight and has an `Allow` to tell, and it sends a
+ * single allowed origin to requests of all others.
  *
  * @internal
  */
