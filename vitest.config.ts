@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os"
 import { join } from "node:path"
 import { defineConfig } from "vitest/config"
 import StoreReporter from "./test/support/storeReporter.ts"
@@ -22,15 +23,26 @@ export default defineConfig({
   test: {
     globalSetup: ["test/support/mongoGlobalSetup.ts"],
     reporters: ["default", new StoreReporter()],
-    // One more than the default, which leaves a processor to the main thread. With more, tests that measure turns get longer ones.
-    maxWorkers: "100%",
     projects: [
-      // The files of a worker share what they load, which is compiled and warm for most of them.
+      // The files of a worker share what they load, which is compiled and warm for most of them. Many of them wait for
+      // processes and sockets, so there is one worker more than processors.
       {
         ...resolved,
-        test: { ...timeouts, name: "tests", include: ["test/**/*.test.ts"], exclude: measuring, isolate: false }
+        test: {
+          ...timeouts,
+          name: "tests",
+          include: ["test/**/*.test.ts"],
+          exclude: measuring,
+          isolate: false,
+          maxWorkers: availableParallelism() + 1,
+          sequence: { groupOrder: 0 }
+        }
       },
-      { ...resolved, test: { ...timeouts, name: "measurements", include: measuring } }
+      // With more workers than processors, the turns of the loop that they measure would be longer.
+      {
+        ...resolved,
+        test: { ...timeouts, name: "measurements", include: measuring, maxWorkers: "100%", sequence: { groupOrder: 1 } }
+      }
     ],
     coverage: { provider: "v8", include: ["src/**"], reporter: ["text-summary"] }
   }

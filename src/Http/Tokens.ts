@@ -33,15 +33,15 @@ import { tooManyRequests } from "./messages/message.ts"
 import * as Service from "./Service.ts"
 import {
   description,
-  type Grant,
   InvalidGrant,
   InvalidRequest,
+  type TokenRequest,
   type TokenResponse,
   UnsupportedGrantType
 } from "./TokensApi.ts"
 
 export { isLive, type Issued, Lifetimes, refresh, revoke, signIn, signOut } from "../Security/SignIns.ts"
-export { Grant, InvalidGrant, InvalidRequest, TokenResponse, UnsupportedGrantType } from "./TokensApi.ts"
+export { InvalidGrant, InvalidRequest, TokenRequest, TokenResponse, UnsupportedGrantType } from "./TokensApi.ts"
 
 /**
  * The service. Its paths do not have the segment of its name. `TokensApi` has its description, for clients and browsers.
@@ -114,7 +114,7 @@ const noStore: Effect.Effect<void, never, HttpServerRequest.HttpServerRequest> =
 const missing = (parameter: string) =>
   new InvalidRequest({ message: `The parameter ${parameter} is missing`, parameter })
 
-const granted = Effect.fnUntraced(function*(grant: typeof Grant.Type) {
+const granted = Effect.fnUntraced(function*(grant: typeof TokenRequest.Type) {
   switch (grant.grant_type) {
     case "password": {
       if (grant.username === undefined) return yield* missing("username")

@@ -63,17 +63,17 @@ export class UnsupportedGrantType extends ServiceError<UnsupportedGrantType>()("
 }) {}
 
 /**
- * What callers send for tokens.
+ * What callers send for tokens (RFC 6749, section 4.3.2, and section 6).
  *
  * @category schemas
  * @since 0.1.0
  */
-export const Grant = Schema.Struct({
+export const TokenRequest = Schema.Struct({
   grant_type: Schema.optionalKey(Schema.String),
   username: Schema.optionalKey(Schema.String),
   password: Schema.optionalKey(Schema.Redacted(Schema.String)),
   refresh_token: Schema.optionalKey(Schema.Redacted(Schema.String))
-}).annotate({ identifier: "Grant" })
+}).annotate({ identifier: "TokenRequest" })
 
 /**
  * The tokens that a caller gets (RFC 6749, section 5.1).
@@ -99,7 +99,7 @@ export const description = Service.describe("TokenService")
   .operation("token", {
     path: "/token",
     anonymous: true,
-    payload: Grant,
+    payload: TokenRequest,
     form: true,
     success: TokenResponse,
     error: [InvalidGrant, InvalidRequest, UnsupportedGrantType, TooManyRequests],
