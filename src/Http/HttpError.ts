@@ -358,6 +358,7 @@ function responseOf<S extends Schema.Top & (new(fields: never) => HttpError), co
     Schema.decodeTo(Schema.toType(error), {
       // `message` and `more` are the fields of the class, which the type of its constructor does not express.
       decode: SchemaGetter.transform((fields) => new error(fields as never) as S["Type"]),
+      // It has the keys of `body`, with the values of the class.
       encode: SchemaGetter.transform((value) =>
         Object.fromEntries([
           ["_type", "ErrorMessage"],

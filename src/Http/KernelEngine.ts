@@ -474,6 +474,7 @@ const makeEngine = (parts: Parts): never => {
       })
     }
   }
+  // It has every member of an engine, whose types follow from the registrations.
   return engine as never
 }
 

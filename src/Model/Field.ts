@@ -400,6 +400,7 @@ export const field = <S extends Schema.Top, const O extends Field.Options<S["Typ
     ...(validators ?? []) as ReadonlyArray<(self: Field.Input) => Field.Input>,
     isRequired || byDefault !== undefined ? undefined : optional,
     generator && generated(generator),
+    // A default has the type of the field, and a function makes one.
     byDefault === undefined
       ? undefined
       : withDefault(typeof byDefault === "function" ? byDefault as never : () => byDefault as never),
@@ -407,5 +408,6 @@ export const field = <S extends Schema.Top, const O extends Field.Options<S["Typ
     others.readOnly === true ? readOnly : undefined,
     omit === true ? omitted : undefined
   ]
+  // `FromOptions` says what the steps make of the schema.
   return steps.reduce<Field.Input>((self, step) => step === undefined ? self : step(self), schema) as never
 }
