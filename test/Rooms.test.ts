@@ -58,7 +58,7 @@ describe("The rooms of src", () => {
     assert.deepStrictEqual(wrong, [])
   })
 
-  it("may be imported as the table says and in no other direction, types included", { timeout: 60_000 }, () => {
+  it("may be imported as the table says and in no other direction, types included", () => {
     const rooms = [...files.keys()]
     const tree = new Map([...files].map(([from, file]) => [
       file,
@@ -76,7 +76,7 @@ describe("The rooms of src", () => {
     assert.deepStrictEqual(wrong, [])
   })
 
-  it("that clients load import no store and nothing of Node", { timeout: 60_000 }, () => {
+  it("that clients load import no store and nothing of Node", () => {
     const rooms = folders["Http"]!.rooms
     const portable = Object.entries(rooms).filter(([, { isPortable }]) => isPortable === true).map(([room]) => room)
     assert.deepStrictEqual(portable, [
@@ -109,7 +109,7 @@ describe("The rooms of src", () => {
     assert.deepStrictEqual(rejected.toSorted(), expected.toSorted())
   })
 
-  it("have no cycle of imports, not even of types", { timeout: 60_000 }, () => {
+  it("have no cycle of imports, not even of types", () => {
     const [one, other] = ["src/Model/shape/aModule.ts", "src/Model/shape/another.ts"]
     const found = lint(
       new Map([

@@ -58,8 +58,7 @@ describe("a circuit breaker", () => {
             `seed ${seed}`
           )
         }
-      }).pipe(silent),
-    60_000
+      }).pipe(silent)
   )
 
   it.effect("refuses calls while it is open: they fail with a CircuitOpenError, and nothing runs", () =>

@@ -511,7 +511,6 @@ describe("KernelConfig / in a process", () => {
         const lines = program.output().trim().split("\n")
         assert.strictEqual(lines.length, 1)
         assert.include(lines[0] ?? "", "The configuration is wrong: appkernel.server.port in ")
-      }),
-    30_000
+      })
   )
 })

@@ -74,7 +74,7 @@ describe("KernelServer / a process that is stopped", () => {
       assert.strictEqual(headers.connection, "close")
       assert.strictEqual(yield* service.ended, 0)
       agent.destroy()
-    }), 30_000)
+    }))
 
   it.live(
     "closes idle connections at once, and those that never sent anything after a moment",
@@ -106,8 +106,7 @@ describe("KernelServer / a process that is stopped", () => {
         assert.notInclude(service.output(), "Cut the requests")
         silent.destroy()
         agent.destroy()
-      }),
-    30_000
+      })
   )
 
   it.live("exits with 0 as well when it is stopped before its start is complete", () =>
@@ -120,7 +119,7 @@ describe("KernelServer / a process that is stopped", () => {
         yield* printed(service, "the start is stuck")
         assert.strictEqual((yield* ending(service, signal)).code, 0)
       }
-    }), 30_000)
+    }))
 
   it.live("cuts off requests that exceed the shutdown timeout", () =>
     Effect.gen(function*() {
@@ -138,7 +137,7 @@ describe("KernelServer / a process that is stopped", () => {
         code: 503,
         message: "The service is shutting down: the request took too long"
       }])
-    }), 30_000)
+    }))
 
   it.live(
     "responds to requests that arrived while it was busy, on new connections and on idle ones",
@@ -162,8 +161,7 @@ describe("KernelServer / a process that is stopped", () => {
         )
         assert.strictEqual(yield* service.ended, 0)
         agent.destroy()
-      }),
-    30_000
+      })
   )
 
   it.live("responds to requests that arrive later on connections that were open before", () =>
@@ -180,7 +178,7 @@ describe("KernelServer / a process that is stopped", () => {
       const unlike = answers.filter((text) => !/^HTTP\/1\.1 200 [^]*\r\nConnection: close\r\n/u.test(text))
       assert.deepStrictEqual(unlike, [])
       assert.strictEqual(yield* service.ended, 0)
-    }), 30_000)
+    }))
 
   it.live("responds to every request of thousands of new connections, on a busy machine", () =>
     Effect.gen(function*() {
@@ -202,7 +200,7 @@ describe("KernelServer / a process that is stopped", () => {
         assert.sameMembers([...counts.keys()], [200, "ECONNREFUSED"], JSON.stringify([...counts]))
         assert.strictEqual(yield* service.ended, 0)
       }
-    }), 120_000)
+    }))
 
   it.live("ends at once at the second signal, with its number", () =>
     Effect.gen(function*() {
@@ -218,7 +216,7 @@ describe("KernelServer / a process that is stopped", () => {
         assert.isBelow(second.millis, 1_000)
         assert.isString(yield* Effect.promise(() => stuck))
       }
-    }), 30_000)
+    }))
 
   it.live(
     "logs its configuration first, and its address last, when it accepts requests",
@@ -230,8 +228,7 @@ describe("KernelServer / a process that is stopped", () => {
         const began = said.findIndex((line) => line.includes("began"))
         assert.match(said[0] ?? "", /^There is no configuration file .*\/test\/support\/cfg\.yml or .*\/cfg\.yml: /)
         assert.strictEqual(said[began === -1 ? said.length - 1 : began - 1], `Listening on http://127.0.0.1:${port}`)
-      }),
-    30_000
+      })
   )
 
   it.live.runIf(process.platform === "linux")(
@@ -245,8 +242,7 @@ describe("KernelServer / a process that is stopped", () => {
           service.output(),
           "Can't write the log to /proc/x/y.log: ENOENT: no such file or directory, mkdir"
         )
-      }),
-    30_000
+      })
   )
 
   it.live("fails to start with one clear line when the port is in use", () =>
@@ -257,7 +253,7 @@ describe("KernelServer / a process that is stopped", () => {
       const lines = complaintsOf(second)
       assert.strictEqual(lines.length, 1)
       assert.include(lines[0] ?? "", `Can't listen on 127.0.0.1:${port}: the port is in use`)
-    }), 30_000)
+    }))
 })
 
 const connection = (port: number): Effect.Effect<Socket> =>
@@ -338,7 +334,7 @@ describe("KernelServer / invalid requests", () => {
       }
       const smuggled = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
       assert.deepStrictEqual(messageOf(yield* exchange(port, smuggled)), expected)
-    }), 15_000)
+    }))
 
   it.live(
     "responds with an error message to headers that are too large, while more of them arrive",
@@ -350,8 +346,7 @@ describe("KernelServer / invalid requests", () => {
         const many = Array.from({ length: 50_000 }, (_, i) => `X-${i}: ${i}\r\n`).join("")
         const flood = yield* exchange(port, `GET / HTTP/1.1\r\nHost: a\r\n${many}\r\n`)
         assert.deepStrictEqual(messageOf(flood), error(431, "The head of the request is too large"))
-      }),
-    15_000
+      })
   )
 
   it.live(
@@ -365,8 +360,7 @@ describe("KernelServer / invalid requests", () => {
         assert.deepStrictEqual(messageOf(expecting), error(417, "The server can't do what the Expect header asks for"))
         const old = yield* exchange(port, "GET / HTTP/1.0\r\n\r\n")
         assert.include(old, "200 OK")
-      }),
-    15_000
+      })
   )
 
   it.live("cuts headers or a body that arrive byte by byte, with a 408", () =>
@@ -384,7 +378,7 @@ describe("KernelServer / invalid requests", () => {
       assert.deepStrictEqual(messageOf(body), expected)
       assert.deepStrictEqual(messageOf(silence), expected)
       assert.strictEqual(answerOf(served).body, "served")
-    }), 15_000)
+    }))
 
   it.live("closes after a response that invalid bytes follow", () =>
     Effect.gen(function*() {
@@ -393,7 +387,7 @@ describe("KernelServer / invalid requests", () => {
       const [first = "", second = ""] = answer.split("served")
       assert.include(first, "200 OK")
       assert.deepStrictEqual(messageOf(second), error(400, "The request is not valid HTTP"))
-    }), 15_000)
+    }))
 })
 
 describe("KernelServer / addresses", () => {

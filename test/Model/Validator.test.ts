@@ -234,7 +234,7 @@ describe("Validator.email", () => {
       for (const long of [`${"a".repeat(100_000)}@${"a.".repeat(50_000)}`, "a.".repeat(100_000), "a".repeat(200_000)]) {
         assert.deepStrictEqual(yield* problemsOf(email, long), ["Email must be an e-mail address"])
       }
-    }), 1000)
+    }))
 })
 
 describe("Validator.past and Validator.future", () => {

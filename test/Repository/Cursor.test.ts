@@ -167,5 +167,5 @@ it.effect.prop(
         assert.deepStrictEqual(back, all.slice(0, place).toReversed())
       }
     }).pipe(Effect.provide(EmbeddedStore.layerMemory, { local: true })),
-  { timeout: 60_000, arbitrary: { runs: 300 } }
+  { arbitrary: { runs: 300 } }
 )

@@ -210,8 +210,7 @@ describe("EmbeddedStore and other processes / embedded", () => {
               assert.strictEqual(duplicate._tag, "DuplicateKey")
             }))
         }
-      }),
-    60_000
+      })
   )
 
   it.effect.runIf(process.platform !== "win32")("continues after the disk was full", () =>
@@ -236,7 +235,7 @@ describe("EmbeddedStore and other processes / embedded", () => {
       assert.strictEqual(said.get("again"), "again 3")
       assert.isTrue(said.has("done"))
       assert.strictEqual(yield* inFolder(folder, (store) => store.count("others", {})), 3)
-    }), 60_000)
+    }))
 })
 
 for (
@@ -368,8 +367,7 @@ for (
           }))
           assert.deepStrictEqual([error, attempts], ["mine", 6])
           assert.deepStrictEqual(waits.map((wait) => wait >= 0.9), [false, false, false, true, false])
-        }),
-      20_000
+        })
     )
 
     it.effect("swaps unique values in concurrent transactions", () =>
@@ -403,7 +401,7 @@ for (
         const found = yield* store.find("swapped", { sort: { _id: 1 } })
         assert.deepStrictEqual(found.map(({ _id }) => _id), ids)
         assert.sameMembers(found.map(({ code }) => code), ids.map((id) => `code ${id}`))
-      }), 60_000)
+      }))
 
     it.effect("reads a stream as it is pulled, without a read transaction held open", () =>
       Effect.gen(function*() {

@@ -357,5 +357,5 @@ it.effect.prop(
         )
       }
     }).pipe(Effect.provide(EmbeddedStore.layerMemory, { local: true })),
-  { timeout: 60_000, arbitrary: { runs: 300 } }
+  { arbitrary: { runs: 300 } }
 )

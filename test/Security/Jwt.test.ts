@@ -184,7 +184,7 @@ describe("Jwt", () => {
       }).pipe(Effect.provide(shop(algorithm))))
   }
 
-  it("loads jose with its layer, and not with the package", { timeout: 30_000 }, () => {
+  it("loads jose with its layer, and not with the package", () => {
     const index = path.join(import.meta.dirname, "../../src/index.ts")
     const program = `
       import module from "node:module"

@@ -40,7 +40,7 @@ describe("the quickstart", () => {
       const { body } = yield* send(`${notes}/${created.body.result}`)
       assert.deepStrictEqual([body.text, body.tags], ["buy milk", []])
       assert.strictEqual((yield* post(notes, { text: "" })).status, 400)
-    }), 60_000)
+    }))
 })
 
 describe("the bookings", () => {
@@ -76,7 +76,7 @@ describe("the bookings", () => {
       assert.strictEqual((yield* post(bookings, slot)).status, 201)
       const nowhere = yield* post(bookings, { room: "R-none", title: "Review", from: day(10), to: day(11) })
       assert.strictEqual(nowhere.status, 404)
-    }), 60_000)
+    }))
 
   it.live(
     "moves and cancels bookings, unless the room is taken or the booking has begun",
@@ -105,8 +105,7 @@ describe("the bookings", () => {
         })
         const begun = yield* send(`${bookings}/${past.result}`, { method: "DELETE" })
         assert.deepStrictEqual([begun.status, begun.body.error], [409, "AlreadyBegun"])
-      }),
-    60_000
+      })
   )
 })
 
@@ -124,7 +123,7 @@ describe("the contract", () => {
       ])
       const { body } = yield* send(`${base}/openapi.json`)
       assert.property(body.paths, "/api/v1/boards/{board}/progress")
-    }), 60_000)
+    }))
 })
 
 describe("the link shortener", () => {
@@ -142,7 +141,7 @@ describe("the link shortener", () => {
       assert.deepStrictEqual([unknown.status, unknown.body.error], [404, "UnknownLink"])
       const wrong = yield* post(`${base}/links`, { url: "javascript:alert(1)" })
       assert.deepStrictEqual([wrong.status, wrong.body.errors[0].validator], [400, "WebAddress"])
-    }), 60_000)
+    }))
 
   it.live("redirects unknown codes to the address that its partner knows", () =>
     Effect.gen(function*() {
@@ -154,7 +153,7 @@ describe("the link shortener", () => {
       assert.strictEqual((yield* send(`${base}/none`)).status, 404)
       const alone = yield* started("shortener", { SHORTENER_PARTNER: `http://127.0.0.1:${yield* freePort}` })
       assert.strictEqual((yield* send(`${alone}/none`)).status, 502)
-    }), 60_000)
+    }))
 
   it.live("fails to start when the program's own configuration is invalid", () =>
     Effect.gen(function*() {
@@ -165,7 +164,7 @@ describe("the link shortener", () => {
       assert.strictEqual(yield* program.ended, 1)
       assert.match(program.output(), /shortener_partner: .*URL/iu)
       assert.notInclude(program.output(), "Listening")
-    }), 60_000)
+    }))
 })
 
 describe("the invoices", () => {
@@ -188,7 +187,7 @@ describe("the invoices", () => {
       assert.strictEqual(table.headers.get("content-type"), "text/csv; charset=utf-8")
       const line = `"${body.result}","ACME, ""Inc.""","1200","0"`
       assert.strictEqual(table.body, `id,customer,cents,paid\r\n${line}\r\n`)
-    }), 60_000)
+    }))
 
   it.live("keep a scan when it is complete, and nothing of one that is too large or cut", () =>
     Effect.gen(function*() {
@@ -218,7 +217,7 @@ describe("the invoices", () => {
       socket.destroy()
       yield* until(() => stored().length === 1)
       assert.deepStrictEqual(stored(), [[id, 60_000]])
-    }), 60_000)
+    }))
 
   it.live("are paid once by a payment that is reported several times, with a signature", () =>
     Effect.gen(function*() {
@@ -241,5 +240,5 @@ describe("the invoices", () => {
       assert.strictEqual((yield* send(`${base}/invoices/${invoice}`)).body.paid, 500)
       assert.strictEqual((yield* report("{")).status, 400)
       assert.strictEqual((yield* send(`${base}/payments`, { method: "POST", body: text })).status, 415)
-    }), 60_000)
+    }))
 })

@@ -167,7 +167,7 @@ describe("the first start of the shop / embedded", () => {
       const log = readFileSync(file, "utf8")
       assert.include(log, "Listening on")
       assert.notInclude(log, shown)
-    }), 60_000)
+    }))
 
   it.live("takes a configured password, which is long enough, and shows none", () =>
     Effect.gen(function*() {
@@ -181,7 +181,7 @@ describe("the first start of the shop / embedded", () => {
       assert.strictEqual((yield* request(`${base}/orders`, { headers })).status, 200)
       assert.notInclude(program.output(), password)
       assert.notInclude(program.output(), "The administrator is")
-    }), 60_000)
+    }))
 
   it.live("prints commands that work as they are, a sign-in included", () =>
     Effect.gen(function*() {
@@ -195,7 +195,7 @@ describe("the first start of the shop / embedded", () => {
       assert.strictEqual(schema.title, "Product")
       assert.strictEqual(created._type, "OperationResult")
       assert.deepStrictEqual(users._items.map(({ id }: { id: string }) => id), [created.result])
-    }), 60_000)
+    }))
 
   it.live(
     "by npm, killed with its processes, leaves what the next one needs: users, and keys that tokens verify with",
@@ -221,8 +221,7 @@ describe("the first start of the shop / embedded", () => {
         const { body: after } = yield* request(`${base}/users?page_size=1000`, { headers })
         assert.deepStrictEqual(after, before)
         assert.notInclude(second.output(), "The administrator is")
-      }),
-    120_000
+      })
   )
 })
 
@@ -301,14 +300,13 @@ describe("the shop / embedded", () => {
         process.kill(-(first.program.process.pid ?? 0), "SIGKILL")
         const second = yield* startShop()
         yield* buys(second.base)
-      }),
-    120_000
+      })
   )
 
   it.live("serves its resources, and keeps them over a restart", () =>
     Effect.gen(function*() {
       yield* serves({ APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data") })
-    }), 60_000)
+    }))
 
   it.live(
     "describes its models: by JSON schema, for MongoDB as well, and with labels in English and German",
@@ -346,8 +344,7 @@ describe("the shop / embedded", () => {
             ["Unique", "Schlagwörter: kein Eintrag zweimal erlaubt"]
           ]
         )
-      }),
-    60_000
+      })
   )
 
   it.live("keeps every acknowledged write when it is killed", () =>
@@ -379,7 +376,7 @@ describe("the shop / embedded", () => {
       for (const id of answered) {
         assert.strictEqual((yield* request(`${second.base}/users/${id}`, first)).status, 200)
       }
-    }), 60_000)
+    }))
 
   it.live("fails to start with a one-line error when the port is in use", () =>
     Effect.gen(function*() {
@@ -396,7 +393,7 @@ describe("the shop / embedded", () => {
       const lines = failuresOf(program)
       assert.strictEqual(lines.length, 1)
       assert.include(lines[0] ?? "", `Can't listen on 127.0.0.1:${port}: the port is in use`)
-    }), 60_000)
+    }))
 
   it.live("fails to start with a one-line error when the folder is not writable", () =>
     Effect.gen(function*() {
@@ -410,7 +407,7 @@ describe("the shop / embedded", () => {
       const lines = failuresOf(program)
       assert.strictEqual(lines.length, 1)
       assert.include(lines[0] ?? "", path)
-    }), 60_000)
+    }))
 
   it.live(
     "ends the start with one clear line when a value of the configuration is wrong",
@@ -422,8 +419,7 @@ describe("the shop / embedded", () => {
         const lines = failuresOf(program)
         assert.strictEqual(lines.length, 1)
         assert.include(lines[0] ?? "", "The configuration is wrong: APPKERNEL_SERVER_PORT")
-      }),
-    60_000
+      })
   )
 })
 
@@ -441,7 +437,7 @@ describe("the shop / mongodb", () => {
       assert.strictEqual(lines.length, 1)
       assert.include(lines[0] ?? "", `127.0.0.1:${port}`)
       assert.notInclude(program.output(), "canary-password")
-    }), 60_000)
+    }))
 })
 
 onMongo("the shop on a server / mongodb", (_, server) => {
@@ -453,5 +449,5 @@ onMongo("the shop on a server / mongodb", (_, server) => {
         // The keys are there.
         APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data")
       })
-    }), 60_000)
+    }))
 })

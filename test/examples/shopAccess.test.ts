@@ -149,7 +149,7 @@ const suite = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, 
           const replies = yield* Effect.forEach(Object.values(shop.callers), (call) => call(line, body?.()))
           assert.deepStrictEqual(replies.map(({ status }) => status), [...expected], line)
         }
-      }), 60_000)
+      }))
 
     it.live("hides what products cost, and everything of others", () =>
       Effect.gen(function*() {
@@ -190,7 +190,7 @@ const suite = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, 
           (yield* users.ben(`GET /api/v1/orders/${order}`)).body.message,
           (yield* users.ben("GET /api/v1/orders/O-none")).body.message.replace("O-none", order)
         )
-      }), 60_000)
+      }))
 
     it.live(
       "names the fields that only the administrator writes, and lets nobody take an account over",
@@ -209,8 +209,7 @@ const suite = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, 
           const { body } = yield* admin(`GET /api/v1/users/${ann.id}`)
           assert.deepStrictEqual([body.name, body.roles, body.version], ["ann", ["user"], 1])
           assert.strictEqual((yield* admin("GET /api/v1/users")).body._items.length, 3)
-        }),
-      60_000
+        })
     )
   })
 

@@ -65,8 +65,7 @@ describe("The shop, with its payments taken by another process", () => {
         assert.deepStrictEqual([methods.status, methods.body._items], [200, ["card", "invoice"]])
         const order = yield* request(base, `GET /api/v1/orders/${second.order}`, undefined, headers)
         assert.deepStrictEqual([order.status, order.body.state], [200, "paying"])
-      }),
-    90_000
+      })
   )
 })
 

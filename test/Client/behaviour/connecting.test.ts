@@ -100,5 +100,5 @@ describe.runIf(process.platform === "linux")("Connections that are not complete"
       const program = yield* runProgram("test/support/connectingProgram.ts", { URL: service.url, CALLS: "20" })
       yield* printed(program, "Timeout")
       assert.strictEqual(yield* Effect.timeout(program.ended, "10 seconds"), 0)
-    }), 60_000)
+    }))
 })

@@ -165,7 +165,6 @@ describe("downloadTo", () => {
         const [failure = "", ...others] = program.output().trim().split("\n")
         assert.match(failure, /^PlatformError: .*writeAll.*the disk is full.*no space left on device/iu)
         assert.deepStrictEqual(others, ["filler", path.join(folder, "small"), "filler,small"])
-      }),
-    60_000
+      })
   )
 })

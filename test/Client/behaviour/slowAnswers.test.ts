@@ -52,7 +52,7 @@ describe("Bodies that come slowly", () => {
         NODE_OPTIONS: "--max-old-space-size=128"
       })
       yield* printed(program, `Received ${total}`)
-    }), 60_000)
+    }))
 
   it.effect.prop(
     "are joined to the same bytes",
@@ -116,8 +116,7 @@ describe("Bodies that come slowly", () => {
           })
           yield* Fiber.interrupt(probe)
         }
-      }).pipe(quietly),
-    20_000
+      }).pipe(quietly)
   )
 
   it.live("of an error end after a time, with the status that their head has", () =>
@@ -149,8 +148,7 @@ describe("Uploads", () => {
           assert.deepStrictEqual(yield* proxy.wrap(path).get(), [200, { result: text }])
         }
         assert.isBelow(service.connections(), 3)
-      }).pipe(quietly),
-    20_000
+      }).pipe(quietly)
   )
 
   it.live(
@@ -182,8 +180,7 @@ describe("Uploads", () => {
         }
         // None is lost; the first may not be free yet when the second call begins.
         assert.isBelow(service.connections(), 3)
-      }).pipe(quietly),
-    20_000
+      }).pipe(quietly)
   )
 
   it.effect.prop(
@@ -262,8 +259,7 @@ describe("A call that this process can't make", () => {
           )
           yield* printed(program, "TooManyFiles, then answered")
         }
-      }),
-    60_000
+      })
   )
 
   it.live(
@@ -279,8 +275,7 @@ describe("A call that this process can't make", () => {
       }).pipe(
         Effect.provide(HttpClientFactory.layerWith({ connect: { ca: certificate } })),
         Effect.provideService(References.MinimumLogLevel, "None")
-      ),
-    20_000
+      )
   )
 })
 

@@ -93,7 +93,6 @@ inBrowser("Cors / browser", (open) => {
           "TooManyRequests",
           `429 retry-after ${limits}`
         ], problems.join("\n"))
-      }),
-    60_000
+      })
   )
 })

@@ -36,7 +36,6 @@ onMongo("A frozen server / mongodb", (_, server) => {
             assert.strictEqual(answer._tag === "Some" ? answer.value.status : "no answer", 503, path)
           }
         }).pipe(Effect.provide(serving(engine, store).pipe(Layer.provide(Layer.succeed(KernelConfig.Limits, limits)))))
-      }),
-    90_000
+      })
   )
 })

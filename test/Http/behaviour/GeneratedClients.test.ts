@@ -28,7 +28,7 @@ const execute = promisify(execFile)
 /** What a program prints; when it fails, what it complains of. */
 const run = (program: string, args: ReadonlyArray<string>, cwd: string) =>
   Effect.promise(() =>
-    execute(program, args, { cwd, timeout: 100_000 }).then(
+    execute(program, args, { cwd, timeout: 240_000 }).then(
       ({ stdout }) => stdout,
       (error: { readonly stdout?: string; readonly stderr?: string }) => {
         throw new Error(`${program} ${args.join(" ")}: ${error.stdout ?? ""}${error.stderr ?? ""}`)
@@ -131,7 +131,7 @@ describe("Clients that are generated from the document", () => {
 
 const typescriptCalls = `
 import createClient from "openapi-fetch"
-import type { paths } from "../schema.js"
+import type { paths } from "./schema.js"
 
 const client = createClient<paths>({
   baseUrl: process.argv[2] ?? "",
@@ -332,7 +332,7 @@ asked("GET /api/v2/users", users_v2_list.sync_detailed(client=client, page=1, pa
 asked("GET /api/v2/users/{user_id}", users_v2_get.sync_detailed(second.id, client=client))
 
 # tokens
-grant = m.Grant(grant_type="password", username="pia@example.com", password="a longer secret")
+grant = m.TokenRequest(grant_type="password", username="pia@example.com", password="a longer secret")
 issued = asked("POST /api/v1/token", tokens_token.sync_detailed(client=client, body=grant))
 revocation = m.Revocation(token=issued.access_token)
 asked("POST /api/v1/token/revoke", tokens_revoke.sync_detailed(client=client, body=revocation))

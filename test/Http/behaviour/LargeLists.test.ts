@@ -200,7 +200,7 @@ describe("A process with little memory", () => {
       // They ask for 240 MB. Both limits leave a lot of room.
       assert.isBelow(own, 300)
       assert.isBelow(held, 500)
-    }), 60_000)
+    }))
 })
 
 describe("A sort without an index", () => {

@@ -62,5 +62,5 @@ onMongo("A service with a frozen server / mongodb", (_, server) => {
         }),
         service
       )
-    }), 60_000)
+    }))
 })

@@ -188,7 +188,7 @@ describe("KernelLogger / the file", () => {
           .map((name) => readFileSync(name, "utf8")).join("")
         if (count > 0) assert.include(last, "19 xxx")
       }
-    }), 15_000)
+    }))
 
   it.live("fails the start with the file and the reason if it can't be opened", () =>
     Effect.gen(function*() {
@@ -240,8 +240,7 @@ describe("KernelLogger / the file", () => {
         )
         assert.strictEqual(yield* program.ended, 0, program.output())
         assert.deepStrictEqual(JSON.parse(program.output()), { failures: 1, cut: 1, after: 10 })
-      }),
-    30_000
+      })
   )
 })
 
@@ -279,7 +278,6 @@ describe("KernelLogger / a service", () => {
         )
         assert.include(text, "Stopping")
         assert.notInclude(text + program.output(), "canary")
-      }),
-    30_000
+      })
   )
 })

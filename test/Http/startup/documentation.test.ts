@@ -115,8 +115,7 @@ inBrowser("Documentation / browser", (open) => {
           assert.include(sample, "\"AAA-0000\"")
           assert.notInclude(sample, "\"id\"")
           assert.deepStrictEqual(problems, [])
-        }),
-      60_000
+        })
     )
   })
 
@@ -158,7 +157,7 @@ inBrowser("Documentation / browser", (open) => {
       yield* Effect.promise(() => page.locator(".btn-done").first().click())
       assert.include(yield* call(/^200/u), jane.id)
       assert.deepStrictEqual(problems, [])
-    }), 60_000)
+    }))
 
   it.live("/redoc shows the schemes, and who may call what", () =>
     Effect.gen(function*() {
@@ -172,7 +171,7 @@ inBrowser("Documentation / browser", (open) => {
         assert.include(text, shown)
       }
       assert.deepStrictEqual(problems, [])
-    }), 60_000)
+    }))
 
   it.layer(served)("pages", (it) => {
     it.effect("/docs shows every operation, and executes one", () =>
@@ -192,7 +191,7 @@ inBrowser("Documentation / browser", (open) => {
         assert.deepStrictEqual(problems, [])
         assert.deepStrictEqual(requests.filter((url) => new URL(url).origin !== origin), [])
         assert.include(requests, `${origin}/openapi.json`)
-      }), 60_000)
+      }))
 
     it.effect("/redoc shows every operation, and finds one", () =>
       Effect.gen(function*() {
@@ -207,7 +206,7 @@ inBrowser("Documentation / browser", (open) => {
         assert.include(yield* Effect.promise(() => found.innerText()), "Replace a User")
         assert.deepStrictEqual(problems, [])
         assert.deepStrictEqual(requests.filter((url) => new URL(url).origin !== origin), [])
-      }), 60_000)
+      }))
 
     it.effect("pages work with a trailing slash", () =>
       Effect.gen(function*() {
@@ -216,7 +215,7 @@ inBrowser("Documentation / browser", (open) => {
           yield* Effect.promise(() => page.waitForSelector(selector))
           assert.deepStrictEqual(problems, [])
         }
-      }), 60_000)
+      }))
   })
 })
 

@@ -30,5 +30,5 @@ describe("The version of Node", () => {
         ])
       }
       assert.deepStrictEqual(yield* runOn("22.19.0"), [0, "loaded"])
-    }), 30_000)
+    }))
 })

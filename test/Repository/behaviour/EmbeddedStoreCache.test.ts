@@ -177,6 +177,5 @@ it.live(
       yield* Scope.close(scope, Exit.void)
       const again = yield* EmbeddedStore.make({ path: folder })
       assert.deepStrictEqual(yield* Effect.forEach(ids, (id) => byScan(again, id)), cached)
-    }),
-  60_000
+    })
 )

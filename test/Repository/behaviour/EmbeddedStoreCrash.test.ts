@@ -50,8 +50,7 @@ describe("EmbeddedStore that is killed / embedded", () => {
           for (const count of acknowledged.values()) steps += count
         }
         assert.isAbove(steps, rounds * 20)
-      }),
-    180_000
+      })
   )
 })
 

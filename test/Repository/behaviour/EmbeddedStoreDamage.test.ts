@@ -41,7 +41,7 @@ describe("EmbeddedStore with a damaged file / embedded", () => {
         messages: [],
         wrong: []
       }])
-    }), 60_000)
+    }))
 
   it.live("does not begin anew where the data is gone, but where it was never written", () =>
     Effect.gen(function*() {
@@ -99,8 +99,7 @@ describe("EmbeddedStore with a damaged file / embedded", () => {
           for (const folder of folders) fs.rmSync(folder, { recursive: true })
         }
         assert.strictEqual(found.size, 2)
-      }),
-    120_000
+      })
   )
 
   it.live("names a damaged document, reads all others, and verifies the folder", () =>

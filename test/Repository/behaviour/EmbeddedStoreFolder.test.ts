@@ -100,8 +100,7 @@ describe("EmbeddedStore and the owner of its folder / embedded", () => {
         )
         other.process.kill("SIGKILL")
         assert.strictEqual(yield* inFolder(folder, (store) => store.count("things", {})), 0)
-      }),
-    30_000
+      })
   )
 
   it.live.runIf(process.platform !== "win32")(
@@ -117,8 +116,7 @@ describe("EmbeddedStore and the owner of its folder / embedded", () => {
         assert.strictEqual(yield* inFolder(folder, (store) => store.count("things", {})), 0)
         // It is dead, and its number is still taken.
         assert.isTrue(process.kill(pid, 0))
-      }),
-    30_000
+      })
   )
 
   it.effect.skipIf(withOwnNumbers === undefined)(
@@ -131,8 +129,7 @@ describe("EmbeddedStore and the owner of its folder / embedded", () => {
         yield* second.ended
         assert.include(second.output(), `folder ${folder} is in use by process 1 on ${hostname()}`)
         assert.include(yield* refusalOf(folder), "is in use by process 1 on")
-      }),
-    60_000
+      })
   )
 
   it.live("has one owner when many processes open the folder of a killed one", () =>
@@ -147,7 +144,7 @@ describe("EmbeddedStore and the owner of its folder / embedded", () => {
         "open",
         ...Array.from({ length: programs.length - 1 }, () => "is in use by process")
       ])
-    }), 60_000)
+    }))
 
   it.live("stops waiting for a folder when it is interrupted, and does not lock it", () =>
     Effect.gen(function*() {
@@ -159,7 +156,7 @@ describe("EmbeddedStore and the owner of its folder / embedded", () => {
       assert.strictEqual(interrupted._tag, "Some")
       other.process.kill("SIGKILL")
       assert.strictEqual(yield* inFolder(folder, (store) => store.count("things", {})), 0)
-    }), 30_000)
+    }))
 
   it.live("opens a copy of a folder whose process was killed", () =>
     Effect.gen(function*() {
@@ -175,7 +172,7 @@ describe("EmbeddedStore and the owner of its folder / embedded", () => {
           inFolder(copy, (copy) => copy.count("things", {}))
         ))
       assert.strictEqual(yield* counts, 0)
-    }), 30_000)
+    }))
 
   it.live("reports an unusable lock in one line", () =>
     Effect.gen(function*() {
@@ -200,8 +197,7 @@ describe("EmbeddedStore and the owner of its folder / embedded", () => {
           program.output(),
           "folder /proc/x/y can't be used: ENOENT: no such file or directory, mkdir '/proc/x'"
         )
-      }),
-    30_000
+      })
   )
 })
 
@@ -272,7 +268,7 @@ describe("EmbeddedStore with a removed folder / embedded", () => {
           const refusals = yield* Effect.timeout(Fiber.join(writers), "10 seconds")
           assert.isTrue(refusals.every(({ _tag }) => _tag === "StoreUnavailable"))
         }))
-    }), 20_000)
+    }))
 
   it.live("works again when the folder is restored", () =>
     Effect.gen(function*() {
@@ -293,7 +289,7 @@ describe("EmbeddedStore with a removed folder / embedded", () => {
         }))
       const found = yield* inFolder(folder, (store) => store.find("things", {}))
       assert.deepStrictEqual(found.map(({ _id }) => _id), written)
-    }), 20_000)
+    }))
 })
 
 // internal

@@ -24,8 +24,7 @@ describe("EmbeddedStore on a full disk / embedded", () => {
           `The store is unavailable (open): folder ${FOLDER}/new can't be used: ENOSPC: no space left on device, write`
         )
         assert.strictEqual(said("begin again"), "opened")
-      }),
-    60_000
+      })
   )
 
   it.live.skipIf(!canAllowMore)(
@@ -38,8 +37,7 @@ describe("EmbeddedStore on a full disk / embedded", () => {
         assert.isTrue(allowMore(program.process.pid ?? 0))
         yield* program.ended
         isRight(saidBy(program))
-      }),
-    60_000
+      })
   )
 })
 

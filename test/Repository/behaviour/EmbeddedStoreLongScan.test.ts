@@ -47,7 +47,7 @@ for (
           }
           // Otherwise they were too short to tell.
           assert.isAbove(all, 3 * most)
-        }), 60_000)
+        }))
 
       it.effect("stops at once when it is interrupted or times out", () =>
         Effect.gen(function*() {
@@ -66,7 +66,7 @@ for (
           for (const time of [interrupting, limited]) {
             assert.isTrue(Duration.isLessThan(time, Duration.times(whole, 0.5)), `${String(time)} of ${String(whole)}`)
           }
-        }), 60_000)
+        }))
     }
   )
 }

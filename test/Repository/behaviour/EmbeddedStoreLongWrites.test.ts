@@ -65,8 +65,7 @@ for (
             })
             assert.strictEqual(yield* store.count("things", {}), 100_000)
             assert.strictEqual(yield* repository.count(), 100_000)
-          }),
-        60_000
+          })
       )
 
       it.effect("refuses a document with more than 100,000 values in an indexed list", () =>
@@ -124,7 +123,7 @@ for (
             )
             assert.isBelow(longest, most, name)
           }
-        }), 60_000)
+        }))
 
       it.effect("yields to other fibers while transactions write 100,000 documents", () =>
         Effect.gen(function*() {
@@ -135,7 +134,7 @@ for (
             deleteMany: store.transaction(store.deleteMany("written", {}))
           })
           assert.strictEqual(yield* store.count("written", {}), 0)
-        }), 60_000)
+        }))
 
       it.effect(
         "yields to other fibers while it indexes lists, and finds by them for the first time",
@@ -151,8 +150,7 @@ for (
               createIndexes: store.createIndexes("lists", [{ name: "l", key: { l: 1 } }]),
               find: store.find("lists", { filter: { l: 7919 } })
             })
-          }),
-        60_000
+          })
       )
 
       it.effect("yields to other fibers while it indexes, searches and writes texts", () =>
@@ -166,7 +164,7 @@ for (
             updateMany: store.updateMany("pages", filter, { $set: { read: true } }),
             insertMany: store.insertMany("pages", pages.map(({ text }, i) => ({ _id: `more ${i}`, text })))
           })
-        }), 60_000)
+        }))
     }
   )
 }

@@ -139,8 +139,7 @@ describe("EmbeddedStore and memory / embedded", () => {
         assert.isBelow(own, most)
         // Who keeps the documents has them in memory: what is measured is what is used.
         assert.isAbove((yield* memoryOf("keep")).own, 1.5 * most)
-      }),
-    60_000
+      })
   )
 })
 

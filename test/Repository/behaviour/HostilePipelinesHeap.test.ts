@@ -13,7 +13,7 @@ it.effect("Hostile pipelines do not exhaust a process with a small heap", () =>
       ended.map((line) => line.slice(line.indexOf(":") + 2)),
       attacks.map(({ name }) => name)
     )
-  }), 120_000)
+  }))
 
 // internal
 

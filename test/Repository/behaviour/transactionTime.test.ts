@@ -49,8 +49,7 @@ for (
           assert.isAbove(tries, 1)
           assert.isUndefined(yield* store.findById("counters", "written"))
           assert.deepStrictEqual(yield* store.findById("counters", 1), { _id: 1, n: tries })
-        }),
-      60_000
+        })
     )
 
     it.effect(
@@ -78,8 +77,7 @@ for (
           yield* TestClock.adjust("2 seconds")
           assert.isTrue(Cause.isTimeoutError(yield* Fiber.join(late)))
           assert.strictEqual(yield* store.count("timed", {}), 10_000)
-        }),
-      60_000
+        })
     )
   })
 }

@@ -167,8 +167,7 @@ describe("bsonDecoder", () => {
     { document },
     ({ document }) => Effect.sync(() => assertSame(BSON.serialize(document, { ignoreUndefined: false }))),
     {
-      arbitrary: { runs: 1_500 },
-      timeout: 30_000
+      arbitrary: { runs: 1_500 }
     }
   )
 
@@ -182,7 +181,7 @@ describe("bsonDecoder", () => {
       for (const { at, byte } of changes) bytes[at % bytes.length] = byte
       assertSame(bytes)
       assertSame(bytes.subarray(0, kept % bytes.length))
-    }), { arbitrary: { runs: 1_500 }, timeout: 30_000 })
+    }), { arbitrary: { runs: 1_500 } })
 
   it.effect("decodes a document with any damaged byte as bson does", () =>
     Effect.sync(() => {
@@ -203,7 +202,7 @@ describe("bsonDecoder", () => {
         }
       }
       assertSame(bytes)
-    }), 30_000)
+    }))
 
   it.effect("distinguishes texts and names of any length that differ in one character", () =>
     Effect.sync(() => {

@@ -104,7 +104,7 @@ for (
           keysOf(store, table, { start, end, reverse }, limit),
           (reverse ? ordered.toReversed() : ordered).slice(0, limit)
         )
-      }), { arbitrary: { runs: 300 }, timeout: 30_000 })
+      }), { arbitrary: { runs: 300 } })
 
     it.effect.prop("keeps documents in the order of their record ids after puts and removals", {
       changes: Arbitrary.array(Arbitrary.all({ number: recordNumber, isRemoved: Arbitrary.schema(Schema.Boolean) }), {
@@ -141,7 +141,7 @@ for (
         documents.scanKeys({ start, end, reverse }, (key) => keys.push(key) < limit)
         assert.deepStrictEqual(seen, (reverse ? ordered.toReversed() : ordered).slice(0, limit))
         assert.deepStrictEqual(keys, seen)
-      }), { arbitrary: { runs: 300 }, timeout: 30_000 })
+      }), { arbitrary: { runs: 300 } })
 
     it.effect.prop("a long job is invisible before its commit, and atomic", {
       kept: Arbitrary.array(change, { maxLength: 20 }),
@@ -199,7 +199,7 @@ for (
         assert.strictEqual(Exit.isSuccess(exit), !fails)
         assert.strictEqual(yield* Fiber.join(other), "other")
         assert.deepStrictEqual(state(), fails ? before : within)
-      }), { arbitrary: { runs: 50 }, timeout: 30_000 })
+      }), { arbitrary: { runs: 50 } })
 
     it.effect.prop("passes the values of the given keys one by one, until the consumer stops", {
       kept: Arbitrary.array(recordId, { minLength: 20, maxLength: 40 }),
@@ -223,7 +223,7 @@ for (
         documents.visit(keys, (place, document) => seen.push([place, document]) < limit)
         const expected = keys.flatMap((key, place) => kept.includes(key) ? [[place, { key }] as const] : [])
         assert.deepStrictEqual(seen, expected.slice(0, limit))
-      }), { arbitrary: { runs: 300 }, timeout: 30_000 })
+      }), { arbitrary: { runs: 300 } })
 
     it.effect("keeps many keys in order", () =>
       Effect.gen(function*() {

@@ -44,8 +44,7 @@ describe("Jwt.layer", () => {
         const granted = yield* post("/token", { grant_type: "password", username, password })
         const { access_token } = yield* Effect.promise(() => granted.json() as Promise<{ access_token: string }>)
         assert.strictEqual(jose.decodeProtectedHeader(access_token).kid, yield* idOf(baseUrl))
-      }).pipe(Effect.provide(NodeServices.layer)),
-    60_000
+      }).pipe(Effect.provide(NodeServices.layer))
   )
 
   it.live(
@@ -69,8 +68,7 @@ describe("Jwt.layer", () => {
         assert.notInclude(second.program.output(), "a pair was made")
         const { program: production } = yield* start(folder, { NODE_ENV: "development", DEVELOPMENT: "false" })
         assert.strictEqual(yield* production.ended, 1)
-      }).pipe(Effect.provide(NodeServices.layer)),
-    60_000
+      }).pipe(Effect.provide(NodeServices.layer))
   )
 
   it.effect("has keys of its own in each test, and none in a folder", () =>

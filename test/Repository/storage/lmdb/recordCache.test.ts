@@ -204,5 +204,5 @@ describe("KeyValue with cached documents / embedded", () => {
       yield* Scope.close(scope, Exit.void)
       const again = yield* keyValueLmdb.make(folder)
       assert.deepStrictEqual(tables.map((table) => scanned(again, table)), last)
-    }), 60_000)
+    }))
 })

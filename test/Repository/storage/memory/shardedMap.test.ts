@@ -28,5 +28,5 @@ describe("ShardedMap", () => {
     }
     assert.deepStrictEqual([map.set("key 0", 7), map.set("key 0", 8), map.set("key 1", 9)], [true, false, false])
     assert.deepStrictEqual([map.get("key 0"), map.get("key 1"), map.has("key 3")], [8, 9, false])
-  }, 60_000)
+  })
 })
