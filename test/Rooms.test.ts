@@ -121,6 +121,41 @@ describe("The rooms of src", () => {
   })
 })
 
+/** The modules of `src` that are loaded with some of them, without those that are loaded by need. */
+const loadedWith = (...entries: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const loaded = new Set(entries.map((entry) => path.join(root, "src", entry)))
+  for (const module of loaded) {
+    const text = fs.readFileSync(module, "utf8")
+    for (
+      const [, names = "", from = ""] of text.matchAll(/^(?:import|export) (?!type)([^;"]*?) ?from "(\.[^"]+)"/gmu)
+    ) {
+      const isTypes = /^\{(\s*type [^,}]*,?)*\s*\}$/u.test(names.trim())
+      if (!isTypes) loaded.add(path.resolve(path.dirname(module), from))
+    }
+  }
+  return Array.from(loaded, (module) => path.relative(path.join(root, "src"), module))
+}
+
+describe("What programs load", () => {
+  // What the engine loads when it serves a resource of any store.
+  const served = ["index.ts", "Http/startup/serve.ts", "Http/routes/resourceRoutes.ts", "Repository/mongo/store.ts"]
+  const language = /^Repository\/(mql|embedded|storage)\//u
+
+  it("has no query language, geometry or LMDB for those who serve MongoDB, and no decisions for those without access control", () => {
+    const loaded = loadedWith(...served)
+    assert.includeMembers([...loaded], ["Repository/Repository.ts", "Repository/mongo/operations.ts"])
+    assert.deepStrictEqual(
+      loaded.filter((module) => language.test(module) || module.startsWith("Access/decision/")),
+      []
+    )
+  })
+
+  it("has them by need", () => {
+    assert.isTrue(loadedWith("Repository/collection/filteredCollection.ts").some((module) => language.test(module)))
+    assert.isTrue(loadedWith("Http/startup/access.ts").some((module) => module.startsWith("Access/decision/")))
+  })
+})
+
 describe("docs/architecture.md", () => {
   const text = fs.readFileSync(architecture, "utf8")
 

@@ -1,9 +1,10 @@
 /**
- * What the HTTP server needs of field masks beyond the public modules. Users cannot import this module. Other folders import
- * nothing but this module and `enforcement.ts` from the private rooms of `src/Access`.
+ * What callers see of documents, for the HTTP server. Users cannot import this module. Other folders import nothing but this
+ * module and `enforcement.ts` from the private rooms of `src/Access`.
  *
  * @since 0.1.0
  */
+export { type DocumentForm, formWithout } from "./fields/documentForm.ts"
 export {
   type FieldNames,
   fieldRuleProblem,
@@ -12,3 +13,15 @@ export {
   modelWithout,
   withoutIndexes
 } from "./fields/fieldMask.ts"
+export {
+  type CallerDocuments,
+  type Grants,
+  hasAllFields,
+  keyOf,
+  type ModelView,
+  modelView,
+  noGrants,
+  wholeView
+} from "./fields/modelView.ts"
+export { hiddenWithin } from "./fields/nestedMask.ts"
+export type { WriteMask } from "./fields/writeMask.ts"

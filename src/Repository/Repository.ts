@@ -5,14 +5,17 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Function from "effect/Function"
 import * as Layer from "effect/Layer"
 import { DeclarationError } from "../internal/declarationError.ts"
-import { assertReferences, managedField, type ModelLike } from "../Model/introspection.ts"
+import { assertReferences, managedField, type ModelLike, referencesOf } from "../Model/introspection.ts"
 import * as JsonSchema from "../Model/JsonSchema.ts"
 import type * as Model from "../Model/Model.ts"
+import { authorized } from "./collection/authorizedCollection.ts"
 import { documentCodec } from "./collection/documentCodec.ts"
 import type { ModelCollection } from "./collection/modelCollection.ts"
 import type { IsSoftDeleted, SoftDeletes } from "./collection/softDeletion.ts"
+import { hasDefaults, makeModelCollection } from "./collection/storedCollection.ts"
 import { DocumentStore } from "./DocumentStore.ts"
 import { auditFieldsOf } from "./repository/auditFields.ts"
 import { makeDeletes } from "./repository/deletes.ts"
@@ -131,14 +134,16 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
   if (managedField(model, "revision") !== undefined) {
     yield* store.createIndexes(historyOf(model.modelName), [historyIndex])
   }
-  // They load the query language, which a program without a store has no use for.
-  const [{ makeModelCollection }, { authorized }] = yield* Effect.promise(() =>
-    Promise.all([import("./collection/storedCollection.ts"), import("./collection/authorizedCollection.ts")])
-  )
-  const collectionOf = (other: ModelLike) => makeModelCollection(other, store)
+  assertReferences(model)
+  const related = [model, ...referencesOf(model).map(({ target }) => target())]
+  // It loads the query language, which other programs have no use for.
+  const defaulted = related.some((one) => hasDefaults(one))
+    ? yield* Effect.promise(() => import("./collection/defaultedFields.ts"))
+    : undefined
+  const collectionOf = (other: ModelLike) =>
+    makeModelCollection(other, store, defaulted?.withDefaults(other) ?? Function.identity)
   const all = collectionOf(model)
   const authorizedOf = (other: ModelLike) => authorized(other, collectionOf(other), store)
-  assertReferences(model)
   yield* installReferences(store, model)
   registerReferrer(store, referrerOf(model, all, writerOf(model, store, { all, collection: all })))
   return withUnrestricted(

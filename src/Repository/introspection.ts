@@ -24,6 +24,7 @@ export {
   AccessDecision,
   apartFromAddressed,
   type EffectiveGrant,
+  type Matcher,
   type ModelDecision,
   type PermittedLinks,
   type Privilege,

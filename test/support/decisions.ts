@@ -9,6 +9,7 @@ const decisionOf = (rows: RowFilters): ModelDecision => ({
   rows,
   rowsBy: () => rows,
   links: undefined,
+  matcher: () => () => true,
   reason: "the caller's grants do not allow it"
 })
 
@@ -18,6 +19,6 @@ export const withFilters = (rows: RowFilters | undefined) =>
     endpoint: undefined,
     addressed: undefined,
     of: () => Effect.succeed(rows === undefined ? undefined : decisionOf(rows)),
-    linksAt: () => Effect.succeed([]),
+    linksAt: () => Effect.succeed({ endpoints: [], matcher: () => () => true }),
     origin: {}
   })

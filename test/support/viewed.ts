@@ -16,7 +16,8 @@ import { routerConfig, withErrorResponses } from "../../src/Http/routes/errorBou
 import { implemented } from "../../src/Http/routes/implemented.ts"
 import { type ResourceSurroundings, viewedHandlers } from "../../src/Http/routes/resourceRoutes.ts"
 import * as Translations from "../../src/Http/Translations.ts"
-import { DocumentStore, KernelServer, Repository, type Resource } from "../../src/index.ts"
+import { DocumentStore, KernelServer, type Model, Repository, type Resource } from "../../src/index.ts"
+import { modelMatcher } from "../../src/Repository/evaluation.ts"
 import { AccessDecision, type EffectiveGrant, type ModelDecision } from "../../src/Repository/introspection.ts"
 
 /** A grant; `check` is the same as `rows` unless it is given. */
@@ -33,7 +34,7 @@ export type Grants = (caller: string, method: string) => View
 
 const effective = (grants: ReadonlyArray<Granted>) => grants.map((grant, id) => ({ id, check: grant.rows, ...grant }))
 
-const decisionOf = ({ read, write }: View, method: string): ModelDecision => {
+const decisionOf = (model: Model.Any, { read, write }: View, method: string): ModelDecision => {
   const [reading, writing] = [effective(read), effective(write)]
   return {
     read: reading,
@@ -41,6 +42,7 @@ const decisionOf = ({ read, write }: View, method: string): ModelDecision => {
     rows: filtersOfMethod(method === "GET" ? reading : writing),
     rowsBy: (some) => filtersOfMethod(writing.filter((grant) => some.includes(grant))),
     links: undefined,
+    matcher: (filter) => modelMatcher(model, filter),
     reason: ""
   }
 }
@@ -74,12 +76,12 @@ export const servingViewed = <E>(
       endpointsOf(registration.methods).map(({ method, name, path: own }) => {
         const handler = Effect.withFiber((fiber) => {
           const { headers } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-          const endpoint = decisionOf(grants(headers["x-caller"] ?? "", method), method)
+          const endpoint = decisionOf(model, grants(headers["x-caller"] ?? "", method), method)
           return Effect.provideService(handlersFor(endpoint)[name], AccessDecision, {
             endpoint,
             addressed: { model, rows: endpoint.rows },
             of: () => Effect.succeed(endpoint),
-            linksAt: () => Effect.succeed([]),
+            linksAt: () => Effect.succeed({ endpoints: [], matcher: () => () => true }),
             origin: {}
           })
         })

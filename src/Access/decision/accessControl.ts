@@ -210,6 +210,8 @@ const requestDecision = (
       ),
       rowsBy: filtersOfMethod,
       links: undefined,
+      // All policies are for the model.
+      matcher: own[0]!.matcher,
       reason: own.every(({ ids }) => ids.length === 0)
         ? `${model.modelName} is registered without a rule`
         : notAllowed
@@ -226,7 +228,7 @@ const requestDecision = (
     linksAt: (path) => {
       const policy = policies.find((policy) => policy.path === path)
       return policy?.links === undefined
-        ? Effect.succeed([])
+        ? Effect.succeed({ endpoints: [], matcher: () => () => false })
         : readable(linksOfAny({ rules: policy.rules, links: policy.links }, about(policy)))
     },
     origin: { ...origin, subject: Option.match(caller, { onNone: () => "", onSome: ({ subject }) => subject }) }

@@ -36,6 +36,7 @@ export const endpointDecision = ({ hasLinks, isCall, name, ownIds, policy }: {
       rows: filtersBy(write),
       rowsBy: (some) => filtersBy(write.filter((grant) => some.includes(grant))),
       links: hasLinks && policy.links !== undefined ? linksByGrants(policy.links, grants) : undefined,
+      matcher: policy.matcher,
       reason: notAllowed
     }
   }

@@ -3,7 +3,14 @@
  */
 import type { ModelLike } from "../../Model/introspection.ts"
 import type { Filter } from "../../Repository/DocumentStore.ts"
-import { type EffectiveGrant, nothing, type Privilege, storedIdOf } from "../../Repository/introspection.ts"
+import { modelMatcher } from "../../Repository/evaluation.ts"
+import {
+  type EffectiveGrant,
+  type Matcher,
+  nothing,
+  type Privilege,
+  storedIdOf
+} from "../../Repository/introspection.ts"
 import { grantIdsFor, type Rules } from "../Grant.ts"
 import { dependsOnDocument } from "./effectiveGrants.ts"
 
@@ -38,6 +45,7 @@ export interface ModelPolicy extends Pick<Registered, "model" | "path" | "rules"
   readonly forMethods: (grants: Grants, methods: ReadonlyArray<string>) => Grants
   /** The grants among these for a kind of operation. */
   readonly forPrivilege: (grants: Grants, privilege: Privilege) => Grants
+  readonly matcher: Matcher
   /** The filter that `CurrentSubject` means, for the addressed document if there is one. */
   readonly subjectFilter: (subject: string, addressed: string | undefined) => Filter
 }
@@ -61,6 +69,7 @@ export interface LinkPolicy {
   }>
   /** The grants for `GET`. */
   readonly reading: ReadonlySet<number>
+  readonly matcher: Matcher
 }
 
 /** @internal */
@@ -68,12 +77,14 @@ export const modelPolicy = ({ identifier, linked, model, path, rules }: Register
   const byMethod = new Map(methods.map((method) => [method, new Set(grantIdsFor(rules, method, false))]))
   const forMethods = (grants: Grants, methods: ReadonlyArray<string>) =>
     grants.filter(({ id }) => methods.some((method) => byMethod.get(method)?.has(id)))
+  const matcher: Matcher = (filter) => modelMatcher(model, filter)
   return {
     model,
     rules,
+    matcher,
     path,
     ids: rules.grants.map((_, id) => id),
-    links: linked === undefined ? undefined : linkPolicy(rules, linked),
+    links: linked === undefined ? undefined : linkPolicy(rules, linked, matcher),
     forMethods,
     forPrivilege: (grants, privilege) => forMethods(grants, methodsOf[privilege]),
     subjectFilter: subjectFilterOf(model, identifier)
@@ -117,7 +128,7 @@ const methodsOf: { readonly [K in Privilege]: ReadonlyArray<string> } = {
   delete: ["DELETE"]
 }
 
-const linkPolicy = (rules: Rules, linked: NonNullable<Registered["linked"]>): LinkPolicy => {
+const linkPolicy = (rules: Rules, linked: NonNullable<Registered["linked"]>, matcher: Matcher): LinkPolicy => {
   const endpoints = linked.map(({ isCall, name }) => ({
     kind: isCall ? "action" as const : name === "POST" ? "collection" as const : "document" as const,
     ids: new Set(grantIdsFor(rules, name, isCall))
@@ -128,5 +139,5 @@ const linkPolicy = (rules: Rules, linked: NonNullable<Registered["linked"]>): Li
     const rule = rules.grants[id]
     return rule !== undefined && dependsOnDocument(rule.permission)
   })
-  return { ids, ofDocument: new Set(ofDocument), endpoints, reading }
+  return { ids, ofDocument: new Set(ofDocument), endpoints, reading, matcher }
 }

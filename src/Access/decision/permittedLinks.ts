@@ -54,7 +54,7 @@ export const linksOfAny = (
 // internal
 
 const permittedLinks = (
-  { endpoints, reading }: LinkPolicy,
+  { endpoints, matcher, reading }: LinkPolicy,
   grants: Grants,
   { isRead }: { readonly isRead: boolean }
 ): PermittedLinks => {
@@ -67,7 +67,7 @@ const permittedLinks = (
   }
   const readable = grants.filter(({ id }) => reading.has(id))
   const read = readable.length === 0 ? undefined : rowsBy(readable)
-  return endpoints.map(({ ids, kind }) => {
+  const permitted = endpoints.map(({ ids, kind }) => {
     const own = grants.filter(({ id }) => ids.has(id))
     if (own.length === 0) return false
     if (kind === "collection") return true
@@ -75,4 +75,5 @@ const permittedLinks = (
     if (isRead) return rows === undefined || rows === read ? true : rows
     return (kind === "action" ? allOf(rows, read) : rows) ?? true
   })
+  return { endpoints: permitted, matcher }
 }

@@ -6,7 +6,6 @@ import { BoundedCache } from "../../internal/boundedCache.ts"
 import { memoizeByModel } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
-import { modelMatcher } from "../../Repository/evaluation.ts"
 import {
   AccessDecision,
   type EffectiveGrant,
@@ -32,7 +31,7 @@ import { type Values, type WriteMask, writeMaskOf } from "./writeMask.ts"
  *
  * @internal
  */
-export type Grants = Pick<ModelDecision, "read" | "rowsBy" | "write">
+export type Grants = Pick<ModelDecision, "matcher" | "read" | "rowsBy" | "write">
 
 /**
  * The grants of a caller without any.
@@ -42,7 +41,8 @@ export type Grants = Pick<ModelDecision, "read" | "rowsBy" | "write">
 export const noGrants: Grants = {
   read: [],
   write: [],
-  rowsBy: () => ({ rows: () => nothing, check: () => nothing })
+  rowsBy: () => ({ rows: () => nothing, check: () => nothing }),
+  matcher: () => () => false
 }
 
 /**
@@ -185,9 +185,9 @@ const makeView = (model: Model.Any, grants: Grants): ModelView => {
   const shown = modelWithout(model, hidden.always, mask.loose)
   const form = hidden.dependsOnDocument ? undefined : formWithout(model, hidden.always)
   const documentsFor = (view: Grants): CallerDocuments => {
-    const reading = matchingBy(model, view.read, rowsOf)
-    const writing = matchingBy(model, view.write, rowsOf)
-    const leaving = matchingBy(model, view.write, checkOf)
+    const reading = matchingBy(view, view.read, rowsOf)
+    const writing = matchingBy(view, view.write, rowsOf)
+    const leaving = matchingBy(view, view.write, checkOf)
     /** Where no grant is for the document, what any of them takes away is hidden. */
     const hiddenFrom = (reading: ReadonlyArray<EffectiveGrant>) =>
       reading.length === 0 ? hidden.ever : maskedByAll(reading.map(hiddenBy))
@@ -273,7 +273,7 @@ const constantly = (names: ReadonlyArray<string>) => ({ always: names, ever: nam
 
 /** The grants whose filter matches a document. Each is parsed once, when it is first asked about a document. */
 const matchingBy = (
-  model: Model.Any,
+  { matcher }: Grants,
   grants: ReadonlyArray<EffectiveGrant>,
   filterOf: (grant: EffectiveGrant) => Filter | undefined
 ): (document: Document) => ReadonlyArray<EffectiveGrant> => {
@@ -282,7 +282,7 @@ const matchingBy = (
   return (document) => {
     const tests = matches ??= grants.map((grant) => {
       const filter = filterOf(grant)
-      return filter === undefined ? always : modelMatcher(model, filter)
+      return filter === undefined ? always : matcher(filter)
     })
     return grants.filter((_, i) => tests[i]!(document))
   }

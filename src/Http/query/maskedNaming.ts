@@ -1,5 +1,4 @@
-import type { CallerDocuments } from "../../Access/enforcement.ts"
-import { hiddenBy, isWithin, modelWithout, withoutIndexes } from "../../Access/introspection.ts"
+import { type CallerDocuments, hiddenBy, isWithin, modelWithout, withoutIndexes } from "../../Access/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
 import { allOf, anyOf, type EffectiveGrant, indexesOf } from "../../Repository/introspection.ts"

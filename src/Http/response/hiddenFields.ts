@@ -1,5 +1,4 @@
-import type { WriteMask } from "../../Access/enforcement.ts"
-import { withoutIndexes } from "../../Access/introspection.ts"
+import { withoutIndexes, type WriteMask } from "../../Access/introspection.ts"
 import { limitProblems } from "../../Model/introspection.ts"
 import { PropertyRequiredException, ValidationException } from "../../Model/ModelError.ts"
 import { BulkInsertFailed, DuplicateKey } from "../../Repository/RepositoryError.ts"

@@ -3,12 +3,11 @@
  *
  * @since 0.1.0
  */
-import type { ModelView } from "../../Access/enforcement.ts"
+import type { ModelView } from "../../Access/introspection.ts"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import { quote } from "../../internal/json.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
-import { modelMatcher } from "../../Repository/evaluation.ts"
 import type { PermittedLinks } from "../../Repository/introspection.ts"
 import { fieldsOf } from "../description/callEndpoint.ts"
 import type { Parameters } from "../query/urlQuery.ts"
@@ -39,7 +38,7 @@ export interface CallerLinks {
 export interface ResourceLinks {
   /** The links to everything that is registered. */
   readonly all: CallerLinks
-  /** The links to what a caller has the right to. The same permitted on every document have the same links. */
+  /** The links to what a caller may use. The same endpoints on every document have the same links. */
   readonly by: (permitted: PermittedLinks) => CallerLinks
 }
 
@@ -74,16 +73,16 @@ export const ofResource = (resource: LinkedResource, view?: LinkedView): Resourc
       of: linksTo(resource, view, isListed, hasCollection),
       dependOnDocument: false
     }))
-  const linksBy = (permitted: PermittedLinks): CallerLinks => {
-    const hasCollection = readIndex >= 0 && permitted[readIndex] !== false
-    const filters = [...new Set(permitted.filter((right) => typeof right === "object"))]
-    if (filters.length === 0) return listing(permitted.map((right) => right === true), hasCollection)
+  const linksBy = ({ endpoints, matcher }: PermittedLinks): CallerLinks => {
+    const hasCollection = readIndex >= 0 && endpoints[readIndex] !== false
+    const filters = [...new Set(endpoints.filter((permitted) => typeof permitted === "object"))]
+    if (filters.length === 0) return listing(endpoints.map((permitted) => permitted === true), hasCollection)
     return {
-      of: dependentLinks(resource.model, permitted, filters, (isListed) => listing(isListed, hasCollection).of),
+      of: dependentLinks(endpoints, filters, filters.map(matcher), (isListed) => listing(isListed, hasCollection).of),
       dependOnDocument: true
     }
   }
-  // A caller has the same permitted in all requests with the same rules.
+  // A caller has the same object in all requests with the same row filters.
   const byPermittedLinks = new WeakMap<PermittedLinks, CallerLinks>()
   return {
     all: { of: linksTo(resource, view, everything, readIndex >= 0), dependOnDocument: false },
@@ -101,13 +100,12 @@ const maxLinks = 64
 
 /** The links of each document list what the document's filters admit. */
 const dependentLinks = (
-  model: Model.Any,
-  permitted: PermittedLinks,
+  endpoints: PermittedLinks["endpoints"],
   filters: ReadonlyArray<Filter>,
+  matchers: ReadonlyArray<(document: Document) => boolean>,
   listing: (isListed: ReadonlyArray<boolean>) => DocumentLinks
 ): DocumentLinks => {
-  const matchers = filters.map((filter) => modelMatcher(model, filter))
-  const places = permitted.map((right) => typeof right === "object" ? filters.indexOf(right) : right)
+  const places = endpoints.map((permitted) => typeof permitted === "object" ? filters.indexOf(permitted) : permitted)
   const known = new Map<string, DocumentLinks>()
   return (id, document) => {
     let matches = ""

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import type { ModelView } from "../../Access/enforcement.ts"
+import type { ModelView } from "../../Access/introspection.ts"
 import { managedField } from "../../Model/introspection.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import type { ResourceInfo } from "../registration/registration.ts"

@@ -7,7 +7,7 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
-import { type DocumentForm, formWithout, hiddenWithin, type ModelView, modelView } from "../../Access/enforcement.ts"
+import { type DocumentForm, formWithout, hiddenWithin, type ModelView, modelView } from "../../Access/introspection.ts"
 import { booleanOf } from "../../internal/booleans.ts"
 import { quote } from "../../internal/json.ts"
 import {

@@ -1,6 +1,6 @@
 import type * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { ModelView } from "../../Access/enforcement.ts"
+import type { ModelView } from "../../Access/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { Repository } from "../../Repository/Repository.ts"

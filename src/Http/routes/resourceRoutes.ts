@@ -9,7 +9,7 @@ import {
   modelView,
   noGrants,
   wholeView
-} from "../../Access/enforcement.ts"
+} from "../../Access/introspection.ts"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import * as JsonSchema from "../../Model/JsonSchema.ts"
 import * as Metadata from "../../Model/Metadata.ts"

@@ -6,8 +6,7 @@ import * as Equal from "effect/Equal"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import type { ModelView, WriteMask } from "../../Access/enforcement.ts"
-import { withoutIndexes } from "../../Access/introspection.ts"
+import { type ModelView, withoutIndexes, type WriteMask } from "../../Access/introspection.ts"
 import {
   bodyDecoder,
   type Decoded,

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type { ModelView } from "../../Access/enforcement.ts"
+import type { ModelView } from "../../Access/introspection.ts"
 import type { FieldProblem } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"

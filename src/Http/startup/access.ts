@@ -1,11 +1,13 @@
 import * as Effect from "effect/Effect"
-import { makeAccessControl, type ModelPolicy, modelPolicy } from "../../Access/enforcement.ts"
+import { type Endpoint, makeAccessControl, type ModelPolicy, modelPolicy } from "../../Access/enforcement.ts"
+import type * as Model from "../../Model/Model.ts"
+import type { Repository } from "../../Repository/Repository.ts"
 import { provided, type Scheme } from "../../Security/Authentication.ts"
 import { identifierOf } from "../response/identifier.ts"
 import { linkedEndpoints } from "../response/links.ts"
 import type { ErrorResponses } from "../response/translation.ts"
 import { makeAuthenticator } from "../routes/authentication.ts"
-import { type Authorization, makeAuthorization } from "../routes/authorization.ts"
+import { type Authorization, documentOf, makeAuthorization } from "../routes/authorization.ts"
 import type { ImplementedResource, ImplementedService } from "../routes/implemented.ts"
 import { CredentialsUnprovided } from "./credentialsUnprovided.ts"
 
@@ -15,8 +17,8 @@ import { CredentialsUnprovided } from "./credentialsUnprovided.ts"
  * @internal
  */
 export interface Access extends Authorization {
-  /** The grants of a registered resource. */
-  readonly policyOf: (resource: ImplementedResource) => ModelPolicy | undefined
+  /** A registered resource with its repository, for its endpoints. */
+  readonly resourceOf: (resource: ImplementedResource, repository: Repository<Model.Any>) => Endpoint["resource"]
   readonly schemes: ReadonlyArray<Scheme>
 }
 
@@ -47,5 +49,13 @@ export const accessOf = Effect.fnUntraced(function*({ errorResponses, realm, reg
     authenticator: makeAuthenticator({ schemes, realm, errorResponses }),
     errorResponses
   })
-  return { ...authorization, schemes, policyOf: (resource) => policies.get(resource) }
+  return {
+    ...authorization,
+    schemes,
+    resourceOf: (resource, repository) => {
+      const policy = policies.get(resource)
+      const document = (id: string) => documentOf(repository, id)
+      return policy === undefined ? undefined : { model: resource.model, policy, document }
+    }
+  }
 })

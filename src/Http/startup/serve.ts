@@ -11,12 +11,12 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import type { Endpoint, ModelView } from "../../Access/enforcement.ts"
+import type { Endpoint } from "../../Access/enforcement.ts"
 import { requirement } from "../../Access/Grant.ts"
+import type { ModelView } from "../../Access/introspection.ts"
 import { ClientAddressSource } from "../../internal/clientAddress.ts"
 import { ContentHashed } from "../../internal/contentHashed.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
-import { rejectUnsuitable } from "../../Repository/evaluation.ts"
 import * as Repository from "../../Repository/Repository.ts"
 import { Keys } from "../../Security/Keys.ts"
 import { keepSignIn } from "../../Security/SignIns.ts"
@@ -35,7 +35,6 @@ import { makeListResponses } from "../response/listResponse.ts"
 import { parameters as parametersOf } from "../response/problemFields.ts"
 import { makeResponseBudget } from "../response/responseBudget.ts"
 import { makeBadRequest, makeErrorResponses } from "../response/translation.ts"
-import { documentOf } from "../routes/authorization.ts"
 import { type CallContext, callRoutes, type LinksOf } from "../routes/callRoutes.ts"
 import { withCors } from "../routes/cors.ts"
 import { routed, routerConfig, withErrorResponses } from "../routes/errorBoundary.ts"
@@ -50,8 +49,6 @@ import { type ClientAddressOf, makeClientAddress } from "../server/clientAddress
 import * as KernelLogger from "../server/kernelLogger.ts"
 import { makeSendBuffers } from "../server/sendBuffers.ts"
 import * as Translations from "../Translations.ts"
-import { accessOf } from "./access.ts"
-import { callerDocument } from "./callerDocument.ts"
 import * as Documentation from "./documentation.ts"
 import { RegistrationInvalid } from "./registrationInvalid.ts"
 import { securitySchemesOf } from "./securitySchemes.ts"
@@ -92,12 +89,15 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
     withReferences(implemented(registration, implementations), registrations)
   )
   const linksOf = linksBy(all)
-  const access = parts.security === undefined ? undefined : yield* accessOf({
-    registrations: all,
-    roles: parts.security.roles,
-    realm: parts.api.identifier,
-    errorResponses
-  })
+  // They load the query language, which a service without access control has no use for.
+  const access = parts.security === undefined
+    ? undefined
+    : yield* (yield* Effect.promise(() => import("./access.ts"))).accessOf({
+      registrations: all,
+      roles: parts.security.roles,
+      realm: parts.api.identifier,
+      errorResponses
+    })
   const cursors = access === undefined ? {} : { secret: (yield* KernelConfig.cursorSecret) ?? (yield* randomSecret) }
   const routes: Array<EndpointRoute> = []
   for (const registration of all) {
@@ -116,15 +116,17 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
       continue
     }
     const { model } = registration
-    const unsuitable = AccessPolicy.conditionsOf(registration).flatMap((filter) => rejectUnsuitable(filter) ?? [])[0]
-    if (unsuitable !== undefined) return yield* new RegistrationInvalid({ registration: name, detail: unsuitable })
+    const conditions = AccessPolicy.conditionsOf(registration)
+    if (conditions.length > 0) {
+      const { rejectUnsuitable } = yield* Effect.promise(() => import("../../Repository/evaluation.ts"))
+      const unsuitable = conditions.flatMap((filter) => rejectUnsuitable(filter) ?? [])[0]
+      if (unsuitable !== undefined) return yield* new RegistrationInvalid({ registration: name, detail: unsuitable })
+    }
     const key = Repository.key(model)
     const known = Context.getOption(repositories, key)
     const repository = known._tag === "Some" ? known.value : yield* Repository.make(model)
     repositories = Context.add(repositories, key, repository)
-    const policy = access?.policyOf(registration)
-    const document = (id: string) => documentOf(repository, id)
-    const resource = policy === undefined ? undefined : { model, policy, document }
+    const resource = access?.resourceOf(registration, repository)
     const surroundings = { cursors, limits, lists, itemTexts, translations, isViewed: access !== undefined }
     routes.push(
       ...routesOf(registration, repository, store, surroundings).map((route) => ({
@@ -143,12 +145,14 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
     const slowsSignIns = access?.schemes.some((scheme) => scheme.slowsGuesses) === true
     const options = { limits, securitySchemes, slowsSignIns, ...openApi }
     const document = OpenApi.make({ api, registrations, policy }, options)
-    const ownDocument = access === undefined || openApi.perCaller !== true ? undefined : yield* callerDocument({
-      registrations: all,
-      roles: parts.security?.roles,
-      documentOf: (policy) => OpenApi.make({ api, registrations, policy }, { ...options, omitsUnreachable: true }),
-      unauthenticated: access.credentialsNeeded
-    })
+    const ownDocument = access === undefined || openApi.perCaller !== true ?
+      undefined :
+      yield* (yield* Effect.promise(() => import("./callerDocument.ts"))).callerDocument({
+        registrations: all,
+        roles: parts.security?.roles,
+        documentOf: (policy) => OpenApi.make({ api, registrations, policy }, { ...options, omitsUnreachable: true }),
+        unauthenticated: access.credentialsNeeded
+      })
     const respondBadRequest = makeBadRequest(translations, parametersOf({}))
     for (const route of yield* Documentation.routes(document, openApi)) {
       const handler = route.path === openApiPath ? ownDocument ?? route.handler : route.handler

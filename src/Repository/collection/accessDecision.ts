@@ -5,7 +5,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { ModelLike } from "../../Model/introspection.ts"
-import type { Filter } from "../DocumentStore.ts"
+import type { Document, Filter } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"
 
 /**
@@ -60,7 +60,18 @@ export interface EffectiveGrant extends UpdateGrant {
  *
  * @internal
  */
-export type PermittedLinks = ReadonlyArray<boolean | Filter>
+export interface PermittedLinks {
+  /** In the order of the links. */
+  readonly endpoints: ReadonlyArray<boolean | Filter>
+  readonly matcher: Matcher
+}
+
+/**
+ * Tests documents of a model as its repository finds them. The test of one filter is the same each time.
+ *
+ * @internal
+ */
+export type Matcher = (filter: Filter) => (document: Document) => boolean
 
 /**
  * What a caller may do with the documents of a model.
@@ -77,6 +88,7 @@ export interface ModelDecision {
   readonly rowsBy: (write: ReadonlyArray<EffectiveGrant>) => RowFilters
   /** What links list; `undefined` if the documents have no links. */
   readonly links: PermittedLinks | undefined
+  readonly matcher: Matcher
   /** Why a write is refused, for the log. */
   readonly reason: string
 }
@@ -145,6 +157,6 @@ const unlimited: AccessDecision = {
   endpoint: undefined,
   addressed: undefined,
   of: () => Effect.undefined,
-  linksAt: () => Effect.succeed([]),
+  linksAt: () => Effect.succeed({ endpoints: [], matcher: () => () => false }),
   origin: {}
 }

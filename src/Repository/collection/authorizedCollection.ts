@@ -5,21 +5,11 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import { isRequiredInput, managedField, type ModelLike } from "../../Model/introspection.ts"
-import type { DocumentStore, Filter } from "../DocumentStore.ts"
-import { AccessDenied, QueryRejected, type ReadError } from "../RepositoryError.ts"
-import { nothing } from "../store/filters.ts"
+import type { ModelLike } from "../../Model/introspection.ts"
+import type { DocumentStore } from "../DocumentStore.ts"
+import { AccessDenied, type ReadError } from "../RepositoryError.ts"
 import { AccessDecision, type RowFilters } from "./accessDecision.ts"
-import { checkingWrites } from "./checkedWrites.ts"
-import {
-  everyState,
-  type Kind,
-  limitedTo,
-  makeCollection,
-  type ModelCollection,
-  type Scope
-} from "./modelCollection.ts"
-import { modelMatcher } from "./rowMatcher.ts"
+import { type Kind, makeCollection, type ModelCollection, type Scope } from "./modelCollection.ts"
 
 /** @internal */
 export const authorized = (
@@ -27,7 +17,12 @@ export const authorized = (
   all: ModelCollection,
   store: DocumentStore["Service"]
 ): ModelCollection => {
-  const filtered = makeFiltered(model, all, store)
+  // It is loaded with the first decision, since it loads the query language.
+  let filtered: ModelCollection | undefined
+  const loadFiltered = Effect.map(
+    Effect.promise(() => import("./filteredCollection.ts")),
+    ({ makeFiltered }) => filtered ??= makeFiltered(model, all, store)
+  )
 
   const use = <S extends { readonly scope?: Scope | undefined }, A, E>(
     operation: S,
@@ -36,7 +31,12 @@ export const authorized = (
     Effect.withFiber((fiber) => {
       const decision = fiber.getRef(AccessDecision)
       if (decision === undefined) return f(all, operation)
-      const run = (filters: RowFilters) => f(filtered, { ...operation, scope: { ...operation.scope, filters } })
+      const run = (filters: RowFilters) => {
+        const own = { ...operation, scope: { ...operation.scope, filters } }
+        return filtered === undefined
+          ? Effect.flatMap(loadFiltered, (documents) => f(documents, own))
+          : f(filtered, own)
+      }
       return decision.addressed?.model === model
         ? run(decision.addressed.rows)
         : Effect.flatMap(decision.of(model), (own) => run(own?.rows ?? unlimited))
@@ -93,53 +93,3 @@ const writes: { readonly [K in Kind]?: "insert" | "replace" | "update" } = {
 
 /** The row filters for a model without a registration. Its pipelines still cannot read other models. */
 const unlimited: RowFilters = { rows: () => undefined, check: () => undefined }
-
-/** The collection whose operations have the row filters in their scope. */
-const makeFiltered = (model: ModelLike, all: ModelCollection, store: DocumentStore["Service"]): ModelCollection => {
-  const permitted = makeCollection(limitedTo(all, (privilege, scope) => scope?.filters?.rows(privilege)))
-  return makeCollection({
-    run: checkingWrites(model, { all, permitted, store }),
-    runStream: (operation) => {
-      const foreign = operation.kind === "aggregate" ? foreignStage(operation.pipeline) : undefined
-      return foreign === undefined ? permitted.runStream(operation) : Stream.fail(
-        new QueryRejected({
-          operation: "aggregate",
-          detail: `${foreign} reaches other collections, which the rules of a caller do not allow`
-        })
-      )
-    }
-  }, {
-    isLimited: (scope) => Effect.succeed(scope?.filters !== undefined && isLimited(model, scope.filters)),
-    statesOf: (id, scope) =>
-      Effect.map(permitted.findById(id, { ...scope, deleted: "include" }), (document) => {
-        const rows = scope.filters?.rows(scope.privilege)
-        return document === undefined ? undefined : rows === undefined ? everyState : modelMatcher(model, rows)
-      })
-  })
-}
-
-/**
- * Whether a chosen identifier would tell of documents that the caller may not read: with a row filter for what is inserted, or for
- * what is replaced unless callers have to send identifiers. A filter on the identifier itself says which ones there may be.
- */
-const isLimited = (model: ModelLike, { check, rows }: RowFilters): boolean => {
-  const id = managedField(model, "id")
-  const isGiven = id !== undefined && isRequiredInput(model, id)
-  return [check("insert"), isGiven ? undefined : rows("update")].some((filter) =>
-    filter !== undefined && !isAboutId(filter)
-  )
-}
-
-const isAboutId = (filter: Filter): boolean => filter !== nothing && Object.hasOwn(filter, "_id")
-
-/** The first stage, of a nested pipeline too, that reads or writes other collections than the pipeline's own. */
-const foreignStage = (value: unknown): string | undefined => {
-  if (typeof value !== "object" || value === null) return undefined
-  for (const [key, part] of Object.entries(value)) {
-    const found = foreignStages.has(key) ? key : foreignStage(part)
-    if (found !== undefined) return found
-  }
-  return undefined
-}
-
-const foreignStages: ReadonlySet<string> = new Set(["$lookup", "$graphLookup", "$unionWith", "$out", "$merge"])

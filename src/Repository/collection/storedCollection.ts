@@ -4,8 +4,8 @@
 import { managedField, type ModelLike } from "../../Model/introspection.ts"
 import { isDocument } from "../bson/value.ts"
 import type { Document, DocumentStore, Filter } from "../DocumentStore.ts"
+import { fieldCodecsOf } from "../query/fieldCodec.ts"
 import { conjunctionOf } from "../store/filters.ts"
-import { withDefaults } from "./defaultedFields.ts"
 import {
   type Handlers,
   limitedTo,
@@ -16,18 +16,41 @@ import {
 } from "./modelCollection.ts"
 import type { Deleted } from "./softDeletion.ts"
 
-/** @internal */
-export const makeModelCollection = (model: ModelLike, store: DocumentStore["Service"]): ModelCollection => {
-  const runner = storeRunner(model, store)
+/**
+ * Makes the collection. `stored` makes filters for stored documents: see `withDefaults`.
+ *
+ * @internal
+ */
+export const makeModelCollection = (
+  model: ModelLike,
+  store: DocumentStore["Service"],
+  stored: (filter: Filter) => Filter
+): ModelCollection => {
+  const runner = storeRunner(model, store, stored)
   const deletedField = managedField(model, "deleted")
   return makeCollection(deletedField === undefined ? runner : excludingDeleted(runner, deletedField))
 }
 
+/**
+ * Whether a field of the model, or one in it, has a default.
+ *
+ * @internal
+ */
+export const hasDefaults = (model: ModelLike, seen: Set<ModelLike> = new Set()): boolean => {
+  seen.add(model)
+  return Array.from(fieldCodecsOf(model, false).values()).some(({ attributes, model: inner }) =>
+    attributes.default !== undefined || inner !== undefined && !seen.has(inner) && hasDefaults(inner, seen)
+  )
+}
+
 // internal
 
-const storeRunner = (model: ModelLike, store: DocumentStore["Service"]): Runner => {
+const storeRunner = (
+  model: ModelLike,
+  store: DocumentStore["Service"],
+  stored: (filter: Filter) => Filter
+): Runner => {
   const name = model.modelName
-  const stored = withDefaults(model)
   /** The filter of an operation with its conditions, as the store has it. */
   const whole = ({ conditions = [], filter }: Pick<Operation<"count">, "conditions" | "filter">): Filter => {
     // The conditions of a caller are the same objects each time, whose stored form is known.

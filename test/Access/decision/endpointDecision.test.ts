@@ -60,13 +60,13 @@ describe("endpointDecision", () => {
       assert.strictEqual(access(user, [rule.everybody]), hiding)
       assert.deepStrictEqual(hiding.read.map(({ fields }) => fields?.hide), [["cost"]])
       // GET, PUT and the action.
-      assert.deepStrictEqual(hiding.links, [true, false, false])
+      assert.deepStrictEqual(hiding.links?.endpoints, [true, false, false])
       const both = access(user, [rule.everybody, rule.editor])
       assert.deepStrictEqual(both.read.map(({ fields }) => fields?.hide), [["cost"], undefined])
-      assert.deepStrictEqual(both.links, [true, rule.editor.rows, rule.editor.rows])
+      assert.deepStrictEqual(both.links?.endpoints, [true, rule.editor.rows, rule.editor.rows])
       const again = access(user, [rule.everybody])
       assert.notStrictEqual(again, both)
-      assert.deepStrictEqual([again.read, again.links], [hiding.read, hiding.links])
+      assert.deepStrictEqual([again.read, again.links?.endpoints], [hiding.read, hiding.links?.endpoints])
     })
 
     it("is that of nobody for callers without credentials, and not for others", () => {
@@ -77,8 +77,8 @@ describe("endpointDecision", () => {
       assert.strictEqual(access(undefined, [rule.everybody]), open)
       assert.strictEqual(access(user, [rule.everybody, rule.editor]), ann)
       const bob = access({ ...user, subject: "bob" }, [rule.everybody, { ...rule.editor, rows: { owner: "bob" } }])
-      assert.deepStrictEqual(bob.links?.[1], { owner: "bob" })
-      assert.deepStrictEqual(ann.links?.[1], { owner: "ann" })
+      assert.deepStrictEqual(bob.links?.endpoints[1], { owner: "bob" })
+      assert.deepStrictEqual(ann.links?.endpoints[1], { owner: "ann" })
     })
   })
 })

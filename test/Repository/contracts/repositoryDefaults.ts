@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Arbitrary, DateTime, Effect, type Layer, Option, Schema, Stream } from "effect"
 import { DocumentStore, Model, Query, Repository } from "../../../src/index.ts"
+import { withDefaults } from "../../../src/Repository/collection/defaultedFields.ts"
 import { modelMatcher } from "../../../src/Repository/collection/rowMatcher.ts"
 import { makeModelCollection } from "../../../src/Repository/collection/storedCollection.ts"
 import { withRowFilters } from "../../../src/Repository/introspection.ts"
@@ -119,7 +120,7 @@ export const repositoryDefaultsContract = <E>(
           const { store } = yield* things(given)
           yield* store.deleteMany("whole things", {})
           yield* store.insertMany("whole things", given.map(completed))
-          const collection = makeModelCollection(Thing, store)
+          const collection = makeModelCollection(Thing, store, withDefaults(Thing))
           for (const filter of filters) {
             const ids = (found: ReadonlyArray<DocumentStore.Document>) => found.map(({ _id }) => _id)
             const expected = ids(yield* store.find("whole things", { filter, sort: { _id: 1 } }))

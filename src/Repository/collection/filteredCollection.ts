@@ -1,0 +1,70 @@
+/**
+ * The collection of a model whose operations have the row filters of a caller in their scope. It loads the query language, which
+ * a program without access control has no use for.
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { isRequiredInput, managedField, type ModelLike } from "../../Model/introspection.ts"
+import type { DocumentStore, Filter } from "../DocumentStore.ts"
+import { QueryRejected } from "../RepositoryError.ts"
+import { nothing } from "../store/filters.ts"
+import type { RowFilters } from "./accessDecision.ts"
+import { checkingWrites } from "./checkedWrites.ts"
+import { everyState, limitedTo, makeCollection, type ModelCollection } from "./modelCollection.ts"
+import { modelMatcher } from "./rowMatcher.ts"
+
+/** @internal */
+export const makeFiltered = (
+  model: ModelLike,
+  all: ModelCollection,
+  store: DocumentStore["Service"]
+): ModelCollection => {
+  const permitted = makeCollection(limitedTo(all, (privilege, scope) => scope?.filters?.rows(privilege)))
+  return makeCollection({
+    run: checkingWrites(model, { all, permitted, store }),
+    runStream: (operation) => {
+      const foreign = operation.kind === "aggregate" ? foreignStage(operation.pipeline) : undefined
+      return foreign === undefined ? permitted.runStream(operation) : Stream.fail(
+        new QueryRejected({
+          operation: "aggregate",
+          detail: `${foreign} reaches other collections, which the rules of a caller do not allow`
+        })
+      )
+    }
+  }, {
+    isLimited: (scope) => Effect.succeed(scope?.filters !== undefined && isLimited(model, scope.filters)),
+    statesOf: (id, scope) =>
+      Effect.map(permitted.findById(id, { ...scope, deleted: "include" }), (document) => {
+        const rows = scope.filters?.rows(scope.privilege)
+        return document === undefined ? undefined : rows === undefined ? everyState : modelMatcher(model, rows)
+      })
+  })
+}
+
+// internal
+
+/**
+ * Whether a chosen identifier would tell of documents that the caller may not read: with a row filter for what is inserted, or for
+ * what is replaced unless callers have to send identifiers. A filter on the identifier itself says which ones there may be.
+ */
+const isLimited = (model: ModelLike, { check, rows }: RowFilters): boolean => {
+  const id = managedField(model, "id")
+  const isGiven = id !== undefined && isRequiredInput(model, id)
+  return [check("insert"), isGiven ? undefined : rows("update")].some((filter) =>
+    filter !== undefined && !isAboutId(filter)
+  )
+}
+
+const isAboutId = (filter: Filter): boolean => filter !== nothing && Object.hasOwn(filter, "_id")
+
+/** The first stage, of a nested pipeline too, that reads or writes other collections than the pipeline's own. */
+const foreignStage = (value: unknown): string | undefined => {
+  if (typeof value !== "object" || value === null) return undefined
+  for (const [key, part] of Object.entries(value)) {
+    const found = foreignStages.has(key) ? key : foreignStage(part)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+const foreignStages: ReadonlySet<string> = new Set(["$lookup", "$graphLookup", "$unionWith", "$out", "$merge"])
