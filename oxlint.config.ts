@@ -5,7 +5,7 @@ export default defineConfig({
   plugins: ["typescript", "import", "oxc", "unicorn", "node", "vitest", "promise"],
   categories: { correctness: "error", suspicious: "error", perf: "error" },
   options: { reportUnusedDisableDirectives: "error" },
-  ignorePatterns: ["dist", ".examples"],
+  ignorePatterns: ["dist", ".examples", "templates"],
   rules: {
     "import/no-cycle": ["error", { ignoreTypes: false }],
     "typescript/consistent-type-imports": "error",

@@ -2,7 +2,7 @@
  * Checks the package as its users get it: packs it (which builds it), looks for mistakes in its manifest and its types,
  * installs it into an empty folder, and lets the programs of `scripts/package` use it there, without the sources.
  */
-import { spawnSync } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
 import * as fs from "node:fs"
 import * as os from "node:os"
 import * as path from "node:path"
@@ -137,3 +137,98 @@ console.log(sizes)
 const models = await bundled(path.join(consumer, "models.js"))
 if (models.builtins.length > 0) fail(`Models reach ${models.builtins.join("; ")}`)
 if (models.code.includes("Function(")) fail("Models generate code in a browser")
+
+// -----------------------------------------------------------------------------
+// A new project, with a real installation of the package
+// -----------------------------------------------------------------------------
+
+const projects = path.join(consumer, "projects")
+const cli = path.join(installed, "appkernel/dist/Cli/Main.js")
+const make = (name: string, ...flags: ReadonlyArray<string>): string => {
+  fs.mkdirSync(projects, { recursive: true })
+  run(process.execPath, [cli, "new", name, "--yes", ...flags], projects)
+  return path.join(projects, name)
+}
+const project = make("tasks")
+const projectManifest = path.join(project, "package.json")
+fs.writeFileSync(
+  projectManifest,
+  fs.readFileSync(projectManifest, "utf8").replace(/"appkernel": "[^"]+"/u, `"appkernel": "file:${tarball}"`)
+)
+// npm runs where no package is above, with the Node of this program first on the path.
+const npm = (folder: string, ...args: ReadonlyArray<string>) => run("npm", [...args, "--no-audit", "--no-fund"], folder)
+npm(project, "install")
+for (const script of ["check", "lint", "test", "routes", "build"]) npm(project, "run", script)
+for (const flags of [["--no-access"], ["--store", "mongo"], ["--store", "mongo", "--no-access"]]) {
+  const other = make(flags.join("").replaceAll(/[^a-z]/gu, "x"), ...flags)
+  fs.symlinkSync(path.join(project, "node_modules"), path.join(other, "node_modules"))
+  for (const script of ["check", "lint", "test"]) npm(other, "run", script)
+}
+
+// The built folder runs elsewhere, without what is installed.
+const moved = path.join(consumer, "moved")
+fs.renameSync(path.join(project, "build"), moved)
+fs.renameSync(path.join(project, "keys"), path.join(moved, "keys"))
+
+/** Starts the built service with a Node, and uses it as somebody who signs up does. */
+const tried = async (node: string): Promise<void> => {
+  fs.rmSync(path.join(moved, "data"), { recursive: true, force: true })
+  const service = spawn(node, ["main.mjs"], {
+    cwd: moved,
+    env: { ...process.env, APPKERNEL_SERVER_PORT: "0" },
+    stdio: ["ignore", "pipe", "inherit"]
+  })
+  let log = ""
+  const address = await new Promise<string>((resolve, reject) => {
+    service.stdout.on("data", (data: Buffer) => {
+      log += data.toString()
+      const listening = /Listening on (http:\S+?)[\s"]/u.exec(log)
+      if (listening !== null) resolve(listening[1]!)
+    })
+    service.on("exit", () => reject(new Error(`The built service ended:\n${log}`)))
+  })
+  const json = async (pathname: string, body?: object, headers: Record<string, string> = {}) => {
+    const response = await fetch(
+      `${address}${pathname}`,
+      body === undefined ? { headers } : {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: JSON.stringify(body)
+      }
+    )
+    if (!response.ok) fail(`${pathname} of the built service: ${response.status} ${await response.text()}`)
+    return await response.json() as { readonly [key: string]: unknown }
+  }
+  const [email, password] = ["ann@example.com", "correct horse"]
+  await json("/api/v1/users", { email, password })
+  const { access_token } = await json("/api/v1/token", { grant_type: "password", username: email, password })
+  const authorization = { authorization: `Bearer ${String(access_token)}` }
+  await json("/api/v1/projects", { name: "Garden" }, authorization)
+  const { _items } = await json("/api/v1/projects", undefined, authorization)
+  if (!Array.isArray(_items) || _items.length !== 1) {
+    fail(`The built service has the projects ${JSON.stringify(_items)}`)
+  }
+  for (const page of ["/docs", "/redoc", "/health"]) {
+    const { status } = await fetch(`${address}${page}`)
+    if (status !== 200) fail(`${page} of the built service: ${status}`)
+  }
+  const ended = new Promise<number | null>((resolve) => service.removeAllListeners("exit").on("exit", resolve))
+  service.kill("SIGTERM")
+  if (await ended !== 0) fail(`The built service did not end well:\n${log}`)
+}
+
+// The oldest and the newest Node, besides this one. npm has Linux's as packages.
+const nodes = [process.execPath]
+for (const version of process.platform === "linux" ? ["22.19.0", "26.10.0"] : []) {
+  const folder = path.join(consumer, `node-${version}`)
+  const name = `node-linux-${process.arch}`
+  run("npm", ["install", "--silent", "--no-audit", "--no-fund", "--prefix", folder, `${name}@${version}`])
+  nodes.push(path.join(folder, "node_modules", name, "bin/node"))
+}
+for (const node of nodes) {
+  run(node, ["program.js"], consumer)
+  await tried(node)
+}
+console.log(
+  "A new project is installed, checked, tested and built, and the built service signs people in with each Node"
+)

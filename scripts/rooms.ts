@@ -140,7 +140,7 @@ export const folders: { readonly [name: string]: Folder } = {
     }
   },
   Cli: {
-    on: ["Security"],
+    on: ["Security", "Http"],
     without: { packages: drivers, because: "Only the repository talks to a store." },
     rooms: { commands: { on: [] } }
   }

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import * as fs from "node:fs"
 import * as path from "node:path"
+import { engine as shop } from "../../examples/shop/engine.ts"
 import { Keys } from "../../src/index.ts"
 import { freshDirectory } from "../support/folders.ts"
 import { runProgram } from "../support/processes.ts"
@@ -43,7 +44,84 @@ describe("appkernel", () => {
       assert.include(half.output, `${keys}/public.pem: it is there already`)
       assert.isFalse(yield* files.exists(`${keys}/private.pem`))
       yield* files.writeFileString(`${keys}/private.pem`, before)
-    }).pipe(Effect.provide(NodeServices.layer)), 30_000)
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.live("new: makes projects, and overwrites nothing", () =>
+    Effect.gen(function*() {
+      const files = yield* FileSystem.FileSystem
+      const folder = yield* freshDirectory
+      const made = yield* run("new", `${folder}/garden`, "--yes")
+      assert.strictEqual(made.code, 0, made.output)
+      const text = (file: string) => files.readFileString(`${folder}/garden/${file}`)
+      assert.include(yield* text("package.json"), `"name": "garden"`)
+      assert.include(yield* text("src/engine.ts"), `KernelEngine.make("garden")`)
+      assert.include(yield* text("src/store.ts"), "EmbeddedStore.layer")
+      assert.include(yield* text(".gitignore"), "keys/")
+      assert.strictEqual((yield* files.stat(`${folder}/garden/keys/private.pem`)).mode & 0o777, 0o600)
+      // Nothing of another name, and nothing half-made, is left beside it.
+      assert.deepStrictEqual(yield* files.readDirectory(folder), ["garden"])
+
+      const again = yield* run("new", `${folder}/garden`, "--yes")
+      assert.deepStrictEqual(again, { code: 1, output: `${folder}/garden is there already, and is not empty\n` })
+      const misnamed = yield* run("new", `${folder}/My Garden`, "--yes")
+      assert.strictEqual(misnamed.code, 1)
+      assert.include(misnamed.output, `"My Garden" can't be the name of a package`)
+
+      // Without a terminal nothing is asked.
+      const plain = yield* run("new", `${folder}/plain`, "--store", "mongo", "--no-access")
+      assert.strictEqual(plain.code, 0, plain.output)
+      assert.include(yield* files.readFileString(`${folder}/plain/src/store.ts`), "MongoStore.layer")
+      assert.isFalse(yield* files.exists(`${folder}/plain/keys`))
+      assert.isFalse(yield* files.exists(`${folder}/plain/src/Users.ts`))
+      const unknown = yield* run("new", `${folder}/other`, "--store", "paper")
+      assert.strictEqual(unknown.code, 1)
+      assert.isFalse(yield* files.exists(`${folder}/other`))
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it("new: asks for the versions that the package is tested with", () => {
+    const manifest = (file: string) => JSON.parse(fs.readFileSync(path.join(root, file), "utf8"))
+    const own = manifest("package.json")
+    const made = manifest("templates/service/base/package.json")
+    const tested = { ...own.devDependencies, appkernel: own.version }
+    for (const [name, range] of Object.entries({ ...made.dependencies, ...made.devDependencies })) {
+      assert.strictEqual(range, `^${tested[name]}`, name)
+    }
+  })
+
+  it.live("routes: prints who may call what", () =>
+    Effect.gen(function*() {
+      const { code, output } = yield* run("routes", path.join(root, "examples/shop/engine.ts"))
+      assert.strictEqual(code, 0, output)
+      assert.match(output, /^POST \/api\/v1\/orders +everybody signed in +/mu)
+      const { output: json } = yield* run("routes", "--json", path.join(root, "examples/shop/engine.ts"))
+      assert.deepStrictEqual(JSON.parse(json).entries, shop.policy.entries)
+      const none = yield* run("routes", path.join(root, "examples/shop/seed.ts"))
+      assert.strictEqual(none.code, 1)
+      assert.include(none.output, "exports no engine")
+      const missing = yield* run("routes", "nowhere.ts")
+      assert.strictEqual(missing.code, 1)
+      assert.include(missing.output, "nowhere.ts can't be loaded")
+    }))
+
+  it.live("build: makes a folder that starts, and replaces only what it has made", () =>
+    Effect.gen(function*() {
+      const files = yield* FileSystem.FileSystem
+      const folder = yield* freshDirectory
+      const program = path.join(root, "examples/quickstart.ts")
+      const made = yield* run("build", program, "--out", `${folder}/out`)
+      assert.strictEqual(made.code, 0, made.output)
+      const again = yield* run("build", program, "--out", `${folder}/out`)
+      assert.strictEqual(again.code, 0, again.output)
+      assert.deepStrictEqual(yield* files.readDirectory(folder), ["out"])
+      yield* files.writeFileString(`${folder}/mine.txt`, "mine")
+      const refused = yield* run("build", program, "--out", folder)
+      assert.strictEqual(refused.code, 1)
+      assert.include(refused.output, "was not made by this command")
+      assert.isTrue(yield* files.exists(`${folder}/mine.txt`))
+      const absent = yield* run("build", "nowhere.ts", "--out", `${folder}/none`)
+      assert.deepStrictEqual(absent, { code: 1, output: "There is no program nowhere.ts\n" })
+      assert.isFalse(yield* files.exists(`${folder}/none`))
+    }).pipe(Effect.provide(NodeServices.layer)))
 
   it.live("has the version of the package, which names it", () =>
     Effect.gen(function*() {

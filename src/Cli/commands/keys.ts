@@ -4,14 +4,8 @@ import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Path from "effect/Path"
-import * as Runtime from "effect/Runtime"
-import * as Schema from "effect/Schema"
 import * as Keys from "../../Security/Keys.ts"
-
-/** Occurs when a command has failed and said why. */
-class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandFailed", { detail: Schema.String }) {
-  override readonly [Runtime.errorReported] = false
-}
+import { reported } from "./commandFailed.ts"
 
 /**
  * Makes a pair of keys for tokens.
@@ -40,9 +34,6 @@ export const keys = Command.make(
         `  ${path.join(folder, "public.pem")}  verifies tokens`
       ].join("\n"))
     },
-    Effect.catchTag(
-      "KeysInvalid",
-      ({ message }) => Effect.andThen(Console.error(message), new CommandFailed({ detail: message }))
-    )
+    reported
   )
 ).pipe(Command.withDescription("Make a pair of keys that a service signs and verifies tokens with"))

@@ -54,7 +54,7 @@ describe("where they say the same, a circuit breaker is equal to", () => {
           }
         }
       }
-    }).pipe(Effect.provide(EffectCircuitBreaker.layerStoreMemory()), silent), 60_000)
+    }).pipe(Effect.provide(EffectCircuitBreaker.layerStoreMemory()), silent))
 
   it.effect("cockatiel, for one call after another", () =>
     Effect.gen(function*() {
@@ -95,5 +95,5 @@ describe("where they say the same, a circuit breaker is equal to", () => {
           )
         }
       }
-    }).pipe(silent), 60_000)
+    }).pipe(silent))
 })

@@ -82,7 +82,7 @@ describe("Bodies that come slowly", () => {
       const error = yield* Effect.flip(proxy.wrap("things").get())
       assert.deepInclude({ ...error }, { reason: "InvalidAnswer" })
       yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => service.open() === 0 })
-    }).pipe(quietly), 10_000)
+    }).pipe(quietly))
 
   it.live(
     "do not hold the place of a probe: the head of an answer closes or opens the circuit",
@@ -127,7 +127,7 @@ describe("Bodies that come slowly", () => {
       assert.deepInclude({ ...error }, { reason: "Status", statusCode: 503 })
       assert.notProperty(error, "body")
       yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => service.open() === 0 })
-    }).pipe(quietly), 30_000)
+    }).pipe(quietly))
 })
 
 describe("Uploads", () => {
@@ -221,7 +221,7 @@ describe("Uploads", () => {
       assert.deepStrictEqual([status, received], [200, 12_000])
       // Its connection is free for the next call.
       yield* proxy.wrap("things").post({ payload: HttpBody.text("x") })
-    }).pipe(quietly), 20_000)
+    }).pipe(quietly))
 
   it.live("of a stream that is not sent are cancelled", () =>
     Effect.gen(function*() {

@@ -95,5 +95,5 @@ describe("a file that is saved", () => {
       assert.deepStrictEqual(names.filter((name) => name.startsWith(".")), [])
       for (const name of names) assert.strictEqual(fs.readFileSync(path.join(folder, name), "utf8"), content)
       assert.isAtLeast(names.length, 60)
-    }).pipe(Effect.provide(NodeServices.layer)), 60_000)
+    }).pipe(Effect.provide(NodeServices.layer)))
 })

@@ -114,7 +114,7 @@ describe("The documentation of a service with access control", () => {
         { concurrency: 20 }
       )
       for (const [i, answer] of many.entries()) assert.deepStrictEqual(answer.body, (i % 2 === 0 ? boss : user).body)
-    }).pipe(Effect.provide(shop("ES256"))), 60_000)
+    }).pipe(Effect.provide(shop("ES256"))))
 
   it.live("needs credentials where nobody may do anything", () =>
     Effect.gen(function*() {
@@ -123,7 +123,7 @@ describe("The documentation of a service with access control", () => {
       assert.strictEqual(status, 401)
       assert.include(headers.get("www-authenticate"), "Bearer")
       assert.strictEqual((yield* get(`${baseUrl}/openapi.json`, yield* tokenOf())).status, 200)
-    }).pipe(Effect.provide(shop("ES256"))), 60_000)
+    }).pipe(Effect.provide(shop("ES256"))))
 
   it.live("is whole and for everybody, unless configured otherwise", () =>
     Effect.gen(function*() {
@@ -140,5 +140,5 @@ describe("The documentation of a service with access control", () => {
         ].map(({ status }) => status)
         assert.deepStrictEqual(statuses, [401, 403, 200], path)
       }
-    }).pipe(Effect.provide(shop("ES256"))), 60_000)
+    }).pipe(Effect.provide(shop("ES256"))))
 })

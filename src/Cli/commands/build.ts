@@ -1,0 +1,175 @@
+/**
+ * `appkernel build`: makes a folder that runs without `node_modules`.
+ */
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import * as Schema from "effect/Schema"
+import type { OutputChunk } from "rolldown"
+import { CommandFailed, reported } from "./commandFailed.ts"
+
+/** @internal */
+export const build = Command.make(
+  "build",
+  {
+    program: Argument.String("program").pipe(
+      Argument.withDescription("The program that starts the service. Defaults to src/main.ts"),
+      Argument.withDefault("src/main.ts")
+    ),
+    out: Flag.String("out").pipe(
+      Flag.withDescription("The folder that is made. Defaults to build"),
+      Flag.withDefault("build")
+    )
+  },
+  Effect.fnUntraced(
+    function*({ out, program }) {
+      const files = yield* FileSystem.FileSystem
+      const path = yield* Path.Path
+      const target = path.resolve(out)
+      if (!(yield* files.exists(program))) return yield* new CommandFailed({ detail: `There is no program ${program}` })
+      yield* assertOurs(target)
+      yield* files.makeDirectory(path.dirname(target), { recursive: true })
+      const draft = yield* files.makeTempDirectoryScoped({ directory: path.dirname(target), prefix: ".build-" })
+      const outside = yield* bundle(path.resolve(program), draft)
+      for (const name of outside) {
+        yield* copyPackage(name, path.resolve("node_modules"), path.join(draft, "node_modules"))
+      }
+      yield* files.writeFileString(path.join(draft, "package.json"), manifest)
+      const assets = yield* path.fromFileUrl(new URL(import.meta.resolve("#redoc")))
+      yield* files.copyFile(assets, path.join(draft, redocFile))
+      for (const name of ["cfg.yml", "translations"]) {
+        if (yield* files.exists(name)) yield* files.copy(name, path.join(draft, name))
+      }
+      yield* files.chmod(draft, 0o755)
+      yield* files.remove(target, { recursive: true, force: true })
+      yield* files.rename(draft, target)
+      yield* Console.log([
+        `Made ${path.relative(".", target)}: node ${path.join(path.relative(".", target), "main.mjs")} starts it.`,
+        `Outside of the program: ${outside.length === 0 ? "nothing" : outside.join(", ")}`
+      ].join("\n"))
+    },
+    Effect.scoped,
+    reported
+  )
+).pipe(
+  Command.withDescription("Make a folder that starts by `node main.mjs`, without an installation"),
+  Command.withExamples([{ command: "appkernel build", description: "Make the folder build of src/main.ts" }])
+)
+
+// internal
+
+const redocFile = "redoc.standalone.js"
+
+/** How the built program finds the script of a documentation page, and how this command knows its own folders again. */
+const manifest = `${
+  JSON.stringify(
+    { private: true, type: "module", appkernel: "build", imports: { "#redoc": `./${redocFile}` } },
+    undefined,
+    2
+  )
+}\n`
+
+/** Packages with native parts, which can't be in a bundle. */
+const native = ["lmdb"]
+
+const assertOurs = Effect.fnUntraced(function*(target: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  if (!(yield* files.exists(target)) || (yield* files.readDirectory(target)).length === 0) return
+  const found = yield* Effect.option(files.readFileString(path.join(target, "package.json")))
+  if (Option.isNone(found) || found.value !== manifest) {
+    return yield* new CommandFailed({ detail: `${target} is there already, and was not made by this command` })
+  }
+})
+
+const attempt = <A>(evaluate: () => Promise<A>) =>
+  Effect.tryPromise({
+    try: evaluate,
+    catch: (cause) => new CommandFailed({ detail: `The program can't be built: ${String(cause)}` })
+  })
+
+/** Writes the program and answers with the packages that it needs beside it. */
+const bundle = Effect.fnUntraced(function*(input: string, dir: string) {
+  const { rolldown } = yield* Effect.tryPromise({
+    try: () => import("rolldown"),
+    catch: () => new CommandFailed({ detail: "The command build needs rolldown: npm install --save-dev rolldown" })
+  })
+  const built = yield* Effect.acquireRelease(
+    attempt(() => rolldown({ input, platform: "node", external: native, logLevel: "silent" })),
+    (bundle) => Effect.promise(() => bundle.close())
+  )
+  const { output } = yield* attempt(() =>
+    built.write({
+      dir,
+      format: "esm",
+      entryFileNames: "main.mjs",
+      chunkFileNames: "[name]-[hash].mjs",
+      minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+      keepNames: true
+    })
+  )
+  const imported = new Set(
+    output.filter((file): file is OutputChunk => file.type === "chunk")
+      .flatMap(({ dynamicImports, imports }) => [...imports, ...dynamicImports])
+  )
+  return native.filter((name) => imported.has(name))
+})
+
+const Manifest = Schema.fromJsonString(Schema.Struct({
+  version: Schema.String,
+  dependencies: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
+  optionalDependencies: Schema.optionalKey(Schema.Record(Schema.String, Schema.String))
+}))
+
+/** Copies a package and those that it needs, each beside the other or, in another version, within. */
+const copyPackage: (
+  name: string,
+  from: string,
+  to: string
+) => Effect.Effect<void, CommandFailed, FileSystem.FileSystem | Path.Path> = Effect.fnUntraced(
+  function*(name: string, from: string, to: string) {
+    const files = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const source = yield* findPackage(name, from)
+    if (source === undefined) return
+    const { dependencies = {}, optionalDependencies = {}, version } = yield* manifestOf(source)
+    const target = path.join(to, name)
+    if (yield* files.exists(target)) {
+      if ((yield* manifestOf(target)).version === version) return
+      return yield* new CommandFailed({ detail: `Two versions of ${name} can't be copied` })
+    }
+    yield* files.makeDirectory(path.dirname(target), { recursive: true })
+    yield* files.copy(source, target)
+    yield* files.remove(path.join(target, "node_modules"), { recursive: true, force: true })
+    for (const needed of Object.keys({ ...dependencies, ...optionalDependencies })) {
+      yield* copyPackage(needed, path.join(source, "node_modules"), to)
+    }
+  },
+  Effect.catchTag("PlatformError", ({ message }) => Effect.fail(new CommandFailed({ detail: message })))
+)
+
+const manifestOf = Effect.fnUntraced(function*(folder: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  return yield* Effect.flatMap(
+    files.readFileString(path.join(folder, "package.json")),
+    Schema.decodeUnknownEffect(Manifest)
+  )
+}, Effect.catchTag("SchemaError", ({ message }) => Effect.fail(new CommandFailed({ detail: message }))))
+
+/** The folder of a package as Node finds it from a folder `node_modules`; an optional one may be missing. */
+const findPackage = Effect.fnUntraced(function*(name: string, from: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  for (let folder = from;; folder = path.dirname(folder)) {
+    const beside = path.basename(folder) === "node_modules" ? folder : path.join(folder, "node_modules")
+    const candidate = path.join(beside, name)
+    if (yield* files.exists(path.join(candidate, "package.json"))) return yield* files.realPath(candidate)
+    if (folder === path.dirname(folder)) return undefined
+  }
+})

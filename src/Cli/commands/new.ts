@@ -1,0 +1,127 @@
+/**
+ * `appkernel new`: makes a project.
+ */
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Prompt from "effect/cli/Prompt"
+import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import * as Keys from "../../Security/Keys.ts"
+import { CommandFailed, reported } from "./commandFailed.ts"
+
+const stores = ["embedded", "mongo"] as const
+
+/** @internal */
+export const newProject = Command.make(
+  "new",
+  {
+    folder: Argument.String("name").pipe(
+      Argument.withDescription("The folder to make. Its last part is the name of the project")
+    ),
+    store: Flag.Literals("store", stores).pipe(
+      Flag.withDescription("Where documents are kept: in a folder of the machine, or in MongoDB. Defaults to embedded"),
+      Flag.optional
+    ),
+    access: Flag.Boolean("access").pipe(
+      Flag.withDescription("Users who sign up and sign in, and reach what is theirs. Default; --no-access is without"),
+      Flag.optional
+    ),
+    yes: Flag.Boolean("yes").pipe(
+      Flag.withAlias("y"),
+      Flag.withDescription("Asks nothing and takes the defaults"),
+      Flag.withDefault(false)
+    )
+  },
+  Effect.fnUntraced(function*({ access, folder, store, yes }) {
+    const path = yield* Path.Path
+    const target = path.resolve(folder)
+    const name = path.basename(target)
+    yield* assertUsable(target, name)
+    const asks = !yes && (yield* TerminalCapabilities.TerminalCapabilities).canPrompt
+    const chosen = yield* chosenOr(store, asks, "embedded", askForStore)
+    const hasAccess = yield* chosenOr(access, asks, true, askForAccess)
+    yield* write(target, name, ["base", ...(hasAccess ? ["access"] : []), chosen], hasAccess)
+    yield* Console.log(next(path.relative(".", target), chosen))
+  }, reported)
+).pipe(
+  Command.withDescription("Make a project that starts, is tested, checked and built"),
+  Command.withExamples([
+    { command: "appkernel new shop", description: "Ask what is needed, and make the folder shop" },
+    { command: "appkernel new shop --store mongo --no-access --yes", description: "Make it without asking" }
+  ])
+)
+
+// internal
+
+const chosenOr = <A, E, R>(
+  given: Option.Option<A>,
+  asks: boolean,
+  otherwise: A,
+  ask: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> => Option.isSome(given) ? Effect.succeed(given.value) : asks ? ask : Effect.succeed(otherwise)
+
+const askForStore = Prompt.run(Prompt.Select({
+  message: "Where are documents kept?",
+  choices: [
+    { title: "In a folder of the machine", value: "embedded" as const, description: "needs no server" },
+    { title: "In MongoDB", value: "mongo" as const, description: "docker compose starts one" }
+  ]
+}))
+
+const askForAccess = Prompt.run(
+  Prompt.Confirm({ message: "Do users sign in, and reach what is theirs?", initial: true })
+)
+
+const assertUsable = Effect.fnUntraced(function*(target: string, name: string) {
+  const files = yield* FileSystem.FileSystem
+  if (!/^[a-z0-9][a-z0-9._-]{0,99}$/u.test(name)) {
+    return yield* new CommandFailed({
+      detail: `"${name}" can't be the name of a package: use small letters, digits, dashes, dots and underscores`
+    })
+  }
+  if ((yield* files.exists(target)) && (yield* files.readDirectory(target)).length > 0) {
+    return yield* new CommandFailed({ detail: `${target} is there already, and is not empty` })
+  }
+})
+
+/** Writes all files beside the target first, so that a failure leaves nothing half-made. */
+const write = Effect.fnUntraced(
+  function*(target: string, name: string, layers: ReadonlyArray<string>, hasKeys: boolean) {
+    const files = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const templates = yield* path.fromFileUrl(new URL("../../../templates/service", import.meta.url))
+    yield* files.makeDirectory(path.dirname(target), { recursive: true })
+    const draft = yield* files.makeTempDirectoryScoped({ directory: path.dirname(target), prefix: `.${name}-` })
+    for (const layer of layers) {
+      const from = path.join(templates, layer)
+      for (const entry of yield* files.readDirectory(from, { recursive: true })) {
+        const source = path.join(from, entry)
+        if ((yield* files.stat(source)).type !== "File") continue
+        // npm leaves files of the name .gitignore out of packages.
+        const written = path.join(draft, entry === "gitignore" ? ".gitignore" : entry)
+        yield* files.makeDirectory(path.dirname(written), { recursive: true })
+        const text = yield* files.readFileString(source)
+        yield* files.writeFileString(written, text.replaceAll("my-service", name))
+      }
+    }
+    if (hasKeys) yield* Keys.makePair(path.join(draft, "keys"), "ES256")
+    yield* files.chmod(draft, 0o755)
+    yield* files.rename(draft, target)
+  },
+  Effect.scoped
+)
+
+const next = (folder: string, store: string): string =>
+  [
+    `Made ${folder}. Now:`,
+    `  cd ${folder}`,
+    "  npm install",
+    ...(store === "mongo" ? ["  docker compose up --detach --wait mongo"] : []),
+    "  npm run dev",
+    "Its API is shown at http://127.0.0.1:5000/docs"
+  ].join("\n")
