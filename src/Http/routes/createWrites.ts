@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { completer, type FieldProblem } from "../../Model/introspection.ts"
 import { PropertyRequiredException, ValidationException } from "../../Model/ModelError.ts"
-import { type RowFilters, withRowFilters } from "../../Repository/introspection.ts"
+import { withRowFilters } from "../../Repository/introspection.ts"
 import type { BadRequest } from "../HttpError.ts"
 import { badRequestOf } from "../messages/message.ts"
 import * as preconditions from "../request/preconditions.ts"
@@ -12,7 +12,8 @@ import type { Written, WrittenDocument } from "../response/writeResponse.ts"
 import { badItem, completeAll, insertAll, rejectedAsItem } from "./bulkInsert.ts"
 import { type HookFailed, isHooked, type MethodHooks, unwrapped } from "./hooks.ts"
 import type { ReplaceWith } from "./replaceWrites.ts"
-import type { Values, WriteContext, WriteFailure } from "./writeContext.ts"
+import { type Instance, type Values, withHooks, type WriteContext, type WriteFailure, written } from "./writeContext.ts"
+import { bulkFilters, insertFilters } from "./writeGrants.ts"
 import type { ManyDocuments, OneDocument, WriteRequest } from "./writeRequest.ts"
 
 type Write = Effect.Effect<WrittenDocument, CallFailure>
@@ -99,53 +100,44 @@ const completerFor = ({ finalise, model, view }: WriteContext): ReturnType<typeo
     : completer(model)
 
 const insertsOfOne = (context: WriteContext, onPost: MethodHooks): (value: Values) => Write => {
-  const { documents, finalise, model, repository, insertFilters, toDocument, withHooks } = context
+  const { codec, documents, finalise, model, repository, view } = context
   const complete = completerFor(context)
 
   const insert = (value: Values): Write =>
     Effect.withFiber((fiber) => {
       // The values are completed in place.
-      const sent = insertFilters === undefined ? value : { ...value }
+      const sent = view.dependsOnDocument ? { ...value } : value
       return Effect.flatMapEager(complete(value, fiber), (completed) => {
-        const document = toDocument(completed)
+        const document = codec.toDocument(completed)
         const inserted = Effect.map(documents.insert(document), (document) => ({
           _tag: "Document" as const,
           id: document["_id"],
           document,
           created: true
         }))
-        return insertFilters === undefined
-          ? inserted
-          : Effect.flatMap(insertFilters([sent]), ([filters]) => withRowFilters(inserted, model, filters))
+        return Effect.flatMapEager(
+          insertFilters(view, sent),
+          (filters) => withRowFilters(inserted, model, filters)
+        )
       })
     })
 
-  const insertWithHooks = (value: Values): Effect.Effect<WrittenDocument, WriteFailure> =>
-    Effect.flatMap(
-      finalise(value, { isSent: true }),
-      (instance) => {
-        const write = (filters?: RowFilters) =>
-          withHooks(
-            onPost,
-            Option.none(),
-            Effect.succeed({
-              instance,
-              previous: Option.none(),
-              write: (changed) => withRowFilters(repository.insert(changed), model, filters)
-            })
-          )
-        return insertFilters === undefined
-          ? write()
-          : Effect.flatMap(insertFilters([value]), ([filters]) => write(filters))
-      }
-    )
+  const insertWithHooks = Effect.fnUntraced(function*(value: Values) {
+    const instance = yield* finalise(value, { isSent: true })
+    const filters = yield* insertFilters(view, value)
+    const load = Effect.succeed({
+      instance,
+      previous: Option.none(),
+      write: (changed: Instance) => withRowFilters(repository.insert(changed), model, filters)
+    })
+    return yield* withHooks(context, onPost, Option.none(), load)
+  })
 
   return isHooked(onPost) ? (value) => unwrapped(insertWithHooks(value)) : insert
 }
 
 const insertsOfMany = (context: WriteContext, onPost: MethodHooks) => {
-  const { documents, finalise, model, repository, insertFilters, store, toDocument, transactional, view, written } =
-    context
+  const { codec, documents, finalise, model, repository, store, transactional, view } = context
   const complete = completerFor(context)
   const unnamed = withoutHiddenKeys(view.mask)
   const request = { id: Option.none(), previous: Option.none() }
@@ -157,7 +149,7 @@ const insertsOfMany = (context: WriteContext, onPost: MethodHooks) => {
   const createAllWithHooks = Effect.fnUntraced(
     function*({ after, before }: MethodHooks, values: ReadonlyArray<Values>) {
       const instances = yield* completeAll(values, (value) => finalise(value, { isSent: true }))
-      const filters = insertFilters === undefined ? [] : yield* insertFilters(values, ofIndex)
+      const filters = view.dependsOnDocument ? yield* bulkFilters(view, values) : []
       const items = instances.map((instance, i) => ({ instance, filters: filters[i] }))
       const prepare = (item: (typeof items)[number], i: number) =>
         before === undefined ? Effect.succeed(item) : Effect.mapBoth(before(item.instance, request), {
@@ -176,7 +168,7 @@ const insertsOfMany = (context: WriteContext, onPost: MethodHooks) => {
         const results = yield* Effect.forEach(inserted, (instance) => Effect.result(after(instance, request)))
         yield* Effect.forEach(results, Effect.fromResult, { discard: true })
       }
-      return inserted.map((instance) => written(instance, true).id)
+      return inserted.map((instance) => written(context, instance, true).id)
     }
   )
 
@@ -185,15 +177,13 @@ const insertsOfMany = (context: WriteContext, onPost: MethodHooks) => {
       ? unwrapped(createAllWithHooks(onPost, values))
       : insertAll(values, {
         complete: (value) => complete(value),
-        filtersOf: insertFilters === undefined ? undefined : (all) => insertFilters(all, ofIndex),
-        toDocument,
+        filtersOf: view.dependsOnDocument ? (all) => bulkFilters(view, all) : undefined,
+        toDocument: codec.toDocument,
         insertMany: (all, filters) =>
           withRowFilters(Effect.mapError(documents.insertMany(all), unnamed), model, filters),
         transaction: store.transaction
       })
 }
-
-const ofIndex = (index: number) => `${index}.`
 
 /** Adds the item's index to the paths of field problems. */
 const ofItem = (index: number, failed: HookFailed): HookFailed | BadRequest =>

@@ -7,8 +7,17 @@ import { applyPatch } from "../../Repository/introspection.ts"
 import type { CallFailure } from "../response/callFailures.ts"
 import type { Written, WrittenDocument } from "../response/writeResponse.ts"
 import { isHooked, type MethodHooks, unwrapped } from "./hooks.ts"
-import type { GrantedInstance, Instance, Values, WriteContext, WriteFailure } from "./writeContext.ts"
+import {
+  atomically,
+  type Instance,
+  type Values,
+  type WriteContext,
+  type WriteFailure,
+  written
+} from "./writeContext.ts"
+import { type GrantedInstance, keeping } from "./writeGrants.ts"
 import type { Changes, WriteRequest } from "./writeRequest.ts"
+import { checkVersion, guarded, versionIn } from "./writeVersions.ts"
 
 /**
  * Changes fields of a document.
@@ -16,19 +25,7 @@ import type { Changes, WriteRequest } from "./writeRequest.ts"
  * @internal
  */
 export const patchWrites = (context: WriteContext, onPatch: MethodHooks) => {
-  const {
-    atomically,
-    checkVersion,
-    guarded,
-    model,
-    toDocument,
-    documents,
-    keeping,
-    versionField,
-    versionIn,
-    view,
-    written
-  } = context
+  const { codec, documents, model, versionField, view } = context
   const patched = patcher(model)
 
   /** A caller who may not read the document tests and copies none of its fields. */
@@ -49,17 +46,17 @@ export const patchWrites = (context: WriteContext, onPatch: MethodHooks) => {
       let previous: Instance
       const change = Effect.fnUntraced(function*(stored: Instance): Effect.fn.Return<GrantedInstance, WriteFailure> {
         previous = stored
-        const document = toDocument(stored)
+        const document = codec.toDocument(stored)
         const asked = changes._tag === "Merge"
           ? changes.changes
           : yield* changes.changesOf(document, serialiserOf(yield* Effect.fiber, document))
-        const granted = yield* keeping(asked, { previous, document, mode: "merge" }, (changed) => {
+        const granted = yield* keeping(context, asked, { previous, document, mode: "merge" }, (changed) => {
           const merged = applyPatch(model, Object(stored), changed, {
             mode: changes._tag === "Merge" ? "merge" : "replace",
             versionField
           })
           return Effect.andThen(
-            checkVersion(id, stored, expected ?? versionIn(changed)),
+            checkVersion(context, id, stored, expected ?? versionIn(context, changed)),
             patched({ current: Object(stored), merged, changes: changed, isSent: true })
           )
         })
@@ -67,10 +64,10 @@ export const patchWrites = (context: WriteContext, onPatch: MethodHooks) => {
           ? granted
           : { ...granted, instance: yield* before(granted.instance, requestOf(stored)) }
       })
-      return Effect.flatMap(atomically(documents.modify(id, change)), (result) =>
+      return Effect.flatMap(atomically(context, documents.modify(id, change)), (result) =>
         Effect.as(
           after === undefined ? Effect.void : after(result, requestOf(previous)),
-          written(result, false)
+          written(context, result, false)
         ))
     })
 
@@ -82,14 +79,15 @@ export const patchWrites = (context: WriteContext, onPatch: MethodHooks) => {
           ? changes
           : { ...changes, [versionField]: expected }
       ),
-      (instance) => written(instance, false)
+      (instance) => written(context, instance, false)
     )
 
   return ({ body, conditions, id }: WriteRequest<Changes>): Effect.Effect<Written, CallFailure> =>
     unwrapped(
       guarded(
+        context,
         id,
-        body._tag === "Merge" ? versionIn(body.changes) : undefined,
+        body._tag === "Merge" ? versionIn(context, body.changes) : undefined,
         conditions,
         (expected): Effect.Effect<WrittenDocument, WriteFailure> =>
           body._tag === "Merge" && !isHooked(onPatch) && !view.mask.touches(body.changes)

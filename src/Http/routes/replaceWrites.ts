@@ -1,12 +1,15 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { keptFields } from "../../Model/introspection.ts"
+import type { Document } from "../../Repository/DocumentStore.ts"
 import { textOfId } from "../../Repository/introspection.ts"
 import { DocumentNotFound } from "../../Repository/RepositoryError.ts"
 import type * as preconditions from "../request/preconditions.ts"
 import type { WrittenDocument } from "../response/writeResponse.ts"
 import { isHooked, type MethodHooks } from "./hooks.ts"
-import type { Instance, Values, WriteContext, WriteFailure } from "./writeContext.ts"
+import { type Instance, type Values, withHooks, type WriteContext, type WriteFailure, written } from "./writeContext.ts"
+import { keeping } from "./writeGrants.ts"
+import { checkVersion, guarded, retryConflicts, versionIn } from "./writeVersions.ts"
 
 /**
  * Replaces a document and runs the hooks. `urlId` is the identifier in the URL, if there is one.
@@ -23,8 +26,7 @@ export type ReplaceWith = (
 
 /** @internal */
 export const replaceWrites = (context: WriteContext): ReplaceWith => {
-  const { checkVersion, documents, finalise, fromDocument, guarded, keeping, model, retryConflicts, view } = context
-  const { versionField, versionIn, versionOf, withHooks, written } = context
+  const { codec, documents, finalise, model, versionField, view } = context
   /**
    * What is kept must be stored still when the replacement is written, and so must what decides which fields may be
    * written: the rows of a grant may name any field.
@@ -38,62 +40,55 @@ export const replaceWrites = (context: WriteContext): ReplaceWith => {
       (yield* new DocumentNotFound({ model: model.modelName, id: textOfId(id) }))
   })
 
-  /** The new instance, with the version of a precondition, of the body, or of the stored document. */
+  /**
+   * The new instance, with the version of a precondition, of the body, or of the stored document. `previous` is that one's
+   * instance; `undefined` if it does not fit the model.
+   */
   const replacement = (
     id: unknown,
     value: Values,
     expected: number | undefined,
-    { previous, version }: { readonly previous: Instance; readonly version: unknown }
+    document: Document,
+    previous: Instance
   ) =>
-    finalise({
-      ...value,
-      id,
-      ...(versionField === undefined ? {} : { [versionField]: expected ?? value[versionField] ?? version })
-    }, { isSent: true, previous })
+    keeping(context, value, { previous, document, mode: "replace" }, (kept) =>
+      finalise({
+        ...kept,
+        id,
+        ...(versionField === undefined
+          ? {}
+          : { [versionField]: expected ?? kept[versionField] ?? document[versionField] })
+      }, { isSent: true, previous }))
 
-  const replaceOnce = (
-    hooks: MethodHooks,
-    urlId: Option.Option<unknown>,
-    id: unknown,
-    value: Values,
-    expected: number | undefined
-  ): Effect.Effect<WrittenDocument, WriteFailure> =>
-    isHooked(hooks)
-      ? withHooks(
-        hooks,
-        urlId,
-        Effect.gen(function*() {
-          const document = yield* read(id)
-          const previous = yield* checkVersion(id, yield* fromDocument(document), expected ?? versionIn(value))
-          const { filters, instance } = yield* keeping(
-            value,
-            { previous, document, mode: "replace" },
-            (kept) => replacement(id, kept, expected, { previous, version: versionOf(previous) })
-          )
-          return {
-            instance,
-            previous: Option.some(previous),
-            write: (changed: Instance) => documents.replace(changed, { document, fields, filters })
-          }
-        })
-      )
-      : Effect.gen(function*() {
-        const document = yield* read(id)
-        // A stored document that does not fit the model is replaced completely.
-        const previous = Option.getOrUndefined(yield* Effect.option(fromDocument(document)))
-        const version = document[versionField ?? ""]
-        const { filters, instance } = yield* keeping(
-          value,
-          { previous, document, mode: "replace" },
-          (kept) => replacement(id, kept, expected, { previous, version })
-        )
-        return written(yield* documents.replace(instance, { document, fields, filters }), false)
-      })
+  const replaceOnce = Effect.fnUntraced(function*(id: unknown, value: Values, expected: number | undefined) {
+    const document = yield* read(id)
+    // A stored document that does not fit the model is replaced completely.
+    const previous = Option.getOrUndefined(yield* Effect.option(codec.fromDocument(document)))
+    const { filters, instance } = yield* replacement(id, value, expected, document, previous)
+    return written(context, yield* documents.replace(instance, { document, fields, filters }), false)
+  })
+
+  /** What the hooks get, and how to write what they return. */
+  const loaded = Effect.fnUntraced(function*(id: unknown, value: Values, expected: number | undefined) {
+    const document = yield* read(id)
+    const stored = yield* codec.fromDocument(document)
+    const previous = yield* checkVersion(context, id, stored, expected ?? versionIn(context, value))
+    const { filters, instance } = yield* replacement(id, value, expected, document, previous)
+    return {
+      instance,
+      previous: Option.some(previous),
+      write: (changed: Instance) => documents.replace(changed, { document, fields, filters })
+    }
+  })
 
   /** Without an expected version, a conflict with another write is retried. */
-  return (hooks, urlId, id, value, conditions) =>
-    guarded(id, versionIn(value), conditions, (expected) => {
-      const once = replaceOnce(hooks, urlId, id, value, expected)
-      return expected === undefined && versionIn(value) === undefined ? retryConflicts(id, once) : once
+  return (hooks, urlId, id, value, conditions) => {
+    const given = versionIn(context, value)
+    return guarded(context, id, given, conditions, (expected): Effect.Effect<WrittenDocument, WriteFailure> => {
+      const once = isHooked(hooks)
+        ? withHooks(context, hooks, urlId, loaded(id, value, expected))
+        : replaceOnce(id, value, expected)
+      return expected === undefined && given === undefined ? retryConflicts(context, id, once) : once
     })
+  }
 }

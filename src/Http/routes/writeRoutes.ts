@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type { ModelView } from "../../Access/introspection.ts"
 import type { FieldProblem } from "../../Model/introspection.ts"
@@ -11,13 +12,19 @@ import { withoutHiddenFields } from "../response/hiddenFields.ts"
 import type { Representations } from "../response/representation.ts"
 import type { BadRequestResponder } from "../response/translation.ts"
 import { writeResponses, type Written } from "../response/writeResponse.ts"
-import { writesOf } from "./conditionalWrites.ts"
+import { createWrites } from "./createWrites.ts"
+import { deleteWrites } from "./deleteWrites.ts"
+import { hooksOf, unwrapped } from "./hooks.ts"
 import type { ImplementedResource } from "./implemented.ts"
+import { patchWrites } from "./patchWrites.ts"
+import { replaceWrites } from "./replaceWrites.ts"
 import { withIdOf, withRequest } from "./route.ts"
+import { writeContext } from "./writeContext.ts"
 import { writeReaders, type WriteRequest } from "./writeRequest.ts"
 
 /**
  * The endpoints that change documents of a resource, each in three steps: read the request, apply it, answer.
+ * To apply one checks preconditions, runs hooks and makes one call of the repository.
  *
  * @internal
  */
@@ -32,9 +39,14 @@ export const writeRoutes = (
     readonly view: ModelView
   }
 ): { readonly [N in "create" | "replace" | "patch" | "delete"]: ResponseEffect } => {
-  const { model } = registration
+  const { hooks, model } = registration
   const read = writeReaders(registration, view, limits)
-  const apply = writesOf(registration, repository, store, view)
+  const context = writeContext(registration, repository, store, view)
+  const replaceWith = replaceWrites(context)
+  const create = createWrites(context, hooksOf(model, hooks, "POST"), replaceWith)
+  const patch = patchWrites(context, hooksOf(model, hooks, "PATCH"))
+  const remove = deleteWrites(context, hooksOf(model, hooks, "DELETE"))
+  const onPut = hooksOf(model, hooks, "PUT")
   const conceal = withoutHiddenFields(view.mask)
   const respond = writeResponses(registration, representations, view)
 
@@ -51,9 +63,13 @@ export const writeRoutes = (
         ))
 
   return {
-    create: withRequest((request) => steps(read.create(request), apply.create)),
-    replace: withIdOf(model, (id, request) => steps(read.replace(id, request), apply.replace)),
-    patch: withIdOf(model, (id, request) => steps(read.patch(id, request), apply.patch)),
-    delete: withIdOf(model, (id, request) => steps(read.delete(id, request), apply.delete))
+    create: withRequest((request) => steps(read.create(request), create)),
+    replace: withIdOf(model, (id, request) =>
+      steps(
+        read.replace(id, request),
+        ({ body, conditions, id }) => unwrapped(replaceWith(onPut, Option.some(id), id, body, conditions))
+      )),
+    patch: withIdOf(model, (id, request) => steps(read.patch(id, request), patch)),
+    delete: withIdOf(model, (id, request) => steps(read.delete(id, request), remove))
   }
 }

@@ -1,0 +1,109 @@
+import * as Arr from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type { ModelView } from "../../Access/introspection.ts"
+import { modelTypeId } from "../../Model/introspection.ts"
+import type { Document } from "../../Repository/DocumentStore.ts"
+import type { RowFilters } from "../../Repository/introspection.ts"
+import type { Forbidden } from "../HttpError.ts"
+import { fieldForbidden } from "../response/hiddenFields.ts"
+import type { Instance, Values, WriteContext, WriteFailure } from "./writeContext.ts"
+
+/**
+ * An instance to write, with the row filters of the grants that allow it; with those of the caller if `undefined`.
+ *
+ * @internal
+ */
+export interface GrantedInstance {
+  readonly instance: Instance
+  readonly filters: RowFilters | undefined
+}
+
+/**
+ * The instance to write over the stored document, completed from the values and from what the caller can't see or write,
+ * which stays. Fails with `Forbidden` if that would change. One of the caller's grants has to allow both the fields and what
+ * is left behind: `filters` are those of such grants.
+ *
+ * @internal
+ */
+export const keeping = (
+  { codec, model, view }: WriteContext,
+  values: Values,
+  { document, mode, previous }: {
+    readonly document: Document
+    /** The stored instance; `undefined` if the document does not fit the model. */
+    readonly previous: Instance
+    readonly mode: "replace" | "merge"
+  },
+  complete: (kept: Values) => Effect.Effect<Instance, WriteFailure>
+): Effect.Effect<GrantedInstance, WriteFailure> => {
+  const whole = Effect.map(complete(values), (instance): GrantedInstance => ({ instance, filters: undefined }))
+  return view.mask.isEmpty ? whole : Effect.withFiber<GrantedInstance, WriteFailure>((fiber) => {
+    // Nothing can be kept of a document that can't be decoded.
+    if (previous === undefined) return Effect.andThen(codec.fromDocument(document), whole)
+    // What the repository keeps of a stored document, such as who inserted it.
+    const managed = Object.fromEntries(
+      Object.entries(document).filter(([name]) => model[modelTypeId][name]?.managed !== undefined)
+    )
+    const attempts = view.of(fiber).updatesOf(document).map(({ allows, filters, mask }) =>
+      Result.map(mask.keep(values, previous, mode), (kept): Attempt => ({
+        allows: (instance) => allows({ ...managed, ...codec.toDocument(instance) }),
+        granted: Effect.map(complete({ ...kept }), (instance) => ({ instance, filters }))
+      }))
+    )
+    const [first, ...others] = Arr.getSuccesses(attempts)
+    if (first !== undefined) return others.length === 0 ? first.granted : firstAllowed([first, ...others])
+    const [denied = ""] = Arr.getFailures(attempts)
+    return Effect.fail(fieldForbidden(denied))
+  })
+}
+
+/**
+ * The row filters for the insertion of a document with these values: those of the grants that allow to send them, and those
+ * of the caller if `undefined`. Fails with `Forbidden` if no grant does.
+ *
+ * @internal
+ */
+export const insertFilters = (view: ModelView, value: Values): Effect.Effect<RowFilters | undefined, Forbidden> =>
+  view.dependsOnDocument
+    ? Effect.withFiber((fiber) =>
+      Effect.fromResult(Result.mapError(view.of(fiber).insertFiltersOf(value), fieldForbidden))
+    )
+    : Effect.undefined
+
+/**
+ * Those of several documents, one by one. The failure has the index of the document.
+ *
+ * @internal
+ */
+export const bulkFilters = (
+  view: ModelView,
+  values: ReadonlyArray<Values>
+): Effect.Effect<ReadonlyArray<RowFilters | undefined>, Forbidden> =>
+  Effect.withFiber((fiber) => {
+    const { insertFiltersOf } = view.of(fiber)
+    return Effect.fromResult(Result.all(values.map((value, i) =>
+      Result.mapError(insertFiltersOf(value), (field) => fieldForbidden(`${i}.${field}`))
+    )))
+  })
+
+// internal
+
+/** A write by some of the caller's grants. */
+interface Attempt {
+  readonly allows: (instance: Instance) => boolean
+  readonly granted: Effect.Effect<GrantedInstance, WriteFailure>
+}
+
+/** The first one that leaves behind what its grants allow, if there is one, since a hook may still change it. */
+const firstAllowed = Effect.fnUntraced(function*(
+  attempts: Arr.NonEmptyReadonlyArray<Attempt>
+): Effect.fn.Return<GrantedInstance, WriteFailure> {
+  const results: Array<Result.Result<GrantedInstance, WriteFailure>> = []
+  for (const { allows, granted } of attempts) {
+    const result = yield* Effect.result(granted)
+    if (Result.isSuccess(result) && allows(result.success.instance)) return result.success
+    results.push(result)
+  }
+  return yield* Effect.fromResult(results.find(Result.isSuccess) ?? results[0]!)
+})
