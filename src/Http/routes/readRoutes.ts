@@ -10,12 +10,7 @@ import type * as Model from "../../Model/Model.ts"
 import { Problem } from "../../Model/ModelError.ts"
 import type * as Cursor from "../../Repository/Cursor.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
-import {
-  documentCodec,
-  type DocumentOperations,
-  documentOperationsOf,
-  textOfId
-} from "../../Repository/introspection.ts"
+import { documentCodec, documentOperationsOf, textOfId } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
 import { aggregationParameters, overridableParameters, pageParameters } from "../description/queryParameters.ts"
@@ -33,7 +28,7 @@ import * as Links from "../response/links.ts"
 import { addAll, type ListResponse, type ListResponses } from "../response/listResponse.ts"
 import { expectations, type FieldResolver, parameters as parametersOf } from "../response/problemFields.ts"
 import type { Representation, Representations } from "../response/representation.ts"
-import { type BadRequestResponder, makeBadRequest } from "../response/translation.ts"
+import { makeBadRequest } from "../response/translation.ts"
 import type { Translations } from "../Translations.ts"
 import { beforeGetOf, hooksOf, unwrapped } from "./hooks.ts"
 import type { ImplementedResource } from "./implemented.ts"
@@ -64,81 +59,69 @@ interface Surroundings {
   readonly places: FieldResolver
 }
 
-/** The shared parts of a resource's reads: its repository, representation and hooks. */
-interface ReadContext {
-  readonly model: Model.Any
-  readonly path: string
-  readonly repository: Repository<Model.Any>
-  readonly documents: DocumentOperations<unknown>
-  readonly representations: Representations
-  readonly view: ModelView
-  readonly cursors: Cursor.Options
-  readonly limits: Limits
-  readonly lists: ListResponses
-  readonly respondBadRequest: BadRequestResponder
-  /** Like `respondBadRequest`, but responds with 403 if a problem is an operator that is forbidden. */
-  readonly rejectQuery: (problems: ReadonlyArray<Problem>) => ResponseEffect
-  /** Runs the hooks before a read. */
-  readonly runBefore: (id: Option.Option<unknown>, response: ResponseEffect) => ResponseEffect
-  /** Whether hooks after a read need the documents. */
-  readonly hasAfterHooks: boolean
-  /** Passes documents to the hooks after a read. */
-  readonly runAfter: (
-    id: Option.Option<unknown>,
-    documents: ReadonlyArray<Document>,
-    response: ResponseEffect
-  ) => ResponseEffect
-}
+/** What the reads of a resource share. */
+type ReadContext = ReturnType<typeof readContext>
 
 const readContext = (
   { hooks, model, path }: ImplementedResource,
   repository: Repository<Model.Any>,
   representations: Representations,
-  { cursors, limits, lists, places, translations, view }: Surroundings
-): ReadContext => {
-  const before = beforeGetOf(hooks)
-  const { after } = hooksOf(model, hooks, "GET")
-  const { fromDocument } = documentCodec(model)
-  const described = { ...pageParameters(limits), ...overridableParameters, ...aggregationParameters }
-  const respondBadRequest = makeBadRequest(translations, parametersOf(expectations(described), places))
+  surroundings: Surroundings
+) => {
+  const described = { ...pageParameters(surroundings.limits), ...overridableParameters, ...aggregationParameters }
+  const places = parametersOf(expectations(described), surroundings.places)
   return {
+    ...surroundings,
     model,
     path,
     repository,
     documents: documentOperationsOf(repository),
     representations,
-    view,
-    cursors,
-    limits,
-    lists,
-    respondBadRequest,
-    rejectQuery: (problems) => {
-      const forbidden = QueryGuard.forbiddenOf(problems)
-      return forbidden === undefined ? respondBadRequest(problems) : Effect.fail(forbidden)
-    },
-    runBefore: (id, response) =>
-      before === undefined
-        ? response
-        : Effect.andThen(before({ id, previous: Option.none() }), response),
-    hasAfterHooks: after !== undefined,
-    runAfter: (id, documents, response) =>
-      after === undefined ? response : Effect.andThen(
-        Effect.forEach(documents, (document) =>
-          Effect.flatMap(
-            fromDocument(document),
-            (instance) => unwrapped(after(instance, { id, previous: Option.none() }))
-          ), { discard: true }),
-        response
-      )
+    codec: documentCodec(model),
+    before: beforeGetOf(hooks),
+    after: hooksOf(model, hooks, "GET").after,
+    respondBadRequest: makeBadRequest(surroundings.translations, places)
   }
 }
+
+/** Responds with the problems of a query; with 403 if one of them is an operator that is forbidden. */
+const rejectQuery = (
+  { respondBadRequest }: ReadContext,
+  problems: ReadonlyArray<Problem>
+): ResponseEffect => {
+  const forbidden = QueryGuard.forbiddenOf(problems)
+  return forbidden === undefined ? respondBadRequest(problems) : Effect.fail(forbidden)
+}
+
+/** Runs the hooks before a read. */
+const runBefore = (
+  { before }: ReadContext,
+  id: Option.Option<unknown>,
+  response: ResponseEffect
+): ResponseEffect => before === undefined ? response : Effect.andThen(before({ id, previous: Option.none() }), response)
+
+/** Passes documents to the hooks after a read. */
+const runAfter = (
+  { after, codec }: ReadContext,
+  id: Option.Option<unknown>,
+  documents: ReadonlyArray<Document>,
+  response: ResponseEffect
+): ResponseEffect =>
+  after === undefined ? response : Effect.andThen(
+    Effect.forEach(documents, (document) =>
+      Effect.flatMap(
+        codec.fromDocument(document),
+        (instance) => unwrapped(after(instance, { id, previous: Option.none() }))
+      ), { discard: true }),
+    response
+  )
 
 // -----------------------------------------------------------------------------
 // one document
 // -----------------------------------------------------------------------------
 
 const getRoute = (context: ReadContext): ResponseEffect => {
-  const { runBefore, documents, limits, model, representations, respondBadRequest, runAfter, view } = context
+  const { documents, limits, model, representations, respondBadRequest, view } = context
   const options = { timeLimit: limits.queryTimeout }
   const readSelection = UrlQuery.selection(view.model)
   const responseOf = documentAnswer(context)
@@ -146,6 +129,7 @@ const getRoute = (context: ReadContext): ResponseEffect => {
     const read = Object.keys(parameters).length === 0 ? everything : readSelection(parameters)
     if (Result.isFailure(read)) return respondBadRequest(read.failure)
     return runBefore(
+      context,
       Option.some(id),
       Effect.flatMap(
         documents.findById(id, options),
@@ -153,6 +137,7 @@ const getRoute = (context: ReadContext): ResponseEffect => {
           document === undefined
             ? Effect.fail(notFound(model, id))
             : runAfter(
+              context,
               Option.some(id),
               [document],
               responseOf(representations(fiber), document, headersOf(request), read.success)
@@ -199,27 +184,12 @@ const everything: Result.Result<UrlQuery.UrlQuery["fields"], never> = Result.suc
 // -----------------------------------------------------------------------------
 
 const listRoute = (context: ReadContext): ResponseEffect => {
-  const {
-    runBefore,
-    cursors,
-    documents,
-    hasAfterHooks,
-    limits,
-    lists,
-    model,
-    path,
-    rejectQuery,
-    repository,
-    representations,
-    respondBadRequest,
-    runAfter,
-    view
-  } = context
+  const { after, cursors, documents, limits, lists, model, path, repository, representations, view } = context
   const readQuery = UrlQuery.make(view.model, limits, cursors)
   const { maxPageBytes, queryTimeout: timeLimit } = limits
   return withParameters((parameters, fiber) => {
     const read = readQuery(parameters, namingOf(model, view.of(fiber).partlyHidden))
-    if (Result.isFailure(read)) return rejectQuery(read.failure)
+    if (Result.isFailure(read)) return rejectQuery(context, read.failure)
     const query = read.success
     const representation = representations(fiber)
     const serialise = query.fields === undefined ? representation.itemOf : representation.textBy(query.fields)
@@ -229,7 +199,7 @@ const listRoute = (context: ReadContext): ResponseEffect => {
       items: ListResponse,
       find: (take: Page["take"]) => Effect.Effect<number | undefined, ReadError>
     ) => {
-      const page = new Page(query, serialise, items, hasAfterHooks)
+      const page = new Page(query, serialise, items, after !== undefined)
       return Effect.flatMap(find(page.take), (total): ResponseEffect => {
         const { ended } = page
         if (ended === "large") {
@@ -246,7 +216,7 @@ const listRoute = (context: ReadContext): ResponseEffect => {
         }
         // The next numbered page would skip the remaining documents.
         if (ended === "too large" && query.keyset === undefined) {
-          return respondBadRequest([tooLarge("page_size", maxPageBytes, pageAdvice)])
+          return context.respondBadRequest([tooLarge("page_size", maxPageBytes, pageAdvice)])
         }
         const links = linksOf(path, parameters, query, page, total)
         const headers = {
@@ -255,6 +225,7 @@ const listRoute = (context: ReadContext): ResponseEffect => {
         }
         const written = Effect.sync(() => items.finish(links, headers))
         return runAfter(
+          context,
           Option.none(),
           page.documents,
           first === undefined ? written : Effect.andThen(logUnreadable(model, unreadable), written)
@@ -263,7 +234,7 @@ const listRoute = (context: ReadContext): ResponseEffect => {
     }
 
     // Hooks receive complete models, and rights to documents may depend on any field.
-    const isWhole = hasAfterHooks || representation.linksDependOnDocument
+    const isWhole = after !== undefined || representation.linksDependOnDocument
     const options = { ...query.find, ...(isWhole ? { projection: undefined } : {}), timeLimit }
     const find = (take: Page["take"]) =>
       query.count === "exact"
@@ -272,7 +243,7 @@ const listRoute = (context: ReadContext): ResponseEffect => {
           query.count === "estimated" ? repository.estimatedCount : Effect.succeed(undefined),
           (total) => Effect.as(documents.find({ ...options, take }), total)
         )
-    return runBefore(Option.none(), Effect.suspend(() => respond(lists.begin(maxPageBytes), find)))
+    return runBefore(context, Option.none(), Effect.suspend(() => respond(lists.begin(maxPageBytes), find)))
   })
 }
 
@@ -305,9 +276,8 @@ const pageAdvice = "ask for fewer documents or fields, or page by cursor"
 // an aggregation
 // -----------------------------------------------------------------------------
 
-const aggregateRoute = (
-  { runBefore, limits, lists, path, rejectQuery, repository, respondBadRequest, view }: ReadContext
-): ResponseEffect => {
+const aggregateRoute = (context: ReadContext): ResponseEffect => {
+  const { limits, lists, path, repository, respondBadRequest, view } = context
   const readAggregation = queryReader(aggregationParameters, "is not a parameter of the aggregation")
   const readPipeline = QueryGuard.pipeline(view.model, limits)
   const { maxPageBytes, queryTimeout: timeLimit } = limits
@@ -316,7 +286,7 @@ const aggregateRoute = (
     if (Result.isFailure(aggregation)) return respondBadRequest(aggregation.failure)
     const { pipe } = aggregation.success
     const read = readPipeline(pipe, namingOf(repository.model, view.of(fiber).partlyHidden))
-    if (Result.isFailure(read)) return rejectQuery(read.failure)
+    if (Result.isFailure(read)) return rejectQuery(context, read.failure)
     const written = Effect.suspend(() => {
       const items = lists.begin(maxPageBytes)
       return Stream.runForEachArray(
@@ -332,6 +302,7 @@ const aggregateRoute = (
       }))
     })
     return runBefore(
+      context,
       Option.none(),
       Effect.catchTag(written, "TooLarge", () => respondBadRequest([tooLarge("pipe", maxPageBytes, pipeAdvice)]))
     )
