@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+export { type CallerDocuments, type Grants, noGrants } from "./fields/callerDocuments.ts"
 export { type DocumentForm, formWithout } from "./fields/documentForm.ts"
 export {
   type FieldNames,
@@ -13,15 +14,6 @@ export {
   modelWithout,
   withoutIndexes
 } from "./fields/fieldMask.ts"
-export {
-  type CallerDocuments,
-  type Grants,
-  hasAllFields,
-  keyOf,
-  type ModelView,
-  modelView,
-  noGrants,
-  wholeView
-} from "./fields/modelView.ts"
+export { hasAllFields, keyOf, type ModelView, modelView, wholeView } from "./fields/modelView.ts"
 export { hiddenWithin } from "./fields/nestedMask.ts"
 export type { WriteMask } from "./fields/writeMask.ts"

@@ -1,49 +1,13 @@
-import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
 import type * as Fiber from "effect/Fiber"
-import * as Result from "effect/Result"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import { memoizeByModel } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
-import type { Document, Filter } from "../../Repository/DocumentStore.ts"
-import {
-  AccessDecision,
-  type EffectiveGrant,
-  type ModelDecision,
-  nothing,
-  type RowFilters
-} from "../../Repository/introspection.ts"
-import { type DocumentForm, formWithout } from "./documentForm.ts"
-import {
-  type FieldNames,
-  hiddenBy,
-  type Masked,
-  maskedBy,
-  maskedByAll,
-  modelWithout,
-  unwritableBy,
-  unwritableByAll
-} from "./fieldMask.ts"
-import { type Values, type WriteMask, writeMaskOf } from "./writeMask.ts"
-
-/**
- * The grants of a caller for the documents of a model.
- *
- * @internal
- */
-export type Grants = Pick<ModelDecision, "matcher" | "read" | "rowsBy" | "write">
-
-/**
- * The grants of a caller without any.
- *
- * @internal
- */
-export const noGrants: Grants = {
-  read: [],
-  write: [],
-  rowsBy: () => ({ rows: () => nothing, check: () => nothing }),
-  matcher: () => () => false
-}
+import { AccessDecision, type EffectiveGrant } from "../../Repository/introspection.ts"
+import { type CallerDocuments, callerDocuments, type GrantedFields, type Grants, noGrants } from "./callerDocuments.ts"
+import { formWithout } from "./documentForm.ts"
+import { type FieldNames, hiddenBy, maskedBy, modelWithout, unwritableByAll } from "./fieldMask.ts"
+import { writeMaskOf } from "./writeMask.ts"
 
 /**
  * Whether all grants show and may write all fields.
@@ -65,64 +29,22 @@ export const keyOf = ({ read, write }: Pick<Grants, "read" | "write">): string =
  *
  * @internal
  */
-export interface ModelView {
+export interface ModelView extends Pick<GrantedFields, "form" | "mask" | "maskDependsOnDocument"> {
   /** The model without the fields that are hidden in every document. What may be left out of a body is optional. */
   readonly model: Model.Any
   /** The fields that are hidden in every document. */
   readonly hidden: FieldNames
-  /** The fields that callers can't see or write, in a write of any document. */
-  readonly mask: WriteMask
   /** The documents of the caller for whom the fiber runs. */
   readonly of: (fiber: Fiber.Fiber<unknown, unknown>) => CallerDocuments
   /** The documents of a caller with these grants. */
   readonly ofCaller: (grants: Grants) => CallerDocuments
-  /** Whether everything is shown and may be written. */
-  readonly isWhole: boolean
   /** Whether documents are shown at all. */
   readonly isReadable: boolean
-  /** The form of all documents, if it is the same. */
-  readonly form: DocumentForm | undefined
   /** Whether documents show different fields, or different ones may be written. */
   readonly dependsOnDocument: boolean
-  /** Whether the mask of a write depends on the document. */
-  readonly maskDependsOnDocument: boolean
   /** The documents of every caller, if they do not depend on the caller. */
   readonly same: CallerDocuments | undefined
 }
-
-/**
- * What a caller sees of each document.
- *
- * @internal
- */
-export interface CallerDocuments {
-  /** Whether the caller sees the document at all. */
-  readonly isShown: (document: Document) => boolean
-  /** How the document is written for the caller. */
-  readonly formOf: (document: Document) => DocumentForm
-  /** The form of all documents, if it is the same. */
-  readonly form: DocumentForm | undefined
-  /** How the document may be updated: by any one of these. */
-  readonly updatesOf: (document: Document) => GrantedWrites
-  /**
-   * The row filters for an insertion of these values, from the grants that allow all of them; `undefined`: those of all grants
-   * of the caller. The failure is the name of a field that no such grant allows.
-   */
-  readonly insertFiltersOf: (sent: Values) => Result.Result<RowFilters | undefined, string>
-  /** The fields that some documents show and others hide, with the grants to read; `undefined`: there are none. */
-  readonly partlyHidden: { readonly grants: ReadonlyArray<EffectiveGrant>; readonly hidden: Masked } | undefined
-}
-
-/** What the caller may write by grants with the same fields. */
-interface GrantedWrite {
-  readonly mask: WriteMask
-  /** Whether one of the grants allows to leave the document behind. */
-  readonly allows: (document: Document) => boolean
-  /** The row filters of a write by these grants; `undefined`: those of all grants of the caller. */
-  readonly filters: RowFilters | undefined
-}
-
-type GrantedWrites = Arr.NonEmptyReadonlyArray<GrantedWrite>
 
 /**
  * The view of callers who see and write everything.
@@ -130,35 +52,8 @@ type GrantedWrites = Arr.NonEmptyReadonlyArray<GrantedWrite>
  * @internal
  */
 export const wholeView = (model: Model.Any): ModelView => {
-  const form = formWithout(model, [])
-  const mask = writeMaskOf(model, {
-    hidden: constantly([]),
-    unwritable: constantly([]),
-    isUnreadable: false,
-    isPartlyReadable: false
-  })
-  const writes: GrantedWrites = [{ mask, allows: always, filters: undefined }]
-  const documents: CallerDocuments = {
-    isShown: () => true,
-    formOf: () => form,
-    form,
-    updatesOf: () => writes,
-    insertFiltersOf: () => Result.succeed(undefined),
-    partlyHidden: undefined
-  }
-  return {
-    model,
-    hidden: [],
-    mask,
-    of: () => documents,
-    ofCaller: () => documents,
-    isWhole: true,
-    isReadable: true,
-    form,
-    dependsOnDocument: false,
-    maskDependsOnDocument: false,
-    same: documents
-  }
+  const all = [{ id: 0, fields: undefined, rows: undefined, check: undefined }]
+  return makeView(model, { ...noGrants, read: all, write: all })
 }
 
 /**
@@ -184,51 +79,16 @@ const makeView = (model: Model.Any, grants: Grants): ModelView => {
     isPartlyReadable && hidden.ever.length + unwritable.ever.length > 0
   const shown = modelWithout(model, hidden.always, mask.loose)
   const form = hidden.dependsOnDocument ? undefined : formWithout(model, hidden.always)
-  const documentsFor = (view: Grants): CallerDocuments => {
-    const reading = matchingBy(view, view.read, rowsOf)
-    const writing = matchingBy(view, view.write, rowsOf)
-    const leaving = matchingBy(view, view.write, checkOf)
-    /** Where no grant is for the document, what any of them takes away is hidden. */
-    const hiddenFrom = (reading: ReadonlyArray<EffectiveGrant>) =>
-      reading.length === 0 ? hidden.ever : maskedByAll(reading.map(hiddenBy))
-    const hiddenIn = (document: Document) => hiddenFrom(reading(document))
-    const anyWrite: GrantedWrites = [{ mask, allows: always, filters: undefined }]
-    const writesBy = (document: Document, writing: ReadonlyArray<EffectiveGrant>): GrantedWrites => {
-      const own = reading(document)
-      const masked = {
-        hidden: constantly(hidden.dependsOnDocument ? hiddenFrom(own) : hidden.always),
-        isUnreadable: own.length === 0,
-        isPartlyReadable: false
-      }
-      const writes = bySameFields(writing).map((grants, _, all): GrantedWrite => ({
-        mask: writeMaskOf(model, { ...masked, unwritable: constantly(maskedByAll(grants.map(unwritableBy))) }),
-        allows: (document) => leaving(document).some((grant) => grants.includes(grant)),
-        filters: all.length === 1 ? undefined : view.rowsBy(grants)
-      }))
-      if (Arr.isReadonlyArrayNonEmpty(writes)) return writes
-      const none = writeMaskOf(model, { ...masked, unwritable: constantly(unwritable.ever) })
-      return [{ mask: none, allows: () => false, filters: undefined }]
-    }
-    return {
-      isShown: (document) => reading(document).length > 0,
-      formOf: form === undefined ? (document) => formWithout(model, hiddenIn(document)) : () => form,
-      form,
-      updatesOf: maskDependsOnDocument ? (document) => writesBy(document, writing(document)) : () => anyWrite,
-      insertFiltersOf: maskDependsOnDocument
-        ? insertionsBy(model, view)
-        : () => Result.succeed(undefined),
-      partlyHidden: hidden.dependsOnDocument ? { grants: view.read, hidden } : undefined
-    }
-  }
+  const fields: GrantedFields = { model, hidden, unwritable, mask, maskDependsOnDocument, form }
   const isStatic = !maskDependsOnDocument && [...grants.read, ...grants.write].every(({ rows }) => rows === undefined)
-  const same = isStatic ? documentsFor(grants) : undefined
+  const same = isStatic ? callerDocuments(fields, grants) : undefined
   // The grants of a caller are the same object in all requests with the same row filters.
   const known = new WeakMap<Grants, CallerDocuments>()
   const ofCaller = (view: Grants): CallerDocuments => {
     if (same !== undefined) return same
     const before = known.get(view)
     if (before !== undefined) return before
-    const documents = documentsFor(view)
+    const documents = callerDocuments(fields, view)
     known.set(view, documents)
     return documents
   }
@@ -236,7 +96,6 @@ const makeView = (model: Model.Any, grants: Grants): ModelView => {
     model: shown,
     hidden: hidden.always,
     mask,
-    isWhole: false,
     isReadable,
     form,
     dependsOnDocument: hidden.dependsOnDocument || unwritable.dependsOnDocument,
@@ -268,67 +127,3 @@ const textOf = (fields: FieldsOfGrant): string => {
 }
 
 const texts = new WeakMap<FieldsOfGrant, string>()
-
-const constantly = (names: ReadonlyArray<string>) => ({ always: names, ever: names })
-
-/** The grants whose filter matches a document. Each is parsed once, when it is first asked about a document. */
-const matchingBy = (
-  { matcher }: Grants,
-  grants: ReadonlyArray<EffectiveGrant>,
-  filterOf: (grant: EffectiveGrant) => Filter | undefined
-): (document: Document) => ReadonlyArray<EffectiveGrant> => {
-  if (grants.every((grant) => filterOf(grant) === undefined)) return () => grants
-  let matches: ReadonlyArray<(document: Document) => boolean> | undefined
-  return (document) => {
-    const tests = matches ??= grants.map((grant) => {
-      const filter = filterOf(grant)
-      return filter === undefined ? always : matcher(filter)
-    })
-    return grants.filter((_, i) => tests[i]!(document))
-  }
-}
-
-const rowsOf = ({ rows }: EffectiveGrant) => rows
-
-const checkOf = ({ check }: EffectiveGrant) => check
-
-/** The filters are the same object for the same grants, so that a list can be inserted in few parts. */
-const insertionsBy = (model: Model.Any, view: Grants): CallerDocuments["insertFiltersOf"] => {
-  // Most requests insert nothing.
-  const groupsOf = () =>
-    bySameFields(view.write).map((grants) => {
-      const unwritable = constantly(maskedByAll(grants.map(unwritableBy)))
-      return {
-        grants,
-        mask: writeMaskOf(model, { hidden: constantly([]), unwritable, isUnreadable: false, isPartlyReadable: false })
-      }
-    })
-  let groups: ReturnType<typeof groupsOf> | undefined
-  const known = new Map<string, RowFilters>()
-  return (sent) => {
-    groups ??= groupsOf()
-    const attempts = groups.map(({ grants, mask }) => Result.map(mask.keep(sent, undefined, "replace"), () => grants))
-    const allowed = Arr.getSuccesses(attempts)
-    if (allowed.length === attempts.length) return Result.succeed(undefined)
-    const [denied = ""] = Arr.getFailures(attempts)
-    if (allowed.length === 0) return Result.fail(denied)
-    const key = attempts.map(Result.isSuccess).join()
-    const filters = known.get(key) ?? view.rowsBy(allowed.flat())
-    known.set(key, filters)
-    return Result.succeed(filters)
-  }
-}
-
-/** The grants by the fields that they take away, those that take away the fewest first. */
-const bySameFields = (grants: ReadonlyArray<EffectiveGrant>): ReadonlyArray<ReadonlyArray<EffectiveGrant>> => {
-  const groups = new Map<string, Array<EffectiveGrant>>()
-  for (const grant of grants) {
-    const key = maskedByAll([unwritableBy(grant)]).join()
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [grant])
-    else group.push(grant)
-  }
-  return [...groups.values()].toSorted(([one], [other]) => unwritableBy(one!).length - unwritableBy(other!).length)
-}
-
-const always = () => true
