@@ -10,6 +10,7 @@
 export { type FieldAttributes, relatedAnnotation, temporalKind, validatorAnnotation } from "./shape/annotations.ts"
 export { ObjectIdText } from "./shape/bsonKinds.ts"
 export { evolve, withoutChecks } from "./shape/fields.ts"
+export { fold, nodesIn } from "./shape/fold.ts"
 export { idSchemaOf } from "./shape/idSchema.ts"
 export { kindOf } from "./shape/kind.ts"
 export { memoizeByModel } from "./shape/memoizeByModel.ts"

@@ -9,6 +9,7 @@ import * as SchemaParser from "effect/SchemaParser"
 import {
   type bodyDecoder,
   type FieldProblem,
+  fold,
   limitProblems,
   type ModelLike,
   modelOf
@@ -52,32 +53,23 @@ export const excessProblem = (field: string): FieldProblem => ({
 type FindExcess = (value: unknown, path: string) => ReadonlyArray<FieldProblem>
 
 /** `undefined` if the schema accepts any key. */
-const excessFinder = (ast: SchemaAST.AST, owner?: ModelLike): FindExcess | undefined => {
-  // The struct of a class does not refer to its model.
+const excessFinder: (ast: SchemaAST.AST) => FindExcess | undefined = fold<FindExcess | undefined>({
+  first: (ast, byCase) => {
+    const [end, model] = encodedEnd(ast)
+    return end._tag === "Objects" ? objectFinder(end, model) : end === ast ? byCase() : excessFinder(end)
+  },
+  Arrays: (ast) => listFinder(ast),
+  Union: (ast) => unionFinder(ast),
+  Suspend: (inner) => (value, path) => inner()?.(value, path) ?? [],
+  otherwise: () => undefined
+})
+
+/** The node that values are sent as, and its model, to which the struct of a class does not refer itself. */
+const encodedEnd = (ast: SchemaAST.AST, owner?: ModelLike): readonly [SchemaAST.AST, ModelLike | undefined] => {
   const model = modelOf(ast) ?? owner
   const end = ast.encoding?.at(-1)
-  if (end !== undefined) return excessFinder(end.to, model)
-  switch (ast._tag) {
-    case "Objects":
-      return objectFinder(ast, model)
-    case "Arrays":
-      return listFinder(ast)
-    case "Union":
-      return unionFinder(ast)
-    case "Suspend":
-      return (value, path) => {
-        const inner = ast.thunk()
-        const cached = suspended.get(inner) ?? { find: excessFinder(inner) }
-        suspended.set(inner, cached)
-        return cached.find?.(value, path) ?? []
-      }
-    default:
-      return undefined
-  }
+  return end === undefined ? [ast, model] : encodedEnd(end.to, model)
 }
-
-/** Caches the finders of recursive schemas. */
-const suspended = new WeakMap<SchemaAST.AST, { readonly find: FindExcess | undefined }>()
 
 const objectFinder = (ast: SchemaAST.Objects, model: ModelLike | undefined): FindExcess | undefined => {
   const finders = new Map(ast.propertySignatures.map(({ name, type }) => [String(name), excessFinder(type)] as const))

@@ -1,6 +1,6 @@
 import type * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
-import { expectationOf, modelOf, relatedAnnotation, ruleOf } from "../../Model/introspection.ts"
+import { expectationOf, fold, modelOf, relatedAnnotation, ruleOf } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { AnyParameters } from "../description/queryParameters.ts"
 import { labelFrom } from "../messages/label.ts"
@@ -139,18 +139,14 @@ const unknownField = (path: string): ProblemField => ({ name: path, type: "unkno
 type Check = SchemaAST.Check<never>
 
 /** The nodes that a node stands for: a model's own schemas, or the members of a union. */
-const alternativesOf = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> => {
-  const model = modelOf(ast)
-  if (model !== undefined) return [model.create.ast, model.store.ast]
-  switch (ast._tag) {
-    case "Suspend":
-      return alternativesOf(ast.thunk())
-    case "Union":
-      return [ast, ...ast.types.flatMap(alternativesOf)]
-    default:
-      return [ast]
-  }
-}
+const alternativesOf: (ast: SchemaAST.AST) => ReadonlyArray<SchemaAST.AST> = fold<ReadonlyArray<SchemaAST.AST>>({
+  first: (ast, byCase) => {
+    const model = modelOf(ast)
+    return model === undefined ? byCase() : [model.create.ast, model.store.ast]
+  },
+  Union: (ast) => [ast, ...ast.types.flatMap(alternativesOf)],
+  otherwise: (ast) => [ast]
+})
 
 const partsAt = (ast: SchemaAST.AST, key: string): ReadonlyArray<SchemaAST.AST> => {
   switch (ast._tag) {

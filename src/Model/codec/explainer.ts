@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
+import { fold } from "../shape/fold.ts"
 import { compileParsers } from "./compiledParsers.ts"
 import { compileDecoder, invalid, isStruct, staysAbsent, textParserOf, type Values } from "./decoder.ts"
 import { type FieldProblem, problemsOf } from "./issues.ts"
@@ -87,32 +88,18 @@ type Explanation = SchemaIssue.Issue | "none" | "unclear"
 const allErrors: SchemaAST.ParseOptions = { errors: "all" }
 
 /** `undefined` if the schema has no parts that can be explained separately. */
-const partsExplainerOf = (ast: SchemaAST.AST): Explain | undefined => {
-  if (ast.encoding !== undefined) return undefined
-  switch (ast._tag) {
-    case "Objects":
-      return isStruct(ast) ? structExplainerOf(ast) : undefined
-    case "Arrays":
-      return ast.elements.length === 0 && ast.rest.length === 1 ? listExplainerOf(ast, ast.rest[0]!) : undefined
-    case "Union": {
-      // An optional value may be `null`, which has no parts.
-      const [other, ...others] = ast.types.filter((type) => type._tag !== "Null")
-      return other === undefined || others.length > 0 ? undefined : partsExplainerOf(other)
-    }
-    case "Suspend":
-      return (input, count) => {
-        const inner = ast.thunk()
-        const cached = suspended.get(inner) ?? { explain: partsExplainerOf(inner) }
-        suspended.set(inner, cached)
-        return cached.explain?.(input, count) ?? "none"
-      }
-    default:
-      return undefined
-  }
-}
-
-/** Caches the explanation of a recursive schema. */
-const suspended = new WeakMap<SchemaAST.AST, { readonly explain: Explain | undefined }>()
+const partsExplainerOf: (ast: SchemaAST.AST) => Explain | undefined = fold<Explain | undefined>({
+  first: (ast, byCase) => ast.encoding === undefined ? byCase() : undefined,
+  Objects: (ast) => isStruct(ast) ? structExplainerOf(ast) : undefined,
+  Arrays: (ast) => ast.elements.length === 0 && ast.rest.length === 1 ? listExplainerOf(ast, ast.rest[0]!) : undefined,
+  Union: (ast) => {
+    // An optional value may be `null`, which has no parts.
+    const [other, ...others] = ast.types.filter((type) => type._tag !== "Null")
+    return other === undefined || others.length > 0 ? undefined : partsExplainerOf(other)
+  },
+  Suspend: (inner) => (input, count) => inner()?.(input, count) ?? "none",
+  otherwise: () => undefined
+})
 
 const structExplainerOf = (ast: SchemaAST.Objects): Explain => {
   const fields = ast.propertySignatures.map(fieldExplainerOf)

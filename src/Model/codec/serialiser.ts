@@ -4,6 +4,7 @@ import * as SchemaParser from "effect/SchemaParser"
 import { escaped } from "../../internal/json.ts"
 import { temporalKind } from "../shape/annotations.ts"
 import { isKind } from "../shape/fields.ts"
+import { fold } from "../shape/fold.ts"
 import { childrenOf } from "../shape/nodes.ts"
 import { assertStorable } from "../shape/storable.ts"
 import { assertSeparable, type ModelLike, modelOf, modelTypeId, unwrapped } from "../shape/variants.ts"
@@ -218,44 +219,34 @@ const encoderOf = (schema: Schema.Top): (value: unknown) => unknown => {
 }
 
 /** Compiles a node of the wire form's stored side: omitted fields are gone, dates are still `Date`s. */
-const compile = (ast: SchemaAST.AST): Writer => {
-  switch (ast._tag) {
-    case "String":
-      return string
-    case "Number":
-      return compileNumber(ast)
-    case "Boolean":
-      return boolean
-    case "Null":
-      return nullWriter
-    case "Literal":
-      return compileLiterals([ast.literal]) ?? compileFallback(ast)
-    case "Enum":
-      return compileLiterals(ast.enums.map(([, value]) => value)) ?? compileFallback(ast)
-    case "Declaration":
-      return ast.annotations?.[temporalKind] === "datetime"
-        ? dateTime
-        : ast.annotations?.[temporalKind] === "date"
-        ? date
-        : compileFallback(ast)
-    case "Arrays": {
-      const element = ast.rest[0]
-      if (element === undefined || ast.elements.length > 0 || ast.rest.length > 1) return compileFallback(ast)
-      return unquoted(writeArray(compile(element)))
-    }
-    case "Objects": {
-      if (ast.indexSignatures.length > 0 || ast.propertySignatures.length === 0) return compileFallback(ast)
-      const write = compileObject(ast, "id")
-      return unquoted((value) => isRecord(value) ? write(value, "") : undefined)
-    }
-    case "Union":
-      return compileUnion(ast)
-    case "Suspend":
-      return compileSuspended(ast)
-    default:
-      return compileFallback(ast)
-  }
-}
+const compile: (ast: SchemaAST.AST) => Writer = fold<Writer>({
+  String: () => string,
+  Number: (ast) => compileNumber(ast),
+  Boolean: () => boolean,
+  Null: () => nullWriter,
+  Literal: (ast) => compileLiterals([ast.literal]) ?? compileFallback(ast),
+  Enum: (ast) => compileLiterals(ast.enums.map(([, value]) => value)) ?? compileFallback(ast),
+  Declaration: (ast) =>
+    ast.annotations?.[temporalKind] === "datetime"
+      ? dateTime
+      : ast.annotations?.[temporalKind] === "date"
+      ? date
+      : compileFallback(ast),
+  Arrays: (ast) => {
+    const element = ast.rest[0]
+    if (element === undefined || ast.elements.length > 0 || ast.rest.length > 1) return compileFallback(ast)
+    return unquoted(writeArray(compile(element)))
+  },
+  Objects: (ast) => {
+    if (ast.indexSignatures.length > 0 || ast.propertySignatures.length === 0) return compileFallback(ast)
+    const write = compileObject(ast, "id")
+    return unquoted((value) => isRecord(value) ? write(value, "") : undefined)
+  },
+  Union: (ast) => compileUnion(ast),
+  // The quotation marks of a recursive schema aren't known before its first value.
+  Suspend: (inner) => unquoted((value) => withQuotes(inner())(value)),
+  otherwise: (ast) => compileFallback(ast)
+})
 
 const isRecord = (value: unknown): value is Values => typeof value === "object" && value !== null
 
@@ -295,21 +286,6 @@ const compileLiterals = (literals: ReadonlyArray<unknown>): Writer | undefined =
   const texts = new Map(literals.map((literal) => [literal, JSON.stringify(literal)]))
   return unquoted((value) => texts.get(value))
 }
-
-/** Compiles a recursive schema at its first value, and caches the result. */
-const compileSuspended = (ast: SchemaAST.Suspend): Writer => {
-  let write: Write | undefined
-  return unquoted((value) => {
-    if (write === undefined) {
-      const inner = ast.thunk()
-      write = compiled.get(inner) ?? withQuotes(compile(inner))
-      compiled.set(inner, write)
-    }
-    return write(value)
-  })
-}
-
-const compiled = new WeakMap<SchemaAST.AST, Write>()
 
 /** The slow path: the schema's own JSON codec. */
 const compileFallback = (ast: SchemaAST.AST): Writer => {

@@ -1,7 +1,9 @@
+import { memoize } from "effect/Function"
 import * as Predicate from "effect/Predicate"
 import type * as SchemaAST from "effect/SchemaAST"
 import { temporalKind, validatorAnnotation, type ValidatorEntry } from "../shape/annotations.ts"
 import { isKind } from "../shape/fields.ts"
+import { fold } from "../shape/fold.ts"
 import { choicesOf } from "../shape/kind.ts"
 import { modelOf } from "../shape/variants.ts"
 
@@ -27,13 +29,11 @@ export interface Expectation {
  *
  * @internal
  */
-export const expectationOf = (ast: SchemaAST.AST): Expectation => {
-  const cached = expectations.get(ast)
-  if (cached !== undefined) return cached
+export const expectationOf: (ast: SchemaAST.AST) => Expectation = memoize((ast: SchemaAST.AST): Expectation => {
   const choices = isEnumeration(ast) ? choicesOf(ast) : []
   const nouns = nounsOf(ast)
   const [noun] = nouns
-  const expectation: Expectation = choices.length > 0
+  return choices.length > 0
     ? { type: "enum", choices, message: `must be ${choices.length === 1 ? "" : "one of "}${choices.join(", ")}` }
     : noun === undefined
     ? { type: "any", choices, message: unnamedMessage }
@@ -42,9 +42,7 @@ export const expectationOf = (ast: SchemaAST.AST): Expectation => {
       choices,
       message: `must be ${nouns.map((noun) => nounPhrases.get(noun)).join(" or ")}`
     }
-  expectations.set(ast, expectation)
-  return expectation
-}
+})
 
 /**
  * The same expectation for a value that is written as text, as numbers and booleans are there.
@@ -99,65 +97,42 @@ export interface Rule extends ValidatorEntry {
 /** A count with its noun. */
 const countOf = (count: unknown, noun: string): string => `${String(count)} ${noun}${count === 1 ? "" : "s"}`
 
-const expectations = new WeakMap<SchemaAST.AST, Expectation>()
-
-const isEnumeration = (ast: SchemaAST.AST): boolean => {
-  switch (ast._tag) {
-    case "Literal":
-    case "Enum":
-      return true
-    case "Union": {
-      const types = ast.types.filter((type) => !isEmptyType(type))
-      return types.length > 0 && types.every(isEnumeration)
-    }
-    case "Suspend":
-      return isEnumeration(ast.thunk())
-    default:
-      return false
-  }
-}
+const isEnumeration: (ast: SchemaAST.AST) => boolean = fold<boolean>({
+  Literal: () => true,
+  Enum: () => true,
+  Union: (ast) => {
+    const types = ast.types.filter((type) => !isEmptyType(type))
+    return types.length > 0 && types.every(isEnumeration)
+  },
+  otherwise: () => false
+})
 
 const isEmptyType = ({ _tag }: SchemaAST.AST): boolean => _tag === "Null" || _tag === "Undefined" || _tag === "Void"
 
 /** The nouns of all types that values may have; empty if one of the types has no noun. */
-const nounsOf = (ast: SchemaAST.AST): ReadonlyArray<string> => {
-  if (modelOf(ast) !== undefined) return ["object"]
-  switch (ast._tag) {
-    case "String":
-    case "TemplateLiteral":
-      return ["str"]
-    case "Number":
-      return [ast.checks?.some((check) => isKind(check, "isInt")) === true ? "int" : "float"]
-    case "BigInt":
-      return ["int"]
-    case "Boolean":
-      return ["bool"]
-    case "Null":
-    case "Undefined":
-    case "Void":
-      return ["null"]
-    case "Arrays":
-      return ["list"]
-    case "Objects":
-    case "ObjectKeyword":
-      return ["object"]
-    case "Literal":
-      return typeof ast.literal === "number" ? ["float"] : typeof ast.literal === "boolean" ? ["bool"] : ["str"]
-    case "Enum":
-      return ["str"]
-    case "Suspend":
-      return nounsOf(ast.thunk())
-    case "Union": {
-      const others = ast.types.filter((type) => !isEmptyType(type))
-      const parts = (others.length === 0 ? ast.types : others).map(nounsOf)
-      return parts.some((part) => part.length === 0) ? [] : [...new Set(parts.flat())]
-    }
-    case "Declaration":
-      return declaredNouns(ast)
-    default:
-      return []
-  }
-}
+const nounsOf: (ast: SchemaAST.AST) => ReadonlyArray<string> = fold<ReadonlyArray<string>>({
+  first: (ast, byCase) => modelOf(ast) === undefined ? byCase() : ["object"],
+  String: () => ["str"],
+  TemplateLiteral: () => ["str"],
+  Number: (ast) => [ast.checks?.some((check) => isKind(check, "isInt")) === true ? "int" : "float"],
+  BigInt: () => ["int"],
+  Boolean: () => ["bool"],
+  Null: () => ["null"],
+  Undefined: () => ["null"],
+  Void: () => ["null"],
+  Arrays: () => ["list"],
+  Objects: () => ["object"],
+  ObjectKeyword: () => ["object"],
+  Literal: ({ literal }) => [typeof literal === "number" ? "float" : typeof literal === "boolean" ? "bool" : "str"],
+  Enum: () => ["str"],
+  Union: (ast) => {
+    const others = ast.types.filter((type) => !isEmptyType(type))
+    const parts = (others.length === 0 ? ast.types : others).map(nounsOf)
+    return parts.some((part) => part.length === 0) ? [] : [...new Set(parts.flat())]
+  },
+  Declaration: (ast) => declaredNouns(ast),
+  otherwise: () => []
+})
 
 const declaredNouns = (ast: SchemaAST.Declaration): ReadonlyArray<string> => {
   const temporal = [ast, ...(ast.encoding ?? []).map(({ to }) => to)].flatMap(({ annotations }) =>

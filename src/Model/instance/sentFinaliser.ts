@@ -3,6 +3,7 @@ import type * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import { childContext, collectingProblems, runInOrder, type ValidationContext } from "../codec/validationContext.ts"
 import type { ModelError } from "../ModelError.ts"
+import { fold } from "../shape/fold.ts"
 import { presentMember } from "../shape/sentForm.ts"
 import { isModelLike, modelOf } from "../shape/variants.ts"
 import { finaliser, planOf, type Resolve } from "./finaliser.ts"
@@ -25,40 +26,23 @@ export const sentFinaliser = (schema: Schema.Top): (sent: unknown) => Effect.Eff
 }
 
 /** `undefined` if there is no model in the value. */
-const resolverOf = (ast: SchemaAST.AST): Resolve | undefined => {
-  const model = modelOf(ast)
-  if (model !== undefined) return planOf(model)
-  if (ast.encoding !== undefined) return undefined
-  switch (ast._tag) {
-    case "Arrays":
-      return listResolver(ast)
-    case "Objects":
-      return objectResolver(ast)
-    case "Union": {
-      const member = presentMember(ast)
-      const resolve = member === undefined ? undefined : resolverOf(member)
-      return resolve === undefined ?
-        undefined :
-        (value, context) => value === null || value === undefined ? Effect.succeed(value) : resolve(value, context)
-    }
-    case "Suspend": {
-      // A recursive schema has its resolver once it is complete.
-      const known = suspended.get(ast)
-      if (known !== undefined) return known
-      let resolve: { readonly own: Resolve | undefined } | undefined
-      const whenUsed: Resolve = (value, context) => {
-        resolve ??= { own: resolverOf(ast.thunk()) }
-        return resolve.own?.(value, context) ?? Effect.succeed(value)
-      }
-      suspended.set(ast, whenUsed)
-      return whenUsed
-    }
-    default:
-      return undefined
-  }
-}
-
-const suspended = new WeakMap<SchemaAST.Suspend, Resolve>()
+const resolverOf: (ast: SchemaAST.AST) => Resolve | undefined = fold<Resolve | undefined>({
+  first: (ast, byCase) => {
+    const model = modelOf(ast)
+    return model !== undefined ? planOf(model) : ast.encoding === undefined ? byCase() : undefined
+  },
+  Arrays: (ast) => listResolver(ast),
+  Objects: (ast) => objectResolver(ast),
+  Union: (ast) => {
+    const member = presentMember(ast)
+    const resolve = member === undefined ? undefined : resolverOf(member)
+    return resolve === undefined ?
+      undefined :
+      (value, context) => value === null || value === undefined ? Effect.succeed(value) : resolve(value, context)
+  },
+  Suspend: (inner) => (value, context) => inner()?.(value, context) ?? Effect.succeed(value),
+  otherwise: () => undefined
+})
 
 const listResolver = ({ elements, rest: [item, ...last] }: SchemaAST.Arrays): Resolve | undefined => {
   const first = elements.map((element) => resolverOf(element))

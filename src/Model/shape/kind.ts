@@ -1,6 +1,7 @@
 import * as SchemaAST from "effect/SchemaAST"
 import { temporalKind } from "./annotations.ts"
 import { isKind } from "./fields.ts"
+import { fold } from "./fold.ts"
 import { jsonLinkOf, nameOf } from "./storedForm.ts"
 import { modelOf } from "./variants.ts"
 
@@ -10,57 +11,39 @@ import { modelOf } from "./variants.ts"
  *
  * @internal
  */
-export const kindOf = (ast: SchemaAST.AST): string => {
-  const model = modelOf(ast)
-  if (model !== undefined) return model.modelName
-  switch (ast._tag) {
-    case "String":
-    case "TemplateLiteral":
-      return "str"
-    case "Number":
-      return ast.checks?.some((check) => isKind(check, "isInt")) ? "int" : "float"
-    case "Boolean":
-      return "bool"
-    case "Arrays":
-      return "list"
-    case "Literal":
-    case "Enum":
-      return "enum"
-    case "Suspend":
-      return kindOf(ast.thunk())
-    case "Union": {
-      const kinds = new Set(ast.types.filter(({ _tag }) => _tag !== "Null").map(kindOf))
-      const [kind] = kinds
-      return kind === undefined || kinds.size > 1 ? "any" : kind
-    }
-    case "BigInt":
-      return "str"
-    case "Declaration":
-      return declaredKindOf(ast)
-    default:
-      return "any"
-  }
-}
+export const kindOf: (ast: SchemaAST.AST) => string = fold<string>({
+  first: (ast, byCase) => modelOf(ast)?.modelName ?? byCase(),
+  String: () => "str",
+  TemplateLiteral: () => "str",
+  Number: (ast) => ast.checks?.some((check) => isKind(check, "isInt")) ? "int" : "float",
+  Boolean: () => "bool",
+  Arrays: () => "list",
+  Literal: () => "enum",
+  Enum: () => "enum",
+  Union: (ast) => {
+    const kinds = new Set(ast.types.filter(({ _tag }) => _tag !== "Null").map(kindOf))
+    const [kind] = kinds
+    return kind === undefined || kinds.size > 1 ? "any" : kind
+  },
+  BigInt: () => "str",
+  Declaration: (ast) => declaredKindOf(ast),
+  otherwise: () => "any"
+})
 
 /**
  * The members of an enumeration in their wire form.
  *
  * @internal
  */
-export const choicesOf = (ast: SchemaAST.AST): ReadonlyArray<string | number | boolean> => {
-  switch (ast._tag) {
-    case "Literal":
-      return [typeof ast.literal === "bigint" ? String(ast.literal) : ast.literal]
-    case "Enum":
-      return [...new Set(ast.enums.map(([, value]) => value))]
-    case "Suspend":
-      return choicesOf(ast.thunk())
-    case "Union":
-      return [...new Set(ast.types.flatMap(choicesOf))]
-    default:
-      return []
-  }
-}
+export const choicesOf: (ast: SchemaAST.AST) => ReadonlyArray<string | number | boolean> = fold<
+  ReadonlyArray<string | number | boolean>
+>({
+  Literal: ({ literal }) => [typeof literal === "bigint" ? String(literal) : literal],
+  Enum: ({ enums }) => [...new Set(enums.map(([, value]) => value))],
+  Union: ({ types }) => [...new Set(types.flatMap(choicesOf))],
+  otherwise: () => []
+})
+
 /** The type name of a declared type's JSON form. */
 const declaredKindOf = (ast: SchemaAST.Declaration): string => {
   const kind = SchemaAST.toEncoded(ast).annotations?.[temporalKind]

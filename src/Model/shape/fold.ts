@@ -1,0 +1,58 @@
+/**
+ * The traversals of schemas: a fold with a case for each kind of node, and the list of all nodes.
+ */
+import { memoize } from "effect/Function"
+import type * as SchemaAST from "effect/SchemaAST"
+
+/** What becomes of each kind of node. A case asks for its parts by the fold that it belongs to. */
+type Cases<A> =
+  & {
+    readonly [Tag in Exclude<SchemaAST.AST["_tag"], "Suspend">]?: (
+      ast: Extract<SchemaAST.AST, { readonly _tag: Tag }>
+    ) => A
+  }
+  & {
+    /** Comes before the cases, and decides by what all kinds have, such as an encoding, or by the node's own case. */
+    readonly first?: (ast: SchemaAST.AST, byCase: () => A) => A
+    /** Of a suspended node, which is resolved when `inner` is called first. By default it is what the inner node is. */
+    readonly Suspend?: (inner: () => A) => A
+    /** Of the kinds that have no case. */
+    readonly otherwise: (ast: SchemaAST.AST) => A
+  }
+
+/**
+ * A function of schema nodes by their kind. A node has one result, which is computed once, so a recursive schema ends where
+ * its case of `Suspend` puts the inner node off.
+ *
+ * @internal
+ */
+export const fold = <A>(cases: Cases<A>): (ast: SchemaAST.AST) => A => {
+  const { Suspend: suspended = (inner: () => A) => inner(), first = (_: SchemaAST.AST, byCase: () => A) => byCase() } =
+    cases
+  const byCase = (ast: SchemaAST.AST): A => {
+    if (ast._tag === "Suspend") {
+      let known: { readonly value: A } | undefined
+      return suspended(() => (known ??= resultOf(ast.thunk())).value)
+    }
+    // The case has the tag of the node.
+    return (cases[ast._tag] as Cases<A>["otherwise"] | undefined ?? cases.otherwise)(ast)
+  }
+  const resultOf = memoize((ast: SchemaAST.AST) => ({ value: first(ast, () => byCase(ast)) }))
+  return (ast) => resultOf(ast).value
+}
+
+/**
+ * The node and all nodes within it, each once, outer ones first. It goes on with the parts that `partsOf` names.
+ *
+ * @internal
+ */
+export function* nodesIn(
+  ast: SchemaAST.AST,
+  partsOf: (ast: SchemaAST.AST) => ReadonlyArray<SchemaAST.AST>,
+  seen: Set<SchemaAST.AST> = new Set()
+): Generator<SchemaAST.AST> {
+  if (seen.has(ast)) return
+  seen.add(ast)
+  yield ast
+  for (const part of partsOf(ast)) yield* nodesIn(part, partsOf, seen)
+}
