@@ -15,7 +15,7 @@ export { instanceIdOf, storedIdOf, textOfId } from "./query/storedIdentifier.ts"
 export { indexesOf } from "./repository/modelIndexes.ts"
 
 // Reads and writes of documents.
-export { type DocumentOperations, documentOperationsOf } from "./repository/documentOperations.ts"
+export { documentOperationsOf } from "./repository/documentOperations.ts"
 export { applyPatch } from "./repository/mergePatch.ts"
 export { makeRetry } from "./store/retryOnConflict.ts"
 

@@ -4,7 +4,7 @@ import * as SchemaParser from "effect/SchemaParser"
 import { escaped } from "../../internal/json.ts"
 import { temporalKind } from "../shape/annotations.ts"
 import { isKind } from "../shape/fields.ts"
-import { fold } from "../shape/fold.ts"
+import { fold, nodesIn } from "../shape/fold.ts"
 import { childrenOf } from "../shape/nodes.ts"
 import { assertStorable } from "../shape/storable.ts"
 import { assertSeparable, type ModelLike, modelOf, modelTypeId, unwrapped } from "../shape/variants.ts"
@@ -191,14 +191,14 @@ const transcoderOf = (model: ModelLike, key: string): Write | undefined => {
 }
 
 /** Whether the encoded form differs from the decoded one, dates excepted. */
-const isMarshalled = (ast: SchemaAST.AST): boolean => {
-  if (modelOf(ast) !== undefined) return false
-  if (ast.encoding !== undefined) {
-    const { to } = ast.encoding[0]
-    return ast.encoding.length > 1 || to.annotations?.[temporalKind] === undefined
-  }
-  return ast._tag !== "Declaration" && childrenOf(ast, false).some(isMarshalled)
-}
+const isMarshalled = (ast: SchemaAST.AST): boolean =>
+  nodesIn(ast, (node) => isWhole(node) ? [] : childrenOf(node, false)).some((node) =>
+    node.encoding !== undefined && modelOf(node) === undefined &&
+    (node.encoding.length > 1 || node.encoding[0].to.annotations?.[temporalKind] === undefined)
+  )
+
+const isWhole = (ast: SchemaAST.AST): boolean =>
+  ast._tag === "Declaration" || ast.encoding !== undefined || modelOf(ast) !== undefined
 
 const defaultWriter = (value: () => unknown, stored: unknown, write: Write): () => string | undefined => {
   // Every struct field is a schema.

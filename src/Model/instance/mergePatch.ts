@@ -5,6 +5,7 @@ import * as SchemaGetter from "effect/SchemaGetter"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import { staysAbsent } from "../codec/decoder.ts"
+import { nodesIn } from "../shape/fold.ts"
 import { childrenOf, withParts } from "../shape/nodes.ts"
 import { nameOf } from "../shape/storedForm.ts"
 import { modelOf } from "../shape/variants.ts"
@@ -193,11 +194,9 @@ const hasProperties = (ast: SchemaAST.AST): boolean =>
   )
 
 /** Whether the decoded values are JSON. */
-const isJson = (ast: SchemaAST.AST, seen: ReadonlySet<SchemaAST.AST> = new Set()): boolean => {
-  if (isOpaque(ast)) return false
-  if (isAnyJson(ast) || seen.has(ast)) return true
-  return ast._tag !== "Declaration" && childrenOf(ast, true).every((type) => isJson(type, new Set([...seen, ast])))
-}
+const isJson = (ast: SchemaAST.AST): boolean =>
+  nodesIn(ast, (node) => isAnyJson(node) ? [] : childrenOf(node, true))
+    .every((node) => !isOpaque(node) && (isAnyJson(node) || node._tag !== "Declaration"))
 
 const merges = new WeakMap<SchemaAST.AST, { readonly merge: Merge | undefined }>()
 

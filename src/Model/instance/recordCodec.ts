@@ -22,6 +22,7 @@ import { absentValue, objectFactoryOf } from "../codec/literal.ts"
 import * as Temporal from "../codec/temporal.ts"
 import { isNullValue } from "../codec/validationContext.ts"
 import { type FieldAttributes, temporalKind } from "../shape/annotations.ts"
+import { nodesIn } from "../shape/fold.ts"
 import { childrenOf } from "../shape/nodes.ts"
 import { elementOf, isModelLike, type ModelLike, modelOf, modelTypeId, unwrapped } from "../shape/variants.ts"
 import { constructorOf } from "./finaliser.ts"
@@ -217,14 +218,8 @@ const structEncoderOf = (schema: Schema.Top): Encode => {
 }
 
 /** Whether the stored form differs from the value itself. */
-const isTransformed = (ast: SchemaAST.AST): boolean => {
-  if (ast.encoding !== undefined) return true
-  switch (ast._tag) {
-    case "Declaration":
-      return ast.typeParameters.length > 0
-    case "Suspend":
-      return true
-    default:
-      return childrenOf(ast, false).some(isTransformed)
-  }
-}
+const isTransformed = (ast: SchemaAST.AST): boolean =>
+  nodesIn(ast, (node) => childrenOf(node, false)).some((node) =>
+    node.encoding !== undefined || node._tag === "Suspend" ||
+    node._tag === "Declaration" && node.typeParameters.length > 0
+  )

@@ -46,13 +46,16 @@ export const fold = <A>(cases: Cases<A>): (ast: SchemaAST.AST) => A => {
  *
  * @internal
  */
-export function* nodesIn(
+export const nodesIn = (
   ast: SchemaAST.AST,
-  partsOf: (ast: SchemaAST.AST) => ReadonlyArray<SchemaAST.AST>,
-  seen: Set<SchemaAST.AST> = new Set()
-): Generator<SchemaAST.AST> {
-  if (seen.has(ast)) return
-  seen.add(ast)
-  yield ast
-  for (const part of partsOf(ast)) yield* nodesIn(part, partsOf, seen)
+  partsOf: (ast: SchemaAST.AST) => ReadonlyArray<SchemaAST.AST>
+): ReadonlyArray<SchemaAST.AST> => {
+  const nodes = new Set<SchemaAST.AST>()
+  const visit = (node: SchemaAST.AST): void => {
+    if (nodes.has(node)) return
+    nodes.add(node)
+    for (const part of partsOf(node)) visit(part)
+  }
+  visit(ast)
+  return [...nodes]
 }

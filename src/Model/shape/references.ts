@@ -2,6 +2,7 @@
  * References: fields that hold identifiers of another model's documents, and where a model has them.
  */
 import * as SchemaAST from "effect/SchemaAST"
+import { nodesIn } from "./fold.ts"
 import { memoizeByModel } from "./memoizeByModel.ts"
 import { childrenOf } from "./nodes.ts"
 import { die, type ModelLike, modelOf } from "./variants.ts"
@@ -114,4 +115,4 @@ const referencesIn = (
 }
 
 const holdsReference = (ast: SchemaAST.AST): boolean =>
-  referenceOf(ast) !== undefined || childrenOf(ast, false).some((part) => holdsReference(part))
+  nodesIn(ast, (node) => childrenOf(node, false)).some((node) => referenceOf(node) !== undefined)

@@ -1,18 +1,16 @@
 import type * as SchemaAST from "effect/SchemaAST"
+import { nodesIn } from "./fold.ts"
 import { childrenOf } from "./nodes.ts"
 import { isBson, jsonLinkOf, nameOf } from "./storedForm.ts"
 import { die, isName, modelOf } from "./variants.ts"
 
-/**
- * The reason why values of a schema can't be stored, or can't be shown to a caller if they are visible. `undefined` if
- * there is none.
- */
-const storageProblem = (ast: SchemaAST.AST, options: {
+/** Who sees the values of a schema, and how far to look into it. */
+interface Options {
   /** Whether callers see the values. */
   readonly isVisible: boolean
   /** Whether to follow suspended schemas. They can't be resolved while their class is being declared. */
   readonly suspended: boolean
-}): string | undefined => findProblem(ast, options, new Set())
+}
 
 /**
  * Dies if values of the field can't be stored or can't be shown.
@@ -24,58 +22,50 @@ export const assertStorable = (model: string, field: string, ast: SchemaAST.AST,
   if (problem !== undefined) die(`${model}.${field} holds ${problem}`)
 }
 
-type Options = Parameters<typeof storageProblem>[1]
+/**
+ * The reason why values of a schema can't be stored, or can't be shown to a caller if they are visible. `undefined` if
+ * there is none.
+ */
+const storageProblem = (ast: SchemaAST.AST, options: Options): string | undefined =>
+  nodesIn(ast, (node) => storedParts(node, options))
+    .map((node) => nodeProblem(node, options))
+    .find((problem) => problem !== undefined)
 
-const findProblem = (ast: SchemaAST.AST, options: Options, seen: Set<SchemaAST.AST>): string | undefined => {
-  if (seen.has(ast)) return undefined
-  seen.add(ast)
-  // A model is checked at its own declaration.
-  if (modelOf(ast) !== undefined) return undefined
+/** The children whose values are stored. A model is checked at its own declaration. */
+const storedParts = (ast: SchemaAST.AST, { suspended }: Options): ReadonlyArray<SchemaAST.AST> => {
+  if (modelOf(ast) !== undefined) return []
   const end = ast.encoding?.at(-1)?.to
-  const [own, parts] = end === undefined ? encodedProblem(ast, options) : [redactionProblem(ast, options), [end]]
-  if (own !== undefined) return own
-  for (const part of parts) {
-    const problem = findProblem(part, options, seen)
-    if (problem !== undefined) return problem
-  }
-  return undefined
+  if (end !== undefined) return [end]
+  if (ast._tag !== "Declaration") return childrenOf(ast, suspended)
+  const link = jsonLinkOf(ast)?.link
+  return isBson(ast) || link === undefined ? [] : [link.to]
 }
 
-/** The problem of a node without an encoding, and the children to check next. */
-const encodedProblem = (
-  ast: SchemaAST.AST,
-  options: Options
-): readonly [problem: string | undefined, parts: ReadonlyArray<SchemaAST.AST>] => {
+const nodeProblem = (ast: SchemaAST.AST, options: Options): string | undefined => {
+  if (modelOf(ast) !== undefined) return undefined
+  if (ast.encoding !== undefined) return redactionProblem(ast, options)
   switch (ast._tag) {
     case "Symbol":
     case "UniqueSymbol":
-      return ["a symbol, which can't be stored", []]
+      return "a symbol, which can't be stored"
     case "Declaration":
-      return declarationProblem(ast, options)
+      return redactionProblem(ast, options) ?? declarationProblem(ast, options)
     case "Objects":
-      return [keyProblem(ast), childrenOf(ast, options.suspended)]
+      return keyProblem(ast)
     default:
-      return [undefined, childrenOf(ast, options.suspended)]
+      return undefined
   }
 }
 
-const declarationProblem = (
-  ast: SchemaAST.Declaration,
-  options: Options
-): readonly [problem: string | undefined, parts: ReadonlyArray<SchemaAST.AST>] => {
-  const redacted = redactionProblem(ast, options)
-  if (redacted !== undefined) return [redacted, []]
-  const json = jsonLinkOf(ast)
-  if (json === undefined) {
-    return isBson(ast) && !options.isVisible ? [undefined, []] : [
-      "values of a declared type that has no JSON form: annotate it with `toCodecJson`" +
-      (isBson(ast) ? ", or pipe it through `Model.omitted`" : ""),
-      []
-    ]
+const declarationProblem = (ast: SchemaAST.Declaration, options: Options): string | undefined => {
+  if (jsonLinkOf(ast) === undefined) {
+    return isBson(ast) && !options.isVisible
+      ? undefined
+      : "values of a declared type that has no JSON form: annotate it with `toCodecJson`" +
+        (isBson(ast) ? ", or pipe it through `Model.omitted`" : "")
   }
   // The content of these types can only be read asynchronously.
-  if (asynchronousTypes.has(nameOf(ast))) return ["files, which can't be stored", []]
-  return [undefined, isBson(ast) || json.link === undefined ? [] : [json.link.to]]
+  return asynchronousTypes.has(nameOf(ast)) ? "files, which can't be stored" : undefined
 }
 
 const asynchronousTypes: ReadonlySet<unknown> = new Set(["effect/schema/File", "effect/schema/FormData"])

@@ -13,6 +13,7 @@ import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaParser from "effect/SchemaParser"
 import { storableAnnotation, temporalKind } from "./annotations.ts"
 import * as Bson from "./bsonKinds.ts"
+import { nodesIn } from "./fold.ts"
 import { childrenOf, mapParts, withParts } from "./nodes.ts"
 
 /**
@@ -165,11 +166,11 @@ const declaredForm = (ast: SchemaAST.Declaration): SchemaAST.AST => {
  * @internal
  */
 export const storableCheckOf = (form: SchemaAST.AST): SchemaAST.Check<never> | undefined =>
-  form.checks?.find(isStorable) ?? (isPartlyStorable(form, new Set()) ? isEncodable(form) : undefined)
+  form.checks?.find(isStorable) ?? (isPartlyStorable(form) ? isEncodable(form) : undefined)
 
 /** Adds a check to the node if a part of its stored form is restricted. */
 const withEncodableCheck = <A extends SchemaAST.AST>(ast: A): A =>
-  isPartlyStorable(ast.encoding!.at(-1)!.to, new Set())
+  isPartlyStorable(ast.encoding!.at(-1)!.to)
     ? withParts(ast, { checks: [...ast.checks ?? [], isEncodable(ast)] })
     : ast
 
@@ -184,11 +185,8 @@ const isEncodable = (ast: SchemaAST.AST): SchemaAST.Check<unknown> => {
 
 const isStorable = ({ annotations }: SchemaAST.Check<never>): boolean => annotations?.[storableAnnotation] === true
 
-const isPartlyStorable = (ast: SchemaAST.AST, seen: Set<SchemaAST.AST>): boolean => {
-  if (seen.has(ast)) return false
-  seen.add(ast)
-  return ast.checks?.some(isStorable) === true || childrenOf(ast, false).some((part) => isPartlyStorable(part, seen))
-}
+const isPartlyStorable = (ast: SchemaAST.AST): boolean =>
+  nodesIn(ast, (node) => childrenOf(node, false)).some(({ checks }) => checks?.some(isStorable) === true)
 
 /** Only the JSON form of a redacted value may be forbidden. The store gets the value itself. */
 const unredacted = ({ to, transformation }: SchemaAST.Link): SchemaAST.Link =>

@@ -5,6 +5,7 @@ import * as SchemaAST from "effect/SchemaAST"
 import { DeclarationError } from "../../internal/declarationError.ts"
 import type { Problem } from "../ModelError.ts"
 import { type FieldAttributes, modelAnnotation } from "./annotations.ts"
+import { nodesIn } from "./fold.ts"
 import { childrenOf } from "./nodes.ts"
 import { storedForm } from "./storedForm.ts"
 
@@ -257,7 +258,7 @@ export const assertSeparable = (model: string, field: string, schema: Schema.Top
   /** Whether to follow suspended schemas. They can't be resolved while their class is being declared. */
   readonly suspended: boolean
 }): void => {
-  const hidden = storedModelIn(schema.ast, options.suspended, new Set())
+  const hidden = storedModelIn(schema.ast, options.suspended)
   if (hidden === undefined) return
   die(
     `${model}.${field} holds the model ${hidden.modelName} where its variants can't be told apart. ` +
@@ -273,20 +274,10 @@ export const assertSeparable = (model: string, field: string, schema: Schema.Top
  */
 export const die = (message: string): never => Effect.runSync(Effect.die(new DeclarationError(message)))
 
-const storedModelIn = (
-  ast: SchemaAST.AST,
-  intoSuspended: boolean,
-  seen: Set<SchemaAST.AST>
-): ModelLike | undefined => {
-  if (seen.has(ast)) return undefined
-  seen.add(ast)
-  if (ast._tag === "Declaration" && modelOf(ast) !== undefined) return modelOf(ast)
-  for (const part of childrenOf(ast, intoSuspended)) {
-    const inner = storedModelIn(part, intoSuspended, seen)
-    if (inner !== undefined) return inner
-  }
-  return undefined
-}
+const storedModelIn = (ast: SchemaAST.AST, intoSuspended: boolean): ModelLike | undefined =>
+  nodesIn(ast, (node) => childrenOf(node, intoSuspended))
+    .map((node) => node._tag === "Declaration" ? modelOf(node) : undefined)
+    .find((model) => model !== undefined)
 
 /**
  * Whether a caller has to send the field to create a document. A field is not required if it is optional, if the server

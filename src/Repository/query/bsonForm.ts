@@ -6,7 +6,14 @@ import * as BigDecimal from "effect/BigDecimal"
 import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
 import type * as SchemaAST from "effect/SchemaAST"
-import { childrenOf, memoizeByModel, type ModelLike, ObjectIdText, recordEncoder } from "../../Model/introspection.ts"
+import {
+  childrenOf,
+  memoizeByModel,
+  type ModelLike,
+  nodesIn,
+  ObjectIdText,
+  recordEncoder
+} from "../../Model/introspection.ts"
 import { normaliseOperand } from "../bson/normalise.ts"
 import { isIdentical } from "../bson/value.ts"
 
@@ -48,12 +55,10 @@ export const toBson = (value: unknown): unknown => {
 }
 
 /** Whether a schema has values of types for which BSON has its own classes. */
-const containsBsonClass = (ast: SchemaAST.AST, seen: Set<SchemaAST.AST> = new Set()): boolean => {
-  if (seen.has(ast)) return false
-  seen.add(ast)
-  return bsonTypesWithClass.has(ast.annotations?.["bsonType"]) ||
-    childrenOf(ast, true).some((child) => containsBsonClass(child, seen))
-}
+const containsBsonClass = (ast: SchemaAST.AST): boolean =>
+  nodesIn(ast, (node) => childrenOf(node, true)).some(({ annotations }) =>
+    bsonTypesWithClass.has(annotations?.["bsonType"])
+  )
 
 /**
  * Whether two values are stored identically. Either of them may be unencoded.
