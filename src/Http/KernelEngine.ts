@@ -26,12 +26,15 @@ import type * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import type { Described } from "../Client/HttpClientFactory.ts"
+import type { Described, HttpClientFactory } from "../Client/HttpClientFactory.ts"
 import type * as Model from "../Model/Model.ts"
 import { DocumentStore } from "../Repository/DocumentStore.ts"
 import type * as Repository from "../Repository/Repository.ts"
 import type { StoreError } from "../Repository/RepositoryError.ts"
+import type { Accounts } from "../Security/Accounts.ts"
+import type { ApiKeys } from "../Security/ApiKeys.ts"
 import type { CurrentUser } from "../Security/CurrentUser.ts"
+import type { Jwt } from "../Security/Jwt.ts"
 import { Keys } from "../Security/Keys.ts"
 import * as AccessPolicy from "./AccessPolicy.ts"
 import type * as Guard from "./Guard.ts"
@@ -137,7 +140,7 @@ export interface KernelEngine<
    * line in the log and a non-zero exit code.
    */
   readonly launch: <A, E, R>(
-    layer: Layer.Layer<A, E, R> & KernelEngine.WithStore<R>
+    layer: Layer.Layer<A, E, R> & KernelEngine.WithLayers<R>
   ) => Effect.Effect<never, StartFailed, R>
   /** Serves the resources on the current HTTP server: one on a random port, or a shared one. */
   readonly layerServe: Layer.Layer<
@@ -246,9 +249,13 @@ export declare namespace KernelEngine {
     | ("security" extends Guards ? CurrentUser : never)
   >
 
-  /** What `launch` takes: in the place of a layer without a store stands a message, which no layer is. */
-  export type WithStore<R> = DocumentStore extends R
+  /** What `launch` takes: in the place of a layer that lacks another stands a message, which no layer is. */
+  export type WithLayers<R> = DocumentStore extends R
     ? "No layer provides the store: Layer.provide(EmbeddedStore.layer), or MongoStore.layer"
+    : Jwt extends R ? "No layer provides Jwt: Layer.provide(Jwt.layer)"
+    : Accounts extends R ? "No layer provides Accounts: Layer.provide(Accounts.fromModel(…))"
+    : ApiKeys extends R ? "No layer provides ApiKeys: Layer.provide(ApiKeys.layer)"
+    : HttpClientFactory extends R ? "No layer provides HttpClientFactory: Layer.provide(HttpClientFactory.layer)"
     : unknown
 
   /** The part of a resource's group that tells its model. */

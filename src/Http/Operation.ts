@@ -339,7 +339,10 @@ export interface Endpoint<Name extends string, O extends Options> extends
 // internal
 // -----------------------------------------------------------------------------
 
-type Undeclared<E> = `${E extends { readonly _tag: infer Tag extends string } ? Tag : "An error"} is not declared`
+type Undeclared<E> = unknown extends E
+  ? "An effect is needed here, such as Effect.gen(function*() { … }): no promise, and no effect of unknown errors"
+  : `${E extends { readonly _tag: infer Tag extends string } ? Tag
+    : "An error"} is not declared: declare it in the option error`
 
 type NoCurrentUser = "There may be no caller here: use CurrentUser.option in the place of CurrentUser"
 
