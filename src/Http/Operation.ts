@@ -137,6 +137,10 @@ export declare namespace Operation {
     ? [Exclude<On, Open>] extends [never] ? unknown : `${Exclude<On, Open> & string} is not described as anonymous`
     : unknown
 
+  /** The fields that a rule hides are described as hidden: `unknown` if they are, and otherwise a message, which no options are. */
+  export type DeclaredHidden<Hide, Hidden> = [Exclude<Hide, Hidden>] extends [never] ? unknown
+    : `${Exclude<Hide, Hidden> & string} is not described as hidden`
+
   /** The services that the permissions of the options need. */
   export type PermissionServicesOf<O> = O extends { readonly require: infer P } ? Permission.ServicesOf<P> : never
 

@@ -205,12 +205,13 @@ export interface DeclaredAccess<
   readonly grant: <
     const P extends Permission.OneOrMore | string,
     On extends Methods | Actions["identifier"] = Methods,
-    R2 = never
+    R2 = never,
+    const Hide extends Query.Path<M> = never
   >(
     permission:
       & Permission.Given<P>
       & Operation.Operation.DeclaredOpen<P, On, E["open"] | Operation.Operation.OpenIn<Actions>>,
-    options: Grant.Options<M, On, Grant.Me<P>, R2, E["hidden"]>
+    options: Grant.Options<M, On, Grant.Me<P>, R2, Hide> & Operation.Operation.DeclaredHidden<Hide, E["hidden"]>
   ) => Implemented<M, Methods, Actions, E, R | R2 | Permission.ServicesOf<P>>
   /** Limits everybody to some documents: see `Access`. */
   readonly restrict: <R2 = never>(
