@@ -157,7 +157,7 @@ export const tokens = (options: TokenOptions): Credentials => {
   return make((service) => {
     const signIn = signIns.get(service.origin) ??
       {
-        held: { refreshToken: options.refreshToken, access: undefined, until: 0, isRefused: false },
+        current: { refreshToken: options.refreshToken, access: undefined, until: 0, isRefused: false },
         renewal: undefined
       }
     signIns.set(service.origin, signIn)
@@ -172,7 +172,7 @@ export const tokens = (options: TokenOptions): Credentials => {
         orElse: () => Effect.fail(tooLate(request))
       })
     }
-    const renewOnce = Effect.fnUntraced(function*({ refreshToken }: Held) {
+    const renewOnce = Effect.fnUntraced(function*({ refreshToken }: SessionTokens) {
       const renewed = refreshToken === undefined
         ? undefined
         : yield* grant({ grant_type: "refresh_token", refresh_token: Redacted.value(refreshToken) })
@@ -183,29 +183,29 @@ export const tokens = (options: TokenOptions): Credentials => {
         password: Redacted.value(account.password)
       }))
       if (issued === undefined) {
-        return signIn.held = { refreshToken: undefined, access: undefined, until: 0, isRefused: true }
+        return signIn.current = { refreshToken: undefined, access: undefined, until: 0, isRefused: true }
       }
       const now = yield* Clock.currentTimeMillis
-      const held = signIn.held = {
+      const current = signIn.current = {
         refreshToken: issued.refresh_token,
         access: issued.access_token,
         until: now + issued.expires_in * 1_000 - renewBefore,
         isRefused: false
       }
       if (options.onRefresh !== undefined) yield* options.onRefresh(issued.refresh_token)
-      return held
+      return current
     })
     /** Nothing interrupts a renewal, since its refresh token does not count a second time. */
-    const renew = (used: Held): Effect.Effect<Held, HttpClientError.HttpClientError> =>
+    const renew = (used: SessionTokens): Effect.Effect<SessionTokens, HttpClientError.HttpClientError> =>
       Effect.uninterruptibleMask((restore) => {
-        const { held, renewal } = signIn
-        if (held !== used) return Effect.succeed(held)
+        const { current, renewal } = signIn
+        if (current !== used) return Effect.succeed(current)
         if (renewal !== undefined) {
           const ended = Deferred.await(renewal.ended)
           // A renewal that is done with the service may still run `onRefresh`.
           return renewal.used === used ? restore(ended) : Effect.andThen(restore(Effect.exit(ended)), renew(used))
         }
-        const ended = Deferred.makeUnsafe<Held, HttpClientError.HttpClientError>()
+        const ended = Deferred.makeUnsafe<SessionTokens, HttpClientError.HttpClientError>()
         signIn.renewal = { used, ended }
         const renewed = Effect.onExit(renewOnce(used), (exit) =>
           Effect.sync(() => {
@@ -216,10 +216,11 @@ export const tokens = (options: TokenOptions): Credentials => {
       })
 
     return (request, execute) => {
-      const sendWith = ({ access }: Held) => execute(access === undefined ? request : withToken(request, access))
+      const sendWith = ({ access }: SessionTokens) =>
+        execute(access === undefined ? request : withToken(request, access))
       return Effect.flatMap(Clock.currentTimeMillis, (now) => {
-        const { held } = signIn
-        const ready = held.isRefused || now < held.until ? Effect.succeed(held) : renew(held)
+        const { current } = signIn
+        const ready = current.isRefused || now < current.until ? Effect.succeed(current) : renew(current)
         return Effect.flatMap(
           ready,
           (used) =>
@@ -278,16 +279,16 @@ interface Service {
 
 /** The sign-in at one origin. */
 interface SignIn {
-  held: Held
+  current: SessionTokens
   /** The renewal that runs, and the tokens that it replaces. */
   renewal: {
-    readonly used: Held
-    readonly ended: Deferred.Deferred<Held, HttpClientError.HttpClientError>
+    readonly used: SessionTokens
+    readonly ended: Deferred.Deferred<SessionTokens, HttpClientError.HttpClientError>
   } | undefined
 }
 
 /** The tokens of a sign-in, a new object after each renewal. */
-interface Held {
+interface SessionTokens {
   readonly refreshToken: Redacted.Redacted<string> | undefined
   readonly access: Redacted.Redacted<string> | undefined
   /** When the access token is renewed, in milliseconds. */

@@ -228,7 +228,7 @@ export const make: (options?: Options) => Effect.Effect<HttpClientFactory["Servi
       const turn = Semaphore.makeUnsafe(1)
       const services = new Map<string, KeptService>()
 
-      const dressedFor = (root: string, exchange: Exchange, getHeaders: ProxyOptions["getHeaders"]) =>
+      const withDefaultsFor = (root: string, exchange: Exchange, getHeaders: ProxyOptions["getHeaders"]) =>
         withCallDefaults(exchange, {
           headers: options.headers ?? {},
           credentials: credentials.get(originOf(root)),
@@ -240,7 +240,7 @@ export const make: (options?: Options) => Effect.Effect<HttpClientFactory["Servi
           models,
           readTimeout: config.readTimeout,
           retries: retry,
-          exchange: dressedFor(root, exchange, getHeaders)
+          exchange: withDefaultsFor(root, exchange, getHeaders)
         })
 
       const makeService = Effect.fnUntraced(
@@ -300,7 +300,7 @@ export const make: (options?: Options) => Effect.Effect<HttpClientFactory["Servi
             // It was made of the same description.
             if (kept !== undefined) return Effect.succeed(kept as Client)
             const { clientOver, id } = described["~appkernel/Described"]
-            const made = clientOver(makeTransport(root, dressedFor(root, exchange, getHeaders), {
+            const made = clientOver(makeTransport(root, withDefaultsFor(root, exchange, getHeaders), {
               upstream: name ?? id,
               readTimeout: millisOf(timeout) ?? config.readTimeout ?? 10_000,
               retries: retry,

@@ -236,11 +236,11 @@ export const make = ({ api: described, policy, registrations }: Source, options:
   const api = described as HttpApi.Top
   const resources = registrations.filter((registration) => registration._tag === "Resource")
   const omits = options.omitsUnreachable === true
-  const isSecured = policy?.isEnabled === true
-  const entries = entriesOf(isSecured ? policy.entries : [])
+  const hasPolicy = policy?.isEnabled === true
+  const entries = entriesOf(hasPolicy ? policy.entries : [])
   const entriesAt = entriesByOperation(registrations, resources, entries)
-  const fields = isSecured ? fieldRules(resources, entries, omits) : noFieldRules
-  const schemes = isSecured ? options.securitySchemes ?? bearer : {}
+  const fields = hasPolicy ? fieldRules(resources, entries, omits) : noFieldRules
+  const schemes = hasPolicy ? options.securitySchemes ?? bearer : {}
   const requirements = Object.keys(schemes).map((name) => ({ [name]: [] }))
   const slowsSignIns = options.slowsSignIns ?? Object.values(schemes).some(({ scheme }) => scheme === "basic")
   const schemas = Schemas.make(api, resources, parametersOf(registrations.flatMap(({ calls }) => calls)), fields)

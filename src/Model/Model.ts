@@ -265,6 +265,7 @@ export const Class = <Self = never>() =>
   // The variants are static members of `Base`, which a class declaration can't redefine.
   class Model extends (Base as unknown as new(...args: Arguments) => object) {
     constructor(input: Arguments[0], options?: Arguments[1]) {
+      // The loop below gives the class the members of a model.
       super(...validatedArguments(Model as never, input, options))
     }
     static make(input: Arguments[0], options?: Arguments[1]): unknown {
@@ -275,7 +276,7 @@ export const Class = <Self = never>() =>
     Object.defineProperty(Model, key, { value: Reflect.get(own, key), enumerable: true })
   }
   Object.defineProperties(Model.prototype, display(name, attributes))
-  // The loop above builds what the type describes field by field.
+  // The loops above build what the type describes field by field.
   return Model as never
 }
 

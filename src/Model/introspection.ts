@@ -34,8 +34,10 @@ export {
   managedField,
   type ModelLike,
   modelOf,
+  modelsIn,
   modelTypeId,
   nestedModel,
+  someFieldIn,
   unwrapped,
   validationTypeId,
   variants

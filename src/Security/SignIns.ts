@@ -206,7 +206,7 @@ export const isLiveIn = (
     if (id === undefined) return Effect.succeed(true)
     const { liveness, signIns } = signInsOf(Context.getUnsafe(fiber.context, DocumentStore))
     const { revocationDelay } = Context.get(fiber.context, Lifetimes)
-    const signIn = { id, subject: user.subject, roles: heldOf(user) }
+    const signIn = { id, subject: user.subject, roles: accountRolesOf(user) }
     return liveness.check(signIn, Duration.toMillis(revocationDelay), asked(signIns, signIn))
   })
 
@@ -282,7 +282,7 @@ const accessTokenOf = Effect.fnUntraced(function*({ accountRoles, id, roles, sub
 })
 
 /** The roles of the account, of those that the token gives or of all: without one of them the token does not count. */
-const heldOf = ({ claims, roles }: CurrentUser["Service"]): ReadonlyArray<string> => {
+const accountRolesOf = ({ claims, roles }: CurrentUser["Service"]): ReadonlyArray<string> => {
   const accountRoles = claims["account_roles"]
   return Array.isArray(accountRoles) ? accountRoles : roles
 }

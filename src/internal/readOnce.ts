@@ -69,13 +69,13 @@ const sourceOf = (body: HttpBody.HttpBody): object | undefined => {
   if (body._tag !== "Raw") return undefined
   const { body: source } = body
   return typeof source !== "object" || source === null || ArrayBuffer.isView(source) ||
-      held.some((kind) => source instanceof kind)
+      repeatableKinds.some((kind) => source instanceof kind)
     ? undefined
     : source
 }
 
 /** What is in memory, or is opened anew each time. */
-const held = [ArrayBuffer, Array, Blob, FormData, URLSearchParams]
+const repeatableKinds = [ArrayBuffer, Array, Blob, FormData, URLSearchParams]
 
 const neverShorter = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E | ReadOnce, R> => {
   let longest = 0

@@ -9,19 +9,19 @@
  * @internal
  */
 export class Interim {
-  #held: Buffer = none
+  #pending: Buffer = none
 
   /** What can be read of the bytes so far; nothing while more have to come. */
   without(chunk: Buffer): Buffer {
-    let rest = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk])
-    this.#held = none
+    let rest = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk])
+    this.#pending = none
     const passed: Array<Buffer> = []
     while (isInterim(rest)) {
       const end = rest.indexOf("\r\n\r\n") + 4
       // No head is as long as that: undici says so.
       if (end < 4 && rest.length > maxHead) break
       if (end < 4) {
-        this.#held = rest
+        this.#pending = rest
         rest = none
         break
       }

@@ -97,4 +97,5 @@ type Ast = SchemaAST.Declaration
 
 /** A body is a stream to clients and in the documentation. Only its handler sees another type. */
 const part = (contentType: string | ReadonlyArray<string> | undefined, own: Request[typeof typeId]): never =>
+  // `Raw.Request` and `Raw.Response` say what the handler sees, and no schema has their type.
   Object.assign(HttpApiSchema.StreamUint8Array({ contentType }), { [typeId]: own }) as never

@@ -39,7 +39,7 @@ interface Found {
   readonly name: string
   readonly path: string
   readonly text: string
-  readonly isHeld: boolean
+  readonly isGranted: boolean
 }
 
 /**
@@ -113,7 +113,7 @@ type Part = Omit<Found, "path">
 const readable = (entries: ReadonlyArray<Entry>): ReadonlyArray<Part> =>
   namesOf(entries, ({ hidden }) => hidden).map((name) => {
     const holders = entries.filter(({ hidden }) => !isWithin(name, hidden))
-    return { form: "wire", name, text: `visible to ${wordsOf(holders)}`, isHeld: holders.length > 0 }
+    return { form: "wire", name, text: `visible to ${wordsOf(holders)}`, isGranted: holders.length > 0 }
   })
 
 /** Without a right to read, no document is shown. */
@@ -124,7 +124,7 @@ const unreadable = (model: Model.Any): ReadonlyArray<Part> =>
     form: "wire",
     name,
     text: "",
-    isHeld: false
+    isGranted: false
   }))
 
 const writable = (
@@ -134,10 +134,10 @@ const writable = (
   const used = methods.filter(({ entries }) => entries.length > 0)
   return namesOf(used.flatMap(({ entries }) => entries), keptBy).map((name) => {
     const byHolders = new Map<string, Array<string>>()
-    let isHeld = false
+    let isGranted = false
     for (const { entries, method } of used) {
       const holders = entries.filter((entry) => !isWithin(name, keptBy(entry)))
-      isHeld ||= holders.length > 0
+      isGranted ||= holders.length > 0
       const words = wordsOf(holders)
       byHolders.set(words, [...byHolders.get(words) ?? [], method])
     }
@@ -145,7 +145,7 @@ const writable = (
       byHolders,
       ([words, methods]) => `set by ${words}${byHolders.size === 1 ? "" : ` with ${methods.join(" and ")}`}`
     ).join(", ")
-    return { form, name, text, isHeld }
+    return { form, name, text, isGranted }
   })
 }
 
@@ -167,7 +167,7 @@ const isHiddenIn = (
   registrations: number | undefined
 ): boolean => {
   const own = found.filter((one) => one.form === form && one.name === name)
-  return own.every(({ isHeld }) => !isHeld) && new Set(own.map(({ path }) => path)).size === registrations
+  return own.every(({ isGranted }) => !isGranted) && new Set(own.map(({ path }) => path)).size === registrations
 }
 
 const textOf = (found: ReadonlyArray<Found>, field: string, registrations: number): string | undefined => {

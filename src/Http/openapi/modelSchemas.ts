@@ -3,7 +3,7 @@
  */
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
-import { modelTypeId, nestedModel } from "../../Model/introspection.ts"
+import { modelTypeId } from "../../Model/introspection.ts"
 import * as Metadata from "../../Model/Metadata.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { FieldRules } from "./fieldRules.ts"
@@ -24,20 +24,6 @@ type Form = (typeof forms)[keyof typeof forms]
 export interface ModelVariant {
   readonly model: Model.Any
   readonly form: Form
-}
-
-/**
- * Adds a model and those that it contains.
- *
- * @internal
- */
-export const addModels = (model: Model.Any, models: Set<Model.Any>): void => {
-  if (models.has(model)) return
-  models.add(model)
-  for (const field of Object.values(model.store.fields)) {
-    const inner = nestedModel(field)
-    if (inner !== undefined) addModels(inner, models)
-  }
 }
 
 /**

@@ -3,14 +3,14 @@ import * as HttpApi from "effect/http-api/HttpApi"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import type * as SchemaRepresentation from "effect/SchemaRepresentation"
-import { modelOf } from "../../Model/introspection.ts"
+import { modelOf, modelsIn } from "../../Model/introspection.ts"
 import * as Model from "../../Model/Model.ts"
 import { byId, result, results } from "../description/documents.ts"
 import { ignoredKeysOf } from "../description/ignoredKeys.ts"
 import * as Envelope from "../Envelope.ts"
 import { errorMessageOf, errorOf, isErrorWithoutFields } from "./errors.ts"
 import type { FieldRules } from "./fieldRules.ts"
-import { addModels, describe, formOf, generatedKeysOf, type ModelVariant } from "./modelSchemas.ts"
+import { describe, formOf, generatedKeysOf, type ModelVariant } from "./modelSchemas.ts"
 import { aliasesIn, finalNames } from "./names.ts"
 import * as Document from "./node.ts"
 
@@ -87,11 +87,10 @@ export const make = (
   parameters: ReadonlyMap<string, Schema.Struct.Fields>,
   rules: FieldRules
 ): Schemas => {
-  const models = new Set<Model.Any>()
-  for (const { model } of resources) addModels(model, models)
+  const documents = [...new Set(resources.map(({ model }) => model))]
+  const models = new Set(documents.flatMap(modelsIn))
   const withoutLinks = new Set(resources.flatMap(({ enableHateoas, model }) => enableHateoas ? [] : [model]))
   for (const { enableHateoas, model } of resources) if (enableHateoas) withoutLinks.delete(model)
-  const documents = [...new Set(resources.map(({ model }) => model))]
   const described: Described = { documents, models, parameters, rules, wantedNames: new Map(), withoutLinks }
   return {
     api: withKnown(api, documents, parameters),
@@ -117,7 +116,7 @@ const namingPolicy =
   ({ models, wantedNames }: Described): SchemaRepresentation.ReferencePolicy => ({ ast, identifier }) => {
     if (identifier === knownName) return undefined
     const model = modelOf(ast)
-    if (model !== undefined) addModels(model, models)
+    for (const one of model === undefined ? [] : modelsIn(model)) models.add(one)
     const wanted = dateTimeText !== undefined && ast.annotations === dateTimeText
       ? dateTimeName
       // The generator adds this suffix to the encoded side of a class, which is the only side that callers see.

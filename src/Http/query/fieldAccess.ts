@@ -19,6 +19,7 @@ import {
   modelOf,
   modelTypeId,
   nestedModel,
+  someFieldIn,
   unwrapped
 } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
@@ -326,16 +327,9 @@ const isBson = (value: unknown): boolean =>
   Object.getPrototypeOf(value) !== Object.prototype
 
 /** Whether the model omits a field at any depth. */
-const omitsFields = memoizeByModel((model: ModelLike): boolean => omitsFieldsIn(model, new Set()))
-
-const omitsFieldsIn = (model: ModelLike, seen: Set<ModelLike>): boolean => {
-  if (seen.has(model)) return false
-  seen.add(model)
-  return Object.entries(model.store.fields).some(([key, schema]) => {
-    const inner = nestedModel(schema)
-    return !Object.hasOwn(model.wire.fields, key) || inner !== undefined && omitsFieldsIn(inner, seen)
-  })
-}
+const omitsFields = memoizeByModel((model: ModelLike): boolean =>
+  someFieldIn(model, (_, key, { wire }) => !Object.hasOwn(wire.fields, key))
+)
 
 /** The depth up to which a pipeline sees a recursive model with omitted fields. */
 const maxRecursion = 3

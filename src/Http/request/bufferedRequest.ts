@@ -8,7 +8,7 @@ import { clearImmediate, setImmediate } from "node:timers"
  * @internal
  */
 export class Request extends IncomingMessage {
-  #held: Array<Buffer> | undefined
+  #chunks: Array<Buffer> | undefined
   #complete: (() => void) | undefined
 
   /** Whether the body fits into the stream's buffer. Node itself buffers no more of an unread body. */
@@ -22,7 +22,7 @@ export class Request extends IncomingMessage {
    * without its body. What has arrived until then is the begin of the stream.
    */
   buffer(ready: () => void): void {
-    this.#held = []
+    this.#chunks = []
     const turn = setImmediate(() => {
       this.#stream()
       ready()
@@ -35,7 +35,7 @@ export class Request extends IncomingMessage {
 
   /** The complete body, unless it is not buffered or is being read as a stream. */
   get body(): Buffer | undefined {
-    const buffered = this.#held
+    const buffered = this.#chunks
     if (buffered === undefined || !this.complete) return undefined
     // Otherwise Node would drain the body after the response. It can still be read.
     Reflect.set(this, "_consuming", true)
@@ -43,22 +43,22 @@ export class Request extends IncomingMessage {
   }
 
   override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
-    if (this.#held === undefined) return super.push(chunk, encoding)
+    if (this.#chunks === undefined) return super.push(chunk, encoding)
     if (chunk === null) this.#complete?.()
-    else this.#held.push(chunk)
+    else this.#chunks.push(chunk)
     return true
   }
 
   override _read(size: number): void {
     super._read(size)
-    if (this.#held === undefined || !this.complete) return
+    if (this.#chunks === undefined || !this.complete) return
     this.#stream()
     super.push(null)
   }
 
   #stream(): void {
-    const held = this.#held ?? []
-    this.#held = undefined
-    for (const chunk of held) super.push(chunk)
+    const chunks = this.#chunks ?? []
+    this.#chunks = undefined
+    for (const chunk of chunks) super.push(chunk)
   }
 }

@@ -10,7 +10,8 @@ import {
   type ModelLike,
   modelTypeId,
   nestedModel,
-  type Serialiser
+  type Serialiser,
+  someFieldIn
 } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
@@ -181,12 +182,7 @@ const isList = (model: ModelLike, field: string): boolean =>
   elementOf(model.store.fields[field] as Schema.Top) !== undefined
 
 /** Whether the model omits a field at any depth. */
-const omits = (model: ModelLike, seen: ReadonlySet<ModelLike> = new Set()): boolean =>
-  !seen.has(model) && Object.entries(model.store.fields).some(([field, schema]) => {
-    const inner = nestedModel(schema)
-    return model[modelTypeId][field]?.omitted === true ||
-      inner !== undefined && omits(inner, new Set([...seen, model]))
-  })
+const omits = (model: ModelLike): boolean => someFieldIn(model, ({ omitted }) => omitted === true)
 
 /** Whether a field is omitted within the value of the tokens. */
 const omitsWithin = (model: ModelLike, tokens: ReadonlyArray<string>): boolean => {

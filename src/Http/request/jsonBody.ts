@@ -64,8 +64,8 @@ const readAs = <A>(
   }
   if (Number(source.headers["content-length"]) > limit) return Effect.fail(tooLarge(limit))
   sendContinue(request)
-  const held = source instanceof Request ? source.body : undefined
-  return held === undefined ? Effect.flatMap(read(source, limit), parse) : parse(held)
+  const buffered = source instanceof Request ? source.body : undefined
+  return buffered === undefined ? Effect.flatMap(read(source, limit), parse) : parse(buffered)
 }
 
 /**

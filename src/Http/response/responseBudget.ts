@@ -72,18 +72,18 @@ interface Queue {
 
 const makeQueue = (capacity: number): Queue => {
   const queue = new Set<QueueEntry>()
-  let held = 0
+  let used = 0
   const grant = (): void => {
     for (const next of queue) {
-      if (held > 0 && held + next.bytes > capacity) return
+      if (used > 0 && used + next.bytes > capacity) return
       queue.delete(next)
-      held += next.bytes
+      used += next.bytes
       next.isGranted = true
       next.wake()
     }
   }
   const free = (bytes: number): void => {
-    held -= bytes
+    used -= bytes
     grant()
   }
   return {
@@ -110,11 +110,11 @@ const granted = (entry: QueueEntry): Effect.Effect<void> =>
 const tooMany = "Too many large answers are under way, try again later"
 
 const reservationOf = (bytes: number, free: (bytes: number) => void): Reservation => {
-  let held = bytes
+  let used = bytes
   return {
     resize: (bytes) => {
-      const less = held - bytes
-      held = bytes
+      const less = used - bytes
+      used = bytes
       free(less)
     }
   }

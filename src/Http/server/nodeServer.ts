@@ -99,23 +99,23 @@ export const makeServer = ({ requestTimeout, shutdownTimeout }: HttpServerOption
   class DrainingServer extends Listener<typeof Response> {
     readonly sockets: ReadonlySet<Socket> = sockets
     readonly cutRequests = (): number => cutCount
-    #isHeld = false
+    #isPaused = false
     #address: ListenOptions = {}
-    /** The requests that arrive at a held server which listens already. */
+    /** The requests that arrive at a paused server that listens already. */
     readonly #early: Array<readonly [string, ReadonlyArray<unknown>]> = []
     readonly hold = (): void => {
-      this.#isHeld = true
+      this.#isPaused = true
     }
     override listen(...options: ReadonlyArray<unknown>): this {
       const [listenAddress, done] = options
       this.#address = Object(listenAddress)
       // A port that the system chooses has to be known before the service is ready.
-      if (!this.#isHeld || this.#address.port === 0) return Reflect.apply(super.listen.bind(this), this, options)
+      if (!this.#isPaused || this.#address.port === 0) return Reflect.apply(super.listen.bind(this), this, options)
       if (typeof done === "function") process.nextTick(done)
       return this
     }
     readonly open = (done: (error?: Error) => void): void => {
-      this.#isHeld = false
+      this.#isPaused = false
       for (const [event, values] of this.#early.splice(0)) this.emit(event, ...values)
       if (this.listening) return done()
       this.once("error", done)
@@ -130,7 +130,7 @@ export const makeServer = ({ requestTimeout, shutdownTimeout }: HttpServerOption
     }
     override emit(event: string, ...values: ReadonlyArray<unknown>): boolean {
       if (event === "request" || event === "checkContinue") {
-        if (this.#isHeld) return this.#early.push([event, values]) > 0
+        if (this.#isPaused) return this.#early.push([event, values]) > 0
         const [request, response] = values
         const protocolError = request instanceof IncomingMessage ? protocolErrorOf(request) : undefined
         if (protocolError !== undefined && response instanceof ServerResponse) {

@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
-import { type ModelLike, modelOf, ruleOf, validationTypeId } from "../../Model/introspection.ts"
+import { childrenOf, type ModelLike, modelOf, nodesIn, ruleOf, validationTypeId } from "../../Model/introspection.ts"
 import { fieldsOf, payloadOf, successOf } from "../description/callEndpoint.ts"
 import { classesIn, listOf } from "../description/ownErrors.ts"
 import {
@@ -61,72 +61,45 @@ const isLabel = (key: string, { calls, labels, names }: Known): boolean =>
 const knownIn = (registrations: ReadonlyArray<Registration>): Known => {
   const calls = registrations.flatMap(({ calls }) => calls)
   const resources = registrations.filter((registration) => registration._tag === "Resource")
-  const found: Found = { models: new Set(), names: new Set(parameters), validators: new Set(), seen: new Set() }
-  for (const { model } of resources) collect(model.ast, found)
-  for (const { options } of calls) {
-    const { params, payload, query } = options
-    const parts = [Schema.isSchema(payload) ? payload : undefined, payloadOf(options), successOf(options)]
-    for (const part of parts) if (part !== undefined) collect(part.ast, found)
-    for (const [name, schema] of Object.entries({ ...fieldsOf(params), ...fieldsOf(query) })) {
-      found.names.add(name)
-      collect(schema.ast, found)
-    }
-  }
+  const given = calls.flatMap(({ options: { params, query } }) =>
+    Object.entries({ ...fieldsOf(params), ...fieldsOf(query) })
+  )
+  const schemas = [
+    ...resources.map(({ model }) => model),
+    ...calls.flatMap(({ options }) => [
+      Schema.isSchema(options.payload) ? options.payload : undefined,
+      payloadOf(options),
+      successOf(options)
+    ]),
+    ...given.map(([, schema]) => schema)
+  ]
+  const nodes = [...new Set(schemas.flatMap((schema) => schema === undefined ? [] : nodesIn(schema.ast, partsOf)))]
+  const names = nodes.flatMap((node) =>
+    node._tag === "Objects" ? node.propertySignatures.map(({ name }) => String(name)) : []
+  )
   const errors = classesIn([
     ...calls.flatMap(({ options }) => listOf(options.error ?? [])),
     ...resources.flatMap(({ description }) => Object.values(description.errors).flat())
   ])
-  const models = [...found.models]
+  const models = new Set(nodes.flatMap((node) => modelOf(node) ?? []))
+  const validators = nodes.flatMap(({ checks = [] }) => checks.flatMap((check) => ruleOf(check)?.type ?? []))
   return {
-    models: found.models,
+    models,
     labels: new Set(
-      models.flatMap((model) => Object.keys(model.store.fields).map((key) => `${model.modelName}.${key}`))
+      Array.from(models).flatMap((model) => Object.keys(model.store.fields).map((key) => `${model.modelName}.${key}`))
     ),
     calls: registrations.flatMap(({ calls, name }) => calls.map((call) => `${name}.${call.name}.`)),
-    names: found.names,
+    names: new Set([...parameters, ...names, ...given.map(([name]) => name)]),
     errors: new Set([...Object.keys(en), ...errors.map((error) => `errors.${error[serviceErrorTypeId].tag}`)]),
-    validators: new Set([...found.validators, ...ownValidators]),
-    isOpen: models.some((model) => model[validationTypeId] !== undefined)
+    validators: new Set([...validators, ...ownValidators]),
+    isOpen: Array.from(models).some((model) => model[validationTypeId] !== undefined)
   }
 }
 
-interface Found {
-  readonly models: Set<ModelLike>
-  readonly names: Set<string>
-  readonly validators: Set<string>
-  readonly seen: Set<SchemaAST.AST>
-}
-
-/** Collects the nodes of a schema at every depth. */
-const collect = (ast: SchemaAST.AST, found: Found): void => {
-  if (found.seen.has(ast)) return
-  found.seen.add(ast)
-  const model = modelOf(ast)
-  if (model !== undefined && !found.models.has(model)) {
-    found.models.add(model)
-    for (const schema of [model.store, model.create]) collect(schema.ast, found)
-  }
-  for (const check of ast.checks ?? []) {
-    const rule = ruleOf(check)
-    if (rule !== undefined) found.validators.add(rule.type)
-  }
-  for (const { to } of ast.encoding ?? []) collect(to, found)
-  switch (ast._tag) {
-    case "Declaration":
-      return ast.typeParameters.forEach((part) => collect(part, found))
-    case "Arrays":
-      return [...ast.elements, ...ast.rest].forEach((part) => collect(part, found))
-    case "Objects":
-      ast.propertySignatures.forEach(({ name, type }) => {
-        found.names.add(String(name))
-        collect(type, found)
-      })
-      return ast.indexSignatures.forEach(({ type }) => collect(type, found))
-    case "Union":
-      return ast.types.forEach((part) => collect(part, found))
-    case "Suspend":
-      return collect(ast.thunk(), found)
-  }
+/** The parts of a node; those of a model are the variants that have fields of their own. */
+const partsOf = (node: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> => {
+  const model = modelOf(node)
+  return [...model === undefined ? [] : [model.store.ast, model.create.ast], ...childrenOf(node, true)]
 }
 
 /** The validator names of the engine itself. */

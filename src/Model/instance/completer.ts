@@ -15,7 +15,7 @@ import type { ModelError } from "../ModelError.ts"
 import type { FieldAttributes } from "../shape/annotations.ts"
 import { convertAlways } from "../shape/conversion.ts"
 import { memoizeByModel } from "../shape/memoizeByModel.ts"
-import { hasRules, type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
+import { hasRules, type ModelLike, modelsIn, modelTypeId, nestedModel, someFieldIn } from "../shape/variants.ts"
 import { finaliser } from "./finaliser.ts"
 
 type Values = Record<string, unknown>
@@ -57,21 +57,13 @@ const isSupplied = ({ converter, default: byDefault, generator }: FieldAttribute
   generator !== undefined || byDefault !== undefined || converter !== undefined
 
 /** Whether the model or a nested model may have to supply values. */
-const isIncomplete = (model: ModelLike, seen: ReadonlySet<ModelLike> = new Set()): boolean =>
-  !seen.has(model) && Object.entries(model.store.fields).some(([key, schema]) => {
-    const inner = nestedModel(schema)
-    return isSupplied(model[modelTypeId][key] ?? {}) ||
-      inner !== undefined && isIncomplete(inner, new Set([...seen, model]))
-  })
+const isIncomplete = (model: ModelLike): boolean => someFieldIn(model, isSupplied)
 
 /** Whether the model or a nested model has rules over several fields, or is converted itself. Both need instances. */
-const needsInstance = (model: ModelLike, seen: ReadonlySet<ModelLike> = new Set()): boolean =>
-  !seen.has(model) &&
-  (hasRules(model) || Object.entries(model.store.fields).some(([key, schema]) => {
-    const inner = nestedModel(schema)
-    return inner !== undefined &&
-      (model[modelTypeId][key]?.converter !== undefined || needsInstance(inner, new Set([...seen, model])))
-  }))
+const needsInstance = (model: ModelLike): boolean =>
+  modelsIn(model).some(hasRules) ||
+  someFieldIn(model, ({ converter }, key, { store }) =>
+    converter !== undefined && nestedModel(store.fields[key]) !== undefined)
 
 const compile = (model: ModelLike): Step => {
   const steps = Object.entries(model.store.fields).flatMap(([key, schema]) => {

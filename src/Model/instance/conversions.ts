@@ -192,9 +192,10 @@ export const fromRecord: {
  * @category models
  * @since 0.1.0
  */
-export type Seen<M extends ModelLike> = [Unseen<M>] extends [never] ? M["Type"] : Omit<M["Type"], Unseen<M>>
+export type Seen<M extends ModelLike> = [RequiredOmitted<M>] extends [never] ? M["Type"]
+  : Omit<M["Type"], RequiredOmitted<M>>
 
-type Unseen<M extends ModelLike> = {
+type RequiredOmitted<M extends ModelLike> = {
   readonly [K in Exclude<keyof M["Type"] & keyof M["store"]["fields"], keyof M["wire"]["fields"]>]: {} extends
     Pick<M["Type"], K> ? never : K
 }[Exclude<keyof M["Type"] & keyof M["store"]["fields"], keyof M["wire"]["fields"]>]

@@ -1,5 +1,5 @@
 import type { FieldAttributes } from "../shape/annotations.ts"
-import { type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
+import { type ModelLike, modelTypeId, nestedModel, someFieldIn } from "../shape/variants.ts"
 
 /**
  * Whether a replacement without a value for the field keeps the previous value.
@@ -14,20 +14,11 @@ export const keepsPrevious = ({ generator, readOnly }: FieldAttributes): boolean
  *
  * @internal
  */
-export const keptFields = (model: ModelLike): ReadonlyArray<string> => {
-  const seen = new Set<ModelLike>()
-  const isKept = (model: ModelLike, key: string): boolean => {
+export const keptFields = (model: ModelLike): ReadonlyArray<string> =>
+  Object.keys(model.store.fields).filter((key) => {
     const attributes = model[modelTypeId][key] ?? {}
     const nested = nestedModel(model.store.fields[key])
-    return attributes.managed === undefined && (keepsPrevious(attributes) || nested !== undefined && hasKept(nested))
-  }
-  const hasKept = (model: ModelLike): boolean => {
-    if (seen.has(model)) return false
-    seen.add(model)
-    return Object.keys(model.store.fields).some((key) => isKept(model, key))
-  }
-  return Object.keys(model.store.fields).filter((key) => {
-    seen.clear()
-    return isKept(model, key)
+    return isKept(attributes) || attributes.managed === undefined && nested !== undefined && someFieldIn(nested, isKept)
   })
-}
+
+const isKept = (attributes: FieldAttributes): boolean => attributes.managed === undefined && keepsPrevious(attributes)

@@ -227,6 +227,38 @@ export const nestedModel = (schema: unknown): ModelLike | undefined => {
 }
 
 /**
+ * The model and the models in its fields, at every depth, each once, outer ones first.
+ *
+ * @internal
+ */
+export const modelsIn = (model: ModelLike): ReadonlyArray<ModelLike> => {
+  const models = new Set<ModelLike>()
+  const visit = (one: ModelLike): void => {
+    if (models.has(one)) return
+    models.add(one)
+    for (const schema of Object.values(one.store.fields)) {
+      const inner = nestedModel(schema)
+      if (inner !== undefined) visit(inner)
+    }
+  }
+  visit(model)
+  return [...models]
+}
+
+/**
+ * Whether a field of the model, or of a model in it, is as the predicate says.
+ *
+ * @internal
+ */
+export const someFieldIn = (
+  model: ModelLike,
+  predicate: (attributes: FieldAttributes, key: string, model: ModelLike) => boolean
+): boolean =>
+  modelsIn(model).some((one) =>
+    Object.keys(one.store.fields).some((key) => predicate(one[modelTypeId][key] ?? {}, key, one))
+  )
+
+/**
  * Dies if the field has a name that documents and responses use themselves.
  *
  * @internal

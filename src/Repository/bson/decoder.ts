@@ -33,7 +33,7 @@ const decode = (given: Uint8Array, length: number): Document => {
   at = byteOffset
   end = at + length
   const decoded = int32() === length ? fieldsTo(end, start, 1) : other
-  if (length > maxHeld) lookInto(none)
+  if (length > maxKept) lookInto(none)
   // Copied: binary values that `bson` decodes share the buffer.
   if (decoded !== other) return decoded
   const copy = Uint8Array.prototype.slice.call(given, 0, length)
@@ -92,7 +92,7 @@ let bytes: Buffer = Buffer.from(none)
 let at = 0
 let end = 0
 
-const maxHeld = 65_536
+const maxKept = 65_536
 
 const lookInto = (buffer: ArrayBufferLike): void => {
   view = new DataView(buffer)

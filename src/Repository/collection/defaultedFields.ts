@@ -8,7 +8,7 @@
 import * as Function from "effect/Function"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import { memoizeByModel, type ModelLike } from "../../Model/introspection.ts"
+import { memoizeByModel, type ModelLike, modelsIn } from "../../Model/introspection.ts"
 import { segmentsOf } from "../bson/path.ts"
 import { equals, isArray, isDocument, setField } from "../bson/value.ts"
 import type { Document, Filter } from "../DocumentStore.ts"
@@ -18,6 +18,7 @@ import { isOperatorDocument } from "../mql/predicate/comparison.ts"
 import { isAsStored } from "../query/asStored.ts"
 import { type FieldCodec, fieldCodecsOf } from "../query/fieldCodec.ts"
 import { conjunctionOf } from "../store/filters.ts"
+import { hasDefaults } from "./storedCollection.ts"
 
 /**
  * Makes the filter for stored documents of the model; the same one for the same filter.
@@ -25,7 +26,8 @@ import { conjunctionOf } from "../store/filters.ts"
  * @internal
  */
 export const withDefaults: (model: ModelLike) => (filter: Filter) => Filter = memoizeByModel((model) => {
-  if (!noteDefaults(model, new Set())) return Function.identity
+  if (!hasDefaults(model)) return Function.identity
+  noteDefaults(model)
   const known = new WeakMap<Filter, Filter>()
   return (filter) => {
     const made = known.get(filter) ?? filterOf(model, filter)
@@ -41,15 +43,12 @@ const defaultOf = ({ attributes, encode }: FieldCodec): Option.Option<unknown> =
 
 const notedDefaults = new WeakMap<FieldCodec, unknown>()
 
-/** Notes the defaults of a model's fields and of those in them; says whether there are any. */
-const noteDefaults = (model: ModelLike, noted: Set<ModelLike>): boolean => {
-  noted.add(model)
-  return Array.from(fieldCodecsOf(model, false).values(), (codec) => {
+/** Notes the defaults of a model's fields and of those in them. */
+const noteDefaults = (model: ModelLike): void => {
+  for (const codec of modelsIn(model).flatMap((one) => [...fieldCodecsOf(one, false).values()])) {
     const value = defaultOf(codec)
     if (Option.isSome(value)) notedDefaults.set(codec, value.value)
-    const isWithin = codec.model !== undefined && !noted.has(codec.model) && noteDefaults(codec.model, noted)
-    return isWithin || Option.isSome(value)
-  }).includes(true)
+  }
 }
 
 /** The default of a field as it is stored, if it is the same each time: not the time or a random value. */

@@ -1,10 +1,9 @@
 /**
  * The collection of a model in its store, without the row filters of callers.
  */
-import { managedField, type ModelLike } from "../../Model/introspection.ts"
+import { managedField, type ModelLike, someFieldIn } from "../../Model/introspection.ts"
 import { isDocument } from "../bson/value.ts"
 import type { Document, DocumentStore, Filter } from "../DocumentStore.ts"
-import { fieldCodecsOf } from "../query/fieldCodec.ts"
 import { conjunctionOf } from "../store/filters.ts"
 import {
   type Handlers,
@@ -36,12 +35,8 @@ export const makeModelCollection = (
  *
  * @internal
  */
-export const hasDefaults = (model: ModelLike, seen: Set<ModelLike> = new Set()): boolean => {
-  seen.add(model)
-  return Array.from(fieldCodecsOf(model, false).values()).some(({ attributes, model: inner }) =>
-    attributes.default !== undefined || inner !== undefined && !seen.has(inner) && hasDefaults(inner, seen)
-  )
-}
+export const hasDefaults = (model: ModelLike): boolean =>
+  someFieldIn(model, (attributes) => attributes.default !== undefined)
 
 // internal
 

@@ -64,7 +64,7 @@ export const parseBucketAuto: StageParser = (operand, context) => {
     let bucket: Bucket | undefined
     let made = 0
     const end = ({ group, min }: Bucket, max: unknown): Document => {
-      memory.release(group.held)
+      memory.release(group.used)
       return checkSize(group.document({ min, max }))
     }
     // An array is as good a key as any, and not each of its items.
@@ -155,14 +155,14 @@ const groupSize = 256
 class Group {
   readonly key: unknown
   /** How much memory it takes. */
-  held = 0
+  used = 0
   readonly #accumulations: Accumulations
   readonly #states: ReadonlyArray<State>
 
   constructor(key: unknown, accumulations: Accumulations, memory: Memory, more: number) {
     this.key = key
     const weigh = (bytes: number) => {
-      this.held += bytes
+      this.used += bytes
       memory.hold(bytes)
     }
     weigh(groupSize + more + memoryOf(key))
@@ -185,7 +185,7 @@ class Group {
 }
 
 const finished = (groups: ReadonlyArray<Group>, memory: Memory): BatchIterator =>
-  mapEach(releasing(groups, memory, ({ held }) => held), (group) => checkSize(group.document(group.key)))
+  mapEach(releasing(groups, memory, ({ used }) => used), (group) => checkSize(group.document(group.key)))
 
 interface Bucket {
   readonly group: Group

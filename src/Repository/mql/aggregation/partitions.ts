@@ -55,15 +55,15 @@ export const partitioned = (
   const { equals } = orderOf(collator)
   const inOrder = sorted(keyed, ({ document, key }) => ({ key: { key }, document }), directions, Infinity, memory)
   const partitions: Array<{ readonly key: unknown; readonly documents: Array<Document> }> = []
-  let held = 0
+  let used = 0
   return consumeThen(inOrder, ({ document, key }) => {
     const last = partitions.at(-1)
     if (last !== undefined && equals(last.key, key)) last.documents.push(document)
     else partitions.push({ key, documents: [document] })
     const bytes = memoryOf(document)
-    held += bytes
+    used += bytes
     memory.hold(bytes)
-  }, () => inSteps(make(partitions), () => memory.release(held)))
+  }, () => inSteps(make(partitions), () => memory.release(used)))
 }
 
 // internal

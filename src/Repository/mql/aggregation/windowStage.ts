@@ -89,9 +89,9 @@ const windowed = function*(
   withFields: (document: Document, values: ReadonlyArray<unknown>) => Document,
   memory: Memory
 ): Iterable<Document | undefined> {
-  let held = 0
+  let used = 0
   const weigh = (bytes: number) => {
-    held += bytes
+    used += bytes
     memory.hold(bytes)
   }
   const windows = fields.map(({ make }) => ({ content: make({ documents, weigh }), from: 0, to: 0 }))
@@ -116,7 +116,7 @@ const windowed = function*(
     }
     yield withFields(document, values)
   }
-  memory.release(held)
+  memory.release(used)
 }
 
 // What it takes to move an end of a window by one document.

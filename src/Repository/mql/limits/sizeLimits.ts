@@ -84,13 +84,13 @@ interface MemoryPart extends Memory {
 
 /** @internal */
 export const makeMemory = (problem = rejected("the pipeline needs more than 100 MiB of memory")): Memory => {
-  let held = 0
+  let used = 0
   const hold = (bytes: number) => {
-    held += bytes
-    if (held > maxMemory) rejectWith(problem)
+    used += bytes
+    if (used > maxMemory) rejectWith(problem)
   }
   const release = (bytes: number) => {
-    held -= bytes
+    used -= bytes
   }
   return { hold, release, part: makeParts({ hold, release }).part }
 }
@@ -112,20 +112,20 @@ const makeParts = ({ hold, release }: Pick<Memory, "hold" | "release">) => {
   const emptied: Array<() => void> = []
   return {
     part: (): MemoryPart => {
-      let held = 0
+      let used = 0
       const own = {
         hold: (bytes: number) => {
-          held += bytes
+          used += bytes
           hold(bytes)
         },
         release: (bytes: number) => {
-          held -= bytes
+          used -= bytes
           release(bytes)
         }
       }
       const parts = makeParts(own)
       const empty = () => {
-        held = 0
+        used = 0
         parts.empty()
       }
       emptied.push(empty)
@@ -133,7 +133,7 @@ const makeParts = ({ hold, release }: Pick<Memory, "hold" | "release">) => {
         ...own,
         part: parts.part,
         releaseAll: () => {
-          release(held)
+          release(used)
           empty()
         }
       }

@@ -63,7 +63,7 @@ class Busy extends Data.TaggedClass("Busy") {}
 const isBusy = (error: Busy | StoreUnavailable): error is Busy => error._tag === "Busy"
 
 // The locked folders by device and inode. The references keep the databases, and so the locks, from being collected.
-const heldHere = new Map<string, DatabaseSync>()
+const ownLocks = new Map<string, DatabaseSync>()
 
 const lock = (
   Database: typeof DatabaseSync,
@@ -76,7 +76,7 @@ const lock = (
   return Result.gen(function*() {
     const { dev, ino } = yield* Result.try({ try: () => fs.statSync(folder), catch: failed })
     const key = `${dev}:${ino}`
-    if (heldHere.has(key)) {
+    if (ownLocks.has(key)) {
       return yield* Result.fail(unavailable(`folder ${folder} is already open in this process`))
     }
     const database = yield* Result.try({ try: () => new Database(path.join(folder, lockFile)), catch: failed })
@@ -88,7 +88,7 @@ const lock = (
         return failed(cause)
       }
     })
-    heldHere.set(key, database)
+    ownLocks.set(key, database)
     // Only for the error message of other processes, so a failure is ignored.
     Result.try(() => fs.writeFileSync(path.join(folder, ownerFile), `process ${process.pid} on ${hostname()}\n`))
     return key
@@ -96,8 +96,8 @@ const lock = (
 }
 
 const release = (key: string): void => {
-  heldHere.get(key)?.close()
-  heldHere.delete(key)
+  ownLocks.get(key)?.close()
+  ownLocks.delete(key)
 }
 
 const ownerOf = (folder: string): string =>

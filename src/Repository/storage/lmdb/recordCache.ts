@@ -2,7 +2,7 @@
  * A cache of decoded documents and index entries that are read repeatedly.
  *
  * A value is cached at its second miss. The size is bounded; values are evicted by the clock algorithm (second chance). It
- * holds only committed values: a written key is dropped at once, and cached again only after its write is settled.
+ * holds only committed values: a written key is dropped at once, and cached again only after its write has ended.
  */
 import { Double, Long, ObjectId } from "bson"
 import { isArray } from "../../bson/value.ts"
@@ -15,7 +15,7 @@ import { isArray } from "../../bson/value.ts"
 export class TableCache {
   readonly #maxCost: number
   readonly #tables: Array<CachedTable<unknown>> = []
-  readonly #unsettled: Array<CachedTable<unknown>> = []
+  readonly #writing: Array<CachedTable<unknown>> = []
   // The hashes of recently missed keys.
   readonly #missed = new Int32Array(missedLength)
   #cost = 0
@@ -39,12 +39,12 @@ export class TableCache {
 
   /** All jobs have been committed or rolled back, and reads see the result. */
   settle(): void {
-    for (const table of this.#unsettled.splice(0)) table.settle()
+    for (const table of this.#writing.splice(0)) table.settle()
   }
 
-  /** Registers a table with its first unsettled write. */
+  /** Registers a table with its first write that has not ended. */
   begin(table: CachedTable<unknown>): void {
-    this.#unsettled.push(table)
+    this.#writing.push(table)
   }
 
   /** Whether to look a value up. With few recent hits, only every 64th lookup is made, to notice a change. */
@@ -98,7 +98,7 @@ export class CachedTable<Value> {
   readonly #cache: TableCache
   readonly #number: number
   readonly #values = new Map<string, Cached<Value>>()
-  readonly #unsettled = new Set<string>()
+  readonly #writing = new Set<string>()
 
   constructor(cache: TableCache, number: number) {
     this.#cache = cache
@@ -121,7 +121,7 @@ export class CachedTable<Value> {
   /** Caches a decoded value with its size, if its key was missed before. */
   offer(key: string, value: Value, bytes: number): void {
     if (
-      bytes > maxBytes || this.#unsettled.has(key) || !this.#cache.isMissedAgain(this.#number, key) || !freeze(value)
+      bytes > maxBytes || this.#writing.has(key) || !this.#cache.isMissedAgain(this.#number, key) || !freeze(value)
     ) return
     this.drop(key)
     const cost = overhead + key.length + bytes * costPerByte
@@ -131,8 +131,8 @@ export class CachedTable<Value> {
 
   /** For jobs: drops a value before its key is written. */
   forget(key: string): void {
-    if (this.#unsettled.size === 0) this.#cache.begin(this)
-    this.#unsettled.add(key)
+    if (this.#writing.size === 0) this.#cache.begin(this)
+    this.#writing.add(key)
     this.drop(key)
   }
 
@@ -144,7 +144,7 @@ export class CachedTable<Value> {
   }
 
   settle(): void {
-    this.#unsettled.clear()
+    this.#writing.clear()
   }
 
   all(): Iterator<Cached<Value>> {

@@ -24,7 +24,7 @@ export const xxHash = (bytes: Uint8Array, length: number, seed: number): number 
     hash = Math.imul(rotate(hash + Math.imul(view.getInt32(at, true), prime3) | 0, 17), prime4)
   }
   for (; at < end; at++) hash = Math.imul(rotate(hash + Math.imul(view.getUint8(at), prime5) | 0, 11), prime1)
-  if (length > maxHeld) view = none
+  if (length > maxKept) view = none
   hash = Math.imul(hash ^ hash >>> 15, prime2)
   hash = Math.imul(hash ^ hash >>> 13, prime3)
   return (hash ^ hash >>> 16) >>> 0
@@ -41,7 +41,7 @@ const prime5 = 0x1656_67b1
 const stripe = 16
 
 // A larger buffer is not kept from being collected.
-const maxHeld = 65_536
+const maxKept = 65_536
 
 const none = new DataView(new ArrayBuffer(0))
 let view: DataView<ArrayBufferLike> = none
