@@ -17,7 +17,7 @@ const showBooks = Effect.gen(function*() {
   list?.replaceChildren(..._items.map(({ author, id, on_shelf, title }) => {
     const [item, button] = [document.createElement("li"), document.createElement("button")]
     button.append("Borrow")
-    button.onclick = () => run(borrow(id))
+    button.addEventListener("click", () => run(borrow(id)))
     item.append(`${title} by ${author}, ${on_shelf} on the shelf `, button)
     return item
   }))
@@ -52,7 +52,7 @@ const run = <A>(effect: Effect.Effect<A, Error, HttpClient.HttpClient>) =>
 
 form?.addEventListener("submit", (event) => {
   event.preventDefault()
-  const [email, password] = new FormData(form).values()
-  run(signIn(String(email), String(password)))
+  const [email, password] = form.getElementsByTagName("input")
+  run(signIn(email?.value ?? "", password?.value ?? ""))
 })
 run(showBooks)
