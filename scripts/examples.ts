@@ -5,6 +5,8 @@
  * - `ts` is type-checked and run, `ts check` is type-checked only (it serves, or never ends), `ts ignore` is neither.
  * - `ts file=user.ts` is type-checked and run under that name, so that later fences of the same document can import
  *   `./user.ts`.
+ * - A Markdown file with the line `<!-- continues models.md -->` has the named modules of that file, and of those which that
+ *   one continues, wherever it does not have its own.
  * - `expression // => value` asserts; so does `// => value` on the lines after the expression. A declaration
  *   (`const name = expression // => value`) asserts what it declares. An assertion that is never reached fails too.
  */
@@ -62,6 +64,15 @@ const fencesOf = (document: string): ReadonlyArray<Fence> => {
   }
   if (open !== undefined) fail(document, open.line, "the fence is not closed")
   return fences
+}
+
+/** The named modules of the documents that this one continues. */
+const modulesBefore = (document: string): ReadonlyMap<string, Fence> => {
+  const before = /^<!-- continues (\S+) -->$/mu.exec(fs.readFileSync(document, "utf8"))?.[1]
+  if (before === undefined) return new Map()
+  const previous = path.join(path.dirname(document), before)
+  const named = fencesOf(previous).filter(({ file, line }) => file !== `${line}.ts`)
+  return new Map([...modulesBefore(previous), ...named.map((fence) => [fence.file, fence] as const)])
 }
 
 const indentOf = (line: string): number => line.length - line.trimStart().length
@@ -122,6 +133,9 @@ for (const document of fs.globSync(["src/**/*.ts", "*.md", "docs/**/*.md"]).toSo
   fs.mkdirSync(folder, { recursive: true })
   const support = path.relative(folder, "scripts/assertions.ts").replaceAll(path.sep, "/")
   const tests = [`import { it } from "vitest"`, `import { example } from "${support}"`, ""]
+  for (const [file, { code }] of modulesBefore(document)) {
+    fs.writeFileSync(path.join(folder, file), [...code, "export {}", ""].join("\n"))
+  }
   for (const { code, file, line, mode } of fences) {
     const { asserted, lines } = withAssertions(code, line)
     // the empty lines in front make the compiler and the test runner name the lines of the document

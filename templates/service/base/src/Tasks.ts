@@ -9,7 +9,7 @@ export class AlreadyDone extends ServiceError<AlreadyDone>()("AlreadyDone", {
 
 /** POST /api/v1/tasks/:id/finish, besides the methods of the resource. */
 export const Tasks = Resource.make(Task, { methods: ["GET", "POST", "PATCH", "DELETE"] })
-  .action("finish", { success: Task, error: AlreadyDone }, (task) =>
+  .action("finish", { method: "POST", success: Task, error: AlreadyDone }, (task) =>
     Effect.gen(function*() {
       if (task.state === "done") return yield* new AlreadyDone()
       const tasks = yield* Repository.for(Task)

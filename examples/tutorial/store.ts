@@ -1,0 +1,3 @@
+import { EmbeddedStore } from "appkernel"
+
+export const store = EmbeddedStore.layer
