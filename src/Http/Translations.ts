@@ -19,7 +19,7 @@
  *   `{field}`, `{message}`.
  * - `errors.<Tag>`: the `message` of a `ServiceError`. Arguments: its fields that are texts or numbers.
  * - `errors.DocumentNotFound`, `errors.DuplicateKey`, `errors.Route`, …: the other messages of the engine; see
- *   `docs/behaviour.md`.
+ *   `docs/guides/translations.md`.
  *
  * A missing key is looked up in the catalogue of the base language (`de-CH` → `de`), if the folder has one, then in the
  * package's own catalogues, which are English and German, and finally in English. A field without a label is named
