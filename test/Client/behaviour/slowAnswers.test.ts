@@ -75,6 +75,16 @@ describe("Bodies that come slowly", () => {
       })
   )
 
+  it.effect("in small parts keep no larger memory of what came between them", () =>
+    Effect.sync(() => {
+      // A chunk of the transfer coding may have an extension that is longer than its bytes.
+      const chunks = new Chunks()
+      for (let i = 0; i < 1_000; i++) chunks.add(new Uint8Array(65_536).subarray(0, 4_096 + i))
+      const kept = new Set(chunks.take().map(({ buffer }) => buffer))
+      const bytes = [...kept].reduce((sum, { byteLength }) => sum + byteLength, 0)
+      assert.isBelow(bytes, 1.5 * chunks.length)
+    }))
+
   it.live("and say that they are too large end their call at once", () =>
     Effect.gen(function*() {
       const service = yield* dripping(200, 1_000_001)
