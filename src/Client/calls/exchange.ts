@@ -332,8 +332,7 @@ const bufferUnauthorized = (located: Located): Effect.Effect<Located> => {
   if (located.status !== 401) return Effect.succeed(located)
   const { headers, raw, status } = located
   return Effect.onExit(
-    Effect.map(Effect.option(raw.bytes(maxUnauthorized)), (bytes): Located => {
-      const body = Option.getOrElse(bytes, () => new Uint8Array(0))
+    Effect.map(errorBody(raw, maxUnauthorized), (body = new Uint8Array(0)): Located => {
       const read = { status, headers, bytes: () => Effect.succeed(body), stream: Stream.succeed(body), close: () => {} }
       return { ...located, raw: read }
     }),

@@ -1,7 +1,7 @@
 /** Answers whose bodies come in the smallest parts, are larger than is accepted, or never end. */
 import { assert, describe, it } from "@effect/vitest"
-import { HttpClientFactory } from "appkernel"
-import { Effect, Fiber, References, Schedule, Schema, Stream } from "effect"
+import { Credentials, HttpClientFactory } from "appkernel"
+import { Effect, Fiber, Redacted, References, Schedule, Schema, Stream } from "effect"
 import { HttpBody } from "effect/http"
 import { spawn, spawnSync } from "node:child_process"
 import * as fs from "node:fs"
@@ -138,6 +138,25 @@ describe("Bodies that come slowly", () => {
       assert.notProperty(error, "body")
       yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => service.open() === 0 })
     }).pipe(quietly))
+
+  it.live("of a 401 do not hold a sign-in", () =>
+    Effect.gen(function*() {
+      let signIns = 0
+      const service = yield* listening((request, response) => {
+        if (request.url === "/token") {
+          const tokens = { access_token: `t${++signIns}`, token_type: "bearer", expires_in: 900, refresh_token: "r" }
+          return void response.end(JSON.stringify(tokens))
+        }
+        if (request.headers.authorization === "Bearer t2") return void response.end("{}")
+        response.writeHead(401).flushHeaders()
+        const timer = setInterval(() => response.write("x"), 20)
+        response.on("close", () => clearInterval(timer))
+      })
+      const account = { username: "shop", password: Redacted.make("secret") }
+      const credentials = Credentials.tokens({ path: "/token", account })
+      const proxy = yield* HttpClientFactory.get(service.url)
+      assert.deepStrictEqual(yield* proxy.wrap("things").get({ credentials }), [200, {}])
+    }).pipe(quietly), 20_000)
 })
 
 describe("Uploads", () => {
