@@ -252,23 +252,55 @@ describe("Uploads", () => {
       yield* proxy.wrap("things").post({ payload: HttpBody.text("x") })
     }).pipe(quietly))
 
-  it.live("of a stream that is not sent are cancelled", () =>
+  it.live("of a stream that is not sent, or not taken, are cancelled", () =>
     Effect.gen(function*() {
-      const service = yield* listening((_, response) => void response.writeHead(500).end())
-      const proxy = yield* HttpClientFactory.get(service.url, {
-        circuitBreaker: { failureThreshold: 1, recoveryTimeout: "1 minute" }
+      const service = yield* listening(({ url }, response) => {
+        if (url === "/failing") response.writeHead(500).end()
       })
-      yield* Effect.flip(proxy.wrap("things").get())
-      let cancelled = 0
-      const body = new ReadableStream<Uint8Array>({
-        cancel: () => {
-          cancelled++
+      const circuitBreaker = { failureThreshold: 1, recoveryTimeout: "1 minute" } as const
+      const closed = yield* HttpClientFactory.get(service.url, { circuitBreaker: null })
+      const broken = yield* HttpClientFactory.get(service.url, {
+        circuitBreaker: null,
+        getHeaders: Effect.die("no headers")
+      })
+      const open = yield* HttpClientFactory.get(service.url, { circuitBreaker })
+      const openWithHeaders = yield* HttpClientFactory.get(service.url, {
+        circuitBreaker,
+        getHeaders: Effect.succeed({})
+      })
+      yield* Effect.flip(open.wrap("failing").get())
+      const refusals = {
+        open: [open, {}],
+        openWithHeaders: [openWithHeaders, {}],
+        broken: [broken, {}],
+        malformed: [closed, { pathExtension: "../x" }],
+        slow: [closed, { timeout: "50 millis" }]
+      } as const
+      for (const [name, [proxy, options]] of Object.entries(refusals)) {
+        const wrapper = proxy.wrap("things")
+        const ways = {
+          payload: (body: ReadableStream<Uint8Array>) => wrapper.post({ payload: body, ...options }),
+          raw: (body: ReadableStream<Uint8Array>) => wrapper.post({ payload: HttpBody.raw(body), ...options }),
+          upload: (body: ReadableStream<Uint8Array>) => wrapper.upload(body, options)
         }
-      })
-      const error = yield* Effect.flip(proxy.wrap("things").post({ payload: HttpBody.raw(body) }))
-      assert.strictEqual(error._tag, "CircuitOpenError")
-      assert.strictEqual(cancelled, 1)
-    }).pipe(quietly))
+        for (const [way, call] of Object.entries(ways)) {
+          let cancelled = 0
+          const body = new ReadableStream<Uint8Array>({
+            start: (controller) => controller.enqueue(new Uint8Array(1)),
+            cancel: () => {
+              cancelled++
+            }
+          })
+          const exit = yield* Effect.exit(call(body))
+          assert.strictEqual(exit._tag, "Failure")
+          yield* Effect.repeat(Effect.sleep("5 millis"), { until: () => cancelled > 0, times: 100 })
+          assert.strictEqual(cancelled, 1, `${name} ${way}`)
+        }
+      }
+    }).pipe(
+      Effect.provide(HttpClientFactory.layerWith({ writeTimeout: "50 millis" })),
+      Effect.provideService(References.MinimumLogLevel, "None")
+    ))
 })
 
 const has = (program: string, argument: string): boolean => spawnSync(program, [argument]).status === 0
