@@ -19,7 +19,7 @@ import type * as Stream from "effect/Stream"
 import type * as Model from "../Model/Model.ts"
 import { extendedUrl, serviceOf } from "./calls/address.ts"
 import type { Answer } from "./calls/answer.ts"
-import { bodyOf, reader, valueOf, whileReadable, withInstances } from "./calls/bodies.ts"
+import { bodyOf, reader, valueOf, withInstances } from "./calls/bodies.ts"
 import type * as Exchange from "./calls/exchange.ts"
 import { failureBy } from "./calls/failures.ts"
 import type { Upstream } from "./calls/upstream.ts"
@@ -350,7 +350,7 @@ export const make = (upstream: Upstream, url: string): RequestWrapper => {
       if (payload === undefined) return send(HttpBody.empty)
       return Effect.flatMap(
         Effect.mapError(bodyOf(payload), () => failureBy(service, "InvalidRequest")),
-        (body) => body._tag === "Stream" ? whileReadable(body, service, send) : send(body)
+        send
       )
     }
   const fileCall = (options: CallOptions, defaultTimeout: number): FileCalls.FileCall => ({

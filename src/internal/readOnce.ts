@@ -1,6 +1,7 @@
 /**
  * Bodies of requests that can be read once only. A second request would be sent with an empty one.
  */
+import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"
@@ -29,12 +30,21 @@ export const take = (body: HttpBody.HttpBody): boolean => {
 }
 
 /**
- * Lets go of a body that is not sent, if it holds what it is read from.
+ * Lets go of a body when the call that should send it fails, if it holds what it is read from.
  *
  * @internal
  */
-export const discard = (body: HttpBody.HttpBody): Effect.Effect<void> => {
+export const discarding = <A, E, R>(body: HttpBody.HttpBody, call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
   const source = sourceOf(body)
+  return source === undefined ? call : Effect.onError(call, () => discard(source))
+}
+
+/**
+ * Lets go of what can be read once only.
+ *
+ * @internal
+ */
+export const discard = (source: object): Effect.Effect<void> => {
   if (source instanceof ReadableStream) {
     return source.locked ? Effect.void : Effect.ignore(Effect.tryPromise(() => source.cancel()))
   }
@@ -44,15 +54,87 @@ export const discard = (body: HttpBody.HttpBody): Effect.Effect<void> => {
 }
 
 /**
- * A request to be sent more than once, whose stream fails by `ReadOnce` instead of being sent shorter than before.
+ * Occurs when a payload can't be read to its end, which tells nothing of the service.
+ *
+ * @internal
+ */
+export class Unreadable extends Data.TaggedError("Unreadable")<{}> {}
+
+/**
+ * Occurs when a stream ends sooner than when it was run before: what it reads from can be read once only.
+ *
+ * @internal
+ */
+export class ReadOnce extends Data.TaggedError("ReadOnce")<{}> {}
+
+/** @internal */
+export const readOnceIn = (cause: Cause.Cause<unknown>): ReadOnce | undefined =>
+  cause.reasons.filter(Cause.isFailReason).map(({ error }) => error).find((error) => error instanceof ReadOnce)
+
+/**
+ * The bytes of a body that can be read once only; `undefined` if it is none. They fail by `Unreadable`.
+ *
+ * @internal
+ */
+export const streamOf = (body: HttpBody.HttpBody): Stream.Stream<Uint8Array, ReadOnce | Unreadable> | undefined => {
+  const source = sourceOf(body)
+  const pieces = source instanceof ReadableStream
+    ? Stream.fromReadableStream<unknown, Unreadable>({ evaluate: () => source, onError: () => new Unreadable() })
+    : isAsyncIterable(source)
+    ? Stream.fromAsyncIterable(source, () => new Unreadable())
+    : isIterable(source)
+    ? Stream.fromIterable(source, { chunkSize: 1 })
+    : undefined
+  return pieces && readable(Stream.mapEffect(
+    pieces,
+    (piece) =>
+      typeof piece === "string"
+        ? Effect.succeed(encoder.encode(piece))
+        : piece instanceof Uint8Array
+        ? Effect.succeed(piece)
+        : Effect.fail(new Unreadable())
+  ))
+}
+
+/**
+ * A request to be sent more than once, whose stream fails by `ReadOnce` instead of being sent shorter than before, and by
+ * `Unreadable` otherwise.
  *
  * @internal
  */
 export const repeatable = (request: HttpClientRequest.HttpClientRequest): HttpClientRequest.HttpClientRequest => {
   const { body, hash, headers, method, url, urlParams } = request
   if (body._tag !== "Stream") return request
-  const checked = HttpBody.stream(neverShorter(body.stream), body.contentType, body.contentLength)
+  const checked = HttpBody.stream(neverShorter(readable(body.stream)), body.contentType, body.contentLength)
   return HttpClientRequest.makeWith(method, url, urlParams, hash, headers, checked)
+}
+
+/**
+ * A stream that does not end sooner than before. What was left before its end had something to come: it is often left at its
+ * first bytes, by an answer that does not wait for them.
+ *
+ * @internal
+ */
+export const neverShorter = <E, R>(
+  stream: Stream.Stream<Uint8Array, E, R>
+): Stream.Stream<Uint8Array, E | ReadOnce, R> => {
+  let longest = 0
+  return Stream.suspend(() => {
+    const least = longest
+    let length = 0
+    longest = Math.max(longest, 1)
+    const counted = Stream.mapArray(stream, (pieces) => {
+      for (const piece of pieces) length += piece.length
+      longest = Math.max(longest, length)
+      return pieces
+    })
+    const ended = Stream.suspend(() => {
+      if (length < least) return Stream.fail(new ReadOnce())
+      longest = length
+      return Stream.empty
+    })
+    return Stream.concat(counted, ended)
+  })
 }
 
 // -----------------------------------------------------------------------------
@@ -60,9 +142,6 @@ export const repeatable = (request: HttpClientRequest.HttpClientRequest): HttpCl
 // -----------------------------------------------------------------------------
 
 const taken = new WeakSet()
-
-/** Occurs when a stream ends sooner than when it was run before: what it reads from can be read once only. */
-class ReadOnce extends Data.TaggedError("ReadOnce")<{}> {}
 
 /** What a body is read from, if it can be read once only. */
 const sourceOf = (body: HttpBody.HttpBody): object | undefined => {
@@ -77,16 +156,13 @@ const sourceOf = (body: HttpBody.HttpBody): object | undefined => {
 /** What is in memory, or is opened anew each time. */
 const repeatableKinds = [ArrayBuffer, Array, Blob, FormData, URLSearchParams]
 
-const neverShorter = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E | ReadOnce, R> => {
-  let longest = 0
-  return Stream.suspend(() => {
-    let length = 0
-    const counted = Stream.mapArray(stream, (pieces) => {
-      for (const piece of pieces) length += piece.length
-      longest = Math.max(longest, length)
-      return pieces
-    })
-    const ended = Stream.suspend(() => length < longest ? Stream.fail(new ReadOnce()) : Stream.empty)
-    return Stream.concat(counted, ended)
-  })
-}
+const readable = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, ReadOnce | Unreadable, R> =>
+  Stream.catchCause(stream, (cause) => Stream.fail(readOnceIn(cause) ?? new Unreadable()))
+
+const isAsyncIterable = (source: object | undefined): source is AsyncIterable<unknown> =>
+  source !== undefined && Symbol.asyncIterator in source
+
+const isIterable = (source: object | undefined): source is Iterable<unknown> =>
+  source !== undefined && Symbol.iterator in source
+
+const encoder = new TextEncoder()

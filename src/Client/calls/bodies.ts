@@ -2,7 +2,6 @@
  * Payloads as bodies, and bodies of answers as values.
  */
 import * as Data from "effect/Data"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"
 import * as Predicate from "effect/Predicate"
@@ -14,7 +13,7 @@ import { isModelLike, isPlainObject } from "../../Model/introspection.ts"
 import * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
 import type { RequestHandlingException } from "../ClientError.ts"
-import { failure, unusable } from "./failures.ts"
+import { unusable } from "./failures.ts"
 
 /**
  * The body of a payload: an instance of a model as its JSON text, a record or a list as JSON, anything else as it is.
@@ -66,25 +65,6 @@ export const withBodyHeaders = (
     ...(contentLength === undefined ? {} : { "content-length": String(contentLength) })
   }
 }
-
-/**
- * Sends a stream. If it fails, so does the call, which then tells nothing about the service.
- *
- * @internal
- */
-export const whileReadable = <A, E, R>(
-  { contentLength, contentType, stream }: HttpBody.Stream,
-  upstream: string,
-  send: (body: HttpBody.HttpBody) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E | RequestHandlingException, R> =>
-  Effect.flatMap(Deferred.make<never, RequestHandlingException>(), (failed) => {
-    const why = failure(upstream, "InvalidRequest", "did not get the whole payload, whose stream failed")
-    const readable = Stream.catchCause(
-      stream,
-      () => Stream.fromEffect(Effect.andThen(Deferred.fail(failed, why), Effect.never))
-    )
-    return Effect.raceFirst(send(HttpBody.stream(readable, contentType, contentLength)), Deferred.await(failed))
-  })
 
 const octetStream = "application/octet-stream"
 

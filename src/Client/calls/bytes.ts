@@ -26,7 +26,9 @@ export class Chunks {
 
   add(chunk: Uint8Array): void {
     this.length += chunk.length
-    if (chunk.length >= small || this.#parts.length < few) {
+    // A part keeps its whole buffer, of which it may be little: what is between parts has no maximum.
+    const isLittle = chunk.length < blockSize / 2 && chunk.length * 2 < chunk.buffer.byteLength
+    if (chunk.length >= small && !isLittle || this.#parts.length < few) {
       this.#seal()
       this.#parts.push(chunk)
       return

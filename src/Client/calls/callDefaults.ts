@@ -5,8 +5,10 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
+import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import { BoundedCache } from "../../internal/boundedCache.ts"
+import { discarding } from "../../internal/readOnce.ts"
 import type { Credentials } from "../Credentials.ts"
 import type { CallError, CallOptions, Exchange } from "./exchange.ts"
 
@@ -32,6 +34,7 @@ export const withCallDefaults = (exchange: Exchange, { credentials, getHeaders, 
   const defaultsIn = (language: string) =>
     byLanguage.getOrMake(language, () => ({ ...exchange.baseHeaders, "accept-language": language, ...shared }))
   const withDefaults = <A, E, R>(
+    { body }: HttpClientRequest.HttpClientRequest,
     options: CallOptions,
     call: (options: CallOptions) => Effect.Effect<A, E, R>
   ): Effect.Effect<A, E | CallError, R> =>
@@ -41,16 +44,19 @@ export const withCallDefaults = (exchange: Exchange, { credentials, getHeaders, 
         call({ ...options, credentials: options.credentials ?? credentials, defaultHeaders })
       return getHeaders === undefined
         ? callWith(defaults)
-        : exchange.prepared(
-          Effect.flatMap(getHeaders, (own) => callWith({ ...defaults, ...lowerCased(own) })),
-          options.upstream
+        : discarding(
+          body,
+          exchange.prepared(
+            Effect.flatMap(getHeaders, (own) => callWith({ ...defaults, ...lowerCased(own) })),
+            options.upstream
+          )
         )
     })
   return {
     baseHeaders: exchange.baseHeaders,
     prepared: exchange.prepared,
-    run: (request, options, read) => withDefaults(options, (options) => exchange.run(request, options, read)),
-    respond: (request, options) => withDefaults(options, (options) => exchange.respond(request, options))
+    run: (request, options, read) => withDefaults(request, options, (options) => exchange.run(request, options, read)),
+    respond: (request, options) => withDefaults(request, options, (options) => exchange.respond(request, options))
   }
 }
 

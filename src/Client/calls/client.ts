@@ -9,6 +9,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { streamOf } from "../../internal/readOnce.ts"
 import type { Resolved } from "../HttpClientConfig.ts"
 import { makeCompression } from "./compression.ts"
 import { makeDeadlines } from "./deadlines.ts"
@@ -134,9 +135,11 @@ export const makeShared = Effect.fnUntraced(function*(
         return body.body.length <= maxAtOnce
           ? Effect.succeed(body.body)
           : readableOf(Stream.succeed(body.body))
-      case "Raw":
+      case "Raw": {
+        const stream = streamOf(body)
         // What a payload that is not known is: undici takes it or rejects it.
-        return Effect.succeed(body.body as Body)
+        return stream === undefined ? Effect.succeed(body.body as Body) : readableOf(stream)
+      }
       case "FormData":
         return Effect.succeed(formOf(body.formData))
       case "Stream":

@@ -17,7 +17,7 @@ import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import { deadlineOf } from "../../internal/deadline.ts"
-import { discard, isRepeatable, repeatable, take } from "../../internal/readOnce.ts"
+import { discarding, repeatable, take } from "../../internal/readOnce.ts"
 import type { Admission } from "../breaker/admission.ts"
 import { outcomeOfStatus } from "../breaker/outcome.ts"
 import * as CircuitBreaker from "../CircuitBreaker.ts"
@@ -155,16 +155,18 @@ export const makeExchange = (
     ) => Effect.Effect<A, E | CallError, R>
   ): Effect.Effect<A, E | CallError, R> => {
     const unkeyed = repeatable(given)
-    const call = inTime(
-      idempotencyKey === undefined && retries === undefined
-        ? guarded(upstream, (admission) => callOf(unkeyed, admission))
-        : Effect.flatMap(keyed(unkeyed, idempotencyKey), (request) => {
-          const call = guarded(upstream, (admission) => callOf(request, admission))
-          return retries === undefined ? call : retried(call, request, retries)
-        }),
-      upstream
+    return discarding(
+      given.body,
+      inTime(
+        idempotencyKey === undefined && retries === undefined
+          ? guarded(upstream, (admission) => callOf(unkeyed, admission))
+          : Effect.flatMap(keyed(unkeyed, idempotencyKey), (request) => {
+            const call = guarded(upstream, (admission) => callOf(request, admission))
+            return retries === undefined ? call : retried(call, request, retries)
+          }),
+        upstream
+      )
     )
-    return isRepeatable(given.body) ? call : Effect.onError(call, () => discard(given.body))
   }
   return {
     baseHeaders: shared.compression.baseHeaders,
@@ -332,8 +334,7 @@ const bufferUnauthorized = (located: Located): Effect.Effect<Located> => {
   if (located.status !== 401) return Effect.succeed(located)
   const { headers, raw, status } = located
   return Effect.onExit(
-    Effect.map(Effect.option(raw.bytes(maxUnauthorized)), (bytes): Located => {
-      const body = Option.getOrElse(bytes, () => new Uint8Array(0))
+    Effect.map(errorBody(raw, maxUnauthorized), (body = new Uint8Array(0)): Located => {
       const read = { status, headers, bytes: () => Effect.succeed(body), stream: Stream.succeed(body), close: () => {} }
       return { ...located, raw: read }
     }),

@@ -1,6 +1,7 @@
 /**
  * What went wrong on the way to a service and back, from the errors of undici, Node and OpenSSL.
  */
+import { Unreadable } from "../../internal/readOnce.ts"
 import type { Reason } from "../ClientError.ts"
 import { markAnswered, RequestHandlingException } from "../ClientError.ts"
 
@@ -18,7 +19,9 @@ export const failure = (upstreamService: string, reason: Reason, what: string): 
  * @internal
  */
 export const failureOf = (upstreamService: string, error: unknown): RequestHandlingException =>
-  failureBy(upstreamService, reasonOf(error))
+  error instanceof Unreadable
+    ? failure(upstreamService, "InvalidRequest", "did not get the whole payload, whose stream failed")
+    : failureBy(upstreamService, reasonOf(error))
 
 /**
  * The failure for a reason, with its general message.

@@ -14,6 +14,7 @@ import * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { discard, neverShorter, ReadOnce, readOnceIn } from "../../internal/readOnce.ts"
 
 /** What an upload may send: bytes, the path of a file, or what is read while it is sent. */
 export type UploadFile<E = unknown, R = unknown> =
@@ -68,7 +69,7 @@ const make = Effect.fnUntraced(function*<E, R>(
 ) {
   const { content, length } = yield* sourceOf(file)
   const context = yield* Effect.context<R>()
-  const failure = yield* Deferred.make<never, E | PlatformError.PlatformError | Cause.UnknownError>()
+  const failure = yield* Deferred.make<never, E | PlatformError.PlatformError | Cause.UnknownError | ReadOnce>()
   const boundary = `appkernel-${(yield* WebCrypto.WebCrypto).randomUUID()}`
   const head = encoder.encode(partHead(boundary, part))
   const tail = encoder.encode(`\r\n--${boundary}--\r\n`)
@@ -77,9 +78,12 @@ const make = Effect.fnUntraced(function*<E, R>(
       Stream.succeed(head),
       content.pipe(
         Stream.provideContext(context),
-        Stream.catchCause((cause) =>
-          Stream.fromEffect(Effect.andThen(Deferred.failCause(failure, cause), Effect.never))
-        )
+        Stream.catchCause((cause) => {
+          const readOnce = readOnceIn(cause)
+          return readOnce === undefined
+            ? Stream.fromEffect(Effect.andThen(Deferred.failCause(failure, cause), Effect.never))
+            : Stream.fail(readOnce)
+        })
       )
     ),
     Stream.succeed(tail)
@@ -95,7 +99,7 @@ const make = Effect.fnUntraced(function*<E, R>(
 })
 
 interface Source<E, R> {
-  readonly content: Stream.Stream<Uint8Array, E | PlatformError.PlatformError | Cause.UnknownError, R>
+  readonly content: Stream.Stream<Uint8Array, E | PlatformError.PlatformError | Cause.UnknownError | ReadOnce, R>
   readonly length: number | undefined
 }
 
@@ -107,7 +111,11 @@ const sourceOf = <E, R>(
   if (file instanceof Blob) {
     return Effect.succeed({ content: fromReadable(() => file.stream()), length: file.size })
   }
-  return Effect.succeed({ content: Stream.isStream(file) ? file : fromReadableOnce(file), length: undefined })
+  if (Stream.isStream(file)) return Effect.succeed({ content: neverShorter(file), length: undefined })
+  return Effect.as(
+    Effect.addFinalizer(() => discard(file)),
+    { content: fromReadableOnce(file), length: undefined }
+  )
 }
 
 const readSize = 65_536
@@ -148,9 +156,9 @@ const fromReadable = (evaluate: () => ReadableStream<Uint8Array>) =>
 /** Without the check, a stream that was read already would be sent as an empty file. */
 const fromReadableOnce = (readable: ReadableStream<Uint8Array>) => {
   let isRead = false
-  return Stream.suspend(() => {
+  return Stream.suspend((): Stream.Stream<Uint8Array, Cause.UnknownError | ReadOnce> => {
     if (isRead || readable.locked) {
-      return Stream.fail(new Cause.UnknownError(undefined, "The ReadableStream was read already"))
+      return Stream.fail(new ReadOnce())
     }
     isRead = true
     return fromReadable(() => readable)

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { HttpClientFactory, Model } from "appkernel"
 import { Effect, Schema, Stream } from "effect"
 import * as HttpBody from "effect/http/HttpBody"
+import { Readable } from "node:stream"
 import { upstream } from "../support/upstream.ts"
 
 class User extends Model.Class<User>()("User", {
@@ -113,12 +114,42 @@ describe("The payload of a call", () => {
     Effect.gen(function*() {
       const service = yield* upstream(() => ({}))
       const proxy = yield* HttpClientFactory.get(service.url, { circuitBreaker: { failureThreshold: 1 } })
-      const call = proxy.wrap("things").post({
-        payload: Stream.concat(Stream.make(bytes), Stream.fail(Object.assign(new Error("gone"), { code: "ENOENT" })))
-      })
-      const failures = yield* Effect.all(Array.from({ length: 20 }, () => Effect.flip(call)), { concurrency: 20 })
-      for (const failure of failures) {
-        assert.deepInclude({ ...failure }, { _tag: "RequestHandlingException", reason: "InvalidRequest" })
+      const gone = Object.assign(new Error("gone"), { code: "ENOENT" })
+      const failing: { readonly [name: string]: () => unknown } = {
+        "a stream": () => Stream.concat(Stream.make(bytes), Stream.fail(gone)),
+        "a body": () => HttpBody.stream(Stream.concat(Stream.make(bytes), Stream.die(gone))),
+        "a ReadableStream": () => {
+          let isFirst = true
+          return new ReadableStream<Uint8Array>({
+            pull: (controller) => {
+              if (!isFirst) return controller.error(gone)
+              isFirst = false
+              controller.enqueue(bytes)
+            }
+          })
+        },
+        "a stream of Node": () =>
+          HttpBody.raw(Readable.from((async function*() {
+            yield bytes
+            yield await Promise.reject(gone)
+          })())),
+        "a generator": () =>
+          HttpBody.raw((function*() {
+            yield bytes
+            JSON.parse("gone")
+          })()),
+        "an asynchronous generator": () =>
+          HttpBody.raw((async function*() {
+            yield bytes
+            yield await Promise.reject(gone)
+          })())
+      }
+      for (const [name, payload] of Object.entries(failing)) {
+        const call = Effect.suspend(() => Effect.flip(proxy.wrap("things").post({ payload: payload() })))
+        for (const failure of yield* Effect.all(Array.from({ length: 20 }, () => call), { concurrency: 20 })) {
+          assert.deepInclude({ ...failure }, { _tag: "RequestHandlingException", reason: "InvalidRequest" }, name)
+          assert.include(failure.message, "did not get the whole payload", name)
+        }
       }
       assert.deepStrictEqual(yield* proxy.wrap("things").post({ payload: "fine" }), [200, {}])
     }).pipe(withModels))

@@ -11,7 +11,7 @@ import {
   KernelEngine,
   Service
 } from "../../../src/index.ts"
-import { upstream } from "../support/upstream.ts"
+import { listening, upstream } from "../support/upstream.ts"
 
 const client = Effect.provide(HttpClientFactory.layer)
 
@@ -88,6 +88,28 @@ describe("A payload that can be read once only", () => {
           assert.deepStrictEqual(new Set(bodies), new Set(["content"]), `${name} ${path}`)
         }
       }
+    }).pipe(client))
+
+  it.live("is not sent again by a redirect that comes before its first bytes", () =>
+    Effect.gen(function*() {
+      const { requests, url } = yield* service
+      const early = yield* listening(({ url: path = "" }, response) =>
+        void response.writeHead(307, { location: `${url}${path}` }).end()
+      )
+      const proxy = yield* HttpClientFactory.get(early.url)
+      const delayed = () => {
+        const iterator = generated()
+        // It is left at its first bytes, which ends it.
+        return Stream.fromIterable({ [Symbol.iterator]: () => iterator }).pipe(
+          Stream.tap(() => Effect.sleep("1 second"))
+        )
+      }
+      const things = proxy.wrap("things")
+      for (const call of [things.put({ payload: delayed() }), things.upload(delayed())]) {
+        const failure = yield* Effect.flip(call)
+        assert.deepInclude({ ...failure }, { reason: "NotRepeatable" })
+      }
+      assert.deepStrictEqual(requests, [])
     }).pipe(client))
 
   it.live("is not sent by a second call, nor tried again, which leaves the first failure", () =>

@@ -1,7 +1,7 @@
 /** Answers whose bodies come in the smallest parts, are larger than is accepted, or never end. */
 import { assert, describe, it } from "@effect/vitest"
-import { HttpClientFactory } from "appkernel"
-import { Effect, Fiber, References, Schedule, Schema, Stream } from "effect"
+import { Credentials, HttpClientFactory } from "appkernel"
+import { Effect, Fiber, Redacted, References, Schedule, Schema, Stream } from "effect"
 import { HttpBody } from "effect/http"
 import { spawn, spawnSync } from "node:child_process"
 import * as fs from "node:fs"
@@ -75,6 +75,16 @@ describe("Bodies that come slowly", () => {
       })
   )
 
+  it.effect("in small parts keep no larger memory of what came between them", () =>
+    Effect.sync(() => {
+      // A chunk of the transfer coding may have an extension that is longer than its bytes.
+      const chunks = new Chunks()
+      for (let i = 0; i < 1_000; i++) chunks.add(new Uint8Array(65_536).subarray(0, 4_096 + i))
+      const kept = new Set(chunks.take().map(({ buffer }) => buffer))
+      const bytes = [...kept].reduce((sum, { byteLength }) => sum + byteLength, 0)
+      assert.isBelow(bytes, 1.5 * chunks.length)
+    }))
+
   it.live("and say that they are too large end their call at once", () =>
     Effect.gen(function*() {
       const service = yield* dripping(200, 1_000_001)
@@ -128,6 +138,25 @@ describe("Bodies that come slowly", () => {
       assert.notProperty(error, "body")
       yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => service.open() === 0 })
     }).pipe(quietly))
+
+  it.live("of a 401 do not hold a sign-in", () =>
+    Effect.gen(function*() {
+      let signIns = 0
+      const service = yield* listening((request, response) => {
+        if (request.url === "/token") {
+          const tokens = { access_token: `t${++signIns}`, token_type: "bearer", expires_in: 900, refresh_token: "r" }
+          return void response.end(JSON.stringify(tokens))
+        }
+        if (request.headers.authorization === "Bearer t2") return void response.end("{}")
+        response.writeHead(401).flushHeaders()
+        const timer = setInterval(() => response.write("x"), 20)
+        response.on("close", () => clearInterval(timer))
+      })
+      const account = { username: "shop", password: Redacted.make("secret") }
+      const credentials = Credentials.tokens({ path: "/token", account })
+      const proxy = yield* HttpClientFactory.get(service.url)
+      assert.deepStrictEqual(yield* proxy.wrap("things").get({ credentials }), [200, {}])
+    }).pipe(quietly), 20_000)
 })
 
 describe("Uploads", () => {
@@ -223,23 +252,55 @@ describe("Uploads", () => {
       yield* proxy.wrap("things").post({ payload: HttpBody.text("x") })
     }).pipe(quietly))
 
-  it.live("of a stream that is not sent are cancelled", () =>
+  it.live("of a stream that is not sent, or not taken, are cancelled", () =>
     Effect.gen(function*() {
-      const service = yield* listening((_, response) => void response.writeHead(500).end())
-      const proxy = yield* HttpClientFactory.get(service.url, {
-        circuitBreaker: { failureThreshold: 1, recoveryTimeout: "1 minute" }
+      const service = yield* listening(({ url }, response) => {
+        if (url === "/failing") response.writeHead(500).end()
       })
-      yield* Effect.flip(proxy.wrap("things").get())
-      let cancelled = 0
-      const body = new ReadableStream<Uint8Array>({
-        cancel: () => {
-          cancelled++
+      const circuitBreaker = { failureThreshold: 1, recoveryTimeout: "1 minute" } as const
+      const closed = yield* HttpClientFactory.get(service.url, { circuitBreaker: null })
+      const broken = yield* HttpClientFactory.get(service.url, {
+        circuitBreaker: null,
+        getHeaders: Effect.die("no headers")
+      })
+      const open = yield* HttpClientFactory.get(service.url, { circuitBreaker })
+      const openWithHeaders = yield* HttpClientFactory.get(service.url, {
+        circuitBreaker,
+        getHeaders: Effect.succeed({})
+      })
+      yield* Effect.flip(open.wrap("failing").get())
+      const refusals = {
+        open: [open, {}],
+        openWithHeaders: [openWithHeaders, {}],
+        broken: [broken, {}],
+        malformed: [closed, { pathExtension: "../x" }],
+        slow: [closed, { timeout: "50 millis" }]
+      } as const
+      for (const [name, [proxy, options]] of Object.entries(refusals)) {
+        const wrapper = proxy.wrap("things")
+        const ways = {
+          payload: (body: ReadableStream<Uint8Array>) => wrapper.post({ payload: body, ...options }),
+          raw: (body: ReadableStream<Uint8Array>) => wrapper.post({ payload: HttpBody.raw(body), ...options }),
+          upload: (body: ReadableStream<Uint8Array>) => wrapper.upload(body, options)
         }
-      })
-      const error = yield* Effect.flip(proxy.wrap("things").post({ payload: HttpBody.raw(body) }))
-      assert.strictEqual(error._tag, "CircuitOpenError")
-      assert.strictEqual(cancelled, 1)
-    }).pipe(quietly))
+        for (const [way, call] of Object.entries(ways)) {
+          let cancelled = 0
+          const body = new ReadableStream<Uint8Array>({
+            start: (controller) => controller.enqueue(new Uint8Array(1)),
+            cancel: () => {
+              cancelled++
+            }
+          })
+          const exit = yield* Effect.exit(call(body))
+          assert.strictEqual(exit._tag, "Failure")
+          yield* Effect.repeat(Effect.sleep("5 millis"), { until: () => cancelled > 0, times: 100 })
+          assert.strictEqual(cancelled, 1, `${name} ${way}`)
+        }
+      }
+    }).pipe(
+      Effect.provide(HttpClientFactory.layerWith({ writeTimeout: "50 millis" })),
+      Effect.provideService(References.MinimumLogLevel, "None")
+    ))
 })
 
 const has = (program: string, argument: string): boolean => spawnSync(program, [argument]).status === 0

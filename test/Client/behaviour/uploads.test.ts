@@ -126,10 +126,7 @@ describe("upload", () => {
         yield* Effect.forEach(service.requests.filter(({ url }) => url === "/moved"), formOf),
         [[["file", "file.txt", "text/plain", "hello"]], [["file", "upload", "application/octet-stream", "hello"]]]
       )
-      assert.match(
-        String(yield* Effect.flip(files.upload(new Blob(["hello"]).stream()))),
-        /The ReadableStream was read already/u
-      )
+      assert.deepInclude(yield* Effect.flip(files.upload(new Blob(["hello"]).stream())), { reason: "NotRepeatable" })
     }).pipe(withClient))
 
   it.live("waits for a service that takes the file slowly, but not for one that stops", () =>
