@@ -45,6 +45,14 @@ export default defineConfig({
     }]
   ],
   vite: { logLevel: "warn" },
+  transformPageData: ({ frontmatter, relativePath }) => {
+    if (relativePath !== "index.md") return
+    frontmatter["hero"].actions = [
+      ...link("Your first service", "start/first-service"),
+      ...link("Tutorial", "tutorial/models"),
+      ...link("How it compares", "compare")
+    ].map(({ link, text }, index) => ({ text, link, theme: index === 0 ? "brand" : "alt" }))
+  },
   markdown: {
     // As code hosts do, so that a link to a heading works there too.
     anchor: { slugify: slugOf },
@@ -57,6 +65,13 @@ export default defineConfig({
         const coloured = done.get(key) ?? highlight?.(code, language, attributes) ?? ""
         done.set(key, coloured)
         return coloured
+      }
+      // Fences of a page import one another by these names.
+      const { fence } = md.renderer.rules
+      md.renderer.rules.fence = (tokens, index, ...context) => {
+        const [, file] = / file=(\S+)/u.exec(tokens[index]?.info ?? "") ?? []
+        const named = file === undefined ? "" : `<div class="file-name">${file}</div>`
+        return named + (fence?.(tokens, index, ...context) ?? "")
       }
     },
     theme: { light: "github-light-high-contrast", dark: "github-dark" }

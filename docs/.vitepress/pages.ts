@@ -48,6 +48,9 @@ const groups: { readonly [title: string]: ReadonlyArray<string> } = {
     "reference/logging",
     "reference/embedded-store",
     "reference/cli",
+    "reference/repository",
+    "reference/access",
+    "reference/upstreams",
     "reference/terms"
   ]
 }

@@ -4,7 +4,7 @@
 export const searchOptions = {
   fuzzy: 0.1,
   prefix: true,
-  boost: { title: 4, text: 1, titles: 2 }
+  boost: { title: 4, text: 2, titles: 1 }
 }
 
 interface Section {
@@ -16,9 +16,16 @@ interface Section {
 
 const plain = (html: string): string => html.replaceAll(/<[^>]*>/gu, " ").replaceAll("&ZeroWidthSpace;", "").trim()
 
+/** The text with the words of its names: `contentHasher` is found as "content hasher" too. */
+const withWords = (text: string): string =>
+  text.replaceAll(
+    /\b\p{L}\p{Ll}+(?:\p{Lu}\p{Ll}+)+\b/gu,
+    (name) => `${name} ${name.replaceAll(/(?=\p{Lu})/gu, " ").trim()}`
+  )
+
 /**
- * The sections of a page. Those of API pages have their names above the heading, which weighs less, and their first
- * sentences only, so that a guide comes before the declarations of what it uses.
+ * The sections of a page. API pages are found by the names of their exports only, which stand above the heading and so weigh
+ * less: a guide comes before the declarations of what it uses.
  */
 export const sectionsOf = (file: string, html: string): Array<Section> => {
   const inApi = /[\\/]api[\\/]/u.test(file)
@@ -30,10 +37,10 @@ export const sectionsOf = (file: string, html: string): Array<Section> => {
     above.length = Number(level) - 1
     above.push(plain(heading))
     const titles = above.filter((title) => title !== "")
-    if (!inApi) sections.push({ anchor, titles, text: plain(content) })
+    if (!inApi) sections.push({ anchor, titles, text: withWords(plain(content)) })
     else if (!anchor.startsWith("category-")) {
       const names = titles.filter((_, depth) => depth !== 1 || titles.length < 3)
-      sections.push({ anchor, titles: [...names, "API"], text: plain(/<p>.*?<\/p>/su.exec(content)?.[0] ?? "") })
+      sections.push({ anchor, titles: [...names, "API"], text: "" })
     }
   }
   return sections

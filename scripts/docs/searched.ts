@@ -8,14 +8,14 @@ import { searchOptions } from "../../docs/.vitepress/search.ts"
 
 /** The pages that answer a term, of which the search has to name one. */
 const expected: { readonly [term: string]: ReadonlyArray<string> } = {
-  "unique index": ["guides/fields", "guides/queries"],
+  "unique index": ["guides/fields", "guides/queries", "reference/repository"],
   "If-Match": ["guides/versions", "reference/http"],
-  "rows": ["guides/access"],
+  "rows": ["guides/access", "reference/access"],
   "hide": ["guides/access", "guides/fields"],
   "refresh token": ["guides/tokens"],
   "circuit breaker": ["guides/upstreams", "guides/clients"],
   "page_size": ["reference/query-language", "guides/queries", "reference/configuration"],
-  "content hasher": ["guides/fields", "guides/access", "guides/tokens"],
+  "content hasher": ["guides/fields", "guides/access", "guides/tokens", "reference/access"],
   "CORS": ["guides/browsers"],
   "transaction": ["guides/transactions"],
   "rate limit": ["guides/limits"],
