@@ -41,8 +41,8 @@ export default defineConfig({
     "unicorn/no-new-array": "off",
     // For windows; a worker's `postMessage` has no target origin.
     "unicorn/require-post-message-target-origin": "off",
-    // Enabling the schema compiler is a module without exports.
-    "import/no-unassigned-import": ["error", { allow: ["effect/schema/**"] }]
+    // Enabling the schema compiler is a module without exports; so is a style sheet.
+    "import/no-unassigned-import": ["error", { allow: ["effect/schema/**", "**/*.css"] }]
   },
   overrides: [
     // The directions of scripts/rooms.ts.

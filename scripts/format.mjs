@@ -18,7 +18,11 @@ const write = words.includes("--write")
 const paths = words.filter((word) => word !== "--write")
 const files = paths.length > 0
   ? paths
-  : fs.globSync(["{src,test,typetest,examples,bench,scripts,templates}/**/*.{ts,mjs}", "*.ts"])
+  : fs.globSync([
+    "{src,test,typetest,examples,bench,scripts,templates}/**/*.{ts,mjs}",
+    "docs/.vitepress/{*,theme/*}.ts",
+    "*.ts"
+  ])
 const changed = files.filter((filePath) => {
   const fileText = fs.readFileSync(filePath, "utf8")
   const formatted = formatter.formatText({ filePath, fileText })
