@@ -1,0 +1,101 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as fs from "node:fs"
+import * as path from "node:path"
+import { settings, variableOf } from "../src/Http/config/settings.ts"
+import { expressions } from "../src/Http/query/expressionGuard.ts"
+import { stageNames } from "../src/Http/query/pipelineGuard.ts"
+import { accumulators } from "../src/Repository/mql/aggregation/accumulators.ts"
+import { stageParsers } from "../src/Repository/mql/aggregation/pipeline.ts"
+import { operators } from "../src/Repository/mql/expression/parseExpression.ts"
+import { fieldOperators } from "../src/Repository/mql/filter/fieldOperators.ts"
+import { documentStages } from "../src/Repository/mql/projection/documentStages.ts"
+import { readers } from "../src/Repository/mql/update/parseUpdate.ts"
+import { functionParsers } from "../src/Repository/mql/window/parseWindowFunction.ts"
+
+const root = path.join(import.meta.dirname, "..")
+
+const textOf = (file: string): string => fs.readFileSync(path.join(root, file), "utf8")
+
+/** The part of a page below a heading, up to the next one of the same or a higher level. */
+const sectionOf = (page: string, heading: string): string => {
+  const lines = textOf(`docs/reference/${page}.md`).split("\n")
+  const from = lines.indexOf(heading)
+  assert.isAtLeast(from, 0, `${page} has no ${heading}`)
+  const level = heading.indexOf(" ")
+  const length = lines.slice(from + 1).findIndex((line) => /^#+ /u.test(line) && line.indexOf(" ") <= level)
+  return lines.slice(from + 1, length === -1 ? undefined : from + 1 + length).join("\n")
+}
+
+/** The cells of all rows that begin with code. */
+const rowsOf = (text: string): ReadonlyArray<ReadonlyArray<string>> =>
+  text.split("\n").filter((line) => line.startsWith("| `")).map((line) => line.slice(2, -2).split(" | "))
+
+describe("The reference", () => {
+  it("has every key of the configuration as the code has it", () => {
+    const described = new Map(
+      [...textOf("src/Http/KernelConfig.ts").matchAll(/^ \* \| `([\w.]+)` \| (.*?) \| (.*?) \|$/gmu)]
+        .map(([, key, meaning, otherwise]) => [key, { meaning, otherwise }])
+    )
+    const typeOf = (expected: string): string =>
+      [
+        [/^a whole number from (.+)$/u, "$1"],
+        [/^a number of bytes.*$/u, "size"],
+        [/^a number of seconds.*$/u, "time"],
+        [/^a number of requests.*$/u, "rate"],
+        [/^(?:a list of|.*as a list or).*$/u, "list"],
+        [/^one of (.+), (.+)$/u, "`$1`, `$2`"],
+        [/^a text of at least.*$/u, "text"]
+      ].reduce((text, [pattern, replacement]) => text.replace(pattern!, String(replacement)), expected)
+    assert.sameDeepMembers(
+      rowsOf(textOf("docs/reference/configuration.md")).filter(([key]) => key?.includes(".")),
+      Object.values(settings).map(({ expected, key }) => [
+        `\`${key}\``,
+        typeOf(expected),
+        described.get(key)?.otherwise,
+        described.get(key)?.meaning,
+        `\`${variableOf(key)}\``
+      ])
+    )
+  })
+
+  it("has every operator and stage that the embedded store evaluates, and that a URL may have", () => {
+    const casesOf = (file: string) => [...textOf(file).matchAll(/case "(\$\w+)"/gu)].map(([, name]) => name)
+    const inFilters = casesOf("src/Repository/mql/filter/filterParser.ts")
+    const lists: ReadonlyArray<readonly [heading: string, names: ReadonlyArray<string | undefined>]> = [
+      ["## Filters", [...fieldOperators.keys(), ...inFilters, "$text"]],
+      ["## Updates", [...readers.keys()]],
+      [
+        "## Stages",
+        [...stageParsers.keys(), ...documentStages.keys(), "$sort", "$geoNear", "$documents", "$out", "$merge"]
+      ],
+      ["## Accumulators", [...accumulators.keys()]],
+      ["## Window functions", [...functionParsers.keys()]],
+      ["## Expressions", [...operators.keys()]],
+      ["### Filters of `query`", casesOf("src/Http/query/filterGuard.ts")],
+      ["### Stages of `pipe`", stageNames],
+      ["### Expressions of callers", [...expressions]]
+    ]
+    for (const [heading, names] of lists) {
+      const list = sectionOf("operators", heading).split("\n\n").find((paragraph) =>
+        /^`\$\w+`,\s/u.test(paragraph.trim())
+      )
+      const listed = list?.trim().split(/,\s/u).map((name) => name.slice(1, -1))
+      assert.sameMembers(listed ?? [], [...new Set(names)], heading)
+    }
+  })
+
+  it("has the flags and arguments of every command", () => {
+    const commands = ["new", "routes", "build", "keys"]
+    for (const command of commands) {
+      const source = textOf(`src/Cli/commands/${command}.ts`)
+      const section = sectionOf("cli", `## ${command}`)
+      const named = (pattern: RegExp, text: string) => [...text.matchAll(pattern)].map(([, name]) => name)
+      assert.sameMembers(named(/^\| `--([\w-]+)`/gmu, section), named(/Flag\.\w+\("(\w+)"/gu, source), command)
+      const own = named(/Argument\.\w+\("(\w+)"/gu, source)
+      const words = own.length > 0 ? own : named(/Argument\.\w+\("(\w+)"/gu, textOf("src/Cli/commands/engineModule.ts"))
+      assert.deepStrictEqual(named(/^The argument `(\w+)`/gmu, section), words, command)
+    }
+    const [, subcommands = ""] = /withSubcommands\(\[(.+)\]\)/u.exec(textOf("src/Cli/Main.ts")) ?? []
+    assert.strictEqual(subcommands.split(", ").length, commands.length)
+  })
+})
