@@ -51,8 +51,8 @@ describe("The reference", () => {
       Object.values(settings).map(({ expected, key }) => [
         `\`${key}\``,
         typeOf(expected),
-        described.get(key)?.otherwise,
-        described.get(key)?.meaning,
+        described.get(key)?.otherwise ?? "",
+        described.get(key)?.meaning ?? "",
         `\`${variableOf(key)}\``
       ])
     )
@@ -76,10 +76,9 @@ describe("The reference", () => {
       ["### Expressions of callers", [...expressions]]
     ]
     for (const [heading, names] of lists) {
-      const list = sectionOf("operators", heading).split("\n\n").find((paragraph) =>
-        /^`\$\w+`,\s/u.test(paragraph.trim())
-      )
-      const listed = list?.trim().split(/,\s/u).map((name) => name.slice(1, -1))
+      const list = sectionOf("operators", heading).split("\n\n").map((paragraph) => paragraph.trim())
+        .find((paragraph) => /^(?:`\$\w+`(?:,\s|$))+$/u.test(paragraph))
+      const listed = list?.split(/,\s/u).map((name) => name.slice(1, -1))
       assert.sameMembers(listed ?? [], [...new Set(names)], heading)
     }
   })
@@ -90,9 +89,11 @@ describe("The reference", () => {
       const source = textOf(`src/Cli/commands/${command}.ts`)
       const section = sectionOf("cli", `## ${command}`)
       const named = (pattern: RegExp, text: string) => [...text.matchAll(pattern)].map(([, name]) => name)
-      assert.sameMembers(named(/^\| `--([\w-]+)`/gmu, section), named(/Flag\.\w+\("(\w+)"/gu, source), command)
-      const own = named(/Argument\.\w+\("(\w+)"/gu, source)
-      const words = own.length > 0 ? own : named(/Argument\.\w+\("(\w+)"/gu, textOf("src/Cli/commands/engineModule.ts"))
+      assert.sameMembers(named(/^\| `--([\w-]+)`/gmu, section), named(/Flag\.(?!with)\w+\("(\w+)"/gu, source), command)
+      const own = named(/Argument\.(?!with)\w+\("(\w+)"/gu, source)
+      const words = own.length > 0
+        ? own
+        : named(/Argument\.(?!with)\w+\("(\w+)"/gu, textOf("src/Cli/commands/engineModule.ts"))
       assert.deepStrictEqual(named(/^The argument `(\w+)`/gmu, section), words, command)
     }
     const [, subcommands = ""] = /withSubcommands\(\[(.+)\]\)/u.exec(textOf("src/Cli/Main.ts")) ?? []
