@@ -2,8 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { settings, variableOf } from "../src/Http/config/settings.ts"
+import { overridableParameters, pageParameters } from "../src/Http/description/queryParameters.ts"
+import { statusOf } from "../src/Http/HttpError.ts"
 import { expressions } from "../src/Http/query/expressionGuard.ts"
 import { stageNames } from "../src/Http/query/pipelineGuard.ts"
+import { exposed, read } from "../src/Http/routes/cors.ts"
+import { accessLineOf } from "../src/Http/server/logLines.ts"
 import { accumulators } from "../src/Repository/mql/aggregation/accumulators.ts"
 import { stageParsers } from "../src/Repository/mql/aggregation/pipeline.ts"
 import { operators } from "../src/Repository/mql/expression/parseExpression.ts"
@@ -98,5 +102,48 @@ describe("The reference", () => {
     }
     const [, subcommands = ""] = /withSubcommands\(\[(.+)\]\)/u.exec(textOf("src/Cli/Main.ts")) ?? []
     assert.strictEqual(subcommands.split(", ").length, commands.length)
+  })
+
+  it("has every status with its error, and the headers that browsers may send and read", () => {
+    assert.sameDeepMembers(
+      rowsOf(sectionOf("http", "## Statuses")).map(([status, error]) => [status ?? "", error ?? ""]),
+      Object.entries({ NotModified: 304, ...statusOf }).map(([error, status]) => [`\`${status}\``, `\`${error}\``])
+    )
+    const headersOf = (heading: string) =>
+      rowsOf(sectionOf("http", heading)).flatMap(([names = ""]) => names.split(", ").map((name) => name.slice(1, -1)))
+    assert.includeMembers(headersOf("## Request headers"), read)
+    assert.includeMembers(headersOf("## Response headers"), exposed)
+  })
+
+  it("has the parameters of collections", () => {
+    assert.sameMembers(
+      rowsOf(sectionOf("query-language", "## Parameters")).flatMap(([name = ""]) => name.startsWith("`G") ? [] : name),
+      Object.keys({ ...pageParameters(), ...overridableParameters }).map((name) => `\`${name}\``)
+    )
+  })
+
+  it("has every metric, and every field of a request's line in the log", () => {
+    const metrics = ["Repository/store/operationMetrics", "Repository/mongo/poolMetrics", "Client/CircuitBreaker"]
+      .flatMap((
+        module
+      ) => [...textOf(`src/${module}.ts`).matchAll(/(?:Metric\.(?:counter|histogram|gauge)|gaugeOf)\("([^"]+)"/gu)])
+      .map(([, name]) => `\`${name}\``)
+    assert.sameMembers(rowsOf(sectionOf("metrics", "## Metrics of the framework")).map(([name = ""]) => name), [
+      ...new Set(metrics)
+    ])
+    const line: unknown = JSON.parse(accessLineOf({
+      address: "::1",
+      duration: 1,
+      method: "GET",
+      requestId: "r",
+      route: "/",
+      status: 200,
+      subject: "U1",
+      time: 0
+    }))
+    assert.sameMembers(
+      rowsOf(sectionOf("logging", "## Lines of requests")).map(([name = ""]) => name),
+      Object.keys(Object(line)).map((name) => `\`${name}\``)
+    )
   })
 })
