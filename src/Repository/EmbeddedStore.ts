@@ -45,7 +45,7 @@
  *
  * When the disk is full, writes fail with `StoreUnavailable`, and lmdb prints an error. A delete needs a few free pages, too.
  *
- * Known differences from MongoDB, besides what `docs/reference/repository.md` lists as unsupported, which fails with `Unsupported`:
+ * Known differences from MongoDB, besides what `docs/reference/embedded-store.md` lists as unsupported, which fails with `Unsupported`:
  *
  * - A text index has no language: it has no stop words and no stemming, like MongoDB's with the language `none`. The
  *   `language` of a document has no effect.

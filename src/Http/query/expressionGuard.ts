@@ -148,8 +148,10 @@ const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/
 
 /**
  * The allowed operators: each depends on the document only, and its result is no larger than its input.
+ *
+ * @internal
  */
-const expressions: ReadonlySet<string> = words(`
+export const expressions: ReadonlySet<string> = words(`
   $abs $acos $acosh $add $addToSet $allElementsTrue $and $anyElementTrue $arrayElemAt $arrayToObject $asin $asinh $atan
   $atan2 $atanh $avg $binarySize $bitAnd $bitNot $bitOr $bitXor $bottom $bottomN $bsonSize $ceil $cmp $concat
   $concatArrays $cond $convert $cos $cosh $count $dateAdd $dateDiff $dateFromParts $dateFromString $dateSubtract

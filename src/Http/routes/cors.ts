@@ -25,7 +25,7 @@ export const withCors = <E, R>(
   const isForAll = origins.includes("*")
   const varying = isForAll ? [] : ["Origin"]
   const shared = credentials ? { "access-control-allow-credentials": "true" } : {}
-  const exposing = { ...shared, "access-control-expose-headers": exposed }
+  const exposing = { ...shared, "access-control-expose-headers": exposed.join(", ") }
   const allowing = {
     ...shared,
     "access-control-allow-methods": methods.join(", "),
@@ -66,8 +66,12 @@ export const withCors = <E, R>(
 const namesOf = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
   Arr.dedupeWith(names, (a, b) => a.toLowerCase() === b.toLowerCase())
 
-/** What requests to the engine may have. A client with a tracer, or any client of Effect, sends the headers of traces. */
-const read = [
+/**
+ * What requests to the engine may have. A client with a tracer, or any client of Effect, sends the headers of traces.
+ *
+ * @internal
+ */
+export const read = [
   "Authorization",
   "X-API-Key",
   "Content-Type",
@@ -81,7 +85,12 @@ const read = [
   "b3"
 ]
 
-const exposed = [
+/**
+ * What scripts of other origins may read.
+ *
+ * @internal
+ */
+export const exposed = [
   "ETag",
   "Location",
   "Content-Location",
@@ -93,4 +102,4 @@ const exposed = [
   "WWW-Authenticate",
   "RateLimit",
   "RateLimit-Policy"
-].join(", ")
+]

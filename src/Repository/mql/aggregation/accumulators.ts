@@ -287,7 +287,8 @@ const quantiles =
 
 const summaries = numberSummaries(summed)
 
-const accumulators = new Map<string, Make>([
+/** @internal */
+export const accumulators = new Map<string, Make>([
   ...Object.entries(summaries),
   ["$count", (operand, context) =>
     isDocument(operand) && Object.keys(operand).length === 0

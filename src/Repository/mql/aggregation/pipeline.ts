@@ -307,7 +307,8 @@ const parseUnionWith: StageParser = (operand, context) => {
   return (source) => concat(source, lazily(() => transform(open())))
 }
 
-const stageParsers = new Map<string, StageParser>([
+/** @internal */
+export const stageParsers = new Map<string, StageParser>([
   ["$match", parseMatch],
   ["$limit", parseLimit],
   ["$skip", parseSkip],

@@ -86,7 +86,8 @@ export const follow = (start: unknown, path: Segments, from = 0): unknown => {
 
 // internal
 
-const operators: ReadonlyMap<string, OperatorParser> = new Map(Object.entries<OperatorParser>({
+/** @internal */
+export const operators: ReadonlyMap<string, OperatorParser> = new Map(Object.entries<OperatorParser>({
   ...arithmeticOperators,
   ...arrayOperators,
   ...binaryOperators,

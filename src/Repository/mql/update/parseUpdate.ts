@@ -200,7 +200,8 @@ const renamed: Reader = (operand) => {
   return operand
 }
 
-const readers = new Map<string, Reader>([
+/** @internal */
+export const readers = new Map<string, Reader>([
   ["$set", asIs],
   ["$setOnInsert", asIs],
   ["$unset", asIs],

@@ -36,4 +36,10 @@ export const parseWindowFunction = (
 
 // internal
 
-const functionParsers = new Map([...windowAccumulators, ...collectingFunctions, ...orderFunctions, ...rateFunctions])
+/** @internal */
+export const functionParsers = new Map([
+  ...windowAccumulators,
+  ...collectingFunctions,
+  ...orderFunctions,
+  ...rateFunctions
+])

@@ -1,0 +1,149 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as fs from "node:fs"
+import * as path from "node:path"
+import { settings, variableOf } from "../src/Http/config/settings.ts"
+import { overridableParameters, pageParameters } from "../src/Http/description/queryParameters.ts"
+import { statusOf } from "../src/Http/HttpError.ts"
+import { expressions } from "../src/Http/query/expressionGuard.ts"
+import { stageNames } from "../src/Http/query/pipelineGuard.ts"
+import { exposed, read } from "../src/Http/routes/cors.ts"
+import { accessLineOf } from "../src/Http/server/logLines.ts"
+import { accumulators } from "../src/Repository/mql/aggregation/accumulators.ts"
+import { stageParsers } from "../src/Repository/mql/aggregation/pipeline.ts"
+import { operators } from "../src/Repository/mql/expression/parseExpression.ts"
+import { fieldOperators } from "../src/Repository/mql/filter/fieldOperators.ts"
+import { documentStages } from "../src/Repository/mql/projection/documentStages.ts"
+import { readers } from "../src/Repository/mql/update/parseUpdate.ts"
+import { functionParsers } from "../src/Repository/mql/window/parseWindowFunction.ts"
+
+const root = path.join(import.meta.dirname, "..")
+
+const textOf = (file: string): string => fs.readFileSync(path.join(root, file), "utf8")
+
+/** The part of a page below a heading, up to the next one of the same or a higher level. */
+const sectionOf = (page: string, heading: string): string => {
+  const lines = textOf(`docs/reference/${page}.md`).split("\n")
+  const from = lines.indexOf(heading)
+  assert.isAtLeast(from, 0, `${page} has no ${heading}`)
+  const level = heading.indexOf(" ")
+  const length = lines.slice(from + 1).findIndex((line) => /^#+ /u.test(line) && line.indexOf(" ") <= level)
+  return lines.slice(from + 1, length === -1 ? undefined : from + 1 + length).join("\n")
+}
+
+/** The cells of all rows that begin with code. */
+const rowsOf = (text: string): ReadonlyArray<ReadonlyArray<string>> =>
+  text.split("\n").filter((line) => line.startsWith("| `")).map((line) => line.slice(2, -2).split(" | "))
+
+describe("The reference", () => {
+  it("has every key of the configuration as the code has it", () => {
+    const described = new Map(
+      [...textOf("src/Http/KernelConfig.ts").matchAll(/^ \* \| `([\w.]+)` \| (.*?) \| (.*?) \|$/gmu)]
+        .map(([, key, meaning, otherwise]) => [key, { meaning, otherwise }])
+    )
+    const typeOf = (expected: string): string =>
+      [
+        [/^a whole number from (.+)$/u, "$1"],
+        [/^a number of bytes.*$/u, "size"],
+        [/^a number of seconds.*$/u, "time"],
+        [/^a number of requests.*$/u, "rate"],
+        [/^(?:a list of|.*as a list or).*$/u, "list"],
+        [/^one of (.+), (.+)$/u, "`$1`, `$2`"],
+        [/^a text of at least.*$/u, "text"]
+      ].reduce((text, [pattern, replacement]) => text.replace(pattern!, String(replacement)), expected)
+    assert.sameDeepMembers(
+      rowsOf(textOf("docs/reference/configuration.md")).filter(([key]) => key?.includes(".")),
+      Object.values(settings).map(({ expected, key }) => [
+        `\`${key}\``,
+        typeOf(expected),
+        described.get(key)?.otherwise ?? "",
+        described.get(key)?.meaning ?? "",
+        `\`${variableOf(key)}\``
+      ])
+    )
+  })
+
+  it("has every operator and stage that the embedded store evaluates, and that a URL may have", () => {
+    const casesOf = (file: string) => [...textOf(file).matchAll(/case "(\$\w+)"/gu)].map(([, name]) => name)
+    const inFilters = casesOf("src/Repository/mql/filter/filterParser.ts")
+    const lists: ReadonlyArray<readonly [heading: string, names: ReadonlyArray<string | undefined>]> = [
+      ["## Filters", [...fieldOperators.keys(), ...inFilters, "$text"]],
+      ["## Updates", [...readers.keys()]],
+      [
+        "## Stages",
+        [...stageParsers.keys(), ...documentStages.keys(), "$sort", "$geoNear", "$documents", "$out", "$merge"]
+      ],
+      ["## Accumulators", [...accumulators.keys()]],
+      ["## Window functions", [...functionParsers.keys()]],
+      ["## Expressions", [...operators.keys()]],
+      ["### Filters of `query`", casesOf("src/Http/query/filterGuard.ts")],
+      ["### Stages of `pipe`", stageNames],
+      ["### Expressions of callers", [...expressions]]
+    ]
+    for (const [heading, names] of lists) {
+      const list = sectionOf("operators", heading).split("\n\n").map((paragraph) => paragraph.trim())
+        .find((paragraph) => /^(?:`\$\w+`(?:,\s|$))+$/u.test(paragraph))
+      const listed = list?.split(/,\s/u).map((name) => name.slice(1, -1))
+      assert.sameMembers(listed ?? [], [...new Set(names)], heading)
+    }
+  })
+
+  it("has the flags and arguments of every command", () => {
+    const commands = ["new", "routes", "build", "keys"]
+    for (const command of commands) {
+      const source = textOf(`src/Cli/commands/${command}.ts`)
+      const section = sectionOf("cli", `## ${command}`)
+      const named = (pattern: RegExp, text: string) => [...text.matchAll(pattern)].map(([, name]) => name)
+      assert.sameMembers(named(/^\| `--([\w-]+)`/gmu, section), named(/Flag\.(?!with)\w+\("(\w+)"/gu, source), command)
+      const own = named(/Argument\.(?!with)\w+\("(\w+)"/gu, source)
+      const words = own.length > 0
+        ? own
+        : named(/Argument\.(?!with)\w+\("(\w+)"/gu, textOf("src/Cli/commands/engineModule.ts"))
+      assert.deepStrictEqual(named(/^The argument `(\w+)`/gmu, section), words, command)
+    }
+    const [, subcommands = ""] = /withSubcommands\(\[(.+)\]\)/u.exec(textOf("src/Cli/Main.ts")) ?? []
+    assert.strictEqual(subcommands.split(", ").length, commands.length)
+  })
+
+  it("has every status with its error, and the headers that browsers may send and read", () => {
+    assert.sameDeepMembers(
+      rowsOf(sectionOf("http", "## Statuses")).map(([status, error]) => [status ?? "", error ?? ""]),
+      Object.entries({ NotModified: 304, ...statusOf }).map(([error, status]) => [`\`${status}\``, `\`${error}\``])
+    )
+    const headersOf = (heading: string) =>
+      rowsOf(sectionOf("http", heading)).flatMap(([names = ""]) => names.split(", ").map((name) => name.slice(1, -1)))
+    assert.includeMembers(headersOf("## Request headers"), read)
+    assert.includeMembers(headersOf("## Response headers"), exposed)
+  })
+
+  it("has the parameters of collections", () => {
+    assert.sameMembers(
+      rowsOf(sectionOf("query-language", "## Parameters")).flatMap(([name = ""]) => name.startsWith("`G") ? [] : name),
+      Object.keys({ ...pageParameters(), ...overridableParameters }).map((name) => `\`${name}\``)
+    )
+  })
+
+  it("has every metric, and every field of a request's line in the log", () => {
+    const metrics = ["Repository/store/operationMetrics", "Repository/mongo/poolMetrics", "Client/CircuitBreaker"]
+      .flatMap((
+        module
+      ) => [...textOf(`src/${module}.ts`).matchAll(/(?:Metric\.(?:counter|histogram|gauge)|gaugeOf)\("([^"]+)"/gu)])
+      .map(([, name]) => `\`${name}\``)
+    assert.sameMembers(rowsOf(sectionOf("metrics", "## Metrics of the framework")).map(([name = ""]) => name), [
+      ...new Set(metrics)
+    ])
+    const line: unknown = JSON.parse(accessLineOf({
+      address: "::1",
+      duration: 1,
+      method: "GET",
+      requestId: "r",
+      route: "/",
+      status: 200,
+      subject: "U1",
+      time: 0
+    }))
+    assert.sameMembers(
+      rowsOf(sectionOf("logging", "## Lines of requests")).map(([name = ""]) => name),
+      Object.keys(Object(line)).map((name) => `\`${name}\``)
+    )
+  })
+})
