@@ -3,7 +3,6 @@ import MiniSearch from "minisearch"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { pathToFileURL } from "node:url"
-import { fileOf } from "../../docs/.vitepress/pages.ts"
 import { searchOptions } from "../../docs/.vitepress/search.ts"
 
 /** The pages that answer a term, of which the search has to name one. */
@@ -48,7 +47,7 @@ export const searchProblems = async (
   // The chunk's one export is the index as JSON.
   const { default: json } = await import(pathToFileURL(chunk).href) as { readonly default: string }
   const index = MiniSearch.loadJSON(json, { fields: ["title", "titles", "text"], searchOptions })
-  const terms = Object.entries(expected).filter(([, pages]) => pages.some((page) => fs.existsSync(fileOf(page))))
+  const terms = Object.entries(expected)
   return {
     terms: terms.length,
     problems: terms.flatMap(([term, pages]) => {
