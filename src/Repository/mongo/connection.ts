@@ -10,7 +10,7 @@ import { StoreUnavailable } from "../RepositoryError.ts"
 import { classify, defect, type FailureContext } from "./classifyError.ts"
 import type { MongoAddress } from "./connectionString.ts"
 import { type Deadlines, makeDeadlines } from "./deadlines.ts"
-import { cleanUp, maxTimerMillis, type MongoSession, UnclassifiedError } from "./driverCall.ts"
+import { cleanUp, limitGrace, maxTimerMillis, type MongoSession, UnclassifiedError } from "./driverCall.ts"
 import { watchPools } from "./poolMetrics.ts"
 
 // The driver's own timeout reports a reason, so it may fire first.
@@ -83,8 +83,13 @@ export const connect = (
     const { serverSelectionTimeoutMS, socketTimeoutMS } = client.options
     // 0 means no timeout; the driver also applies the one of the URL itself.
     const socketTimeout = sets("socketTimeoutMS") ? socketTimeoutMS || Infinity : Duration.toMillis(timeouts.socket)
-    return makeSession({ client, db, address, deadlines, limit: serverSelectionTimeoutMS + socketTimeout })
+    const limit = serverSelectionTimeoutMS + socketTimeout
+    const lookUpLimit = Math.min(limit, Math.max(serverSelectionTimeoutMS, lookUpTimeout) + limitGrace)
+    return makeSession({ client, db, address, deadlines, limit, lookUpLimit })
   }).pipe(Effect.catchTag("UnclassifiedError", (unclassified) => Effect.die(unclassified.cause)))
+
+// A server that takes longer to find one document by its identifier does not answer any more.
+const lookUpTimeout = 5000
 
 const timerOf = (timeout: Duration.Duration): number => Math.min(Duration.toMillis(timeout), maxTimerMillis)
 
@@ -106,12 +111,13 @@ const misconfigured = (cause: unknown, { operation, redact }: FailureContext): S
     retryable: false
   })
 
-const makeSession = ({ address, client, db, deadlines, limit }: {
+const makeSession = ({ address, client, db, deadlines, limit, lookUpLimit }: {
   readonly client: MongoClient
   readonly db: Db
   readonly address: MongoAddress
   readonly deadlines: Deadlines
   readonly limit: number
+  readonly lookUpLimit: number
 }): MongoSession => {
   const collections = new Map<string, Collection>()
   const port = /^[^,]*:(\d+)$/.exec(address.hosts)?.[1]
@@ -125,6 +131,7 @@ const makeSession = ({ address, client, db, deadlines, limit }: {
     },
     startSession: () => client.startSession(),
     limit,
+    lookUpLimit,
     deadlines,
     collection: (name) => {
       const known = collections.get(name)

@@ -39,6 +39,8 @@ export interface MongoSession {
   readonly startSession: () => ClientSession
   /** The milliseconds that a call without a time limit may take; `Infinity` is unlimited. */
   readonly limit: number
+  /** The milliseconds that a read of one document by its identifier may take without a time limit. */
+  readonly lookUpLimit: number
   readonly deadlines: Deadlines
   /** The transaction of all calls, if any. */
   readonly transaction?: Participation
@@ -159,8 +161,13 @@ export const runCall = <A>(
 const limitOf = ({ session, timeLimit }: MongoCall): number =>
   timeLimit === undefined ? session.limit : Duration.toMillis(Duration.fromInputUnsafe(timeLimit)) + limitGrace
 
-// The server enforces the limit, too, and does so without closing the connection, so it may act first.
-const limitGrace = 500
+/**
+ * The milliseconds that a call may take beyond its limit. The server enforces the limit, too, and does so without closing
+ * the connection, so it may act first.
+ *
+ * @internal
+ */
+export const limitGrace = 500
 
 const lateFailure = ({ isWrite, operation, timeLimit }: MongoCall, milliseconds: number): StoreError => {
   if (timeLimit !== undefined) return new QueryTimeout({ operation })

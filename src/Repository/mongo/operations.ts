@@ -34,6 +34,7 @@ export const makeMongoOperations = (
     participation,
     filterOptions: { ...keepUndefined, ...participation },
     isTransaction: session.transaction !== undefined,
+    lookUpLimit: session.lookUpLimit,
     listIndexes,
     call: (operation, collection, timeLimit) =>
       timeLimit === undefined ? { session, operation, collection } : { session, operation, collection, timeLimit }
@@ -50,6 +51,7 @@ export const makeMongoOperations = (
 // internal
 
 interface OperationContext {
+  readonly lookUpLimit: number
   /** The driver's session of the transaction, if any, as options of a call. */
   readonly participation: { readonly session?: ClientSession }
   /** The options of every call with a filter only: `participation`, and `undefined` in the filter means `null`. */
@@ -70,7 +72,7 @@ type Read =
   | "aggregate"
 
 const readOperations = (context: OperationContext): Pick<StoreOperations, Read> => {
-  const { call, filterOptions, isTransaction } = context
+  const { call, filterOptions, isTransaction, lookUpLimit } = context
   const count = counter(context)
   const find = finder(context)
   return {
@@ -83,7 +85,8 @@ const readOperations = (context: OperationContext): Pick<StoreOperations, Read> 
               ...filterOptions,
               ...mongo.limits(options?.timeLimit),
               signal
-            })
+            }),
+          options?.timeLimit === undefined ? lookUpLimit : undefined
         ),
         (document) => document ?? undefined
       ),

@@ -17,16 +17,19 @@ const socketTimeout = "600 millis"
 const patience = "6 seconds"
 
 onMongo("MongoStore with a frozen server / mongodb", (_, server) => {
-  const connected = Effect.gen(function*() {
-    const db = yield* freshDatabase(server)
-    const door = yield* doorTo(server.url)
-    yield* door.open
-    const host = `mongodb://127.0.0.1:${door.port}/?directConnection=true`
-    const connectTimeout = "300 millis"
-    const store = yield* MongoStore.make({ host, db, connectTimeout, serverSelectionTimeout, socketTimeout })
-    yield* store.insertOne("things", { _id: 1, n: 0 })
-    return { store, freeze: door.freeze, thaw: door.thaw }
-  })
+  const connectedWith = (timeouts: { readonly socketTimeout: "600 millis" | "1 minute" }) =>
+    Effect.gen(function*() {
+      const db = yield* freshDatabase(server)
+      const door = yield* doorTo(server.url)
+      yield* door.open
+      const host = `mongodb://127.0.0.1:${door.port}/?directConnection=true`
+      const connectTimeout = "300 millis"
+      const store = yield* MongoStore.make({ host, db, connectTimeout, serverSelectionTimeout, ...timeouts })
+      yield* store.insertOne("things", { _id: 1, n: 0 })
+      return { store, freeze: door.freeze, thaw: door.thaw }
+    })
+
+  const connected = connectedWith({ socketTimeout })
 
   /** A store whose server has stopped to answer, and what makes it answer again. */
   const frozen = Effect.tap(connected, ({ freeze }) => freeze)
@@ -65,6 +68,14 @@ onMongo("MongoStore with a frozen server / mongodb", (_, server) => {
         assert.propertyVal(failure, "_tag", "StoreUnavailable", name)
         assert.propertyVal(failure, "retryable", true, name)
       }
+    }))
+
+  it.live("waits for one document only as long as for a list of HTTP, however long other answers may take", () =>
+    Effect.gen(function*() {
+      const { freeze, store } = yield* connectedWith({ socketTimeout: "1 minute" })
+      yield* freeze
+      const error = yield* Effect.flip(store.findById("things", 1))
+      assert.propertyVal(error, "detail", "the server did not answer within 5s 500ms")
     }))
 
   it.live("ends a read at its time limit", () =>

@@ -165,6 +165,7 @@ onMongo("Text index / mongodb", (_, server) => {
         startSession: () => client.startSession(),
         redact: (text) => text,
         limit: 30_000,
+        lookUpLimit: 30_000,
         deadlines: yield* makeDeadlines,
         attributes: {}
       }

@@ -185,6 +185,7 @@ const observed = Effect.fnUntraced(function*(server: FoundServer) {
     startSession: () => client.startSession(),
     redact: (text) => text.replaceAll(canary, "<redacted>"),
     limit: 30_000,
+    lookUpLimit: 30_000,
     deadlines: yield* makeDeadlines,
     attributes: { "db.system.name": "mongodb", "db.namespace": database }
   }
