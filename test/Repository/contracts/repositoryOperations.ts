@@ -224,7 +224,7 @@ export const repositoryOperationsContract = <E>(
           yield* Effect.all([writer, writer], { concurrency: 2 })
           const account = yield* accounts.findById(id)
           assert.deepStrictEqual([account.balance, account.version], [2_000, 2_001])
-        }), 60_000)
+        }))
 
       it.effect("a transaction is atomic", () =>
         Effect.gen(function*() {
@@ -278,7 +278,7 @@ export const repositoryOperationsContract = <E>(
           const balances = yield* Effect.forEach(all, ({ id }) => accounts.findById(id))
           assert.strictEqual(balances.reduce((sum, { balance }) => sum + balance, 0), 300)
           assert.strictEqual(balances.reduce((sum, { version }) => sum + version, 0), 3 + 32)
-        }), 60_000)
+        }))
 
       it.effect("sets insertion and update times and users of an audited document", () =>
         Effect.gen(function*() {
