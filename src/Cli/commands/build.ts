@@ -45,11 +45,9 @@ export const build = Command.make(
       for (const name of ["cfg.yml", "translations"]) {
         if (yield* files.exists(name)) yield* files.copy(name, path.join(draft, name))
       }
-      yield* files.chmod(draft, 0o755)
-      yield* files.remove(target, { recursive: true, force: true })
-      yield* files.rename(draft, target)
+      yield* replace(target, draft)
       yield* Console.log([
-        `Made ${path.relative(".", target)}: node ${path.join(path.relative(".", target), "main.mjs")} starts it.`,
+        `Made ${path.relative(".", target)}: node ${path.join(path.relative(".", target), mainFile)} starts it.`,
         `Outside of the program: ${outside.length === 0 ? "nothing" : outside.join(", ")}`
       ].join("\n"))
     },
@@ -62,6 +60,8 @@ export const build = Command.make(
 )
 
 // internal
+
+const mainFile = "main.mjs"
 
 const redocFile = "redoc.standalone.js"
 
@@ -87,6 +87,31 @@ const assertOurs = Effect.fnUntraced(function*(target: string) {
   }
 })
 
+/**
+ * Puts what was made in the place of what an earlier run made. What else is in the folder stays, such as the documents and
+ * the keys of a service that ran there.
+ */
+const replace = Effect.fnUntraced(function*(target: string, draft: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  if (!(yield* files.exists(target)) || (yield* files.readDirectory(target)).length === 0) {
+    yield* files.remove(target, { recursive: true, force: true })
+    yield* files.chmod(draft, 0o755)
+    return yield* files.rename(draft, target)
+  }
+  const made = yield* files.readDirectory(draft)
+  const old = (yield* files.readDirectory(target)).filter((name) => name.endsWith(".mjs") && !made.includes(name))
+  // The program comes after the parts that it loads, and they go after the one that loaded them.
+  for (const name of [...made.filter((name) => name !== mainFile), mainFile]) {
+    const place = path.join(target, name)
+    if ((yield* files.stat(path.join(draft, name))).type === "Directory") {
+      yield* files.remove(place, { recursive: true, force: true })
+    }
+    yield* files.rename(path.join(draft, name), place)
+  }
+  for (const name of old) yield* files.remove(path.join(target, name))
+})
+
 const attempt = <A>(evaluate: () => Promise<A>) =>
   Effect.tryPromise({
     try: evaluate,
@@ -107,7 +132,7 @@ const bundle = Effect.fnUntraced(function*(input: string, dir: string) {
     built.write({
       dir,
       format: "esm",
-      entryFileNames: "main.mjs",
+      entryFileNames: mainFile,
       chunkFileNames: "[name]-[hash].mjs",
       minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
       keepNames: true
