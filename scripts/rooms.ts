@@ -75,7 +75,8 @@ export const folders: { readonly [name: string]: Folder } = {
       query: { on: ["bson"] },
       queries: { on: ["query"], modules: ["Cursor", "Query", "Update"] },
       collection: { on: ["queries", "store", "mql/filter"] },
-      repository: { on: ["collection"] }
+      forms: { on: ["collection", "mql/aggregation", "mql/update"] },
+      repository: { on: ["forms"] }
     }
   },
   Client: {

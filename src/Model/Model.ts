@@ -26,6 +26,7 @@ import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as VariantSchema from "effect/schema/VariantSchema"
 import type * as SchemaAST from "effect/SchemaAST"
+import { type EarlierForm, versionsOf, versionsTypeId } from "./EarlierForm.ts"
 import type { Field } from "./Field.ts"
 import { type ModelIndex, modelIndexesTypeId } from "./FieldIndex.ts"
 import { type Arguments, validatedArguments } from "./instance/constructorArguments.ts"
@@ -48,6 +49,7 @@ import {
 } from "./shape/variants.ts"
 
 export { Date, DateTime, type Temporal } from "./codec/temporal.ts"
+export { type EarlierForm, was } from "./EarlierForm.ts"
 export {
   converted,
   field,
@@ -180,7 +182,7 @@ export declare namespace Model {
   /** The values of an instance. */
   export type Values<F extends Fields> = Schema.Struct.Type<VariantSchema.ExtractFields<"store", Variants<F>, true>>
 
-  /** The options of a model: rules over several fields, and indexes. */
+  /** The options of a model: rules over several fields, indexes, and what the model was before. */
   export interface Options<Values> {
     /** Indexes over several fields, and others that can't be declared on a single field. */
     readonly indexes?:
@@ -192,6 +194,11 @@ export declare namespace Model {
     readonly validate?:
       | ((instance: Values) => Effect.Effect<void, Problem | ReadonlyArray<Problem>>)
       | undefined
+    /**
+     * The earlier forms of the model, the oldest first: see {@link was}. Documents that are stored in one of them are read as
+     * if they were in the newest form.
+     */
+    readonly versions?: readonly [...ReadonlyArray<EarlierForm<never>>, EarlierForm<Values>] | undefined
   }
 
   export type WireFields<Name extends string, F extends Fields> =
@@ -253,6 +260,9 @@ export const Class = <Self = never>() =>
     [modelTypeId]: attributes,
     [validationTypeId]: options?.validate,
     [modelIndexesTypeId]: options?.indexes ?? [],
+    ...(options?.versions === undefined
+      ? {}
+      : { [versionsTypeId]: versionsOf(name, fields, options.versions) }),
     modelName: name,
     store: withChecks(Base.store, options?.validators ?? []).annotate({
       ...annotations,

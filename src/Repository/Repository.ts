@@ -15,8 +15,9 @@ import { authorized } from "./collection/authorizedCollection.ts"
 import { documentCodec } from "./collection/documentCodec.ts"
 import type { ModelCollection } from "./collection/modelCollection.ts"
 import type { IsSoftDeleted, SoftDeletes } from "./collection/softDeletion.ts"
-import { hasDefaults, makeModelCollection } from "./collection/storedCollection.ts"
+import { hasDefaults, hasVersions, makeModelCollection } from "./collection/storedCollection.ts"
 import { DocumentStore } from "./DocumentStore.ts"
+import type { Forms } from "./forms/forms.ts"
 import { auditFieldsOf } from "./repository/auditFields.ts"
 import { makeDeletes } from "./repository/deletes.ts"
 import { unrestrictedOf, withDocumentOperations, withUnrestricted } from "./repository/documentOperations.ts"
@@ -140,15 +141,20 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
   const defaulted = related.some((one) => hasDefaults(one))
     ? yield* Effect.promise(() => import("./collection/defaultedFields.ts"))
     : undefined
+  const versions = related.some(hasVersions) ? yield* Effect.promise(() => import("./forms/formRunner.ts")) : undefined
+  const runners = new Map(
+    related.filter(hasVersions).map((one) => [one, versions?.formRunner(one, store, indexesOf(one))])
+  )
   const collectionOf = (other: ModelLike) =>
-    makeModelCollection(other, store, defaulted?.withDefaults(other) ?? Function.identity)
+    makeModelCollection(other, store, defaulted?.withDefaults(other) ?? Function.identity, runners.get(other))
   const all = collectionOf(model)
   const authorizedOf = (other: ModelLike) => authorized(other, collectionOf(other), store)
   yield* installReferences(store, model)
-  registerReferrer(store, referrerOf(model, all, writerOf(model, store, { all, collection: all })))
+  const forms = hasVersions(model) ? versions?.formsOf(model) : undefined
+  registerReferrer(store, referrerOf(model, all, writerOf(model, store, { all, collection: all, forms })))
   return withUnrestricted(
-    makeOperations(model, store, { all, collection: authorizedOf(model), collectionOf: authorizedOf }),
-    makeOperations(model, store, { all, collection: all, collectionOf })
+    makeOperations(model, store, { all, collection: authorizedOf(model), collectionOf: authorizedOf, forms }),
+    makeOperations(model, store, { all, collection: all, collectionOf, forms })
   )
 })
 
@@ -204,27 +210,35 @@ interface Collections {
   /** The complete collection, which a history records. */
   readonly all: ModelCollection
   readonly collection: ModelCollection
+  /** The forms of a model with versions. */
+  readonly forms: Forms | undefined
 }
 
 /** Writes without a check of references. */
-const writerOf = (model: ModelLike, store: DocumentStore["Service"], { all, collection }: Collections): ModelWriter => {
+const writerOf = (
+  model: ModelLike,
+  store: DocumentStore["Service"],
+  { all, collection, forms }: Collections
+): ModelWriter => {
   const revisionField = managedField(model, "revision")
   return revisionField === undefined
     ? makeModelWriter(collection)
-    : makeHistoryWriter(model.modelName, revisionField, { all, collection, store })
+    : makeHistoryWriter(model.modelName, revisionField, { all, collection, store, form: forms?.newest })
 }
 
 /** The operations on a collection. `collectionOf` has the documents of another model that it may refer to. */
 const makeOperations = <M extends Model.Any>(
   model: M,
   store: DocumentStore["Service"],
-  { all, collection, collectionOf }: Collections & { readonly collectionOf: (model: ModelLike) => ModelCollection }
+  { all, collection, collectionOf, forms }: Collections & {
+    readonly collectionOf: (model: ModelLike) => ModelCollection
+  }
 ): Repository<M> => {
   const name = model.modelName
   const codec = documentCodec(model)
   const auditFields = auditFieldsOf(model)
   const [deletedField, revisionField] = [managedField(model, "deleted"), managedField(model, "revision")]
-  const writer = checkingReferences(model, writerOf(model, store, { all, collection }), {
+  const writer = checkingReferences(model, writerOf(model, store, { all, collection, forms }), {
     all,
     collection,
     collectionOf,
@@ -240,7 +254,9 @@ const makeOperations = <M extends Model.Any>(
     ...(deletedField === undefined
       ? makeDeletes(model, collection, writer, deleting)
       : makeSoftDeletes(model, deletedField, collection, writer, auditFields, codec, deleting)),
-    ...(revisionField === undefined ? {} : makeHistoryReads(model, collection, store, codec)),
+    ...(revisionField === undefined
+      ? {}
+      : makeHistoryReads(model, collection, store, codec, forms?.lift ?? Function.identity)),
     syncIndexes: store.syncIndexes(name, indexesOf(model)),
     installValidator: (options) =>
       store.setValidator(name, JsonSchema.make(model, { mongoCompatibility: true }), options)

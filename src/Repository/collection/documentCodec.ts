@@ -8,6 +8,7 @@ import { Problem } from "../../Model/ModelError.ts"
 import type { Document } from "../DocumentStore.ts"
 import { documentEncoder } from "../query/bsonForm.ts"
 import { DocumentInvalid } from "../RepositoryError.ts"
+import { unreadableProblems } from "./unreadable.ts"
 
 /**
  * Converts between instances and stored documents. The identifier of a document is its `_id`.
@@ -31,7 +32,7 @@ export const documentCodec = <M extends Model.Any>(model: M): DocumentCodec<M["T
           new DocumentInvalid({
             model: model.modelName,
             id: String(document["_id"]),
-            problems: problems.map((problem) => new Problem(problem))
+            problems: (unreadableProblems(document) ?? problems).map((problem) => new Problem(problem))
           })
       )
   }

@@ -130,17 +130,19 @@ type Outcome<K extends Kind> = Effect.Effect<Operations[K]["success"], Operation
  */
 export type Handlers = { readonly [K in Kind]: (operation: Operation<K>) => Outcome<K> }
 
+/**
+ * A pipeline as data.
+ *
+ * @internal
+ */
+export type Aggregation = Target & {
+  readonly kind: "aggregate"
+  readonly pipeline: ReadonlyArray<Document>
+  readonly options?: ReadOptions | undefined
+}
+
 /** An operation whose results are streamed. */
-type StreamOperation =
-  & Target
-  & (
-    | { readonly kind: "stream"; readonly options: Omit<FindOptions, "filter"> }
-    | {
-      readonly kind: "aggregate"
-      readonly pipeline: ReadonlyArray<Document>
-      readonly options?: ReadOptions | undefined
-    }
-  )
+type StreamOperation = Aggregation | Target & { readonly kind: "stream"; readonly options: Omit<FindOptions, "filter"> }
 
 /**
  * What runs operations.

@@ -1,11 +1,12 @@
 /**
  * The collection of a model in its store, without the row filters of callers.
  */
-import { managedField, type ModelLike, someFieldIn } from "../../Model/introspection.ts"
+import { managedField, type ModelLike, someFieldIn, versionsTypeId } from "../../Model/introspection.ts"
 import { isDocument } from "../bson/value.ts"
 import type { Document, DocumentStore, Filter } from "../DocumentStore.ts"
 import { conjunctionOf } from "../store/filters.ts"
 import {
+  type Aggregation,
   type Handlers,
   limitedTo,
   makeCollection,
@@ -16,6 +17,19 @@ import {
 import type { Deleted } from "./softDeletion.ts"
 
 /**
+ * Runs operations in the store.
+ *
+ * @internal
+ */
+export interface StoreRunner {
+  readonly runner: Runner
+  /** The filter of an operation with its conditions, as the store has it. */
+  readonly whole: (operation: Pick<Operation<"count">, "conditions" | "filter">) => Filter
+  /** The pipeline of an operation with its conditions, as the store has it. */
+  readonly pipeline: (operation: Aggregation) => ReadonlyArray<Document>
+}
+
+/**
  * Makes the collection. `stored` makes filters for stored documents: see `withDefaults`.
  *
  * @internal
@@ -23,9 +37,10 @@ import type { Deleted } from "./softDeletion.ts"
 export const makeModelCollection = (
   model: ModelLike,
   store: DocumentStore["Service"],
-  stored: (filter: Filter) => Filter
+  stored: (filter: Filter) => Filter,
+  runnerOf: (runner: StoreRunner) => Runner = ({ runner }) => runner
 ): ModelCollection => {
-  const runner = storeRunner(model, store, stored)
+  const runner = runnerOf(storeRunner(model, store, stored))
   const deletedField = managedField(model, "deleted")
   return makeCollection(deletedField === undefined ? runner : excludingDeleted(runner, deletedField))
 }
@@ -38,16 +53,23 @@ export const makeModelCollection = (
 export const hasDefaults = (model: ModelLike): boolean =>
   someFieldIn(model, (attributes) => attributes.default !== undefined)
 
+/**
+ * Whether documents of the model may be stored in earlier forms.
+ *
+ * @internal
+ */
+export const hasVersions = (model: ModelLike): boolean => versionsTypeId in model
+
 // internal
 
 const storeRunner = (
   model: ModelLike,
   store: DocumentStore["Service"],
   stored: (filter: Filter) => Filter
-): Runner => {
+): StoreRunner => {
   const name = model.modelName
   /** The filter of an operation with its conditions, as the store has it. */
-  const whole = ({ conditions = [], filter }: Pick<Operation<"count">, "conditions" | "filter">): Filter => {
+  const whole: StoreRunner["whole"] = ({ conditions = [], filter }) => {
     // The conditions of a caller are the same objects each time, whose stored form is known.
     const all = filter === undefined || Object.keys(filter).length === 0 ? conditions : [filter, ...conditions]
     const [first = {}, ...others] = all.map(stored)
@@ -75,14 +97,16 @@ const storeRunner = (
     deleteOne: (operation) => store.deleteOne(name, whole(operation)),
     deleteMany: (operation) => store.deleteMany(name, whole(operation))
   }
-  return {
+  const pipeline: StoreRunner["pipeline"] = (operation) =>
+    pipelineOf((operation.conditions ?? []).reduce(pipelineWithin, operation.pipeline), stored)
+  const runner: Runner = {
     run: (operation) => handlers[operation.kind](operation),
-    runStream: (operation) => {
-      if (operation.kind === "stream") return store.stream(name, { ...operation.options, filter: whole(operation) })
-      const within = (operation.conditions ?? []).reduce(pipelineWithin, operation.pipeline)
-      return store.aggregate(name, pipelineOf(within, stored), operation.options)
-    }
+    runStream: (operation) =>
+      operation.kind === "stream"
+        ? store.stream(name, { ...operation.options, filter: whole(operation) })
+        : store.aggregate(name, pipeline(operation), operation.options)
   }
+  return { runner, whole, pipeline }
 }
 
 /** The filters with which a pipeline begins select documents; all other stages compute with what is stored. */

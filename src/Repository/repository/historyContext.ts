@@ -2,6 +2,7 @@
  * What the operations of a history writer share: revisions, history entries, and transactions.
  */
 import * as Effect from "effect/Effect"
+import { formField } from "../../Model/introspection.ts"
 import type { ModelCollection } from "../collection/modelCollection.ts"
 import type { Document, DocumentStore, Update } from "../DocumentStore.ts"
 import { QueryRejected, type ReadError, type StoreError } from "../RepositoryError.ts"
@@ -18,6 +19,8 @@ export interface HistoryContext {
   /** The collection without the row filters of callers: the states of written documents are recorded whoever wrote them. */
   readonly all: ModelCollection
   readonly store: DocumentStore["Service"]
+  /** The number that each recorded document carries; `undefined` for a model without versions. */
+  readonly form: number | undefined
 }
 
 /**
@@ -51,11 +54,15 @@ export const withNextRevision = ({ revisionField }: HistoryContext, update: Upda
  * @internal
  */
 export const appendEntries = Effect.fnUntraced(function*(
-  { history, store }: HistoryContext,
+  { form, history, store }: HistoryContext,
   entries: ReadonlyArray<Document>
 ): Effect.fn.Return<void, ReadError> {
   if (entries.length === 0) return
-  const { failures: [first] } = yield* store.insertMany(history, entries)
+  const numbered = form === undefined ? entries : entries.map((entry) => ({
+    ...entry,
+    document: { [formField]: form, ...Object(entry["document"]) }
+  }))
+  const { failures: [first] } = yield* store.insertMany(history, numbered)
   if (first !== undefined) return yield* new QueryRejected({ operation: "history", detail: first.error.message })
 })
 

@@ -25,16 +25,21 @@ export const makeHistoryReads = <M extends Model.Any>(
   model: M,
   documents: ModelCollection,
   store: DocumentStore["Service"],
-  { fromDocument }: DocumentCodec<M["Type"]>
+  { fromDocument }: DocumentCodec<M["Type"]>,
+  lift: (document: Document) => Document
 ): Histories<M> => {
   const collection = model.modelName
   const history = historyOf(collection)
   const storedId = storedIdOf(model)
   const instanceId = instanceIdOf(model)
 
+  // Only the history writer inserts entries, and each has a document.
+  const documentIn = (entry: Document): Document => lift(entry["document"] as Document)
+
   const revisionOf = (entry: Document): Revision<M> => {
     // Only the history writer inserts entries.
-    const { at, by, change, document, document_id, revision } = entry as unknown as HistoryEntry
+    const { at, by, change, document_id, revision } = entry as unknown as HistoryEntry
+    const document = documentIn(entry)
     return {
       // The schema of the identifier decodes to the identifier's type.
       id: instanceId(document_id) as Model.Id<M>,
@@ -126,11 +131,7 @@ interface HistoryEntry {
   readonly change: Change
   readonly at: Date
   readonly by: string | undefined
-  readonly document: Document
 }
-
-// Only the history writer inserts entries, and each has a document.
-const documentIn = (entry: Document): Document => entry["document"] as Document
 
 const latestFirst = (id: unknown, conditions: Document): FindOptions => ({
   filter: { document_id: id, ...conditions },

@@ -34,9 +34,9 @@ import type { ModelWriter } from "./modelWriter.ts"
 export const makeHistoryWriter = (
   name: string,
   revisionField: string,
-  { all, collection, store }: Pick<HistoryContext, "all" | "collection" | "store">
+  { all, collection, form, store }: Pick<HistoryContext, "all" | "collection" | "form" | "store">
 ): ModelWriter => {
-  const context: HistoryContext = { history: historyOf(name), revisionField, collection, all, store }
+  const context: HistoryContext = { history: historyOf(name), revisionField, collection, all, store, form }
   return {
     insert: (document) => atomically(context, (changeContext) => insertOne(context, document, changeContext)),
     insertMany: (documents, options) => insertMany(context, documents, options?.ordered ?? true),

@@ -1,0 +1,269 @@
+/**
+ * The forms in which the documents of a model are stored, and their upgrade to the newest one while the service runs.
+ *
+ * @since 0.1.0
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import { aheadField, type FieldProblem, formField } from "../Model/introspection.ts"
+import type * as Model from "../Model/Model.ts"
+import { Problem } from "../Model/ModelError.ts"
+import { documentCodec } from "./collection/documentCodec.ts"
+import { unchangedSince } from "./collection/documentFields.ts"
+import { unreadableProblems } from "./collection/unreadable.ts"
+import { type Document, DocumentStore, type Filter } from "./DocumentStore.ts"
+import { formOf, type Forms, formsOf } from "./forms/forms.ts"
+import { raiseMark, readMark, refreshAfter } from "./forms/marks.ts"
+import { textOfId } from "./query/storedIdentifier.ts"
+import { indexesOf } from "./repository/modelIndexes.ts"
+import type { ReadError, StoreError } from "./RepositoryError.ts"
+
+/**
+ * The forms of a model's stored documents.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface StoredForms {
+  readonly model: string
+  readonly collection: string
+  /** The number of the newest form; 1 for a model without versions. */
+  readonly newest: number
+  /** The form in which documents are written now. It is the newest one once {@link finish} has said so. */
+  readonly written: number
+  /** Whether no document is stored in an earlier form, and none will be: every query is the store's own. */
+  readonly isComplete: boolean
+  /** How many documents are stored in each form, the earliest first. Forms without documents are left out. */
+  readonly stored: ReadonlyArray<{ readonly form: number; readonly documents: number }>
+}
+
+/**
+ * A stored document that does not fit its model. No value is shown.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Misfit {
+  readonly model: string
+  readonly id: string
+  /** The number of the form in which it is stored. */
+  readonly form: number
+  readonly problems: ReadonlyArray<Problem>
+}
+
+/**
+ * How far an upgrade has come.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Progress {
+  /** The documents that were looked at, of those that were stored in an earlier form. */
+  readonly examined: number
+  readonly upgraded: number
+  /** Those that have no way up, at most a thousand of them. They stay as they are. */
+  readonly misfits: ReadonlyArray<Misfit>
+}
+
+/**
+ * Counts the stored documents of each form.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const storedForms: (model: Model.Any) => Effect.Effect<StoredForms, ReadError, DocumentStore> = Effect.fn(
+  "Upgrade.storedForms"
+)(function*(model) {
+  const store = yield* DocumentStore
+  const forms = formsOf(model)
+  const collection = model.modelName
+  const mark = yield* readMark(store, collection)
+  const counts = forms.newest === 1
+    ? [{ _id: 1, documents: yield* store.count(collection, {}) }]
+    : yield* Stream.runCollect(
+      store.aggregate(collection, [{ $group: { _id: { $ifNull: [`$${formField}`, 1] }, documents: { $sum: 1 } } }])
+    )
+  return {
+    model: model.modelName,
+    collection,
+    newest: forms.newest,
+    written: writtenForm(forms, mark.understood),
+    isComplete: mark.complete >= forms.newest,
+    stored: counts
+      .map((count) => ({ form: Number(count["_id"]), documents: Number(count["documents"]) }))
+      .filter(({ documents }) => documents > 0)
+      .toSorted((one, other) => one.form - other.form)
+  }
+})
+
+/**
+ * The stored documents that do not fit the model, of all, or of `limit` that are looked at.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const misfits = (
+  model: Model.Any,
+  options: { readonly limit?: number | undefined } = {}
+): Stream.Stream<Misfit, ReadError, DocumentStore> => {
+  const { fromDocument } = documentCodec(model)
+  const { lift } = formsOf(model)
+  return Stream.unwrap(
+    Effect.map(DocumentStore, (store) =>
+      store.stream(model.modelName, { limit: options.limit }).pipe(
+        Stream.mapEffect((stored) =>
+          Effect.match(fromDocument(lift(stored)), {
+            onSuccess: () => [],
+            onFailure: ({ problems }) => [misfitOf(model, stored, problems)]
+          })
+        ),
+        Stream.flatMap(Stream.fromIterable)
+      ))
+  )
+}
+
+/**
+ * Says that every process understands the newest form, so that all of them write it from now on. Returns when each has learned
+ * it. Say it when no process of an earlier version runs any more; it can't be taken back.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const finish: (model: Model.Any) => Effect.Effect<void, StoreError, DocumentStore> = Effect.fn("Upgrade.finish")(
+  function*(model) {
+    const store = yield* DocumentStore
+    const { newest } = formsOf(model)
+    const { understood } = yield* readMark(store, model.modelName)
+    if (understood >= newest) return
+    yield* raiseMark(store, model.modelName, { understood: newest })
+    // A write that has begun before then is given as long again.
+    yield* Effect.sleep(Duration.times(refreshAfter, 2))
+  }
+)
+
+/**
+ * Rewrites the documents that are stored in an earlier form in the one that is written now, while the service runs. Each is
+ * replaced while it is as it was read, so no write is lost. Stopped and run again, it goes on where it was. Emits its progress
+ * after each batch.
+ *
+ * After {@link finish} this is the newest form. When no earlier one is left, it installs the unique indexes that had to wait for
+ * it, and queries of changed fields are the store's own from then on. It fails with `DuplicateKey` if documents have the same
+ * unique value.
+ *
+ * **Example** (Every document in the newest form)
+ *
+ * ```ts
+ * import { Effect, Schema, Stream } from "effect"
+ * import { EmbeddedStore, Model, Upgrade } from "appkernel"
+ *
+ * class Person extends Model.Class<Person>()("Person", { id: Model.id(), fullName: Schema.String }, {
+ *   versions: [Model.was.renamed("name", "fullName")]
+ * }) {}
+ *
+ * export const upgraded = Effect.gen(function*() {
+ *   yield* Upgrade.finish(Person)
+ *   yield* Stream.runDrain(Upgrade.upgrade(Person))
+ *   return (yield* Upgrade.storedForms(Person)).isComplete
+ * }).pipe(Effect.provide(EmbeddedStore.layerMemory))
+ * ```
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const upgrade = (
+  model: Model.Any,
+  options: {
+    /** The number of documents in a batch. Defaults to 500. */
+    readonly batch?: number | undefined
+    /** The most documents in a second. Defaults to no limit. */
+    readonly perSecond?: number | undefined
+  } = {}
+): Stream.Stream<Progress, StoreError, DocumentStore> =>
+  Stream.unwrap(Effect.gen(function*() {
+    const store = yield* DocumentStore
+    const forms = formsOf(model)
+    const { batch = 500, perSecond } = options
+    const { complete, understood } = yield* readMark(store, model.modelName)
+    const target = writtenForm(forms, understood)
+    if (complete >= forms.newest || target === 1) return Stream.empty
+    let progress: Progress = { examined: 0, upgraded: 0, misfits: [] }
+    const pending = pendingFor(forms, target)
+    const pass = store.stream(model.modelName, { filter: pending }).pipe(
+      Stream.grouped(batch),
+      Stream.mapEffect(Effect.fnUntraced(function*(documents) {
+        const results = yield* Effect.forEach(documents, (stored) => rewrite(store, forms, stored, target), {
+          concurrency: 32
+        })
+        const found = results.flatMap((result) => Option.toArray(result))
+        progress = {
+          examined: progress.examined + documents.length,
+          upgraded: progress.upgraded + documents.length - found.length,
+          misfits: [...progress.misfits, ...found].slice(0, maxMisfits)
+        }
+        if (perSecond !== undefined) yield* Effect.sleep(Duration.seconds(documents.length / perSecond))
+        return progress
+      }))
+    )
+    const end = Stream.fromEffectDrain(Effect.gen(function*() {
+      if (understood < forms.newest || (yield* store.count(model.modelName, pending)) > 0) return
+      yield* store.createIndexes(model.modelName, indexesOf(model))
+      yield* raiseMark(store, model.modelName, { complete: forms.newest })
+    }))
+    return Stream.concat(pass, end)
+  }))
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const maxMisfits = 1000
+
+function writtenForm({ lowest, newest }: Forms, understood: number): number {
+  return Math.max(lowest, Math.min(understood, newest))
+}
+
+/** The documents that are stored in a form before this one, or keep something for later ones. */
+function pendingFor({ newest }: Forms, target: number): Filter {
+  const earlier = { [formField]: { $not: { $gte: target } } }
+  return target === newest ? { $or: [earlier, { [aheadField]: { $ne: null } }] } : earlier
+}
+
+function misfitOf(model: Model.Any, stored: Document, problems: ReadonlyArray<FieldProblem>): Misfit {
+  return {
+    model: model.modelName,
+    id: textOfId(stored["_id"]),
+    form: formOf(stored),
+    problems: problems.map((problem) => new Problem(problem))
+  }
+}
+
+/** Rewrites a document; the misfit if it has no way up. */
+function rewrite(
+  store: DocumentStore["Service"],
+  forms: Forms,
+  stored: Document,
+  target: number
+): Effect.Effect<Option.Option<Misfit>, StoreError> {
+  const { fields, lift, lower, model } = forms
+  const lifted = lift(stored)
+  const problems = unreadableProblems(lifted)
+  if (problems !== undefined) return Effect.succeedSome(misfitOf(model, stored, problems))
+  const next = lower(lifted, target)
+  if (Result.isFailure(next)) {
+    const problem = { field: formField, validator: "Form", message: next.failure }
+    return Effect.succeedSome(misfitOf(model, stored, [problem]))
+  }
+  const isAsRead = { ...unchangedSince(stored, fields), _id: stored["_id"] }
+  return Effect.flatMap(store.replaceOne(model.modelName, isAsRead, next.success), ({ matchedCount }) => {
+    if (matchedCount > 0) return Effect.succeedNone
+    const pending = { filter: pendingFor(forms, target) }
+    return Effect.flatMap(
+      store.findById(model.modelName, stored["_id"], pending),
+      // Another write came first: it has removed or upgraded the document, or it is read again.
+      (now) => now === undefined ? Effect.succeedNone : rewrite(store, forms, now, target)
+    )
+  })
+}

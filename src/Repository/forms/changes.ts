@@ -1,0 +1,75 @@
+/**
+ * What the earlier forms of documents mean for queries.
+ */
+import { aheadField, formField } from "../../Model/introspection.ts"
+import { isArray, isDocument } from "../bson/value.ts"
+import { fieldsOfFilter } from "../collection/documentFields.ts"
+import { unreadableField } from "../collection/unreadable.ts"
+import type { Document, Filter, IndexDescription } from "../DocumentStore.ts"
+import type { Forms } from "./forms.ts"
+import type { State } from "./marks.ts"
+
+/**
+ * What differs between the forms that may be stored.
+ *
+ * @internal
+ */
+export interface Changes extends State {
+  /** Whether fields, or paths in them, may differ. */
+  readonly concern: (paths: Iterable<string>) => boolean
+  /** Whether a filter depends on fields that may differ. */
+  readonly concernFilter: (filter: Filter) => boolean
+  /**
+   * A filter of the store for all documents that may match, and the stages that test them. It is no search in an index for a
+   * changed field: a document that is upgraded meanwhile would be missed between two of them.
+   */
+  readonly searchFor: (filter: Filter) => { readonly stored: Filter; readonly stages: ReadonlyArray<Document> }
+}
+
+/** @internal */
+export const changesOf = (forms: Forms, indexes: ReadonlyArray<IndexDescription>): (state: State) => Changes => {
+  const textFields = indexes.flatMap(({ key }) =>
+    Object.entries(key).flatMap(([path, kind]) => kind === "text" ? [path] : [])
+  )
+  const make = (state: State): Changes => {
+    const changed = forms.changedSince(state.earliest)
+    const concern = (paths: Iterable<string>) => {
+      for (const path of paths) if (changed.has(path.split(".", 1)[0] ?? path)) return true
+      return false
+    }
+    const concernFilter = ({ $text, ...filter }: Filter): boolean => {
+      if (changed.size === 0) return false
+      const fields = fieldsOfFilter(filter)
+      return fields === undefined || concern(fields) || $text !== undefined && concern(textFields)
+    }
+    return {
+      ...state,
+      concern,
+      concernFilter,
+      searchFor: (filter) => {
+        if (!concernFilter(filter)) return { stored: filter, stages: [] }
+        const conditions = Object.entries(filter).flatMap(([key, operand]) =>
+          key === "$and" && isArray(operand) ? operand.filter(isDocument) : [{ [key]: operand }]
+        )
+        const [different, same] = partition(conditions, concernFilter)
+        // Documents of the newest form are tested by the store as well.
+        const isTested = { [formField]: forms.newest, [aheadField]: null, $nor: [{ $and: different }] }
+        return {
+          stored: { $and: [...same, { $nor: [isTested] }] },
+          stages: [{ $match: { $or: [{ $and: different }, { [unreadableField]: true }] } }]
+        }
+      }
+    }
+  }
+  const known = new WeakMap<State, Changes>()
+  return (state) => {
+    const changes = known.get(state) ?? make(state)
+    known.set(state, changes)
+    return changes
+  }
+}
+
+// internal
+
+const partition = <A>(items: ReadonlyArray<A>, test: (item: A) => boolean) =>
+  [items.filter(test), items.filter((item) => !test(item))] as const

@@ -1,0 +1,102 @@
+/**
+ * Evaluates pipelines in the process, on documents that are read from the store and brought into another form.
+ */
+import * as Arr from "effect/Array"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Pull from "effect/Pull"
+import * as Random from "effect/Random"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import { beginStep } from "../../internal/stepBudget.ts"
+import { normalise } from "../bson/normalise.ts"
+import { plainValue } from "../bson/plainDocument.ts"
+import { isArray } from "../bson/value.ts"
+import type { Collation, Document } from "../DocumentStore.ts"
+import { parsePipeline } from "../mql/aggregation/pipeline.ts"
+import type { BatchIterator } from "../mql/execution/batchIterator.ts"
+import { type Problem, rejected, toError } from "../mql/limits/queryProblem.ts"
+import { makeMemory } from "../mql/limits/sizeLimits.ts"
+import { parseCollation } from "../mql/text/collation.ts"
+import type { ReadError } from "../RepositoryError.ts"
+
+/**
+ * The results of a pipeline on these documents. A stage that reads or writes other collections is rejected for the reason.
+ *
+ * @internal
+ */
+export const evaluated = (
+  operation: string,
+  source: Stream.Stream<Document, ReadError>,
+  pipeline: ReadonlyArray<Document>,
+  { collation, reason }: { readonly collation?: Collation | undefined; readonly reason: string }
+): Stream.Stream<Document, ReadError> =>
+  Stream.unwrap(
+    Effect.withFiber((fiber) => {
+      const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+      const random = fiber.getRef(Random.Random)
+      const transform = Result.flatMap(
+        Result.mapError(normalise({ pipeline }, true), rejected),
+        ({ pipeline: stages }) =>
+          Result.flatMap(parseCollation(collation), (collator) =>
+            parsePipeline(isArray(stages) ? stages : [], {
+              now,
+              collator,
+              random: () => random.nextDoubleUnsafe(),
+              memory: makeMemory(),
+              find: () => Result.fail(rejected(reason))
+            }))
+      )
+      return Effect.succeed(
+        Result.match(transform, {
+          onFailure: (problem) => Stream.fail(toError(problem, operation)),
+          onSuccess: (transform) => transformed(operation, source, transform)
+        })
+      )
+    })
+  )
+
+// internal
+
+const transformed = (
+  operation: string,
+  source: Stream.Stream<Document, ReadError>,
+  transform: (source: BatchIterator) => BatchIterator
+): Stream.Stream<Document, ReadError> =>
+  Stream.transformPull(source, (pull) =>
+    Effect.sync(() => {
+      let waiting: ReadonlyArray<Document> | undefined
+      let isEnded = false
+      const next = transform(() => {
+        const items = waiting
+        waiting = undefined
+        // Without items, the step is empty, and more are read before the next one.
+        return items !== undefined ? Result.succeed(items) : isEnded ? endedStep : emptyStep
+      })
+      const read = Effect.matchCauseEffect(pull, {
+        onSuccess: (items) =>
+          Effect.sync(() => {
+            waiting = items
+          }),
+        onFailure: (cause) =>
+          Pull.isDoneCause(cause)
+            ? Effect.sync(() => {
+              isEnded = true
+            })
+            : Effect.failCause(cause)
+      })
+      const step: Effect.Effect<Arr.NonEmptyReadonlyArray<Document>, ReadError | Cause.Done> = Effect.suspend(() => {
+        beginStep()
+        const items = next()
+        if (Result.isFailure(items)) return Effect.fail(toError(items.failure, operation))
+        if (items.success === undefined) return Cause.done()
+        const found = plainValue(items.success)
+        if (Arr.isReadonlyArrayNonEmpty(found)) return Effect.succeed(found)
+        return Effect.andThen(waiting === undefined && !isEnded ? read : Effect.yieldNow, step)
+      })
+      return step
+    }))
+
+const emptyStep: Result.Result<ReadonlyArray<Document>, Problem> = Result.succeed([])
+const endedStep: Result.Result<undefined, Problem> = Result.succeed(undefined)

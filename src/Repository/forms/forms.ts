@@ -1,0 +1,294 @@
+/**
+ * The forms of a model with `versions`, and the ways of a stored document from one to another.
+ *
+ * A document carries the number of its form; one without a number has form 1, as have all that were written before the model
+ * had versions. A document that is stored in an earlier form than it was written in keeps what that form can't hold, for each
+ * step, and it counts as long as the earlier form's own fields still are what the way down makes of it. So a value goes down
+ * and comes up again unchanged, and what an older process has written since is not lost either.
+ */
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import {
+  aheadField,
+  type FieldProblem,
+  formField,
+  memoizeByModel,
+  type ModelLike,
+  modelTypeId,
+  recordDecoder,
+  type Step,
+  type Versions,
+  versionsTypeId
+} from "../../Model/introspection.ts"
+import * as Model from "../../Model/Model.ts"
+import { normalise } from "../bson/normalise.ts"
+import { plainValue } from "../bson/plainDocument.ts"
+import { isDocument } from "../bson/value.ts"
+import { unreadable } from "../collection/unreadable.ts"
+import type { Document } from "../DocumentStore.ts"
+import { encoderOf, isStoredIdentically } from "../query/bsonForm.ts"
+
+/** @internal */
+export interface Forms {
+  readonly model: ModelLike
+  /** The number of the newest form. The oldest one has number 1. */
+  readonly newest: number
+  /** The earliest form in which a document of the newest one can be stored. */
+  readonly lowest: number
+  /** The model as it was in a form. */
+  readonly modelOf: (form: number) => ModelLike
+  /** The stored fields whose values may differ between this form, those after it, and the newest one. */
+  readonly changedSince: (form: number) => ReadonlySet<string>
+  /** Every field that a stored document of any form may have. */
+  readonly fields: ReadonlyArray<string>
+  /** The stored document in the newest form; an unreadable one if it fits no form. The same one for the same document. */
+  readonly lift: (document: Document) => Document
+  /** Whether a stored document is in the newest form, or can be brought into it. */
+  readonly isLiftable: (document: Document) => boolean
+  /** A document of the newest form as it is stored in an earlier one, or why it can't be. */
+  readonly lower: (document: Document, form: number) => Result.Result<Document, string>
+  /** The same, without what the earlier form keeps for the next ones: the document as those see it who know that form only. */
+  readonly view: (document: Document, form: number) => Result.Result<Document, string>
+}
+
+/**
+ * The number of the form in which a document is stored.
+ *
+ * @internal
+ */
+export const formOf = (document: Document): number => {
+  const form = document[formField]
+  return typeof form === "number" ? form : 1
+}
+
+/**
+ * The forms of a model; only itself for a model without versions.
+ *
+ * @internal
+ */
+export const formsOf: (model: ModelLike) => Forms = memoizeByModel((model) => {
+  const { fields, steps } = versionsIn(model)
+  const compiled = steps.map((step, i) => compileStep(step, steps[i + 1]?.fields ?? fields))
+  const newest = steps.length + 1
+  const lowest = 1 + steps.findLastIndex((step) => step.down === undefined) + 1
+  const models = new Map<number, ModelLike>([[newest, model]])
+  const modelOf = (form: number): ModelLike => {
+    const known = models.get(form) ?? earlierModel(model, steps, form)
+    models.set(form, known)
+    return known
+  }
+  const changed = steps.map((_, i) =>
+    new Set([...steps.slice(i).flatMap(({ after, before }) => [...before, ...after]), aheadField])
+  )
+  const none: ReadonlySet<string> = new Set()
+
+  const lifted = (document: Document): Result.Result<Document, ReadonlyArray<FieldProblem>> => {
+    const form = formOf(document)
+    if (form > newest) {
+      return Result.fail([problem(`is ${form}, which this process does not know: it knows forms up to ${newest}`)])
+    }
+    const ahead = document[aheadField]
+    const kept = isDocument(ahead) ? ahead : {}
+    let { [aheadField]: _, ...current } = document
+    for (let i = form - 1; i < compiled.length; i++) {
+      const next = compiled[i]!.up(current, kept[String(i + 1)])
+      if (Result.isFailure(next)) {
+        return Result.fail([problem(`is ${form}, and can't be brought to ${i + 2}`), ...next.failure])
+      }
+      current = next.success
+    }
+    return Result.succeed({ ...current, [formField]: newest })
+  }
+  const known = new WeakMap<Document, Document>()
+  const lower: Forms["lower"] = (document, form) => {
+    const kept: { [step: string]: unknown } = {}
+    let { [aheadField]: _, ...current } = document
+    for (let i = newest - 2; i >= form - 1; i--) {
+      const step = compiled[i]!
+      const earlier = step.down(current)
+      if (Result.isFailure(earlier)) return Result.fail(earlier.failure)
+      if (earlier.success.kept !== undefined) kept[String(i + 1)] = earlier.success.kept
+      current = earlier.success.document
+    }
+    const { [formField]: __, ...fields } = current
+    return Result.succeed({
+      ...fields,
+      // Those who know form 1 only don't know the number.
+      ...(form === 1 ? {} : { [formField]: form }),
+      ...(Object.keys(kept).length === 0 ? {} : { [aheadField]: kept })
+    })
+  }
+  return {
+    model,
+    newest,
+    lowest,
+    modelOf,
+    changedSince: (form) => changed[form - 1] ?? none,
+    fields: [
+      ...new Set([
+        ...steps.flatMap(({ before }) => before),
+        ...Object.keys(model.store.fields).filter((key) => model[modelTypeId][key]?.managed !== "id"),
+        formField,
+        aheadField
+      ])
+    ],
+    lift: (document) => {
+      if (document[formField] === newest && document[aheadField] === undefined) return document
+      const made = known.get(document) ??
+        Result.getOrElse(lifted(document), (problems) => unreadable(model, document, problems))
+      known.set(document, made)
+      return made
+    },
+    isLiftable: (document) => Result.isSuccess(lifted(document)),
+    lower,
+    view: (document, form) => Result.map(lower(document, form), (lowered) => without(lowered, [aheadField, formField]))
+  }
+})
+
+// internal
+
+const problem = (message: string): FieldProblem => ({ field: formField, validator: "Form", message })
+
+const versionsIn = (model: ModelLike): Versions =>
+  // Only `Model.Class` sets this property.
+  (Reflect.get(model, versionsTypeId) ?? { fields: {}, steps: [] }) as Versions
+
+/**
+ * The model as it was in an earlier form. A field is omitted if what it is made of is omitted in the next form: a caller of an
+ * earlier form sees no more than one of the newest.
+ */
+const earlierModel = (model: ModelLike, steps: ReadonlyArray<Step>, form: number): ModelLike => {
+  const omitted = new Set(Object.keys(model[modelTypeId]).filter((key) => model[modelTypeId][key]?.omitted === true))
+  for (const { after, before } of steps.slice(form - 1).toReversed()) {
+    if (after.some((key) => omitted.has(key))) { for (const key of before) omitted.add(key) }
+  }
+  const fields = Object.entries(steps[form - 1]!.fields).map(([key, field]) => [
+    key,
+    omitted.has(key) ? Model.omitted(field as never) : field
+  ])
+  return modelWith(model.modelName, Object.fromEntries(fields))
+}
+
+interface CompiledStep {
+  readonly up: (document: Document, kept: unknown) => Result.Result<Document, ReadonlyArray<FieldProblem>>
+  readonly down: (
+    document: Document
+  ) => Result.Result<{ readonly document: Document; readonly kept: Document | undefined }, string>
+}
+
+const compileStep = (step: Step, fieldsAfter: Versions["fields"]): CompiledStep => {
+  const { down, kind, up } = step
+  if (kind === "stored" || up === undefined) return movingStep(step)
+  const [readBefore, writeBefore] = [lazyCodec(step.fields, step.takes.up), lazyCodec(step.fields, step.before)]
+  const [readAfter, writeAfter] = [lazyCodec(fieldsAfter, step.takes.down), lazyCodec(fieldsAfter, step.after)]
+  /** The earlier form's own fields. */
+  const madeDown = (document: Document): Result.Result<Document, string> => {
+    if (down === undefined) return Result.fail(noWayDown)
+    return Result.flatMap(
+      Result.mapError(readAfter().decode(document), textOf),
+      (values) => Result.try({ try: () => writeBefore().encode(down(values)), catch: () => failedDown(step) })
+    )
+  }
+  const madeUp = (document: Document): Result.Result<Document, ReadonlyArray<FieldProblem>> =>
+    Result.flatMap(readBefore().decode(document), (values) =>
+      Result.try({
+        try: () => asRead(writeAfter().encode(up(values))),
+        catch: () => [{ field: step.before.join(", "), validator: "Form", message: "has no way up" }]
+      }))
+  return {
+    up: (document, kept) => {
+      const carried = without(document, step.before)
+      if (isDocument(kept)) {
+        const whole = { ...carried, ...kept }
+        const isCurrent = Result.match(madeDown(whole), {
+          onFailure: () => false,
+          onSuccess: (made) => {
+            const earlier = { ...shared(whole, step), ...made }
+            return step.before.every((field) => isStoredIdentically(document[field], earlier[field]))
+          }
+        })
+        if (isCurrent) return Result.succeed(whole)
+      }
+      return Result.map(madeUp(document), (made) => ({ ...carried, ...shared(document, step), ...made }))
+    },
+    down: (document) =>
+      Result.map(madeDown(document), (made) => ({
+        document: { ...without(document, step.after), ...shared(document, step), ...made },
+        kept: picked(document, step.after)
+      }))
+  }
+}
+
+const move = (document: Document, from: string | undefined, to: string | undefined): Document => {
+  if (from === undefined || to === undefined || !Object.hasOwn(document, from)) return document
+  const { [from]: value, ...others } = document
+  return { ...others, [to]: value }
+}
+
+/** A step that changes at most the name of a field. */
+const movingStep = ({ after: [after], before: [before], down }: Step): CompiledStep => {
+  return {
+    up: (document) => Result.succeed(move(document, before, after)),
+    down: (document) =>
+      down === undefined ? Result.fail(noWayDown) : Result.succeed({
+        document: move(document, after, before),
+        kept: undefined
+      })
+  }
+}
+
+const noWayDown = "there is no way down to the earlier form"
+
+const failedDown = ({ after }: Step): string => `the way down of ${after.join(", ")} to the earlier form fails`
+
+const textOf = (problems: ReadonlyArray<FieldProblem>): string =>
+  problems.map(({ field, message }) => `${field} ${message}`).join("; ")
+
+/** The values of fields that both forms have. A way gives those that it changes. */
+const shared = (document: Document, { after, before }: Step): Document =>
+  picked(document, before.filter((field) => after.includes(field)))
+
+const picked = (document: Document, fields: ReadonlyArray<string>): Document =>
+  Object.fromEntries(fields.flatMap((field) => Object.hasOwn(document, field) ? [[field, document[field]]] : []))
+
+const without = (document: Document, fields: ReadonlyArray<string>): Document =>
+  Object.fromEntries(Object.entries(document).filter(([field]) => !fields.includes(field)))
+
+/** The values as the store would return them. May throw. */
+const asRead = (document: Document): Document => plainValue(Result.getOrThrow(normalise(document)))
+
+interface PartCodec {
+  readonly decode: (document: Document) => Result.Result<object, ReadonlyArray<FieldProblem>>
+  /** Encodes the values that are given. May throw. */
+  readonly encode: (values: unknown) => Document
+}
+
+/** A codec of some of a form's fields, made when it is first used. */
+const lazyCodec = (fields: Versions["fields"], names: ReadonlyArray<string>): () => PartCodec => {
+  let known: PartCodec | undefined
+  return () => known ??= partCodec(fields, names)
+}
+
+const partCodec = (fields: Versions["fields"], names: ReadonlyArray<string>): PartCodec => {
+  const part = modelWith("Part", picked(fields, names))
+  const decode = recordDecoder(part)
+  const encode = encoderOf(part, "_id")
+  const stored = names.map((name) => part[modelTypeId][name]?.managed === "id" ? "_id" : name)
+  return {
+    decode: (document): Result.Result<object, ReadonlyArray<FieldProblem>> => {
+      const decoded: unknown = decode(picked(document, stored))
+      if (!Exit.isExit(decoded)) return Result.fail([problem("can't be decoded at once")])
+      // An instance is an object of its fields.
+      if (Exit.isSuccess(decoded)) return Result.succeed({ ...decoded.value as object })
+      const problems = Option.getOrUndefined(Exit.findErrorOption(decoded))
+      // The decoder fails with problems.
+      return Result.fail((problems ?? [problem("can't be decoded")]) as ReadonlyArray<FieldProblem>)
+    },
+    encode: (values) => picked(encode(values), stored)
+  }
+}
+
+const modelWith = (name: string, fields: { readonly [key: string]: unknown }): Model.Any =>
+  // The fields were declared as those of a model.
+  Model.Class<unknown>()(name, fields as Model.Model.Fields)

@@ -1,0 +1,71 @@
+/**
+ * Searches documents in the process, in the newest form of their model.
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { ModelLike } from "../../Model/introspection.ts"
+import type { Document, DocumentStore, Filter, FindOptions } from "../DocumentStore.ts"
+import type { ReadError } from "../RepositoryError.ts"
+import type { Changes } from "./changes.ts"
+import { evaluated } from "./evaluate.ts"
+
+/**
+ * `lift` brings a stored document into the newest form.
+ *
+ * @internal
+ */
+export const makeSearch = (
+  model: ModelLike,
+  store: DocumentStore["Service"],
+  lift: (document: Document) => Document
+) => {
+  const name = model.modelName
+
+  /** Documents that may match, in the order of the sort if it is the store's. */
+  const candidates = (changes: Changes, filter: Filter, options: Omit<FindOptions, "filter"> = {}) =>
+    Stream.map(store.stream(name, { ...options, filter: changes.searchFor(filter).stored }), lift)
+
+  const search = (
+    operation: string,
+    changes: Changes,
+    filter: Filter,
+    { limit, projection, skip, sort, ...options }: Omit<FindOptions, "filter">
+  ): Stream.Stream<Document, ReadError> => {
+    const isSort = changes.concern(Object.keys(sort ?? {}))
+    const source = candidates(changes, filter, { ...options, sort: isSort ? undefined : sort })
+    const stages = [
+      ...changes.searchFor(filter).stages,
+      ...(isSort ? [{ $sort: sort }] : []),
+      ...(skip === undefined || skip === 0 ? [] : [{ $skip: skip }]),
+      ...(limit === undefined ? [] : [{ $limit: limit }]),
+      ...(projection === undefined ? [] : [{ $project: projection }])
+    ]
+    return limit === 0
+      ? Stream.empty
+      : evaluated(operation, source, stages, { collation: options.collation, reason: notYet(model, "") })
+  }
+
+  const countIn = (changes: Changes, filter: Filter, options: Omit<FindOptions, "filter">) =>
+    Effect.map(
+      Stream.runCollect(
+        evaluated(
+          "count",
+          candidates(changes, filter, { timeLimit: options.timeLimit, collation: options.collation }),
+          [...changes.searchFor(filter).stages, { $count: "count" }],
+          { collation: options.collation, reason: "" }
+        )
+      ),
+      ([result]) => Number(result?.["count"] ?? 0)
+    )
+
+  return { candidates, search, countIn }
+}
+
+/**
+ * Why an operation is refused, in a sentence that says what to do.
+ *
+ * @internal
+ */
+export const notYet = ({ modelName }: ModelLike, detail: string): string =>
+  `${detail === "" ? "it can't be done" : detail} while ${modelName} is stored in earlier forms: ` +
+  "run `appkernel upgrade --finish` once no process needs them"

@@ -1,0 +1,218 @@
+/**
+ * Models that change while their documents stay: two versions of a model, each with its own repository on one store.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { DocumentStore, Model, Repository, Upgrade } from "../../../src/index.ts"
+import { RetryClock } from "../../../src/Repository/store/retryOnConflict.ts"
+
+/** The model in its first year. */
+class Before extends Model.Class<Before>()("Person", {
+  id: Model.id(),
+  name: Schema.String,
+  age: Schema.String,
+  mail: Schema.String.pipe(Model.optional),
+  city: Schema.String
+}) {}
+
+const splitName = (name: string) => {
+  const at = name.lastIndexOf(" ")
+  return { first: name.slice(0, Math.max(at, 0)), last: name.slice(at + 1) }
+}
+
+/** The same model in its second year: a name was split, an age retyped, a mail renamed, a field added. */
+class After extends Model.Class<After>()("Person", {
+  id: Model.id(),
+  first: Schema.String,
+  last: Schema.String,
+  age: Schema.Int,
+  email: Schema.String.pipe(Model.optional),
+  city: Schema.String,
+  tags: Schema.Array(Schema.String).pipe(Model.withDefault(() => ["new"]))
+}, {
+  versions: [
+    Model.was.replaced(["first", "last"], { name: Schema.String }, {
+      up: ({ name }) => splitName(name),
+      down: ({ first, last }: { readonly first: string; readonly last: string }) => ({
+        name: `${first} ${last}`.trim()
+      })
+    }),
+    Model.was.retyped("age", Schema.String, { up: Number, down: String }),
+    Model.was.renamed("mail", "email"),
+    Model.was.added("tags")
+  ]
+}) {}
+
+const seed = Effect.gen(function*() {
+  const before = yield* Repository.make(Before)
+  yield* before.bulkInsert(
+    Array.from({ length: 40 }, (_, i) =>
+      new Before({
+        id: `P${String(i).padStart(2, "0")}`,
+        name: `${i % 2 === 0 ? "Ada" : "Alan"} ${["Lovelace", "Turing", "Hopper"][i % 3]}`,
+        age: String(20 + i % 7),
+        city: ["Berlin", "Paris"][i % 2]!,
+        ...(i % 4 === 0 ? { mail: `p${i}@example.com` } : {})
+      }))
+  )
+  return before
+})
+
+/** Runs an effect in which no process waits for another one to learn what is said. */
+const atOnce = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Clock.Clock, (clock) => {
+    let passed = 0
+    return Effect.provideService(effect, RetryClock, {
+      ...clock,
+      currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + (passed += 10_000)
+    })
+  })
+
+export const versionsContract = <E>(name: string, layer: Layer.Layer<DocumentStore.DocumentStore, E>): void => {
+  describe(`versions of a model / ${name}`, () => {
+    it.live("reads documents of an earlier form in the newest one, in every way of reading", () =>
+      Effect.gen(function*() {
+        const before = yield* seed
+        const after = yield* Repository.make(After)
+        const one = yield* after.findById("P04")
+        assert.deepStrictEqual({ ...one }, {
+          id: "P04",
+          first: "Ada",
+          last: "Turing",
+          age: 24,
+          email: "p4@example.com",
+          city: "Berlin",
+          tags: ["new"]
+        })
+        assert.lengthOf(yield* after.find(($) => $.first.equals("Ada")), 20)
+        assert.lengthOf(yield* after.find(($) => $.age.greaterThanOrEqualTo(25)), 10)
+        assert.strictEqual(yield* after.count(($) => $.last.equals("Hopper")), 13)
+        assert.strictEqual(yield* after.count(($) => $.tags.contains("new")), 40)
+        const sorted = yield* after.find(undefined, { sort: ["-age", "last"], page: 1, pageSize: 3 })
+        assert.deepStrictEqual(sorted.map(({ age, last }) => [age, last]), [[26, "Hopper"], [26, "Lovelace"], [
+          26,
+          "Lovelace"
+        ]])
+        const page = yield* after.findPage(($) => $.city.equals("Berlin"), { sort: "last", pageSize: 15 })
+        const rest = yield* after.findPage(($) => $.city.equals("Berlin"), {
+          sort: "last",
+          pageSize: 15,
+          cursor: Option.getOrThrow(page.next)
+        })
+        assert.lengthOf(new Set([...page.items, ...rest.items].map(({ id }) => id)), 20)
+        assert.sameMembers([...yield* after.distinct("first")], ["Ada", "Alan"])
+        assert.deepStrictEqual(
+          yield* Stream.runCollect(after.aggregate([
+            { $match: { age: { $gte: 25 } } },
+            { $group: { _id: "$first", n: { $sum: 1 } } },
+            { $sort: { _id: 1 } }
+          ])),
+          [{ _id: "Ada", n: 5 }, { _id: "Alan", n: 5 }]
+        )
+        assert.lengthOf(yield* Stream.runCollect(after.stream(($) => $.email.isMissing().not())), 10)
+        const [selected] = yield* after.find(($) => $.id.equals("P04"), { select: ["first", "city"] })
+        assert.deepStrictEqual(selected, { first: "Ada", city: "Berlin" })
+        // The older process still finds all of it.
+        assert.strictEqual(yield* before.count(($) => $.name.equals("Ada Turing")), 6)
+      }).pipe(Effect.provide(layer), Effect.scoped))
+
+    it.live("lets two versions write at once, without a lost write", () =>
+      Effect.gen(function*() {
+        const before = yield* seed
+        const after = yield* Repository.make(After)
+        // What the earlier form can't hold is kept.
+        const inserted = new After({
+          id: "N1",
+          first: "Anna Maria",
+          last: "von Berg",
+          age: 30,
+          city: "Rome",
+          tags: ["a"]
+        })
+        yield* after.insert(inserted)
+        assert.deepStrictEqual({ ...yield* after.findById("N1") }, { ...inserted })
+        assert.strictEqual((yield* before.findById("N1")).name, "Anna Maria von Berg")
+        // A write of the older process counts, and the rest is kept.
+        yield* before.patch("N1", { age: "31" })
+        assert.deepStrictEqual({ ...yield* after.findById("N1") }, { ...inserted, age: 31 })
+        yield* before.patch("N1", { name: "Bo Li" })
+        assert.deepStrictEqual({ ...yield* after.findById("N1") }, { ...inserted, age: 31, first: "Bo", last: "Li" })
+        // An update of a changed field is computed from the newest form.
+        yield* after.updateOne(($) => $.id.equals("N1"), ($) => [$.age.increment(2), $.first.set("Boris")])
+        assert.strictEqual((yield* before.findById("N1")).age, "33")
+        assert.strictEqual((yield* before.findById("N1")).name, "Boris Li")
+        // Many writers of both versions.
+        yield* Effect.all([
+          ...Array.from({ length: 8 }, () => after.updateOne(($) => $.id.equals("P01"), ($) => [$.age.increment(1)])),
+          ...Array.from({ length: 8 }, (_, i) => before.patch("P01", { city: `C${i}` }))
+        ], { concurrency: "unbounded" })
+        assert.strictEqual((yield* before.findById("P01")).age, "29")
+        const many = yield* after.updateMany(($) => $.last.equals("Turing"), ($) => [$.last.set("T.")])
+        assert.strictEqual(many.matchedCount, 13)
+        assert.strictEqual(yield* before.count(($) => $.name.equals("Ada T.")), 6)
+        assert.strictEqual(yield* after.deleteMany(($) => $.last.equals("T.")), 13)
+        assert.strictEqual(yield* before.count(), 28)
+      }).pipe(Effect.provide(layer), Effect.scoped))
+
+    it.live("upgrades documents while both versions serve, and answers as an upgraded copy would", () =>
+      atOnce(Effect.gen(function*() {
+        yield* seed
+        const after = yield* Repository.make(After)
+        const forms = yield* Upgrade.storedForms(After)
+        assert.deepStrictEqual(forms, {
+          model: "Person",
+          collection: "Person",
+          newest: 5,
+          written: 1,
+          isComplete: false,
+          stored: [{ form: 1, documents: 40 }]
+        })
+        const answers = Effect.gen(function*() {
+          return {
+            ada: yield* after.count(($) => $.first.equals("Ada")),
+            old: yield* Effect.map(
+              after.find(($) => $.age.greaterThan(24), { sort: "-age" }),
+              (all) => all.map(({ age }) => age)
+            ),
+            all: yield* Effect.map(Stream.runCollect(after.stream()), (all) => all.map((one) => ({ ...one })))
+          }
+        })
+        const first = yield* answers
+        yield* raiseUnderstood
+        const [progress, during] = yield* Effect.all([
+          Stream.runLast(Upgrade.upgrade(After, { batch: 7 })),
+          Effect.forEach(Array.from({ length: 20 }), () => answers)
+        ], { concurrency: 2 })
+        for (const answer of during) assert.deepStrictEqual(answer, first)
+        assert.strictEqual(Option.getOrThrow(progress).upgraded, 40)
+        const now = yield* Upgrade.storedForms(After)
+        assert.isTrue(now.isComplete)
+        assert.deepStrictEqual(now.stored, [{ form: 5, documents: 40 }])
+        assert.deepStrictEqual(yield* answers, first)
+        assert.deepStrictEqual(yield* (yield* Repository.make(After)).findById("P04"), yield* after.findById("P04"))
+      })).pipe(Effect.provide(layer), Effect.scoped))
+
+    it.live("names a document that has no way up, and keeps it as it is", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore.DocumentStore
+        yield* seed
+        yield* store.insertOne("Person", { _id: "bad", name: 5, age: "1", city: "Rome" })
+        const after = yield* Repository.make(After)
+        const error = yield* Effect.flip(after.findById("bad"))
+        assert.include(error.message, "_form is 1, and can't be brought to 2; name must be a text")
+        const misfits = yield* Stream.runCollect(Upgrade.misfits(After))
+        assert.deepStrictEqual(misfits.map(({ form, id }) => [id, form]), [["bad", 1]])
+        assert.strictEqual((yield* Effect.flip(after.find(($) => $.first.equals("nobody"))))._tag, "DocumentInvalid")
+      }).pipe(Effect.provide(layer), Effect.scoped))
+  })
+}
+
+const raiseUnderstood = Effect.flatMap(
+  DocumentStore.DocumentStore,
+  (store) => store.updateOne("appkernel.forms", { _id: "Person" }, { $max: { understood: 5 } }, { upsert: true })
+)
