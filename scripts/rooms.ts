@@ -141,7 +141,7 @@ export const folders: { readonly [name: string]: Folder } = {
     }
   },
   Cli: {
-    on: ["Security", "Http"],
+    on: ["Model", "Repository", "Security", "Http"],
     without: { packages: drivers, because: "Only the repository talks to a store." },
     rooms: { commands: { on: [] } }
   }

@@ -47,7 +47,8 @@ describe("The reference", () => {
         [/^a number of seconds.*$/u, "time"],
         [/^a number of requests.*$/u, "rate"],
         [/^(?:a list of|.*as a list or).*$/u, "list"],
-        [/^one of (.+), (.+)$/u, "`$1`, `$2`"],
+        [/^one of (.+)$/u, "`$1`"],
+        [/(?<=^`.*), /gu, "`, `"],
         [/^a text of at least.*$/u, "text"]
       ].reduce((text, [pattern, replacement]) => text.replace(pattern!, String(replacement)), expected)
     assert.sameDeepMembers(
@@ -88,20 +89,30 @@ describe("The reference", () => {
   })
 
   it("has the flags and arguments of every command", () => {
-    const commands = ["new", "routes", "build", "keys"]
+    const main = textOf("src/Cli/Main.ts")
+    const commands = [...main.matchAll(/^import .* from "\.\/commands\/(\w+)\.ts"$/gmu)].map(([, name = ""]) => name)
+      .filter((name) => name !== "commandFailed")
+    const shared = { engineModule: ["module"], jsonFlag: ["json"], outFlag: ["out"], checkFlag: ["check"] }
     for (const command of commands) {
       const source = textOf(`src/Cli/commands/${command}.ts`)
       const section = sectionOf("cli", `## ${command}`)
       const named = (pattern: RegExp, text: string) => [...text.matchAll(pattern)].map(([, name]) => name)
-      assert.sameMembers(named(/^\| `--([\w-]+)`/gmu, section), named(/Flag\.(?!with)\w+\("(\w+)"/gu, source), command)
-      const own = named(/Argument\.(?!with)\w+\("(\w+)"/gu, source)
-      const words = own.length > 0
-        ? own
-        : named(/Argument\.(?!with)\w+\("(\w+)"/gu, textOf("src/Cli/commands/engineModule.ts"))
-      assert.deepStrictEqual(named(/^The argument `(\w+)`/gmu, section), words, command)
+      const sharedIn = (suffix: string) =>
+        Object.entries(shared).flatMap(([name, words]) =>
+          name.endsWith(suffix) && new RegExp(`: ${name}\\b`, "u").test(source) ? words : []
+        )
+      assert.sameMembers(
+        named(/^\| `--([\w-]+)`/gmu, section),
+        [...named(/Flag\.(?!with)\w+\("([\w-]+)"/gu, source), ...sharedIn("Flag")],
+        command
+      )
+      assert.deepStrictEqual(
+        named(/^The argument `(\w+)`/gmu, section),
+        [...named(/Argument\.(?!with)\w+\("(\w+)"/gu, source), ...sharedIn("Module")],
+        command
+      )
     }
-    const [, subcommands = ""] = /withSubcommands\(\[(.+)\]\)/u.exec(textOf("src/Cli/Main.ts")) ?? []
-    assert.strictEqual(subcommands.split(", ").length, commands.length)
+    assert.strictEqual(/withSubcommands\(\[([^\]]+)\]/u.exec(main)?.[1]?.split(",").length, commands.length)
   })
 
   it("has every status with its error, and the headers that browsers may send and read", () => {

@@ -7,6 +7,7 @@ import {
   KernelClient,
   KernelEngine,
   type KernelServer,
+  type Migration,
   Model,
   Raw,
   Repository,
@@ -217,6 +218,8 @@ describe("KernelEngine", () => {
       | KernelServer.ListenFailed
       | KernelEngine.CredentialsUnprovided
       | KernelEngine.RegistrationInvalid
+      | Migration.MigrationFailed
+      | Migration.MigrationsMissing
       | KernelEngine.RouteConflict
       | Translations.TranslationsInvalid
       | RepositoryError.StoreError

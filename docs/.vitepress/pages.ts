@@ -22,7 +22,10 @@ const groups: { readonly [title: string]: ReadonlyArray<string> } = {
     "guides/transactions",
     "guides/history",
     "guides/files",
-    "guides/stores"
+    "guides/stores",
+    "guides/migrations",
+    "guides/backups",
+    "guides/moving-to-mongodb"
   ],
   "Guides: the interface": [
     "guides/actions",

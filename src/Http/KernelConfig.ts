@@ -55,6 +55,7 @@
  * | `query.max_results` | documents that an aggregation or a native query gives at most | 10,000 |
  * | `query.timeout` | time after which the store stops a query | 5 seconds |
  * | `query.skip_unreadable` | whether pages leave out documents that do not fit their model | false: such a page is a 500 |
+ * | `migrations.on_start` | what a start does while migrations have not run: it fails, waits for another process, runs them, or goes on | `refuse` |
  * | `security.private_key_path` | file of the key that tokens are signed with | none |
  * | `security.public_key_path` | file of the key that tokens are verified with | none |
  * | `security.access_token_lifetime` | time that an access token counts | 15 minutes |
@@ -331,6 +332,17 @@ export const lifetimes = (otherwise: Lifetimes): Config.Config<Lifetimes> =>
 export const cursorSecret: Config.Config<Redacted.Redacted | undefined> = configOf(
   settings.securityCursorSecret,
   undefined
+)
+
+/**
+ * `migrations.on_start`: what a start does while migrations have not run.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const migrationsOnStart: Config.Config<"refuse" | "wait" | "run" | "ignore"> = configOf(
+  settings.migrationsOnStart,
+  "refuse" as const
 )
 
 /**

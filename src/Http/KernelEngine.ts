@@ -29,6 +29,7 @@ import type * as Scope from "effect/Scope"
 import type { Described, HttpClientFactory } from "../Client/HttpClientFactory.ts"
 import type * as Model from "../Model/Model.ts"
 import { DocumentStore } from "../Repository/DocumentStore.ts"
+import type { Migration, MigrationFailed, MigrationsMissing } from "../Repository/Migration.ts"
 import type * as Repository from "../Repository/Repository.ts"
 import type { StoreError } from "../Repository/RepositoryError.ts"
 import type { Accounts } from "../Security/Accounts.ts"
@@ -128,6 +129,17 @@ export interface KernelEngine<
     Requirements | HttpRouter.Request.Without<R> | HttpRouter.Request.Only<"Requires", R>,
     Guards
   >
+  /**
+   * Names the migrations of the store, in their order. `npx appkernel migrate` runs them, and `migrations.on_start` says what
+   * a start does while some have not run; a test ignores them.
+   */
+  readonly useMigrations: (
+    migrations: ReadonlyArray<Migration>
+  ) => KernelEngine<Id, Groups, Repositories, Requirements, Guards>
+  /** The migrations, in order. */
+  readonly migrations: ReadonlyArray<Migration>
+  /** The options of `enableOpenApi`; `undefined` if the service has no document. */
+  readonly openApi: OpenApi.Options & Documentation.Options | undefined
   /** Serves the resources on the configured address, with the repositories of their models and the server that listens. */
   readonly layer: Layer.Layer<
     Repositories | HttpServer.HttpServer,
@@ -272,6 +284,8 @@ export declare namespace KernelEngine {
  */
 export type StartFailure =
   | CredentialsUnprovided
+  | MigrationFailed
+  | MigrationsMissing
   | RegistrationInvalid
   | RouteConflict
   | TranslationsInvalid
@@ -290,7 +304,7 @@ export const make = <const Id extends string>(
   options: Options = {}
 ): KernelEngine<Id, never> =>
   // An `HttpApi` with any registrations.
-  makeEngine({ options, api: KernelApi.make(id) as never, implementations: [], additions: [], openApi: undefined })
+  makeEngine({ ...nothing, options, api: KernelApi.make(id) as never })
 
 /**
  * Makes the engine of a description: `implementations` has one for each description with actions or operations, in any
@@ -338,7 +352,7 @@ export const fromApi = <
   Guards
 > =>
   // A description with any registrations.
-  makeEngine({ options, api: api as never, implementations, additions: [], openApi: undefined })
+  makeEngine({ ...nothing, options, api: api as never, implementations })
 
 export {
   /**
@@ -407,17 +421,20 @@ interface Parts {
   readonly api: KernelApi.Any
   readonly implementations: ReadonlyArray<Implementation>
   readonly additions: ReadonlyArray<Layer.Layer<never, never, HttpRouter.HttpRouter>>
+  readonly migrations: ReadonlyArray<Migration>
   readonly options: Options
   readonly openApi: OpenApi.Options & Documentation.Options | undefined
   readonly security?: KernelEngine.SecurityOptions | undefined
   readonly rateLimits?: RateLimits | undefined
 }
 
+const nothing = { implementations: [], additions: [], migrations: [], openApi: undefined } as const
+
 type AnyEngine = KernelEngine<string, HttpApiGroup.Constraint, Repository.RepositoryOf<string>>
 
 // The types of `register` and `use` describe the engine's parts.
 const makeEngine = (parts: Parts): never => {
-  const { api: description, implementations, openApi } = parts
+  const { api: description, implementations, migrations, openApi } = parts
   const { registrations } = description
   const layerServe: AnyEngine["layerServe"] = Layer.effectContext(Effect.gen(function*() {
     yield* rejectInvalid(registrations, implementations, parts.options.roles)
@@ -435,6 +452,10 @@ const makeEngine = (parts: Parts): never => {
     }
     const hasKeys = Option.isSome(yield* Effect.serviceOption(Keys))
     yield* rejectConflicts({ registrations, openApi, hasKeys })
+    if (parts.migrations.length > 0) {
+      const { awaitMigrations } = yield* Effect.promise(() => import("./startup/migrations.ts"))
+      yield* awaitMigrations(parts.migrations)
+    }
     // Routes are loaded by programs that serve them, and by no others.
     const { serve } = yield* Effect.promise(() => import("./startup/serve.ts"))
     return yield* serve({
@@ -459,6 +480,9 @@ const makeEngine = (parts: Parts): never => {
     get policy() {
       return policyOf(parts)
     },
+    migrations,
+    useMigrations: (added: Parts["migrations"]) => makeEngine({ ...parts, migrations: [...migrations, ...added] }),
+    openApi,
     layerServe,
     layer: Layer.effectContext(Effect.andThen(configured, readyLast(Layer.build(layer)))),
     launch: launchWith(description.id, parts.options),

@@ -12,6 +12,7 @@ import type * as Stream from "effect/Stream"
 import type { ReadError, StoreError } from "./RepositoryError.ts"
 import type {
   CollationOptions,
+  CollectionDescription,
   Counted,
   Document,
   Filter,
@@ -220,6 +221,11 @@ export class DocumentStore extends Context.Service<DocumentStore, {
     collection: string,
     names?: ReadonlyArray<string>
   ) => Effect.Effect<ReadonlyArray<string>, ReadError>
+  /**
+   * The collections by their names. A collection that has never had a document, an index or a validator does not exist. In a
+   * transaction these are the collections outside of it.
+   */
+  readonly listCollections: Effect.Effect<ReadonlyArray<CollectionDescription>, ReadError>
   /** Lists the installed indexes, except the one on `_id`. */
   readonly listIndexes: (collection: string) => Effect.Effect<ReadonlyArray<IndexDescription>, ReadError>
   /**

@@ -71,9 +71,11 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { keyConfig } from "../internal/keyConfig.ts"
 import { DocumentStore } from "./DocumentStore.ts"
+import type { Backup } from "./embedded/store/backup.ts"
 import type { Verification } from "./embedded/store/verify.ts"
 import type { StoreUnavailable } from "./RepositoryError.ts"
 
+export type { Backup } from "./embedded/store/backup.ts"
 export type { CollectionVerification, Verification } from "./embedded/store/verify.ts"
 
 /**
@@ -113,7 +115,8 @@ export const make: (
 
 /**
  * Reads a whole folder and checks its pages and the checksum of each document and index entry. It changes nothing, takes
- * about 2 seconds for each GB, and nobody may have the folder open meanwhile: fails with `StoreUnavailable` otherwise.
+ * about 2 seconds for each GB, and nobody may have the folder open meanwhile: fails with `StoreUnavailable` otherwise. Of a
+ * {@link backup}, it checks the manifest as well.
  *
  * **Example** (Are the files as they were written?)
  *
@@ -132,7 +135,69 @@ export const make: (
  * @since 0.1.0
  */
 export const verify = (options: Options): Effect.Effect<Verification, StoreUnavailable> =>
-  Effect.flatMap(Effect.promise(() => import("./embedded/store/verify.ts")), ({ verify }) => verify(options.path))
+  Effect.gen(function*() {
+    const { problemByManifest } = yield* Effect.promise(() => import("./embedded/store/backup.ts"))
+    const { read, verify } = yield* Effect.promise(() => import("./embedded/store/verify.ts"))
+    const found = yield* problemByManifest(options.path)
+    // Nobody writes to a backup, which may be where nothing can be written.
+    if (found === "none") return yield* verify(options.path)
+    return { ...yield* read(options.path), ...found.problem === undefined ? {} : { problem: found.problem } }
+  })
+
+/**
+ * Copies a folder into a new one, while this process, another one or nobody has it open. The copy has the documents and
+ * indexes of one moment, without the free space of the folder, and a file `manifest.json` with the {@link Backup}. It is
+ * read and checked before it appears at its place. Fails with `StoreUnavailable` if something is there already, or the
+ * folder is damaged.
+ *
+ * **Example** (A backup every night)
+ *
+ * ```ts check
+ * import { EmbeddedStore } from "appkernel"
+ * import { DateTime, Effect, Schedule } from "effect"
+ *
+ * const backup = Effect.gen(function*() {
+ *   const day = DateTime.formatIsoDate(yield* DateTime.now)
+ *   yield* EmbeddedStore.backup({ path: "./data", to: `./backups/${day}` })
+ * })
+ *
+ * export const nightly = Effect.schedule(backup, Schedule.cron("0 3 * * *"))
+ * ```
+ *
+ * @category backups
+ * @since 0.1.0
+ */
+export const backup = (
+  options: Options & {
+    /** The folder to make. */
+    readonly to: string
+  }
+): Effect.Effect<Backup, StoreUnavailable> =>
+  Effect.flatMap(
+    Effect.promise(() => import("./embedded/store/backup.ts")),
+    ({ backup }) => backup(options.path, options.to)
+  )
+
+/**
+ * Makes a folder of a {@link backup}, which is read and checked, beside its place, and moves it there. Fails with
+ * `StoreUnavailable` if the folder is there and not empty, or the backup is damaged. With `replace`, the folder that is
+ * there is kept under the name of the result's `replaced`, and fails if somebody has it open.
+ *
+ * @category backups
+ * @since 0.1.0
+ */
+export const restore = (
+  options: Options & {
+    /** The folder of the backup. */
+    readonly from: string
+    /** Whether the folder may be there already. Defaults to false. */
+    readonly replace?: boolean | undefined
+  }
+): Effect.Effect<Pick<Backup, "collections"> & { readonly replaced?: string }, StoreUnavailable> =>
+  Effect.flatMap(
+    Effect.promise(() => import("./embedded/store/backup.ts")),
+    ({ restore }) => restore({ from: options.from, folder: options.path, replace: options.replace === true })
+  )
 
 /**
  * A store in memory, which ends with the process. All reads of a document return the same frozen object.

@@ -248,6 +248,18 @@ export interface ValidatorOptions {
 }
 
 /**
+ * A collection, and the validator that `setValidator` has installed.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface CollectionDescription extends ValidatorOptions {
+  readonly name: string
+  /** `undefined` without a validator. */
+  readonly jsonSchema?: Document | undefined
+}
+
+/**
  * The result of `insertMany`.
  *
  * @category models

@@ -1,5 +1,6 @@
 export * as DocumentStore from "./DocumentStore.ts"
 export * as EmbeddedStore from "./EmbeddedStore.ts"
+export * as Migration from "./Migration.ts"
 export * as MongoStore from "./MongoStore.ts"
 export * as Query from "./Query.ts"
 export * as Repository from "./Repository.ts"

@@ -74,7 +74,7 @@ describe("appkernel", () => {
       assert.isFalse(yield* files.exists(`${folder}/plain/keys`))
       assert.isFalse(yield* files.exists(`${folder}/plain/src/Users.ts`))
       const unknown = yield* run("new", `${folder}/other`, "--store", "paper")
-      assert.strictEqual(unknown.code, 1)
+      assert.strictEqual(unknown.code, 2)
       assert.isFalse(yield* files.exists(`${folder}/other`))
     }).pipe(Effect.provide(NodeServices.layer)))
 

@@ -78,6 +78,7 @@ const everything = Effect.gen(function*() {
     cors: yield* Cors.config,
     limits: yield* KernelConfig.Limits,
     lifetimes: yield* Lifetimes,
+    migrationsOnStart: yield* KernelConfig.migrationsOnStart,
     cursorSecret: yield* KernelConfig.cursorSecret,
     mongo: { host: Redacted.isRedacted(host) ? Redacted.value(host) : host, ...mongo },
     client: yield* HttpClientConfig.config,
@@ -123,6 +124,7 @@ const expected = {
     refreshToken: Duration.days(90),
     revocationDelay: Duration.millis(2_500)
   },
+  migrationsOnStart: "wait" as const,
   cursorSecret: Redacted.make("a secret of 32 or more characters"),
   mongo: {
     host: "mongodb://shop:secret@db.example.org/",
@@ -196,6 +198,7 @@ appkernel:
     max_results: 500
     timeout: 250 millis
     skip_unreadable: true
+  migrations: { on_start: wait }
   security:
     private_key_path: keys/private.pem
     public_key_path: keys/public.pem
@@ -256,6 +259,7 @@ const env = {
   APPKERNEL_QUERY_MAX_RESULTS: "500",
   APPKERNEL_QUERY_TIMEOUT: "0.25",
   APPKERNEL_QUERY_SKIP_UNREADABLE: "yes",
+  APPKERNEL_MIGRATIONS_ON_START: "Wait",
   APPKERNEL_SECURITY_PRIVATE_KEY_PATH: "keys/private.pem",
   APPKERNEL_SECURITY_PUBLIC_KEY_PATH: "keys/public.pem",
   APPKERNEL_SECURITY_ACCESS_TOKEN_LIFETIME: "300",

@@ -6,8 +6,16 @@ import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 
-/** @internal */
-export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandFailed", { detail: Schema.String }) {
+/**
+ * Ends a command with a code: 1 if it has found or could not do something, 2 if it was called in a way that makes no sense.
+ *
+ * @internal
+ */
+export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandFailed", {
+  detail: Schema.String,
+  code: Schema.Literals([1, 2]).pipe(Schema.withConstructorDefault(Effect.succeed(1 as const)))
+}) {
+  override readonly [Runtime.errorExitCode] = this.code
   override readonly [Runtime.errorReported] = false
   override get message(): string {
     return this.detail
@@ -15,7 +23,7 @@ export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandF
 }
 
 /**
- * Prints why a command fails, and ends it with the code 1.
+ * Prints why a command fails, and ends it with its code.
  *
  * @internal
  */
@@ -24,5 +32,9 @@ export const reported = <A, E extends { readonly message: string }, R>(
 ): Effect.Effect<A, CommandFailed, R> =>
   Effect.catch(
     command,
-    ({ message }) => Effect.andThen(Console.error(message), Effect.fail(new CommandFailed({ detail: message })))
+    (error) =>
+      Effect.andThen(
+        Console.error(error.message),
+        Effect.fail(error instanceof CommandFailed ? error : new CommandFailed({ detail: error.message }))
+      )
   )

@@ -1,11 +1,18 @@
 /**
- * The engine of a project, which commands work on.
+ * The engine of a project and its store, which commands work on.
  */
 import * as Argument from "effect/cli/Argument"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as Predicate from "effect/Predicate"
 import type { AccessPolicy } from "../../Http/AccessPolicy.ts"
+import * as KernelConfig from "../../Http/KernelConfig.ts"
+import type * as OpenApi from "../../Http/OpenApi.ts"
+import type * as Model from "../../Model/Model.ts"
+import type { DocumentStore } from "../../Repository/DocumentStore.ts"
+import type { Migration } from "../../Repository/Migration.ts"
 import { CommandFailed } from "./commandFailed.ts"
 
 /**
@@ -24,8 +31,23 @@ export const engineModule = Argument.String("module").pipe(
  * @internal
  */
 export interface Engine {
+  readonly api: OpenApi.Source["api"]
   readonly policy: AccessPolicy
+  readonly registrations: OpenApi.Source["registrations"]
+  readonly migrations: ReadonlyArray<Migration>
+  readonly openApi: OpenApi.Options | undefined
 }
+
+/**
+ * The models that are registered, each once.
+ *
+ * @internal
+ */
+export const modelsOf = ({ registrations }: Engine): ReadonlyArray<Model.Any> => [
+  ...new Map(
+    registrations.flatMap((one) => one._tag === "Resource" ? [[one.model.modelName, one.model] as const] : [])
+  ).values()
+]
 
 /**
  * Loads the module, and the engine from it.
@@ -33,22 +55,86 @@ export interface Engine {
  * @internal
  */
 export const loadEngine = Effect.fnUntraced(function*(module: string) {
-  const path = yield* Path.Path
-  const url = yield* path.toFileUrl(path.resolve(module))
-  const loaded: unknown = yield* Effect.tryPromise({
-    try: () => import(url.href),
-    catch: (cause) =>
-      new CommandFailed({
-        detail: `${module} can't be loaded: ${Predicate.isError(cause) ? cause.message : String(cause)}`
-      })
-  })
-  const found = ["engine", "default"].flatMap((name) =>
-    Predicate.hasProperty(loaded, name) && isEngine(loaded[name]) ? [loaded[name]] : []
-  )[0]
+  const loaded = yield* load(module)
+  const found = ["engine", "default"].flatMap((name) => {
+    const value = exported(loaded, name)
+    return isEngine(value) ? [value] : []
+  })[0]
   return found ?? (yield* new CommandFailed({
     detail: `${module} exports no engine: export const engine = KernelEngine.make(…)`
   }))
 })
 
+/**
+ * What a module, or the file of this name beside it, exports by a name.
+ *
+ * @internal
+ */
+export const loadBeside = Effect.fnUntraced(function*<A>(
+  module: string,
+  { example, isOne, name }: {
+    readonly name: string
+    readonly isOne: (value: unknown) => value is A
+    readonly example: string
+  }
+) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const own = exported(yield* load(module), name)
+  if (isOne(own)) return own
+  const beside = path.join(path.dirname(module), `${name}${path.extname(module)}`)
+  const other = (yield* files.exists(beside)) ? exported(yield* load(beside), name) : undefined
+  return isOne(other)
+    ? other
+    : yield* new CommandFailed({ detail: `Neither ${module} nor ${beside} exports ${name}: ${example}` })
+})
+
+/**
+ * Runs an effect with the configuration of the project, `cfg.yml` and the environment.
+ *
+ * @internal
+ */
+export const withConfig = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(KernelConfig.load(), ({ context }) => Effect.provideContext(effect, context))
+
+/**
+ * Loads the engine, and runs a function on it with the store and the configuration of the project.
+ *
+ * @internal
+ */
+export const withStore = <A, E>(
+  module: string,
+  use: (engine: Engine) => Effect.Effect<A, E, DocumentStore>
+) =>
+  Effect.gen(function*() {
+    const engine = yield* loadEngine(module)
+    const store = yield* loadBeside(module, {
+      name: "store",
+      isOne: isStore,
+      example: "export const store = EmbeddedStore.layer"
+    })
+    return yield* withConfig(Effect.provide(use(engine), store))
+  })
+
+// internal
+
+const load = Effect.fnUntraced(function*(module: string) {
+  const path = yield* Path.Path
+  const url = yield* path.toFileUrl(path.resolve(module))
+  return yield* Effect.tryPromise({
+    try: (): Promise<unknown> => import(url.href),
+    catch: (cause) =>
+      new CommandFailed({
+        detail: `${module} can't be loaded: ${Predicate.isError(cause) ? cause.message : String(cause)}`
+      })
+  })
+})
+
+const exported = (loaded: unknown, name: string): unknown =>
+  Predicate.hasProperty(loaded, name) ? loaded[name] : undefined
+
 const isEngine = (value: unknown): value is Engine =>
   Predicate.hasProperty(value, "policy") && Predicate.hasProperty(value, "api") && Predicate.hasProperty(value, "layer")
+
+/** What is exported as the store of a project is one. */
+const isStore = (value: unknown): value is Layer.Layer<DocumentStore, Error> => Layer.isLayer(value)

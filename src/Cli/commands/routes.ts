@@ -2,22 +2,19 @@
  * `appkernel routes`: prints the endpoints of a service and who may call them.
  */
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as AccessPolicy from "../../Http/AccessPolicy.ts"
 import { reported } from "./commandFailed.ts"
 import { engineModule, loadEngine } from "./engineModule.ts"
+import { jsonFlag } from "./output.ts"
 
 /** @internal */
 export const routes = Command.make(
   "routes",
   {
     module: engineModule,
-    json: Flag.Boolean("json").pipe(
-      Flag.withDescription("Prints the table as JSON, for programs"),
-      Flag.withDefault(false)
-    )
+    json: jsonFlag
   },
   Effect.fnUntraced(function*({ json, module }) {
     const { policy } = yield* loadEngine(module)

@@ -207,6 +207,7 @@ export const settings = {
   queryMaxResults: integer(1, 10_000_000)("query.max_results"),
   queryTimeout: duration(Duration.millis(1))("query.timeout"),
   querySkipUnreadable: boolean("query.skip_unreadable"),
+  migrationsOnStart: oneOf("refuse", "wait", "run", "ignore")("migrations.on_start"),
   securityPrivateKeyPath: text("security.private_key_path"),
   securityPublicKeyPath: text("security.public_key_path"),
   securityAccessTokenLifetime: duration(Duration.seconds(1))("security.access_token_lifetime"),

@@ -1,11 +1,11 @@
 /**
- * Administers collections of MongoDB: drops indexes and installs validators.
+ * Administers collections of MongoDB: lists them, drops indexes and installs validators.
  */
 import * as Effect from "effect/Effect"
 import { MongoServerError } from "mongodb"
-import type { Document } from "../DocumentStore.ts"
+import type { CollectionDescription, Document } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"
-import { limits, type MongoCall, remove, withSignal } from "./driverCall.ts"
+import { limits, type MongoCall, read, remove, withSignal } from "./driverCall.ts"
 
 const namespaceNotFound = 26
 const indexNotFound = 27
@@ -48,3 +48,23 @@ export const setValidator = (
       !hasCode(cause, namespaceNotFound) ? Promise.reject(cause) : jsonSchema === undefined ? undefined : make()
     )
   }))
+
+/**
+ * The collections that are no views and not the server's own.
+ *
+ * @internal
+ */
+export const listCollections = (call: MongoCall): Effect.Effect<ReadonlyArray<CollectionDescription>, ReadError> =>
+  read(
+    call,
+    ({ db }, signal) =>
+      db.listCollections({ type: "collection" }, withSignal({ nameOnly: false as const }, signal)).toArray().then((
+        infos
+      ) =>
+        infos.filter(({ name }) => !name.startsWith("system.")).map(({ name, options }) => {
+          const jsonSchema: Document | undefined = options?.["validator"]?.["$jsonSchema"]
+          const action = options?.["validationAction"] === "warn" ? "warn" as const : "error" as const
+          return { name, ...jsonSchema === undefined ? {} : { jsonSchema, action } }
+        }).toSorted((a, b) => a.name < b.name ? -1 : 1)
+      )
+  )

@@ -8,7 +8,7 @@ import type { ReadError, StoreError, StoreUnavailable } from "../RepositoryError
 import { missingIndexesOf } from "../store/indexDefinition.ts"
 import { makeSync } from "../store/indexSync.ts"
 import { makeTransactional } from "../store/transactionRunner.ts"
-import { dropIndex, setValidator } from "./collectionAdmin.ts"
+import { dropIndex, listCollections, setValidator } from "./collectionAdmin.ts"
 import { connect, type Timeouts } from "./connection.ts"
 import type { MongoAddress } from "./connectionString.ts"
 import * as mongo from "./driverCall.ts"
@@ -79,6 +79,7 @@ const makeStore = (session: mongo.MongoSession, description: string): DocumentSt
     isolation: "snapshot",
     ...operations,
     transaction,
+    listCollections: listCollections(call("listCollections", "$cmd.listCollections")),
     ...outside({
       createIndexes,
       ...makeSync({

@@ -51,6 +51,12 @@ export const fromKeyValue = (
       isolation: "serializable",
       ...operations,
       transaction,
+      listCollections: Effect.sync(() =>
+        Array.from(catalog.all, ({ name, validator }) => ({
+          name,
+          ...validator === undefined ? {} : { jsonSchema: validator.jsonSchema, action: validator.action }
+        })).toSorted((a, b) => a.name < b.name ? -1 : 1)
+      ),
       ...outside({ ...indexing, ...makeValidators(gated, catalog) })
     })
   })

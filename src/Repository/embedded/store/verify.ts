@@ -47,12 +47,30 @@ export const verify = (folder: string): Effect.Effect<Verification, StoreUnavail
   Effect.scoped(Effect.gen(function*() {
     const location = path.resolve(folder)
     yield* lockFolder(location)
+    return yield* read(location)
+  }))
+
+/**
+ * Verifies a folder that nobody else uses.
+ *
+ * @internal
+ */
+export const read = (folder: string): Effect.Effect<Verification> =>
+  Effect.gen(function*() {
     const check = new RecordCheck()
-    const problem = yield* problemOfData(path.join(location, dataFile), check, Infinity)
+    const problem = yield* problemOfData(path.join(folder, dataFile), check, Infinity)
     const collections = collectionsIn(check.catalog)
     const sorted = collections.map((collection) => verificationOf(collection, check))
     return problem === undefined ? { collections: sorted } : { problem, collections: sorted }
-  }))
+  })
+
+/**
+ * Whether everything is as it was written.
+ *
+ * @internal
+ */
+export const isSound = ({ collections, problem }: Verification): boolean =>
+  problem === undefined && collections.every(({ damaged, missing }) => damaged.length === 0 && missing === 0)
 
 // internal
 

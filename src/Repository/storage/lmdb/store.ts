@@ -15,6 +15,7 @@ import { maxDocumentBytes } from "../../bson/limits.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { StoreUnavailable } from "../../RepositoryError.ts"
 import type { SteppedKeyValue } from "../orderedStore.ts"
+import { registered } from "./copy.ts"
 import { lockFolder } from "./folderLock.ts"
 import { formatKey, isMixed as isMixedFormat, takeFormat } from "./format.ts"
 import { withGaps } from "./gaps.ts"
@@ -60,6 +61,7 @@ export const make = Effect.fnUntraced(function*(
   const state: EnvironmentState = { isOpen: true, isWriting: false, committed: undefined }
   const check = yield* prepareFolder(location)
   const environment = yield* openEnvironment(location, state)
+  yield* registered(location, environment)
   const cache = new TableCache(maxCacheBytes)
   const { catalog, documents, entries } = yield* openTables(environment, location, state, cache, check)
   const loss = yield* watchFolder(location)

@@ -153,6 +153,32 @@ export const schemaContract = (it: Tests, differs: Differs) => {
 }
 
 const validatorContract = (it: Tests) => {
+  it.effect("lists the collections with their validators", () =>
+    Effect.gen(function*() {
+      const [first, second] = [yield* collectionOf([{ _id: 1 }]), yield* collectionOf([])]
+      const jsonSchema = { bsonType: "object", required: ["name"] }
+      const listed = Effect.map(first.store.listCollections, (all) =>
+        all.filter(({ name }) => name === first.name || name === second.name))
+      assert.deepStrictEqual(yield* listed, [{ name: first.name }])
+      yield* first.store.setValidator(first.name, jsonSchema, { action: "warn" })
+      yield* second.store.setValidator(second.name, jsonSchema)
+      assert.deepStrictEqual(
+        yield* listed,
+        [
+          { name: first.name, jsonSchema, action: "warn" as const },
+          { name: second.name, jsonSchema, action: "error" as const }
+        ].toSorted((a, b) =>
+          a.name < b.name ? -1 : 1
+        )
+      )
+      yield* second.store.setValidator(second.name, undefined)
+      assert.deepInclude(yield* listed, { name: second.name })
+      assert.deepStrictEqual(
+        (yield* first.store.transaction(first.store.listCollections)).map(({ name }) => name),
+        (yield* first.store.listCollections).map(({ name }) => name)
+      )
+    }))
+
   it.effect("rejects documents that break a collection's schema, and names fields and rules without values", () =>
     Effect.gen(function*() {
       const { name, store } = yield* collectionOf([])

@@ -1,0 +1,52 @@
+/**
+ * `appkernel backup`: copies a folder of the embedded store while it is used.
+ */
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as EmbeddedStore from "../../Repository/EmbeddedStore.ts"
+import { reported } from "./commandFailed.ts"
+import { withConfig } from "./engineModule.ts"
+import { counted, jsonFlag, print } from "./output.ts"
+
+/** @internal */
+export const backup = Command.make(
+  "backup",
+  {
+    to: Argument.String("to").pipe(Argument.withDescription("The folder to make")),
+    path: Flag.String("path").pipe(
+      Flag.withDescription("The folder of the store. Defaults to embedded.path of the configuration"),
+      Flag.optional
+    ),
+    json: jsonFlag
+  },
+  Effect.fnUntraced(function*({ json, path: given, to }) {
+    const path = yield* folderOf(given)
+    yield* Console.error(`Copying ${path}`)
+    const made = yield* EmbeddedStore.backup({ path, to })
+    yield* print(json, made, [
+      `Made ${to}: ${made.bytes.toLocaleString("en")} bytes, SHA-256 ${made.sha256}`,
+      ...made.collections.map(collectionLine)
+    ])
+  }, reported)
+).pipe(
+  Command.withDescription("Copy a folder of the embedded store, also while a service has it open"),
+  Command.withExamples([{ command: "appkernel backup backups/monday", description: "Make the folder backups/monday" }])
+)
+
+/**
+ * The folder that is given, otherwise the configured one.
+ *
+ * @internal
+ */
+export const folderOf = (given: Option.Option<string>) =>
+  Option.isSome(given)
+    ? Effect.succeed(given.value)
+    : withConfig(Effect.map(Effect.suspend(() => EmbeddedStore.config), ({ path }) => path))
+
+/** @internal */
+export const collectionLine = ({ documents, name }: EmbeddedStore.Backup["collections"][number]): string =>
+  `  ${name}: ${counted(documents, "document")}`

@@ -1,0 +1,82 @@
+/**
+ * `appkernel check`: compares what is stored with the models.
+ */
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Inspection from "../../Repository/Inspection.ts"
+import * as Migration from "../../Repository/Migration.ts"
+import { CommandFailed, reported } from "./commandFailed.ts"
+import { engineModule, modelsOf, withStore } from "./engineModule.ts"
+import { indexLines, isDifferent } from "./indexes.ts"
+import { counted, jsonFlag, makeProgress, print } from "./output.ts"
+
+/** @internal */
+export const check = Command.make(
+  "check",
+  {
+    module: engineModule,
+    ids: Flag.Int("ids").pipe(
+      Flag.withDescription("The number of documents of a model that are named. Defaults to 10"),
+      Flag.filter((ids) => ids >= 0, () => "expected a number from 0"),
+      Flag.withDefault(10)
+    ),
+    sample: Flag.Int("sample").pipe(
+      Flag.withDescription("Reads this number of documents of each model at most. Defaults to all"),
+      Flag.filter((sample) => sample >= 1, () => "expected a number from 1"),
+      Flag.optional
+    ),
+    json: jsonFlag
+  },
+  Effect.fnUntraced(function*({ ids, json, module, sample }) {
+    const found = yield* withStore(module, (engine) =>
+      Effect.gen(function*() {
+        const progress = yield* makeProgress
+        const models = modelsOf(engine)
+        const documents = yield* Effect.forEach(models, (model) =>
+          Inspection.documentsOf(model, {
+            ids,
+            sample: Option.getOrUndefined(sample),
+            onProgress: (done) => progress(`${model.modelName}: ${counted(done, "document")} read`)
+          }))
+        const indexes = (yield* Effect.forEach(models, (model) => Inspection.indexDifferences(model))).flat()
+        return { documents, indexes, migrations: yield* Migration.status(engine.migrations) }
+      }))
+    yield* print(json, found, [
+      ...found.documents.flatMap(documentLines),
+      ...found.indexes.flatMap(indexLines),
+      ...found.migrations.pending.map((id) => `migration ${id} has not run`),
+      ...found.migrations.edited.map((id) => `migration ${id} was edited after it has run`),
+      ...found.migrations.unknown.map((id) => `migration ${id} has run, and the engine does not name it`)
+    ])
+    const unfit = found.documents.reduce((sum, { unfit }) => sum + unfit, 0)
+    const differences = found.indexes.filter(isDifferent).length
+    const migrations = found.migrations.pending.length + found.migrations.edited.length
+    if (unfit + differences + migrations > 0) {
+      return yield* new CommandFailed({
+        detail: [
+          `${counted(unfit, "document does", "documents do")} not fit`,
+          `the indexes of ${counted(differences, "collection")} differ`,
+          `${counted(migrations, "migration")} to look at`
+        ].join(", ")
+      })
+    }
+  }, reported)
+).pipe(
+  Command.withDescription("Compare the stored documents, indexes and migrations with the models. Changes nothing")
+)
+
+// internal
+
+const documentLines = ({ collection, documents, examples, fields, unfit }: Inspection.Documents) => [
+  `${collection}: ${counted(documents, "document")}, ${
+    unfit === 0 ? "all fit" : `${unfit.toLocaleString("en")} do not fit`
+  }`,
+  ...Object.entries(fields).map(([field, count]) =>
+    `  ${field === "" ? "(document)" : field}: in ${counted(count, "document")}`
+  ),
+  ...examples.map(({ id, problems }) =>
+    `  ${id}: ${problems.map(({ field, message }) => `${field === "" ? "" : `${field}: `}${message}`).join("; ")}`
+  )
+]

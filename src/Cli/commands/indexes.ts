@@ -1,0 +1,58 @@
+/**
+ * `appkernel indexes`: compares the installed indexes with those of the models, and installs them.
+ */
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Inspection from "../../Repository/Inspection.ts"
+import { CommandFailed, reported } from "./commandFailed.ts"
+import { engineModule, modelsOf, withStore } from "./engineModule.ts"
+import { counted, jsonFlag, print } from "./output.ts"
+
+/** @internal */
+export const indexes = Command.make(
+  "indexes",
+  {
+    module: engineModule,
+    apply: Flag.Boolean("apply").pipe(
+      Flag.withDescription("Installs what is missing, and rebuilds what differs"),
+      Flag.withDefault(false)
+    ),
+    drop: Flag.Boolean("drop").pipe(
+      Flag.withDescription("With --apply: drops those that no model has"),
+      Flag.withDefault(false)
+    ),
+    json: jsonFlag
+  },
+  Effect.fnUntraced(function*({ apply, drop, json, module }) {
+    if (drop && !apply) return yield* new CommandFailed({ detail: "--drop needs --apply", code: 2 })
+    const found = yield* withStore(module, (engine) =>
+      Effect.gen(function*() {
+        if (apply) {
+          for (const model of modelsOf(engine)) {
+            yield* Console.error(`${model.modelName}: installing indexes`)
+            yield* Inspection.applyIndexes(model, drop)
+          }
+        }
+        return (yield* Effect.forEach(modelsOf(engine), (model) => Inspection.indexDifferences(model))).flat()
+      }))
+    const lines = found.flatMap(indexLines)
+    yield* print(json, found, lines.length === 0 ? ["All indexes are those of the models"] : lines)
+    const differences = found.filter(isDifferent).length
+    if (differences > 0) {
+      return yield* new CommandFailed({ detail: `The indexes of ${counted(differences, "collection")} differ` })
+    }
+  }, reported)
+).pipe(Command.withDescription("Compare the indexes of the store with those of the models, and install them"))
+
+/** @internal */
+export const isDifferent = ({ different, missing }: Inspection.Indexes): boolean =>
+  different.length + missing.length > 0
+
+/** @internal */
+export const indexLines = ({ collection, different, extra, missing }: Inspection.Indexes): ReadonlyArray<string> => [
+  ...missing.map((name) => `${collection}: index ${name} is missing`),
+  ...different.map((name) => `${collection}: index ${name} has another definition`),
+  ...extra.map((name) => `${collection}: index ${name} is of no model`)
+]

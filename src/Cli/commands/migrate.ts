@@ -1,0 +1,62 @@
+/**
+ * `appkernel migrate`: runs the migrations of an engine.
+ */
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Console from "effect/Console"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Migration from "../../Repository/Migration.ts"
+import { CommandFailed, reported } from "./commandFailed.ts"
+import { engineModule, withStore } from "./engineModule.ts"
+import { counted, jsonFlag, print } from "./output.ts"
+
+/** @internal */
+export const migrate = Command.make(
+  "migrate",
+  {
+    module: engineModule,
+    dryRun: Flag.Boolean("dry-run").pipe(
+      Flag.withDescription("Runs nothing, and says what would run"),
+      Flag.withDefault(false)
+    ),
+    acceptEdited: Flag.Boolean("accept-edited").pipe(
+      Flag.withDescription("Takes migrations that were edited after they have run as they are now"),
+      Flag.withDefault(false)
+    ),
+    lease: Flag.Int("lease").pipe(
+      Flag.withDescription("The seconds after which the lock of a process that has died can be taken. Defaults to 15"),
+      Flag.filter((seconds) => seconds >= 1, () => "expected a number from 1"),
+      Flag.withDefault(15)
+    ),
+    json: jsonFlag
+  },
+  Effect.fnUntraced(function*({ acceptEdited, dryRun, json, lease, module }) {
+    const { failure, status } = yield* withStore(module, ({ migrations }) =>
+      Effect.gen(function*() {
+        const failure = dryRun ? undefined : yield* Migration.run(migrations, {
+          lease: Duration.seconds(lease),
+          acceptEdited,
+          onBegin: (id) => Console.error(`Running ${id}`),
+          onWait: (holder) => Console.error(`Waiting for the migrations of ${holder}`)
+        }).pipe(Effect.as(undefined), Effect.catchTag("MigrationFailed", (failed) => Effect.succeed(failed)))
+        return { failure, status: yield* Migration.status(migrations) }
+      }))
+    const { applied, edited, interrupted, pending, unknown } = status
+    yield* print(json, { ...status, ...failure === undefined ? {} : { error: failure.message } }, [
+      pending.length === 0
+        ? `${counted(applied.length, "migration")} have run, none is missing`
+        : `${counted(applied.length, "migration")} have run, ${pending.length} have not:`,
+      ...pending.map((id) => `  ${id}${interrupted.includes(id) ? " (interrupted, runs again)" : ""}`),
+      ...edited.map((id) => `  ${id} was edited after it has run`),
+      ...unknown.map((id) => `  ${id} has run, and the engine does not name it`)
+    ])
+    if (failure !== undefined) return yield* failure
+    if (pending.length + edited.length + unknown.length > 0) {
+      return yield* new CommandFailed({ detail: dryRun ? "Nothing was run" : "Not everything was done" })
+    }
+  }, reported)
+).pipe(
+  Command.withDescription("Run the migrations that the store has not had, each once"),
+  Command.withExamples([{ command: "appkernel migrate --dry-run", description: "Say which would run" }])
+)

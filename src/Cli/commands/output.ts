@@ -1,0 +1,83 @@
+/**
+ * What commands print: results on the standard output, for people or for programs, and progress on the standard error.
+ */
+import * as Flag from "effect/cli/Flag"
+import * as Clock from "effect/Clock"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import { CommandFailed } from "./commandFailed.ts"
+
+/** @internal */
+export const jsonFlag = Flag.Boolean("json").pipe(
+  Flag.withDescription("Prints the result as JSON, for programs"),
+  Flag.withDefault(false)
+)
+
+/**
+ * Prints a result, or the lines that say it.
+ *
+ * @internal
+ */
+export const print = (json: boolean, result: unknown, lines: ReadonlyArray<string>): Effect.Effect<void> =>
+  Console.log(json ? JSON.stringify(result, undefined, 2) : lines.join("\n"))
+
+/**
+ * Prints how far a command is, once in a second.
+ *
+ * @internal
+ */
+export const makeProgress = Effect.sync(() => {
+  let last = 0
+  return (text: string): Effect.Effect<void> =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      if (now - last < 1000) return Effect.void
+      last = now
+      return Console.error(text)
+    })
+})
+
+/** @internal */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${count.toLocaleString("en")} ${count === 1 ? one : many}`
+
+/**
+ * Where a document is written to.
+ *
+ * @internal
+ */
+export const outFlag = Flag.String("out").pipe(
+  Flag.withDescription("The file that is written. Defaults to the standard output"),
+  Flag.optional
+)
+
+/** @internal */
+export const checkFlag = Flag.Boolean("check").pipe(
+  Flag.withDescription("Writes nothing, and fails if the file of --out is not as it would be written"),
+  Flag.withDefault(false)
+)
+
+/**
+ * Writes a document, or compares it with what is there.
+ *
+ * @internal
+ */
+export const writeDocument = Effect.fnUntraced(function*(
+  text: string,
+  { check, out }: { readonly check: boolean; readonly out: Option.Option<string> }
+) {
+  const files = yield* FileSystem.FileSystem
+  if (Option.isNone(out)) {
+    if (check) return yield* new CommandFailed({ detail: "--check needs --out, the file to compare with", code: 2 })
+    return yield* Console.log(text)
+  }
+  const file = out.value
+  const before = (yield* files.exists(file)) ? yield* files.readFileString(file) : undefined
+  if (before === `${text}\n`) return yield* Console.error(`${file} is as it was`)
+  if (check) {
+    return yield* new CommandFailed({ detail: `${file} ${before === undefined ? "is missing" : "is not up to date"}` })
+  }
+  yield* files.writeFileString(file, `${text}\n`)
+  yield* Console.error(`Wrote ${file}`)
+})

@@ -1,0 +1,26 @@
+/**
+ * `appkernel policy`: writes who may call what, for reviews.
+ */
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import * as AccessPolicy from "../../Http/AccessPolicy.ts"
+import { reported } from "./commandFailed.ts"
+import { engineModule, loadEngine } from "./engineModule.ts"
+import { checkFlag, jsonFlag, outFlag, writeDocument } from "./output.ts"
+
+/** @internal */
+export const policy = Command.make(
+  "policy",
+  { module: engineModule, out: outFlag, check: checkFlag, json: jsonFlag },
+  Effect.fnUntraced(function*({ check, json, module, out }) {
+    const { policy } = yield* loadEngine(module)
+    // The order of registrations is nothing to review.
+    const entries = policy.entries.toSorted((a, b) => keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : 0)
+    const sorted = { ...policy, entries }
+    yield* writeDocument(json ? JSON.stringify(sorted, undefined, 2) : AccessPolicy.toText(sorted), { check, out })
+  }, reported)
+).pipe(Command.withDescription("Write the endpoints of a service and who may call them, in the order of their paths"))
+
+// internal
+
+const keyOf = ({ endpoint }: AccessPolicy.Entry): string => endpoint.replace(/^(\S+) (.+)$/u, "$2 $1")

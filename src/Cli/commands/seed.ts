@@ -1,0 +1,55 @@
+/**
+ * `appkernel seed`: fills a store with what a project begins with.
+ */
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { DocumentStore } from "../../Repository/DocumentStore.ts"
+import { CommandFailed, reported } from "./commandFailed.ts"
+import { engineModule, loadBeside, modelsOf, withStore } from "./engineModule.ts"
+
+/** @internal */
+export const seed = Command.make(
+  "seed",
+  {
+    module: engineModule,
+    again: Flag.Boolean("again").pipe(
+      Flag.withDescription("Runs although the models have documents already"),
+      Flag.withDefault(false)
+    )
+  },
+  Effect.fnUntraced(function*({ again, module }) {
+    const given = yield* loadBeside(module, {
+      name: "seed",
+      isOne: isSeed,
+      example: "export const seed = Effect.gen(…)"
+    })
+    const effect = Effect.isEffect(given) ? given : Effect.scoped(Layer.build(given))
+    yield* withStore(module, (engine) =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore
+        for (const { modelName } of again ? [] : modelsOf(engine)) {
+          if ((yield* store.find(modelName, { limit: 1 })).length > 0) {
+            return yield* new CommandFailed({
+              detail: `${modelName} has documents already. --again runs the seed anyway`
+            })
+          }
+        }
+        yield* Effect.mapError(effect, (error) => new CommandFailed({ detail: messageOf(error) }))
+      }))
+    yield* Console.log("The store is filled")
+  }, reported)
+).pipe(
+  Command.withDescription("Run the effect seed of the engine's module, or of seed.ts beside it, on an empty store")
+)
+
+// internal
+
+const isSeed = (
+  value: unknown
+): value is Effect.Effect<unknown, unknown, DocumentStore> | Layer.Layer<never, unknown, DocumentStore> =>
+  Effect.isEffect(value) || Layer.isLayer(value)
+
+const messageOf = (error: unknown): string => error instanceof Error ? error.message : String(error)

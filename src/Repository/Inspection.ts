@@ -1,0 +1,140 @@
+/**
+ * Compares what is stored with a model: its documents, and its indexes.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { managedField } from "../Model/introspection.ts"
+import type * as Model from "../Model/Model.ts"
+import type { Problem } from "../Model/ModelError.ts"
+import { documentCodec } from "./collection/documentCodec.ts"
+import { DocumentStore, type IndexDescription } from "./DocumentStore.ts"
+import { historyIndex, historyOf } from "./repository/historyEntry.ts"
+import { indexesOf } from "./repository/modelIndexes.ts"
+import type { ReadError } from "./RepositoryError.ts"
+import { isSameIndex } from "./store/indexDefinition.ts"
+
+/**
+ * The documents of a collection that do not fit the model.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Documents {
+  readonly collection: string
+  /** The number of documents that were read. */
+  readonly documents: number
+  /** The number of those that do not fit. */
+  readonly unfit: number
+  /** For each field, or path in it, the number of documents that it is wrong in. */
+  readonly fields: { readonly [path: string]: number }
+  /** The first ones, with their problems. */
+  readonly examples: ReadonlyArray<{ readonly id: string; readonly problems: ReadonlyArray<Problem> }>
+}
+
+/**
+ * The names of the indexes of a collection that differ from the model's.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Indexes {
+  readonly collection: string
+  /** Those that the model has, and the store has not. */
+  readonly missing: ReadonlyArray<string>
+  /** Those that the store has with another definition. */
+  readonly different: ReadonlyArray<string>
+  /** Those that the store has, and the model has not. */
+  readonly extra: ReadonlyArray<string>
+}
+
+/**
+ * Reads the documents of a model, deleted ones included.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const documentsOf = Effect.fn("Inspection.documentsOf")(function*(
+  model: Model.Any,
+  { ids, onProgress = () => Effect.void, sample }: {
+    /** The number of examples. */
+    readonly ids: number
+    /** The number of documents that are read at most. */
+    readonly sample?: number | undefined
+    readonly onProgress?: ((done: number) => Effect.Effect<void>) | undefined
+  }
+): Effect.fn.Return<Documents, ReadError, DocumentStore> {
+  const store = yield* DocumentStore
+  const { fromDocument } = documentCodec(model)
+  const fields = new Map<string, number>()
+  const examples: Array<Documents["examples"][number]> = []
+  let [documents, unfit] = [0, 0]
+  yield* Stream.runForEach(store.stream(model.modelName, { limit: sample }), (document) =>
+    Effect.gen(function*() {
+      documents += 1
+      yield* Effect.catchTag(Effect.asVoid(fromDocument(document)), "DocumentInvalid", ({ id, problems }) => {
+        unfit += 1
+        for (const path of new Set(problems.map(({ field }) => field))) fields.set(path, (fields.get(path) ?? 0) + 1)
+        if (examples.length < ids) examples.push({ id, problems })
+        return Effect.void
+      })
+      if (documents % 1000 === 0) yield* onProgress(documents)
+    }))
+  return { collection: model.modelName, documents, unfit, fields: Object.fromEntries(fields), examples }
+})
+
+/**
+ * Compares the indexes of a model with those of the store; of a model with a history, those of the history as well.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const indexDifferences = Effect.fn("Inspection.indexDifferences")(function*(
+  model: Model.Any
+): Effect.fn.Return<ReadonlyArray<Indexes>, ReadError, DocumentStore> {
+  const store = yield* DocumentStore
+  return yield* Effect.forEach(
+    wantedOf(model),
+    ([collection, wanted]) =>
+      Effect.map(store.listIndexes(collection), (installed) => {
+        const known = new Map(installed.map((index) => [index.name, index]))
+        const names = new Set(wanted.map(({ name }) => name))
+        const isDifferent = (index: IndexDescription): boolean => {
+          const other = known.get(index.name)
+          return other !== undefined && !isSameIndex(index, other)
+        }
+        return {
+          collection,
+          missing: wanted.filter(({ name }) => !known.has(name)).map(({ name }) => name),
+          different: wanted.filter(isDifferent).map(({ name }) => name),
+          extra: installed.filter(({ name }) => !names.has(name)).map(({ name }) => name)
+        }
+      })
+  )
+})
+
+/**
+ * Installs the indexes of a model, and rebuilds those with another definition. Drops those that the model does not have if
+ * `drop` is true.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const applyIndexes = Effect.fn("Inspection.applyIndexes")(function*(model: Model.Any, drop: boolean) {
+  const store = yield* DocumentStore
+  for (const [collection, wanted] of wantedOf(model)) {
+    const names = new Set(wanted.map(({ name }) => name))
+    const others = drop ? [] : (yield* store.listIndexes(collection)).filter(({ name }) => !names.has(name))
+    yield* store.syncIndexes(collection, [...wanted, ...others])
+  }
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const wantedOf = (model: Model.Any): ReadonlyArray<readonly [string, ReadonlyArray<IndexDescription>]> => [
+  [model.modelName, indexesOf(model)],
+  ...managedField(model, "revision") === undefined ? [] : [[historyOf(model.modelName), [historyIndex]] as const]
+]

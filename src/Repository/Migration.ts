@@ -1,0 +1,320 @@
+/**
+ * Migrations: effects that change what is stored, each of which runs once for a store, in order.
+ *
+ * `npx appkernel migrate` runs those that the engine names and the store has not had: one process at a time, with a lock that
+ * a process loses when it dies. A migration and the note that it has run are one transaction, so that it is done as a whole
+ * or not at all. The notes are in the collection `appkernel.migrations`.
+ *
+ * Prefer collections and fields by their names in migrations to the models, which will have changed when it runs on the next
+ * machine. For documents that only get another form, a model's `versions` need no migration.
+ *
+ * **Example** (A field that becomes two)
+ *
+ * ```ts
+ * import { DocumentStore, EmbeddedStore, Migration } from "appkernel"
+ * import { Effect } from "effect"
+ *
+ * const split = Migration.make("0001_split_names", () =>
+ *   Effect.gen(function*() {
+ *     const store = yield* DocumentStore.DocumentStore
+ *     yield* store.updateMany("Person", { first: { $exists: false } }, [
+ *       { $set: { first: { $first: { $split: ["$name", " "] } }, last: { $last: { $split: ["$name", " "] } } } },
+ *       { $unset: "name" }
+ *     ])
+ *   }))
+ *
+ * const program = Effect.gen(function*() {
+ *   const store = yield* DocumentStore.DocumentStore
+ *   yield* store.insertOne("Person", { _id: 1, name: "Ann Lee" })
+ *   const { applied } = yield* Migration.run([split])
+ *   return [applied, yield* store.findById("Person", 1)]
+ * }).pipe(Effect.provide(EmbeddedStore.layerMemory))
+ *
+ * await Effect.runPromise(program) // => [["0001_split_names"], { _id: 1, first: "Ann", last: "Lee" }]
+ * ```
+ *
+ * @since 0.1.0
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { createHash } from "node:crypto"
+import { DeclarationError } from "../internal/declarationError.ts"
+import { DocumentStore } from "./DocumentStore.ts"
+import type { ReadError, StoreError } from "./RepositoryError.ts"
+import { StoreUnavailable } from "./RepositoryError.ts"
+import { withLease } from "./store/lease.ts"
+
+/**
+ * A migration.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Migration {
+  /** Its name for good: migrations have run by their ids. */
+  readonly id: string
+  readonly effect: Effect.Effect<unknown, unknown, DocumentStore>
+  /** Whether it runs in a transaction. */
+  readonly transaction: boolean
+  /** A hash of its text or its checksum, which tells whether it was edited. `undefined` if there is neither. */
+  readonly hash: string | undefined
+}
+
+/**
+ * Options of {@link make}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  /**
+   * Whether the migration and the note about it are one transaction. Without one, a migration that was interrupted runs again
+   * from its beginning, so it has to tolerate what it has done already. Operations on indexes need `false`, and so do
+   * changes of more documents than a transaction takes. Defaults to true.
+   */
+  readonly transaction?: boolean | undefined
+  /** A text that you change with the migration, in the place of the hash of its function. */
+  readonly checksum?: string | undefined
+}
+
+/**
+ * Declares a migration. Its effect has the store, and no caller's rights. If it is a function, a hash of the function's own
+ * text, without its white space, tells whether it was edited after it has run; functions that it calls are not in it.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (
+  id: string,
+  effect: Migration["effect"] | (() => Migration["effect"]),
+  { checksum, transaction = true }: Options = {}
+): Migration => {
+  const text = checksum ?? (Effect.isEffect(effect) ? undefined : String(effect).replaceAll(/\s+/gu, ""))
+  return {
+    id,
+    effect: Effect.isEffect(effect) ? effect : Effect.suspend(effect),
+    transaction,
+    hash: text === undefined ? undefined : createHash("sha256").update(text).digest("hex").slice(0, 16)
+  }
+}
+
+/**
+ * Occurs when a migration has failed, or must not run. `detail` says which one and why. A retry helps once that is no longer
+ * so; migrations that have run before it are done.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class MigrationFailed extends Schema.TaggedError<MigrationFailed>()("MigrationFailed", {
+  id: Schema.String,
+  detail: Schema.String
+}) {
+  override get message(): string {
+    return `Migration ${this.id}: ${this.detail}`
+  }
+}
+
+/**
+ * Occurs when a service does not start because migrations have not run.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class MigrationsMissing extends Schema.TaggedError<MigrationsMissing>()("MigrationsMissing", {
+  ids: Schema.Array(Schema.String)
+}) {
+  override get message(): string {
+    return `Migrations have not run: ${
+      this.ids.join(", ")
+    }. Run them by npx appkernel migrate, or see migrations.on_start`
+  }
+}
+
+/**
+ * What a store has had of migrations.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Status {
+  /** Those that have run, in their order. */
+  readonly applied: ReadonlyArray<string>
+  /** Those that have not. */
+  readonly pending: ReadonlyArray<string>
+  /** Those of {@link pending} that an earlier run has begun outside of a transaction and not completed. */
+  readonly interrupted: ReadonlyArray<string>
+  /** Those of {@link applied} that were edited since. */
+  readonly edited: ReadonlyArray<string>
+  /** Those that have run and are not among the given ones: a newer version of the program was here. */
+  readonly unknown: ReadonlyArray<string>
+}
+
+/**
+ * Tells which of the migrations a store has had.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const status = Effect.fn("Migration.status")(function*(
+  migrations: ReadonlyArray<Migration>
+): Effect.fn.Return<Status, ReadError, DocumentStore> {
+  yield* assertIds(migrations)
+  const store = yield* DocumentStore
+  const notes = (yield* store.find(ledger, { sort: { _id: 1 } })).filter(({ _id }) => _id !== lockId)
+  const noteOf = new Map(notes.map((note) => [note["_id"], note]))
+  const isApplied = ({ id }: Migration): boolean => noteOf.get(id)?.["state"] === "done"
+  const idsOf = (keep: (migration: Migration) => boolean) => migrations.filter(keep).map(({ id }) => id)
+  const known = new Set<unknown>(migrations.map(({ id }) => id))
+  return {
+    applied: idsOf(isApplied),
+    pending: idsOf((migration) => !isApplied(migration)),
+    interrupted: idsOf(({ id }) => noteOf.get(id)?.["state"] === "running"),
+    edited: idsOf((migration) => {
+      const hash = noteOf.get(migration.id)?.["hash"]
+      return isApplied(migration) && hash !== undefined && migration.hash !== undefined && hash !== migration.hash
+    }),
+    unknown: notes.map(({ _id }) => String(_id)).filter((id) => !known.has(id))
+  }
+})
+
+/**
+ * Options of {@link run}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface RunOptions {
+  /** The time after which the lock of a process that has died can be taken. Defaults to 15 seconds. */
+  readonly lease?: Duration.Input | undefined
+  /** Whether migrations that were edited after they have run are taken as they are now. Defaults to false. */
+  readonly acceptEdited?: boolean | undefined
+  /** Runs before each migration. */
+  readonly onBegin?: ((id: string) => Effect.Effect<void>) | undefined
+  /** Runs if another process has the lock, with who that is. */
+  readonly onWait?: ((holder: string) => Effect.Effect<void>) | undefined
+}
+
+/**
+ * Runs the migrations that the store has not had, in their order, and returns their ids. Other processes that do the same
+ * wait. Fails with `MigrationFailed` when one fails, after which no other runs, and before any runs when one was edited
+ * after it has run, when one that has run is not among them, or when one that has not run stands before one that has.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const run = Effect.fn("Migration.run")(function*(
+  migrations: ReadonlyArray<Migration>,
+  { acceptEdited = false, lease = "15 seconds", onBegin, onWait }: RunOptions = {}
+): Effect.fn.Return<{ readonly applied: ReadonlyArray<string> }, StoreError | MigrationFailed, DocumentStore> {
+  const store = yield* DocumentStore
+  if (isComplete(yield* status(migrations))) return { applied: [] }
+  return yield* withLease({
+    store,
+    collection: ledger,
+    id: lockId,
+    duration: Duration.fromInputUnsafe(lease),
+    onWait: onWait ?? ((holder) => Effect.logInfo(`Waiting for the migrations of ${holder}`))
+  }, (holder) =>
+    Effect.gen(function*() {
+      const found = yield* status(migrations)
+      yield* assertOrder(migrations, found, acceptEdited)
+      for (const { hash, id } of migrations.filter(({ id }) => found.edited.includes(id))) {
+        yield* store.updateOne(ledger, { _id: id }, { $set: { hash } })
+      }
+      const pending = migrations.filter(({ id }) => found.pending.includes(id))
+      for (const migration of pending) {
+        yield* onBegin?.(migration.id) ?? Effect.logInfo(`Running migration ${migration.id}`)
+        yield* apply(store, migration, holder)
+      }
+      return { applied: pending.map(({ id }) => id) }
+    }))
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const ledger = "appkernel.migrations"
+
+const lockId = "appkernel.lock"
+
+const isComplete = ({ edited, pending, unknown }: Status): boolean =>
+  edited.length === 0 && pending.length === 0 && unknown.length === 0
+
+const assertIds = (migrations: ReadonlyArray<Migration>): Effect.Effect<void> => {
+  const ids = migrations.map(({ id }) => id)
+  const twice = ids.find((id, i) => ids.indexOf(id) !== i)
+  const wrong = ids.find((id) => id === "" || id === lockId)
+  return twice !== undefined
+    ? Effect.die(new DeclarationError(`There are two migrations ${twice}`))
+    : wrong !== undefined
+    ? Effect.die(new DeclarationError(`"${wrong}" can't be the id of a migration`))
+    : Effect.void
+}
+
+const assertOrder = (
+  migrations: ReadonlyArray<Migration>,
+  { applied, edited, unknown }: Status,
+  acceptEdited: boolean
+): Effect.Effect<void, MigrationFailed> => {
+  const [newer] = unknown
+  if (newer !== undefined) {
+    return Effect.fail(
+      new MigrationFailed({ id: newer, detail: "it has run, and this program does not know it: a newer one was here" })
+    )
+  }
+  const [changed] = edited
+  if (changed !== undefined && !acceptEdited) {
+    return Effect.fail(new MigrationFailed({ id: changed, detail: "it was edited after it has run" }))
+  }
+  const late = migrations.slice(0, applied.length).find(({ id }) => !applied.includes(id))
+  return late === undefined ? Effect.void : Effect.fail(
+    new MigrationFailed({ id: late.id, detail: `it has not run, and stands before ${applied.at(-1)}, which has` })
+  )
+}
+
+const apply = Effect.fnUntraced(function*(
+  store: DocumentStore["Service"],
+  { effect, hash, id, transaction }: Migration,
+  holder: string
+) {
+  const note = (now: number) => ({
+    ...hash === undefined ? {} : { hash },
+    holder,
+    finished: new Date(now),
+    state: "done"
+  })
+  const failed = (error: unknown) => new MigrationFailed({ id, detail: detailOf(error, transaction) })
+  const attempted = Effect.mapError(effect, failed)
+  if (transaction) {
+    const both = Effect.gen(function*() {
+      yield* attempted
+      // The second of two processes can't write it, so that neither it nor what it has done is committed.
+      yield* store.insertOne(ledger, { _id: id, ...note(yield* Clock.currentTimeMillis) })
+    })
+    return yield* Effect.mapError(
+      store.transaction(both),
+      (error) => error instanceof MigrationFailed ? error : failed(error)
+    )
+  }
+  const running = { holder, begun: new Date(yield* Clock.currentTimeMillis), state: "running" }
+  yield* store.updateOne(ledger, { _id: id }, { $set: running }, { upsert: true })
+  yield* attempted
+  const done = { $set: note(yield* Clock.currentTimeMillis) }
+  const { matchedCount } = yield* store.updateOne(ledger, { _id: id, holder, state: "running" }, done)
+  if (matchedCount === 0) {
+    return yield* new StoreUnavailable({
+      operation: "migrate",
+      detail: `migration ${id} was begun by another process meanwhile`,
+      retryable: true
+    })
+  }
+})
+
+const detailOf = (error: unknown, transaction: boolean): string => {
+  const reason = error instanceof Error ? error.message : String(error)
+  const isUnfit = transaction && error instanceof Error && "_tag" in error && error._tag === "Unsupported"
+  return isUnfit ? `${reason}. Declare it with { transaction: false }` : reason
+}

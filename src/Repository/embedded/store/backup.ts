@@ -1,0 +1,187 @@
+/**
+ * Backups of a folder: a copy of its file and a manifest with its checksum. A folder is made beside its place and moved there
+ * when it is complete and on the disk, so that whatever ends the process leaves no half of one.
+ */
+import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { createHash } from "node:crypto"
+import * as fs from "node:fs"
+import { copyFile } from "node:fs/promises"
+import * as path from "node:path"
+import { pipeline } from "node:stream/promises"
+import { makeFolder } from "../../../internal/makeFolder.ts"
+import { StoreUnavailable } from "../../RepositoryError.ts"
+import { copyTo } from "../../storage/lmdb/copy.ts"
+import { lockFolder } from "../../storage/lmdb/folderLock.ts"
+import { dataFile } from "../../storage/lmdb/preflight.ts"
+import { isSound, read, type Verification } from "./verify.ts"
+
+/**
+ * What `EmbeddedStore.backup` made. It is the manifest of the backup, too.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Backup {
+  /** When the copy was begun. Its documents are those of one moment after. */
+  readonly time: string
+  /** The size of the copy. */
+  readonly bytes: number
+  /** The SHA-256 of the copy, in hexadecimal. */
+  readonly sha256: string
+  readonly collections: ReadonlyArray<{ readonly name: string; readonly documents: number }>
+}
+
+/** @internal */
+export const backup = Effect.fnUntraced(
+  function*(folder: string, to: string): Effect.fn.Return<Backup, StoreUnavailable> {
+    const [location, target] = [path.resolve(folder), path.resolve(to)]
+    if (fs.existsSync(target)) return yield* failed("backup", `${target} is there already`)
+    return yield* made("backup", target, (draft) =>
+      Effect.gen(function*() {
+        const time = DateTime.formatIso(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
+        yield* copyTo(location, draft)
+        yield* Effect.sync(() => fs.rmSync(path.join(draft, "lock.mdb"), { force: true }))
+        const found = yield* read(draft)
+        if (!isSound(found)) return yield* failed("backup", `folder ${location} is damaged: ${problemOf(found)}`)
+        const collections = found.collections.map(({ documents, name }) => ({ name, documents }))
+        const result = { time, ...yield* digestOf("backup", path.join(draft, dataFile)), collections }
+        yield* attempt("backup", () =>
+          fs.writeFileSync(path.join(draft, manifestFile), `${JSON.stringify(result, undefined, 2)}\n`))
+        return result
+      }))
+  }
+)
+
+/** @internal */
+export const restore = Effect.fnUntraced(
+  function*({ folder, from, replace }: { readonly from: string; readonly folder: string; readonly replace: boolean }) {
+    const [source, target] = [path.resolve(from), path.resolve(folder)]
+    const manifest = manifestOf(source)
+    if (manifest === undefined) return yield* failed("restore", `${source} is no backup: it has no ${manifestFile}`)
+    const isTaken = fs.existsSync(target) && fs.readdirSync(target).length > 0
+    if (isTaken && !replace) return yield* failed("restore", `${target} is there already, and is not empty`)
+    // Nobody has it open, nor opens it, until it is out of the way.
+    if (isTaken) yield* lockFolder(target)
+    const stamp = DateTime.formatIso(DateTime.makeUnsafe(yield* Clock.currentTimeMillis)).replaceAll(":", "-")
+    const replaced = isTaken ? `${target}.replaced-${stamp}` : undefined
+    const found = yield* made("restore", target, (draft) =>
+      Effect.gen(function*() {
+        const data = path.join(draft, dataFile)
+        yield* Effect.tryPromise({
+          try: () => copyFile(path.join(source, dataFile), data, fs.constants.COPYFILE_FICLONE),
+          catch: (cause) => failed("restore", messageOf(cause))
+        })
+        const problem = differenceOf(manifest, yield* digestOf("restore", data))
+        if (problem !== undefined) return yield* failed("restore", `${source} is damaged: ${problem}`)
+        const found = yield* read(draft)
+        return isSound(found) ? found : yield* failed("restore", `${source} is damaged: ${problemOf(found)}`)
+      }), replaced)
+    const collections = found.collections.map(({ documents, name }) => ({ name, documents }))
+    return { collections, ...replaced === undefined ? {} : { replaced } }
+  },
+  Effect.scoped
+)
+
+/**
+ * What is wrong with a folder by its manifest, or `undefined`. `"none"` if it is no backup.
+ *
+ * @internal
+ */
+export const problemByManifest = Effect.fnUntraced(function*(folder: string) {
+  const manifest = manifestOf(folder)
+  return manifest === undefined
+    ? "none" as const
+    : { problem: differenceOf(manifest, yield* digestOf("verify", path.join(folder, dataFile))) }
+})
+
+// internal
+
+const manifestFile = "manifest.json"
+
+const Manifest = Schema.fromJsonString(Schema.Struct({ bytes: Schema.Int, sha256: Schema.String }))
+
+type Digest = typeof Manifest.Type
+
+const manifestOf = (folder: string): Digest | undefined =>
+  Result.getOrUndefined(Result.flatMap(
+    Result.try(() => fs.readFileSync(path.join(folder, manifestFile), "utf8")),
+    (text) => Schema.decodeUnknownResult(Manifest)(text)
+  ))
+
+const differenceOf = (manifest: Digest, { bytes, sha256 }: Digest): string | undefined =>
+  manifest.bytes !== bytes
+    ? `${dataFile} has ${bytes} bytes, and the manifest says ${manifest.bytes}`
+    : manifest.sha256 !== sha256
+    ? `${dataFile} has another checksum than the manifest says`
+    : undefined
+
+const problemOf = ({ collections, problem }: Verification): string =>
+  problem ?? collections.flatMap(({ damaged }) => damaged.map(({ message }) => message))[0] ?? "documents are missing"
+
+const messageOf = (cause: unknown): string => cause instanceof Error ? cause.message : String(cause)
+
+const failed = (operation: string, detail: string): StoreUnavailable =>
+  new StoreUnavailable({ operation, detail, retryable: false })
+
+const attempt = <A>(operation: string, evaluate: () => A): Effect.Effect<A, StoreUnavailable> =>
+  Effect.try({
+    try: evaluate,
+    catch: (cause) => failed(operation, messageOf(cause))
+  })
+
+const digestOf = (operation: string, file: string): Effect.Effect<Digest, StoreUnavailable> =>
+  Effect.suspend(() => {
+    const hash = createHash("sha256")
+    return Effect.map(
+      Effect.tryPromise({
+        try: () => pipeline(fs.createReadStream(file, { highWaterMark: 1024 * 1024 }), hash),
+        catch: (cause) => failed(operation, messageOf(cause))
+      }),
+      () => ({ bytes: fs.statSync(file).size, sha256: hash.digest("hex") })
+    )
+  })
+
+/**
+ * Fills a draft beside the target and moves it there. One process at a time fills it, and empties what another one has left.
+ * What is at the target goes to `replaced`.
+ */
+const made = <A>(
+  operation: string,
+  target: string,
+  fill: (draft: string) => Effect.Effect<A, StoreUnavailable>,
+  replaced?: string
+): Effect.Effect<A, StoreUnavailable> =>
+  Effect.scoped(Effect.gen(function*() {
+    const draft = path.join(path.dirname(target), `.${path.basename(target)}.partial`)
+    const unmade = makeFolder(draft)
+    if (unmade !== undefined) return yield* failed(operation, unmade)
+    yield* lockFolder(draft)
+    yield* attempt(operation, () => {
+      for (const name of fs.readdirSync(draft)) {
+        if (!isLock(name)) fs.rmSync(path.join(draft, name), { recursive: true })
+      }
+    })
+    const result = yield* fill(draft)
+    yield* attempt(operation, () => {
+      for (const name of fs.readdirSync(draft)) if (!isLock(name)) flush(path.join(draft, name))
+      flush(draft)
+      if (replaced !== undefined) fs.renameSync(target, replaced)
+      // A folder that has been filled meanwhile is not replaced.
+      fs.renameSync(draft, target)
+      for (const name of fs.readdirSync(target)) if (isLock(name)) fs.rmSync(path.join(target, name))
+      flush(path.dirname(target))
+    })
+    return result
+  }))
+
+const isLock = (name: string): boolean => name.startsWith("owner.")
+
+const flush = (file: string): void => {
+  const descriptor = fs.openSync(file, "r")
+  fs.fsyncSync(descriptor)
+  fs.closeSync(descriptor)
+}

@@ -1,0 +1,70 @@
+/**
+ * Copies a store's file while it is used: one of lmdb's snapshots, without its free pages.
+ */
+import * as Effect from "effect/Effect"
+import { open, type RootDatabase } from "lmdb"
+import * as fs from "node:fs"
+import * as path from "node:path"
+import { StoreUnavailable } from "../../RepositoryError.ts"
+import { dataFile } from "./preflight.ts"
+
+/** The environments that this process has open, by their folders: lmdb opens none a second time for reading only. */
+const ownEnvironments = new Map<string, RootDatabase<Buffer, Uint8Array>>()
+
+/**
+ * Makes an open environment known until the scope closes.
+ *
+ * @internal
+ */
+export const registered = (folder: string, environment: RootDatabase<Buffer, Uint8Array>) =>
+  Effect.acquireRelease(
+    Effect.sync(() => ownEnvironments.set(folder, environment)),
+    () => Effect.sync(() => ownEnvironments.delete(folder))
+  )
+
+/**
+ * Copies the last commit of a folder, which this or another process may write to meanwhile, into an empty folder.
+ *
+ * @internal
+ */
+export const copyTo = Effect.fnUntraced(
+  function*(folder: string, to: string): Effect.fn.Return<void, StoreUnavailable> {
+    const failed = (cause: unknown) =>
+      new StoreUnavailable({
+        operation: "backup",
+        detail: `folder ${folder} can't be copied: ${cause instanceof Error ? cause.message : String(cause)}`,
+        retryable: false
+      })
+    // lmdb would create what is missing.
+    if (!fs.existsSync(path.join(folder, dataFile))) return yield* failed(new Error(`it has no ${dataFile}`))
+    const attempt = <A>(evaluate: () => A) => Effect.try({ try: evaluate, catch: failed })
+    const copy = (environment: RootDatabase) =>
+      Effect.tryPromise({ try: () => environment.backup(to, true), catch: failed })
+    const known = ownEnvironments.get(folder)
+    yield* known === undefined
+      ? Effect.acquireUseRelease(
+        attempt(() => open({ path: folder, noSubdir: false, maxDbs: 3, readOnly: true })),
+        copy,
+        (environment) => Effect.promise(() => environment.close())
+      )
+      : copy(known)
+    yield* Effect.acquireUseRelease(
+      attempt(() => open({ path: to, noSubdir: false, maxDbs: 3, overlappingSync: false })),
+      (environment) => attempt(() => completeMeta(environment)),
+      (environment) => Effect.promise(() => environment.close())
+    )
+  }
+)
+
+// internal
+
+/**
+ * Of the two meta pages, a copy has an empty one, to which lmdb would go back after a crash. Each of two commits writes one.
+ */
+const completeMeta = (environment: RootDatabase): void => {
+  const catalog = environment.openDB<Buffer, Buffer>({ name: "catalog", encoding: "binary", keyEncoding: "binary" })
+  const [first] = catalog.getRange({ limit: 1 })
+  if (first === undefined) return
+  const [key, value] = [Buffer.from(first.key), Buffer.from(first.value)]
+  for (let commits = 0; commits < 2; commits++) environment.transactionSync(() => catalog.putSync(key, value))
+}

@@ -1,0 +1,282 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, type Scope } from "effect"
+import * as fs from "node:fs"
+import * as path from "node:path"
+import { DocumentStore, EmbeddedStore, MongoStore } from "../../../src/index.ts"
+import { freshDirectory } from "../../support/folders.ts"
+import { type FoundServer, freshDatabase, onMongo } from "../../support/mongo.ts"
+import { type Program, runProgram } from "../../support/processes.ts"
+
+const root = path.join(import.meta.dirname, "../../..")
+const engine = path.join(root, "test/support/cli/engine.ts")
+
+interface Copied {
+  readonly name: string
+  readonly documents: number
+  readonly indexes: ReadonlyArray<string>
+}
+
+type Env = { readonly [name: string]: string }
+
+/** Runs of each command that are killed, at random. */
+const kills = Number(process.env["KILLS"] ?? 2)
+
+const start = (env: Env, ...args: ReadonlyArray<string>): Effect.Effect<Program, never, Scope.Scope> =>
+  runProgram(path.join(root, "src/Cli/Main.ts"), env, [], args)
+
+const run = (env: Env, ...args: ReadonlyArray<string>) =>
+  Effect.scoped(Effect.gen(function*() {
+    const program = yield* start(env, ...args)
+    return { code: yield* program.ended, output: program.output() }
+  }))
+
+const done = Effect.fnUntraced(function*(env: Env, ...args: ReadonlyArray<string>) {
+  const { code, output } = yield* run(env, ...args)
+  assert.strictEqual(code, 0, output)
+  return output
+})
+
+const failed = Effect.fnUntraced(function*(env: Env, ...args: ReadonlyArray<string>) {
+  const { code, output } = yield* run(env, ...args)
+  assert.strictEqual(code, 1, output)
+  return output
+})
+
+/** The JSON of the output, without the lines of progress around it. */
+const jsonIn = (output: string) => JSON.parse(output.slice(output.indexOf("\n{") + 1, output.lastIndexOf("\n}") + 2))
+
+const inStore = <A, E>(env: Env, use: (store: DocumentStore.DocumentStore["Service"]) => Effect.Effect<A, E>) => {
+  const { APPKERNEL_EMBEDDED_PATH: folder, APPKERNEL_MONGO_DB: db, APPKERNEL_MONGO_HOST: host = "" } = env
+  const layer = folder === undefined ? MongoStore.layerWith({ host, db }) : EmbeddedStore.layerWith({ path: folder })
+  return Effect.flatMap(DocumentStore.DocumentStore, use).pipe(Effect.provide(Layer.fresh(layer)))
+}
+
+const folderEnv = Effect.map(freshDirectory, (folder): Env => ({
+  APPKERNEL_EMBEDDED_PATH: `${folder}/data`,
+  FOLDER: folder
+}))
+
+const mongoEnv = (server: FoundServer) =>
+  Effect.map(freshDatabase(server), (db): Env => ({ APPKERNEL_MONGO_HOST: server.url, APPKERNEL_MONGO_DB: db }))
+
+/** What the migrations of the project leave behind, whatever has happened between. */
+const assertMigrated = (env: Env, size: number) =>
+  inStore(env, (store) =>
+    Effect.gen(function*() {
+      const runs = yield* store.find("runs", { sort: { id: 1 } })
+      assert.deepStrictEqual(runs.map(({ id }) => id), ["0001_fill", "0003_add"])
+      const numbers = yield* store.find("numbers", { sort: { _id: 1 } })
+      assert.deepStrictEqual(
+        numbers,
+        Array.from({ length: size }, (_, n) => ({ _id: n, name: `Person ${n}`, total: 1, double: 2 * n }))
+      )
+      assert.isUndefined(yield* store.findById("appkernel.migrations", "appkernel.lock"))
+    }))
+
+/**
+ * Runs a command to see how long it takes, undoes it, and kills it at random moments of that time, again and again. What it
+ * leaves behind is for the next run.
+ */
+const killed = Effect.fnUntraced(function*(env: Env, args: ReadonlyArray<string>, undo: Effect.Effect<void>) {
+  const begun = Date.now()
+  yield* done(env, ...args)
+  const time = Date.now() - begun
+  yield* undo
+  let ended = 0
+  for (let i = 0; i < kills; i++) {
+    yield* Effect.scoped(Effect.gen(function*() {
+      const program = yield* start(env, ...args)
+      // Of the whole time, the second half is that of the work; the first half loads the program.
+      const killing = setTimeout(() => program.process.kill("SIGKILL"), time * (0.3 + 0.7 * Math.random()))
+      const code = yield* program.ended
+      clearTimeout(killing)
+      if (code !== "SIGKILL") ended += 1
+    }))
+  }
+  return `${kills - ended} of ${kills} runs of ${args[0]} were killed`
+})
+
+const folderOf = (env: Env): string => env["APPKERNEL_EMBEDDED_PATH"] ?? ""
+
+/** Copies some thousand documents, kills the copy, and lets it end. */
+const assertCopied = Effect.fnUntraced(function*(from: Env, to: Env, env: Env, target: string, thousands: number) {
+  yield* inStore(from, (store) =>
+    Effect.gen(function*() {
+      for (let i = 0; i < thousands; i++) {
+        const documents = Array.from({ length: 1000 }, (_, n) => ({ _id: i * 1000 + n, name: `Person ${n}`, n: i }))
+        yield* store.insertMany("numbers", documents)
+      }
+      yield* store.createIndexes("numbers", [{ name: "n_1", key: { n: 1 } }])
+      yield* store.insertOne("Person.history", { _id: "ann@1", document: { name: "Ann" } })
+    }))
+  const there = ["copy", "--json", folderOf(from), target]
+  const names = ["numbers", "Person.history", "appkernel.copies"]
+  const undo = inStore(to, (store) => Effect.forEach(names, (name) => store.deleteMany(name, {}), { discard: true }))
+  yield* Effect.log(yield* killed(env, there, Effect.orDie(undo)))
+  const copied = jsonIn(yield* done(env, ...there))
+  assert.deepStrictEqual(copied.collections.map(({ documents, indexes, name }: Copied) => [name, documents, indexes]), [
+    ["Person.history", 1, []],
+    ["numbers", thousands * 1000, ["n_1"]]
+  ])
+  assert.strictEqual(yield* inStore(to, (store) => store.count("numbers", {})), thousands * 1000)
+  return copied
+})
+
+describe("appkernel, on data", () => {
+  it.live("checks documents, indexes and migrations, and says by its code whether all is well", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const env = yield* folderEnv
+      yield* done(env, "seed", engine)
+      assert.include(yield* failed(env, "seed", engine), "Person has documents already")
+      const first = yield* failed(env, "check", engine)
+      assert.include(first, "Person: 2 documents, all fit")
+      assert.include(first, "Person: index name_1 is missing")
+      assert.include(first, "migration 0001_fill has not run")
+      assert.include(
+        yield* failed(env, "indexes", engine),
+        "Person.history: index document_id_1_revision_-1 is missing"
+      )
+      yield* done(env, "indexes", "--apply", engine)
+
+      const dry = jsonIn(yield* failed(env, "migrate", "--dry-run", "--json", engine))
+      assert.deepStrictEqual(dry.pending, ["0001_fill", "0002_double", "0003_add"])
+      assert.include(yield* done(env, "migrate", engine), "3 migrations have run, none is missing")
+      assert.include(yield* done(env, "migrate", engine), "3 migrations have run, none is missing")
+      yield* assertMigrated(env, 100)
+      assert.include(yield* done(env, "check", engine), "Person: 2 documents, all fit")
+
+      yield* inStore(env, (store) =>
+        Effect.gen(function*() {
+          yield* store.insertMany("Person", [{ _id: "cy", age: "old" }, { _id: "di", name: "Di", age: "young" }])
+          yield* store.createIndexes("Person", [{ name: "own", key: { age: 1 } }])
+          yield* store.insertOne("appkernel.migrations", { _id: "0004_newer", state: "done" })
+        }))
+      const { code, output } = yield* run(env, "check", "--json", "--ids", "1", engine)
+      assert.strictEqual(code, 1, output)
+      const found = jsonIn(output)
+      assert.deepStrictEqual(found.documents, [{
+        collection: "Person",
+        documents: 4,
+        unfit: 2,
+        fields: { name: 1, age: 2 },
+        examples: [{ id: "cy", problems: found.documents[0].examples[0].problems }]
+      }])
+      assert.deepStrictEqual(found.indexes[0].extra, ["own"])
+      assert.deepStrictEqual(found.migrations.unknown, ["0004_newer"])
+      assert.include(yield* failed(env, "migrate", engine), "0004_newer: it has run, and this program does not know it")
+      yield* done(env, "indexes", engine)
+      assert.notInclude(yield* done(env, "indexes", "--apply", "--drop", engine), "own")
+      assert.deepStrictEqual((yield* run(env, "indexes", "--drop", engine)).code, 2)
+      assert.deepStrictEqual((yield* run(env, "check", "--nothing", engine)).code, 2)
+    })))
+
+  it.live("writes the documents that reviews look at", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const env = yield* folderEnv
+      for (const [command, file] of [["openapi", "openapi.json"], ["policy", "policy.txt"]] as const) {
+        const out = `${env["FOLDER"]}/${file}`
+        assert.include(yield* failed(env, command, "--out", out, "--check", engine), "is missing")
+        yield* done(env, command, "--out", out, engine)
+        assert.include(yield* done(env, command, "--out", out, "--check", engine), "is as it was")
+        assert.include(fs.readFileSync(out, "utf8"), "/api/v1/persons")
+        fs.appendFileSync(out, "more")
+        assert.include(yield* failed(env, command, "--out", out, "--check", engine), "is not up to date")
+      }
+      assert.strictEqual(
+        JSON.parse(fs.readFileSync(`${env["FOLDER"]}/openapi.json`, "utf8").slice(0, -4)).openapi,
+        "3.1.0"
+      )
+      assert.strictEqual((yield* run(env, "policy", "--check", engine)).code, 2)
+    })))
+
+  it.live("backs up a folder that another process has open, and restores it", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const env = yield* folderEnv
+      const [backup, other] = [`${env["FOLDER"]}/backups/one`, `${env["FOLDER"]}/other`]
+      yield* done(env, "seed", engine)
+      yield* inStore(env, (store) =>
+        Effect.gen(function*() {
+          yield* store.insertOne("Person", { _id: "last", name: "Last" })
+          const made = jsonIn(yield* done(env, "backup", "--json", backup))
+          assert.deepStrictEqual(made.collections, [{ name: "Person", documents: 3 }])
+          assert.include(yield* failed(env, "check", engine), "is in use by process")
+        }))
+      assert.include(yield* done(env, "verify", backup), "Person: 3 documents")
+      assert.include(yield* failed(env, "backup", backup), "is there already")
+      assert.include(yield* failed(env, "restore", backup), "is there already")
+      assert.include(yield* done(env, "restore", "--path", other, backup), "Person: 3 documents")
+      assert.include(yield* done(env, "restore", "--replace", backup), "What was there is in")
+      assert.strictEqual(yield* inStore(env, (store) => store.count("Person", {})), 3)
+      fs.appendFileSync(`${backup}/data.mdb`, "x")
+      assert.include(yield* failed(env, "verify", backup), "and the manifest says")
+      assert.include(yield* failed(env, "restore", "--path", `${env["FOLDER"]}/third`, backup), "is damaged")
+    })))
+
+  it.live("survives kills amid migrate, backup and restore", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const env: Env = { ...yield* folderEnv, SIZE: "3000" }
+      const data = folderOf(env)
+      const clear = (folder: string) => Effect.sync(() => fs.rmSync(folder, { recursive: true, force: true }))
+      const migrate = ["migrate", "--lease", "1", engine]
+      yield* Effect.log(yield* killed(env, migrate, clear(data)))
+      yield* done(env, ...migrate)
+      yield* assertMigrated(env, 3000)
+
+      const backup = `${env["FOLDER"]}/backup`
+      yield* Effect.log(yield* killed(env, ["backup", backup], clear(backup)))
+      if (!fs.existsSync(backup)) yield* done(env, "backup", backup)
+      assert.include(yield* done(env, "verify", backup), "numbers: 3,000 documents")
+
+      yield* clear(data)
+      yield* Effect.log(yield* killed(env, ["restore", backup], clear(data)))
+      if (!fs.existsSync(data)) yield* done(env, "restore", backup)
+      yield* assertMigrated(env, 3000)
+      assert.deepStrictEqual(fs.readdirSync(env["FOLDER"] ?? "").filter((name) => name.startsWith(".")), [])
+    })))
+
+  it.live("copies 100,000 documents, though it is killed", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const [from, to] = [yield* folderEnv, yield* folderEnv]
+      yield* assertCopied(from, to, {}, folderOf(to), 100)
+      assert.include(yield* failed({}, "copy", `${folderOf(from)}/nowhere`, folderOf(to)), "There is no store in")
+      const none = yield* failed({}, "copy", folderOf(from), "env:NOTHING")
+      assert.include(none, "There is no variable NOTHING")
+    })))
+})
+
+onMongo("appkernel, on data / mongodb", (_, server) => {
+  it.live("runs each migration once, though two processes begin and one is killed", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const env = { ...yield* mongoEnv(server), SIZE: "500" }
+      const migrate = ["migrate", "--lease", "2", engine]
+      const both = yield* Effect.all([run(env, ...migrate), run(env, ...migrate)], { concurrency: 2 })
+      for (const { code, output } of both) assert.strictEqual(code, 0, output)
+      yield* assertMigrated(env, 500)
+
+      const other = { ...yield* mongoEnv(server), SIZE: "500" }
+      const undo = Effect.orDie(
+        inStore(
+          other,
+          (store) =>
+            Effect.forEach(["runs", "numbers", "appkernel.migrations"], (name) => store.deleteMany(name, {}), {
+              discard: true
+            })
+        )
+      )
+      yield* Effect.log(yield* killed(other, migrate, undo))
+      yield* done(other, ...migrate)
+      yield* assertMigrated(other, 500)
+    })))
+
+  it.live("copies from a folder and back, though it is killed", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const [from, to, back] = [yield* folderEnv, yield* mongoEnv(server), yield* folderEnv]
+      const url = new URL(server.url)
+      url.pathname = `/${to["APPKERNEL_MONGO_DB"]}`
+      const copied = yield* assertCopied(from, to, { TARGET: url.href }, "env:TARGET", 5)
+      const returned = jsonIn(yield* done({ TARGET: url.href }, "copy", "--json", "env:TARGET", folderOf(back)))
+      assert.deepStrictEqual(returned.collections, copied.collections)
+      assert.strictEqual(yield* inStore(back, (store) => store.count("numbers", {})), 5000)
+      assert.strictEqual((yield* run({ TARGET: url.href }, "copy", "env:TARGET", "env:TARGET")).code, 2)
+    })))
+})
