@@ -130,7 +130,14 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
     return yield* Effect.die(new DeclarationError(`The model ${model.modelName} has no field "id"`))
   }
   const store = yield* DocumentStore
-  const indexes = indexesOf(model)
+  const versions = hasVersions(model) || referencesOf(model).some(({ target }) => hasVersions(target()))
+    // It loads the query language, which other programs have no use for.
+    ? yield* Effect.promise(() => import("./forms/formRunner.ts"))
+    : undefined
+  const declared = indexesOf(model)
+  const indexes = versions !== undefined && hasVersions(model)
+    ? yield* versions.installableIndexes(model, store, declared)
+    : declared
   if (indexes.length > 0) yield* store.createIndexes(model.modelName, indexes)
   if (managedField(model, "revision") !== undefined) {
     yield* store.createIndexes(historyOf(model.modelName), [historyIndex])
@@ -141,7 +148,6 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
   const defaulted = related.some((one) => hasDefaults(one))
     ? yield* Effect.promise(() => import("./collection/defaultedFields.ts"))
     : undefined
-  const versions = related.some(hasVersions) ? yield* Effect.promise(() => import("./forms/formRunner.ts")) : undefined
   const runners = new Map(
     related.filter(hasVersions).map((one) => [one, versions?.formRunner(one, store, indexesOf(one))])
   )

@@ -19,6 +19,8 @@ export interface Changes extends State {
   readonly concern: (paths: Iterable<string>) => boolean
   /** Whether a filter depends on fields that may differ. */
   readonly concernFilter: (filter: Filter) => boolean
+  /** The unique indexes that can't be installed before every document is stored in the newest form. */
+  readonly deferred: ReadonlyArray<IndexDescription>
   /**
    * A filter of the store for all documents that may match, and the stages that test them. It is no search in an index for a
    * changed field: a document that is upgraded meanwhile would be missed between two of them.
@@ -46,6 +48,7 @@ export const changesOf = (forms: Forms, indexes: ReadonlyArray<IndexDescription>
       ...state,
       concern,
       concernFilter,
+      deferred: deferredIndexes(forms, indexes, state),
       searchFor: (filter) => {
         if (!concernFilter(filter)) return { stored: filter, stages: [] }
         const conditions = Object.entries(filter).flatMap(([key, operand]) =>
@@ -67,6 +70,25 @@ export const changesOf = (forms: Forms, indexes: ReadonlyArray<IndexDescription>
     known.set(state, changes)
     return changes
   }
+}
+
+/**
+ * The unique indexes of fields that documents of an earlier form do not have.
+ *
+ * @internal
+ */
+export const deferredIndexes = (
+  forms: Forms,
+  indexes: ReadonlyArray<IndexDescription>,
+  { earliest }: Pick<State, "earliest">
+): ReadonlyArray<IndexDescription> => {
+  const changed = forms.changedSince(earliest)
+  return indexes.filter(({ key, partialFilterExpression = {}, unique }) =>
+    unique === true &&
+    [...Object.keys(key), ...fieldsOfFilter(partialFilterExpression) ?? []].some((path) =>
+      changed.has(path.split(".", 1)[0] ?? path)
+    )
+  )
 }
 
 // internal

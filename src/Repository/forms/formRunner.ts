@@ -34,13 +34,31 @@ import { catchRejection, toError } from "../mql/limits/queryProblem.ts"
 import { parseUpdate } from "../mql/update/applyUpdate.ts"
 import { DuplicateKey, QueryRejected, type ReadError, StoreUnavailable, type WriteError } from "../RepositoryError.ts"
 import { makeRetry } from "../store/retryOnConflict.ts"
-import { type Changes, changesOf } from "./changes.ts"
+import { type Changes, changesOf, deferredIndexes } from "./changes.ts"
 import { evaluated } from "./evaluate.ts"
 import { formOf, formsOf } from "./forms.ts"
 import { markReader } from "./marks.ts"
 import { makeSearch, notYet } from "./search.ts"
+import { withUniqueValues } from "./uniqueValues.ts"
 
 export { formsOf } from "./forms.ts"
+
+/**
+ * The indexes that can be installed before every document is stored in the newest form.
+ *
+ * @internal
+ */
+export const installableIndexes = (
+  model: ModelLike,
+  store: DocumentStore["Service"],
+  indexes: ReadonlyArray<IndexDescription>
+): Effect.Effect<ReadonlyArray<IndexDescription>, ReadError> => {
+  const forms = formsOf(model)
+  return Effect.map(markReader(store, model.modelName, forms).current, (state) => {
+    const deferred = new Set(deferredIndexes(forms, indexes, state))
+    return indexes.filter((index) => !deferred.has(index))
+  })
+}
 
 /** @internal */
 export const formRunner = (
@@ -73,6 +91,17 @@ export const formRunner = (
   /** The identifiers of all matches. */
   const idsOf = (changes: Changes, filter: Filter) =>
     Effect.map(findIn("find", changes, filter, { projection: { _id: 1 } }), (found) => found.map(({ _id }) => _id))
+
+  /** Writes a document of the newest form, whose unique values no other one has. */
+  const uniquely = <A, E>(changes: Changes, document: Document, write: Effect.Effect<A, E>) =>
+    changes.deferred.length === 0 ? write : withUniqueValues(
+      store,
+      name,
+      changes.deferred,
+      document,
+      (filter) => findIn("find", changes, filter, { limit: 1, projection: { _id: 1 } }),
+      write
+    )
 
   const liftOf = (projection: Document | undefined) => projection === undefined ? lift : Function.identity<Document>
 
@@ -121,7 +150,7 @@ export const formRunner = (
           const isAsRead: Filter = { ...unchangedSince(stored, forms.fields), _id: stored["_id"] }
           const isDone = after === "remove"
             ? (yield* store.deleteOne(name, isAsRead)) > 0
-            : (yield* store.replaceOne(name, isAsRead, after)).matchedCount > 0
+            : (yield* uniquely(changes, forms.lift(after), store.replaceOne(name, isAsRead, after))).matchedCount > 0
           if (!isDone) return yield* Effect.fail(new Changed())
           return { before, after: after === "remove" ? before : forms.lift(after), isChanged: true }
         })
@@ -159,6 +188,21 @@ export const formRunner = (
             ))
       )
     }
+
+    /** Inserts one by one: a document that is rejected ends the transaction that it is part of. */
+    const insertEach = Effect.fnUntraced(function*(documents: ReadonlyArray<Document>, isOrdered: boolean) {
+      const failures: Array<InsertManyResult["failures"][number]> = []
+      for (const [index, document] of documents.entries()) {
+        const result = yield* Effect.result(handlers.insertOne({ kind: "insertOne", document }))
+        if (Result.isSuccess(result)) continue
+        const error = result.failure
+        if (error._tag === "AccessDenied" || error._tag === "ValidationException") return yield* Effect.die(error)
+        if (error._tag !== "DuplicateKey" && error._tag !== "QueryRejected") return yield* error
+        failures.push({ index, error })
+        if (isOrdered) return { insertedCount: index, failures }
+      }
+      return { insertedCount: documents.length - failures.length, failures }
+    })
 
     const handlers: Handlers = {
       findById: (operation) =>
@@ -242,11 +286,12 @@ export const formRunner = (
         withState((changes) =>
           Effect.flatMap(
             lowered("insert", document, changes.written),
-            (stored) => namingFields(model, store.insertOne(name, stored))
+            (stored) => uniquely(changes, document, namingFields(model, store.insertOne(name, stored)))
           )
         ),
       insertMany: ({ documents, options }) =>
         withState(Effect.fnUntraced(function*(changes) {
+          if (changes.deferred.length > 0) return yield* insertEach(documents, options?.ordered !== false)
           const all = documents.map((document) =>
             forms.newest === changes.written
               ? Result.succeed<Document>({ ...document, [formField]: newest })
@@ -284,7 +329,8 @@ export const formRunner = (
           if (!changes.concernFilter(filter)) {
             return Effect.flatMap(
               lowered("replace", document, changes.written),
-              (stored) => namingFields(model, store.replaceOne(name, filter, stored, options))
+              (stored) =>
+                uniquely(changes, document, namingFields(model, store.replaceOne(name, filter, stored, options)))
             )
           }
           return Effect.flatMap(

@@ -8,7 +8,7 @@ import type * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { DocumentStore, Model, Repository, Upgrade } from "../../../src/index.ts"
+import { DocumentStore, Index, Model, Repository, Upgrade } from "../../../src/index.ts"
 import { RetryClock } from "../../../src/Repository/store/retryOnConflict.ts"
 
 /** The model in its first year. */
@@ -47,6 +47,15 @@ class After extends Model.Class<After>()("Person", {
     Model.was.added("tags")
   ]
 }) {}
+
+/** Two years later, mails are unique under their new name. */
+class Unique extends Model.Class<Unique>()("Person", {
+  id: Model.id(),
+  name: Schema.String,
+  age: Schema.String,
+  email: Schema.String.pipe(Model.optional, Model.indexed(Index.unique)),
+  city: Schema.String
+}, { versions: [Model.was.renamed("mail", "email")] }) {}
 
 const seed = Effect.gen(function*() {
   const before = yield* Repository.make(Before)
@@ -195,6 +204,36 @@ export const versionsContract = <E>(name: string, layer: Layer.Layer<DocumentSto
         assert.deepStrictEqual(now.stored, [{ form: 5, documents: 40 }])
         assert.deepStrictEqual(yield* answers, first)
         assert.deepStrictEqual(yield* (yield* Repository.make(After)).findById("P04"), yield* after.findById("P04"))
+      })).pipe(Effect.provide(layer), Effect.scoped))
+
+    it.live("keeps a value unique whose index has to wait for the upgrade", () =>
+      atOnce(Effect.gen(function*() {
+        const store = yield* DocumentStore.DocumentStore
+        yield* seed
+        const unique = yield* Repository.make(Unique)
+        const person = (id: string, email: string) => new Unique({ id, name: "n", age: "1", city: "Rome", email })
+        assert.strictEqual((yield* Effect.flip(unique.insert(person("U1", "p4@example.com"))))._tag, "DuplicateKey")
+        const results = yield* Effect.all(
+          Array.from({ length: 6 }, (_, i) => Effect.exit(unique.insert(person(`V${i}`, "same@example.com")))),
+          { concurrency: "unbounded" }
+        )
+        assert.lengthOf(results.filter(({ _tag }) => _tag === "Success"), 1)
+        const patched = yield* Effect.flip(unique.patch("P00", { email: "p8@example.com" }))
+        assert.strictEqual(patched._tag, "DuplicateKey")
+        // The store has two of one value, which no version of the model has written.
+        yield* store.insertMany(
+          "Person",
+          ["D1", "D2"].map((_id) => ({ _id, name: "n", age: "1", city: "x", mail: "d" }))
+        )
+        yield* raiseUnderstood
+        const error = yield* Effect.flip(Stream.runDrain(Upgrade.upgrade(Unique)))
+        assert.strictEqual(error._tag, "DuplicateKey")
+        assert.isFalse((yield* Upgrade.storedForms(Unique)).isComplete)
+        yield* store.deleteOne("Person", { _id: "D2" })
+        yield* Stream.runDrain(Upgrade.upgrade(Unique))
+        assert.isTrue((yield* Upgrade.storedForms(Unique)).isComplete)
+        assert.deepStrictEqual((yield* store.listIndexes("Person")).map(({ name }) => name), ["email_1"])
+        assert.strictEqual((yield* Effect.flip(unique.insert(person("U1", "p4@example.com"))))._tag, "DuplicateKey")
       })).pipe(Effect.provide(layer), Effect.scoped))
 
     it.live("names a document that has no way up, and keeps it as it is", () =>
