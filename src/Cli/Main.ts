@@ -23,6 +23,7 @@ import { policy } from "./commands/policy.ts"
 import { restore } from "./commands/restore.ts"
 import { routes } from "./commands/routes.ts"
 import { seed } from "./commands/seed.ts"
+import { upgrade } from "./commands/upgrade.ts"
 import { verify } from "./commands/verify.ts"
 
 const appkernel = Command.make("appkernel").pipe(
@@ -34,6 +35,7 @@ const appkernel = Command.make("appkernel").pipe(
     keys,
     check,
     indexes,
+    upgrade,
     migrate,
     seed,
     backup,

@@ -7,13 +7,12 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { managedField } from "../Model/introspection.ts"
 import type * as Model from "../Model/Model.ts"
-import type { Problem } from "../Model/ModelError.ts"
-import { documentCodec } from "./collection/documentCodec.ts"
 import { DocumentStore, type IndexDescription } from "./DocumentStore.ts"
 import { historyIndex, historyOf } from "./repository/historyEntry.ts"
 import { indexesOf } from "./repository/modelIndexes.ts"
 import type { ReadError } from "./RepositoryError.ts"
 import { isSameIndex } from "./store/indexDefinition.ts"
+import { type Misfit, misfits } from "./Upgrade.ts"
 
 /**
  * The documents of a collection that do not fit the model.
@@ -30,7 +29,7 @@ export interface Documents {
   /** For each field, or path in it, the number of documents that it is wrong in. */
   readonly fields: { readonly [path: string]: number }
   /** The first ones, with their problems. */
-  readonly examples: ReadonlyArray<{ readonly id: string; readonly problems: ReadonlyArray<Problem> }>
+  readonly examples: ReadonlyArray<Misfit>
 }
 
 /**
@@ -50,38 +49,34 @@ export interface Indexes {
 }
 
 /**
- * Reads the documents of a model, deleted ones included.
+ * Reads the documents of a model, or as many as `sample` says, deleted ones included. `ids` is the number of examples.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const documentsOf = Effect.fn("Inspection.documentsOf")(function*(
   model: Model.Any,
-  { ids, onProgress = () => Effect.void, sample }: {
-    /** The number of examples. */
-    readonly ids: number
-    /** The number of documents that are read at most. */
-    readonly sample?: number | undefined
-    readonly onProgress?: ((done: number) => Effect.Effect<void>) | undefined
-  }
+  { ids, sample }: { readonly ids: number; readonly sample?: number | undefined }
 ): Effect.fn.Return<Documents, ReadError, DocumentStore> {
   const store = yield* DocumentStore
-  const { fromDocument } = documentCodec(model)
+  const documents = yield* store.count(model.modelName, {})
   const fields = new Map<string, number>()
-  const examples: Array<Documents["examples"][number]> = []
-  let [documents, unfit] = [0, 0]
-  yield* Stream.runForEach(store.stream(model.modelName, { limit: sample }), (document) =>
-    Effect.gen(function*() {
-      documents += 1
-      yield* Effect.catchTag(Effect.asVoid(fromDocument(document)), "DocumentInvalid", ({ id, problems }) => {
-        unfit += 1
-        for (const path of new Set(problems.map(({ field }) => field))) fields.set(path, (fields.get(path) ?? 0) + 1)
-        if (examples.length < ids) examples.push({ id, problems })
-        return Effect.void
-      })
-      if (documents % 1000 === 0) yield* onProgress(documents)
+  const examples: Array<Misfit> = []
+  let unfit = 0
+  yield* Stream.runForEach(misfits(model, { limit: sample }), (misfit) =>
+    Effect.sync(() => {
+      unfit += 1
+      const paths = new Set(misfit.problems.map(({ field }) => field))
+      for (const path of paths) fields.set(path, (fields.get(path) ?? 0) + 1)
+      if (examples.length < ids) examples.push(misfit)
     }))
-  return { collection: model.modelName, documents, unfit, fields: Object.fromEntries(fields), examples }
+  return {
+    collection: model.modelName,
+    documents: Math.min(documents, sample ?? documents),
+    unfit,
+    fields: Object.fromEntries(fields),
+    examples
+  }
 })
 
 /**

@@ -3,14 +3,17 @@
  */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Inspection from "../../Repository/Inspection.ts"
 import * as Migration from "../../Repository/Migration.ts"
+import * as Upgrade from "../../Repository/Upgrade.ts"
 import { CommandFailed, reported } from "./commandFailed.ts"
 import { engineModule, modelsOf, withStore } from "./engineModule.ts"
 import { indexLines, isDifferent } from "./indexes.ts"
-import { counted, jsonFlag, makeProgress, print } from "./output.ts"
+import { counted, jsonFlag, print } from "./output.ts"
+import { formLines } from "./upgrade.ts"
 
 /** @internal */
 export const check = Command.make(
@@ -32,19 +35,19 @@ export const check = Command.make(
   Effect.fnUntraced(function*({ ids, json, module, sample }) {
     const found = yield* withStore(module, (engine) =>
       Effect.gen(function*() {
-        const progress = yield* makeProgress
         const models = modelsOf(engine)
         const documents = yield* Effect.forEach(models, (model) =>
-          Inspection.documentsOf(model, {
-            ids,
-            sample: Option.getOrUndefined(sample),
-            onProgress: (done) => progress(`${model.modelName}: ${counted(done, "document")} read`)
-          }))
+          Effect.andThen(
+            Console.error(`Reading ${model.modelName}`),
+            Inspection.documentsOf(model, { ids, sample: Option.getOrUndefined(sample) })
+          ))
+        const forms = yield* Effect.forEach(models, (model) => Upgrade.storedForms(model))
         const indexes = (yield* Effect.forEach(models, (model) => Inspection.indexDifferences(model))).flat()
-        return { documents, indexes, migrations: yield* Migration.status(engine.migrations) }
+        return { documents, forms, indexes, migrations: yield* Migration.status(engine.migrations) }
       }))
     yield* print(json, found, [
       ...found.documents.flatMap(documentLines),
+      ...found.forms.flatMap(formLines),
       ...found.indexes.flatMap(indexLines),
       ...found.migrations.pending.map((id) => `migration ${id} has not run`),
       ...found.migrations.edited.map((id) => `migration ${id} was edited after it has run`),

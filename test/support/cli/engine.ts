@@ -9,6 +9,16 @@ class Person extends Model.Class<Person>()("Person", {
   ...Model.historied
 }) {}
 
+/** Its text was its body before. */
+class Letter extends Model.Class<Letter>()("Letter", { id: Model.id(), text: Schema.String, n: Schema.Int }, {
+  versions: [
+    Model.was.replaced(["text"], { body: Schema.String }, {
+      up: ({ body }) => ({ text: body }),
+      down: ({ text }: { readonly text: string }) => ({ body: text })
+    })
+  ]
+}) {}
+
 const store = DocumentStore.DocumentStore
 
 /** Who has run in a transaction that was committed. */
@@ -43,5 +53,6 @@ const add = Migration.make("0003_add", () =>
 
 export const engine = KernelEngine.make("people")
   .register(Person, { methods: ["GET", "POST"], urlBase: "/api/v1" })
+  .register(Letter, { urlBase: "/api/v1" })
   .enableOpenApi({ title: "People", version: "1.0.0" })
   .useMigrations([fill, double, add])
