@@ -42,11 +42,17 @@ export interface KernelApi<
   readonly register: <
     T extends Registration.Described,
     const Methods extends ReadonlyArray<Resource.Method> = readonly ["GET"],
-    const Name extends string = Registration.SegmentOf<T>
+    const Name extends string = Registration.SegmentOf<T>,
+    const Form extends number = never
   >(
     target: T,
-    options?: Registration.OptionsFor<T, Methods, Name>
-  ) => KernelApi<Id, Groups | Registration.GroupOf<T, Methods[number], Name>, Registered | Entry<Name, T>, Guards>
+    options?: Registration.OptionsFor<T, Methods, Name, Form>
+  ) => KernelApi<
+    Id,
+    Groups | Registration.GroupOf<Registration.Formed<T, Form>, Methods[number], Name>,
+    Registered | Entry<Name, Registration.Formed<T, Form>>,
+    Guards
+  >
   /**
    * Describes that callers prove who they are and that rules say what they may do: every endpoint can answer with
    * `Unauthorized`, and with `TooManyRequests` after too many wrong credentials; those that may deny something also with
@@ -140,7 +146,7 @@ export interface Any {
 // internal
 // -----------------------------------------------------------------------------
 
-type AnyOptions = Resource.MethodOptions<ReadonlyArray<Resource.Method>> & Registration.Options<string>
+type AnyOptions = Registration.ModelOptions<ReadonlyArray<Resource.Method>, string, number>
 
 interface Parts {
   readonly id: string
@@ -153,7 +159,10 @@ const makeApi = (parts: Parts): Any => {
   const register = (target: Model.Any | Resource.AnyDescription | Service.AnyDescription, options?: AnyOptions) => {
     const registration = Service.isDescription(target)
       ? Registration.ofService(target, options)
-      : Registration.ofResource(isDescription(target) ? target : Resource.describe(target, options), options)
+      : Registration.ofResource(
+        isDescription(target) ? target : Resource.describe(Registration.formed(target, options), options),
+        options
+      )
     return makeApi({ ...parts, registrations: [...registrations, registration] })
   }
   let api: HttpApi.Top | undefined

@@ -45,7 +45,7 @@ import * as KernelConfig from "./KernelConfig.ts"
 import * as KernelServer from "./KernelServer.ts"
 import type * as OpenApi from "./OpenApi.ts"
 import type { RateLimits } from "./RateLimits.ts"
-import type * as Registration from "./registration/registration.ts"
+import * as Registration from "./registration/registration.ts"
 import * as Resource from "./Resource.ts"
 import { type Implementation, implemented } from "./routes/implemented.ts"
 import * as KernelLogger from "./server/kernelLogger.ts"
@@ -87,13 +87,14 @@ export interface KernelEngine<
   readonly register: <
     T extends Registration.Target,
     const Methods extends ReadonlyArray<Resource.Method> = readonly ["GET"],
-    const Name extends string = Registration.SegmentOf<T>
+    const Name extends string = Registration.SegmentOf<T>,
+    const Form extends number = never
   >(
     target: T,
-    options?: Registration.OptionsFor<T, Methods, Name>
+    options?: Registration.OptionsFor<T, Methods, Name, Form>
   ) => KernelEngine<
     Id,
-    Groups | Registration.GroupOf<T, Methods[number], Name>,
+    Groups | Registration.GroupOf<Registration.Formed<T, Form>, Methods[number], Name>,
     Repositories | Registration.RepositoriesOf<T>,
     Requirements | Registration.RequirementsOf<T>,
     Guards
@@ -497,7 +498,9 @@ const makeEngine = (parts: Parts): never => {
       makeEngine({ ...parts, rateLimits: { ...parts.rateLimits, ...rateLimits }, api: description.enableRateLimits() }),
     use: (addition: Parts["additions"][number]) => makeEngine({ ...parts, additions: [...parts.additions, addition] }),
     register: (target: Model.Any | Resource.Any | Service.Any, options?: RegisterOptions) => {
-      const own = Service.isService(target) || Resource.isResource(target) ? target : Resource.make(target, options)
+      const own = Service.isService(target) || Resource.isResource(target)
+        ? target
+        : Resource.make(Registration.formed(target, options), options)
       return makeEngine({
         ...parts,
         api: description.register(own.description, options),
@@ -545,4 +548,4 @@ const placeOf = (registration: Registration.Registration): string => {
   return `${name} at ${[...new Set([...own, ...calls.map(({ path }) => path)])].join(", ")}`
 }
 
-type RegisterOptions = Registration.ModelOptions<ReadonlyArray<Resource.Method>, string>
+type RegisterOptions = Registration.ModelOptions<ReadonlyArray<Resource.Method>, string, number>

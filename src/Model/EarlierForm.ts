@@ -149,6 +149,19 @@ export interface Versions {
   readonly steps: ReadonlyArray<Step>
 }
 
+/**
+ * That a model is an earlier form of another one.
+ *
+ * @internal
+ */
+export interface ViewOf<M> {
+  readonly model: M
+  readonly form: number
+}
+
+/** @internal */
+export const viewTypeId = "~appkernel/Model/viewOf"
+
 /** @internal */
 export const versionsTypeId = "~appkernel/Model/versions"
 
@@ -182,6 +195,30 @@ export const versionsOf = (
     next = step.fields
   }
   return { fields, steps }
+}
+
+/**
+ * The declared fields of an earlier form, by which callers read and write documents of the newest one; a text says why there
+ * are none. A field is omitted if what it is made of is omitted in the next form.
+ *
+ * @internal
+ */
+export const viewFields = (
+  { steps }: Versions,
+  omitted: ReadonlySet<string>,
+  form: number
+): { readonly fields: Versions["fields"]; readonly omitted: ReadonlySet<string> } | string => {
+  const step = steps[form - 1]
+  if (step === undefined) return `has no earlier form ${form}`
+  const missing = steps.findLastIndex(({ down }, i) => i >= form - 1 && down === undefined)
+  if (missing >= 0) return `can't be served in form ${form}: there is no way down from form ${missing + 2}`
+  const hidden = new Set(omitted)
+  for (const { after, before } of steps.slice(form - 1).toReversed()) {
+    const isHidden = after.some((key) => hidden.has(key))
+    for (const key of after) hidden.delete(key)
+    if (isHidden) { for (const key of before) hidden.add(key) }
+  }
+  return { fields: step.fields, omitted: hidden }
 }
 
 /** Makes a step from the declared fields of the next form; the reason why there is none, as a text. */

@@ -26,8 +26,9 @@ import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as VariantSchema from "effect/schema/VariantSchema"
 import type * as SchemaAST from "effect/SchemaAST"
-import { type EarlierForm, versionsOf, versionsTypeId } from "./EarlierForm.ts"
-import type { Field } from "./Field.ts"
+import { DeclarationError } from "../internal/declarationError.ts"
+import { type EarlierForm, type Versions, versionsOf, versionsTypeId, viewFields, viewTypeId } from "./EarlierForm.ts"
+import { type Field, omitted as omittedField } from "./Field.ts"
 import { type ModelIndex, modelIndexesTypeId } from "./FieldIndex.ts"
 import { type Arguments, validatedArguments } from "./instance/constructorArguments.ts"
 import { display } from "./instance/display.ts"
@@ -288,6 +289,74 @@ export const Class = <Self = never>() =>
   Object.defineProperties(Model.prototype, display(name, attributes))
   // The loops above build what the type describes field by field.
   return Model as never
+}
+
+/**
+ * An earlier form of a model, as a model: its repository reads and writes the same documents, in that form. Register it beside
+ * the model itself to serve callers that know no other form. `as` is a model with the same fields, which gives it its type.
+ *
+ * **Details**
+ *
+ * What is made of omitted fields is omitted. The rules of a registration are about the fields of its own form.
+ *
+ * **Gotchas**
+ *
+ * Dies if a step from the newest form down to this one has no `down`, and if `as` has other fields.
+ *
+ * **Example** (Two forms of one document)
+ *
+ * ```ts
+ * import { Effect, Layer, Schema } from "effect"
+ * import { EmbeddedStore, Model, Repository } from "appkernel"
+ *
+ * class Person extends Model.Class<Person>()("Person", { id: Model.id(), fullName: Schema.String }, {
+ *   versions: [Model.was.renamed("name", "fullName")]
+ * }) {}
+ *
+ * class PersonV1 extends Model.Class<PersonV1>()("Person", { id: Model.id(), name: Schema.String }) {}
+ *
+ * const program = Effect.gen(function*() {
+ *   const people = yield* Repository.make(Person)
+ *   const peopleV1 = yield* Repository.make(Model.form(Person, 1, PersonV1))
+ *   yield* people.insert(new Person({ id: "P1", fullName: "Ada Lovelace" }))
+ *   return (yield* peopleV1.findById("P1")).name
+ * }).pipe(Effect.provide(EmbeddedStore.layerMemory))
+ *
+ * await Effect.runPromise(program) // => "Ada Lovelace"
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const form: {
+  <M extends Any>(model: M, form: number): Any & { readonly modelName: M["modelName"] }
+  <V extends Any>(model: Any, form: number, as: V): V
+} = (model: Any, form: number, as?: Any): Any => {
+  // Only `Class` sets this property.
+  const versions = (Reflect.get(model, versionsTypeId) ?? { fields: {}, steps: [] }) as Versions
+  const omitted = Object.entries(model[modelTypeId]).flatMap(([key, { omitted }]) => omitted === true ? [key] : [])
+  const view = viewFields(versions, new Set(omitted), form)
+  if (typeof view === "string") throw new DeclarationError(`${model.modelName} ${view}`)
+  const own = Object.entries(view.fields).map(([key, field]) => [
+    key,
+    view.omitted.has(key) ? omittedField(field) : field
+  ])
+  // The fields were declared as those of a model.
+  const made = Class<unknown>()(model.modelName, Object.fromEntries(own) as Model.Fields)
+  const differing = as && differenceOf(made, as)
+  if (differing !== undefined) {
+    throw new DeclarationError(`${as?.modelName} is not form ${form} of ${model.modelName}: "${differing}" differs`)
+  }
+  return Object.defineProperty(as ?? made, viewTypeId, { value: { model, form } })
+}
+
+/** The first field that one of the models has, and the other has not, or callers see in another way. */
+const differenceOf = (one: Any, other: Any): string | undefined => {
+  const shown = (model: Any, key: string): string =>
+    JSON.stringify([key in model.store.fields, key in model.wire.fields, key in model.create.fields])
+  return [...Object.keys(one.store.fields), ...Object.keys(other.store.fields)].find((key) =>
+    shown(one, key) !== shown(other, key)
+  )
 }
 
 const withChecks = <S extends Schema.Top>(

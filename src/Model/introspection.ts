@@ -7,7 +7,15 @@
  */
 
 // The structure of models and fields.
-export { aheadField, formField, type Step, type Versions, versionsTypeId } from "./EarlierForm.ts"
+export {
+  aheadField,
+  formField,
+  type Step,
+  type Versions,
+  versionsTypeId,
+  type ViewOf,
+  viewTypeId
+} from "./EarlierForm.ts"
 export { type FieldAttributes, relatedAnnotation, temporalKind, validatorAnnotation } from "./shape/annotations.ts"
 export { ObjectIdText } from "./shape/bsonKinds.ts"
 export { evolve, withoutChecks } from "./shape/fields.ts"

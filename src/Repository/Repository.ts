@@ -15,9 +15,9 @@ import { authorized } from "./collection/authorizedCollection.ts"
 import { documentCodec } from "./collection/documentCodec.ts"
 import type { ModelCollection } from "./collection/modelCollection.ts"
 import type { IsSoftDeleted, SoftDeletes } from "./collection/softDeletion.ts"
-import { hasDefaults, hasVersions, makeModelCollection } from "./collection/storedCollection.ts"
+import { hasDefaults, hasVersions, makeModelCollection, ownerOf } from "./collection/storedCollection.ts"
 import { DocumentStore } from "./DocumentStore.ts"
-import type { Forms } from "./forms/forms.ts"
+import type { RecordedForm } from "./forms/formRunner.ts"
 import { auditFieldsOf } from "./repository/auditFields.ts"
 import { makeDeletes } from "./repository/deletes.ts"
 import { unrestrictedOf, withDocumentOperations, withUnrestricted } from "./repository/documentOperations.ts"
@@ -130,37 +130,40 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
     return yield* Effect.die(new DeclarationError(`The model ${model.modelName} has no field "id"`))
   }
   const store = yield* DocumentStore
-  const versions = hasVersions(model) || referencesOf(model).some(({ target }) => hasVersions(target()))
-    // It loads the query language, which other programs have no use for.
-    ? yield* Effect.promise(() => import("./forms/formRunner.ts"))
+  assertReferences(model)
+  const related = [model, ...referencesOf(model).map(({ target }) => target())].flatMap((one) => [one, ownerOf(one)])
+  // They load the query language, which other programs have no use for.
+  const versions = related.some(hasVersions) ? yield* Effect.promise(() => import("./forms/formRunner.ts")) : undefined
+  const defaulted = related.some((one) => hasDefaults(one))
+    ? yield* Effect.promise(() => import("./collection/defaultedFields.ts"))
     : undefined
-  const declared = indexesOf(model)
-  const indexes = versions !== undefined && hasVersions(model)
-    ? yield* versions.installableIndexes(model, store, declared)
+  const [owner, declared] = [ownerOf(model), indexesOf(ownerOf(model))]
+  const indexes = versions !== undefined && hasVersions(owner)
+    ? yield* versions.installableIndexes(owner, store, declared)
     : declared
   if (indexes.length > 0) yield* store.createIndexes(model.modelName, indexes)
   if (managedField(model, "revision") !== undefined) {
     yield* store.createIndexes(historyOf(model.modelName), [historyIndex])
   }
-  assertReferences(model)
-  const related = [model, ...referencesOf(model).map(({ target }) => target())]
-  // It loads the query language, which other programs have no use for.
-  const defaulted = related.some((one) => hasDefaults(one))
-    ? yield* Effect.promise(() => import("./collection/defaultedFields.ts"))
-    : undefined
   const runners = new Map(
     related.filter(hasVersions).map((one) => [one, versions?.formRunner(one, store, indexesOf(one))])
   )
+  const storedOf = (other: ModelLike) => defaulted?.withDefaults(other) ?? Function.identity
+  const ownCollectionOf = (other: ModelLike) => makeModelCollection(other, store, storedOf(other), runners.get(other))
   const collectionOf = (other: ModelLike) =>
-    makeModelCollection(other, store, defaulted?.withDefaults(other) ?? Function.identity, runners.get(other))
+    versions === undefined || ownerOf(other) === other
+      ? ownCollectionOf(other)
+      : versions.viewCollection(other, store, ownCollectionOf(ownerOf(other)), storedOf(other))
   const all = collectionOf(model)
   const authorizedOf = (other: ModelLike) => authorized(other, collectionOf(other), store)
   yield* installReferences(store, model)
-  const forms = hasVersions(model) ? versions?.formsOf(model) : undefined
-  registerReferrer(store, referrerOf(model, all, writerOf(model, store, { all, collection: all, forms })))
+  const recorded = hasVersions(owner) ? versions?.recordedFormOf(model) : undefined
+  if (owner === model) {
+    registerReferrer(store, referrerOf(model, all, writerOf(model, store, { all, collection: all, recorded })))
+  }
   return withUnrestricted(
-    makeOperations(model, store, { all, collection: authorizedOf(model), collectionOf: authorizedOf, forms }),
-    makeOperations(model, store, { all, collection: all, collectionOf, forms })
+    makeOperations(model, store, { all, collection: authorizedOf(model), collectionOf: authorizedOf, recorded }),
+    makeOperations(model, store, { all, collection: all, collectionOf, recorded })
   )
 })
 
@@ -216,27 +219,27 @@ interface Collections {
   /** The complete collection, which a history records. */
   readonly all: ModelCollection
   readonly collection: ModelCollection
-  /** The forms of a model with versions. */
-  readonly forms: Forms | undefined
+  /** The form of what a history records, of a model with versions. */
+  readonly recorded: RecordedForm | undefined
 }
 
 /** Writes without a check of references. */
 const writerOf = (
   model: ModelLike,
   store: DocumentStore["Service"],
-  { all, collection, forms }: Collections
+  { all, collection, recorded }: Collections
 ): ModelWriter => {
   const revisionField = managedField(model, "revision")
   return revisionField === undefined
     ? makeModelWriter(collection)
-    : makeHistoryWriter(model.modelName, revisionField, { all, collection, store, form: forms?.newest })
+    : makeHistoryWriter(model.modelName, revisionField, { all, collection, store, form: recorded?.form })
 }
 
 /** The operations on a collection. `collectionOf` has the documents of another model that it may refer to. */
 const makeOperations = <M extends Model.Any>(
   model: M,
   store: DocumentStore["Service"],
-  { all, collection, collectionOf, forms }: Collections & {
+  { all, collection, collectionOf, recorded }: Collections & {
     readonly collectionOf: (model: ModelLike) => ModelCollection
   }
 ): Repository<M> => {
@@ -244,7 +247,7 @@ const makeOperations = <M extends Model.Any>(
   const codec = documentCodec(model)
   const auditFields = auditFieldsOf(model)
   const [deletedField, revisionField] = [managedField(model, "deleted"), managedField(model, "revision")]
-  const writer = checkingReferences(model, writerOf(model, store, { all, collection, forms }), {
+  const writer = checkingReferences(model, writerOf(model, store, { all, collection, recorded }), {
     all,
     collection,
     collectionOf,
@@ -262,10 +265,10 @@ const makeOperations = <M extends Model.Any>(
       : makeSoftDeletes(model, deletedField, collection, writer, auditFields, codec, deleting)),
     ...(revisionField === undefined
       ? {}
-      : makeHistoryReads(model, collection, store, codec, forms?.lift ?? Function.identity)),
-    syncIndexes: store.syncIndexes(name, indexesOf(model)),
+      : makeHistoryReads(model, collection, store, codec, recorded?.lift ?? Function.identity)),
+    syncIndexes: store.syncIndexes(name, indexesOf(ownerOf(model))),
     installValidator: (options) =>
-      store.setValidator(name, JsonSchema.make(model, { mongoCompatibility: true }), options)
+      store.setValidator(name, JsonSchema.make(ownerOf(model), { mongoCompatibility: true }), options)
   }
   return withDocumentOperations(operations, { ...makeDocumentReads(model, collection), ...documentWrites })
 }

@@ -9,6 +9,7 @@
 // How values, identifiers and documents are stored, and which indexes a model has.
 export { compare } from "./bson/value.ts"
 export { documentCodec } from "./collection/documentCodec.ts"
+export { ownerOf } from "./collection/storedCollection.ts"
 export { documentEncoder, toBson } from "./query/bsonForm.ts"
 export { parseSortTerm, type SortKey, totalOrder } from "./query/sort.ts"
 export { instanceIdOf, storedIdOf, textOfId } from "./query/storedIdentifier.ts"

@@ -3,11 +3,12 @@
  *
  * @since 0.1.0
  */
+import * as DateTime from "effect/DateTime"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as OpenApi from "effect/http-api/OpenApi"
 import type * as Schema from "effect/Schema"
-import type * as Model from "../../Model/Model.ts"
+import * as Model from "../../Model/Model.ts"
 import type * as Repository from "../../Repository/Repository.ts"
 import type * as Action from "../Action.ts"
 import { endpointOf } from "../description/callEndpoint.ts"
@@ -51,6 +52,13 @@ export interface Options<Name extends string> {
    * need different names.
    */
   readonly name?: Name | undefined
+  /**
+   * Since when, or from when on, callers should not use the endpoints any more. Every answer says so in a header
+   * `Deprecation` (RFC 9745), and the OpenAPI document marks the operations. Defaults to never.
+   */
+  readonly deprecated?: DateTime.DateTime.Input | undefined
+  /** When the endpoints will be gone: a header `Sunset` (RFC 8594) of every answer. Defaults to never. */
+  readonly sunset?: DateTime.DateTime.Input | undefined
 }
 
 /**
@@ -87,8 +95,21 @@ export type NameOf<T> = T extends { readonly modelName: infer Name extends strin
  * @category models
  * @since 0.1.0
  */
-export type OptionsFor<T, Methods extends ReadonlyArray<Resource.Method>, Name extends string> = T extends
-  { readonly modelName: string } ? ModelOptions<Methods, Name> : Options<Name>
+export type OptionsFor<
+  T,
+  Methods extends ReadonlyArray<Resource.Method>,
+  Name extends string,
+  Form extends number = never
+> = T extends { readonly modelName: string } ? ModelOptions<Methods, Name, Form> : Options<Name>
+
+/**
+ * The target, or its earlier form if it is registered in one. Only `Model.form` with a model knows the types of its fields.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Formed<T, Form extends number> = [Form] extends [never] ? T
+  : Model.Any & { readonly modelName: NameOf<T> }
 
 /**
  * The options for a model that is registered without a resource of its own.
@@ -96,11 +117,18 @@ export type OptionsFor<T, Methods extends ReadonlyArray<Resource.Method>, Name e
  * @category models
  * @since 0.1.0
  */
-export interface ModelOptions<Methods extends ReadonlyArray<Resource.Method>, Name extends string>
-  extends Options<Name>
-{
+export interface ModelOptions<
+  Methods extends ReadonlyArray<Resource.Method>,
+  Name extends string,
+  Form extends number = never
+> extends Options<Name> {
   /** Defaults to `["GET"]`: read-only. */
   readonly methods?: Methods | undefined
+  /**
+   * The number of the earlier form, from 1, that the endpoints have: bodies, filters, schemas, metadata and documentation. It
+   * is short for `Model.form(Model, form)`. Defaults to the newest form.
+   */
+  readonly form?: Form | undefined
 }
 
 /**
@@ -202,6 +230,9 @@ export interface ResourceInfo {
   readonly tags: ReadonlyArray<string>
   /** The names of all given options, including unknown ones. */
   readonly givenOptions: ReadonlyArray<string>
+  /** The headers of every answer, and whether they deprecate the endpoints. */
+  readonly headers: { readonly [name: string]: string }
+  readonly isDeprecated: boolean
 }
 
 /**
@@ -220,6 +251,9 @@ export interface ServiceInfo {
   readonly tags: ReadonlyArray<string>
   /** The names of all given options, including unknown ones. */
   readonly givenOptions: ReadonlyArray<string>
+  /** The headers of every answer, and whether they deprecate the endpoints. */
+  readonly headers: { readonly [name: string]: string }
+  readonly isDeprecated: boolean
 }
 
 /**
@@ -229,6 +263,17 @@ export interface ServiceInfo {
  * @since 0.1.0
  */
 export type Registration = ResourceInfo | ServiceInfo
+
+/**
+ * The model that is served for a model with these options: itself, or an earlier form of it.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const formed = <M extends Model.Any>(
+  model: M,
+  { form }: { readonly form?: number | undefined } = {}
+): M | Model.Any => form === undefined ? model : Model.form(model, form)
 
 /**
  * Registers a resource.
@@ -296,8 +341,9 @@ export const group = (
   registration: Registration,
   guards: ReadonlySet<Guard.Guard> = new Set()
 ): HttpApiGroup.Constraint => {
-  const { calls, name, path, tags } = registration
-  const guarded = (endpoint: HttpApiEndpoint.Constraint, isOpen: boolean) => {
+  const { calls, isDeprecated, name, path, tags } = registration
+  const guarded = (described: HttpApiEndpoint.Constraint, isOpen: boolean) => {
+    const endpoint = isDeprecated ? anyEndpoint(described).annotate(OpenApi.Deprecated, true) : described
     const authenticated = guards.has("security") ? withSecurity(endpoint, isOpen) : endpoint
     return guards.has("rateLimits") ? anyEndpoint(authenticated).middleware(Guard.RateLimiting) : authenticated
   }
@@ -347,7 +393,16 @@ const placeOf = (defaultSegment: string, options: Options<string>) => {
     path: routeOf([urlBase ?? "", segment]),
     tags: tags ?? [segment],
     onExcessProperty: options.onExcessProperty ?? "ignore",
-    givenOptions: Object.keys(options)
+    givenOptions: Object.keys(options),
+    isDeprecated: options.deprecated !== undefined,
+    headers: {
+      ...(options.deprecated === undefined
+        ? {}
+        : { deprecation: `@${Math.floor(DateTime.makeUnsafe(options.deprecated).epochMilliseconds / 1000)}` }),
+      ...(options.sunset === undefined
+        ? {}
+        : { sunset: DateTime.toDateUtc(DateTime.makeUnsafe(options.sunset)).toUTCString() })
+    }
   }
 }
 

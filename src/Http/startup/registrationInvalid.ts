@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Permission from "../../Access/Permission.ts"
 import { managedField } from "../../Model/introspection.ts"
+import { ownerOf } from "../../Repository/introspection.ts"
 import { partProblem, unknownInLocation } from "../description/callEndpoint.ts"
 import type { Registration, ResourceInfo } from "../registration/registration.ts"
 import { hookNames, methodOfHook } from "../Resource.ts"
@@ -56,7 +57,7 @@ export const rejectInvalid = Effect.fnUntraced(function*(
         : roleProblem("a rule", rules.grants.flatMap(({ permission }) => Permission.rolesIn(permission)), roles)) ??
       (registration._tag === "Resource" ? problemOf(registration, models) : undefined)
     if (detail !== undefined) return yield* new RegistrationInvalid({ registration: registration.name, detail })
-    if (registration._tag === "Resource") models.set(registration.model.modelName, registration.model)
+    if (registration._tag === "Resource") models.set(registration.model.modelName, ownerOf(registration.model))
   }
 })
 
@@ -102,7 +103,10 @@ const knownOptions: ReadonlySet<string> = new Set([
   "lists",
   "segment",
   "name",
-  "methods"
+  "methods",
+  "form",
+  "deprecated",
+  "sunset"
 ])
 
 const callProblemOf = ({ calls }: Registration): string | undefined => {
@@ -141,7 +145,7 @@ const problemOf = (
   const name = model.modelName
   if (managedField(model, "id") === undefined) return `the model ${name} has no field "id"`
   const other = others.get(name)
-  if (other !== undefined && other !== model) {
+  if (other !== undefined && other !== ownerOf(model)) {
     return `another model is named ${name}, too, and their documents would get mixed up`
   }
   if (["hooks", ...hookNames].some((hook) => hook in model)) {

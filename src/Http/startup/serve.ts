@@ -9,6 +9,7 @@ import type * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type { Endpoint } from "../../Access/enforcement.ts"
@@ -17,6 +18,7 @@ import type { ModelView } from "../../Access/introspection.ts"
 import { ClientAddressSource } from "../../internal/clientAddress.ts"
 import { ContentHashed } from "../../internal/contentHashed.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
+import { ownerOf } from "../../Repository/introspection.ts"
 import * as Repository from "../../Repository/Repository.ts"
 import { Keys } from "../../Security/Keys.ts"
 import { keepSignIn } from "../../Security/SignIns.ts"
@@ -101,13 +103,15 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
   const cursors = access === undefined ? {} : { secret: (yield* KernelConfig.cursorSecret) ?? (yield* randomSecret) }
   const routes: Array<EndpointRoute> = []
   for (const registration of all) {
-    const { calls, name, onExcessProperty, rules } = registration
+    const { calls, headers, name, onExcessProperty, rules } = registration
     const common = { registration: name, isStrict: onExcessProperty === "error", limits, lists, translations }
+    const headersOf = Object.keys(headers).length === 0 ? {} : { headers }
     // The rules of a call are those of its name.
     const callRoutesOf = (surroundings: CallContext, resource?: Endpoint["resource"]) =>
       calls.flatMap((call) =>
         callRoutes([call], surroundings).map((route) => ({
           ...route,
+          ...headersOf,
           endpoint: { registration: name, rules, name: call.name, isCall: true, path: route.path, resource }
         }))
       )
@@ -123,14 +127,18 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
       if (unsuitable !== undefined) return yield* new RegistrationInvalid({ registration: name, detail: unsuitable })
     }
     const key = Repository.key(model)
+    const owner = ownerOf(model)
     const known = Context.getOption(repositories, key)
-    const repository = known._tag === "Some" ? known.value : yield* Repository.make(model)
-    repositories = Context.add(repositories, key, repository)
+    const owned = known._tag === "Some" ? known.value : yield* Repository.make(owner)
+    repositories = Context.add(repositories, key, owned)
+    // An earlier form has the documents of its model.
+    const repository = owner === model ? owned : yield* Repository.make(model)
     const resource = access?.resourceOf(registration, repository)
     const surroundings = { cursors, limits, lists, itemTexts, translations, isViewed: access !== undefined }
     routes.push(
       ...routesOf(registration, repository, store, surroundings).map((route) => ({
         ...route,
+        ...headersOf,
         endpoint: { registration: name, rules, name: route.method, isCall: false, path: route.path, resource }
       })),
       ...callRoutesOf({ ...common, linksOf: linksFrom(registration, linksOf), repository }, resource)
@@ -167,12 +175,16 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
   const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
   yield* router.addAll(
     routes.map((route) => {
-      const { endpoint, handler, method, path, respondBadRequest } = route
+      const { endpoint, handler, headers, method, path, respondBadRequest } = route
       const limit = limitCaller({ method, path })
       const respond = access === undefined
         ? limit(withErrorResponses(handler, respondBadRequest, errorResponses))
         : access.checked(route, endpoint, limit)
-      return HttpRouter.route(method, path, respond)
+      return HttpRouter.route(
+        method,
+        path,
+        headers === undefined ? respond : Effect.map(respond, HttpServerResponse.setHeaders(headers))
+      )
     })
   )
   const open = access === undefined ? router : access.open(router)
@@ -221,6 +233,8 @@ const endpointOf = (path: `/${string}`, required: Documentation.Options["require
 /** A route with the endpoint that grants name it by; one without is for everybody. */
 interface EndpointRoute extends Route {
   readonly endpoint?: Endpoint
+  /** The headers of every answer. */
+  readonly headers?: { readonly [name: string]: string }
 }
 
 /** What cursors are signed with where nothing is configured: they belong to this process. */

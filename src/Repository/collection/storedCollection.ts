@@ -1,7 +1,15 @@
 /**
  * The collection of a model in its store, without the row filters of callers.
  */
-import { managedField, type ModelLike, someFieldIn, versionsTypeId } from "../../Model/introspection.ts"
+import {
+  managedField,
+  type ModelLike,
+  someFieldIn,
+  versionsTypeId,
+  type ViewOf,
+  viewTypeId
+} from "../../Model/introspection.ts"
+import type * as Model from "../../Model/Model.ts"
 import { isDocument } from "../bson/value.ts"
 import type { Document, DocumentStore, Filter } from "../DocumentStore.ts"
 import { conjunctionOf } from "../store/filters.ts"
@@ -59,6 +67,22 @@ export const hasDefaults = (model: ModelLike): boolean =>
  * @internal
  */
 export const hasVersions = (model: ModelLike): boolean => versionsTypeId in model
+
+/**
+ * The model whose documents are stored: itself, unless it is an earlier form of another one.
+ *
+ * @internal
+ */
+export const ownerOf = (model: ModelLike): Model.Any => viewOf(model)?.model ?? model
+
+/**
+ * Of which model this is an earlier form, and which one.
+ *
+ * @internal
+ */
+export const viewOf = (model: ModelLike): ViewOf<Model.Any> | undefined =>
+  // Only `Model.form` sets this property.
+  Reflect.get(model, viewTypeId) as ViewOf<Model.Any> | undefined
 
 // internal
 

@@ -6,6 +6,7 @@ import { isArray, isDocument } from "../bson/value.ts"
 import { fieldsOfFilter } from "../collection/documentFields.ts"
 import { unreadableField } from "../collection/unreadable.ts"
 import type { Document, Filter, IndexDescription } from "../DocumentStore.ts"
+import { allOf } from "../store/filters.ts"
 import type { Forms } from "./forms.ts"
 import type { State } from "./marks.ts"
 
@@ -15,6 +16,8 @@ import type { State } from "./marks.ts"
  * @internal
  */
 export interface Changes extends State {
+  /** Whether documents of several forms may be stored. */
+  readonly isMixed: boolean
   /** Whether fields, or paths in them, may differ. */
   readonly concern: (paths: Iterable<string>) => boolean
   /** Whether a filter depends on fields that may differ. */
@@ -29,7 +32,11 @@ export interface Changes extends State {
 }
 
 /** @internal */
-export const changesOf = (forms: Forms, indexes: ReadonlyArray<IndexDescription>): (state: State) => Changes => {
+export const changesOf = (
+  forms: Forms,
+  indexes: ReadonlyArray<IndexDescription>,
+  isView = false
+): (state: State) => Changes => {
   const textFields = indexes.flatMap(({ key }) =>
     Object.entries(key).flatMap(([path, kind]) => kind === "text" ? [path] : [])
   )
@@ -46,6 +53,7 @@ export const changesOf = (forms: Forms, indexes: ReadonlyArray<IndexDescription>
     }
     return {
       ...state,
+      isMixed: changed.size > 0,
       concern,
       concernFilter,
       deferred: deferredIndexes(forms, indexes, state),
@@ -58,7 +66,7 @@ export const changesOf = (forms: Forms, indexes: ReadonlyArray<IndexDescription>
         // Documents of the newest form are tested by the store as well.
         const isTested = { [formField]: forms.newest, [aheadField]: null, $nor: [{ $and: different }] }
         return {
-          stored: { $and: [...same, { $nor: [isTested] }] },
+          stored: isView ? allOf(...same) ?? {} : { $and: [...same, { $nor: [isTested] }] },
           stages: [{ $match: { $or: [{ $and: different }, { [unreadableField]: true }] } }]
         }
       }

@@ -15,9 +15,15 @@ import * as Stream from "effect/Stream"
 import { aheadField, formField, type ModelLike } from "../../Model/introspection.ts"
 import { isDocument } from "../bson/value.ts"
 import { fieldsOfUpdate, unchangedSince } from "../collection/documentFields.ts"
-import { type Aggregation, type Handlers, type Operation, type Runner } from "../collection/modelCollection.ts"
-import type { StoreRunner } from "../collection/storedCollection.ts"
-import { unreadableProblems } from "../collection/unreadable.ts"
+import {
+  type Aggregation,
+  type Handlers,
+  type ModelCollection,
+  type Operation,
+  type Runner
+} from "../collection/modelCollection.ts"
+import { makeModelCollection, type StoreRunner, viewOf } from "../collection/storedCollection.ts"
+import { unreadable, unreadableProblems } from "../collection/unreadable.ts"
 import type {
   Document,
   DocumentStore,
@@ -37,11 +43,10 @@ import { makeRetry } from "../store/retryOnConflict.ts"
 import { type Changes, changesOf, deferredIndexes } from "./changes.ts"
 import { evaluated } from "./evaluate.ts"
 import { formOf, formsOf } from "./forms.ts"
-import { markReader } from "./marks.ts"
+import { markReader, type State } from "./marks.ts"
 import { makeSearch, notYet } from "./search.ts"
 import { withUniqueValues } from "./uniqueValues.ts"
-
-export { formsOf } from "./forms.ts"
+import { viewedStore } from "./viewedStore.ts"
 
 /**
  * The indexes that can be installed before every document is stored in the newest form.
@@ -67,20 +72,103 @@ export const formRunner = (
   indexes: ReadonlyArray<IndexDescription>
 ): (stored: StoreRunner) => Runner => {
   const forms = formsOf(model)
-  const changesIn = changesOf(forms, indexes)
+  const marks = markReader(store, model.modelName, forms)
+  return runnerBy(model, store, {
+    fields: forms.fields,
+    changesIn: changesOf(forms, indexes),
+    current: marks.current,
+    formOf,
+    lift: (document) => {
+      marks.saw(formOf(document))
+      return forms.lift(document)
+    },
+    lower: forms.lower,
+    keeping: undefined
+  })
+}
+
+/**
+ * The collection of an earlier form of a model, on the complete collection of its newest form. What the earlier form does not
+ * have stays as it is when a document is replaced.
+ *
+ * @internal
+ */
+export const viewCollection = (
+  view: ModelLike,
+  store: DocumentStore["Service"],
+  all: ModelCollection,
+  storedFilter: (filter: Filter) => Filter
+): ModelCollection => {
+  const { form, forms, lift } = viewWays(view)
+  const numbered = (document: Document): Document => ({ ...document, [formField]: form })
+  const shown = new Set(Object.keys(view.store.fields))
+  const viewed = viewedStore(store, all)
+  const runner = runnerBy(view, viewed, {
+    fields: forms.fields.filter((field) => field !== formField && field !== aheadField),
+    changesIn: changesOf(forms, [], true),
+    current: Effect.succeed({ written: form, earliest: form }),
+    formOf: () => form,
+    lift,
+    lower: (document) => {
+      const lifted = forms.lift(numbered(document))
+      const problems = unreadableProblems(lifted)
+      return problems === undefined
+        ? Result.succeed(lifted)
+        : Result.fail(problems.map(({ field, message }) => `${field} ${message}`).join("; "))
+    },
+    keeping: (before, document) => ({
+      ...Object.fromEntries(Object.entries(before).filter(([field]) => !shown.has(field))),
+      ...document
+    })
+  })
+  return makeModelCollection(view, viewed, storedFilter, runner)
+}
+
+/**
+ * The form of the documents that a history records, and how a recorded one is read.
+ *
+ * @internal
+ */
+export interface RecordedForm {
+  readonly form: number
+  readonly lift: (document: Document) => Document
+}
+
+/** @internal */
+export const recordedFormOf = (model: ModelLike): RecordedForm => {
+  if (viewOf(model) === undefined) {
+    const { lift, newest } = formsOf(model)
+    return { form: newest, lift }
+  }
+  const { form, forms, lift } = viewWays(model)
+  return { form, lift: (document) => lift(forms.lift(document)) }
+}
+
+/** The ways between the documents that are stored and those that the runner's users see. */
+interface Ways {
+  /** Every field that a stored document may have. */
+  readonly fields: ReadonlyArray<string>
+  readonly changesIn: (state: State) => Changes
+  readonly current: Effect.Effect<State, ReadError>
+  readonly formOf: (stored: Document) => number
+  readonly lift: (stored: Document) => Document
+  readonly lower: (document: Document, form: number) => Result.Result<Document, string>
+  /** What replaces a document, with what its users do not see of the one before; `undefined` if they see everything. */
+  readonly keeping: ((before: Document, document: Document) => Document) | undefined
+}
+
+const runnerBy = (
+  model: ModelLike,
+  store: DocumentStore["Service"],
+  { changesIn, current, fields, formOf, keeping, lift, lower }: Ways
+): (stored: StoreRunner) => Runner => {
   const name = model.modelName
-  const marks = markReader(store, name, forms)
   const retry = makeRetry()
-  const { newest } = forms
 
   /** Runs an operation with what is known of the stored forms. */
   const withState = <A, E>(use: (state: Changes) => Effect.Effect<A, E>): Effect.Effect<A, E | ReadError> =>
-    Effect.flatMap(marks.current, (state) => use(changesIn(state)))
+    Effect.flatMap(current, (state) => use(changesIn(state)))
 
-  const lift = (document: Document): Document => {
-    marks.saw(formOf(document))
-    return forms.lift(document)
-  }
   const liftFound = (document: Document | undefined) => document && lift(document)
 
   const { candidates, countIn, search } = makeSearch(model, store, lift)
@@ -107,9 +195,9 @@ export const formRunner = (
 
   /** The document as it is stored. */
   const lowered = (operation: string, document: Document, form: number): Effect.Effect<Document, QueryRejected> =>
-    form === newest ? Effect.succeed({ ...document, [formField]: newest }) : Effect.mapError(
-      Effect.fromResult(forms.lower(document, form)),
-      (detail) => new QueryRejected({ operation, detail: notYet(model, detail) })
+    Effect.mapError(
+      Effect.fromResult(lower(document, form)),
+      (detail) => new QueryRejected({ operation, detail: keeping === undefined ? notYet(model, detail) : detail })
     )
 
   return ({ pipeline: storedPipeline, runner: base, whole }) => {
@@ -147,12 +235,12 @@ export const formRunner = (
           // A document stays at least in the form in which it is stored.
           const after = yield* change(before, parsed, Math.max(changes.written, formOf(stored)))
           if (after === undefined) return { before, after: before, isChanged: false }
-          const isAsRead: Filter = { ...unchangedSince(stored, forms.fields), _id: stored["_id"] }
+          const isAsRead: Filter = { ...unchangedSince(stored, fields), _id: stored["_id"] }
           const isDone = after === "remove"
             ? (yield* store.deleteOne(name, isAsRead)) > 0
-            : (yield* uniquely(changes, forms.lift(after), store.replaceOne(name, isAsRead, after))).matchedCount > 0
+            : (yield* uniquely(changes, lift(after), store.replaceOne(name, isAsRead, after))).matchedCount > 0
           if (!isDone) return yield* Effect.fail(new Changed())
-          return { before, after: after === "remove" ? before : forms.lift(after), isChanged: true }
+          return { before, after: after === "remove" ? before : lift(after), isChanged: true }
         })
       )
       return Effect.catchIf(
@@ -292,11 +380,7 @@ export const formRunner = (
       insertMany: ({ documents, options }) =>
         withState(Effect.fnUntraced(function*(changes) {
           if (changes.deferred.length > 0) return yield* insertEach(documents, options?.ordered !== false)
-          const all = documents.map((document) =>
-            forms.newest === changes.written
-              ? Result.succeed<Document>({ ...document, [formField]: newest })
-              : forms.lower(document, changes.written)
-          )
+          const all = documents.map((document) => lower(document, changes.written))
           const isOrdered = options?.ordered !== false
           const failed = all.flatMap((result, index) =>
             Result.isFailure(result)
@@ -326,7 +410,7 @@ export const formRunner = (
       replaceOne: (operation) =>
         withState((changes) => {
           const [filter, { document, options }] = [whole(operation), operation]
-          if (!changes.concernFilter(filter)) {
+          if (keeping === undefined && !changes.concernFilter(filter)) {
             return Effect.flatMap(
               lowered("replace", document, changes.written),
               (stored) =>
@@ -336,7 +420,12 @@ export const formRunner = (
           return Effect.flatMap(
             namingFields(
               model,
-              writeMatch("replace", filter, targetOf(filter), (_, __, form) => lowered("replace", document, form))
+              writeMatch(
+                "replace",
+                filter,
+                targetOf(filter),
+                (before, _, form) => lowered("replace", keeping?.(before, document) ?? document, form)
+              )
             ),
             (written): Effect.Effect<UpdateResult, WriteError> =>
               written !== undefined
@@ -429,10 +518,10 @@ export const formRunner = (
     return {
       run: (operation) => handlers[operation.kind](operation),
       runStream: (operation) =>
-        Stream.unwrap(Effect.map(marks.current, (state) => {
+        Stream.unwrap(Effect.map(current, (state) => {
           const changes = changesIn(state)
           if (operation.kind === "aggregate") {
-            return state.earliest === newest
+            return !changes.isMixed
               ? Stream.map(base.runStream(operation), withoutNumber)
               : aggregate(changes, operation)
           }
@@ -446,6 +535,24 @@ export const formRunner = (
 }
 
 // internal
+
+/** How documents of the newest form are seen in an earlier one. */
+const viewWays = (view: ModelLike) => {
+  const { form = 1, model = view } = viewOf(view) ?? {}
+  const forms = formsOf(model)
+  const known = new WeakMap<Document, Document>()
+  const lower = (document: Document): Document =>
+    unreadableProblems(document) !== undefined ? document : Result.match(forms.lower(document, form), {
+      onFailure: (message) => unreadable(view, document, [{ field: formField, validator: "Form", message }]),
+      onSuccess: (lowered) => ({ ...lowered, [formField]: form })
+    })
+  const lift = (document: Document): Document => {
+    const made = known.get(document) ?? lower(document)
+    known.set(document, made)
+    return made
+  }
+  return { form, forms, lift }
+}
 
 type ParsedFilter = Parameters<Result.Result.Success<ReturnType<typeof parseUpdate>>["apply"]>[1]
 

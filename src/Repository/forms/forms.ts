@@ -36,20 +36,14 @@ export interface Forms {
   readonly newest: number
   /** The earliest form in which a document of the newest one can be stored. */
   readonly lowest: number
-  /** The model as it was in a form. */
-  readonly modelOf: (form: number) => ModelLike
   /** The stored fields whose values may differ between this form, those after it, and the newest one. */
   readonly changedSince: (form: number) => ReadonlySet<string>
   /** Every field that a stored document of any form may have. */
   readonly fields: ReadonlyArray<string>
   /** The stored document in the newest form; an unreadable one if it fits no form. The same one for the same document. */
   readonly lift: (document: Document) => Document
-  /** Whether a stored document is in the newest form, or can be brought into it. */
-  readonly isLiftable: (document: Document) => boolean
   /** A document of the newest form as it is stored in an earlier one, or why it can't be. */
   readonly lower: (document: Document, form: number) => Result.Result<Document, string>
-  /** The same, without what the earlier form keeps for the next ones: the document as those see it who know that form only. */
-  readonly view: (document: Document, form: number) => Result.Result<Document, string>
 }
 
 /**
@@ -72,12 +66,6 @@ export const formsOf: (model: ModelLike) => Forms = memoizeByModel((model) => {
   const compiled = steps.map((step, i) => compileStep(step, steps[i + 1]?.fields ?? fields))
   const newest = steps.length + 1
   const lowest = 1 + steps.findLastIndex((step) => step.down === undefined) + 1
-  const models = new Map<number, ModelLike>([[newest, model]])
-  const modelOf = (form: number): ModelLike => {
-    const known = models.get(form) ?? earlierModel(model, steps, form)
-    models.set(form, known)
-    return known
-  }
   const changed = steps.map((_, i) =>
     new Set([...steps.slice(i).flatMap(({ after, before }) => [...before, ...after]), aheadField])
   )
@@ -123,7 +111,6 @@ export const formsOf: (model: ModelLike) => Forms = memoizeByModel((model) => {
     model,
     newest,
     lowest,
-    modelOf,
     changedSince: (form) => changed[form - 1] ?? none,
     fields: [
       ...new Set([
@@ -140,9 +127,7 @@ export const formsOf: (model: ModelLike) => Forms = memoizeByModel((model) => {
       known.set(document, made)
       return made
     },
-    isLiftable: (document) => Result.isSuccess(lifted(document)),
-    lower,
-    view: (document, form) => Result.map(lower(document, form), (lowered) => without(lowered, [aheadField, formField]))
+    lower
   }
 })
 
@@ -153,22 +138,6 @@ const problem = (message: string): FieldProblem => ({ field: formField, validato
 const versionsIn = (model: ModelLike): Versions =>
   // Only `Model.Class` sets this property.
   (Reflect.get(model, versionsTypeId) ?? { fields: {}, steps: [] }) as Versions
-
-/**
- * The model as it was in an earlier form. A field is omitted if what it is made of is omitted in the next form: a caller of an
- * earlier form sees no more than one of the newest.
- */
-const earlierModel = (model: ModelLike, steps: ReadonlyArray<Step>, form: number): ModelLike => {
-  const omitted = new Set(Object.keys(model[modelTypeId]).filter((key) => model[modelTypeId][key]?.omitted === true))
-  for (const { after, before } of steps.slice(form - 1).toReversed()) {
-    if (after.some((key) => omitted.has(key))) { for (const key of before) omitted.add(key) }
-  }
-  const fields = Object.entries(steps[form - 1]!.fields).map(([key, field]) => [
-    key,
-    omitted.has(key) ? Model.omitted(field as never) : field
-  ])
-  return modelWith(model.modelName, Object.fromEntries(fields))
-}
 
 interface CompiledStep {
   readonly up: (document: Document, kept: unknown) => Result.Result<Document, ReadonlyArray<FieldProblem>>

@@ -1,0 +1,170 @@
+/**
+ * Two versions of one service over one store, and one service that serves an earlier form of its models.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import { DocumentStore, EmbeddedStore, KernelEngine, Model, Repository } from "../../../src/index.ts"
+
+class Old extends Model.Class<Old>()("Person", {
+  id: Model.id(),
+  name: Schema.String,
+  hash: Schema.String.pipe(Model.omitted),
+  city: Schema.String,
+  ...Model.versioned
+}) {}
+
+class Person extends Model.Class<Person>()("Person", {
+  id: Model.id(),
+  first: Schema.String,
+  last: Schema.String,
+  passwordHash: Schema.String.pipe(Model.omitted),
+  city: Schema.String,
+  score: Schema.Int.pipe(Model.withDefault(() => 7)),
+  ...Model.versioned
+}, {
+  versions: [
+    Model.was.added("score"),
+    // The secret's older name was no secret: it stays hidden all the same.
+    Model.was.replaced(["passwordHash"], { hash: Schema.String }, {
+      up: ({ hash }) => ({ passwordHash: hash }),
+      down: ({ passwordHash }: { readonly passwordHash: string }) => ({ hash: passwordHash })
+    }),
+    Model.was.replaced(["first", "last"], { name: Schema.String }, {
+      up: ({ name }) => {
+        const at = name.lastIndexOf(" ")
+        return { first: name.slice(0, Math.max(at, 0)), last: name.slice(at + 1) }
+      },
+      down: ({ first, last }) => ({ name: `${first} ${last}`.trim() })
+    })
+  ]
+}) {}
+
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
+
+const oldEngine = KernelEngine.make("old").register(Old, { methods })
+
+const newEngine = KernelEngine.make("new")
+  .register(Person, { urlBase: "/api/v2", methods, name: "people" })
+  .register(Person, {
+    urlBase: "/api/v1",
+    methods,
+    name: "peopleV1",
+    form: 1,
+    deprecated: "2026-01-01T00:00:00Z",
+    sunset: "2027-01-01T00:00:00Z"
+  })
+  .enableOpenApi({ title: "People", version: "2" })
+
+const json = (method: string, url: string, body?: unknown) =>
+  Effect.promise(async () => {
+    const response = await fetch(url, {
+      method,
+      ...(body === undefined
+        ? {}
+        : {
+          body: JSON.stringify(body),
+          headers: { "content-type": "application/json", prefer: "return=representation" }
+        })
+    })
+    const text = await response.text()
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: text === "" ? undefined : JSON.parse(text)
+    }
+  })
+
+describe("versions of a service", () => {
+  it.live("serve one store at once, and hide what is hidden in every form", () =>
+    Effect.gen(function*() {
+      const store = yield* DocumentStore.DocumentStore
+      const shared = Layer.succeed(DocumentStore.DocumentStore, store)
+      const older = yield* oldEngine.test({ store: shared })
+      const newer = yield* newEngine.test({ store: shared })
+      const [old, v1, v2] = [
+        `${older.baseUrl}/persons`,
+        `${newer.baseUrl}/api/v1/persons`,
+        `${newer.baseUrl}/api/v2/persons`
+      ]
+      const answers: Array<string> = []
+      const call = (...args: Parameters<typeof json>) =>
+        Effect.tap(json(...args), ({ text }) => Effect.sync(() => answers.push(text)))
+      const ada = { id: "P1", name: "Ada Lovelace", hash: "s3cret", city: "London" }
+      assert.strictEqual((yield* call("POST", old, ada)).status, 201)
+      const read = yield* call("GET", `${v2}/P1`)
+      assert.deepInclude(read.body, { _type: "Person", first: "Ada", last: "Lovelace", score: 7, version: 1 })
+      const patched = yield* call("PATCH", `${v2}/P1`, { first: "Augusta Ada", score: 9 })
+      assert.deepInclude(patched.body, { first: "Augusta Ada", last: "Lovelace", version: 2 })
+      // The earlier form of the new service, and the old service.
+      for (const url of [old, v1]) {
+        assert.deepInclude((yield* call("GET", `${url}/P1`)).body, { name: "Augusta Ada Lovelace", version: 2 })
+        const found = yield* call("GET", `${url}?name=~augusta`)
+        assert.deepStrictEqual(found.body._items.map(({ id }: { readonly id: string }) => id), ["P1"])
+        assert.strictEqual((yield* call("GET", `${url}?first=Ada`)).status, 400)
+      }
+      const bob = yield* call("POST", v1, { id: "P2", name: "Bob Day", hash: "s3cret", city: "Rome" })
+      assert.strictEqual(bob.status, 201)
+      assert.strictEqual(bob.headers.get("deprecation"), "@1767225600")
+      assert.strictEqual(bob.headers.get("sunset"), "Fri, 01 Jan 2027 00:00:00 GMT")
+      assert.deepInclude((yield* call("GET", `${v2}?last=Day&sort_by=first`)).body._items[0], {
+        id: "P2",
+        first: "Bob"
+      })
+      const moved = yield* call("PATCH", `${v1}/P1`, { city: "Paris" })
+      assert.deepInclude(moved.body, { name: "Augusta Ada Lovelace", city: "Paris", version: 3 })
+      // What the earlier form does not have stays.
+      const put = yield* call("PUT", `${v1}/P1`, { ...ada, name: "Augusta Ada Lovelace", city: "Bath", version: 3 })
+      assert.strictEqual(put.status, 200, put.text)
+      assert.deepInclude((yield* call("GET", `${v2}/P1`)).body, { first: "Augusta Ada", score: 9, city: "Bath" })
+      assert.strictEqual((yield* call("PATCH", `${old}/P1`, { name: "A B" })).status, 200)
+      assert.deepInclude((yield* call("GET", `${v2}/P1`)).body, { first: "A", last: "B", score: 9 })
+      const many = yield* call(
+        "GET",
+        `${v1}/aggregate?pipe=${encodeURIComponent("[{\"$group\":{\"_id\":\"$name\"}}]")}`
+      )
+      assert.sameMembers(many.body._items.map(({ _id }: { readonly _id: string }) => _id), ["A B", "Bob Day"])
+      assert.sameMembers(
+        Object.keys((yield* call("GET", `${v1}/schema`)).body.properties).filter((key) => key !== "_links"),
+        ["_type", "id", "name", "city", "version"]
+      )
+      assert.strictEqual((yield* call("DELETE", `${v1}/P2`)).status, 200)
+      assert.strictEqual((yield* call("GET", `${v2}/P2`)).status, 404)
+      const openApi = yield* call("GET", `${newer.baseUrl}/openapi.json`)
+      assert.isTrue(openApi.body.paths["/api/v1/persons"].get.deprecated)
+      assert.isUndefined(openApi.body.paths["/api/v2/persons"].get.deprecated)
+      const described = (path: string) => {
+        const { $ref } = openApi.body.paths[path].get.responses["200"].content["application/json"].schema
+        return Object.keys(openApi.body.components.schemas[$ref.split("/").at(-1)].properties)
+      }
+      assert.includeMembers(described("/api/v1/persons/{id}"), ["name"])
+      assert.includeMembers(described("/api/v2/persons/{id}"), ["first", "last"])
+      for (const text of answers) assert.notInclude(text, "s3cret")
+      for (const text of answers.slice(0, -1)) assert.notMatch(text, /hash"|_form|_ahead/iu)
+    }).pipe(Effect.provide(EmbeddedStore.layerMemory), Effect.scoped))
+
+  it.live("refuse to serve what has no way down", () =>
+    Effect.sync(() => {
+      class OneWay extends Model.Class<OneWay>()("OneWay", { id: Model.id(), n: Schema.Int }, {
+        versions: [Model.was.retyped("n", Schema.String, { up: Number })]
+      }) {}
+      assert.throws(
+        () => KernelEngine.make("x").register(OneWay, { form: 1 }),
+        "OneWay can't be served in form 1: there is no way down from form 2"
+      )
+      assert.throws(() => KernelEngine.make("x").register(OneWay, { form: 4 }), "OneWay has no earlier form 4")
+    }))
+
+  it.effect("have types of their own", () =>
+    Effect.gen(function*() {
+      const PersonV1 = Model.form(Person, 1, Old)
+      const people = yield* Repository.make(Person)
+      const peopleV1 = yield* Repository.make(PersonV1)
+      yield* peopleV1.insert(new Old({ id: "P3", name: "Cy Dee", hash: "h", city: "Rome", version: 1 }))
+      assert.strictEqual((yield* people.findById("P3")).last, "Dee")
+      yield* peopleV1.updateOne(($) => $.name.equals("Cy Dee"), ($) => [$.name.set("Cy Fox")])
+      assert.strictEqual((yield* people.findById("P3")).last, "Fox")
+    }).pipe(Effect.provide(EmbeddedStore.layerMemory)))
+})
