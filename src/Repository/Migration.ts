@@ -41,6 +41,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { createHash } from "node:crypto"
 import { DeclarationError } from "../internal/declarationError.ts"
+import { dateOf } from "./bson/normalise.ts"
 import { DocumentStore } from "./DocumentStore.ts"
 import type { ReadError, StoreError } from "./RepositoryError.ts"
 import { StoreUnavailable } from "./RepositoryError.ts"
@@ -55,7 +56,7 @@ import { withLease } from "./store/lease.ts"
 export interface Migration {
   /** Its name for good: migrations have run by their ids. */
   readonly id: string
-  readonly effect: Effect.Effect<unknown, unknown, DocumentStore>
+  readonly effect: Effect.Effect<unknown, MigrationFailed, DocumentStore>
   /** Whether it runs in a transaction. */
   readonly transaction: boolean
   /** A hash of its text or its checksum, which tells whether it was edited. `undefined` if there is neither. */
@@ -86,15 +87,15 @@ export interface Options {
  * @category constructors
  * @since 0.1.0
  */
-export const make = (
+export const make = <E>(
   id: string,
-  effect: Migration["effect"] | (() => Migration["effect"]),
+  effect: Effect.Effect<unknown, E, DocumentStore> | (() => Effect.Effect<unknown, E, DocumentStore>),
   { checksum, transaction = true }: Options = {}
 ): Migration => {
   const text = checksum ?? (Effect.isEffect(effect) ? undefined : String(effect).replaceAll(/\s+/gu, ""))
   return {
     id,
-    effect: Effect.isEffect(effect) ? effect : Effect.suspend(effect),
+    effect: Effect.mapError(Effect.isEffect(effect) ? effect : Effect.suspend(effect), failedOf(id, transaction)),
     transaction,
     hash: text === undefined ? undefined : createHash("sha256").update(text).digest("hex").slice(0, 16)
   }
@@ -283,25 +284,24 @@ const apply = Effect.fnUntraced(function*(
   const note = (now: number) => ({
     ...hash === undefined ? {} : { hash },
     holder,
-    finished: new Date(now),
+    finished: dateOf(now),
     state: "done"
   })
-  const failed = (error: unknown) => new MigrationFailed({ id, detail: detailOf(error, transaction) })
-  const attempted = Effect.mapError(effect, failed)
   if (transaction) {
     const both = Effect.gen(function*() {
-      yield* attempted
+      yield* effect
       // The second of two processes can't write it, so that neither it nor what it has done is committed.
       yield* store.insertOne(ledger, { _id: id, ...note(yield* Clock.currentTimeMillis) })
     })
+    const failed = failedOf(id, transaction)
     return yield* Effect.mapError(
       store.transaction(both),
       (error) => error instanceof MigrationFailed ? error : failed(error)
     )
   }
-  const running = { holder, begun: new Date(yield* Clock.currentTimeMillis), state: "running" }
+  const running = { holder, begun: dateOf(yield* Clock.currentTimeMillis), state: "running" }
   yield* store.updateOne(ledger, { _id: id }, { $set: running }, { upsert: true })
-  yield* attempted
+  yield* effect
   const done = { $set: note(yield* Clock.currentTimeMillis) }
   const { matchedCount } = yield* store.updateOne(ledger, { _id: id, holder, state: "running" }, done)
   if (matchedCount === 0) {
@@ -313,8 +313,8 @@ const apply = Effect.fnUntraced(function*(
   }
 })
 
-const detailOf = (error: unknown, transaction: boolean): string => {
+const failedOf = (id: string, transaction: boolean) => (error: unknown): MigrationFailed => {
   const reason = error instanceof Error ? error.message : String(error)
   const isUnfit = transaction && error instanceof Error && "_tag" in error && error._tag === "Unsupported"
-  return isUnfit ? `${reason}. Declare it with { transaction: false }` : reason
+  return new MigrationFailed({ id, detail: isUnfit ? `${reason}. Declare it with { transaction: false }` : reason })
 }

@@ -13,6 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
+import { dateOf } from "./bson/normalise.ts"
 import type { Document, DocumentStore } from "./DocumentStore.ts"
 import type { StoreError } from "./RepositoryError.ts"
 
@@ -118,7 +119,7 @@ const begin = Effect.fnUntraced(function*(from: Store, to: Store) {
     if ((yield* to.find(name, { limit: 1 })).length === 0) continue
     return yield* new CopyFailed({ detail: `${to.description} has documents of its own, in ${name}` })
   }
-  const begun = new Date(yield* Clock.currentTimeMillis)
+  const begun = dateOf(yield* Clock.currentTimeMillis)
   yield* to.insertOne(ledger, { _id: ledgerId, from: source, begun, state: "copying" })
   return false
 })

@@ -47,7 +47,7 @@ const contract = <E>(layer: Layer.Layer<DocumentStore.DocumentStore, E>) => {
   test(
     "that fail leave nothing in a transaction, and those after them do not run",
     Effect.gen(function*() {
-      const failing = Migration.make("2b", Effect.andThen(insert("2b").effect, Effect.fail(new Error("no paper"))))
+      const failing = Migration.make("2b", Effect.andThen(insert("2b").effect, Effect.fail("no paper")))
       const error = yield* Effect.flip(Migration.run([insert("1a"), failing, insert("3c")]))
       assert.strictEqual(error.message, "Migration 2b: no paper")
       assert.deepStrictEqual(yield* things, ["1a"])

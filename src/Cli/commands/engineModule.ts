@@ -102,19 +102,18 @@ export const withConfig = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
  *
  * @internal
  */
-export const withStore = <A, E>(
+export const withStore = Effect.fnUntraced(function*<A, E>(
   module: string,
   use: (engine: Engine) => Effect.Effect<A, E, DocumentStore>
-) =>
-  Effect.gen(function*() {
-    const engine = yield* loadEngine(module)
-    const store = yield* loadBeside(module, {
-      name: "store",
-      isOne: isStore,
-      example: "export const store = EmbeddedStore.layer"
-    })
-    return yield* withConfig(Effect.provide(use(engine), store))
+) {
+  const engine = yield* loadEngine(module)
+  const store = yield* loadBeside(module, {
+    name: "store",
+    isOne: isStore,
+    example: "export const store = EmbeddedStore.layer"
   })
+  return yield* withConfig(Effect.provide(use(engine), store))
+})
 
 // internal
 

@@ -37,7 +37,7 @@ export const seed = Command.make(
             })
           }
         }
-        yield* Effect.mapError(effect, (error) => new CommandFailed({ detail: messageOf(error) }))
+        yield* effect
       }))
     yield* Console.log("The store is filled")
   }, reported)
@@ -47,9 +47,8 @@ export const seed = Command.make(
 
 // internal
 
+/** What is exported as the seed of a project is one. */
 const isSeed = (
   value: unknown
-): value is Effect.Effect<unknown, unknown, DocumentStore> | Layer.Layer<never, unknown, DocumentStore> =>
+): value is Effect.Effect<unknown, Error, DocumentStore> | Layer.Layer<never, Error, DocumentStore> =>
   Effect.isEffect(value) || Layer.isLayer(value)
-
-const messageOf = (error: unknown): string => error instanceof Error ? error.message : String(error)
