@@ -29,6 +29,7 @@ import type * as Scope from "effect/Scope"
 import type { Described, HttpClientFactory } from "../Client/HttpClientFactory.ts"
 import type * as Model from "../Model/Model.ts"
 import { DocumentStore } from "../Repository/DocumentStore.ts"
+import { ownerOf } from "../Repository/introspection.ts"
 import type { Migration, MigrationFailed, MigrationsMissing } from "../Repository/Migration.ts"
 import type * as Repository from "../Repository/Repository.ts"
 import type { StoreError } from "../Repository/RepositoryError.ts"
@@ -49,10 +50,11 @@ import * as Registration from "./registration/registration.ts"
 import * as Resource from "./Resource.ts"
 import { type Implementation, implemented } from "./routes/implemented.ts"
 import * as KernelLogger from "./server/kernelLogger.ts"
-import { readyLast, whenReady } from "./server/readiness.ts"
+import { afterReady, readyLast, whenReady } from "./server/readiness.ts"
 import * as Service from "./Service.ts"
 import type { CredentialsUnprovided } from "./startup/credentialsUnprovided.ts"
 import type * as Documentation from "./startup/documentation.ts"
+import { logFindings } from "./startup/findings.ts"
 import { launchWith, type Options, type StartFailed } from "./startup/launch.ts"
 import { requireNode } from "./startup/nodeVersion.ts"
 import { type RegistrationInvalid, rejectInvalid, rejectUnknownRoles } from "./startup/registrationInvalid.ts"
@@ -536,11 +538,18 @@ const configured = Effect.flatMap(KernelConfig.IsLoaded, (isLoaded) =>
   ))
 
 const whereabouts = (registrations: ReadonlyArray<Registration.Registration>) =>
-  Layer.effectDiscard(Effect.flatMap(DocumentStore, ({ description }) =>
-    whenReady(Effect.andThen(
-      Effect.logInfo(`Documents are in ${description}`),
+  Layer.effectDiscard(Effect.gen(function*() {
+    const store = yield* DocumentStore
+    const scope = yield* Effect.scope
+    const models = registrations.flatMap((one) => one._tag === "Resource" ? [ownerOf(one.model)] : [])
+    const findings = Effect.provideService(logFindings(models), DocumentStore, store)
+    yield* whenReady(Effect.andThen(
+      Effect.logInfo(`Documents are in ${store.description}`),
       registrations.length === 0 ? Effect.void : Effect.logInfo(`Endpoints: ${registrations.map(placeOf).join("; ")}`)
-    ))))
+    ))
+    // Nothing waits for it.
+    yield* afterReady(Effect.asVoid(Effect.forkIn(findings, scope)))
+  }))
 
 const placeOf = (registration: Registration.Registration): string => {
   const { calls, name } = registration

@@ -69,6 +69,44 @@ export interface Progress {
 }
 
 /**
+ * What the first documents of a collection show.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Sample {
+  readonly model: string
+  readonly newest: number
+  /** How many documents were looked at. */
+  readonly documents: number
+  /** How many of them are stored in an earlier form. */
+  readonly earlier: number
+  readonly misfits: ReadonlyArray<Misfit>
+}
+
+/**
+ * Looks at the first documents of a model, by default a hundred.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const sample: (model: Model.Any, limit?: number) => Effect.Effect<Sample, ReadError, DocumentStore> = Effect.fn(
+  "Upgrade.sample"
+)(function*(model, limit = 100) {
+  const store = yield* DocumentStore
+  const { newest } = formsOf(model)
+  const documents = yield* store.find(model.modelName, { limit })
+  const found = yield* Effect.forEach(documents, fitting(model))
+  return {
+    model: model.modelName,
+    newest,
+    documents: documents.length,
+    earlier: documents.filter((stored) => newest > 1 && formOf(stored) < newest).length,
+    misfits: found.flatMap(Option.toArray)
+  }
+})
+
+/**
  * Counts the stored documents of each form.
  *
  * @category constructors
@@ -220,6 +258,17 @@ export const upgrade = (
 // -----------------------------------------------------------------------------
 
 const maxMisfits = 1000
+
+/** The misfit, if the document is one. */
+function fitting(model: Model.Any): (stored: Document) => Effect.Effect<Option.Option<Misfit>> {
+  const { fromDocument } = documentCodec(model)
+  const { lift } = formsOf(model)
+  return (stored) =>
+    Effect.match(fromDocument(lift(stored)), {
+      onSuccess: () => Option.none(),
+      onFailure: ({ problems }) => Option.some(misfitOf(model, stored, problems))
+    })
+}
 
 function writtenForm({ lowest, newest }: Forms, understood: number): number {
   return Math.max(lowest, Math.min(understood, newest))
