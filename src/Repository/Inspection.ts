@@ -7,7 +7,9 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { managedField } from "../Model/introspection.ts"
 import type * as Model from "../Model/Model.ts"
+import { hasVersions } from "./collection/storedCollection.ts"
 import { DocumentStore, type IndexDescription } from "./DocumentStore.ts"
+import { installableIndexes } from "./forms/formRunner.ts"
 import { historyIndex, historyOf } from "./repository/historyEntry.ts"
 import { indexesOf } from "./repository/modelIndexes.ts"
 import type { ReadError } from "./RepositoryError.ts"
@@ -90,7 +92,7 @@ export const indexDifferences = Effect.fn("Inspection.indexDifferences")(functio
 ): Effect.fn.Return<ReadonlyArray<Indexes>, ReadError, DocumentStore> {
   const store = yield* DocumentStore
   return yield* Effect.forEach(
-    wantedOf(model),
+    yield* wantedOf(model, store),
     ([collection, wanted]) =>
       Effect.map(store.listIndexes(collection), (installed) => {
         const known = new Map(installed.map((index) => [index.name, index]))
@@ -118,7 +120,7 @@ export const indexDifferences = Effect.fn("Inspection.indexDifferences")(functio
  */
 export const applyIndexes = Effect.fn("Inspection.applyIndexes")(function*(model: Model.Any, drop: boolean) {
   const store = yield* DocumentStore
-  for (const [collection, wanted] of wantedOf(model)) {
+  for (const [collection, wanted] of yield* wantedOf(model, store)) {
     const names = new Set(wanted.map(({ name }) => name))
     const others = drop ? [] : (yield* store.listIndexes(collection)).filter(({ name }) => !names.has(name))
     yield* store.syncIndexes(collection, [...wanted, ...others])
@@ -129,7 +131,13 @@ export const applyIndexes = Effect.fn("Inspection.applyIndexes")(function*(model
 // internal
 // -----------------------------------------------------------------------------
 
-const wantedOf = (model: Model.Any): ReadonlyArray<readonly [string, ReadonlyArray<IndexDescription>]> => [
-  [model.modelName, indexesOf(model)],
-  ...managedField(model, "revision") === undefined ? [] : [[historyOf(model.modelName), [historyIndex]] as const]
-]
+/** The indexes that a start installs, too: of a model with versions, some wait until all documents are upgraded. */
+const wantedOf = Effect.fnUntraced(function*(
+  model: Model.Any,
+  store: DocumentStore["Service"]
+): Effect.fn.Return<ReadonlyArray<readonly [string, ReadonlyArray<IndexDescription>]>, ReadError> {
+  const declared = indexesOf(model)
+  const wanted = hasVersions(model) ? yield* installableIndexes(model, store, declared) : declared
+  const isHistoried = managedField(model, "revision") !== undefined
+  return [[model.modelName, wanted], ...isHistoried ? [[historyOf(model.modelName), [historyIndex]] as const] : []]
+})

@@ -12,6 +12,7 @@ import * as KernelConfig from "../../Http/KernelConfig.ts"
 import type * as OpenApi from "../../Http/OpenApi.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
+import { ownerOf } from "../../Repository/introspection.ts"
 import type { Migration } from "../../Repository/Migration.ts"
 import { CommandFailed } from "./commandFailed.ts"
 
@@ -39,14 +40,12 @@ export interface Engine {
 }
 
 /**
- * The models that are registered, each once.
+ * The models that are registered, each once and in its newest form.
  *
  * @internal
  */
 export const modelsOf = ({ registrations }: Engine): ReadonlyArray<Model.Any> => [
-  ...new Map(
-    registrations.flatMap((one) => one._tag === "Resource" ? [[one.model.modelName, one.model] as const] : [])
-  ).values()
+  ...new Set(registrations.flatMap((one) => one._tag === "Resource" ? [ownerOf(one.model)] : []))
 ]
 
 /**

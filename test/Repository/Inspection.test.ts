@@ -1,0 +1,61 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Schema, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { DocumentStore, EmbeddedStore, Index, Model, Upgrade } from "../../src/index.ts"
+import * as Inspection from "../../src/Repository/Inspection.ts"
+
+class Person extends Model.Class<Person>()("Person", {
+  id: Model.id(),
+  email: Schema.String.pipe(Model.indexed(Index.unique)),
+  city: Schema.String.pipe(Model.indexed(Index.plain)),
+  ...Model.historied
+}, { versions: [Model.was.renamed("mail", "email")] }) {}
+
+describe("An inspection", () => {
+  it.effect("tells indexes apart, and installs those that need not wait for an upgrade", () =>
+    Effect.gen(function*() {
+      const store = yield* DocumentStore.DocumentStore
+      yield* store.insertMany("Person", [{ _id: "a", mail: "a@example.com", city: "Ulm" }, {
+        _id: "b",
+        mail: "b@example.com",
+        city: "Rom"
+      }])
+      yield* store.createIndexes("Person", [
+        { name: "city_1", key: { city: -1 } },
+        { name: "own", key: { own: 1 } }
+      ])
+      const differences = Inspection.indexDifferences(Person)
+      const history = { collection: "Person.history", missing: ["document_id_1_revision_-1"], different: [], extra: [] }
+      const person = { collection: "Person", missing: [], different: [], extra: ["own"] }
+      assert.deepStrictEqual(yield* differences, [{ ...person, different: ["city_1"] }, history])
+      yield* Inspection.applyIndexes(Person, false)
+      assert.deepStrictEqual(yield* differences, [person, { ...history, missing: [] }])
+      yield* Inspection.applyIndexes(Person, true)
+      assert.deepStrictEqual(yield* differences, [{ ...person, extra: [] }, { ...history, missing: [] }])
+
+      // The unique index waits for the last document that has no email.
+      const upgrade = yield* Effect.forkChild(
+        Effect.andThen(Upgrade.finish(Person), Stream.runDrain(Upgrade.upgrade(Person)))
+      )
+      yield* TestClock.adjust("1 minute")
+      yield* Fiber.join(upgrade)
+      assert.sameMembers((yield* store.listIndexes("Person")).map(({ name }) => name), ["city_1", "email_1"])
+      assert.deepStrictEqual(yield* differences, [{ ...person, extra: [] }, { ...history, missing: [] }])
+    }).pipe(Effect.provide(EmbeddedStore.layerMemory)))
+
+  it.effect("names documents that do not fit, of a sample or of all", () =>
+    Effect.gen(function*() {
+      const store = yield* DocumentStore.DocumentStore
+      yield* store.insertMany("Person", [
+        { _id: "a", mail: "a@example.com", city: "Ulm", revision: 1 },
+        { _id: "b", mail: 5, city: "Rom", revision: 1 },
+        { _id: "c", mail: "c@example.com", revision: 1 }
+      ])
+      const found = yield* Inspection.documentsOf(Person, { ids: 1 })
+      assert.deepStrictEqual([found.documents, found.unfit], [3, 2])
+      assert.deepStrictEqual(found.examples.map(({ form, id }) => [id, form]), [["b", 1]])
+      assert.deepInclude(found.fields, { city: 1 })
+      const sample = yield* Inspection.documentsOf(Person, { ids: 1, sample: 1 })
+      assert.deepStrictEqual([sample.documents, sample.unfit], [1, 0])
+    }).pipe(Effect.provide(EmbeddedStore.layerMemory)))
+})
