@@ -19,11 +19,11 @@ import { entriesOf } from "./openapi/entries.ts"
 import { fieldRules, noFieldRules } from "./openapi/fieldRules.ts"
 import * as Json from "./openapi/node.ts"
 import { type Tag, tagsOf } from "./openapi/operationTags.ts"
-import { bracedOf, type Call, parametersOf, withParameters } from "./openapi/parameters.ts"
+import { bracedOf, type Call } from "./openapi/parameters.ts"
 import { inReadingOrder, joined } from "./openapi/paths.ts"
 import { sampling } from "./openapi/samples.ts"
 import * as Schemas from "./openapi/schemas.ts"
-import { completeStandard, isBelow, withId } from "./openapi/standardOperations.ts"
+import { completeStandard, isBelow } from "./openapi/standardOperations.ts"
 import { closing, strictOperations } from "./openapi/strictSchemas.ts"
 import { describeStatus, summaryOf } from "./openapi/texts.ts"
 
@@ -243,9 +243,9 @@ export const make = ({ api: described, policy, registrations }: Source, options:
   const schemes = hasPolicy ? options.securitySchemes ?? bearer : {}
   const requirements = Object.keys(schemes).map((name) => ({ [name]: [] }))
   const slowsSignIns = options.slowsSignIns ?? Object.values(schemes).some(({ scheme }) => scheme === "basic")
-  const schemas = Schemas.make(api, resources, parametersOf(registrations.flatMap(({ calls }) => calls)), fields)
+  const schemas = Schemas.make(api, resources, fields)
   const generated = EffectOpenApi.fromApi(schemas.api, { referencePolicy: schemas.referencePolicy })
-  const { complete, components: open, generated: made, ignored, known, declaredOf } = schemas.finish(generated)
+  const { complete, components: open, generated: made, ignored, known } = schemas.finish(generated)
   const { close, finish } = closing(open, ignored)
   const withSamples = sampling(open, made)
   const isStrict = strictOperations(registrations)
@@ -263,7 +263,7 @@ export const make = ({ api: described, policy, registrations }: Source, options:
       Json.mapValues(Json.nodeOf(item), (value, method) => {
         const { isLimited, name, tags } = details.get(`${method} ${path}`) ??
           { name: `${method} ${path}`, tags: [], isLimited: false }
-        const operation = Json.mapSchemas(withParameters(Json.nodeOf(value), declaredOf(`${method} ${path}`)), complete)
+        const operation = Json.mapSchemas(Json.nodeOf(value), complete)
         const resource = resources.find((resource) => isBelow(resource, path))
         const context = resource === undefined ? undefined : {
           resource,
@@ -272,7 +272,7 @@ export const make = ({ api: described, policy, registrations }: Source, options:
           hidden: fields.hiddenOf(resource.model)
         }
         const completed = withSamples(
-          context === undefined ? operation : completeStandard(withId(operation, path, context), method, path, context)
+          context === undefined ? operation : completeStandard(operation, method, path, context)
         )
         return ordered(withAccess(
           {

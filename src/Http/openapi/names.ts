@@ -14,7 +14,6 @@ export const aliasesIn = (
   errorName: string
 ): ReadonlyMap<string, string> => {
   const byText = new Map<string, Array<string>>()
-  // In order of naming. The documents of resources come first, since they have all links.
   for (const [name, wanted] of wantedNames) {
     const schema = schemas[name]
     // A recursive schema refers to itself. References are compared by the names that their targets should have.
@@ -29,8 +28,10 @@ export const aliasesIn = (
     name !== errorName && isErrorWithoutFields(Document.nodeOf(schema)) ? [[name, errorName]] : []
   )
   const aliases = new Map(errors)
-  for (const [kept, ...others] of byText.values()) {
-    for (const name of others) if (kept !== undefined && !aliases.has(name)) aliases.set(name, kept)
+  for (const equal of byText.values()) {
+    const kept = equal.find((name) => "_links" in Document.nodeOf(Document.nodeOf(schemas[name])["properties"])) ??
+      equal[0]
+    for (const name of equal) if (kept !== undefined && name !== kept && !aliases.has(name)) aliases.set(name, kept)
   }
   return aliases
 }

@@ -1,11 +1,12 @@
 import * as Context from "effect/Context"
 import * as HttpApi from "effect/http-api/HttpApi"
+import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpMethod from "effect/http/HttpMethod"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import type * as SchemaRepresentation from "effect/SchemaRepresentation"
 import { modelOf, modelsIn } from "../../Model/introspection.ts"
 import * as Model from "../../Model/Model.ts"
-import { byId, result, results } from "../description/documents.ts"
 import { ignoredKeysOf } from "../description/ignoredKeys.ts"
 import * as Envelope from "../Envelope.ts"
 import { errorMessageOf, errorOf, isErrorWithoutFields } from "./errors.ts"
@@ -58,42 +59,26 @@ interface Finished {
   readonly complete: (schema: Node) => Node
   /** References to the schemas that every document has. */
   readonly known: Known
-  /** The schemas of an operation's parameters by place and name. */
-  readonly declaredOf: (operation: string) => Node
 }
 
 /** @internal */
 export interface Known {
   readonly errorMessage: Node
-  /** The response to a write of one document. */
-  readonly resultOf: (model: Model.Any) => Node
-  /** The response to a bulk insert. */
-  readonly resultsOf: (model: Model.Any) => Node
-  /** The identifier of a document. */
-  readonly idOf: (model: Model.Any) => Node
   readonly jsonPatch: Node
-  readonly documentOf: (model: Model.Any) => Node
 }
 
 /**
- * Derives the schemas of an `HttpApi`, of the models of `resources`, and of the parameters of operations by method and
- * path.
+ * Derives the schemas of an `HttpApi` and of the models of `resources`.
  *
  * @internal
  */
-export const make = (
-  api: HttpApi.Top,
-  resources: ReadonlyArray<Resource>,
-  parameters: ReadonlyMap<string, Schema.Struct.Fields>,
-  rules: FieldRules
-): Schemas => {
-  const documents = [...new Set(resources.map(({ model }) => model))]
-  const models = new Set(documents.flatMap(modelsIn))
+export const make = (api: HttpApi.Top, resources: ReadonlyArray<Resource>, rules: FieldRules): Schemas => {
+  const models = new Set(resources.flatMap(({ model }) => modelsIn(model)))
   const withoutLinks = new Set(resources.flatMap(({ enableHateoas, model }) => enableHateoas ? [] : [model]))
   for (const { enableHateoas, model } of resources) if (enableHateoas) withoutLinks.delete(model)
-  const described: Described = { documents, models, parameters, rules, wantedNames: new Map(), withoutLinks }
+  const described: Described = { models, rules, wantedNames: new Map(), withoutLinks }
   return {
-    api: withKnown(api, documents, parameters),
+    api: withKnown(api),
     referencePolicy: namingPolicy(described),
     finish: (generated) => finish(described, generated)
   }
@@ -101,13 +86,10 @@ export const make = (
 
 /** What a document describes. The reference policy adds names and models while schemas are generated. */
 interface Described {
-  /** The models of resources. */
-  readonly documents: ReadonlyArray<Model.Any>
   /** The models of resources and those that they or other schemas contain. */
   readonly models: Set<Model.Any>
   readonly rules: FieldRules
   readonly withoutLinks: ReadonlySet<Model.Any>
-  readonly parameters: ReadonlyMap<string, Schema.Struct.Fields>
   /** The names that components should have, by the unique names under which they are generated. */
   readonly wantedNames: Map<string, string>
 }
@@ -129,10 +111,10 @@ const namingPolicy =
   }
 
 const finish = (
-  { documents, models, parameters, rules, wantedNames, withoutLinks }: Described,
+  { models, rules, wantedNames, withoutLinks }: Described,
   { components: { schemas: { [knownName]: known, ...schemas } } }: Generated
 ): Finished => {
-  const knownAt = (key: string): Node => Document.nodeOf(Document.nodeOf(Document.nodeOf(known)["properties"])[key])
+  const { errorMessage, jsonPatch } = Document.nodeOf(Document.nodeOf(known)["properties"])
   const sent = new Map<string, ModelVariant>()
   const described = Document.mapValues(schemas, (value, name) => {
     const schema = Document.rewrite(Document.nodeOf(value), plain)
@@ -141,7 +123,7 @@ const finish = (
     if (found.form !== "wire") sent.set(name, found)
     return describe(schema, found, { isWithoutLinks: withoutLinks.has(found.model), rules })
   })
-  const errorName = Document.componentOf(knownAt("errorMessage")) ?? ""
+  const errorName = Document.componentOf(errorMessage) ?? ""
   const aliases = aliasesIn(described, wantedNames, errorName)
   const names = finalNames(Object.keys(described).filter((name) => !aliases.has(name)), wantedNames)
   const refOf = (name: string): Node => {
@@ -166,9 +148,7 @@ const finish = (
     complete,
     ignored: keysBy(({ form, model }) => form === "wire" ? [] : ignoredKeysOf(model, form)),
     generated: keysBy(({ model }) => generatedKeysOf(model)),
-    known: knownSchemas(documents, refOf(errorName), (key) => complete(knownAt(key))),
-    declaredOf: (operation) =>
-      parameters.has(operation) ? Document.nodeOf(knownAt(parametersKey(operation))["properties"]) : {}
+    known: { errorMessage: refOf(errorName), jsonPatch: complete(Document.nodeOf(jsonPatch)) }
   }
 }
 
@@ -185,24 +165,6 @@ const completing =
         ? { ...dateTime, ...beside }
         : { ...refOf(name), ...beside }
     })
-
-const knownSchemas = (
-  documents: ReadonlyArray<Model.Any>,
-  errorMessage: Node,
-  schemaAt: (key: string) => Node
-): Known => {
-  const schemaOf = (kind: keyof typeof ofModels) => (model: Model.Any): Node =>
-    schemaAt(modelKey(kind, documents.indexOf(model)))
-  const byIdOf = schemaOf("byId")
-  return {
-    errorMessage,
-    jsonPatch: schemaAt("jsonPatch"),
-    documentOf: schemaOf("document"),
-    resultOf: schemaOf("result"),
-    resultsOf: schemaOf("results"),
-    idOf: (model) => Document.nodeOf(Document.nodeOf(byIdOf(model)["properties"])["id"])
-  }
-}
 
 /**
  * The components that operations or other components refer to, sorted by name.
@@ -238,37 +200,51 @@ const JsonPatch = Schema.Array(Schema.Struct({
 /** The name of the schema whose properties are the known ones; no class can have it. */
 const knownName = "known."
 
-const modelKey = (kind: keyof typeof ofModels, index: number): string => `${kind} ${index}`
+const Known = Schema.Struct({ errorMessage: Envelope.ErrorMessage, jsonPatch: JsonPatch }).annotate({
+  identifier: knownName
+})
 
-const parametersKey = (operation: string): string => `parameters ${operation}`
+const withKnown = (api: HttpApi.Top): HttpApi.Top =>
+  withJsonParameters(api).annotate(HttpApi.AdditionalSchemas, [
+    ...Context.getOrElse(api.annotations, HttpApi.AdditionalSchemas, () => []),
+    Known
+  ])
 
-const documentOf = (model: Model.Any): Schema.Top =>
-  Schema.Struct({ ...model.wire.fields, _links: Schema.optionalKey(Envelope.Links) }).annotate({
-    identifier: model.modelName
-  })
-
-/** The schemas that an operation on documents of a model has. */
-const ofModels = { document: documentOf, result, results, byId }
-
-const withKnown = (
-  api: HttpApi.Top,
-  documents: ReadonlyArray<Model.Any>,
-  parameters: ReadonlyMap<string, Schema.Struct.Fields>
-): HttpApi.Top => {
-  const kinds = Object.entries(ofModels).flatMap(([kind, schemaOf]) =>
-    // The keys of the object.
-    documents.map((model, i) => [modelKey(kind as keyof typeof ofModels, i), schemaOf(model)] as const)
+/** Describes the parameters of paths and queries as in JSON: with numbers, booleans and lists, which a URL writes as texts. */
+const withJsonParameters = (api: HttpApi.Top): HttpApi.Top =>
+  Object.values(api.groups).reduce<HttpApi.Top>(
+    (all, group) => all.add(Object.values(group.endpoints).reduce((own, endpoint) => own.add(asJson(endpoint)), group)),
+    api
   )
-  const known = Schema.Struct(Object.fromEntries([
-    ["errorMessage", Envelope.ErrorMessage] as const,
-    ["operationResult", Envelope.OperationResult] as const,
-    ["jsonPatch", JsonPatch] as const,
-    ["operationIds", Envelope.OperationIds] as const,
-    ...kinds,
-    ...Array.from(parameters, ([operation, fields]) => [parametersKey(operation), Schema.Struct(fields)] as const)
-  ])).annotate({ identifier: knownName })
-  const own = Context.getOrElse(api.annotations, HttpApi.AdditionalSchemas, () => [])
-  return api.annotate(HttpApi.AdditionalSchemas, [...own, known])
+
+const asJson = (endpoint: HttpApiEndpoint.Top): HttpApiEndpoint.Top => {
+  const payload = Array.from(
+    endpoint.payload,
+    ([type, { schemas, ...rest }]) => [type, { ...rest, schemas: schemas.map(parameters) }] as const
+  )
+  // The copy is nobody else's.
+  return Object.assign(endpoint.annotateMerge(Context.empty()), {
+    params: parameters(endpoint.params),
+    query: parameters(endpoint.query),
+    payload: HttpMethod.hasBody(endpoint.method) ? endpoint.payload : new Map(payload)
+  })
+}
+
+/** The parameters of a codec. One that may have values of several types stays the text that a URL has. */
+const parameters = (codec: Schema.Top | undefined): Schema.Top | undefined => {
+  if (codec === undefined || !("schema" in codec) || !Schema.isSchema(codec.schema)) return codec
+  const { ast } = codec.schema
+  const { ast: texts } = Schema.toEncoded(codec)
+  if (ast._tag !== "Objects" || texts._tag !== "Objects") return codec
+  const fields = ast.propertySignatures.map((property, i) =>
+    hasOneType(property.type) ? property : texts.propertySignatures[i]!
+  )
+  return Schema.make(new SchemaAST.Objects(fields, []))
+}
+
+const hasOneType = (ast: SchemaAST.AST): boolean => {
+  const json = SchemaAST.toEncoded(Schema.toCodecJson(Schema.make<Schema.Top>(ast)).ast)
+  return json._tag !== "Union" || json.types.every(SchemaAST.isLiteral)
 }
 
 // -----------------------------------------------------------------------------

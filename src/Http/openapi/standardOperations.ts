@@ -47,27 +47,20 @@ export const completeStandard = (operation: Node, method: string, path: string, 
     : conditional(standard[endpoint.name](ordinary(operation), context), method, context.resource)
 }
 
-/** The operation for requests without preferences, which the descriptions cover. */
+/** The operation for requests without preferences, which the descriptions cover. A write names all that it may answer. */
 const ordinary = (operation: Node): Node => ({
   ...Document.mapBodies(operation, (schema, status) => {
     const alternatives = Document.listOf(schema["anyOf"])
     // An operation's error response lists the errors that it may fail with.
-    return alternatives.length === 0 || Number(status) >= 400 ? schema : Document.nodeOf(alternatives[0])
+    const isKept = status !== undefined && (Number(status) >= 400 || operation["requestBody"] !== undefined)
+    return alternatives.length === 0 || isKept
+      ? schema
+      : Document.nodeOf(alternatives[0])
   }),
   parameters: Document.listOf(operation["parameters"]).filter((parameter) =>
     Document.nodeOf(parameter)["in"] !== "header"
   )
 })
-
-/**
- * Types the identifier in an operation's path as the model does. The generator only knows its text.
- *
- * @internal
- */
-export const withId = (operation: Node, path: string, { known, resource }: OperationContext): Node => {
-  const isOfDocument = `${path}/`.startsWith(`${resource.path}/{id}/`)
-  return isOfDocument ? withDetails(operation, { id: { schema: known.idOf(resource.model) } }) : operation
-}
 
 /** @internal */
 export const isBelow = ({ path: own }: Pick<Resource, "path">, path: string): boolean =>
@@ -316,15 +309,10 @@ const writing = (
   const bodyOf = (type: string) =>
     type === "application/json" ? json : type === "application/json-patch+json" ? { schema: known.jsonPatch } : one
   const tag = isVersioned(model) ? { ETag: etag } : {}
+  const answered = Document.nodeOf(operation["responses"])
   const contentOf = (status: string) => ({
     "application/json": {
-      schema: {
-        oneOf: [
-          known.resultOf(model),
-          ...(takesLists && status === "201" ? [known.resultsOf(model)] : []),
-          known.documentOf(model)
-        ]
-      }
+      schema: { oneOf: complete(answered[status]).slice(0, takesLists && status === "201" ? 3 : 2) }
     }
   })
   return withResponses(
@@ -345,6 +333,12 @@ const writing = (
       ])
     )
   )
+}
+
+/** What a write may answer; documents that lack fields, which some callers get, come last. */
+const complete = (response: unknown): ReadonlyArray<unknown> => {
+  const json = Document.nodeOf(Document.nodeOf(Document.nodeOf(response)["content"])["application/json"])
+  return Document.listOf(Document.nodeOf(json["schema"])["anyOf"])
 }
 
 const isVersioned = (model: Model.Any): boolean => managedField(model, "version") !== undefined
