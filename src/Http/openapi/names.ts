@@ -4,15 +4,19 @@ import * as Document from "./node.ts"
 type Node = Document.Node
 
 /**
- * Merges equal schemas. The descriptions of a model differ only in their links.
+ * Merges equal schemas. The descriptions of a model differ only in their links, which the documents of resources have.
  *
  * @internal
  */
 export const aliasesIn = (
   schemas: Node,
   wantedNames: ReadonlyMap<string, string>,
-  errorName: string
+  errorName: string,
+  documents: ReadonlySet<string>
 ): ReadonlyMap<string, string> => {
+  const hasLinks = (name: string): boolean =>
+    documents.has(wantedNames.get(name) ?? name) &&
+    "_links" in Document.nodeOf(Document.nodeOf(schemas[name])["properties"])
   const byText = new Map<string, Array<string>>()
   for (const [name, wanted] of wantedNames) {
     const schema = schemas[name]
@@ -29,8 +33,7 @@ export const aliasesIn = (
   )
   const aliases = new Map(errors)
   for (const equal of byText.values()) {
-    const kept = equal.find((name) => "_links" in Document.nodeOf(Document.nodeOf(schemas[name])["properties"])) ??
-      equal[0]
+    const kept = equal.find(hasLinks) ?? equal[0]
     for (const name of equal) if (kept !== undefined && name !== kept && !aliases.has(name)) aliases.set(name, kept)
   }
   return aliases

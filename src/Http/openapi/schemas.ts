@@ -74,9 +74,10 @@ export interface Known {
  */
 export const make = (api: HttpApi.Top, resources: ReadonlyArray<Resource>, rules: FieldRules): Schemas => {
   const models = new Set(resources.flatMap(({ model }) => modelsIn(model)))
+  const documents = new Set(resources.map(({ model }) => model.modelName))
   const withoutLinks = new Set(resources.flatMap(({ enableHateoas, model }) => enableHateoas ? [] : [model]))
   for (const { enableHateoas, model } of resources) if (enableHateoas) withoutLinks.delete(model)
-  const described: Described = { models, rules, wantedNames: new Map(), withoutLinks }
+  const described: Described = { documents, models, rules, wantedNames: new Map(), withoutLinks }
   return {
     api: withKnown(api),
     referencePolicy: namingPolicy(described),
@@ -88,6 +89,8 @@ export const make = (api: HttpApi.Top, resources: ReadonlyArray<Resource>, rules
 interface Described {
   /** The models of resources and those that they or other schemas contain. */
   readonly models: Set<Model.Any>
+  /** The names of the models of resources. */
+  readonly documents: ReadonlySet<string>
   readonly rules: FieldRules
   readonly withoutLinks: ReadonlySet<Model.Any>
   /** The names that components should have, by the unique names under which they are generated. */
@@ -111,7 +114,7 @@ const namingPolicy =
   }
 
 const finish = (
-  { models, rules, wantedNames, withoutLinks }: Described,
+  { documents, models, rules, wantedNames, withoutLinks }: Described,
   { components: { schemas: { [knownName]: known, ...schemas } } }: Generated
 ): Finished => {
   const { errorMessage, jsonPatch } = Document.nodeOf(Document.nodeOf(known)["properties"])
@@ -124,7 +127,7 @@ const finish = (
     return describe(schema, found, { isWithoutLinks: withoutLinks.has(found.model), rules })
   })
   const errorName = Document.componentOf(errorMessage) ?? ""
-  const aliases = aliasesIn(described, wantedNames, errorName)
+  const aliases = aliasesIn(described, wantedNames, errorName, documents)
   const names = finalNames(Object.keys(described).filter((name) => !aliases.has(name)), wantedNames)
   const refOf = (name: string): Node => {
     const kept = aliases.get(name) ?? name
@@ -239,7 +242,7 @@ const parameters = (codec: Schema.Top | undefined): Schema.Top | undefined => {
   const fields = ast.propertySignatures.map((property, i) =>
     hasOneType(property.type) ? property : texts.propertySignatures[i]!
   )
-  return Schema.make(new SchemaAST.Objects(fields, []))
+  return Schema.toCodecJson(Schema.make<Schema.Top>(new SchemaAST.Objects(fields, [])))
 }
 
 const hasOneType = (ast: SchemaAST.AST): boolean => {
