@@ -9,6 +9,7 @@
  */
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import { memoize } from "effect/Function"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
@@ -193,17 +194,10 @@ const bodySchemaOf = ({ fields, status, tag }: Declaration) =>
 
 type Encoder = (body: unknown) => Effect.Effect<unknown, Schema.SchemaError>
 
-const encoders = new WeakMap<Declaration, Encoder>()
-
-const encoderOf = (declaration: Declaration): Encoder => {
-  const known = encoders.get(declaration)
-  if (known !== undefined) return known
+const encoderOf = memoize((declaration: Declaration): Encoder =>
   // Fields need no services.
-  const codec = bodySchemaOf(declaration) as unknown as Schema.Codec<unknown>
-  const encoder: Encoder = Schema.encodeUnknownEffect(Schema.toCodecJson(codec))
-  encoders.set(declaration, encoder)
-  return encoder
-}
+  Schema.encodeUnknownEffect(Schema.toCodecJson(bodySchemaOf(declaration) as unknown as Schema.Codec<unknown>))
+)
 
 /** `WrongPassword` as a phrase: `Wrong password`. */
 const sentenceOf = (tag: string): string => tag.replace(/(?<=[^A-Z])[A-Z]/gu, (letter) => ` ${letter.toLowerCase()}`)

@@ -11,6 +11,7 @@ import * as WebCrypto from "effect/crypto/WebCrypto"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
+import { memoize } from "effect/Function"
 import { currentUserIdOf } from "../internal/currentUser.ts"
 import { synchronous } from "../internal/synchronous.ts"
 
@@ -107,14 +108,8 @@ const momentOf = (milliseconds: number): DateTime.Utc =>
   lastMoment.epochMilliseconds === milliseconds ? lastMoment : lastMoment = DateTime.makeUnsafe(milliseconds)
 
 // All generators share this state, which keeps the order within a millisecond.
-const timeOrdered = Effect.withFiber((fiber) => {
-  const crypto = fiber.getRef(WebCrypto.WebCrypto)
-  let random = sources.get(crypto)
-  if (random === undefined) {
-    random = SecureRandom.make((size) => crypto.getRandomValues(new Uint8Array(size)))
-    sources.set(crypto, random)
-  }
-  return random.uuidV7()
-})
+const timeOrdered = Effect.withFiber((fiber) => randomOf(fiber.getRef(WebCrypto.WebCrypto)).uuidV7())
 
-const sources = new WeakMap<object, SecureRandom.SecureRandom["Service"]>()
+const randomOf = memoize((crypto: Pick<Crypto, "getRandomValues">) =>
+  SecureRandom.make((size) => crypto.getRandomValues(new Uint8Array(size)))
+)

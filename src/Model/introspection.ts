@@ -22,7 +22,6 @@ export { evolve, withoutChecks } from "./shape/fields.ts"
 export { fold, nodesIn } from "./shape/fold.ts"
 export { idSchemaOf } from "./shape/idSchema.ts"
 export { kindOf } from "./shape/kind.ts"
-export { memoizeByModel } from "./shape/memoizeByModel.ts"
 export { childrenOf, withParts } from "./shape/nodes.ts"
 export { assertReferences, referencesOf, type ReferringField } from "./shape/references.ts"
 export {

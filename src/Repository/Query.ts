@@ -32,8 +32,8 @@
  */
 import type { BigDecimal } from "effect/BigDecimal"
 import * as Effect from "effect/Effect"
+import { memoize } from "effect/Function"
 import type * as Schema from "effect/Schema"
-import { memoizeByModel } from "../Model/introspection.ts"
 import type * as Model from "../Model/Model.ts"
 import type { Filter } from "./DocumentStore.ts"
 import { type Condition, native, operatorsOf } from "./query/condition.ts"
@@ -255,4 +255,4 @@ type Scalar<A, Encoded> = [NonNullable<A>] extends [never] ? Field<A>
   : [NonNullable<A>] extends [number | bigint | BigDecimal] ? Ordered<A>
   : Field<A>
 
-const fieldsOf = memoizeByModel((model: Model.Any) => fieldOperators(rootOf(model), operatorsOf, () => true))
+const fieldsOf = memoize((model: Model.Any) => fieldOperators(rootOf(model), operatorsOf, () => true))

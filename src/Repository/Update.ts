@@ -38,8 +38,9 @@
  */
 import { EJSON } from "bson"
 import * as Effect from "effect/Effect"
+import { memoize } from "effect/Function"
 import type * as Schema from "effect/Schema"
-import { managedField, memoizeByModel } from "../Model/introspection.ts"
+import { managedField } from "../Model/introspection.ts"
 import type * as Model from "../Model/Model.ts"
 import { type ModelError, type Problem, PropertyRequiredException, ValidationException } from "../Model/ModelError.ts"
 import { conflictingPath } from "./bson/path.ts"
@@ -308,7 +309,7 @@ type Scalar<A, Encoded> = [NonNullable<A>] extends [never] ? Value<A>
   : [NonNullable<A>] extends [AnyMoment] ? Moment<A>
   : Value<A>
 
-const fieldsOf = memoizeByModel((model: Model.Any) => fieldOperators(rootOf(model), changesOf, hasUpdatableFields))
+const fieldsOf = memoize((model: Model.Any) => fieldOperators(rootOf(model), changesOf, hasUpdatableFields))
 
 const rejected = (detail: string) => new QueryRejected({ operation: "update", detail })
 

@@ -9,6 +9,7 @@ import * as Crypto from "effect/crypto/WebCrypto"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Base64Url from "effect/encoding/Base64Url"
+import { memoize } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { DocumentStore } from "../Repository/DocumentStore.ts"
@@ -300,21 +301,11 @@ interface SignInsOfStore {
   readonly end: (id: string) => Effect.Effect<void, StoreError>
 }
 
-const byStore = new WeakMap<DocumentStore["Service"], SignInsOfStore>()
-
-const signInsOf = (store: DocumentStore["Service"]): SignInsOfStore => {
-  const known = byStore.get(store)
-  if (known !== undefined) return known
+const signInsOf = memoize((store: DocumentStore["Service"]): SignInsOfStore => {
   const signIns = signInsIn(store)
   const liveness = new Liveness()
-  const made = {
-    signIns,
-    liveness,
-    end: (id: string) => Effect.ensuring(signIns.end(id), liveness.end(id))
-  }
-  byStore.set(store, made)
-  return made
-}
+  return { signIns, liveness, end: (id) => Effect.ensuring(signIns.end(id), liveness.end(id)) }
+})
 
 /** The sign-ins of the current store. */
 const current = Effect.map(DocumentStore, signInsOf)

@@ -1,12 +1,7 @@
+import { memoize } from "effect/Function"
 import * as SchemaAST from "effect/SchemaAST"
 import { BoundedCache } from "../../internal/boundedCache.ts"
-import {
-  compileSerialiser,
-  memoizeByModel,
-  type ModelLike,
-  type Serialiser,
-  withParts
-} from "../../Model/introspection.ts"
+import { compileSerialiser, type ModelLike, type Serialiser, withParts } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { type FieldNames, modelWithout } from "./fieldMask.ts"
 
@@ -34,7 +29,7 @@ export const formWithout = (model: Model.Any, hidden: FieldNames): DocumentForm 
 
 const maxForms = 256
 
-const forms = memoizeByModel(() => new BoundedCache<DocumentForm>(maxForms))
+const forms = memoize(() => new BoundedCache<DocumentForm>(maxForms))
 
 // internal
 

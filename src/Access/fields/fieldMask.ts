@@ -1,7 +1,7 @@
+import { memoize } from "effect/Function"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import {
   managedField,
-  memoizeByModel,
   restrictedModel,
   type Restriction,
   restrictionProblem,
@@ -122,7 +122,7 @@ export const modelWithout = (model: Model.Any, hide: FieldNames, loose: FieldNam
 
 const maxModels = 256
 
-const restrictedModels = memoizeByModel(() => new BoundedCache<Model.Any>(maxModels))
+const restrictedModels = memoize(() => new BoundedCache<Model.Any>(maxModels))
 
 interface Draft {
   isHidden: boolean

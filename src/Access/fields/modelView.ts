@@ -1,7 +1,7 @@
 import * as Context from "effect/Context"
 import type * as Fiber from "effect/Fiber"
+import { memoize } from "effect/Function"
 import { BoundedCache } from "../../internal/boundedCache.ts"
-import { memoizeByModel } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { AccessDecision, type EffectiveGrant } from "../../Repository/introspection.ts"
 import { type CallerDocuments, callerDocuments, type GrantedFields, type Grants, noGrants } from "./callerDocuments.ts"
@@ -66,7 +66,7 @@ export const modelView = (model: Model.Any, grants: Grants): ModelView =>
 
 const maxViews = 64
 
-const views = memoizeByModel(() => new BoundedCache<ModelView>(maxViews))
+const views = memoize(() => new BoundedCache<ModelView>(maxViews))
 
 const makeView = (model: Model.Any, grants: Grants): ModelView => {
   const hidden = maskedBy(grants.read, hiddenBy)

@@ -1,4 +1,5 @@
 import * as Equal from "effect/Equal"
+import { memoize } from "effect/Function"
 import * as Result from "effect/Result"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import {
@@ -7,7 +8,6 @@ import {
   isRequiredInput,
   Kept,
   managedField,
-  memoizeByModel,
   type ModelLike,
   modelTypeId,
   nestedModel
@@ -95,7 +95,7 @@ export const writeMaskOf = (
 
 const maxMasks = 256
 
-const masks = memoizeByModel(() => new BoundedCache<WriteMask>(maxMasks))
+const masks = memoize(() => new BoundedCache<WriteMask>(maxMasks))
 
 /** The masked fields of a model. */
 interface Tree extends ReadonlyMap<string, Node> {}

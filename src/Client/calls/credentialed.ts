@@ -3,6 +3,7 @@
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import { memoize } from "effect/Function"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -43,14 +44,9 @@ export const makeCredentialed = (
     execute: (request: HttpClientRequest.HttpClientRequest) => client.execute(request),
     origin
   }
-  const sends = new WeakMap<Credentials, ReturnType<Credentials["send"]>>()
-  return (credentials, request, execute, upstream) => {
-    let send = sends.get(credentials)
-    if (send === undefined) {
-      send = credentials.send(service)
-      sends.set(credentials, send)
-    }
-    return Effect.mapError(send(request, execute), (error) => {
+  const sendWith = memoize((credentials: Credentials) => credentials.send(service))
+  return (credentials, request, execute, upstream) =>
+    Effect.mapError(sendWith(credentials)(request, execute), (error) => {
       if (!HttpClientError.isHttpClientError(error)) return error
       const { reason } = error
       const cause = reason._tag === "TransportError" ? reason.cause : undefined
@@ -61,5 +57,4 @@ export const makeCredentialed = (
         ? failureBy(upstream, "InvalidAnswer")
         : unusable(upstream, `answered a sign-in with no tokens and status ${status}`)
     })
-  }
 }

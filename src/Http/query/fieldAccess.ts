@@ -7,6 +7,7 @@
  *
  * @since 0.1.0
  */
+import { memoize } from "effect/Function"
 import type * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import {
@@ -14,7 +15,6 @@ import {
   isNullValue,
   jsonLinkOf,
   managedField,
-  memoizeByModel,
   type ModelLike,
   modelOf,
   modelTypeId,
@@ -95,7 +95,7 @@ export interface FieldAccess {
  * @category constructors
  * @since 0.1.0
  */
-export const of: (model: Model.Any) => FieldAccess = memoizeByModel((model: Model.Any): FieldAccess => {
+export const of: (model: Model.Any) => FieldAccess = memoize((model: Model.Any): FieldAccess => {
   const fields = new Map<string, AccessibleField>()
   const id = managedField(model, "id")
   const field = (name: string): AccessibleField | undefined => {
@@ -327,7 +327,7 @@ const isBson = (value: unknown): boolean =>
   Object.getPrototypeOf(value) !== Object.prototype
 
 /** Whether the model omits a field at any depth. */
-const omitsFields = memoizeByModel((model: ModelLike): boolean =>
+const omitsFields = memoize((model: ModelLike): boolean =>
   someFieldIn(model, (_, key, { wire }) => !Object.hasOwn(wire.fields, key))
 )
 

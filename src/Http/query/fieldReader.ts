@@ -1,4 +1,5 @@
 import * as DateTime from "effect/DateTime"
+import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
@@ -39,16 +40,9 @@ export interface Reader {
  *
  * @internal
  */
-export const readerOf = (stored: SchemaAST.AST, wire: SchemaAST.AST): Reader => {
-  const known = readers.get(stored)?.get(wire)
-  if (known !== undefined) return known
-  const reader = make(stored, wire)
-  const ofStored = readers.get(stored) ?? new WeakMap<SchemaAST.AST, Reader>()
-  readers.set(stored, ofStored.set(wire, reader))
-  return reader
-}
+export const readerOf = (stored: SchemaAST.AST, wire: SchemaAST.AST): Reader => readersOf(stored)(wire)
 
-const readers = new WeakMap<SchemaAST.AST, WeakMap<SchemaAST.AST, Reader>>()
+const readersOf = memoize((stored: SchemaAST.AST) => memoize((wire: SchemaAST.AST) => make(stored, wire)))
 
 const make = (storedForm: SchemaAST.AST, wireForm: SchemaAST.AST): Reader => {
   const stored = withoutValidators(storedForm)

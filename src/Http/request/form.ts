@@ -1,3 +1,4 @@
+import { memoize } from "effect/Function"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
@@ -8,7 +9,6 @@ import {
   type Decoded,
   elementOf,
   type FieldProblem,
-  memoizeByModel,
   type ModelLike,
   nestedModel,
   unwrapped
@@ -108,7 +108,7 @@ interface Kinds {
   readonly text: boolean
 }
 
-const fieldsOf = memoizeByModel((model: ModelLike): ReadonlyMap<string, FormField> =>
+const fieldsOf = memoize((model: ModelLike): ReadonlyMap<string, FormField> =>
   new Map(
     Object.entries(model.create.fields).map(([name, field]) => {
       // A field of a struct is a schema.

@@ -1,8 +1,9 @@
 import * as Exit from "effect/Exit"
+import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import { quote } from "../../internal/json.ts"
-import { idSchemaOf, memoizeByModel, type ModelLike } from "../../Model/introspection.ts"
+import { idSchemaOf, type ModelLike } from "../../Model/introspection.ts"
 import { instanceIdOf } from "../../Repository/introspection.ts"
 import { isText, shownIdOf } from "../description/wireId.ts"
 
@@ -27,7 +28,7 @@ export interface Identifier {
 }
 
 /** @internal */
-export const identifierOf: (model: ModelLike) => Identifier = memoizeByModel((model: ModelLike): Identifier => {
+export const identifierOf: (model: ModelLike) => Identifier = memoize((model: ModelLike): Identifier => {
   const stored = idSchemaOf(model)
   const seen = shownIdOf(model)
   if (stored === undefined || seen === undefined || isText(stored)) return plain

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import { memoize } from "effect/Function"
 import type { ModelView } from "../../Access/introspection.ts"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import { quote } from "../../internal/json.ts"
@@ -82,17 +83,10 @@ export const ofResource = (resource: LinkedResource, view?: LinkedView): Resourc
       dependOnDocument: true
     }
   }
-  // A caller has the same object in all requests with the same row filters.
-  const byPermittedLinks = new WeakMap<PermittedLinks, CallerLinks>()
   return {
     all: { of: linksTo(resource, view, everything, readIndex >= 0), dependOnDocument: false },
-    by: (permitted) => {
-      const before = byPermittedLinks.get(permitted)
-      if (before !== undefined) return before
-      const links = linksBy(permitted)
-      byPermittedLinks.set(permitted, links)
-      return links
-    }
+    // A caller has the same object in all requests with the same row filters.
+    by: memoize(linksBy)
   }
 }
 

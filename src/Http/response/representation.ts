@@ -2,6 +2,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import { constant } from "effect/Function"
+import { memoize } from "effect/Function"
 import type { CallerDocuments, ModelView } from "../../Access/introspection.ts"
 import type { Serialiser } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
@@ -92,14 +93,9 @@ export const representationsOf = (
   }
   if (form === undefined) return (fiber) => representationFor(view.of(fiber), linksOf(fiber))
   // Only which documents are shown, and their links, may depend on the caller.
-  const shared = new WeakMap<Links.CallerLinks, Representation>()
-  const sharedBy = (links: Links.CallerLinks): Representation => {
-    const known = shared.get(links)
-    if (known !== undefined) return known
-    const representation = representationFor(same ?? { isShown: () => true, form, formOf: () => form }, links)
-    shared.set(links, representation)
-    return representation
-  }
+  const sharedBy = memoize((links: Links.CallerLinks): Representation =>
+    representationFor(same ?? { isShown: () => true, form, formOf: () => form }, links)
+  )
   if (!isViewed) return constant(sharedBy(resourceLinks.all))
   return same === undefined
     ? (fiber) => ({ ...sharedBy(linksOf(fiber)), isShown: view.of(fiber).isShown })

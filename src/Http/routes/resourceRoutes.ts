@@ -1,5 +1,6 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import { memoize } from "effect/Function"
 import * as Result from "effect/Result"
 import {
   type Grants,
@@ -84,16 +85,9 @@ const ofName = (handlers: Handlers) => (name: Name): ResponseEffect => handlers[
 /** The handler for the grants of the caller of the request. */
 const callersHandler = (handlersFor: (grants: Grants) => Handlers) => {
   // A caller has the same grants in all requests with the same row filters.
-  const known = new WeakMap<Grants, Handlers>()
+  const handlersOf = memoize(handlersFor)
   return (name: Name): ResponseEffect =>
-    Effect.withFiber((fiber) => {
-      const grants = Context.get(fiber.context, AccessDecision)?.endpoint ?? noGrants
-      const before = known.get(grants)
-      if (before !== undefined) return before[name]
-      const handlers = handlersFor(grants)
-      known.set(grants, handlers)
-      return handlers[name]
-    })
+    Effect.withFiber((fiber) => handlersOf(Context.get(fiber.context, AccessDecision)?.endpoint ?? noGrants)[name])
 }
 
 /** @internal */

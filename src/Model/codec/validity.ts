@@ -1,9 +1,9 @@
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
+import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import type * as SchemaIssue from "effect/SchemaIssue"
-import { memoizeByModel } from "../shape/memoizeByModel.ts"
 import type { ModelLike } from "../shape/variants.ts"
 import { issueFinder, reportIssue, runInOrder, type ValidationContext } from "./validationContext.ts"
 
@@ -25,7 +25,7 @@ export interface Validity {
 }
 
 /** @internal */
-export const validityOf: (model: ModelLike) => Validity = memoizeByModel((model) => {
+export const validityOf: (model: ModelLike) => Validity = memoize((model) => {
   const names = Object.keys(model.store.fields)
   const changedFields = (values: unknown, previous: unknown) =>
     names.filter((name) => !Equal.equals(valueAt(values, name), valueAt(previous, name)))
@@ -58,7 +58,7 @@ export const validityOf: (model: ModelLike) => Validity = memoizeByModel((model)
 /**
  * A validator for each field and one for the rules alone. They are only needed to separate new issues from old ones.
  */
-const partialValidatorsOf = memoizeByModel((model) => {
+const partialValidatorsOf = memoize((model: ModelLike) => {
   const fields = new Map<string, ReturnType<typeof issueFinder>>()
   return {
     issueOfField: (name: string) => {

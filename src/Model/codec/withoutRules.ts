@@ -1,3 +1,4 @@
+import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import { storableAnnotation } from "../shape/annotations.ts"
@@ -69,7 +70,6 @@ const onlyMember = (ast: SchemaAST.AST): SchemaAST.AST | undefined => {
 
 /** Removes the checks of the values. The schemas that these are decoded from keep theirs. */
 const stripper = (): (ast: SchemaAST.AST, place: Place) => SchemaAST.AST => {
-  const known = new Map<SchemaAST.AST, Map<SchemaAST.AST, SchemaAST.AST>>()
   const strip = (ast: SchemaAST.AST, place: Place): SchemaAST.AST => {
     const remaining = ast.checks?.filter((check) => !place.rules.includes(check))
     return stripParts(
@@ -79,14 +79,10 @@ const stripper = (): (ast: SchemaAST.AST, place: Place) => SchemaAST.AST => {
       place
     )
   }
-  /** A recursive type reaches the same pair of nodes again. */
-  const stripAt = (ast: SchemaAST.AST, stored: SchemaAST.AST | undefined): SchemaAST.AST => {
-    if (stored === undefined) return ast
-    const byStored = known.get(ast) ?? new Map<SchemaAST.AST, SchemaAST.AST>()
-    const stripped = byStored.get(stored) ?? strip(ast, placeOf(stored))
-    known.set(ast, byStored.set(stored, stripped))
-    return stripped
-  }
+  // A recursive type reaches the same pair of nodes again.
+  const stripBy = memoize((stored: SchemaAST.AST) => memoize((ast: SchemaAST.AST) => strip(ast, placeOf(stored))))
+  const stripAt = (ast: SchemaAST.AST, stored: SchemaAST.AST | undefined): SchemaAST.AST =>
+    stored === undefined ? ast : stripBy(stored)(ast)
   const stripParts = (ast: SchemaAST.AST, place: Place): SchemaAST.AST => {
     const stored = place.ast
     switch (ast._tag) {

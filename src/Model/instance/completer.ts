@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import { synchronousOf } from "../../internal/synchronous.ts"
 import {
@@ -14,7 +15,6 @@ import {
 import type { ModelError } from "../ModelError.ts"
 import type { FieldAttributes } from "../shape/annotations.ts"
 import { convertAlways } from "../shape/conversion.ts"
-import { memoizeByModel } from "../shape/memoizeByModel.ts"
 import { hasRules, type ModelLike, modelsIn, modelTypeId, nestedModel, someFieldIn } from "../shape/variants.ts"
 import { finaliser } from "./finaliser.ts"
 
@@ -51,7 +51,7 @@ export const completer = (model: ModelLike): Complete => {
   }
 }
 
-const planOf: (model: ModelLike) => Step = memoizeByModel((model) => compile(model))
+const planOf: (model: ModelLike) => Step = memoize((model) => compile(model))
 
 const isSupplied = ({ converter, default: byDefault, generator }: FieldAttributes): boolean =>
   generator !== undefined || byDefault !== undefined || converter !== undefined

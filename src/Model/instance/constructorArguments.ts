@@ -1,8 +1,8 @@
 import * as Effect from "effect/Effect"
+import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import { problemsOf } from "../codec/issues.ts"
 import { modelErrorOf } from "../codec/validationContext.ts"
-import { memoizeByModel } from "../shape/memoizeByModel.ts"
 import type { ModelLike } from "../shape/variants.ts"
 
 /** @internal */
@@ -26,7 +26,7 @@ export const validatedArguments = (model: ModelLike, ...[input, options]: Argume
 }
 
 /** The struct of an instance's own values. */
-const makerOf: (model: ModelLike) => Schema.Struct<Schema.Struct.Fields> = memoizeByModel((model) =>
+const makerOf: (model: ModelLike) => Schema.Struct<Schema.Struct.Fields> = memoize((model) =>
   // The fields of a class are those of its struct.
   Schema.Struct((model as unknown as { readonly fields: Schema.Struct.Fields }).fields)
 )

@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import { dual } from "effect/Function"
+import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
@@ -13,7 +14,6 @@ import { compileParsers } from "../codec/compiledParsers.ts"
 import { bodyDecoder } from "../codec/explainer.ts"
 import { modelErrorOf } from "../codec/validationContext.ts"
 import type { ModelError } from "../ModelError.ts"
-import { memoizeByModel } from "../shape/memoizeByModel.ts"
 import { isModelLike, type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
 import { constructorOf } from "./finaliser.ts"
 import { inspector } from "./inspector.ts"
@@ -297,9 +297,9 @@ const modelOfInstance = (self: object): ModelLike =>
     ? self.constructor
     : Effect.runSync(Effect.die(new Error("Only the instance of a model can be used here")))
 
-const decoderOf = memoizeByModel((model: ModelLike) => recordDecoder(model))
+const decoderOf = memoize((model: ModelLike) => recordDecoder(model))
 
-const wireDecoder = memoizeByModel((model) => bodyDecoder(model.wire))
+const wireDecoder = memoize((model: ModelLike) => bodyDecoder(model.wire))
 
 /** The decoded wire form has the values of the model's fields. */
 const seenInstance = (model: ModelLike, seen: { readonly [key: string]: unknown }): unknown => {
@@ -319,9 +319,9 @@ const seenInstance = (model: ModelLike, seen: { readonly [key: string]: unknown 
   return constructorOf(model)(values)
 }
 
-const encodersOf = memoizeByModel((model) => ({ id: recordEncoder(model, "id"), _id: recordEncoder(model, "_id") }))
+const encodersOf = memoize((model: ModelLike) => ({ id: recordEncoder(model, "id"), _id: recordEncoder(model, "_id") }))
 
-const wireEncoder = memoizeByModel((model) => {
+const wireEncoder = memoize((model: ModelLike) => {
   // Fields need no services.
   const codec = Schema.toCodecJson(model.wire as unknown as Schema.Codec<unknown>)
   compileParsers(SchemaAST.flip(codec.ast))

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
+import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import {
   childContext,
@@ -18,7 +19,6 @@ import type { ModelError } from "../ModelError.ts"
 import type { FieldAttributes } from "../shape/annotations.ts"
 import { convertAlways, outputGuardOf } from "../shape/conversion.ts"
 import { withoutChecks } from "../shape/fields.ts"
-import { memoizeByModel } from "../shape/memoizeByModel.ts"
 import { managedField, type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
 import { Kept } from "./kept.ts"
 import { keepsPrevious } from "./keptFields.ts"
@@ -59,7 +59,7 @@ export const finaliser = (
 }
 
 /** @internal */
-export const planOf: (model: ModelLike) => Resolve = memoizeByModel((model) => compile(model))
+export const planOf: (model: ModelLike) => Resolve = memoize((model) => compile(model))
 
 const compile = (model: ModelLike): Resolve => {
   const fields = resolversOf(model)
@@ -112,7 +112,7 @@ export const instantiatorOf = (model: ModelLike): Resolve => {
  *
  * @internal
  */
-export const resolversOf: (model: ModelLike) => ReadonlyArray<FieldResolver> = memoizeByModel((model) =>
+export const resolversOf: (model: ModelLike) => ReadonlyArray<FieldResolver> = memoize((model) =>
   Object.entries(model.store.fields).map(([key, field]) => {
     // Every struct field is a schema.
     const schema = field as Schema.Top

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
+import { memoize } from "effect/Function"
 import {
   childContext,
   collectingProblems,
@@ -12,7 +13,6 @@ import { validityOf } from "../codec/validity.ts"
 import type { Converter } from "../Converter.ts"
 import type { ModelError } from "../ModelError.ts"
 import { isConverted, unconvertedEntry, unconvertedMessage } from "../shape/conversion.ts"
-import { memoizeByModel } from "../shape/memoizeByModel.ts"
 import { type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
 import { previousElements } from "./previousElements.ts"
 
@@ -31,7 +31,7 @@ export const inspector = (
   return (instance, previous) => collectingProblems(model, instance, (context) => inspect(instance, context, previous))
 }
 
-const planOf: (model: ModelLike) => Inspect = memoizeByModel((model) => compile(model))
+const planOf: (model: ModelLike) => Inspect = memoize((model) => compile(model))
 
 const compile = (model: ModelLike): Inspect => {
   const { isChanged, issueOf, reportChanges } = validityOf(model)

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaGetter from "effect/SchemaGetter"
@@ -198,15 +199,9 @@ const isJson = (ast: SchemaAST.AST): boolean =>
   nodesIn(ast, (node) => isAnyJson(node) ? [] : childrenOf(node, true))
     .every((node) => !isOpaque(node) && (isAnyJson(node) || node._tag !== "Declaration"))
 
-const merges = new WeakMap<SchemaAST.AST, { readonly merge: Merge | undefined }>()
+const mergeOfAst = (ast: SchemaAST.AST): Merge | undefined => made(ast).merge
 
-const mergeOfAst = (ast: SchemaAST.AST): Merge | undefined => {
-  const cached = merges.get(ast)
-  if (cached !== undefined) return cached.merge
-  const merge = makeMerge(ast)
-  merges.set(ast, { merge })
-  return merge
-}
+const made = memoize((ast: SchemaAST.AST) => ({ merge: makeMerge(ast) }))
 
 const makeMerge = (ast: SchemaAST.AST): Merge | undefined => {
   const target = mergeTargetOf(ast)

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
+import { memoize } from "effect/Function"
 import { childContext, collectingProblems, runInOrder, type ValidationContext } from "../codec/validationContext.ts"
 import type { ModelError } from "../ModelError.ts"
-import { memoizeByModel } from "../shape/memoizeByModel.ts"
 import { type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
 import { instantiatorOf, resolversOf } from "./finaliser.ts"
 import { isPlainObject } from "./mergePatch.ts"
@@ -36,7 +36,7 @@ export const patcher = (model: ModelLike): (patch: Patch) => Effect.Effect<unkno
 
 type Plan = (patch: Omit<Patch, "isSent">, context: ValidationContext) => Effect.Effect<unknown>
 
-const planOf: (model: ModelLike) => Plan = memoizeByModel((model) => compile(model))
+const planOf: (model: ModelLike) => Plan = memoize((model) => compile(model))
 
 const compile = (model: ModelLike): Plan => {
   const instantiate = instantiatorOf(model)

@@ -1,9 +1,9 @@
 /**
  * References: fields that hold identifiers of another model's documents, and where a model has them.
  */
+import { memoize } from "effect/Function"
 import * as SchemaAST from "effect/SchemaAST"
 import { nodesIn } from "./fold.ts"
-import { memoizeByModel } from "./memoizeByModel.ts"
 import { childrenOf } from "./nodes.ts"
 import { die, type ModelLike, modelOf } from "./variants.ts"
 
@@ -48,7 +48,7 @@ export const referenceOf = (ast: SchemaAST.AST): Reference | undefined => {
  *
  * @internal
  */
-export const referencesOf: (model: ModelLike) => ReadonlyArray<ReferringField> = memoizeByModel((model) =>
+export const referencesOf: (model: ModelLike) => ReadonlyArray<ReferringField> = memoize((model) =>
   referencesIn(model, [], [])
 )
 

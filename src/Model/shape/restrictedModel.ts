@@ -1,7 +1,8 @@
+import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import { type FieldAttributes, modelAnnotation } from "./annotations.ts"
-import { withParts } from "./nodes.ts"
+import { mapParts, withParts } from "./nodes.ts"
 import { elementOf, type ModelLike, modelOf, modelTypeId, nestedModel, type Variant } from "./variants.ts"
 
 /**
@@ -111,14 +112,9 @@ interface Replacement {
 }
 
 const replacementOf = (nested: ModelLike, view: ModelLike): Replacement => {
-  const known = new Map<SchemaAST.AST, SchemaAST.AST>()
   const annotate = (ast: SchemaAST.AST) => ({ ...ast.annotations, [modelAnnotation]: () => view })
 
-  const replaceNode = (ast: SchemaAST.AST): SchemaAST.AST => {
-    const replaced = known.get(ast) ?? replacedParts(withReplacedSources(ast))
-    known.set(ast, replaced)
-    return replaced
-  }
+  const replaceNode: (ast: SchemaAST.AST) => SchemaAST.AST = memoize((ast) => replacedParts(withReplacedSources(ast)))
   /** The schemas that the node is decoded from. */
   const withReplacedSources = (ast: SchemaAST.AST): SchemaAST.AST => {
     const { encoding } = ast
@@ -139,14 +135,9 @@ const replacementOf = (nested: ModelLike, view: ModelLike): Replacement => {
             annotations: annotate(ast)
           })
           : ast
-      case "Arrays": {
-        const rest = ast.rest.map(replaceNode)
-        return rest.every((element, i) => element === ast.rest[i]) ? ast : withParts(ast, { rest })
-      }
-      case "Union": {
-        const types = ast.types.map(replaceNode)
-        return types.every((type, i) => type === ast.types[i]) ? ast : withParts(ast, { types })
-      }
+      case "Arrays":
+      case "Union":
+        return mapParts(ast, replaceNode)
       case "Suspend":
         return withParts(ast, { thunk: () => replaceNode(ast.thunk()) })
       default:

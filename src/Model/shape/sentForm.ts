@@ -1,6 +1,7 @@
 /**
  * What callers send for a value that has models in it: each of them in its `create` form.
  */
+import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import { mapParts, withParts } from "./nodes.ts"
@@ -75,17 +76,7 @@ export const presentMember = (ast: SchemaAST.Union): SchemaAST.AST | undefined =
 }
 
 // A recursive schema has one form.
-const forms = new WeakMap<SchemaAST.AST, SchemaAST.AST>()
-
-const sentNode = (ast: SchemaAST.AST): SchemaAST.AST => {
-  const known = forms.get(ast)
-  if (known !== undefined) return known
-  const form = formOf(ast)
-  forms.set(ast, form)
-  return form
-}
-
-const formOf = (ast: SchemaAST.AST): SchemaAST.AST => {
+const sentNode = memoize((ast: SchemaAST.AST): SchemaAST.AST => {
   const model = modelOf(ast)
   if (model !== undefined) {
     const own = model.create.ast
@@ -95,4 +86,4 @@ const formOf = (ast: SchemaAST.AST): SchemaAST.AST => {
   }
   if (ast.encoding !== undefined || ast._tag === "Union" && presentMember(ast) === undefined) return ast
   return mapParts(ast, sentNode)
-}
+})

@@ -5,6 +5,7 @@
  * A schema stays unchanged if its values are stored as they are, or if it defines its stored form itself.
  */
 import * as Exit from "effect/Exit"
+import { memoizeIdempotent } from "effect/Function"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -21,16 +22,7 @@ import { childrenOf, mapParts, withParts } from "./nodes.ts"
  *
  * @internal
  */
-export const storedForm = (ast: SchemaAST.AST): SchemaAST.AST => {
-  const cached = forms.get(ast)
-  if (cached !== undefined) return cached
-  const form = formOf(ast)
-  forms.set(ast, form)
-  forms.set(form, form)
-  return form
-}
-
-const forms = new WeakMap<SchemaAST.AST, SchemaAST.AST>()
+export const storedForm: (ast: SchemaAST.AST) => SchemaAST.AST = memoizeIdempotent((ast) => formOf(ast))
 
 const formOf = (ast: SchemaAST.AST): SchemaAST.AST => {
   const last = ast.encoding?.at(-1)

@@ -5,10 +5,10 @@
  * of none. Which of the two a condition is follows from its evaluation, whatever its operators are. An equality stays one
  * search in an index.
  */
-import * as Function from "effect/Function"
+import { identity, memoize } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import { memoizeByModel, type ModelLike, modelsIn } from "../../Model/introspection.ts"
+import { type ModelLike, modelsIn } from "../../Model/introspection.ts"
 import { segmentsOf } from "../bson/path.ts"
 import { equals, isArray, isDocument, setField } from "../bson/value.ts"
 import type { Document, Filter } from "../DocumentStore.ts"
@@ -25,15 +25,10 @@ import { hasDefaults } from "./storedCollection.ts"
  *
  * @internal
  */
-export const withDefaults: (model: ModelLike) => (filter: Filter) => Filter = memoizeByModel((model) => {
-  if (!hasDefaults(model)) return Function.identity
+export const withDefaults: (model: ModelLike) => (filter: Filter) => Filter = memoize((model) => {
+  if (!hasDefaults(model)) return identity
   noteDefaults(model)
-  const known = new WeakMap<Filter, Filter>()
-  return (filter) => {
-    const made = known.get(filter) ?? filterOf(model, filter)
-    known.set(filter, made)
-    return made
-  }
+  return memoize((filter) => filterOf(model, filter))
 })
 
 // internal

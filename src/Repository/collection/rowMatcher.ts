@@ -2,6 +2,7 @@
  * Filters that are evaluated for single documents, in the process. It loads the query language, so only what runs
  * operations imports it.
  */
+import { memoize } from "effect/Function"
 import * as Result from "effect/Result"
 import type { ModelLike } from "../../Model/introspection.ts"
 import { normalise } from "../bson/normalise.ts"
@@ -27,13 +28,9 @@ export const modelMatcher = (model: ModelLike, filter: Filter): (document: Docum
  *
  * @internal
  */
-export const rowMatcher = (filter: Filter): (document: Document) => boolean => {
-  const known = matchers.get(filter)
-  if (known !== undefined) return known
-  const matcher = Result.getOrElse(parse(filter), () => matchNone)
-  matchers.set(filter, matcher)
-  return matcher
-}
+export const rowMatcher: (filter: Filter) => (document: Document) => boolean = memoize((filter) =>
+  Result.getOrElse(parse(filter), () => matchNone)
+)
 
 /**
  * Why a filter cannot be a rule, in words that name the operator; `undefined` if it can. A rule is evaluated for a single
@@ -46,8 +43,6 @@ export const rejectUnsuitable = (filter: Filter): string | undefined =>
   Result.match(parse(filter), { onFailure: (reason) => reason, onSuccess: () => undefined })
 
 // internal
-
-const matchers = new WeakMap<Filter, (document: Document) => boolean>()
 
 const matchNone = () => false
 

@@ -4,16 +4,10 @@
 import { Binary, Decimal128, Long, ObjectId } from "bson"
 import * as BigDecimal from "effect/BigDecimal"
 import * as Equal from "effect/Equal"
+import { memoize } from "effect/Function"
 import * as Result from "effect/Result"
 import type * as SchemaAST from "effect/SchemaAST"
-import {
-  childrenOf,
-  memoizeByModel,
-  type ModelLike,
-  nodesIn,
-  ObjectIdText,
-  recordEncoder
-} from "../../Model/introspection.ts"
+import { childrenOf, type ModelLike, nodesIn, ObjectIdText, recordEncoder } from "../../Model/introspection.ts"
 import { normaliseOperand } from "../bson/normalise.ts"
 import { isIdentical } from "../bson/value.ts"
 
@@ -22,7 +16,7 @@ import { isIdentical } from "../bson/value.ts"
  *
  * @internal
  */
-export const documentEncoder = memoizeByModel((
+export const documentEncoder = memoize((
   model: ModelLike
 ): (instance: unknown) => { readonly [key: string]: unknown } => encoderOf(model, "_id"))
 

@@ -3,7 +3,8 @@
  *
  * @since 0.1.0
  */
-import { memoizeByModel, type ModelLike } from "../../Model/introspection.ts"
+import { memoize } from "effect/Function"
+import type { ModelLike } from "../../Model/introspection.ts"
 import type { Filter } from "../DocumentStore.ts"
 import { elementBaseOf, fieldOperators, type FieldPath } from "./fieldPath.ts"
 import { filtersOf } from "./filterCombinators.ts"
@@ -95,9 +96,7 @@ export const elementFilter = (model: ModelLike, where: (element: object) => Cond
 
 // internal
 
-const elementOperatorsOf = memoizeByModel((model: ModelLike) =>
-  fieldOperators(elementBaseOf(model), operatorsOf, () => true)
-)
+const elementOperatorsOf = memoize((model: ModelLike) => fieldOperators(elementBaseOf(model), operatorsOf, () => true))
 
 /** Joins filters by an operator. Filters that are joined by the same operator already are flattened. */
 const joinFilters = (operator: "$and" | "$or", filters: ReadonlyArray<Filter>): Filter | undefined => {

@@ -2,13 +2,13 @@
  * Encodes the values of single fields, for conditions and updates.
  */
 import * as Effect from "effect/Effect"
+import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import {
   elementOf,
   evolve,
   type FieldAttributes,
   isNullValue,
-  memoizeByModel,
   type ModelLike,
   modelTypeId,
   nestedModel,
@@ -97,7 +97,7 @@ export const fieldCodecOf = (name: string, schema: Schema.Top, attributes: Field
 // -----------------------------------------------------------------------------
 
 const compileCodecs = (hidesValues: boolean) =>
-  memoizeByModel((model: ModelLike): ReadonlyMap<string, FieldCodec> =>
+  memoize((model: ModelLike): ReadonlyMap<string, FieldCodec> =>
     new Map(
       Object.entries(model.store.fields).map(([name, schema]) => {
         const attributes = model[modelTypeId][name] ?? {}

@@ -6,6 +6,7 @@
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import { BoundedCache } from "../../internal/boundedCache.ts"
@@ -15,7 +16,6 @@ import {
   type FieldAttributes,
   isModelLike,
   managedField,
-  memoizeByModel,
   type ModelLike,
   modelTypeId,
   nestedModel,
@@ -97,7 +97,7 @@ interface SelectionTree extends Map<string, SelectionTree | "complete"> {}
 // Clients may choose the fields, so the number of different selections is not bounded.
 const maxCached = 256
 
-const cachedSelections = memoizeByModel(() => new BoundedCache<Selection<unknown>>(maxCached))
+const cachedSelections = memoize(() => new BoundedCache<Selection<unknown>>(maxCached))
 
 const makeSelection = (model: ModelLike, names: ReadonlyArray<string>): Selection<unknown> => {
   const tree: SelectionTree = new Map()

@@ -2,8 +2,9 @@
  * Converts identifiers between instances and stored documents.
  */
 import * as Exit from "effect/Exit"
+import { memoize } from "effect/Function"
 import * as SchemaParser from "effect/SchemaParser"
-import { idSchemaOf, memoizeByModel, type ModelLike } from "../../Model/introspection.ts"
+import { idSchemaOf, type ModelLike } from "../../Model/introspection.ts"
 import { toBson } from "./bsonForm.ts"
 
 /**
@@ -19,7 +20,7 @@ export const textOfId = (id: unknown): string => String(id)
  *
  * @internal
  */
-export const storedIdOf = memoizeByModel((model: ModelLike): (id: unknown) => unknown => {
+export const storedIdOf = memoize((model: ModelLike): (id: unknown) => unknown => {
   const schema = idSchemaOf(model)
   if (schema === undefined || schema.ast.encoding === undefined) return (id) => id
   const encode = SchemaParser.encodeUnknownExit(schema)
@@ -34,7 +35,7 @@ export const storedIdOf = memoizeByModel((model: ModelLike): (id: unknown) => un
  *
  * @internal
  */
-export const instanceIdOf = memoizeByModel((model: ModelLike): (stored: unknown) => unknown => {
+export const instanceIdOf = memoize((model: ModelLike): (stored: unknown) => unknown => {
   const schema = idSchemaOf(model)
   if (schema === undefined || schema.ast.encoding === undefined) return (stored) => stored
   const decode = SchemaParser.decodeUnknownExit(schema, { disableChecks: true })

@@ -1,11 +1,11 @@
 /**
  * Applies patches to instances, and turns the difference between two states of a document into an update of the store.
  */
+import { memoize } from "effect/Function"
 import type * as Schema from "effect/Schema"
 import {
   elementOf,
   isPlainObject,
-  memoizeByModel,
   type Merge,
   mergeOf,
   mergeProperties,
@@ -43,7 +43,7 @@ type Values = { readonly [key: string]: unknown }
 
 /** For each model, the merge function of each of its fields, compiled once. */
 const compileMerges = (mode: PatchMode) =>
-  memoizeByModel((model: ModelLike): (key: string) => Merge | undefined => {
+  memoize((model: ModelLike): (key: string) => Merge | undefined => {
     const merges = new Map<string, Merge>()
     for (const [key, field] of Object.entries(model.store.fields)) {
       // Each field of a struct is a schema.
