@@ -35,14 +35,13 @@ describe("regular expressions", () => {
     assert.deepStrictEqual([...new Set(constructions)].toSorted(), [
       // Of the patterns that models declare, for their JSON schema and its samples.
       "src/Http/openapi/sampleText.ts",
+      "src/Model/jsonSchema/dialect.ts",
       "src/Model/jsonSchema/node.ts",
-      "src/Model/jsonSchema/pattern.ts",
       "src/Model/shape/unicodePattern.ts",
       // Values of documents, which are kept and not matched by.
       "src/Repository/bson/normalise.ts",
       // Of the names of the months, and of the days of the week.
-      "src/Repository/mql/dates/dateText.ts",
-      "src/Repository/mql/dates/wordedDate.ts"
+      "src/Repository/mql/dates/dateText.ts"
     ])
   })
 

@@ -304,7 +304,7 @@ export {
    * @since 0.1.0
    */
   outcomeOfCall
-} from "./breaker/outcome.ts"
+} from "./breaker/circuit.ts"
 
 export {
   /**

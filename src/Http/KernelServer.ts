@@ -24,8 +24,7 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as KernelConfig from "./KernelConfig.ts"
-import type { ListenFailed } from "./server/listenFailed.ts"
-import { afterReady } from "./server/readiness.ts"
+import { afterReady, type ListenFailed } from "./server/readiness.ts"
 
 export {
   /**
@@ -35,7 +34,7 @@ export {
    * @since 0.1.0
    */
   ListenFailed
-} from "./server/listenFailed.ts"
+} from "./server/readiness.ts"
 
 /**
  * A server that listens until the scope closes; see above for its shutdown. Under `engine.launch` and in the layer of an

@@ -16,11 +16,11 @@ export {
   type ViewOf,
   viewTypeId
 } from "./EarlierForm.ts"
+export { idSchemaOf } from "./fieldTypes/reference.ts"
 export { type FieldAttributes, relatedAnnotation, temporalKind, validatorAnnotation } from "./shape/annotations.ts"
 export { ObjectIdText } from "./shape/bsonKinds.ts"
 export { evolve, withoutChecks } from "./shape/fields.ts"
 export { fold, nodesIn } from "./shape/fold.ts"
-export { idSchemaOf } from "./shape/idSchema.ts"
 export { kindOf } from "./shape/kind.ts"
 export { childrenOf, withParts } from "./shape/nodes.ts"
 export { assertReferences, referencesOf, type ReferringField } from "./shape/references.ts"
@@ -64,7 +64,7 @@ export { expectationOf, ruleOf, typeInMessage, withoutTextSuffix } from "./codec
 export { completer } from "./instance/completer.ts"
 export { finaliser } from "./instance/finaliser.ts"
 export { inspector } from "./instance/inspector.ts"
-export { Kept } from "./instance/kept.ts"
+export { Kept } from "./instance/keptFields.ts"
 export { keptFields } from "./instance/keptFields.ts"
 export { isPlainObject, type Merge, mergeOf, mergeProperties } from "./instance/mergePatch.ts"
 export { patcher } from "./instance/patcher.ts"

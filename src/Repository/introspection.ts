@@ -11,8 +11,8 @@ export { compare } from "./bson/value.ts"
 export { documentCodec } from "./collection/documentCodec.ts"
 export { ownerOf } from "./collection/storedCollection.ts"
 export { documentEncoder, toBson } from "./query/bsonForm.ts"
+export { instanceIdOf, storedIdOf, textOfId } from "./query/bsonForm.ts"
 export { parseSortTerm, type SortKey, totalOrder } from "./query/sort.ts"
-export { instanceIdOf, storedIdOf, textOfId } from "./query/storedIdentifier.ts"
 export { indexesOf } from "./repository/modelIndexes.ts"
 
 // Reads and writes of documents.

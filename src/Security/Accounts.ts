@@ -19,14 +19,14 @@ import * as Converter from "../Model/Converter.ts"
 import type * as Model from "../Model/Model.ts"
 import type { DocumentStore } from "../Repository/DocumentStore.ts"
 import type { StoreError } from "../Repository/RepositoryError.ts"
-import type { Account, Operations } from "./accounts/account.ts"
+import type { Account, Operations } from "./accounts/modelAccounts.ts"
 import { hasherOf, modelAccounts } from "./accounts/modelAccounts.ts"
 import type { CurrentUser } from "./CurrentUser.ts"
 import { stampOf } from "./keys/passwordStamp.ts"
 import { CredentialsInvalid, type TooManyAttempts } from "./SecurityError.ts"
 import { make as makeAttempts, SignInAttempts } from "./SignInAttempts.ts"
 
-export type { Account, Operations } from "./accounts/account.ts"
+export type { Account, Operations } from "./accounts/modelAccounts.ts"
 
 /**
  * Where accounts are. Its layer may stand beside that of the store, so the store is needed when accounts are read.

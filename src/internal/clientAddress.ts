@@ -1,5 +1,34 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as IpNetwork from "effect/net/IpNetwork"
+import * as NetAddress from "effect/net/NetAddress"
+import * as Result from "effect/Result"
+
+/**
+ * The address that a text names, an IPv4-mapped one as IPv4 (RFC 4291, section 2.5.5.2); `undefined` if it is none.
+ *
+ * @internal
+ */
+export const addressOf = (text: string): NetAddress.IpAddress | undefined => {
+  const zone = text.indexOf("%")
+  const parsed = NetAddress.ipFromString(zone === -1 ? text : text.slice(0, zone))
+  return Result.isSuccess(parsed) ? NetAddress.toCanonical(parsed.success) : undefined
+}
+
+/**
+ * The address by which callers are counted: of an IPv6 address its /64, since one connection gets so many. Another text
+ * stays as it is.
+ *
+ * @internal
+ */
+export const countedAddressOf = (text: string): string => {
+  // A text without a colon is IPv4, or no address.
+  if (!text.includes(":")) return text
+  const address = addressOf(text)
+  if (address === undefined) return text
+  if (NetAddress.isIpv4Address(address)) return NetAddress.formatIp(address)
+  return IpNetwork.format(IpNetwork.fromAddressUnsafe(address, 64))
+}
 
 /**
  * How the address of the current client is found. The engine sets it for all handlers, once.

@@ -1,7 +1,11 @@
 /**
- * Keys of the configuration under `appkernel`, in the case of the environment or that of the file.
+ * Keys of the configuration under `appkernel`, in the case of the environment or that of the file. A duration is a
+ * number of seconds, or a text such as `500 millis`.
  */
 import * as Config from "effect/Config"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 
 /**
@@ -31,3 +35,34 @@ export const keyConfig = <A>(
 
 const nested = <A>(of: (name: string) => Config.Config<A>, path: ReadonlyArray<string>): Config.Config<A> =>
   path.slice(0, -1).reduceRight((config, section) => Config.nested(config, section), of(path.at(-1) ?? ""))
+
+/**
+ * Parses a duration; `undefined` for any other text.
+ *
+ * @internal
+ */
+export const durationOf = (text: string): Duration.Duration | undefined =>
+  /^\s*\d+(\.\d+)?\s*$/u.test(text)
+    ? Duration.seconds(Number(text))
+    // The type lists only valid texts; the parser checks at run time and returns none for others.
+    : Option.getOrUndefined(Duration.fromInput(text.trim() as Duration.Input))
+
+/**
+ * An optional duration of the configuration.
+ *
+ * @internal
+ */
+export const durationConfig = (...path: Path): Config.Config<Duration.Duration | undefined> =>
+  Config.option(keyConfig(Config.String, ...path)).pipe(Config.mapEffect((text) => {
+    if (text._tag === "None") return Effect.succeed(undefined)
+    const duration = durationOf(text.value)
+    return duration === undefined
+      ? Effect.fail(
+        new Config.ConfigError(
+          new ConfigProvider.SourceError({
+            message: `${path.at(-1)}: expected a number of seconds, or a time such as "30 seconds" or "500 millis"`
+          })
+        )
+      )
+      : Effect.succeed(duration)
+  }))

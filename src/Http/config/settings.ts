@@ -8,7 +8,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { booleanOf } from "../../internal/booleans.ts"
-import { durationOf } from "../../internal/durationConfig.ts"
+import { durationOf } from "../../internal/keyConfig.ts"
 import type { Rate } from "../../internal/rateLimiter.ts"
 import { bytesOf } from "../../internal/sizes.ts"
 

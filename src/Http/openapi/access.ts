@@ -1,5 +1,5 @@
 import type { Entry } from "../AccessPolicy.ts"
-import type { Entries } from "./entries.ts"
+import type { Entries } from "./fieldRules.ts"
 import * as Json from "./node.ts"
 import { bracedOf, type Call } from "./parameters.ts"
 import { isBelow } from "./standardOperations.ts"

@@ -1,10 +1,35 @@
 /**
  * What the document says of fields that not every caller may see or set.
  */
+import * as Permission from "../../Access/Permission.ts"
 import { managedField, type ModelLike, nestedModel } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Entry } from "../AccessPolicy.ts"
-import { type Entries, nobody } from "./entries.ts"
+
+/**
+ * The rules by endpoint; `undefined` for an endpoint that no registration has.
+ *
+ * @internal
+ */
+export type Entries = ReadonlyMap<string, ReadonlyArray<Entry>>
+
+/**
+ * The rules that admit somebody.
+ *
+ * @internal
+ */
+export const entriesOf = (entries: ReadonlyArray<Entry>): Entries => {
+  const found = new Map<string, Array<Entry>>()
+  for (const entry of entries) {
+    const own = found.get(entry.endpoint) ?? []
+    found.set(entry.endpoint, own)
+    if (entry.who !== nobody) own.push(entry)
+  }
+  return found
+}
+
+/** Nobody, in the words of the access policy. */
+const nobody = Permission.describe(Permission.Denied)
 
 /** The variants of a model, as in `modelSchemas`. */
 type Form = "wire" | "create" | "patch"

@@ -1,5 +1,4 @@
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { varyWith } from "./vary.ts"
 
 /**
  * Adds what caches have to know: the response depends on the headers that have credentials, and one that needed credentials
@@ -42,3 +41,15 @@ const isPrivate = (cacheControl: string): boolean =>
     const name = directive.trim()
     return name === "no-store" || name === "private"
   })
+
+/**
+ * The header `Vary` with further names of headers.
+ *
+ * @internal
+ */
+export const varyWith = (known: string | undefined, names: ReadonlyArray<string>): string => {
+  if (known === undefined) return names.join(", ")
+  const listed = new Set(known.toLowerCase().split(",").map((name) => name.trim()))
+  if (listed.has("*")) return known
+  return [known, ...names.filter((name) => !listed.has(name.toLowerCase()))].join(", ")
+}

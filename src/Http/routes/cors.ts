@@ -6,7 +6,7 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { Scheme } from "../../Security/Authentication.ts"
 import type { Cors } from "../Cors.ts"
-import { varyWith } from "../response/vary.ts"
+import { varyWith } from "../response/callerHeaders.ts"
 
 type Headers = { readonly [name: string]: string }
 

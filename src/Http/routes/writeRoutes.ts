@@ -13,14 +13,14 @@ import type { Representations } from "../response/representation.ts"
 import type { BadRequestResponder } from "../response/translation.ts"
 import { writeResponses, type Written } from "../response/writeResponse.ts"
 import { createWrites } from "./createWrites.ts"
-import { deleteWrites } from "./deleteWrites.ts"
-import { hooksOf, unwrapped } from "./hooks.ts"
+import { hooksOf, isHooked, type MethodHooks, unwrapped } from "./hooks.ts"
 import type { ImplementedResource } from "./implemented.ts"
 import { patchWrites } from "./patchWrites.ts"
 import { replaceWrites } from "./replaceWrites.ts"
 import { withIdOf, withRequest } from "./route.ts"
-import { writeContext } from "./writeContext.ts"
+import { withHooks, type WriteContext, writeContext, type WriteFailure } from "./writeContext.ts"
 import { writeReaders, type WriteRequest } from "./writeRequest.ts"
+import { checkVersion, guarded, retryConflicts, versionOf } from "./writeVersions.ts"
 
 /**
  * The endpoints that change documents of a resource, each in three steps: read the request, apply it, answer.
@@ -72,4 +72,47 @@ export const writeRoutes = (
     patch: withIdOf(model, (id, request) => steps(read.patch(id, request), patch)),
     delete: withIdOf(model, (id, request) => steps(read.delete(id, request), remove))
   }
+}
+
+/** Deletes a document. */
+const deleteWrites = (context: WriteContext, onDelete: MethodHooks) => {
+  const { repository, versionField } = context
+
+  /** Deletes the document only while it has the expected version. */
+  const deleteOnce = (id: unknown, expected: number | undefined): Effect.Effect<void, WriteFailure> =>
+    versionField === undefined || expected === undefined
+      ? repository.deleteById(id)
+      : repository.deleteById(id, { version: expected })
+
+  /** In a versioned model, deletes exactly the version that the hooks have received. */
+  const deleteWithHooks = (id: unknown, expected: number | undefined): Effect.Effect<void, WriteFailure> => {
+    const once = withHooks(
+      context,
+      onDelete,
+      Option.some(id),
+      Effect.map(
+        Effect.flatMap(repository.findById(id), (instance) => checkVersion(context, id, instance, expected)),
+        (instance) => ({
+          instance,
+          previous: Option.some(instance),
+          write: () => Effect.as(deleteOnce(id, versionOf(context, instance)), instance)
+        })
+      )
+    )
+    return Effect.asVoid(expected === undefined ? retryConflicts(context, id, once) : once)
+  }
+
+  return ({ conditions, id }: WriteRequest<undefined>): Effect.Effect<Written, CallFailure> =>
+    Effect.as(
+      unwrapped(
+        guarded(
+          context,
+          id,
+          undefined,
+          conditions,
+          (expected) => isHooked(onDelete) ? deleteWithHooks(id, expected) : deleteOnce(id, expected)
+        )
+      ),
+      { _tag: "Deleted" }
+    )
 }

@@ -1,7 +1,7 @@
 import * as IpNetwork from "effect/net/IpNetwork"
 import * as NetAddress from "effect/net/NetAddress"
 import type { IncomingMessage } from "node:http"
-import { addressOf } from "../../internal/networkAddress.ts"
+import { addressOf } from "../../internal/clientAddress.ts"
 import type { ProxyOptions } from "../KernelConfig.ts"
 
 /**

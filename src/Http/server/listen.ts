@@ -7,9 +7,8 @@ import * as Effect from "effect/Effect"
 import type * as HttpServer from "effect/http/HttpServer"
 import { lookup } from "node:dns/promises"
 import type { ServerOptions } from "../KernelConfig.ts"
-import { ListenFailed } from "./listenFailed.ts"
 import { type HttpServer as NodeServer, makeServer } from "./nodeServer.ts"
-import { whenReady } from "./readiness.ts"
+import { ListenFailed, whenReady } from "./readiness.ts"
 
 type Server = HttpServer.HttpServer["Service"]
 

@@ -1,6 +1,6 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type { ListenFailed } from "./listenFailed.ts"
+import * as Schema from "effect/Schema"
 
 type Step = Effect.Effect<void, ListenFailed>
 
@@ -46,3 +46,16 @@ export const readyLast = <A, E, R>(build: Effect.Effect<A, E, R>): Effect.Effect
       () => Effect.forEach(steps, (step) => step, { discard: true })
     )
   })
+
+/**
+ * Occurs when the server can't listen on its address.
+ */
+export class ListenFailed extends Schema.TaggedError<ListenFailed>()("ListenFailed", {
+  address: Schema.String,
+  port: Schema.Int,
+  detail: Schema.String
+}) {
+  override get message(): string {
+    return `Can't listen on ${this.address}:${this.port}: ${this.detail}`
+  }
+}

@@ -8,13 +8,16 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as HttpApi from "effect/http-api/HttpApi"
+import * as HttpApiSwagger from "effect/http-api/HttpApiSwagger"
+import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { readFile } from "node:fs/promises"
 import type { Permission } from "../../Access/Permission.ts"
 import type * as OpenApi from "../OpenApi.ts"
 import * as File from "../openapi/cachedFile.ts"
 import { openApiPath, redocPath, swaggerPath } from "../openapi/documentationPaths.ts"
-import { redoc, swaggerUi } from "../openapi/pageAssets.ts"
 
 /**
  * A route to mount.
@@ -189,3 +192,36 @@ const startRedoc = `Redoc.init(
   {},
   document.getElementById("documentation")
 )`
+
+/** The script and styles of Swagger UI. The platform ships them within a page for its own document. */
+const swaggerUi: Effect.Effect<{ readonly script: string; readonly styles: string }> = Effect.map(
+  Effect.acquireUseRelease(
+    Effect.sync(() => HttpRouter.toWebHandler(HttpApiSwagger.layer(HttpApi.make("none")), { disableLogger: true })),
+    ({ handler }) =>
+      Effect.flatMap(
+        Effect.promise(() => handler(new Request("http://localhost/docs"))),
+        (response) => Effect.promise(() => response.text())
+      ),
+    ({ dispose }) => Effect.promise(dispose)
+  ),
+  (page) => ({
+    styles: page.slice(page.indexOf("<style>") + "<style>".length, page.indexOf("</style>")),
+    script: page.slice(
+      page.indexOf("<script>", page.indexOf("swagger-spec")) + "<script>".length,
+      // The position where the page starts to show its own document.
+      page.lastIndexOf("window.onload")
+    )
+  })
+)
+
+/** The script of ReDoc without the external resources that it would load: a logo and a source map. */
+const redoc: Effect.Effect<string> = Effect.map(
+  Effect.promise(() => readFile(new URL(import.meta.resolve("#redoc")), "utf8")),
+  (script) =>
+    script.replaceAll(/https:\/\/cdn\.redoc\.ly\/[\w./-]+/gu, emptyImage).replace(
+      /\n\/\/# sourceMappingURL=\S+\s*$/u,
+      ""
+    )
+)
+
+const emptyImage = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'/%3E"

@@ -6,10 +6,9 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
-import { idSchemaOf } from "../shape/idSchema.ts"
 import { withParts } from "../shape/nodes.ts"
 import { type OnDelete, type Reference, referenceAnnotation } from "../shape/references.ts"
-import { die, type ModelLike } from "../shape/variants.ts"
+import { die, managedField, type ModelLike, unwrapped } from "../shape/variants.ts"
 
 export type { OnDelete } from "../shape/references.ts"
 
@@ -95,3 +94,14 @@ const nodeOf = (target: () => ModelLike): SchemaAST.AST => {
 
 const idOf = (model: ModelLike): Schema.Codec<unknown> =>
   idSchemaOf(model) ?? die(`The model ${model.modelName} has no field "id" to refer to`)
+
+/**
+ * The schema of a model's identifier, if it has one.
+ *
+ * @internal
+ */
+export const idSchemaOf = (model: ModelLike): Schema.Codec<unknown> | undefined => {
+  const field = managedField(model, "id")
+  // The fields of a model are codecs without services.
+  return field === undefined ? undefined : unwrapped(model.store.fields[field] as Schema.Top) as Schema.Codec<unknown>
+}

@@ -20,8 +20,7 @@ import type { FieldAttributes } from "../shape/annotations.ts"
 import { convertAlways, outputGuardOf } from "../shape/conversion.ts"
 import { withoutChecks } from "../shape/fields.ts"
 import { managedField, type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
-import { Kept } from "./kept.ts"
-import { keepsPrevious } from "./keptFields.ts"
+import { keepsPrevious, Kept } from "./keptFields.ts"
 import { isContainedIn, previousElements } from "./previousElements.ts"
 
 /**

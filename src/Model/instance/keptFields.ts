@@ -22,3 +22,15 @@ export const keptFields = (model: ModelLike): ReadonlyArray<string> =>
   })
 
 const isKept = (attributes: FieldAttributes): boolean => attributes.managed === undefined && keepsPrevious(attributes)
+
+/**
+ * A stored value in the input of a write, which nobody has sent: it is neither converted nor replaced by a default.
+ *
+ * @internal
+ */
+export class Kept {
+  readonly value: unknown
+  constructor(value: unknown) {
+    this.value = value
+  }
+}

@@ -1,6 +1,6 @@
 import * as Equal from "effect/Equal"
 import { managedField, type ModelLike } from "../shape/variants.ts"
-import { Kept } from "./kept.ts"
+import { Kept } from "./keptFields.ts"
 
 /**
  * Finds the previous element that a new list element replaces: the one with the same identifier if the model has one,

@@ -1,13 +1,23 @@
 /**
- * Converts the stored values of models, which do not depend on BSON, to BSON's own classes.
+ * Converts the stored values of models, which do not depend on BSON, to BSON's own classes, and identifiers in
+ * both directions.
  */
 import { Binary, Decimal128, Long, ObjectId } from "bson"
 import * as BigDecimal from "effect/BigDecimal"
 import * as Equal from "effect/Equal"
+import * as Exit from "effect/Exit"
 import { memoize } from "effect/Function"
 import * as Result from "effect/Result"
 import type * as SchemaAST from "effect/SchemaAST"
-import { childrenOf, type ModelLike, nodesIn, ObjectIdText, recordEncoder } from "../../Model/introspection.ts"
+import * as SchemaParser from "effect/SchemaParser"
+import {
+  childrenOf,
+  idSchemaOf,
+  type ModelLike,
+  nodesIn,
+  ObjectIdText,
+  recordEncoder
+} from "../../Model/introspection.ts"
 import { normaliseOperand } from "../bson/normalise.ts"
 import { isIdentical } from "../bson/value.ts"
 
@@ -72,3 +82,41 @@ const bsonTypesWithClass: ReadonlySet<unknown> = new Set(["long", "decimal", "bi
 
 const toBsonFields = (fields: object): { readonly [key: string]: unknown } =>
   Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, toBson(value)]))
+
+/**
+ * The text of an identifier in errors. An identifier may be of any type.
+ *
+ * @internal
+ */
+export const textOfId = (id: unknown): string => String(id)
+
+/**
+ * Encodes the identifier of an instance to that of a document. A value that is not an identifier of the model is returned
+ * unchanged, and matches no document.
+ *
+ * @internal
+ */
+export const storedIdOf = memoize((model: ModelLike): (id: unknown) => unknown => {
+  const schema = idSchemaOf(model)
+  if (schema === undefined || schema.ast.encoding === undefined) return (id) => id
+  const encode = SchemaParser.encodeUnknownExit(schema)
+  return (id) => {
+    const stored = encode(id)
+    return Exit.isSuccess(stored) ? toBson(stored.value) : id
+  }
+})
+
+/**
+ * Decodes the identifier of a document to that of an instance. A value that the model cannot decode is returned unchanged.
+ *
+ * @internal
+ */
+export const instanceIdOf = memoize((model: ModelLike): (stored: unknown) => unknown => {
+  const schema = idSchemaOf(model)
+  if (schema === undefined || schema.ast.encoding === undefined) return (stored) => stored
+  const decode = SchemaParser.decodeUnknownExit(schema, { disableChecks: true })
+  return (stored) => {
+    const id = decode(stored)
+    return Exit.isSuccess(id) ? id.value : stored
+  }
+})

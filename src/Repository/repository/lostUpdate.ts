@@ -3,7 +3,7 @@
  * still has the values that were read, and is computed again otherwise.
  */
 import * as Effect from "effect/Effect"
-import { textOfId } from "../query/storedIdentifier.ts"
+import { textOfId } from "../query/bsonForm.ts"
 import type { VersionConflict } from "../RepositoryError.ts"
 import { makeRetry } from "../store/retryOnConflict.ts"
 import { versionConflict, type WriteContext } from "./versionedWrites.ts"

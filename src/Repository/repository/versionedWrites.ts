@@ -11,7 +11,7 @@ import type * as Model from "../../Model/Model.ts"
 import { mapInSteps } from "../collection/mapInSteps.ts"
 import type { InsertManyResult, ModelCollection } from "../collection/modelCollection.ts"
 import type { Document, Filter } from "../DocumentStore.ts"
-import { textOfId } from "../query/storedIdentifier.ts"
+import { textOfId } from "../query/bsonForm.ts"
 import {
   BulkInsertFailed,
   DocumentNotFound,

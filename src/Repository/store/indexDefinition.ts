@@ -1,11 +1,11 @@
 /**
- * Definitions of indexes, for every store: which are valid, and which are the same.
+ * Definitions of indexes, for every store: which are valid, and which are the same. A server completes
+ * their collations by the defaults of their locale.
  */
 import { EJSON } from "bson"
 import * as Result from "effect/Result"
-import type { IndexDescription } from "../DocumentStore.ts"
+import type { Collation, IndexDescription } from "../DocumentStore.ts"
 import { QueryRejected } from "../RepositoryError.ts"
-import { shortened } from "./collationDefinition.ts"
 
 /**
  * A description in canonical form: without defaults, its keys in a fixed order.
@@ -178,4 +178,39 @@ const problemOf = (description: IndexDescription): string | undefined => {
   return weight === undefined
     ? undefined
     : `the index "${name}" can't give "${weight[0]}" the weight ${weight[1]}: it takes a text field and 1 to 99,999`
+}
+
+/** A collation without what its locale means anyway, its fields in a fixed order; `undefined` for the simple one. */
+const shortened = (collation: Collation | undefined): Collation | undefined => {
+  if (collation === undefined || collation.locale === "simple") return undefined
+  const { alternate, backwards, caseFirst, caseLevel, locale, maxVariable, normalization, numericOrdering, strength } =
+    collation
+  const usual = defaultsOf(locale)
+  return {
+    locale,
+    ...strength === undefined || strength === 3 ? {} : { strength },
+    ...caseLevel === true ? { caseLevel } : {},
+    ...caseFirst === undefined || caseFirst === usual.caseFirst ? {} : { caseFirst },
+    ...numericOrdering === true ? { numericOrdering } : {},
+    ...alternate === undefined || alternate === usual.alternate ? {} : { alternate },
+    ...maxVariable === undefined || maxVariable === "punct" ? {} : { maxVariable },
+    ...backwards === undefined || backwards === usual.backwards ? {} : { backwards },
+    ...normalization === true ? { normalization } : {}
+  }
+}
+
+type Defaults = Required<Pick<Collation, "caseFirst" | "alternate" | "backwards">>
+
+const defaultsOf = (locale: string): Defaults => {
+  const tag = locale.replace(/@.*$/, "").replaceAll("_", "-")
+  // The store rejects what is no locale.
+  const { caseFirst, ignorePunctuation } = Result.getOrElse(
+    Result.try(() => new Intl.Collator(tag).resolvedOptions()),
+    () => ({ caseFirst: "false", ignorePunctuation: false })
+  )
+  return {
+    caseFirst: caseFirst === "upper" || caseFirst === "lower" ? caseFirst : "off",
+    alternate: ignorePunctuation ? "shifted" : "non-ignorable",
+    backwards: /^fr-CA\b/.test(tag)
+  }
 }

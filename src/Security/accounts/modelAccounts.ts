@@ -10,7 +10,7 @@ import type * as Model from "../../Model/Model.ts"
 import { DocumentStore, type Filter } from "../../Repository/DocumentStore.ts"
 import { documentCodec, indexesOf } from "../../Repository/introspection.ts"
 import * as Query from "../../Repository/Query.ts"
-import type { Account, Operations } from "./account.ts"
+import type { StoreError } from "../../Repository/RepositoryError.ts"
 
 /**
  * The names of the fields that an account consists of.
@@ -150,4 +150,39 @@ const subjectsOf = (model: ModelLike) => {
     return Exit.isSuccess(id) && print(id.value) === text ? id.value : undefined
   }
   return { print, parse }
+}
+
+/**
+ * An account.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Account {
+  /** The user's id. */
+  readonly subject: string
+  readonly roles: ReadonlyArray<string>
+  /** The hash of the password, as `Converter.contentHasher` makes it. No password matches anything else. */
+  readonly secret: Redacted.Redacted<string>
+}
+
+/**
+ * Finds accounts. Each operation finds none if there is none, or if it is blocked: nobody signs in to it, and its tokens
+ * end. Fails with `StoreUnavailable` if it is not known.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Operations {
+  /** The account with this login name. */
+  readonly find: (login: string) => Effect.Effect<Option.Option<Account>, StoreError, DocumentStore>
+  /** The account of the user with this id. */
+  readonly findBySubject: (subject: string) => Effect.Effect<Option.Option<Account>, StoreError, DocumentStore>
+  /**
+   * Stores a stronger hash of the same password, unless the account has another hash than `account.secret` by now. Without
+   * this operation, hashes stay as weak as they are.
+   */
+  readonly rehash?:
+    | ((account: Account, secret: Redacted.Redacted<string>) => Effect.Effect<void, StoreError, DocumentStore>)
+    | undefined
 }

@@ -1,20 +1,20 @@
 /**
  * Writes a document together with its entries in all indexes, within a job. Unique indexes and all other conditions are
- * checked before the first write, so that a rejected document changes nothing.
+ * checked before the first write, so that a rejected document changes nothing. Jobs run one after the other, so no
+ * other write comes between a check and its write.
  */
 import * as Result from "effect/Result"
 import { spend } from "../../../internal/stepBudget.ts"
-import { documentKey } from "../../bson/keyEncoding.ts"
+import { documentKey, limitedRange } from "../../bson/keyEncoding.ts"
 import { markWrapped, plainValue } from "../../bson/plainDocument.ts"
 import { isArray } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type Problem, rejected } from "../../mql/limits/queryProblem.ts"
-import type { DuplicateKey } from "../../RepositoryError.ts"
+import { DuplicateKey } from "../../RepositoryError.ts"
 import type { Encoded, KeyValue } from "../../storage/orderedStore.ts"
 import type { Catalog, Collection, Index, KeyTraits } from "../catalog/catalog.ts"
-import { type Entries, entriesOf } from "../catalog/indexKeys.ts"
+import { type Entries, entriesOf, haveEqualValues, suffixOf } from "../catalog/indexKeys.ts"
 import type { StoredDocument } from "../planner/candidates.ts"
-import { duplicateKey, isTaken, isTakenAlike } from "./uniqueIndex.ts"
 
 /**
  * A document that is validated and encoded.
@@ -238,3 +238,49 @@ export const mergeTraits = (traits: KeyTraits, { inexact, multikey, wrapped = fa
   traits.inexact ||= inexact
   return isWorse
 }
+
+/** Whether one of the keys belongs to another document than the one of this record. */
+const isTaken = (
+  entries: ReturnType<KeyValue["entries"]>,
+  keys: ReadonlyArray<string>,
+  recordId: string | undefined
+): boolean =>
+  keys.some((key) => {
+    const holder = entries.get(key)
+    return holder !== undefined && holder !== recordId
+  })
+
+/**
+ * Whether another document has equal values in a unique index with a collation, whose keys only narrow down which.
+ */
+const isTakenAlike = (
+  store: KeyValue,
+  collection: Collection,
+  index: Index,
+  { document, key }: { readonly document: Document; readonly key: string },
+  keys: Iterable<string>,
+  recordId: string | undefined
+): boolean => {
+  const documents = store.documents(collection.number)
+  const suffixLength = suffixOf(index, key).length
+  for (const entry of keys) {
+    const prefix = entry.slice(0, entry.length - suffixLength)
+    const others: Array<string> = []
+    store.entries(index.number).scan({ ...limitedRange(prefix, prefix), reverse: false }, (_, other) => {
+      if (other !== recordId) others.push(other)
+      return true
+    })
+    for (const id of others) {
+      const other = documents.get(id)
+      spend(compareCost)
+      if (other !== undefined && haveEqualValues(index, document, other)) return true
+    }
+  }
+  return false
+}
+
+// The cost of a comparison of two documents, in units of work.
+const compareCost = 100
+
+const duplicateKey = ({ name }: Collection, { description, paths }: Index): DuplicateKey =>
+  new DuplicateKey({ collection: name, index: description.name, fields: paths })

@@ -3,17 +3,16 @@ import type * as Scope from "effect/Scope"
 import { DocumentStore } from "../../DocumentStore.ts"
 import type { SteppedKeyValue, StoreFailure } from "../../storage/orderedStore.ts"
 import { makeTransactional } from "../../store/transactionRunner.ts"
-import { Catalog } from "../catalog/catalog.ts"
+import { Catalog, type Collection } from "../catalog/catalog.ts"
 import { DocumentWriter } from "../operations/documentWriter.ts"
 import { makeIndexing } from "../operations/indexBuild.ts"
 import { makeWritingAggregate } from "../operations/pipelineWrites.ts"
-import { makeEmbeddedReads } from "../operations/reads.ts"
+import { makeEmbeddedReads, type ReadState } from "../operations/reads.ts"
 import { makeExpiry } from "../operations/ttl.ts"
 import { makeValidators } from "../operations/validators.ts"
 import { makeEmbeddedWrites } from "../operations/writes.ts"
-import { openCommitted } from "../transaction/committedState.ts"
 import { makeGate, makeTransactionPolicy } from "../transaction/optimisticTransaction.ts"
-import { makeVersions } from "../transaction/snapshots.ts"
+import { makeVersions, type Versions } from "../transaction/snapshots.ts"
 
 /**
  * The store over ordered tables.
@@ -60,3 +59,29 @@ export const fromKeyValue = (
       ...outside({ ...indexing, ...makeValidators(gated, catalog) })
     })
   })
+
+/**
+ * Opens the state of the last commit. Indexes that were built since are not part of it; those that were dropped are not any
+ * more, so that their reads fail.
+ */
+const openCommitted = ({ open }: Versions, catalog: Catalog) => (): ReadState => {
+  const { committed } = catalog
+  const { close, documents, entries } = open()
+  return {
+    store: { documents, entries },
+    catalog: {
+      get: (name) => {
+        const collection = committed.get(name)
+        return collection === undefined ? undefined : withoutDropped(collection, catalog.get(name))
+      },
+      endOfRecords: (collection) => catalog.endOfRecords(collection)
+    },
+    close
+  }
+}
+
+const withoutDropped = (collection: Collection, current: Collection | undefined): Collection =>
+  collection.indexes === current?.indexes ? collection : {
+    ...collection,
+    indexes: collection.indexes.filter(({ number }) => current?.indexes.some((index) => index.number === number))
+  }

@@ -1,18 +1,33 @@
 /**
- * `$densify`: adds documents where a sequence of numbers or dates has gaps.
+ * `$densify` adds documents where a sequence of numbers or dates has gaps, and `$fill` gives values to fields that are `null` or
+ * missing.
  */
 import { multiply } from "../../bson/arithmetic.ts"
 import { type BsonNumber, compareNumbers } from "../../bson/number.ts"
 import { type Segments, valueAt, withValue } from "../../bson/path.ts"
-import { compare, isArray, isNumber } from "../../bson/value.ts"
+import { compare, isArray, isDocument, isNumber } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { utc } from "../dates/timeZone.ts"
+import { mapEach } from "../execution/batchIterator.ts"
 import { dateAt, plus } from "../expression/arithmeticOperators.ts"
 import { timeAfter, unitOf } from "../expression/dateOperators.ts"
-import { isNothing, listOf, namesOf, pathOf, wholeOf } from "../expression/expression.ts"
-import { reject } from "../limits/queryProblem.ts"
+import {
+  type Expression,
+  type ExpressionContext,
+  isNothing,
+  listOf,
+  namesOf,
+  pathOf,
+  wholeOf
+} from "../expression/expression.ts"
+import { parseExpression } from "../expression/parseExpression.ts"
+import { orReject, reject } from "../limits/queryProblem.ts"
+import { computing } from "../projection/parseProjection.ts"
+import { parseSort } from "../projection/sortSpec.ts"
+import { parseWindowFunction } from "../window/parseWindowFunction.ts"
 import { fieldsKey, type Partition, partitioned } from "./partitions.ts"
-import type { StageParser } from "./stageContext.ts"
+import type { StageParser, Transform } from "./stageContext.ts"
+import { type Field, partitionOf, windowsOf } from "./windowStage.ts"
 
 /** @internal */
 export const parseDensify: StageParser = (operand, context) => {
@@ -130,4 +145,62 @@ const densified = function*(partitions: ReadonlyArray<Partition>, densify: Densi
     if (range === undefined) continue
     for (let next = after(range[0], steps); isWithin(next); next = after(range[0], steps)) yield make(next)
   }
+}
+
+/** @internal */
+export const parseFill: StageParser = (operand, context) => {
+  const { output, partitionBy, partitionByFields, sortBy } = {
+    ...namesOf(operand, "$fill", ["output"], ["partitionBy", "partitionByFields", "sortBy"])
+  }
+  if (!isDocument(output) || Object.keys(output).length === 0) return reject("$fill needs an output")
+  const fills = Object.entries(output).map(([path, fill]) => fillOf(path, fill, context))
+  const setValues = (document: Document): Document =>
+    fills.reduce((result, { compute, path }) => {
+      const segments = pathOf("$fill", path)
+      const isFilled = compute === undefined || !isNothing(valueAt(document, segments))
+      return isFilled ? result : withValue(result, segments, compute(document))
+    }, document)
+  const withValues: Transform = (source) => mapEach(source, computing(setValues))
+  const key = partitionKey(partitionBy, partitionByFields, context)
+  const sort = sortBy === undefined ? [] : orReject(parseSort(sortBy, context.collator))
+  const byOrder = fills.flatMap(({ method, path }): ReadonlyArray<Field> =>
+    method === undefined ? [] : [{ path, make: parseWindowFunction(path, { [method]: `$${path}` }, sort, context) }]
+  )
+  if (byOrder.length === 0) return withValues
+  if (sort.length === 0) return reject("$fill with a method needs a sortBy")
+  const byWindows = windowsOf(key, sort, byOrder, context)
+  return (source) => withValues(byWindows(source))
+}
+
+interface Fill {
+  readonly path: string
+  /** The name of a window function. */
+  readonly method?: string
+  readonly compute?: Expression
+}
+
+const methods: ReadonlyMap<unknown, string> = new Map([["linear", "$linearFill"], ["locf", "$locf"]])
+
+/** May throw. */
+const fillOf = (path: string, fill: unknown, context: ExpressionContext): Fill => {
+  const { method, value, ...others } = isDocument(fill) ? { ...fill } : {}
+  if ((method === undefined) === (value === undefined) || Object.keys(others).length > 0) {
+    return reject(`"${path}" of $fill needs a value or a method`)
+  }
+  if (value !== undefined) {
+    return { path, compute: parseExpression(value, context) }
+  }
+  const name = methods.get(method)
+  return name === undefined ? reject("the method of $fill is linear or locf") : { path, method: name }
+}
+
+/** May throw. */
+const partitionKey = (partitionBy: unknown, partitionByFields: unknown, context: ExpressionContext): Expression => {
+  if (partitionBy !== undefined) {
+    return partitionByFields === undefined && (typeof partitionBy === "string" || isDocument(partitionBy))
+      ? partitionOf(parseExpression(partitionBy, context))
+      : reject("$fill takes an expression as its partitionBy, or partitionByFields")
+  }
+  const fields = partitionByFields === undefined ? [] : listOf("partitionByFields of $fill", partitionByFields)
+  return fieldsKey(fields.map((path) => pathOf("partitionByFields of $fill", path)))
 }

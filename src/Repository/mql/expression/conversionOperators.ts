@@ -1,5 +1,6 @@
 /**
- * The expression operators that convert values from one BSON type to another.
+ * The expression operators that convert values from one BSON type to another. As a text, a very large or small double has an
+ * exponent of two digits or more.
  */
 import { Binary, Decimal128, type Long, ObjectId, type Timestamp } from "bson"
 import * as Result from "effect/Result"
@@ -14,7 +15,6 @@ import { typeNameOf } from "../predicate/types.ts"
 import { dateAt } from "./arithmeticOperators.ts"
 import { isBinary, subtypeOf, textOfBinary, toBinary } from "./binaryOperators.ts"
 import { isNothing, namesOf, type OperatorParser, type OperatorParsers, timeOf, unary } from "./expression.ts"
-import { exactText } from "./numberText.ts"
 
 /**
  * A number or a date as a text, or a text as it is; `undefined` for other values.
@@ -216,4 +216,39 @@ export const conversionOperators: OperatorParsers = {
   $toUUID: converting((value) => toBinary(value, Binary.SUBTYPE_UUID, "uuid") ?? inconvertible(value, "binData")),
   $tsSecond: ofTimestamp((timestamp) => longOf(timestamp.t)),
   $tsIncrement: ofTimestamp((timestamp) => longOf(timestamp.i))
+}
+
+/** A number with all its digits, as conversions write it. */
+const exactText = (value: BsonNumber): string => {
+  if (!isDouble(value)) return value.toString()
+  const double = toDouble(value)
+  if (Object.is(double, -0)) return "-0"
+  return Number.isFinite(double) ? withExponent(double.toExponential(), 16, String(double)) : String(double)
+}
+
+/**
+ * A number as the operators on texts write it: a double has 6 digits.
+ *
+ * @internal
+ */
+export const shortText = (value: BsonNumber): string => {
+  if (!isDouble(value)) return value.toString()
+  const double = toDouble(value)
+  if (Object.is(double, -0)) return "-0"
+  if (Number.isNaN(double)) return "nan"
+  if (!Number.isFinite(double)) return double > 0 ? "inf" : "-inf"
+  // Of two numbers that are as near, the even one.
+  const [, digits = "", tie, power] = /^(-?\d\.\d{5})(50*(?=e))?\d*e(.+)$/.exec(double.toExponential(20)) ?? []
+  const isEven = tie !== undefined && Number(digits.at(-1)) % 2 === 0
+  const rounded = Number(isEven ? `${digits}e${power}` : double.toPrecision(6))
+  return withExponent(rounded.toExponential(), 6, String(rounded))
+}
+
+/** A double by its scientific form if its exponent is below -4 or reaches the limit, else by its plain form. */
+const withExponent = (scientific: string, limit: number, plain: string): string => {
+  const [digits = "", exponent = ""] = scientific.split("e")
+  const power = Number(exponent)
+  return power < -4 || power >= limit
+    ? `${digits}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`
+    : plain
 }

@@ -5,7 +5,7 @@ import { compare } from "../../bson/value.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
 import { checkLength } from "../limits/sizeLimits.ts"
-import { plainTextOf } from "./conversionOperators.ts"
+import { plainTextOf, shortText } from "./conversionOperators.ts"
 import {
   binary,
   isNothing,
@@ -17,7 +17,6 @@ import {
   variadic,
   wholeOf
 } from "./expression.ts"
-import { shortText } from "./numberText.ts"
 
 /**
  * The number of characters that are processed in the time of one unit.

@@ -1,14 +1,15 @@
 /**
- * The operands of keywords. Each function rejects an operand that its keyword does not take, and returns `undefined` if the
+ * The rules of a JSON schema, which accept a value or tell what breaks them, and the operands of keywords. Each function rejects an operand that its keyword does not take, and returns `undefined` if the
  * keyword is not given.
  */
+import type { BrokenRule } from "../../../internal/brokenRules.ts"
 import { type BsonNumber, toDouble } from "../../bson/number.ts"
 import { isArray, isDocument, isNumber, setField } from "../../bson/value.ts"
 import { DifferentValues } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
-import type { Keywords } from "./rule.ts"
+import type { Condition } from "../predicate/comparison.ts"
 
 /** @internal */
 export const countIn = (keywords: Keywords, keyword: string): number | undefined => {
@@ -91,3 +92,59 @@ export const unordered = (value: unknown): unknown => {
   for (const name of names) setField(sorted, name, unordered(value[name]))
   return sorted
 }
+
+/** @internal */
+export interface Rule {
+  /** Whether a value that is there fulfils it. */
+  readonly accepts: Condition
+  /** What a value breaks that it does not accept. */
+  readonly broken: (value: unknown, path: ReadonlyArray<string>) => ReadonlyArray<BrokenRule>
+}
+
+/**
+ * A rule about a value as a whole.
+ *
+ * @internal
+ */
+export const rule = (keyword: string, accepts: Condition): Rule => ({
+  accepts,
+  broken: (_, path) => [{ path, keyword }]
+})
+
+/**
+ * Several rules, each of which a value has to fulfil.
+ *
+ * @internal
+ */
+export const all = (rules: ReadonlyArray<Rule>): Rule => ({
+  accepts: (value) => {
+    charge(costOfRule * (1 + rules.length))
+    return rules.every(({ accepts }) => accepts(value))
+  },
+  broken: (value, path) => rules.flatMap(({ accepts, broken }) => accepts(value) ? [] : broken(value, path))
+})
+
+/**
+ * The keywords of a schema, as far as they are given.
+ *
+ * @internal
+ */
+export interface Keywords {
+  readonly [keyword: string]: unknown
+}
+
+/**
+ * Parses a schema within a schema; rejects what is none.
+ *
+ * @internal
+ */
+export type SchemaParser = (schema: unknown, keyword: string) => Rule
+
+/**
+ * The rules of some keywords of a schema.
+ *
+ * @internal
+ */
+export type RuleParser = (keywords: Keywords, parse: SchemaParser) => ReadonlyArray<Rule>
+
+const costOfRule = 5

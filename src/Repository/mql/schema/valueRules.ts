@@ -10,8 +10,18 @@ import { reject } from "../limits/queryProblem.ts"
 import { type Condition, ordered } from "../predicate/comparison.ts"
 import { typeTest } from "../predicate/types.ts"
 import { compilePattern } from "../text/regularExpression.ts"
-import { countIn, differentIn, flagIn, numberIn, textIn, unordered } from "./operands.ts"
-import { type Keywords, type Rule, rule, type RuleParser } from "./rule.ts"
+import {
+  countIn,
+  differentIn,
+  flagIn,
+  type Keywords,
+  numberIn,
+  type Rule,
+  rule,
+  type RuleParser,
+  textIn,
+  unordered
+} from "./operands.ts"
 
 /**
  * `type` and `bsonType`.

@@ -1,5 +1,5 @@
 /**
- * Applies MongoDB's updates to a document. An update is applied completely or not at all.
+ * Applies MongoDB's updates to a document: by operators, or by a pipeline that computes the document which replaces it. An update is applied completely or not at all.
  */
 import * as Result from "effect/Result"
 import { maxDepth } from "../../bson/limits.ts"
@@ -10,14 +10,16 @@ import type { Document } from "../../DocumentStore.ts"
 import type { ExpressionContext } from "../expression/expression.ts"
 import { matchedItem } from "../filter/matchedItem.ts"
 import type { Filter } from "../filter/parseFilter.ts"
+import { workOfEvaluation } from "../limits/costBudget.ts"
 import { catchRejection, type Problem, reject } from "../limits/queryProblem.ts"
 import { checkSize } from "../limits/sizeLimits.ts"
+import { documentStages } from "../projection/documentStages.ts"
+import type { Projection } from "../projection/parseProjection.ts"
 import { type ArrayFilters, expandPath, parseArrayFilters } from "./arrayFilters.ts"
 import { changedValue, noChange } from "./changedValue.ts"
 import { assignAt, locate, removeAt } from "./fields.ts"
 import { fromEqualities, keepingId, keptId, withId } from "./newDocument.ts"
 import { type Change, readChanges, withoutConflict } from "./parseUpdate.ts"
-import { parsePipelineUpdate } from "./pipelineUpdate.ts"
 
 /** @internal */
 export interface Update {
@@ -185,3 +187,45 @@ const ownValue = (value: unknown): unknown =>
 // Whether an update may pad an array and so make a document much larger than the update.
 const mayPadArray = (path: string): boolean =>
   segmentsOf(path).some((segment) => isArrayIndex(segment) && segment.length > 3)
+
+/** Parses the stages of an update. The result computes the next form of a document, whose `_id` stays. May throw. */
+const parsePipelineUpdate = (
+  given: ReadonlyArray<unknown>,
+  context: ExpressionContext
+): Projection => {
+  if (given.length === 0) return reject("an update by a pipeline needs stages")
+  if (given.length > maxStages) return reject(`a pipeline may have ${maxStages} stages at most`)
+  const normalised = Result.getOrElse(normalise({ given }), reject)
+  const stages = itemsOf(normalised["given"]).map((stage) => parseStage(stage, context))
+  return (previous) => {
+    let next = previous
+    let work = 0
+    for (const stage of stages) {
+      if (work > maxWork) return reject("the update has too much to compute for one document")
+      next = stage(next)
+      work += workOfEvaluation() + costOfField * Object.keys(next).length
+    }
+    return Result.getOrElse(normalise(keepingId(next, previous["_id"])), reject)
+  }
+}
+
+// MongoDB's limit.
+const maxStages = 1000
+
+// About half a second for all stages, which run in one turn.
+const maxWork = 50_000_000
+
+// Each stage copies the fields.
+const costOfField = 20
+
+const itemsOf = (value: unknown): ReadonlyArray<unknown> => isArray(value) ? value : []
+
+const parseStage = (stage: unknown, context: ExpressionContext): Projection => {
+  const [name = "", ...others] = isDocument(stage) ? Object.keys(stage) : []
+  const parse = documentStages.get(name)
+  return !isDocument(stage) || others.length > 0
+    ? reject("a stage must be a document with exactly one field")
+    : parse === undefined
+    ? reject(`${name} is no stage of an update: they are ${Array.from(documentStages.keys()).join(", ")}`)
+    : parse(stage[name], context)
+}
