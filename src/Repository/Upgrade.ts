@@ -17,7 +17,7 @@ import { unreadableProblems } from "./collection/unreadable.ts"
 import { type Document, DocumentStore, type Filter } from "./DocumentStore.ts"
 import { formOf, type Forms, formsOf } from "./forms/forms.ts"
 import { raiseMark, readMark, refreshAfter } from "./forms/marks.ts"
-import { textOfId } from "./query/storedIdentifier.ts"
+import { textOfId } from "./query/bsonForm.ts"
 import { indexesOf } from "./repository/modelIndexes.ts"
 import type { ReadError, StoreError } from "./RepositoryError.ts"
 

@@ -7,13 +7,13 @@
  * and comes up again unchanged, and what an older process has written since is not lost either.
  */
 import * as Exit from "effect/Exit"
+import { memoize } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import {
   aheadField,
   type FieldProblem,
   formField,
-  memoizeByModel,
   type ModelLike,
   modelTypeId,
   recordDecoder,
@@ -61,7 +61,7 @@ export const formOf = (document: Document): number => {
  *
  * @internal
  */
-export const formsOf: (model: ModelLike) => Forms = memoizeByModel((model) => {
+export const formsOf: (model: ModelLike) => Forms = memoize((model) => {
   const { fields, steps } = versionsIn(model)
   const compiled = steps.map((step, i) => compileStep(step, steps[i + 1]?.fields ?? fields))
   const newest = steps.length + 1
