@@ -38,19 +38,13 @@ import {
   wholeOf
 } from "./expression.ts"
 
-/**
- * The time of a date's argument.
- *
- * @internal
- */
-export const timeFrom = (name: string, value: unknown): number => timeOf(value) ?? reject(`${name} needs a date`)
+/** The time of a date's argument. */
+const timeFrom = (name: string, value: unknown): number => timeOf(value) ?? reject(`${name} needs a date`)
 
 /**
  * The zone of an optional argument; `null` if the argument is there and has no value. Then there is no result either.
- *
- * @internal
  */
-export const zoneFrom = (name: string, values: Named): Zone | null => {
+const zoneFrom = (name: string, values: Named): Zone | null => {
   if (!Object.hasOwn(values, "timezone")) return utc
   const zone = values["timezone"]
   return isNothing(zone) ? null : zoneOf(textOf(`the time zone of ${name}`, zone))

@@ -87,12 +87,8 @@ const spansOf = (text: string, pattern: Pattern, limit: number, last: number): R
   return matches
 }
 
-/**
- * Where a regular expression matches, one match after the other, and where its groups do.
- *
- * @internal
- */
-export const matchesOf = (text: string, regex: RegExp, limit: number): ReadonlyArray<Spans> =>
+/** Where a regular expression matches, one match after the other, and where its groups do. */
+const matchesOf = (text: string, regex: RegExp, limit: number): ReadonlyArray<Spans> =>
   spansOf(text, Result.getOrElse(patternOf(regex, undefined), reject), limit, text.length)
 
 const findAll = (limit: number, given: Named): ReadonlyArray<Match> => {
