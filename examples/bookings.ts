@@ -1,7 +1,7 @@
 // Meeting rooms and who has them when: `node --conditions=source examples/bookings.ts`, then
 // curl -H 'content-type: application/json' 127.0.0.1:5000/api/v1/rooms -d '{"name": "Jungfrau", "seats": 8}'
 // and a browser at http://127.0.0.1:5000/docs
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { EmbeddedStore, Index, KernelEngine, Model, Repository, Resource, ServiceError, Validator } from "appkernel"
 import { DateTime, Effect, Layer, Option, Schema } from "effect"
 

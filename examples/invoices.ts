@@ -3,7 +3,8 @@
 // curl -H 'content-type: application/json' 127.0.0.1:5000/invoices -d '{"customer": "ACME, Inc.", "cents": 1200}'
 // curl 127.0.0.1:5000/invoices.csv
 // curl -F scan=@paper.pdf 127.0.0.1:5000/invoices/I-…/scan
-import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import {
   EmbeddedStore,
   HttpError,

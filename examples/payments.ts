@@ -1,6 +1,6 @@
 // Takes payments for other services: `npm run payments`, then the shop with its address, SHOP_PAYMENTS_URL=http://127.0.0.1:5001 npm start
 // PAYMENTS_PORT and PAYMENTS_PATH configure where it listens on this machine, and the folder of its documents.
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import {
   EmbeddedStore,
   Generator,

@@ -1,6 +1,6 @@
 // A REST service with stored notes: `node --conditions=source examples/quickstart.ts`, then
 // curl -H 'content-type: application/json' 127.0.0.1:5000/api/v1/notes -d '{"text": "buy milk"}'
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { EmbeddedStore, Generator, KernelEngine, Model, Validator } from "appkernel"
 import { Layer, Schema } from "effect"
 

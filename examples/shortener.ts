@@ -1,7 +1,7 @@
 // Short links: `node --conditions=source examples/shortener.ts`, then
 // curl -H 'content-type: application/json' 127.0.0.1:5000/links -d '{"url": "https://effect.website/docs"}'
 // and a browser at the address that comes back. SHORTENER_PUBLIC_URL and SHORTENER_PARTNER configure it.
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import {
   EmbeddedStore,
   Index,

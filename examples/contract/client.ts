@@ -3,7 +3,7 @@
  *
  * `node --conditions=source examples/contract/client.ts http://127.0.0.1:5000`
  */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { KernelClient } from "appkernel"
 import { Console, Effect } from "effect"
 import { FetchHttpClient } from "effect/http"

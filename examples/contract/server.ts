@@ -3,7 +3,7 @@
  *
  * `node --conditions=source examples/contract/server.ts`
  */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { EmbeddedStore, KernelEngine, Repository, Resource, Service } from "appkernel"
 import { Effect, Layer } from "effect"
 import { AlreadyDone, api, BoardFull, BoardsApi, Task, TasksApi } from "./api.ts"

@@ -1,4 +1,5 @@
-import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Accounts, HttpClientFactory, Jwt } from "appkernel"
 import { Layer } from "effect"
 import { administrator } from "./administrator.ts"

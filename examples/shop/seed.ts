@@ -34,7 +34,7 @@ const fillAll = Effect.gen(function*() {
   if (all > 0) yield* Effect.logInfo(`Filled the empty store with ${all} documents`)
 })
 
-/** Fills an empty store from the data file. */
+/** Fills an empty store from the data file, which has the hashes of passwords: to make sixty takes many seconds. */
 export const seed = Layer.effectDiscard(fillAll).pipe(
   Layer.provide([Repository.layer(User), Repository.layer(Product), Repository.layer(Order)])
 )

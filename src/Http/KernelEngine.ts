@@ -4,7 +4,7 @@
  * **Example** (A service with one model)
  *
  * ```ts check
- * import { NodeRuntime } from "@effect/platform-node"
+ * import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
  * import { Layer, Schema } from "effect"
  * import { EmbeddedStore, KernelEngine, Model } from "appkernel"
  *
@@ -316,7 +316,7 @@ export const make = <const Id extends string>(
  * **Example** (A description and its server)
  *
  * ```ts check
- * import { NodeRuntime } from "@effect/platform-node"
+ * import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
  * import { Effect, Layer, Schema } from "effect"
  * import { EmbeddedStore, KernelApi, KernelEngine, Model, Resource } from "appkernel"
  *

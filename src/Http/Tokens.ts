@@ -49,7 +49,7 @@ export { InvalidGrant, InvalidRequest, TokenRequest, TokenResponse, UnsupportedG
  * **Example** (A shop that users sign in to)
  *
  * ```ts check
- * import { NodeRuntime } from "@effect/platform-node"
+ * import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
  * import {
  *   Accounts,
  *   Anonymous,

@@ -32,7 +32,8 @@
  * **Example** (Two languages)
  *
  * ```ts check
- * import { NodeRuntime, NodeServices } from "@effect/platform-node"
+ * import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+ * import * as NodeServices from "@effect/platform-node/NodeServices"
  * import { EmbeddedStore, KernelEngine, Model, Translations } from "appkernel"
  * import { Layer, Schema } from "effect"
  *

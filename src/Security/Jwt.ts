@@ -242,7 +242,7 @@ export const make: {
  * **Example** (A token of one's own)
  *
  * ```ts
- * import { NodeServices } from "@effect/platform-node"
+ * import * as NodeServices from "@effect/platform-node/NodeServices"
  * import { Jwt, Keys } from "appkernel"
  * import { Effect, FileSystem, Layer } from "effect"
  *

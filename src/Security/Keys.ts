@@ -166,7 +166,7 @@ export const makePair: (
  * **Example** (The keys that tokens are signed with)
  *
  * ```ts
- * import { NodeServices } from "@effect/platform-node"
+ * import * as NodeServices from "@effect/platform-node/NodeServices"
  * import { Keys } from "appkernel"
  * import { Effect, FileSystem, Layer } from "effect"
  *
