@@ -55,6 +55,24 @@ export interface Table<Value, Written = Value> {
   readonly scan: (range: Range, visit: Visit<string, Value>) => void
   /** {@link Table.scan} without the values. */
   readonly scanKeys: (range: Range, visit: (key: string) => boolean) => void
+  /** The key at a place in a range, from 0; `undefined` if the range has fewer keys. What is before it is not read. */
+  readonly keyAt: (range: Range, place: number) => string | undefined
+}
+
+/**
+ * Implements {@link Table.keyAt} by {@link Table.scanKeys}.
+ *
+ * @internal
+ */
+export const keyAtBy = (scanKeys: Table<never>["scanKeys"], range: Range, place: number): string | undefined => {
+  let found: string | undefined
+  let left = place
+  scanKeys(range, (key) => {
+    if (left-- > 0) return true
+    found = key
+    return false
+  })
+  return found
 }
 
 /**

@@ -50,6 +50,8 @@ const keysOf = (store: KeyValue, table: number, range: Range, limit: number) => 
   const again: Array<string> = []
   store.entries(table).scanKeys(range, (key) => again.push(key) < limit)
   assert.deepStrictEqual(again, keys)
+  for (const [place, key] of keys.entries()) assert.strictEqual(store.entries(table).keyAt(range, place), key)
+  if (keys.length < limit) assert.isUndefined(store.entries(table).keyAt(range, keys.length))
   return keys
 }
 
@@ -141,6 +143,11 @@ for (
         documents.scanKeys({ start, end, reverse }, (key) => keys.push(key) < limit)
         assert.deepStrictEqual(seen, (reverse ? ordered.toReversed() : ordered).slice(0, limit))
         assert.deepStrictEqual(keys, seen)
+        for (const [place, key] of ordered.entries()) {
+          const from = reverse ? ordered.length - 1 - place : place
+          assert.strictEqual(documents.keyAt({ start, end, reverse }, from), key)
+        }
+        assert.isUndefined(documents.keyAt({ start, end, reverse }, ordered.length))
       }), { arbitrary: { runs: 300 } })
 
     it.effect.prop("a long job is invisible before its commit, and atomic", {
@@ -168,6 +175,7 @@ for (
           return {
             scanned,
             scannedKeys,
+            places: [0, 1, 5].map((place) => entries.keyAt({ start, end, reverse }, place)),
             got: keys.map((key) => entries.get(key)),
             has: keys.map((key) => entries.has(key))
           }

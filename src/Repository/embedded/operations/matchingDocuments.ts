@@ -3,7 +3,7 @@
  */
 import * as Result from "effect/Result"
 import type { Direction } from "../../bson/path.ts"
-import { type BatchIterator, ended, mapChunks } from "../../mql/execution/batchIterator.ts"
+import { type BatchIterator, ended, mapChunks, slice } from "../../mql/execution/batchIterator.ts"
 import { sorted } from "../../mql/execution/mergeSort.ts"
 import type { ExpressionContext } from "../../mql/expression/expression.ts"
 import { equalityFilter, type Filter, parseFilter } from "../../mql/filter/parseFilter.ts"
@@ -63,7 +63,8 @@ export const testOf = (
 const tests = new WeakMap<object, Filter["matches"]>()
 
 /**
- * The documents of a collection that match a filter, sorted if required.
+ * The documents of a collection that match a filter, sorted if required, without the first `skip` of them. Where an index
+ * says all of the filter and the order, those are passed over without being read.
  *
  * @internal
  */
@@ -77,23 +78,27 @@ export const findSource = (
   /** Receives the number of all matches, if sorting them reads them all anyway. */
   onMatches?: (matches: number) => void,
   /** The memory budget of a pipeline; a single sort has a budget of its own. */
-  memory?: Memory
+  memory?: Memory,
+  skip = 0
 ): BatchIterator<StoredDocument> => {
   const collection = catalog.get(name)
   if (collection === undefined) return () => ended
   const { near } = filter
   if (near !== undefined && sort.length === 0) {
     const read = (ring: Filter) => findSource(store, catalog, name, { ...ring, near: undefined })
-    return nearbyDocuments(filter, near, read, wanted, memory ?? makeMemory(sortTooLarge))
+    return slice(nearbyDocuments(filter, near, read, wanted, memory ?? makeMemory(sortTooLarge)), skip, undefined)
   }
   const plan = planOf(collection, filter.constraints, sort, filter.search?.words, filter.collator)
+  const isInOrder = plan.isOrdered && sort.length > 0
+  const passed = isInOrder && isSaidBy(plan, filter) ? skip : 0
   const scanned = scan(store, collection, plan, filter, {
     end: () => catalog.endOfRecords(collection),
-    wanted: plan.isOrdered ? wanted : Infinity,
-    isInOrder: plan.isOrdered && sort.length > 0
+    wanted: plan.isOrdered ? wanted - passed : Infinity,
+    isInOrder,
+    passed
   })
   const matching = whileIndexed(catalog, collection, plan, scanned)
-  if (plan.isOrdered) return matching
+  if (plan.isOrdered) return slice(matching, skip - passed, undefined)
   onMatches?.(0)
   const found = onMatches === undefined ? matching : mapChunks(matching, (items) => {
     onMatches(items.length)
@@ -103,9 +108,10 @@ export const findSource = (
   const documentOf = search === undefined || !sort.some(isByScore)
     ? ({ document }: StoredDocument) => document
     : ({ document }: StoredDocument) => withScore(document, search)
-  return memory === undefined
+  const inOrder = memory === undefined
     ? sorted(found, documentOf, sort, wanted, makeMemory(sortTooLarge), sortedBytes)
     : sorted(found, documentOf, sort, wanted, memory)
+  return slice(inOrder, skip, undefined)
 }
 
 /**
@@ -120,14 +126,18 @@ export const countEntriesOf = (
   collection: Collection,
   filter: Filter
 ): BatchIterator<number> | undefined => {
-  if (!filter.isEquality || filter.isEmpty) return undefined
+  if (!filter.isExact || filter.isEmpty) return undefined
   const plan = planOf(collection, filter.constraints, [], undefined, filter.collator)
-  if (plan.kind !== "scan" || plan.covered?.length !== filter.constraints.length) return undefined
+  if (plan.kind !== "scan" || !isSaidBy(plan, filter)) return undefined
   const end = () => catalog.endOfRecords(collection)
   return whileIndexed(catalog, collection, plan, countEntries(store, collection, plan, filter, end))
 }
 
 // internal
+
+/** Whether the entries of the plan's only range are those of the matches. */
+const isSaidBy = (plan: Plan, filter: Filter): boolean =>
+  plan.kind === "scan" && filter.isExact && plan.met === filter.constraints.length
 
 // A document takes more bytes in memory than on disk; one that is in memory anyway only takes a slot in the list.
 const sortedBytes = ({ bytes = 0 }: StoredDocument): number => 100 + 2 * bytes

@@ -183,8 +183,18 @@ const parseFind = (
   if (Result.isFailure(project)) return Result.fail(project.failure)
   const wanted = limit === undefined ? Infinity : skip + limit
   return Result.succeed(() => {
-    const matching = findSource(store, catalog, name, filter.success, directions.success, wanted, onMatches, memory)
-    const found = slice(matching, skip, limit)
+    const matching = findSource(
+      store,
+      catalog,
+      name,
+      filter.success,
+      directions.success,
+      wanted,
+      onMatches,
+      memory,
+      skip
+    )
+    const found = slice(matching, 0, limit)
     const documents = mapChunks(found, (items) => items.map(({ document }) => document))
     return project.success === undefined ? documents : mapEach(documents, project.success)
   })

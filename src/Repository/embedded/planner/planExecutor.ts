@@ -23,6 +23,8 @@ export interface ScanOptions {
   readonly wanted: number
   /** Whether the documents must come in the order of the index. */
   readonly isInOrder: boolean
+  /** The number of entries that are passed over first, in the only range of a plan whose documents all match. */
+  readonly passed: number
 }
 
 /**
@@ -92,7 +94,7 @@ const candidatesOf = (
   store: ReadTables,
   collection: Collection,
   plan: Plan,
-  { end, isInOrder }: ScanOptions
+  { end, isInOrder, passed }: ScanOptions
 ): Candidates => {
   const documents = store.documents(collection.number)
   switch (plan.kind) {
@@ -105,7 +107,8 @@ const candidatesOf = (
         documents,
         store.entries(plan.index.number),
         plan,
-        isInOrder ? undefined : () => inOrder(documents, end())
+        isInOrder ? undefined : () => inOrder(documents, end()),
+        passed
       )
   }
 }

@@ -51,8 +51,8 @@ export type Plan =
     readonly ranges: LazySequence<Range>
     readonly prepare?: Prepare
     readonly isOrdered: boolean
-    /** The paths whose values all entries in the ranges have, and no other entries. */
-    readonly covered?: ReadonlyArray<string>
+    /** The number of constraints that all entries in the only range meet, and no other entries; `undefined` if others may. */
+    readonly met?: number | undefined
   }
 
 /** Does some of what has to be done before keys or ranges are asked for; whether that is all. */
@@ -148,6 +148,36 @@ const byWords = (index: Index, words: ReadonlyArray<string>, sort: ReadonlyArray
 interface Bounds {
   readonly from: string
   readonly to: string
+  /** Excludes the keys with the prefix `from`, or `to`. */
+  readonly isAfterFrom?: boolean
+  readonly isBeforeTo?: boolean
+  /** The number of constraints that the bounds say all of. */
+  readonly met?: number
+}
+
+/**
+ * The bounds of the only two constraints at a path, or the only one, if they tell which keys match them. `NaN` is the least
+ * number, and in no range.
+ */
+const exactBoundsAt = (constraints: ReadonlyArray<Constraint>, path: string, { traits }: Index): Bounds | undefined => {
+  if (traits.multikey || traits.inexact) return undefined
+  const [first, second, ...others] = constraints.filter((constraint) => constraint.path === path)
+  const least = first?.kind === "least" ? first : second?.kind === "least" ? second : undefined
+  const most = first?.kind === "most" ? first : second?.kind === "most" ? second : undefined
+  const met = Number(least !== undefined) + Number(most !== undefined)
+  const rank = rankOf(least === undefined ? most?.value : least.value)
+  if (others.length > 0 || met !== (second === undefined ? 1 : 2)) return undefined
+  if (rank !== Rank.number && rank !== Rank.string && rank !== Rank.date) return undefined
+  if ((most !== undefined && rankOf(most.value) !== rank) || (least === undefined && rank === Rank.number)) {
+    return undefined
+  }
+  return {
+    from: least === undefined ? rankBound(rank) : bound(least.value),
+    to: most === undefined ? rankBound(rank) : bound(most.value),
+    isAfterFrom: least?.isStrict === true,
+    isBeforeTo: most?.isStrict === true,
+    met
+  }
 }
 
 // The range of keys at a path. Only values of the bounds' own type match.
@@ -259,9 +289,9 @@ const ofIndex = (
     }
     const values = valuesAt(constraints, path)
     if (values === undefined) {
-      const bounds = boundsAt(constraints, path, index)
+      const bounds = exactBoundsAt(constraints, path, index) ?? boundsAt(constraints, path, index)
       const found = bounds === undefined ? beginningsAt(constraints, path) : [bounds]
-      spans = descending ? found.map(({ from, to }) => ({ from: invert(to), to: invert(from) })).toReversed() : found
+      spans = descending ? found.map(inverted).toReversed() : found
       break
     }
     used.push(path)
@@ -318,7 +348,7 @@ const planBy = (
       const span = spans[i % each]
       return {
         ...span !== undefined
-          ? limitedRange(prefix + span.from, prefix + span.to)
+          ? spannedRange(prefix, span)
           : prefix === ""
           ? everything
           : limitedRange(prefix, prefix),
@@ -329,8 +359,30 @@ const planBy = (
   const ranges = inOrder(places, reverse, (range) => range)
   const plan = { kind: "scan", index, ranges, prepare, isOrdered } as const
   const { inexact, multikey } = index.traits
-  const isCovered = spans.length === 0 && prefixes.length === 1 && !inexact && !multikey && isWhole(prefixes.at(0))
-  return isCovered ? { ...plan, covered: used } : plan
+  if (inexact || multikey || ranges.length !== 1) return plan
+  const [span = unbounded] = spans
+  return isWhole(prefixes.at(0) + span.from) && isWhole(prefixes.at(0) + span.to) && span.met !== undefined
+    ? { ...plan, met: used.length + span.met }
+    : plan
+}
+
+const unbounded: Bounds = { from: "", to: "", met: 0 }
+
+const inverted = ({ from, isAfterFrom, isBeforeTo, to, ...rest }: Bounds): Bounds => ({
+  ...rest,
+  from: invert(to),
+  to: invert(from),
+  isAfterFrom: isBeforeTo === true,
+  isBeforeTo: isAfterFrom === true
+})
+
+/** The range of the keys with a prefix within bounds. */
+const spannedRange = (prefix: string, { from, isAfterFrom, isBeforeTo, to }: Bounds): Pick<Range, "start" | "end"> => {
+  const { end, start } = limitedRange(prefix + from, prefix + to)
+  return {
+    start: isAfterFrom === true && isWhole(prefix + from) ? limitedRange(prefix + from, prefix + from).end : start,
+    end: isBeforeTo === true && isWhole(prefix + to) ? limitedRange(prefix + to, prefix + to).start : end
+  }
 }
 
 /** The Cartesian product of texts, concatenated; in order if each factor is. */

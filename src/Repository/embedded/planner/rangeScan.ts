@@ -34,15 +34,23 @@ export const byRanges = (
   documents: Documents,
   entries: Entries,
   plan: ScanPlan,
-  otherwise: (() => Candidates) | undefined
+  otherwise: (() => Candidates) | undefined,
+  passed = 0
 ): Candidates => {
   const state = rangeScanOf(documents, entries, plan)
   const { ranges, visited } = state
+  let left = passed
   let rest: Candidates | undefined
   return (cost, test) => {
     remember(state)
     if (rest === undefined && otherwise !== undefined && isStuck(state)) rest = otherwise()
     if (rest !== undefined) return rest(cost, test)?.filter(({ recordId }) => visited.add(recordId))
+    if (left > 0 && state.at < ranges.length) {
+      const some = Math.min(left, passedPerStep)
+      left -= some
+      passOver(state, some)
+      if (left > 0) return []
+    }
     if (state.at >= ranges.length) return undefined
     const places: Array<Position> = []
     const recordIds = noKeys.slice()
@@ -96,6 +104,17 @@ export const countEntries = (
 const keysPerStep = 4096
 
 // internal
+
+// About a millisecond.
+const passedPerStep = 16_384
+
+/** Goes on behind the next entries of the current range. */
+const passOver = (state: RangeScan, count: number): void => {
+  const { at, entries, position, ranges } = state
+  const key = entries.keyAt(fromHere(ranges.at(at), position?.key, false), count - 1)
+  if (key === undefined) state.at = ranges.length
+  else state.position = { at, key }
+}
 
 type ScanPlan = Extract<Plan, { readonly kind: "scan" }>
 

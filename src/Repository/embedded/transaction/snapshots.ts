@@ -14,6 +14,7 @@ import { type Change, scanMerged, scanMergedKeys } from "../../storage/mergedTab
 import {
   type Encoded,
   everything,
+  keyAtBy,
   type Listener,
   type Range,
   type ReadTable,
@@ -361,6 +362,10 @@ const tableAt = <Value>(
     scan: (range, visit) => isUnchanged() ? base.scan(range, visit) : scanMerged(base, changes, range, visit),
     scanKeys: (range, visit) =>
       isUnchanged() ? base.scanKeys(range, visit) : scanMergedKeys(base, changes, range, visit),
+    keyAt: (range, place) =>
+      isUnchanged()
+        ? base.keyAt(range, place)
+        : keyAtBy((range, visit) => scanMergedKeys(base, changes, range, visit), range, place),
     isWritten: (keys, ranges) => replaced.isWritten(keys, ranges, commit)
   }
 }

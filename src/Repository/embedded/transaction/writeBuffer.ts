@@ -4,7 +4,7 @@
  */
 import { MemoryTable } from "../../storage/memory/store.ts"
 import { type Change, scanMerged, scanMergedKeys } from "../../storage/mergedTable.ts"
-import { type Range, type Table, type Visit, visitEach } from "../../storage/orderedStore.ts"
+import { keyAtBy, type Range, type Table, type Visit, visitEach } from "../../storage/orderedStore.ts"
 import type { VersionedTable } from "./snapshots.ts"
 
 /**
@@ -86,6 +86,8 @@ export class BufferedTable<Value, Encoded = Value> implements Table<Value, Encod
     })
     this.#ranges.add(range, stoppedAt)
   }
+
+  readonly keyAt = (range: Range, place: number): string | undefined => keyAtBy(this.scanKeys, range, place)
 
   readonly #changes = (range: Range): () => Change<Value> | undefined => {
     const next = this.#written.keysIn(range)

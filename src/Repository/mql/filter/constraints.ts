@@ -57,6 +57,29 @@ export const constraintsOf = (
   }
 }
 
+/**
+ * Whether the constraint says all of the condition that it is made of. Others match more, such as values of several types.
+ *
+ * @internal
+ */
+export const isExact = (constraint: Constraint): boolean => {
+  // It may be a place in a list or the name of a field.
+  if (/(?:^|\.)\d+(?:\.|$)/u.test(constraint.path)) return false
+  switch (constraint.kind) {
+    case "in":
+      return constraint.values.every(isPlain)
+    case "least":
+    case "most":
+      return isPlain(constraint.value)
+    default:
+      return false
+  }
+}
+
+/** Whether a value is equal to no other one, and less or more than those of its type alone. */
+const isPlain = (value: unknown): boolean =>
+  typeof value === "string" || typeof value === "boolean" || Number.isFinite(value) || value instanceof Date
+
 const beginning = (path: string, expression: unknown, options: unknown): ReadonlyArray<Constraint> => {
   const text = literalPrefix(expression, options)
   return text === "" ? [] : [{ kind: "begins", path, text }]

@@ -12,7 +12,7 @@ import { reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
 import { type Condition, equal, isOperatorDocument, isValueCondition } from "../predicate/comparison.ts"
 import { parseJsonSchema } from "../schema/jsonSchema.ts"
 import { parseTextSearch, type TextSearch } from "../text/textSearch.ts"
-import { type Constraint, constraintsOf, equalitiesOf } from "./constraints.ts"
+import { type Constraint, constraintsOf, equalitiesOf, isExact } from "./constraints.ts"
 import { fieldOperators } from "./fieldOperators.ts"
 import { all, every, type FieldTest, itemTest, not, onItems, onValue, type Test, testAt } from "./fieldTest.ts"
 import { type ItemConditions, itemConditionsOf, noItemConditions } from "./matchedItem.ts"
@@ -42,6 +42,8 @@ export class FilterParser {
   size = 0
   /** The number of conditions that a document may fail. */
   conditions = 0
+  /** The number of those that one constraint says all of. */
+  exactConditions = 0
   readonly constraints: Array<Constraint> = []
   readonly equalities: Array<readonly [path: string, value: unknown]> = []
   readonly #context: ExpressionContext
@@ -151,7 +153,9 @@ export class FilterParser {
     if (operand instanceof DifferentValues) this.size += operand.list.filter((item) => item instanceof RegExp).length
     if (isRequired) {
       for (const value of equalitiesOf(name, operand)) this.equalities.push([path, value])
-      this.constraints.push(...constraintsOf(path, name, operand, siblings["$options"]))
+      const constraints = constraintsOf(path, name, operand, siblings["$options"])
+      this.constraints.push(...constraints)
+      if (constraints.length === 1 && constraints.every(isExact)) this.exactConditions += 1
     }
     return test
   }

@@ -26,8 +26,8 @@ export interface Filter {
   readonly equalities: ReadonlyArray<readonly [path: string, value: unknown]>
   /** Whether every document matches. */
   readonly isEmpty: boolean
-  /** Whether it only compares fields with texts, numbers or booleans: its constraints say all of it. */
-  readonly isEquality: boolean
+  /** Whether its constraints say all of it, unless a list has several values at a path. */
+  readonly isExact: boolean
   /** How texts compare, unless by their code points. */
   readonly collator: Collator | undefined
   /** The field that it requires to be null or missing, if that is its only condition. */
@@ -120,7 +120,7 @@ const parse = (filter: Document, context: FilterContext): Filter => {
     constraints,
     equalities,
     isEmpty: conditions === 0,
-    isEquality: false,
+    isExact: conditions === parser.exactConditions && !isComputed && near === undefined,
     missingField: conditions === 1 ? missingFieldOf(constraints) : undefined,
     itemConditions,
     relativeCost: relativeCostOf(size),
@@ -152,7 +152,7 @@ class EqualityFilter implements Filter {
   readonly constraints: ReadonlyArray<Constraint>
   readonly matches: Filter["matches"]
   readonly isEmpty: boolean
-  readonly isEquality = true
+  readonly isExact = true
   readonly relativeCost: number
   readonly isComputed = false
   readonly collator: Collator | undefined
@@ -199,7 +199,7 @@ const withSearch = (filter: Filter, search: TextSearch, texts: ReadonlyArray<Tex
   ...filter,
   matches: (document) => filter.matches(document) && search.matches(document, texts),
   isEmpty: false,
-  isEquality: false,
+  isExact: false,
   missingField: undefined,
   search: { words: search.words, score: (document) => search.score(document, texts) }
 })

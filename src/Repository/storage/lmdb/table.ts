@@ -124,6 +124,11 @@ export const tableOf = <Value, Written>(
       for (const key of database.getKeys(boundsOf(range))) {
         if (!visit(key)) return
       }
+    },
+    // lmdb passes over the others without leaving its own code.
+    keyAt: (range, place) => {
+      for (const key of database.getKeys({ ...boundsOf(range), offset: place, limit: 1 })) return key
+      return undefined
     }
   }
 }
@@ -264,7 +269,8 @@ export const recordIdForm = (prefix: string, number: number, isMixed: boolean): 
 }
 
 /**
- * A table of index entries: even their keys are checked, which counts and merged reads use alone.
+ * A table of index entries: even their keys are checked, which counts and merged reads use alone; not those that a page
+ * passes over.
  *
  * @internal
  */

@@ -1,5 +1,5 @@
 import { numberOfRecord, recordIdLength, recordIdOf } from "../../bson/keyEncoding.ts"
-import { type Range, type Table, type Visit, visitEach } from "../orderedStore.ts"
+import { keyAtBy, type Range, type Table, type Visit, visitEach } from "../orderedStore.ts"
 
 const blockLength = 256
 
@@ -62,6 +62,8 @@ export class RecordTable<Value> implements Table<Value> {
   }
 
   readonly scanKeys = (range: Range, visit: (key: string) => boolean): void => this.scan(range, (key) => visit(key))
+
+  readonly keyAt = (range: Range, place: number): string | undefined => keyAtBy(this.scanKeys, range, place)
 }
 
 /** The least record number whose key is not before the bound. */

@@ -13,6 +13,7 @@ import { type Changes, scanMerged, scanMergedKeys } from "../mergedTable.ts"
 import {
   type Encoded,
   everything,
+  keyAtBy,
   type Listener,
   type Range,
   type SteppedKeyValue,
@@ -72,6 +73,23 @@ export class MemoryTable<Value> implements Table<Value> {
   readonly scanKeys = (range: Range, visit: (key: string) => boolean): void => {
     const next = this.keysIn(range)
     for (let key = next(); key !== undefined && visit(key); key = next());
+  }
+
+  readonly keyAt = ({ end, reverse, start }: Range, place: number): string | undefined => {
+    this.#order()
+    const blocks = this.#blocks
+    const from = reverse ? end : start
+    let at = Math.min(this.#blockOf(from), blocks.length - 1)
+    const first = positionOf(blocks[at] ?? [], from)
+    // What is left to pass over from the beginning of a block, or backwards from its end.
+    let left = place + (reverse ? (blocks[at]?.length ?? 0) - first : first)
+    for (let block = blocks[at]; block !== undefined && left >= block.length; block = blocks[at]) {
+      left -= block.length
+      at += reverse ? -1 : 1
+    }
+    const block = blocks[at]
+    const key = block?.[reverse ? block.length - 1 - left : left]
+    return key === undefined || (reverse ? key < start : key >= end) ? undefined : key
   }
 
   /** Iterates over the keys of a range. Nothing may be written meanwhile. */
@@ -223,6 +241,12 @@ const steppedTable = <Value>(table: Table<Value>, current: () => LongJob | undef
       const versions = hidden()
       if (versions === undefined) table.scanKeys(range, visit)
       else scanMergedKeys(table, changesOf(versions), range, visit)
+    },
+    keyAt: (range, place) => {
+      const versions = hidden()
+      return versions === undefined
+        ? table.keyAt(range, place)
+        : keyAtBy((range, visit) => scanMergedKeys(table, changesOf(versions), range, visit), range, place)
     }
   }
 }

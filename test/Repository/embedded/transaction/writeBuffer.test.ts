@@ -78,6 +78,10 @@ it.effect.prop("merges buffered writes with stored entries, in order", {
     const keys: Array<string> = []
     table.scanKeys({ start, end, reverse }, (key) => keys.push(key) <= limit)
     assert.deepStrictEqual(keys, wanted.map(([key]) => key))
+    for (const [place, [key]] of wanted.entries()) {
+      assert.strictEqual(table.keyAt({ start, end, reverse }, place), key)
+    }
+    assert.isUndefined(table.keyAt({ start, end, reverse }, inOrder.length))
     for (const { key } of [...there, ...changes]) {
       assert.strictEqual(table.get(key), expected.get(key))
       assert.strictEqual(table.has(key), expected.has(key))
@@ -102,6 +106,7 @@ it.effect("detects writes to keys and ranges that were read, and only to the par
       [(table) => table.has("c"), "c", "bd"],
       [(table) => table.scanKeys({ ...all, start: "c", end: "f" }, () => true), "cde", "bf"],
       [(table) => table.scanKeys({ ...all, start: "c" }, (key) => key < "f"), "cdef", "bg"],
+      [(table) => table.keyAt({ ...all, start: "c" }, 1), "cdef", "bg"],
       [(table) => table.scan({ ...all, end: "h", reverse: true }, (key) => key > "d"), "defg", "bch"],
       [
         (table) => {
