@@ -72,7 +72,7 @@ export const folders: { readonly [name: string]: Folder } = {
       "embedded/transaction": { on: ["embedded/operations"] },
       "embedded/store": { on: ["embedded/transaction", "storage/lmdb"] },
       mongo: { on: ["store"] },
-      query: { on: ["bson"] },
+      query: { on: ["bson", "store"] },
       queries: { on: ["query"], modules: ["Cursor", "Query", "Update"] },
       collection: { on: ["queries", "store", "mql/filter"] },
       forms: { on: ["collection", "mql/aggregation", "mql/update"] },

@@ -22,9 +22,9 @@ import * as crypto from "node:crypto"
 import type * as Model from "../Model/Model.ts"
 import { isDocument } from "./bson/value.ts"
 import type { Document, Filter, Sort } from "./DocumentStore.ts"
-import { asStored } from "./query/asStored.ts"
 import { fieldNamed } from "./query/fieldPath.ts"
 import { QueryRejected } from "./RepositoryError.ts"
+import { anyOf, asStored, conjunctionOf, nothing } from "./store/filters.ts"
 
 /**
  * A sort order that cursors refer to. It makes the cursor of a document, and the filter for the documents after or before
@@ -144,9 +144,9 @@ const beyond = (keys: ReadonlyArray<Key>, values: ReadonlyArray<unknown>): Filte
     return greater === undefined ? [] : [{ ...Object.fromEntries(equal), ...greater }]
   })
   const [first, ...others] = branches
-  if (first === undefined) return { _id: { $in: [] } }
-  const filter = others.length === 0 ? first : { ...bound(keys[0], values[0]), $or: branches }
-  // The mark is on a part that remains as it is where filters are combined.
+  if (first === undefined) return nothing
+  const filter = others.length === 0 ? first : conjunctionOf(bound(keys[0], values[0]), anyOf(branches))
+  // The marked filter is one part of the result.
   return keys.some(({ hasDefault }) => hasDefault) ? { $and: [asStored(filter)] } : filter
 }
 
@@ -156,8 +156,8 @@ const beyondValue = ({ ascends, lowest, path }: Key, value: unknown): Filter | u
   if (ascends) return { [path]: Number.isNaN(value) ? { $gte: Number.NEGATIVE_INFINITY } : { $gt: value } }
   const rest = Number.isNaN(value) ? lowest.filter((other) => other === null) : lowest
   const less = Number.isNaN(value) ? [] : [{ [path]: { $lt: value } }]
-  const [first, ...others] = [...less, ...(rest.length === 0 ? [] : [{ [path]: { $in: rest } }])]
-  return others.length === 0 ? first : { $or: [first, ...others] }
+  const branches = [...less, ...(rest.length === 0 ? [] : [{ [path]: { $in: rest } }])]
+  return branches.length === 0 ? undefined : anyOf(branches)
 }
 
 /** A redundant bound of the first key, which gives the planner an index interval. Empty if one condition cannot express it. */

@@ -33,4 +33,4 @@ export {
   type UpdateGrant,
   withRowFilters
 } from "./collection/accessDecision.ts"
-export { allOf, anyOf, not, nothing } from "./store/filters.ts"
+export { allOf, anyOf, conjunctionOf, not, nothing } from "./store/filters.ts"

@@ -9,8 +9,8 @@ type Grants = ReadonlyArray<EffectiveGrant>
 
 /**
  * Decides what callers may do with the documents of an endpoint's model, by the grants that apply to them. The decision for a
- * user is used again as long as the same grants with the same filters apply: these are evaluated for each request. It is
- * kept as long as the user is, whom the cache of verified tokens bounds.
+ * user is used again as long as the same grants with the same filters apply. Each request evaluates its grants, and only the
+ * decision that follows from them is kept. It is kept as long as the object of the user, which the cache of verified tokens holds.
  *
  * @internal
  */

@@ -61,8 +61,9 @@ export const filtersOfCreation = (inserting: Grants, replacing: Grants): (by: Gr
 }
 
 /**
- * The filters for the document that an action addresses: what the grants for the action allow, of what the caller may read, if
- * the caller may read anything. Only the grants for the action say what may be left behind.
+ * The filters for the document that an action addresses. They allow what the grants for the action allow. If the caller may
+ * read documents of the model, they allow only those of them. What a write may leave behind follows from the grants for the
+ * action alone.
  *
  * @internal
  */
@@ -72,8 +73,8 @@ export const filtersOfAction = (own: Grants, readable: Grants): RowFilters => {
 }
 
 /**
- * The filters for a model that a handler works with, from the grants for the kind of operation. Where a caller has none of this
- * kind, an operation is limited to what they may read. What the filters `addressed` allow is allowed as well.
+ * The filters for a model that a handler works with, from the grants for the kind of operation. If the caller has no grant of
+ * this kind, the filters allow what the caller may read. They also allow what the filters `addressed` allow.
  *
  * @internal
  */

@@ -115,7 +115,7 @@ const matchingBy = (
   }
 }
 
-/** Where no grant is for the document, what any of them takes away is hidden. */
+/** If no grant allows the document, the fields that any of the grants hides are hidden. */
 const hiddenFrom = ({ hidden }: GrantedFields, reading: ReadonlyArray<EffectiveGrant>): FieldNames => {
   if (!hidden.dependsOnDocument) return hidden.always
   return reading.length === 0 ? hidden.ever : maskedByAll(reading.map(hiddenBy))
@@ -145,7 +145,7 @@ const updatesBy = (fields: GrantedFields, grants: Grants, reading: Matching): Ca
   }
 }
 
-/** The filters are the same object for the same grants, so that a list can be inserted in few parts. */
+/** The same grants get the same object of filters, so that the inserts of a list that share it are one insert. */
 const insertionsBy = (model: Model.Any, view: Grants): CallerDocuments["insertFiltersOf"] => {
   // Most requests insert nothing.
   const groupsOf = () =>

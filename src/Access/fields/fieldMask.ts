@@ -74,14 +74,15 @@ export const maskedBy = (
   const always = maskedByAll(grants.map(namesOf))
   const whole = grants.filter(({ rows }) => rows === undefined)
   const most = whole.length > 0 ? maskedByAll(whole.map(namesOf)) : grants.flatMap(namesOf)
-  // Where a field is taken in some documents, a part of it may be taken in others.
+  // One document may hide a field, and another one only a part of it.
   const ever = [...new Set(grants.flatMap(namesOf))].filter((name) => isWithin(name, most)).toSorted()
   return { always, ever, dependsOnDocument: !ever.every((name) => isWithin(name, always)) }
 }
 
 /**
- * The fields that writes by a set of grants may not change, since one grant has to allow all of a write: where none of them
- * allows everything that another one does, what may be written depends on the document and on what is left behind.
+ * The fields that no write by one of the grants may change. A single grant has to allow the whole write. If one grant allows
+ * whatever the others allow, it decides for every document. Otherwise the fields depend on the document before and after
+ * the write.
  *
  * @internal
  */

@@ -20,10 +20,11 @@ import { type FieldNames, isWithin, type Masked } from "./fieldMask.ts"
  *
  * **Details**
  *
- * What a caller can't see or write stays as it is stored. What they can't write may be sent as it is stored by those only
- * who see it, since the response would tell others what is stored. A nested model with such fields can't be removed, nor an item
- * of a list with them. A new list has each previous item: the one with its identifier or, in a list of models without
- * identifiers, one with its content.
+ * A write keeps the stored values of these fields. A caller may send a field that they can't write if they see it and send the
+ * stored value; for a field that they don't see, the response would tell them whether they guessed it.
+ *
+ * A nested model that has such a field can't be removed, and neither can an item of a list. So a new list has to contain each
+ * stored item: the one with the same identifier or, if the items have no identifiers, one with the same content.
  *
  * @internal
  */
@@ -32,7 +33,7 @@ export interface WriteMask {
   readonly isEmpty: boolean
   /** The fields that callers need not send to create or to replace a document. */
   readonly loose: FieldNames
-  /** Whether one of the fields has to have a value that the decoder of a body then does not ask for. */
+  /** Whether one of the fields is required, although the decoder of a body accepts a body without it. */
   readonly needsCompletion: boolean
   /** The name of a field in a body, or in an item of a list as a body, that may not be sent whatever is stored. */
   readonly forbiddenIn: (body: unknown, isInsert: boolean) => string | undefined
@@ -101,7 +102,7 @@ const masks = memoize(() => new BoundedCache<WriteMask>(maxMasks))
 interface Tree extends ReadonlyMap<string, Node> {}
 
 interface Node {
-  /** Whether the caller does not see it, or nothing of what it is part of. */
+  /** Whether the caller does not see the field, or does not see the model that it is part of. */
   readonly isHidden: boolean
   /** Whether every stored document has it. */
   readonly isAlwaysStored: boolean
@@ -129,7 +130,7 @@ const treeOf = (
     const isUnwritable = unwritable.includes(key)
     const isAlwaysStored = isParentStored && isRequiredInput(model, key)
     const isList = isModelList(model, key)
-    // The previous items of a list can't be told from those that a caller sends who does not see them.
+    // If a caller does not see the items of a list, nothing tells which of the sent items stand for stored ones.
     const hiddenWithin = isMasked || isUnreadable && isList ? [] : under(hidden, key)
     const inner: Tree = nested === undefined || isHidden && isUnwritable
       ? new Map()

@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
-import { compare } from "../../Repository/introspection.ts"
+import { allOf, anyOf, compare, not } from "../../Repository/introspection.ts"
 import * as Query from "../../Repository/Query.ts"
 import type { AccessibleField } from "./fieldAccess.ts"
 import type { FilterValue, Operand } from "./filterValue.ts"
@@ -41,7 +41,7 @@ export const conditionsOf = (
   const filters: Array<Filter> = []
   const bounds: Array<Bound> = []
   for (const { operands, operator } of terms) {
-    const [operand = nothing] = operands
+    const [operand = noOperand] = operands
     switch (operator) {
       case ">":
       case "<":
@@ -84,13 +84,10 @@ export const conditionsOf = (
  *
  * @internal
  */
-export const combined = (filters: ReadonlyArray<Filter>, logic: Logic): Filter => {
-  const [first, ...others] = filters
-  if (others.length === 0) return first ?? {}
-  return logic === "AND" ? { $and: filters } : { $or: filters }
-}
+export const combined = (filters: ReadonlyArray<Filter>, logic: Logic): Filter =>
+  (logic === "AND" || filters.length === 0 ? allOf(...filters) : anyOf(filters)) ?? {}
 
-const nothing: Operand = { text: "", isQuoted: false }
+const noOperand: Operand = { text: "", isQuoted: false }
 
 interface Bound {
   readonly isLower: boolean
@@ -190,7 +187,7 @@ const among = (
   const same = equalTo(field, values, isNegated)
   if (others.length === 0) return same
   return isNegated
-    ? { $nor: [...others, ...(values.length === 0 ? [] : [{ [field.path]: { $in: values } }])] }
+    ? not(anyOf([...others, ...(values.length === 0 ? [] : [{ [field.path]: { $in: values } }])]))
     : combined([...others, ...(same === undefined ? [] : [same])], "OR")
 }
 

@@ -24,6 +24,7 @@ import type * as Result from "effect/Result"
 import type * as Model from "../../Model/Model.ts"
 import type { Problem } from "../../Model/ModelError.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
+import { conjunctionOf } from "../../Repository/introspection.ts"
 import { Forbidden } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import { translatable } from "../messages/message.ts"
@@ -79,12 +80,12 @@ export const pipeline = (
 const withShownFields = (stages: ReadonlyArray<Document>, naming: Naming): ReadonlyArray<Document> => {
   const condition = naming.condition()
   const [first, ...others] = stages
-  const match = first?.["$match"]
+  // The guard has read it: the operand of `$match` is a filter.
+  const match = first?.["$match"] as Filter | undefined
   const projection = { $project: naming.projection() }
   if (condition === undefined && match === undefined) return [projection, ...stages]
   // A text search has to be in the first stage.
-  const filters = [match, condition].filter((filter) => filter !== undefined)
-  return [{ $match: { $and: filters } }, projection, ...(match === undefined ? stages : others)]
+  return [{ $match: conjunctionOf(match, condition) }, projection, ...(match === undefined ? stages : others)]
 }
 
 /**

@@ -32,7 +32,7 @@ import type * as Model from "../../Model/Model.ts"
 import { Problem } from "../../Model/ModelError.ts"
 import * as Cursor from "../../Repository/Cursor.ts"
 import type { Document, Filter, FindOptions, Sort } from "../../Repository/DocumentStore.ts"
-import { parseSortTerm, type SortKey, totalOrder } from "../../Repository/introspection.ts"
+import { allOf, parseSortTerm, type SortKey, totalOrder } from "../../Repository/introspection.ts"
 import { maxFields, maxSortFields } from "../description/limits.ts"
 import { collectionParameters, documentParameters, type Limits } from "../description/queryParameters.ts"
 import { combined, conditionsOf, type Logic } from "./conditions.ts"
@@ -128,11 +128,10 @@ export const make = (
     if (problems.length > 0 || page === undefined || pageSize === undefined || countMode === undefined) {
       return Result.fail(problems)
     }
-    const requested = conjunction(combined(filters, logic ?? "AND"), native)
-    const filter = conjunction(requested, naming?.condition() ?? {})
+    const filter = allOf(combined(filters, logic ?? "AND"), native, naming?.condition()) ?? {}
     const count = keyset !== undefined ? "none" : countMode === "estimated" && !isEmpty(filter) ? "exact" : countMode
     const find = {
-      filter: conjunction(filter, following),
+      filter: allOf(filter, following) ?? {},
       sort,
       skip: (page - 1) * pageSize,
       limit: count === "exact" ? pageSize : pageSize + 1,
@@ -214,10 +213,6 @@ const beyondLimit = (parameters: Parameters): Problem | undefined => {
 }
 
 const isEmpty = (filter: Filter): boolean => Object.keys(filter).length === 0
-
-/** The filter for documents that match both. An empty filter matches all. */
-const conjunction = (one: Filter, other: Filter): Filter =>
-  isEmpty(other) ? one : isEmpty(one) ? other : { $and: [one, other] }
 
 /** Parses a native filter and adds its problems. */
 const nativeReader = (model: Model.Any) => {

@@ -20,9 +20,9 @@ export interface GrantedInstance {
 }
 
 /**
- * The instance to write over the stored document, completed from the values and from what the caller can't see or write,
- * which stays. Fails with `Forbidden` if that would change. One of the caller's grants has to allow both the fields and what
- * is left behind: `filters` are those of such grants.
+ * The instance to write over the stored document. It has the sent values, and the stored ones of the fields that the caller
+ * can't see or write; the write fails with `Forbidden` if it would change these. A single grant has to allow both the changed
+ * fields and the document after the write: `filters` are those of the grants that do.
  *
  * @internal
  */
@@ -95,7 +95,7 @@ interface Attempt {
   readonly granted: Effect.Effect<GrantedInstance, WriteFailure>
 }
 
-/** The first one that leaves behind what its grants allow, if there is one, since a hook may still change it. */
+/** The first write whose result its grants allow; otherwise the first one, because a hook may still change the result. */
 const firstAllowed = Effect.fnUntraced(function*(
   attempts: Arr.NonEmptyReadonlyArray<Attempt>
 ): Effect.fn.Return<GrantedInstance, WriteFailure> {

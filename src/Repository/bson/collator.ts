@@ -102,13 +102,13 @@ const byCodePoints: Order = { compare, equals }
 // Two bytes for a place.
 const digits = (place: number): string => String.fromCharCode(place >>> 8, place & 0xff)
 
-// Texts that differ only behind so many letters have the same key.
+// A key describes at most this many letters: texts that differ only after them have the same key.
 const maxSteps = 128
 
 interface Pivots {
   /** Letters in the order of the collation. */
   readonly letters: ReadonlyArray<string>
-  /** The places of those that most texts consist of, which are looked at first. */
+  /** The places of the most frequent letters, which a search tries first. */
   readonly common: ReadonlyArray<number>
 }
 

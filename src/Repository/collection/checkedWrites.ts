@@ -15,7 +15,7 @@ import type { ModelLike } from "../../Model/introspection.ts"
 import { normalise } from "../bson/normalise.ts"
 import type { Document, DocumentStore, Filter, FindOneAndUpdateOptions, UpdateResult } from "../DocumentStore.ts"
 import { AccessDenied, QueryRejected, type ReadError, type WriteError } from "../RepositoryError.ts"
-import { anyOf, conjunctionOf } from "../store/filters.ts"
+import { allOf, anyOf, conjunctionOf, not } from "../store/filters.ts"
 import type { RowFilters, UpdateGrant } from "./accessDecision.ts"
 import { chunksOf } from "./chunksOf.ts"
 import { afterUpdate, fieldsOfFilter, fieldsOfUpdate, unchangedSince } from "./documentFields.ts"
@@ -113,10 +113,7 @@ const grantsFor = (context: CheckContext, grants: Grants, document: Document): R
     })
 
 /** The documents of a filter that one of the grants allows to update. */
-const within = (grants: Grants, filter: Filter): Filter => {
-  const rows = anyOf(grants.map(({ rows }) => rows))
-  return rows === undefined ? filter : conjunctionOf(filter, rows)
-}
+const within = (grants: Grants, filter: Filter): Filter => conjunctionOf(filter, anyOf(grants.map(({ rows }) => rows)))
 
 const insertOne = (
   context: CheckContext,
@@ -295,20 +292,25 @@ const checkOf = Effect.fnUntraced(function*(
   grants: Grants,
   chunk: Filter,
   scope: Scope | undefined
-): Effect.fn.Return<Filter, ReadError> {
+): Effect.fn.Return<Filter | undefined, ReadError> {
   const [first] = grants
-  if (first !== undefined && grants.length === 1) return first.check ?? {}
+  if (first !== undefined && grants.length === 1) return first.check
   const branches = yield* Effect.forEach(grants, (grant) =>
     Effect.map(
       permitted.find({ filter: within([grant], chunk), projection: { _id: 1 } }, { ...scope, privilege: "update" }),
-      (documents) => ({ $and: [{ _id: { $in: documents.map(({ _id }) => _id) } }, grant.check ?? {}] })
+      (documents) => allOf({ _id: { $in: documents.map(({ _id }) => _id) } }, grant.check)
     ))
-  return { $or: branches }
+  return anyOf(branches)
 })
 
 /** Fails if a document of the chunk fails the check. */
-const requireAdmitted = Effect.fnUntraced(function*({ all, denied }: CheckContext, check: Filter, chunk: Filter) {
-  const rejected = yield* all.count({ ...chunk, $nor: [check] }, { deleted: "include" })
+const requireAdmitted = Effect.fnUntraced(function*(
+  { all, denied }: CheckContext,
+  check: Filter | undefined,
+  chunk: Filter
+) {
+  if (check === undefined) return
+  const rejected = yield* all.count(conjunctionOf(chunk, not(check)), { deleted: "include" })
   if (rejected > 0) return yield* denied
 })
 

@@ -10,14 +10,13 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { type ModelLike, modelsIn } from "../../Model/introspection.ts"
 import { segmentsOf } from "../bson/path.ts"
-import { equals, isArray, isDocument, setField } from "../bson/value.ts"
+import { equals, isArray, isDocument } from "../bson/value.ts"
 import type { Document, Filter } from "../DocumentStore.ts"
 import { parseFilter } from "../mql/filter/parseFilter.ts"
 import { catchRejection } from "../mql/limits/queryProblem.ts"
 import { isOperatorDocument } from "../mql/predicate/comparison.ts"
-import { isAsStored } from "../query/asStored.ts"
 import { type FieldCodec, fieldCodecsOf } from "../query/fieldCodec.ts"
-import { conjunctionOf } from "../store/filters.ts"
+import { anyOf, conjunctionOf, isAsStored, not } from "../store/filters.ts"
 import { hasDefaults } from "./storedCollection.ts"
 
 /**
@@ -52,15 +51,7 @@ const constantOf = (codec: FieldCodec): Option.Option<unknown> =>
 
 const filterOf = (model: ModelLike, filter: Filter): Filter => {
   if (isAsStored(filter)) return filter
-  const result: { [key: string]: unknown } = {}
-  const others: Array<Filter> = []
-  for (const [key, operand] of Object.entries(filter)) {
-    for (const part of partsOf(model, key, operand)) {
-      if (Object.keys(part).some((name) => Object.hasOwn(result, name))) others.push(part)
-      else for (const [name, value] of Object.entries(part)) setField(result, name, value)
-    }
-  }
-  return others.length === 0 ? result : conjunctionOf(result, { $and: others })
+  return conjunctionOf(...Object.entries(filter).flatMap(([key, operand]) => partsOf(model, key, operand)))
 }
 
 const partsOf = (model: ModelLike, key: string, operand: unknown): ReadonlyArray<Filter> =>
@@ -158,11 +149,11 @@ const withDefault = (
         const isMet = accepts({ [name]: value })
         if (isMet === accepts({})) return condition
         const absent = absentIn(within, name, codec)
-        if (!isMet) return { $and: [condition, { $nor: [absent] }] }
+        if (!isMet) return conjunctionOf(condition, not(absent))
         const values = path.length === 1 && !codec.isList && !within.some((step) => step.codec.isList)
           ? equalValues(operand)
           : undefined
-        if (values === undefined || codec.nullIsValue) return { $or: [condition, absent] }
+        if (values === undefined || codec.nullIsValue) return anyOf([condition, absent]) ?? {}
         return { ...absent, [[...within.map((step) => step.name), name].join(".")]: { $in: [...values, null] } }
       }
     }

@@ -95,9 +95,7 @@ const storeRunner = (
   /** The filter of an operation with its conditions, as the store has it. */
   const whole: StoreRunner["whole"] = ({ conditions = [], filter }) => {
     // The conditions of a caller are the same objects each time, whose stored form is known.
-    const all = filter === undefined || Object.keys(filter).length === 0 ? conditions : [filter, ...conditions]
-    const [first = {}, ...others] = all.map(stored)
-    return others.reduce(conjunctionOf, first)
+    return conjunctionOf(...[filter ?? {}, ...conditions].map(stored))
   }
   const handlers: Handlers = {
     findById: ({ conditions, id, options }) =>

@@ -6,6 +6,7 @@
 import { memoize } from "effect/Function"
 import type { ModelLike } from "../../Model/introspection.ts"
 import type { Filter } from "../DocumentStore.ts"
+import { anyOf, conjunctionOf, not as notMatching } from "../store/filters.ts"
 import { elementBaseOf, fieldOperators, type FieldPath } from "./fieldPath.ts"
 import { filtersOf } from "./filterCombinators.ts"
 
@@ -33,7 +34,7 @@ export interface Condition {
  * @since 0.1.0
  */
 export const and = (conditions: ReadonlyArray<Condition>): Condition =>
-  native(joinFilters("$and", conditions.map(({ filter }) => filter)) ?? {})
+  native(conjunctionOf(...conditions.map(({ filter }) => filter)))
 
 /**
  * At least one of the conditions holds. Without conditions, no document matches.
@@ -42,7 +43,7 @@ export const and = (conditions: ReadonlyArray<Condition>): Condition =>
  * @since 0.1.0
  */
 export const or = (conditions: ReadonlyArray<Condition>): Condition =>
-  native(joinFilters("$or", conditions.map(({ filter }) => filter)) ?? { _id: { $in: [] } })
+  native(anyOf(conditions.map(({ filter }) => filter)) ?? {})
 
 /**
  * The condition does not hold.
@@ -50,7 +51,7 @@ export const or = (conditions: ReadonlyArray<Condition>): Condition =>
  * @category combinators
  * @since 0.1.0
  */
-export const not = ({ filter }: Condition): Condition => native({ $nor: [filter] })
+export const not = ({ filter }: Condition): Condition => native(notMatching(filter) ?? {})
 
 /**
  * A condition in the store's own query language, for conditions that the typed operators cannot express.
@@ -97,16 +98,3 @@ export const elementFilter = (model: ModelLike, where: (element: object) => Cond
 // internal
 
 const elementOperatorsOf = memoize((model: ModelLike) => fieldOperators(elementBaseOf(model), operatorsOf, () => true))
-
-/** Joins filters by an operator. Filters that are joined by the same operator already are flattened. */
-const joinFilters = (operator: "$and" | "$or", filters: ReadonlyArray<Filter>): Filter | undefined => {
-  const parts = filters.flatMap((filter) => {
-    const inner = filter[operator]
-    return Array.isArray(inner) && inner.length > 0 && Object.keys(filter).length === 1 ? inner : [filter]
-  })
-  if (parts.length < 2) return parts[0]
-  const keys = parts.flatMap((part) => Object.keys(part))
-  return operator === "$and" && new Set(keys).size === keys.length
-    ? Object.fromEntries(parts.flatMap((part) => Object.entries(part)))
-    : { [operator]: parts }
-}

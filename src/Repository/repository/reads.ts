@@ -156,7 +156,7 @@ const findPage = Effect.fnUntraced(function*<M extends Model.Any>(
   const after = options.cursor === undefined ? undefined : yield* Effect.fromResult(keyset.after(options.cursor))
   // One document more than the page tells whether a next page exists.
   const matches = yield* documents.find({
-    filter: after === undefined ? filter : conjunctionOf(filter, after),
+    filter: conjunctionOf(filter, after),
     sort: keyset.sort,
     limit: options.pageSize + 1,
     timeLimit: options.timeLimit

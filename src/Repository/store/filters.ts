@@ -1,5 +1,6 @@
 /**
- * The algebra of filters. `undefined` matches every document.
+ * The algebra of filters. `undefined` and `{}` match every document, and {@link nothing} matches none. What has no effect is left
+ * out of a result, and a single filter that remains is the same object.
  */
 import type { Filter } from "../DocumentStore.ts"
 
@@ -16,9 +17,27 @@ export const nothing: Filter = { _id: { $in: [] } }
  * @internal
  */
 export const allOf = (...filters: ReadonlyArray<Filter | undefined>): Filter | undefined => {
-  if (filters.includes(nothing)) return nothing
-  const given = [...new Set(filters.filter((filter) => filter !== undefined))]
-  return given.length < 2 ? given[0] : { $and: given }
+  const given = effective(filters)
+  if (given.includes(nothing)) return nothing
+  return given.length < 2 ? given[0] : { $and: flattened("$and", given) }
+}
+
+/**
+ * {@link allOf} the filters, with their conditions side by side if no key is in two of them: `$text` has to stand at the top, and
+ * so must the conditions that the store looks for there.
+ *
+ * @internal
+ */
+export const conjunctionOf = (...filters: ReadonlyArray<Filter | undefined>): Filter => {
+  const given = effective(filters)
+  if (given.includes(nothing)) return nothing
+  const [one = {}, ...others] = given
+  if (others.length === 0) return one
+  const parts = flattened("$and", given)
+  const entries = parts.flatMap((part) => Object.entries(part))
+  return parts.some(isAsStored) || new Set(entries.map(([key]) => key)).size < entries.length
+    ? { $and: parts }
+    : Object.fromEntries(entries)
 }
 
 /**
@@ -27,11 +46,10 @@ export const allOf = (...filters: ReadonlyArray<Filter | undefined>): Filter | u
  * @internal
  */
 export const anyOf = (filters: ReadonlyArray<Filter | undefined>): Filter | undefined => {
-  const some = filters.filter((filter) => filter !== undefined)
-  if (some.length < filters.length) return undefined
-  const others = [...new Set(some)].filter((filter) => filter !== nothing)
-  const [one = nothing] = others
-  return others.length < 2 ? one : { $or: others }
+  const given = effective(filters)
+  if (given.length < new Set(filters).size) return undefined
+  const [one = nothing, ...others] = given.filter((filter) => filter !== nothing)
+  return others.length === 0 ? one : { $or: flattened("$or", [one, ...others]) }
 }
 
 /**
@@ -40,13 +58,45 @@ export const anyOf = (filters: ReadonlyArray<Filter | undefined>): Filter | unde
  * @internal
  */
 export const not = (filter: Filter | undefined): Filter | undefined =>
-  filter === undefined ? nothing : filter === nothing ? undefined : { $nor: [filter] }
+  filter === undefined || isAlways(filter)
+    ? nothing
+    : filter === nothing
+    ? undefined
+    : { $nor: flattened("$or", [filter]) }
 
 /**
- * {@link allOf} of two filters whose conditions stay at the top level where no key is in both, because `$text`
- * has to stand there.
+ * The filter, marked: a field that a document lacks has no value in it, whatever its default is. A position in the order of a
+ * sort is such a filter. A marked filter stays one object in whatever it is a part of.
  *
  * @internal
  */
-export const conjunctionOf = (first: Filter, second: Filter): Filter =>
-  Object.keys(second).some((key) => Object.hasOwn(first, key)) ? { $and: [first, second] } : { ...first, ...second }
+export const asStored = (filter: Filter): Filter => {
+  marked.add(filter)
+  return filter
+}
+
+/** @internal */
+export const isAsStored = (filter: Filter): boolean => marked.has(filter)
+
+// internal
+
+const marked = new WeakSet<Filter>()
+
+const isAlways = (filter: Filter): boolean => Object.keys(filter).length === 0
+
+/** Each filter once, without those that match every document. */
+const effective = (filters: ReadonlyArray<Filter | undefined>): ReadonlyArray<Filter> => [
+  ...new Set(filters.filter((filter): filter is Filter => filter !== undefined && !isAlways(filter)))
+]
+
+/** The filters, with the parts of those that consist of nothing but this operator in their place. */
+const flattened = (operator: "$and" | "$or", filters: ReadonlyArray<Filter>): ReadonlyArray<Filter> =>
+  filters.flatMap((filter) => {
+    const parts: unknown = filter[operator]
+    return Object.keys(filter).length === 1 && isListOfFilters(parts) && !isAsStored(filter) ? parts : [filter]
+  })
+
+/** A list that is malformed is the store's to reject. */
+const isListOfFilters = (value: unknown): value is ReadonlyArray<Filter> =>
+  Array.isArray(value) && value.length > 0 &&
+  value.every((part) => Object.prototype.toString.call(part) === "[object Object]" && Object.keys(part).length > 0)

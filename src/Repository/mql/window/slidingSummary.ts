@@ -1,7 +1,8 @@
 /**
- * A summary of the values in a window, such as their sum. Nothing is ever subtracted, so it is as exact as a summary of
- * the values alone: values are added to a summary at the back, which is combined with one of those that were at the back
- * before. Each value is combined twice at most.
+ * Summarises the values in a window that moves forwards, such as their sum. No value is subtracted when it leaves the window,
+ * because that would lose precision. The window is a queue of two stacks: the back one has one summary of the values that
+ * entered lately, the front one a summary for each value that may leave next. A result combines the two, and each value is
+ * combined twice at most.
  */
 import type { Expression } from "../expression/expression.ts"
 import type { Summary } from "../expression/summaryOperators.ts"
