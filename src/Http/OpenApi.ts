@@ -17,17 +17,14 @@ import * as KernelConfig from "./KernelConfig.ts"
 import { entriesByOperation, withAccess } from "./openapi/access.ts"
 import { entriesOf, fieldRules, noFieldRules } from "./openapi/fieldRules.ts"
 import * as Json from "./openapi/node.ts"
-import { type Tag, tagsOf } from "./openapi/operationTags.ts"
-import { bracedOf, type Call } from "./openapi/parameters.ts"
-import { inReadingOrder, joined } from "./openapi/paths.ts"
+import { bracedOf, type Call, inReadingOrder, isBelow, joined, type Tag, tagsOf } from "./openapi/paths.ts"
 import { sampling } from "./openapi/samples.ts"
 import * as Schemas from "./openapi/schemas.ts"
-import { completeStandard, isBelow } from "./openapi/standardOperations.ts"
+import { completeStandard } from "./openapi/standardOperations.ts"
 import { closing, strictOperations } from "./openapi/strictSchemas.ts"
 import { describeStatus, summaryOf } from "./openapi/texts.ts"
 
-export type { Tag } from "./openapi/operationTags.ts"
-export type { Call } from "./openapi/parameters.ts"
+export type { Call, Tag } from "./openapi/paths.ts"
 
 /**
  * An OpenAPI 3.1.0 document as a plain object, for `JSON.stringify` and for tools.

@@ -1,8 +1,7 @@
 import type { Entry } from "../AccessPolicy.ts"
 import type { Entries } from "./fieldRules.ts"
 import * as Json from "./node.ts"
-import { bracedOf, type Call } from "./parameters.ts"
-import { isBelow } from "./standardOperations.ts"
+import { bracedOf, type Call, isBelow } from "./paths.ts"
 import { statusTexts } from "./texts.ts"
 
 type Node = Json.Node

@@ -1,7 +1,32 @@
 import { all } from "../description/standardEndpoints.ts"
 import * as Json from "./node.ts"
 import type { Resource } from "./schemas.ts"
-import { isBelow } from "./standardOperations.ts"
+
+/**
+ * An action or operation of a registration.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Call {
+  readonly method: string
+  readonly path: string
+}
+
+/**
+ * A route's path with parameters in braces.
+ *
+ * @internal
+ */
+export const bracedOf = (path: string): string => path.replaceAll(/:(\w+)(?:\([^)]*\))?\??/gu, "{$1}")
+
+/**
+ * Whether a path is that of a resource, or below it.
+ *
+ * @internal
+ */
+export const isBelow = ({ path: own }: { readonly path: string }, path: string): boolean =>
+  path === own || path.startsWith(`${own}/`)
 
 /**
  * The paths in reading order: of each resource first its documents, last what describes them.
@@ -62,3 +87,53 @@ const renamed = (operation: Json.Node, names: ReadonlyMap<string, string>): Json
     })
   }
 }
+
+/**
+ * A tag, which groups operations in the documentation.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Tag {
+  readonly name: string
+  readonly description?: string | undefined
+  readonly externalDocs?: { readonly url: string; readonly description?: string | undefined } | undefined
+}
+
+/**
+ * The tags of the operations, in order. A tag without a description gets the name and path of its registration.
+ *
+ * @internal
+ */
+export const tagsOf = (
+  paths: Json.Node,
+  resources: ReadonlyArray<Resource>,
+  described: ReadonlyArray<Tag>
+): ReadonlyArray<Tag> => {
+  const pathsByTag = new Map<string, Array<string>>()
+  for (const [path, item] of Object.entries(paths)) {
+    for (const operation of Object.values(Json.nodeOf(item))) {
+      for (const tag of Json.listOf(Json.nodeOf(operation)["tags"]).map(String)) {
+        const known = pathsByTag.get(tag)
+        if (known === undefined) pathsByTag.set(tag, [path])
+        else known.push(path)
+      }
+    }
+  }
+  return Array.from(pathsByTag, ([name, tagged]) => {
+    const tag = described.find((tag) => tag.name === name)
+    return tag?.description === undefined ? { ...tag, name, description: descriptionOf(tagged, resources) } : tag
+  })
+}
+
+const descriptionOf = (paths: ReadonlyArray<string>, resources: ReadonlyArray<Resource>): string => {
+  const texts = paths.map((path) => {
+    const resource = resources.find((resource) => isBelow(resource, path))
+    return resource === undefined
+      ? `Operations at \`${staticPartOf(path)}\``
+      : `Documents of the model \`${resource.model.modelName}\`, at \`${resource.path}\``
+  })
+  return [...new Set(texts)].join("; ")
+}
+
+const staticPartOf = (path: string): string => path.replace(/\/\{.*$/u, "") || "/"

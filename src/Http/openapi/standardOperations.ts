@@ -15,7 +15,7 @@ import * as FieldAccess from "../query/fieldAccess.ts"
 import { stageNames } from "../query/pipelineGuard.ts"
 import { isWithin } from "./fieldRules.ts"
 import * as Document from "./node.ts"
-import { bracedOf } from "./parameters.ts"
+import { bracedOf } from "./paths.ts"
 import type { Known, Resource } from "./schemas.ts"
 import { filterText, statusTexts, withArticle } from "./texts.ts"
 
@@ -61,10 +61,6 @@ const ordinary = (operation: Node): Node => ({
     Document.nodeOf(parameter)["in"] !== "header"
   )
 })
-
-/** @internal */
-export const isBelow = ({ path: own }: Pick<Resource, "path">, path: string): boolean =>
-  path === own || path.startsWith(`${own}/`)
 
 const standard: { readonly [N in Name]: (operation: Node, context: OperationContext) => Node } = {
   list: (operation, { hidden, limits, resource: { model, path } }) => ({

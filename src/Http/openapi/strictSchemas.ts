@@ -4,7 +4,7 @@
  */
 import { all } from "../description/standardEndpoints.ts"
 import * as Document from "./node.ts"
-import { bracedOf } from "./parameters.ts"
+import { bracedOf } from "./paths.ts"
 import { reachable } from "./schemas.ts"
 
 type Node = Document.Node

@@ -12,6 +12,7 @@ import type * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import {
   expectationOf,
+  fold,
   isNullValue,
   jsonLinkOf,
   managedField,
@@ -181,17 +182,19 @@ const fieldOf = (model: ModelLike, key: string): FieldPosition | undefined => {
 }
 
 /** The type of a value beside `null`. */
-const nonNullType = (ast: SchemaAST.AST): SchemaAST.AST => {
-  if (ast._tag === "Suspend") return nonNullType(ast.thunk())
-  if (ast._tag !== "Union" || ast.encoding !== undefined) return ast
-  const others = ast.types.filter(({ _tag }) => _tag !== "Null")
-  return others.length === 1 && others[0] !== undefined ? nonNullType(others[0]) : ast
-}
+const nonNullType: (ast: SchemaAST.AST) => SchemaAST.AST = fold<SchemaAST.AST>({
+  Union: (ast) => {
+    const [only, ...others] = ast.types.filter(({ _tag }) => _tag !== "Null")
+    return ast.encoding !== undefined || only === undefined || others.length > 0 ? ast : nonNullType(only)
+  },
+  otherwise: (ast) => ast
+})
 
-const takesNull = (ast: SchemaAST.AST): boolean =>
-  ast._tag === "Suspend"
-    ? takesNull(ast.thunk())
-    : ast._tag === "Null" || ast._tag === "Union" && ast.types.some(takesNull)
+const takesNull: (ast: SchemaAST.AST) => boolean = fold<boolean>({
+  Null: () => true,
+  Union: ({ types }) => types.some(takesNull),
+  otherwise: () => false
+})
 
 /** The elements of a list, or of a value with a list as its stored and wire form, such as a set or a chunk. */
 const itemOf = (ast: SchemaAST.AST): SchemaAST.AST | undefined => {
