@@ -48,15 +48,22 @@ export interface Server extends AsyncDisposable {
   readonly url: string
   /** Seconds of CPU time that it has used so far; `NaN` where the system doesn't tell. */
   readonly cpuSeconds: () => number
+  /** Its resident memory; `NaN` where the system doesn't tell. */
+  readonly residentBytes: () => number
 }
 
 /**
  * Starts `servers/<name>.ts` on the core of the servers and waits, 15 seconds at most, until it listens. The server gets
- * the port as its argument, 0 for any free one, listens on 127.0.0.1 and prints the line `listening <port>`.
+ * the port as its argument, 0 for any free one, listens on 127.0.0.1 and prints the line `listening <port>`. `flags` are
+ * those of node.
  */
-export const startServer = async (name: string, variables?: Variables): Promise<Server> => {
+export const startServer = async (
+  name: string,
+  variables?: Variables,
+  flags: ReadonlyArray<string> = process.execArgv
+): Promise<Server> => {
   const file = path.join(import.meta.dirname, "servers", `${name}.ts`)
-  const args = [...process.execArgv, file, "0"]
+  const args = [...flags, file, "0"]
   const child = pinned
     ? start("taskset", ["-c", "0", process.execPath, ...args], variables)
     : start(process.execPath, args, variables)
@@ -80,6 +87,11 @@ export const startServer = async (name: string, variables?: Variables): Promise<
       // The program's name, in brackets, may hold spaces; user and system time follow it, in hundredths of a second.
       const fields = fs.readFileSync(file, "utf8").split(") ").at(-1)?.split(" ") ?? []
       return (Number(fields[11]) + Number(fields[12])) / 100
+    },
+    residentBytes: () => {
+      const file = `/proc/${child.pid}/status`
+      if (!fs.existsSync(file)) return NaN
+      return 1024 * Number(/^VmRSS:\s+(\d+)/mu.exec(fs.readFileSync(file, "utf8"))?.[1])
     },
     [Symbol.asyncDispose]: async () => {
       child.kill("SIGKILL")
