@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as DateTime from "effect/DateTime"
 import type * as Schema from "effect/Schema"
 import type * as VariantSchema from "effect/schema/VariantSchema"
 import { DeclarationError } from "../internal/declarationError.ts"
@@ -86,7 +87,8 @@ interface Was {
   ): EarlierForm<Next>
   /**
    * The next form has one field more. A document without it has the field's default, or the value of `up`, which is the
-   * same each time.
+   * same each time. Of the fields of traits, `version` is 0 where it is not known, and `inserted` and `updated` are the
+   * first moment of 1970.
    */
   readonly added: <Next = never, N extends Name<Next> = Name<Next>>(
     field: N,
@@ -298,11 +300,24 @@ const madeOptional = (field: string, ways?: { readonly down: () => unknown }): E
   })
 }
 
+const added = (field: string, ways?: { readonly up: () => unknown }): EarlierForm<never> =>
+  made((next) => {
+    const up = ways?.up ?? unknownValues[(next[field] && attributesOf(next[field]).managed) ?? ""]
+    const step = up === undefined
+      ? stored({ before: undefined, after: field }, () => undefined)
+      : stepOf(replaced([field], {}, { up: () => ({ [field]: up() }), down: () => ({}) }))
+    return step(next)
+  })
+
+/** The values of the fields of traits that were not kept when a document was written. */
+const unknownValues: { readonly [managed: string]: () => unknown } = {
+  version: () => 0,
+  inserted: () => DateTime.makeUnsafe(0),
+  updated: () => DateTime.makeUnsafe(0)
+}
+
 const shortForms = {
-  added: (field: string, ways?: { readonly up: () => unknown }) =>
-    ways === undefined
-      ? made(stored({ before: undefined, after: field }, () => undefined))
-      : replaced([field], {}, { up: () => ({ [field]: ways.up() }), down: () => ({}) }),
+  added,
   renamed: (before: string, after: string) => made(stored({ before, after }, (field) => field)),
   madeOptional,
   retyped: (field: string, before: Field.Input, { down, up }: { readonly up: NonNullable<Way>; readonly down?: Way }) =>

@@ -2,13 +2,16 @@
  * Models that change while their documents stay: two versions of a model, each with its own repository on one store.
  */
 import { assert, describe, it } from "@effect/vitest"
+import { EJSON } from "bson"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { DocumentStore, Index, Model, Repository, Upgrade } from "../../../src/index.ts"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { DocumentStore, Generator, Index, Model, Repository, Upgrade } from "../../../src/index.ts"
 import { RetryClock } from "../../../src/Repository/store/retryOnConflict.ts"
 
 /** The model in its first year. */
@@ -57,6 +60,18 @@ class Unique extends Model.Class<Unique>()("Person", {
   city: Schema.String
 }, { versions: [Model.was.renamed("mail", "email")] }) {}
 
+/** All traits were added later. */
+class Traits extends Model.Class<Traits>()("Person", {
+  id: Model.id(),
+  name: Schema.String,
+  age: Schema.String,
+  city: Schema.String,
+  ...Model.versioned,
+  ...Model.audited,
+  ...Model.softDeleted,
+  ...Model.historied
+}, { versions: [Model.was.added("version"), Model.was.added("inserted"), Model.was.added("updated")] }) {}
+
 const seed = Effect.gen(function*() {
   const before = yield* Repository.make(Before)
   yield* before.bulkInsert(
@@ -71,6 +86,31 @@ const seed = Effect.gen(function*() {
   )
   return before
 })
+
+const Address = Model.Class<unknown>()("Address", { city: Schema.String, zip: Schema.String.pipe(Model.optional) })
+
+/** A model for collections that Beanie and mongoose have written: the name is split, the tags and a country are new. */
+class Customer extends Model.Class<Customer>()("Customer", {
+  id: Model.ObjectId.pipe(Model.generated(Generator.objectId)),
+  first: Schema.String,
+  last: Schema.String,
+  email: Schema.String.pipe(Model.indexed(Index.unique)),
+  state: Schema.Literals(["active", "gone"]),
+  years: Schema.Int.pipe(Model.optional),
+  balance: Schema.BigDecimal.pipe(Model.optional),
+  address: Address,
+  tags: Schema.Array(Schema.String),
+  country: Schema.String.pipe(Model.withDefault(() => "unknown"))
+}, {
+  versions: [
+    Model.was.renamed("age", "years"),
+    Model.was.replaced(["first", "last"], { name: Schema.String }, { up: ({ name }) => splitName(name) }),
+    Model.was.added("country")
+  ]
+}) {}
+
+const adopted = (file: "beanie" | "mongoose"): ReadonlyArray<DocumentStore.Document> =>
+  EJSON.parse(readFileSync(join(import.meta.dirname, `../../support/adopted/${file}.json`), "utf8"), { relaxed: true })
 
 /** Runs an effect in which no process waits for another one to learn what is said. */
 const atOnce = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -235,6 +275,75 @@ export const versionsContract = <E>(name: string, layer: Layer.Layer<DocumentSto
         assert.deepStrictEqual((yield* store.listIndexes("Person")).map(({ name }) => name), ["email_1"])
         assert.strictEqual((yield* Effect.flip(unique.insert(person("U1", "p4@example.com"))))._tag, "DuplicateKey")
       })).pipe(Effect.provide(layer), Effect.scoped))
+
+    it.live("reads documents from before their model had traits", () =>
+      Effect.gen(function*() {
+        const before = yield* seed
+        const people = yield* Repository.make(Traits)
+        const one = yield* people.findById("P04")
+        assert.deepStrictEqual([one.version, one.revision, Number(one.inserted.epochMilliseconds)], [0, 0, 0])
+        assert.strictEqual(yield* people.count(($) => $.version.equals(0)), 40)
+        const patched = yield* people.patch("P04", { city: "Rome", version: 0 })
+        assert.deepStrictEqual([patched.version, patched.revision], [1, 1])
+        assert.strictEqual((yield* Effect.flip(people.patch("P04", { city: "x", version: 0 })))._tag, "VersionConflict")
+        const replaced = yield* people.replace(new Traits({ ...yield* people.findById("P05"), city: "Oslo" }))
+        assert.strictEqual(replaced.version, 1)
+        yield* people.deleteById("P06")
+        assert.strictEqual(yield* people.count(), 39)
+        const history = yield* people.history("P04")
+        assert.deepStrictEqual(history.map(({ change, revision }) => [change, revision]), [["patch", 1], [
+          "baseline",
+          0
+        ]])
+        assert.strictEqual((yield* history[1]!.instance).city, "Berlin")
+        assert.strictEqual((yield* before.findById("P04")).city, "Rome")
+      }).pipe(Effect.provide(layer), Effect.scoped))
+
+    it.live("reads a history in the newest form", () =>
+      Effect.gen(function*() {
+        class Note extends Model.Class<Note>()("Note", { id: Model.id(), text: Schema.String, ...Model.historied }) {}
+        class Memo extends Model.Class<Memo>()("Note", { id: Model.id(), body: Schema.String, ...Model.historied }, {
+          versions: [Model.was.renamed("text", "body")]
+        }) {}
+        const notes = yield* Repository.make(Note)
+        yield* notes.insert(new Note({ id: "N", text: "a", revision: 0 }))
+        yield* notes.patch("N", { text: "b" })
+        const memos = yield* Repository.make(Memo)
+        yield* memos.patch("N", { body: "c" })
+        const texts = yield* Effect.forEach(yield* memos.history("N"), ({ instance }) =>
+          Effect.map(instance, ({ body }) => body))
+        assert.deepStrictEqual(texts, ["c", "b", "a"])
+      }).pipe(Effect.provide(layer), Effect.scoped))
+
+    for (const library of ["beanie", "mongoose"] as const) {
+      it.live(`adopts a collection that ${library} has written`, () =>
+        atOnce(Effect.gen(function*() {
+          const store = yield* DocumentStore.DocumentStore
+          const documents = adopted(library)
+          yield* store.insertMany("Customer", documents)
+          const customers = yield* Repository.make(Customer)
+          const [ada, bob] = yield* customers.find(undefined, { sort: "-last" })
+          assert.deepInclude({ ...ada }, {
+            first: "Ada",
+            last: "Lovelace",
+            years: 36,
+            state: "active",
+            country: "unknown"
+          })
+          assert.strictEqual(String(ada?.balance), "BigDecimal(12.5)")
+          assert.deepInclude({ ...bob }, { first: "", last: "Bob", years: 40, state: "gone" })
+          assert.strictEqual(yield* customers.count(($) => $.years.greaterThan(38)), 1)
+          yield* customers.patch(ada!.id, { years: 37 })
+          assert.lengthOf(yield* Stream.runCollect(Upgrade.misfits(Customer)), 0)
+          yield* store.updateOne("appkernel.forms", { _id: "Customer" }, { $max: { understood: 4 } }, { upsert: true })
+          yield* Stream.runDrain(Upgrade.upgrade(Customer))
+          assert.isTrue((yield* Upgrade.storedForms(Customer)).isComplete)
+          assert.strictEqual(yield* customers.count(($) => $.last.equals("Lovelace")), 1)
+          // What the model does not name stays as it is.
+          const [raw] = yield* store.find("Customer", { filter: { first: "Ada" } })
+          assert.deepStrictEqual(raw?.["revision_id"] ?? raw?.["__v"], documents[0]?.["revision_id"] ?? 0)
+        })).pipe(Effect.provide(layer), Effect.scoped))
+    }
 
     it.live("names a document that has no way up, and keeps it as it is", () =>
       Effect.gen(function*() {
