@@ -329,3 +329,78 @@ describe("traits", () => {
     expectTypeOf<typeof Page.patch.Type>().toEqualTypeOf<{ readonly title?: string }>()
   })
 })
+
+describe("earlier forms", () => {
+  interface Fields {
+    readonly first: string
+    readonly last: string
+    readonly age: number
+  }
+  const fields = { id: Model.id(), first: Schema.String, last: Schema.String, age: Schema.Int }
+
+  it("give the ways the types of both forms", () => {
+    Model.Class<unknown>()("Person", fields, {
+      versions: [
+        Model.was({ name: Schema.String, age: Schema.Int }, {
+          up: (before) => {
+            expectTypeOf(before).toEqualTypeOf<{ readonly name: string; readonly age: number }>()
+            return { first: before.name, last: "" }
+          },
+          down: (next) => {
+            expectTypeOf(next).toExtend<Fields>()
+            return { name: `${next.first} ${next.last}` }
+          }
+        })
+      ]
+    })
+    Model.Class<unknown>()("Person", fields, {
+      versions: [
+        Model.was.replaced(["first", "last"], { name: Schema.String }, {
+          up: ({ name }) => ({ first: name, last: "" }),
+          down: ({ first, last }) => ({ name: `${first} ${last}` })
+        })
+      ]
+    })
+    Model.Class<unknown>()("Person", fields, {
+      versions: [
+        Model.was.renamed("years", "age"),
+        Model.was.retyped("age", Schema.String, { up: Number, down: String })
+      ]
+    })
+  })
+
+  it("reject a way that does not lead to the next form", () => {
+    Model.Class<unknown>()("Person", fields, {
+      versions: [
+        Model.was({ name: Schema.String, age: Schema.Int }, {
+          // @ts-expect-error `last` is missing
+          up: ({ name }) => ({ first: name })
+        })
+      ]
+    })
+    Model.Class<unknown>()("Person", fields, {
+      versions: [
+        Model.was({ name: Schema.String, age: Schema.String }, {
+          // @ts-expect-error `age` was a text
+          up: ({ name }) => ({ first: name, last: "" })
+        })
+      ]
+    })
+    Model.Class<unknown>()("Person", fields, {
+      versions: [
+        Model.was.retyped("age", Schema.String, {
+          // @ts-expect-error the age is a number
+          up: (age) => age
+        })
+      ]
+    })
+    Model.Class<unknown>()("Person", fields, {
+      // @ts-expect-error there is no such field
+      versions: [Model.was.renamed("years", "agee")]
+    })
+    Model.Class<unknown>()("Person", fields, {
+      // @ts-expect-error there is no such field
+      versions: [Model.was.added("agee")]
+    })
+  })
+})

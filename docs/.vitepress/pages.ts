@@ -23,6 +23,7 @@ const groups: { readonly [title: string]: ReadonlyArray<string> } = {
     "guides/history",
     "guides/files",
     "guides/stores",
+    "guides/changing-models",
     "guides/migrations",
     "guides/backups",
     "guides/moving-to-mongodb"

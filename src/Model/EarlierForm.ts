@@ -72,7 +72,7 @@ type Value<F extends Field.Input> = Values<{ readonly field: F }> extends { read
 type Name<Next> = keyof Next & string
 
 // Only the form before the newest one knows which form is next.
-type At<Next, N extends Name<Next>> = [Next] extends [never] ? unknown : Next[N]
+type At<Next, N extends PropertyKey> = [Next] extends [never] ? unknown : Next[N & keyof Next]
 
 type Part<Next, N extends Name<Next>> = [Next] extends [never] ? object : Pick<Next, N>
 
@@ -83,7 +83,7 @@ interface Was {
    */
   <const F extends Fields, Next = never>(
     fields: F,
-    ways: EarlierForm.Ways<Values<F>, Next>
+    ways: EarlierForm.Ways<Values<F>, NoInfer<Next>>
   ): EarlierForm<Next>
   /**
    * The next form has one field more. A document without it has the field's default, or the value of `up`, which is the
@@ -92,7 +92,7 @@ interface Was {
    */
   readonly added: <Next = never, N extends Name<Next> = Name<Next>>(
     field: N,
-    ways?: { readonly up: () => At<Next, N> }
+    ways?: { readonly up: () => At<NoInfer<Next>, N> }
   ) => EarlierForm<Next>
   /** The field of the next form had another name. */
   readonly renamed: <Next = never>(before: string, after: Name<Next>) => EarlierForm<Next>
@@ -106,8 +106,8 @@ interface Was {
     field: N,
     before: F,
     ways: {
-      readonly up: (before: Value<F>) => At<Next, N>
-      readonly down?: ((next: Next[N]) => Value<F>) | undefined
+      readonly up: (before: Value<F>) => At<NoInfer<Next>, N>
+      readonly down?: ((next: NoInfer<Next>[N]) => Value<F>) | undefined
     }
   ) => EarlierForm<Next>
   /** These fields of the next form replaced others. All fields beside them are the same in both forms. */
