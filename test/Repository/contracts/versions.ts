@@ -281,7 +281,7 @@ export const versionsContract = <E>(name: string, layer: Layer.Layer<DocumentSto
         const before = yield* seed
         const people = yield* Repository.make(Traits)
         const one = yield* people.findById("P04")
-        assert.deepStrictEqual([one.version, one.revision, Number(one.inserted.epochMilliseconds)], [0, 0, 0])
+        assert.deepStrictEqual([one.version, one.revision, one.inserted.epochMilliseconds], [0, 0, 0])
         assert.strictEqual(yield* people.count(($) => $.version.equals(0)), 40)
         const patched = yield* people.patch("P04", { city: "Rome", version: 0 })
         assert.deepStrictEqual([patched.version, patched.revision], [1, 1])
