@@ -132,12 +132,14 @@ export const folders: { readonly [name: string]: Folder } = {
       request: { on: ["messages", "description"] },
       response: { on: ["query", "request", "contract", "Translations"] },
       server: { on: ["request", "KernelConfig"] },
+      Monitoring: { on: [], modules: ["Monitoring"] },
+      monitoring: { on: ["Monitoring", "server"] },
       policies: { on: ["contract"], modules: ["AccessPolicy"] },
       openapi: { on: ["query", "policies"] },
       Tokens: { on: ["contract", "messages"], modules: ["Tokens"] },
       documents: { on: ["openapi"], modules: ["OpenApi"] },
       routes: { on: ["response"] },
-      startup: { on: ["routes", "documents", "server", "Tokens"] }
+      startup: { on: ["routes", "documents", "monitoring", "Tokens"] }
     }
   },
   Cli: {

@@ -134,10 +134,17 @@ describe("The reference", () => {
   })
 
   it("has every metric, and every field of a request's line in the log", () => {
-    const metrics = ["Repository/store/operationMetrics", "Repository/mongo/poolMetrics", "Client/CircuitBreaker"]
+    const metrics = [
+      "Repository/store/instrumented",
+      "Repository/mongo/poolMetrics",
+      "Client/CircuitBreaker",
+      "Http/monitoring/processMetrics",
+      "Http/monitoring/requestMetrics",
+      "Http/server/overload"
+    ]
       .flatMap((
         module
-      ) => [...textOf(`src/${module}.ts`).matchAll(/(?:Metric\.(?:counter|histogram|gauge)|gaugeOf)\("([^"]+)"/gu)])
+      ) => [...textOf(`src/${module}.ts`).matchAll(/(?:\b(?:counter|histogram|gauge|size)|gaugeOf)\(\s*"([^"]+)"/gu)])
       .map(([, name]) => `\`${name}\``)
     assert.sameMembers(rowsOf(sectionOf("metrics", "## Metrics of the framework")).map(([name = ""]) => name), [
       ...new Set(metrics)

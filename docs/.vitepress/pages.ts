@@ -39,7 +39,17 @@ const groups: { readonly [title: string]: ReadonlyArray<string> } = {
   ],
   "Guides: who may do what": ["guides/access", "guides/tokens"],
   "Guides: other services": ["guides/clients", "guides/upstreams", "guides/jobs"],
-  "Guides: operation": ["guides/testing", "guides/configuration", "guides/deployment", "guides/performance"],
+  "Guides: operation": [
+    "guides/testing",
+    "guides/configuration",
+    "guides/deployment",
+    "guides/health",
+    "guides/metrics",
+    "guides/tracing",
+    "guides/overload",
+    "guides/compression",
+    "guides/performance"
+  ],
   "Guides: coming from": ["guides/from-python", "guides/from-express", "guides/from-nestjs"],
   "Reference": [
     "reference/configuration",

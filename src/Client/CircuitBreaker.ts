@@ -282,6 +282,18 @@ export const make: (options: Options) => Effect.Effect<CircuitBreaker, never, Sc
     const runAnswering: CircuitBreaker["runAnswering"] = (call, outcomeOf = outcomeOfExit) =>
       run(name, (admission) => call(admission.answered("Success")), outcomeOf)
 
+    // Breakers of one name are one series: the last that was made.
+    const context = yield* Effect.context<never>()
+    const gauge = Metric.registerUnsafe(
+      Metric.gauge("circuit_breaker.state", {
+        description: "The state of a circuit breaker: 0 closed, 1 half open, 2 open",
+        attributes: { "circuit_breaker.name": name }
+      }),
+      context,
+      { get: () => ({ value: stateNumbers[Ref.getUnsafe(ref)._tag] }), update: () => {}, modify: () => {} }
+    )
+    yield* Scope.addFinalizer(scope, Effect.sync(() => gauge.remove()))
+
     return {
       name,
       run: (call, outcomeOf) => runAnswering(() => call, outcomeOf),
@@ -351,6 +363,8 @@ const stateOf = (circuit: Circuit.Circuit, now: () => number): State => {
       return { _tag: "HalfOpen", probes: circuit.probes }
   }
 }
+
+const stateNumbers = { Closed: 0, HalfOpen: 1, Open: 2 } as const
 
 const transitionCount = Metric.counter("circuit_breaker.transitions", {
   description: "Transitions of circuit breakers",

@@ -21,6 +21,24 @@
  * | `server.max_multipart_size` | size of a multipart body | 10 MiB |
  * | `server.trusted_proxies` | addresses and networks of the proxies in front, see `ClientAddress` | none |
  * | `server.forwarded_header` | header in which they write the client's address: `x-forwarded-for` or `forwarded` | `x-forwarded-for` |
+ * | `server.shutdown_delay` | time for which the service still takes requests after the signal to stop, and is not ready | none |
+ * | `server.idle_timeout` | time for which a connection stays open without a request | 75 seconds |
+ * | `server.max_connections` | connections at once; more are closed | none |
+ * | `health.enabled` | whether `/health/live` and `/health/ready` are served, see `Monitoring` | false |
+ * | `health.timeout` | time that a check has | 2 seconds |
+ * | `health.min_disk_space` | bytes that have to be free where the embedded store is | 100 MiB |
+ * | `health.open_breakers` | whether an open circuit breaker makes the service not ready: `report` or `fail` | `report` |
+ * | `metrics.enabled` | whether `/metrics` is served, see `Monitoring` | false |
+ * | `telemetry.endpoint` | base URL of a collector that takes OTLP over HTTP | none: nothing is sent |
+ * | `telemetry.headers` | headers of what is sent to it, as `name=value` | none |
+ * | `telemetry.signals` | what is sent: `traces`, `metrics`, `logs` | `traces` and `metrics` |
+ * | `telemetry.sample_ratio` | part of the traces that begin here and are sent; failed ones always are | 1 |
+ * | `telemetry.interval` | time between two sendings | 5 seconds |
+ * | `overload.max_requests` | requests that are handled at once; more are answered 503 | none |
+ * | `overload.max_requests_per_route` | requests of one route that are handled at once | none |
+ * | `overload.retry_after` | time after which a refused client may try again | 1 second |
+ * | `compression.enabled` | whether responses are compressed for clients that accept it | false |
+ * | `compression.min_size` | size from which they are | 1 KiB |
  * | `rate_limits.per_address` | requests from an address, as `300 per minute`, see `RateLimits` | none, or 600 per minute if the engine enables limits |
  * | `rate_limits.per_caller` | requests of a user | none |
  * | `cors.origins` | origins whose pages may call the service from a browser, or `*`, see `Cors` | none |
@@ -134,6 +152,10 @@ export interface ServerOptions extends ServerAddress {
   readonly shutdownTimeout?: Duration.Input | undefined
   /** The time in which a request has to arrive, including its body. Defaults to 60 seconds. */
   readonly requestTimeout?: Duration.Input | undefined
+  /** The time for which a connection stays open without a request. Defaults to 75 seconds. */
+  readonly idleTimeout?: Duration.Input | undefined
+  /** The number of connections at once; more are closed. Defaults to any. */
+  readonly maxConnections?: number | undefined
 }
 
 /**
@@ -253,8 +275,126 @@ export const server: Config.Config<ServerOptions> = Config.all({
   port: configOf(settings.serverPort, 5000),
   backlog: configOf(settings.serverBacklog, undefined),
   shutdownTimeout: configOf(settings.serverShutdownTimeout, undefined),
-  requestTimeout: configOf(settings.serverRequestTimeout, undefined)
+  requestTimeout: configOf(settings.serverRequestTimeout, undefined),
+  idleTimeout: configOf(settings.serverIdleTimeout, undefined),
+  maxConnections: configOf(settings.serverMaxConnections, undefined)
 })
+
+/**
+ * `server.shutdown_delay`.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const shutdownDelay: Config.Config<Duration.Duration> = configOf(settings.serverShutdownDelay, Duration.zero)
+
+/**
+ * How the health of the service is checked.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface HealthOptions {
+  /** Whether the paths are served. `Monitoring.layer` enables them where it is `undefined`. */
+  readonly enabled: boolean | undefined
+  /** The time that a check has. Defaults to 2 seconds. */
+  readonly timeout: Duration.Duration
+  /** The bytes that have to be free where the embedded store is. Defaults to 100 MiB. */
+  readonly minDiskSpace: number
+  /** Whether an open circuit breaker makes the service not ready. Defaults to `report`: it does not. */
+  readonly openBreakers: "report" | "fail"
+}
+
+/**
+ * The keys of `health`.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const health: Config.Config<HealthOptions> = Config.all({
+  enabled: configOf(settings.healthEnabled, undefined),
+  timeout: configOf(settings.healthTimeout, Duration.seconds(2)),
+  minDiskSpace: configOf(settings.healthMinDiskSpace, 104_857_600),
+  openBreakers: configOf(settings.healthOpenBreakers, "report" as const)
+})
+
+/**
+ * `metrics.enabled`.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const metricsEnabled: Config.Config<boolean> = configOf(settings.metricsEnabled, false)
+
+/**
+ * Where traces, metrics and logs are sent.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface TelemetryOptions {
+  /** The base URL of the collector; without one, nothing is sent. */
+  readonly endpoint: string | undefined
+  readonly headers: Redacted.Redacted<{ readonly [name: string]: string }> | undefined
+  /** Defaults to traces and metrics. */
+  readonly signals: ReadonlyArray<"traces" | "metrics" | "logs">
+  /** The part of the traces that begin here and are sent. Defaults to 1. */
+  readonly sampleRatio: number
+  /** Defaults to 5 seconds. */
+  readonly interval: Duration.Duration
+}
+
+/**
+ * The keys of `telemetry`.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const telemetry: Config.Config<TelemetryOptions> = Config.all({
+  endpoint: configOf(settings.telemetryEndpoint, undefined),
+  headers: configOf(settings.telemetryHeaders, undefined),
+  signals: configOf(settings.telemetrySignals, ["traces", "metrics"] as const),
+  sampleRatio: configOf(settings.telemetrySampleRatio, 1),
+  interval: configOf(settings.telemetryInterval, Duration.seconds(5))
+})
+
+/**
+ * How many requests are handled at once.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface OverloadOptions {
+  /** Of the service. Defaults to any number. */
+  readonly maxRequests: number | undefined
+  /** Of each route. Defaults to any number. */
+  readonly maxRequestsPerRoute: number | undefined
+  /** The time after which a refused client may try again. Defaults to a second. */
+  readonly retryAfter: Duration.Duration
+}
+
+/**
+ * The keys of `overload`.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const overload: Config.Config<OverloadOptions> = Config.all({
+  maxRequests: configOf(settings.overloadMaxRequests, undefined),
+  maxRequestsPerRoute: configOf(settings.overloadMaxRequestsPerRoute, undefined),
+  retryAfter: configOf(settings.overloadRetryAfter, Duration.seconds(1))
+})
+
+/**
+ * `compression.min_size`; `undefined` unless `compression.enabled`.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const compression: Config.Config<number | undefined> = Config.all({
+  isEnabled: configOf(settings.compressionEnabled, false),
+  minSize: configOf(settings.compressionMinSize, 1_024)
+}).pipe(Config.map(({ isEnabled, minSize }) => isEnabled ? minSize : undefined))
 
 /**
  * `server.trusted_proxies` and `server.forwarded_header`.

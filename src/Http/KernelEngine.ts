@@ -56,6 +56,7 @@ import type { CredentialsUnprovided } from "./startup/credentialsUnprovided.ts"
 import type * as Documentation from "./startup/documentation.ts"
 import { logFindings } from "./startup/findings.ts"
 import { launchWith, type Options, type StartFailed } from "./startup/launch.ts"
+import { enabled, monitoredPaths } from "./startup/monitored.ts"
 import { requireNode } from "./startup/nodeVersion.ts"
 import { type RegistrationInvalid, rejectInvalid, rejectUnknownRoles } from "./startup/registrationInvalid.ts"
 import { rejectConflicts, type RouteConflict } from "./startup/routeConflict.ts"
@@ -454,7 +455,7 @@ const makeEngine = (parts: Parts): never => {
       )
     }
     const hasKeys = Option.isSome(yield* Effect.serviceOption(Keys))
-    yield* rejectConflicts({ registrations, openApi, hasKeys })
+    yield* rejectConflicts({ registrations, openApi, hasKeys, monitored: monitoredPaths(yield* enabled) })
     if (parts.migrations.length > 0) {
       const { awaitMigrations } = yield* Effect.promise(() => import("./startup/migrations.ts"))
       yield* awaitMigrations(parts.migrations)

@@ -50,6 +50,8 @@ export type * from "./StoreTypes.ts"
 export class DocumentStore extends Context.Service<DocumentStore, {
   /** A description for logs: `MongoDB at db.example:27017/shop`. Contains no credentials. */
   readonly description: string
+  /** The folder of the documents, if they are in one. */
+  readonly folder?: string | undefined
   /**
    * How transactions see each other. With `"snapshot"` two of them may each write what the other one only reads; of
    * `"serializable"` ones the outcome equals that of some order of them.

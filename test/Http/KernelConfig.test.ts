@@ -69,6 +69,15 @@ const everything = Effect.gen(function*() {
   return {
     server: yield* KernelConfig.server,
     responseTimeout: yield* KernelConfig.responseTimeout,
+    shutdownDelay: yield* KernelConfig.shutdownDelay,
+    health: yield* KernelConfig.health,
+    metricsEnabled: yield* KernelConfig.metricsEnabled,
+    telemetry: yield* Effect.map(KernelConfig.telemetry, ({ headers, ...telemetry }) => ({
+      ...telemetry,
+      headers: headers === undefined ? undefined : Redacted.value(headers)
+    })),
+    overload: yield* KernelConfig.overload,
+    compression: yield* KernelConfig.compression,
     logging: yield* KernelConfig.logging,
     proxies: yield* Effect.map(KernelConfig.proxies, ({ forwardedHeader, trustedProxies }) => ({
       forwardedHeader,
@@ -93,8 +102,27 @@ const expected = {
     port: 8080,
     backlog: 100,
     shutdownTimeout: Duration.seconds(3),
-    requestTimeout: Duration.millis(1_500)
+    requestTimeout: Duration.millis(1_500),
+    idleTimeout: Duration.seconds(65),
+    maxConnections: 20_000
   },
+  shutdownDelay: Duration.seconds(5),
+  health: {
+    enabled: true,
+    timeout: Duration.seconds(1),
+    minDiskSpace: 1_073_741_824,
+    openBreakers: "fail" as const
+  },
+  metricsEnabled: true,
+  telemetry: {
+    endpoint: "http://collector:4318",
+    headers: { "x-key": "a=b", authorization: "Bearer c" },
+    signals: ["traces" as const, "logs" as const],
+    sampleRatio: 0.25,
+    interval: Duration.seconds(2)
+  },
+  overload: { maxRequests: 200, maxRequestsPerRoute: 100, retryAfter: Duration.seconds(3) },
+  compression: 2_048,
   responseTimeout: Duration.seconds(30),
   proxies: { forwardedHeader: "forwarded" as const, trustedProxies: ["10.0.0.0/8", "192.0.2.1/32", "2001:db8::/32"] },
   rateLimits: {
@@ -160,10 +188,23 @@ appkernel:
     shutdown_timeout: 3
     request_timeout: 1.5
     response_timeout: 30
+    shutdown_delay: 5 seconds
+    idle_timeout: 65
+    max_connections: 20000
     max_body_size: 2048
     max_multipart_size: 5 MiB
     trusted_proxies: [10.0.0.0/8, "::ffff:192.0.2.1", "2001:db8::/32"]
     forwarded_header: Forwarded
+  health: { enabled: true, timeout: 1, min_disk_space: 1 GiB, open_breakers: fail }
+  metrics: { enabled: true }
+  telemetry:
+    endpoint: http://collector:4318/
+    headers: [x-key=a=b, authorization=Bearer c]
+    signals: [traces, logs]
+    sample_ratio: 0.25
+    interval: 2
+  overload: { max_requests: 200, max_requests_per_route: 100, retry_after: 3 }
+  compression: { enabled: true, min_size: 2 KiB }
   rate_limits: { per_address: 300 per minute, per_caller: 10 per 5 minutes }
   cors:
     origins: ["https://Shop.example:443", "http://localhost:5173"]
@@ -225,6 +266,24 @@ const env = {
   APPKERNEL_SERVER_MAX_MULTIPART_SIZE: "5242880",
   APPKERNEL_SERVER_TRUSTED_PROXIES: "10.0.0.0/8,192.0.2.1, 2001:db8::/32",
   APPKERNEL_SERVER_FORWARDED_HEADER: "forwarded",
+  APPKERNEL_SERVER_SHUTDOWN_DELAY: "5",
+  APPKERNEL_SERVER_IDLE_TIMEOUT: "65 seconds",
+  APPKERNEL_SERVER_MAX_CONNECTIONS: "20000",
+  APPKERNEL_HEALTH_ENABLED: "on",
+  APPKERNEL_HEALTH_TIMEOUT: "1 second",
+  APPKERNEL_HEALTH_MIN_DISK_SPACE: "1 GiB",
+  APPKERNEL_HEALTH_OPEN_BREAKERS: "fail",
+  APPKERNEL_METRICS_ENABLED: "yes",
+  APPKERNEL_TELEMETRY_ENDPOINT: "http://collector:4318",
+  APPKERNEL_TELEMETRY_HEADERS: "x-key=a=b, authorization=Bearer c",
+  APPKERNEL_TELEMETRY_SIGNALS: "traces, logs",
+  APPKERNEL_TELEMETRY_SAMPLE_RATIO: "0.25",
+  APPKERNEL_TELEMETRY_INTERVAL: "2 seconds",
+  APPKERNEL_OVERLOAD_MAX_REQUESTS: "200",
+  APPKERNEL_OVERLOAD_MAX_REQUESTS_PER_ROUTE: "100",
+  APPKERNEL_OVERLOAD_RETRY_AFTER: "3",
+  APPKERNEL_COMPRESSION_ENABLED: "true",
+  APPKERNEL_COMPRESSION_MIN_SIZE: "2048",
   APPKERNEL_RATE_LIMITS_PER_ADDRESS: "300 per 60",
   APPKERNEL_RATE_LIMITS_PER_CALLER: "10 per 5 minutes",
   APPKERNEL_CORS_ORIGINS: "https://shop.example,http://localhost:5173",

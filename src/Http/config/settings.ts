@@ -145,6 +145,37 @@ const names = (nameOf: (part: string) => string) =>
     (value) => all(value, (part) => token.test(part) ? nameOf(part) : undefined)
   )
 
+const portion = setting("a number from 0 to 1", ["a number", "text"], (value) => {
+  const number = value.trim() === "" ? NaN : Number(value)
+  return number >= 0 && number <= 1 ? number : undefined
+})
+
+const signalNames = ["traces", "metrics", "logs"] as const
+
+const signals = setting(
+  "traces, metrics or logs, as a list or separated by commas",
+  ["text", "a list"],
+  (value) => all(value, (part) => signalNames.find((one) => one === part))
+)
+
+/** `authorization=Bearer …`, as OpenTelemetry writes headers. */
+const headers = setting(
+  "headers such as x-api-key=secret, as a list or separated by commas",
+  ["text", "a list"],
+  (value) => {
+    const pairs = all(value, (part) => {
+      const [, name = "", text = ""] = /^([\w-]+)=(.+)$/u.exec(part) ?? []
+      return name === "" ? undefined : [name, text] as const
+    })
+    return pairs === undefined ? undefined : Redacted.make(Object.fromEntries(pairs))
+  }
+)
+
+const url = setting("a URL of http or https", ["text"], (value) => {
+  const parsed = URL.canParse(value) ? new URL(value) : undefined
+  return parsed?.protocol === "http:" || parsed?.protocol === "https:" ? value.replace(/\/+$/u, "") : undefined
+})
+
 const boolean = setting("true or false", ["true or false", "text"], (value) => booleanOf(value))
 
 const oneOf = <const A extends string>(...values: ReadonlyArray<A>) =>
@@ -173,6 +204,24 @@ export const settings = {
   serverResponseTimeout: duration(Duration.millis(1))("server.response_timeout"),
   serverTrustedProxies: networks("server.trusted_proxies"),
   serverForwardedHeader: oneOf("x-forwarded-for", "forwarded")("server.forwarded_header"),
+  serverShutdownDelay: duration(Duration.zero)("server.shutdown_delay"),
+  serverIdleTimeout: duration(Duration.millis(1))("server.idle_timeout"),
+  serverMaxConnections: integer(1, 1_000_000)("server.max_connections"),
+  healthEnabled: boolean("health.enabled"),
+  healthTimeout: duration(Duration.millis(1))("health.timeout"),
+  healthMinDiskSpace: size("health.min_disk_space"),
+  healthOpenBreakers: oneOf("report", "fail")("health.open_breakers"),
+  metricsEnabled: boolean("metrics.enabled"),
+  telemetryEndpoint: url("telemetry.endpoint"),
+  telemetryHeaders: headers("telemetry.headers"),
+  telemetrySignals: signals("telemetry.signals"),
+  telemetrySampleRatio: portion("telemetry.sample_ratio"),
+  telemetryInterval: duration(Duration.millis(100))("telemetry.interval"),
+  overloadMaxRequests: integer(1, 1_000_000)("overload.max_requests"),
+  overloadMaxRequestsPerRoute: integer(1, 1_000_000)("overload.max_requests_per_route"),
+  overloadRetryAfter: duration(Duration.seconds(1))("overload.retry_after"),
+  compressionEnabled: boolean("compression.enabled"),
+  compressionMinSize: size("compression.min_size"),
   rateLimitsPerAddress: rate("rate_limits.per_address"),
   rateLimitsPerCaller: rate("rate_limits.per_caller"),
   corsOrigins: origins("cors.origins"),

@@ -32,6 +32,7 @@ import * as LogLevel from "effect/LogLevel"
 import * as References from "effect/References"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import * as Tracer from "effect/Tracer"
 import process from "node:process"
 import { currentUserIdOf } from "../../internal/currentUser.ts"
 import { quote } from "../../internal/json.ts"
@@ -216,6 +217,11 @@ const lineOf = ({ cause, date, fiber, logLevel, message }: Logger.Options<unknow
   }
   const request = Context.getOrUndefined(fiber.context, HttpServerRequest.HttpServerRequest)
   if (request !== undefined) entry["request_id"] = requestIdOf(request)
+  const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
+  if (span !== undefined && fiber.getRef(Tracer.Tracer) !== Tracer.nativeTracer) {
+    entry["trace_id"] = span.traceId
+    entry["span_id"] = span.spanId
+  }
   const subject = currentUserIdOf(fiber)
   if (subject !== undefined) entry["subject"] = subject
   for (const [key, value] of Object.entries(fiber.getRef(References.CurrentLogAnnotations))) {

@@ -18,7 +18,7 @@ type Server = HttpServer.HttpServer["Service"]
  * @internal
  */
 export const listen = Effect.fnUntraced(function*(
-  { address, backlog, port, requestTimeout, shutdownTimeout }: ServerOptions,
+  { address, backlog, idleTimeout, maxConnections, port, requestTimeout, shutdownTimeout }: ServerOptions,
   opened: (server: Server) => Effect.Effect<void>
 ) {
   const failed = (cause: unknown): ListenFailed => listenFailed(cause, address, port)
@@ -26,7 +26,9 @@ export const listen = Effect.fnUntraced(function*(
   const { address: host } = yield* Effect.tryPromise({ try: () => lookup(address), catch: failed })
   const node = makeServer({
     requestTimeout: Duration.fromInputUnsafe(requestTimeout ?? "60 seconds"),
-    shutdownTimeout: time
+    shutdownTimeout: time,
+    idleTimeout: idleTimeout === undefined ? undefined : Duration.fromInputUnsafe(idleTimeout),
+    maxConnections
   })
   node.hold()
   const server = yield* NodeHttpServer.make(() => node, {

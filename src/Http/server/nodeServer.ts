@@ -19,7 +19,7 @@ import { Listener, OrderedResponse, unwrittenResponse } from "./listener.ts"
  * Longer than clients and proxies keep idle connections, so that they close them first and no request hits a closing
  * connection.
  */
-const idleTimeout = Duration.seconds(75)
+const defaultIdleTimeout = Duration.seconds(75)
 
 /** A request head has a few hundred bytes. */
 const headTimeout = Duration.seconds(20)
@@ -69,10 +69,14 @@ export interface HttpServer extends Server {
 export interface HttpServerOptions {
   readonly requestTimeout: Duration.Duration
   readonly shutdownTimeout: Duration.Duration
+  readonly idleTimeout?: Duration.Duration | undefined
+  readonly maxConnections?: number | undefined
 }
 
 /** @internal */
-export const makeServer = ({ requestTimeout, shutdownTimeout }: HttpServerOptions): HttpServer => {
+export const makeServer = (
+  { idleTimeout = defaultIdleTimeout, maxConnections, requestTimeout, shutdownTimeout }: HttpServerOptions
+): HttpServer => {
   let closing = false
   let cutCount = 0
   const closeTime = Duration.toMillis(shutdownTimeout)
@@ -188,6 +192,7 @@ export const makeServer = ({ requestTimeout, shutdownTimeout }: HttpServerOption
     keepAliveTimeout: Duration.toMillis(idleTimeout),
     connectionsCheckingInterval: Math.max(50, Math.min(timeout / 4, 5_000))
   })
+  if (maxConnections !== undefined) server.maxConnections = maxConnections
   server.on("connection", (socket: Socket) => {
     lastAccepted = process.uptime()
     batch(socket)

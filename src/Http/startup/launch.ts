@@ -1,5 +1,6 @@
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Runtime from "effect/Runtime"
@@ -11,6 +12,7 @@ import { Application } from "../../internal/application.ts"
 import { DeclarationError } from "../../internal/declarationError.ts"
 import { problemsOf } from "../../Model/introspection.ts"
 import * as KernelConfig from "../KernelConfig.ts"
+import { Draining } from "../server/draining.ts"
 import * as KernelLogger from "../server/kernelLogger.ts"
 import { readyLast } from "../server/readiness.ts"
 
@@ -46,16 +48,26 @@ export class StartFailed extends Schema.TaggedError<StartFailed>()("StartFailed"
  */
 export const launchWith =
   (id: string, options: Options) => <A, E, R>(layer: Layer.Layer<A, E, R>): Effect.Effect<never, StartFailed, R> => {
-    const stopping = Effect.logInfo("Stopping: no more requests, the running ones are answered")
+    const stopping = Effect.gen(function*() {
+      const delay = yield* KernelConfig.shutdownDelay
+      const draining = yield* Draining
+      draining.isStopping = true
+      if (!Duration.isZero(delay)) {
+        yield* Effect.logInfo(`Stopping in ${Duration.format(delay)}: the service is not ready any more`)
+        yield* Effect.sleep(delay)
+      }
+      yield* Effect.logInfo("Stopping: no more requests, the running ones are answered")
+    })
     const running = Effect.scoped(
-      Effect.andThen(readyLast(Layer.build(layer)), Effect.onInterrupt(Effect.never, () => stopping))
+      Effect.andThen(readyLast(Layer.build(layer)), Effect.onInterrupt(Effect.never, () => Effect.orDie(stopping)))
     )
     return Effect.scoped(Effect.gen(function*() {
       yield* signals
       const { layer: files } = yield* Effect.promise(() => import("@effect/platform-node/NodeFileSystem"))
       const { cfgDir, context, log } = yield* Effect.provide(KernelConfig.load(options), files)
       return yield* log.pipe(
-        Effect.andThen(reported(running)),
+        Effect.andThen(reported(Effect.provide(running, telemetry))),
+        Effect.provideService(Draining, { isStopping: false }),
         Effect.provide(KernelLogger.layer(options)),
         Effect.provideContext(Context.add(context, Application, {
           id,
@@ -68,6 +80,14 @@ export const launchWith =
       Effect.catch((error) => error instanceof StartFailed ? Effect.fail(error) : report(error))
     )
   }
+
+/** Sends what the configuration says. What sends it is loaded by services that do. */
+const telemetry = Layer.unwrap(Effect.gen(function*() {
+  const { endpoint, ...options } = yield* KernelConfig.telemetry
+  if (endpoint === undefined) return Layer.empty
+  const { layer } = yield* Effect.promise(() => import("../monitoring/telemetry.ts"))
+  return layer({ endpoint, ...options })
+}))
 
 const reported = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, StartFailed, R> =>
   Effect.catch(effect, (error) => report(error)).pipe(

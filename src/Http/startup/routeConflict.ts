@@ -32,17 +32,20 @@ export class RouteConflict extends Schema.TaggedError<RouteConflict>()("RouteCon
  *
  * @internal
  */
-export const rejectConflicts = Effect.fnUntraced(function*({ hasKeys, openApi, registrations }: {
+export const rejectConflicts = Effect.fnUntraced(function*({ hasKeys, monitored, openApi, registrations }: {
   readonly registrations: ReadonlyArray<Registration>
   readonly openApi: Documentation.Options | undefined
   /** Whether the public keys are served. */
   readonly hasKeys: boolean
+  /** The paths of the health and the metrics. */
+  readonly monitored: ReadonlyArray<`/${string}`>
 }) {
   const seen = new Map<string, string>()
   const documents = openApi === undefined ? [] : documentationPaths(openApi.includeDocs)
   const claims = [
     ...documents.map((path) => claim("GET", path, "the OpenAPI document and its pages")),
     ...(hasKeys ? [claim("GET", keysPath, "the public keys for tokens")] : []),
+    ...monitored.map((path) => claim("GET", path, "the health and the metrics")),
     ...registrations.flatMap(claimsOf)
   ]
   for (const { key, description } of claims) {

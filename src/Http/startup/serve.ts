@@ -12,6 +12,7 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Tracer from "effect/Tracer"
 import type { Endpoint } from "../../Access/enforcement.ts"
 import { requirement } from "../../Access/Grant.ts"
 import type { ModelView } from "../../Access/introspection.ts"
@@ -19,6 +20,7 @@ import { ClientAddressSource } from "../../internal/clientAddress.ts"
 import { ContentHashed } from "../../internal/contentHashed.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { ownerOf } from "../../Repository/introspection.ts"
+import type { Migration } from "../../Repository/Migration.ts"
 import * as Repository from "../../Repository/Repository.ts"
 import { Keys } from "../../Security/Keys.ts"
 import { keepSignIn } from "../../Security/SignIns.ts"
@@ -49,9 +51,11 @@ import type { Route } from "../routes/route.ts"
 import { accessLogged } from "../server/accessLog.ts"
 import { type ClientAddressOf, makeClientAddress } from "../server/clientAddress.ts"
 import * as KernelLogger from "../server/kernelLogger.ts"
+import * as overload from "../server/overload.ts"
 import { makeSendBuffers } from "../server/sendBuffers.ts"
 import * as Translations from "../Translations.ts"
 import * as Documentation from "./documentation.ts"
+import { enabled, measuring, monitored } from "./monitored.ts"
 import { RegistrationInvalid } from "./registrationInvalid.ts"
 import { securitySchemesOf } from "./securitySchemes.ts"
 import { unusedKeys } from "./unusedKeys.ts"
@@ -66,6 +70,7 @@ type Addition = Layer.Layer<never, never, HttpRouter.HttpRouter>
  */
 export const serve = Effect.fnUntraced(function*({ additions, implementations, openApi, registrations, ...parts }: {
   readonly api: HttpApi.Top
+  readonly migrations: ReadonlyArray<Migration>
   readonly registrations: ReadonlyArray<Registration>
   readonly implementations: ReadonlyArray<Implementation>
   readonly additions: ReadonlyArray<Addition>
@@ -164,14 +169,23 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
     const respondBadRequest = makeBadRequest(translations, parametersOf({}))
     for (const route of yield* Documentation.routes(document, openApi)) {
       const handler = route.path === openApiPath ? ownDocument ?? route.handler : route.handler
-      routes.push({ ...route, handler, respondBadRequest, ...endpointOf(route.path, openApi.require) })
+      routes.push({ ...route, handler, respondBadRequest, ...endpointOf("documentation", route.path, openApi.require) })
     }
+  }
+  const monitoring = yield* enabled
+  const { first, pages } = yield* monitored(monitoring, parts.migrations)
+  for (const { handler, path, require } of pages) {
+    const respondBadRequest = makeBadRequest(translations, parametersOf({}))
+    routes.push({ method: "GET", path, handler, respondBadRequest, ...endpointOf("monitoring", path, require) })
   }
   const keys = yield* Effect.serviceOption(Keys)
   if (keys._tag === "Some") routes.push(keysRoute(keys.value, translations))
   const { limitAddress, limitCaller } = rateLimits === undefined
     ? unlimited
     : yield* makeRateLimiter(rateLimits, routes, errorResponses)
+  const { maxRequests, maxRequestsPerRoute: routeMaximum, retryAfter } = yield* KernelConfig.overload
+  const refuse = (headers: { readonly [name: string]: string }) =>
+    errorResponses.sentence(503, { key: "errors.Overload" }, headers)
   const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
   yield* router.addAll(
     routes.map((route) => {
@@ -180,10 +194,16 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
       const respond = access === undefined
         ? limit(withErrorResponses(handler, respondBadRequest, errorResponses))
         : access.checked(route, endpoint, limit)
+      const answer = headers === undefined ? respond : Effect.map(respond, HttpServerResponse.setHeaders(headers))
       return HttpRouter.route(
         method,
         path,
-        headers === undefined ? respond : Effect.map(respond, HttpServerResponse.setHeaders(headers))
+        routeMaximum === undefined ? answer : overload.bounded(answer, {
+          maximum: routeMaximum,
+          refuse,
+          retryAfter,
+          scope: "route"
+        })
       )
     })
   )
@@ -202,12 +222,31 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
   const time = yield* KernelConfig.responseTimeout
   const limited = limitAddress(time === undefined ? answered : withResponseTimeout(answered, time, errorResponses))
   const cors = yield* configuredCors
-  const handler = cors === undefined ? limited : withCors(limited, cors, access?.schemes ?? [])
+  let handler = cors === undefined ? limited : withCors(limited, cors, access?.schemes ?? [])
+  if (maxRequests !== undefined) {
+    handler = overload.bounded(handler, { maximum: maxRequests, refuse, retryAfter, scope: "service" })
+  }
+  const measured = yield* measuring(monitoring)
+  if (measured !== undefined) handler = yield* measured(handler)
   const log = yield* KernelLogger.Access
   const clientAddressOf = makeClientAddress(yield* KernelConfig.proxies)
+  if (log !== undefined) handler = accessLogged(handler, log, clientAddressOf)
+  if ((yield* Tracer.Tracer) !== Tracer.nativeTracer) {
+    handler = (yield* Effect.promise(() => import("../monitoring/telemetry.ts"))).traced(handler)
+  }
+  const minSize = yield* KernelConfig.compression
+  const sent = minSize === undefined
+    ? handler
+    : Effect.provideContext(
+      (yield* Effect.promise(() => import("../server/compression.ts"))).compressed(handler, minSize),
+      yield* Layer.build((yield* Effect.promise(() => import("@effect/platform-node/NodeHttpPlatform"))).layer)
+    )
+  const served = first.size === 0
+    ? sent
+    : (yield* Effect.promise(() => import("../monitoring/health.ts"))).answeredFirst(sent, first)
   // Handlers get the context of the server's fiber.
   yield* Effect.provideContext(
-    HttpServer.serveEffect(log === undefined ? handler : accessLogged(handler, log, clientAddressOf)),
+    HttpServer.serveEffect(served),
     Context.add(repositories, ClientAddressSource, addressOfRequest(clientAddressOf)).pipe(
       Context.add(ContentHashed, keepSignIn),
       // For routes of `HttpRouter`.
@@ -218,10 +257,14 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
 })
 
 /** A page that not everybody gets. */
-const endpointOf = (path: `/${string}`, required: Documentation.Options["require"]): Pick<EndpointRoute, "endpoint"> =>
+const endpointOf = (
+  registration: string,
+  path: `/${string}`,
+  required: Documentation.Options["require"]
+): Pick<EndpointRoute, "endpoint"> =>
   required === undefined ? {} : {
     endpoint: {
-      registration: "documentation",
+      registration,
       rules: { grants: [requirement(required, undefined)], restrictions: [] },
       name: "GET",
       isCall: true,

@@ -116,7 +116,7 @@ const operationRecorder = (operation: { readonly [name: string]: string }): Reco
       }),
       duration: Metric.histogram("db.client.operation.duration", {
         description: "How long operations of repositories took, in seconds",
-        attributes,
+        attributes: { ...attributes, unit: "s" },
         boundaries: durationBoundaries
       })
     }

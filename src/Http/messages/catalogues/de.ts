@@ -20,6 +20,7 @@ export const de: { readonly [K in keyof typeof en]: string } & { readonly [key: 
   "errors.VersionConflict": "{model} {id} hat nicht mehr die Version {expected}",
   "errors.QueryRejected": "Der Speicher nimmt nicht an, was die Anfrage verlangt oder sendet",
   "errors.QueryTimeout": "Die Abfrage hat zu lange gedauert und wurde abgebrochen",
+  "errors.Overload": "Der Dienst hat zu viel zu tun, bitte später noch einmal versuchen",
   "errors.ResponseTimeout": "Die Antwort hat zu lange gedauert, bitte später noch einmal versuchen",
   "errors.StoreUnavailable": "Der Speicher ist nicht erreichbar, bitte später noch einmal versuchen",
   "errors.DataDamaged": "Gespeicherte Daten sind beschädigt",

@@ -18,6 +18,7 @@ export const en = {
   "errors.VersionConflict": "{model} {id} no longer has version {expected}",
   "errors.QueryRejected": "The store can't take what the request asks for or sends",
   "errors.QueryTimeout": "The query took too long and was stopped",
+  "errors.Overload": "The service has too much to do, try again later",
   "errors.ResponseTimeout": "The answer took too long, try again later",
   "errors.StoreUnavailable": "The store is unavailable, try again later",
   "errors.DataDamaged": "Stored data is damaged",

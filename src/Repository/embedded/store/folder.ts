@@ -10,7 +10,10 @@ import { fromKeyValue } from "./fromKeyValue.ts"
 
 /** @internal */
 export const open = (path: string): Effect.Effect<DocumentStore["Service"], StoreUnavailable, Scope.Scope> =>
-  Effect.flatMap(keyValueLmdb.make(path), (store) => fromKeyValue(store, `folder ${store.description}`)).pipe(
+  Effect.flatMap(
+    keyValueLmdb.make(path),
+    (store) => Effect.map(fromKeyValue(store, `folder ${store.description}`), (opened) => ({ ...opened, folder: path }))
+  ).pipe(
     // To complete an index, its documents are read.
     Effect.catchTag(
       "DataDamaged",

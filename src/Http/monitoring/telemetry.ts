@@ -1,0 +1,132 @@
+/**
+ * Sends traces, metrics and logs to a collector.
+ */
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as HttpMiddleware from "effect/http/HttpMiddleware"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Layer from "effect/Layer"
+import * as OtlpExporter from "effect/observability/OtlpExporter"
+import * as OtlpLogger from "effect/observability/OtlpLogger"
+import * as OtlpMetrics from "effect/observability/OtlpMetrics"
+import * as OtlpSerialization from "effect/observability/OtlpSerialization"
+import * as OtlpTracer from "effect/observability/OtlpTracer"
+import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
+import * as Tracer from "effect/Tracer"
+import { Application } from "../../internal/application.ts"
+import type { TelemetryOptions } from "../KernelConfig.ts"
+
+/** @internal */
+export const layer = (
+  { endpoint, headers, interval, sampleRatio, signals }: TelemetryOptions & { readonly endpoint: string }
+): Layer.Layer<never> =>
+  Layer.unwrap(Effect.map(Application, (application) => {
+    const optionsOf = (signal: TelemetryOptions["signals"][number]) => ({
+      url: `${endpoint}/v1/${signal}`,
+      resource: { serviceName: application?.id ?? "appkernel" },
+      headers: headers === undefined ? undefined : Redacted.value(headers),
+      exportInterval: interval
+    })
+    const layers = {
+      traces: Layer.mergeAll(
+        Layer.effect(
+          Tracer.Tracer,
+          Effect.map(OtlpTracer.make(optionsOf("traces")), (tracer) => discreet(tracer, sampleRatio))
+        ),
+        // Probes and scrapes are no work of the service.
+        Layer.succeed(HttpMiddleware.TracerDisabledWhen, ({ url }) =>
+          url.startsWith("/health") || url.startsWith("/metrics"))
+      ),
+      metrics: OtlpMetrics.layer(optionsOf("metrics")),
+      logs: OtlpLogger.layer({ ...optionsOf("logs"), mergeWithExisting: true })
+    }
+    return Layer.mergeAll(
+      Layer.empty,
+      ...signals.map((signal): Layer.Layer<never, never, Needs> =>
+        layers[signal]
+      )
+    )
+  })).pipe(
+    Layer.provide([OtlpExporter.layerFlusher, OtlpSerialization.layerProtobuf, FetchHttpClient.layer])
+  )
+
+type Needs = OtlpExporter.Flusher | OtlpSerialization.OtlpSerialization | HttpClient.HttpClient
+
+/**
+ * Names the span of a request by its route, and keeps the trace of one that fails. The tracer itself knows neither.
+ *
+ * @internal
+ */
+export const traced = <E, R>(
+  handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> =>
+  Effect.withFiber<HttpServerResponse.HttpServerResponse, E, R>((fiber) => {
+    const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
+    if (span?._tag !== "Span") return handler
+    return Effect.onExitPrimitive(handler, (exit) => {
+      const route = Context.getOrUndefined(fiber.context, HttpRouter.RouteContext)?.route.path
+      const { method } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+      if (Exit.isFailure(exit) || exit.value.status >= 500) keep(span)
+      if (route !== undefined) {
+        Reflect.set(span, "name", `${method} ${route}`)
+        span.attribute("http.route", route)
+      }
+      return undefined
+    })
+  })
+
+/**
+ * A tracer that samples, and whose spans tell no values: of an error only the tag or the name, and of a URL no query.
+ */
+const discreet = (tracer: Tracer.Tracer, ratio: number): Tracer.Tracer =>
+  Tracer.make({
+    span: (options) => {
+      const isRoot = options.parent._tag === "None"
+      // A trace of somebody else is sampled as its first service says.
+      const span = tracer.span({ ...options, sampled: options.sampled && (!isRoot || Math.random() < ratio) })
+      const attribute = span.attribute.bind(span)
+      const event = span.event.bind(span)
+      const end = span.end.bind(span)
+      return Object.assign(span, {
+        attribute: (key: string, value: unknown): void => {
+          if (key === "url.query") return
+          attribute(key, key === "url.full" && typeof value === "string" ? value.split(/[?#]/u, 1)[0] : value)
+        },
+        // Lines of the log have texts and causes.
+        event: (name: string, time: bigint, attributes?: { readonly [name: string]: unknown }): void => {
+          if (attributes?.["effect.logLevel"] === undefined) event(name, time, attributes)
+        },
+        end: (time: bigint, exit: Exit.Exit<unknown, unknown>): void => {
+          const isFailed = Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause)
+          if (isFailed) keep(span)
+          end(time, isFailed ? Exit.die(nameOnly(Cause.squash(exit.cause))) : exit)
+        }
+      })
+    },
+    context: tracer.context
+  })
+
+/** Sends a span and those that it is part of. The property is only constant for readers. */
+const keep = (span: Tracer.Span): void => {
+  let one: Tracer.AnySpan | undefined = span
+  while (one?._tag === "Span") {
+    Reflect.set(one, "sampled", true)
+    one = one.parent._tag === "Some" ? one.parent.value : undefined
+  }
+}
+
+const nameOnly = (error: unknown): Error => {
+  const name = Predicate.hasProperty(error, "_tag") && typeof error._tag === "string"
+    ? error._tag
+    : error instanceof Error
+    ? error.name
+    : "Error"
+  return Object.assign(new Error(name), { name, stack: name })
+}

@@ -1,0 +1,45 @@
+/**
+ * Refuses requests beyond what a service handles at once, in the place of a queue that grows.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Metric from "effect/Metric"
+
+/** How a request is refused: 503 with `Retry-After` (RFC 9110, section 10.2.3). */
+type Refusal = (headers: { readonly [name: string]: string }) => Effect.Effect<HttpServerResponse.HttpServerResponse>
+
+/**
+ * Lets so many requests in at once. `scope` tells the refused ones of the service from those of a route in the metrics.
+ *
+ * @internal
+ */
+export const bounded = <E, R>(
+  handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+  { maximum, refuse, retryAfter, scope }: {
+    readonly maximum: number
+    readonly refuse: Refusal
+    readonly retryAfter: Duration.Duration
+    readonly scope: "service" | "route"
+  }
+): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> => {
+  const refusals = Metric.counter("appkernel.overload.refused", {
+    description: "Requests that were refused because too many were handled",
+    attributes: { scope },
+    incremental: true
+  })
+  const seconds = String(Math.ceil(Duration.toSeconds(retryAfter)))
+  let active = 0
+  const refused = Effect.andThen(
+    Metric.update(refusals, 1),
+    Effect.suspend(() => refuse({ "retry-after": seconds }))
+  )
+  return Effect.suspend(() => {
+    if (active >= maximum) return refused
+    active++
+    return Effect.onExitPrimitive(handler, () => {
+      active--
+      return undefined
+    })
+  })
+}

@@ -1,0 +1,82 @@
+/**
+ * The health and the metrics of a service, as far as they are enabled.
+ */
+import * as Effect from "effect/Effect"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { DocumentStore } from "../../Repository/DocumentStore.ts"
+import type { Migration } from "../../Repository/Migration.ts"
+import * as KernelConfig from "../KernelConfig.ts"
+import { Monitoring, type Options } from "../Monitoring.ts"
+
+/**
+ * What the configuration and the program enable.
+ *
+ * @internal
+ */
+export const enabled = Effect.gen(function*() {
+  const { checks, require } = yield* Monitoring
+  const health = yield* KernelConfig.health
+  const isServed = health.enabled ?? (checks !== undefined || require !== undefined)
+  return {
+    health: isServed ? { ...health, checks, require } : undefined,
+    metrics: (yield* KernelConfig.metricsEnabled) ? { require } : undefined
+  }
+})
+
+/** @internal */
+export type Enabled = Effect.Success<typeof enabled>
+
+/**
+ * The paths that it takes.
+ *
+ * @internal
+ */
+export const monitoredPaths = ({ health, metrics }: Enabled): ReadonlyArray<`/${string}`> => [
+  ...health === undefined ? [] : ["/health/live", "/health/ready", "/health"] as const,
+  ...metrics === undefined ? [] : ["/metrics"] as const
+]
+
+type Response = HttpServerResponse.HttpServerResponse
+
+interface Page {
+  readonly path: `/${string}`
+  readonly handler: Effect.Effect<Response>
+  readonly require: Options["require"]
+}
+
+/**
+ * The pages for those who operate the service, and what is answered before everything else.
+ *
+ * @internal
+ */
+export const monitored = Effect.fnUntraced(function*(
+  { health, metrics }: Enabled,
+  migrations: ReadonlyArray<Migration>
+) {
+  const first = new Map<string, Effect.Effect<Response>>()
+  const pages: Array<Page> = []
+  if (health !== undefined) {
+    const { makeHealth } = yield* Effect.promise(() => import("../monitoring/health.ts"))
+    const { details, live, ready } = yield* makeHealth({ checks: health.checks, migrations, options: health })
+    first.set("/health/live", live).set("/health/ready", ready)
+    if (health.require !== undefined) pages.push({ path: "/health", handler: details, require: health.require })
+  }
+  if (metrics !== undefined) {
+    const { prometheus } = yield* Effect.promise(() => import("../monitoring/prometheus.ts"))
+    pages.push({ path: "/metrics", handler: prometheus, require: metrics.require })
+  }
+  return { first, pages }
+})
+
+/**
+ * The metrics of requests and of the process, if somebody reads them.
+ *
+ * @internal
+ */
+export const measuring = Effect.fnUntraced(function*({ metrics }: Enabled) {
+  const { endpoint, signals } = yield* KernelConfig.telemetry
+  if (metrics === undefined && (endpoint === undefined || !signals.includes("metrics"))) return undefined
+  const { registerProcessMetrics } = yield* Effect.promise(() => import("../monitoring/processMetrics.ts"))
+  yield* registerProcessMetrics((yield* DocumentStore).folder)
+  return (yield* Effect.promise(() => import("../monitoring/requestMetrics.ts"))).measured
+})

@@ -1,0 +1,383 @@
+/** Health, metrics, traces, overload and compression of a service, over a socket. */
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Deferred, Duration, Effect, Fiber, Layer, Metric, Redacted, Schema } from "effect"
+import { HttpServer } from "effect/http"
+import { readFileSync } from "node:fs"
+import { createServer } from "node:http"
+import { parse } from "yaml"
+import { layer as telemetryLayer } from "../../src/Http/monitoring/telemetry.ts"
+import { Draining } from "../../src/Http/server/draining.ts"
+import { CircuitBreaker, EmbeddedStore, Jwt, KernelEngine, Monitoring, Role, Service } from "../../src/index.ts"
+import { Application } from "../../src/internal/application.ts"
+import { Note } from "../support/models.ts"
+import { atOnce, refused, send, serving } from "../support/rest.ts"
+
+const engine = KernelEngine.make("watched").register(Note, { methods: ["GET", "POST"] })
+
+const configured = (env: { readonly [name: string]: string }) => ConfigProvider.layer(ConfigProvider.fromEnv({ env }))
+
+/** A registry of its own, in which no other test counts. */
+const registry = Layer.sync(Metric.MetricRegistry, () => new Map())
+
+describe("Monitoring / health", () => {
+  it.live("answers by its checks, while it stops, and with details for those who may see them", () =>
+    Effect.gen(function*() {
+      const draining = { isStopping: false }
+      let isFull = false
+      const queue = Effect.suspend(() => isFull ? Effect.fail(new Error("too many jobs wait")) : Effect.void)
+      const secured = KernelEngine.make("watched").register(Note).enableSecurity()
+      const watched = serving(secured, EmbeddedStore.layerMemory).pipe(
+        Layer.provide(
+          Monitoring.layer({
+            checks: {
+              queue,
+              slow: Effect.suspend(() => isFull ? Effect.never : Effect.void)
+            },
+            require: Role("operator")
+          })
+        ),
+        Layer.provide(Layer.succeed(Draining, draining)),
+        Layer.provideMerge(
+          Layer.provide(
+            Layer.fresh(Jwt.layer),
+            Layer.succeed(Application, { id: "watched", cfgDir: ".", development: true, isTest: true })
+          )
+        ),
+        Layer.provide(configured({ APPKERNEL_HEALTH_TIMEOUT: "50 millis" })),
+        Layer.provide(registry)
+      )
+      const program = Effect.gen(function*() {
+        assert.deepStrictEqual((yield* send("GET", "/health/live")).body, { status: "ok" })
+        const ready = yield* send("GET", "/health/ready")
+        assert.deepStrictEqual([ready.status, ready.body, ready.headers["cache-control"]], [
+          200,
+          { status: "ok" },
+          "no-store"
+        ])
+        refused(401, yield* send("GET", "/health"))
+        const { sign } = yield* Jwt.Jwt
+        const bearer = (role: string) =>
+          Effect.map(
+            sign({ subject: "U1", roles: [role] }),
+            (token) => ({ authorization: `Bearer ${Redacted.value(token)}` })
+          )
+        refused(403, yield* send("GET", "/health", undefined, yield* bearer("buyer")))
+        isFull = true
+        // Results count for a second.
+        yield* Effect.sleep("1100 millis")
+        const unready = yield* send("GET", "/health/ready")
+        assert.deepStrictEqual([unready.status, unready.body], [503, {
+          status: "unavailable",
+          failing: ["queue", "slow"]
+        }])
+        const { body, status } = yield* send("GET", "/health", undefined, yield* bearer("operator"))
+        assert.strictEqual(status, 503)
+        assert.deepStrictEqual(Object.keys(body.checks), ["store", "queue", "slow"])
+        assert.deepInclude(body.checks.queue, { status: "failed", reason: "too many jobs wait" })
+        assert.deepInclude(body.checks.slow, { status: "failed", reason: "no answer within 50ms" })
+        assert.strictEqual(body.checks.store.status, "ok")
+        draining.isStopping = true
+        assert.deepStrictEqual((yield* send("GET", "/health/ready")).body, { status: "stopping" })
+        assert.strictEqual((yield* send("GET", "/health/live")).status, 200)
+      })
+      yield* Effect.provide(program, watched)
+    }))
+
+  it.live("is not ready where little space is free, and where a breaker is open if that is configured", () =>
+    Effect.gen(function*() {
+      const program = Effect.gen(function*() {
+        const breaker = yield* CircuitBreaker.make({
+          name: "payments",
+          failureThreshold: 1,
+          recoveryTimeout: "1 minute",
+          halfOpenMaxCalls: 1
+        })
+        yield* Effect.ignore(breaker.run(Effect.fail("no answer")))
+        return (yield* send("GET", "/health/ready")).body
+      })
+      const folder = Layer.unwrap(Effect.map(
+        Effect.sync(() => `${process.env["TMPDIR"] ?? "/tmp"}/appkernel-health-${process.pid}`),
+        (path) => EmbeddedStore.layerWith({ path })
+      ))
+      const body = yield* Effect.scoped(program).pipe(
+        Effect.provide(serving(engine, folder)),
+        Effect.provide(configured({
+          APPKERNEL_HEALTH_ENABLED: "true",
+          APPKERNEL_HEALTH_MIN_DISK_SPACE: "9000000000000000",
+          APPKERNEL_HEALTH_OPEN_BREAKERS: "fail"
+        })),
+        Effect.provide(registry)
+      )
+      assert.deepStrictEqual(body, { status: "unavailable", failing: ["disk", "upstreams"] })
+    }))
+
+  it.effect("has none of its paths unless it is enabled, and fails the start if another has them", () =>
+    Effect.gen(function*() {
+      const program = atOnce(2, (i) => send("GET", ["/health/live", "/metrics"][i]!))
+      const answers = yield* Effect.provide(program, serving(engine, EmbeddedStore.layerMemory))
+      assert.deepStrictEqual(answers.map(({ status }) => status), [404, 404])
+      const taken = KernelEngine.make("taken").register(
+        Service.make("MetricsService").operation(
+          "metrics",
+          { method: "GET", path: "/metrics", success: Schema.String },
+          () => Effect.succeed("")
+        ),
+        { urlBase: "/" }
+      )
+      const failure = yield* Effect.flip(Effect.provide(
+        Effect.void,
+        serving(taken, EmbeddedStore.layerMemory).pipe(Layer.provide(configured({ APPKERNEL_METRICS_ENABLED: "yes" })))
+      ))
+      assert.strictEqual(failure._tag, "RouteConflict")
+    }))
+})
+
+describe("Monitoring / metrics", () => {
+  it.live("counts by route, whatever callers send, and says what the process needs", () =>
+    Effect.gen(function*() {
+      yield* send("POST", "/notes", { text: "one" })
+      yield* atOnce(20, (i) => send("GET", `/notes/N-${i}`))
+      yield* atOnce(20, (i) => send("GET", `/nowhere/${i}`))
+      yield* send("TRACE", "/notes")
+      const { headers, text } = yield* send("GET", "/metrics")
+      assert.match(String(headers["content-type"]), /^text\/plain; version=0.0.4/u)
+      const lines = text.split("\n")
+      const counts = lines.filter((line) => line.startsWith("http_server_request_duration_seconds_count"))
+      assert.sameMembers(counts, [
+        "http_server_request_duration_seconds_count{http_request_method=\"POST\",http_response_status_code=\"201\",http_route=\"/notes\"} 1",
+        "http_server_request_duration_seconds_count{http_request_method=\"GET\",http_response_status_code=\"404\",http_route=\"/notes/:id\"} 20",
+        "http_server_request_duration_seconds_count{http_request_method=\"GET\",http_response_status_code=\"404\"} 20",
+        "http_server_request_duration_seconds_count{http_request_method=\"TRACE\",http_response_status_code=\"405\"} 1"
+      ])
+      for (
+        const start of [
+          "http_server_active_requests 1",
+          "http_server_request_body_size_bytes_count{",
+          "http_server_response_body_size_bytes_sum{",
+          "db_client_operations_total{db_collection_name=\"Note\"",
+          "db_client_operation_duration_seconds_bucket{",
+          "process_cpu_time_seconds_total{cpu_mode=\"user\"} ",
+          "process_memory_usage_bytes ",
+          "v8js_memory_heap_used_bytes ",
+          "nodejs_eventloop_delay_p99_seconds ",
+          "nodejs_eventloop_utilization_ratio 0"
+        ]
+      ) assert.isTrue(lines.some((line) => line.startsWith(start)), start)
+    }).pipe(
+      Effect.provide(serving(engine, EmbeddedStore.layerMemory)),
+      Effect.provide(configured({ APPKERNEL_METRICS_ENABLED: "yes" })),
+      Effect.provide(registry)
+    ))
+})
+
+/** The fields of a Protobuf message by their numbers; texts and messages are bytes. */
+const fieldsIn = (bytes: Buffer): ReadonlyMap<number, ReadonlyArray<Buffer>> => {
+  const fields = new Map<number, Array<Buffer>>()
+  let at = 0
+  const varint = (): number => {
+    let value = 0
+    for (let shift = 1;; shift *= 128) {
+      const byte = bytes[at++]!
+      value += (byte & 127) * shift
+      if (byte < 128) return value
+    }
+  }
+  while (at < bytes.length) {
+    const key = varint()
+    const kind = key % 8
+    const start = at
+    if (kind === 0) varint()
+    const length = kind === 2 ? varint() : kind === 1 ? 8 : kind === 5 ? 4 : at - start
+    const from = kind === 2 ? at : start
+    at = from + length
+    const number = Math.floor(key / 8)
+    fields.set(number, [...fields.get(number) ?? [], bytes.subarray(from, at)])
+  }
+  return fields
+}
+
+const inside = (bytes: Buffer, ...path: ReadonlyArray<number>): ReadonlyArray<Buffer> =>
+  path.reduce<ReadonlyArray<Buffer>>((found, number) => found.flatMap((one) => fieldsIn(one).get(number) ?? []), [
+    bytes
+  ])
+
+const spansIn = (body: Buffer) =>
+  inside(body, 1, 2, 2).map((span) => ({
+    trace: inside(span, 1)[0]!.toString("hex"),
+    id: inside(span, 2)[0]!.toString("hex"),
+    parent: inside(span, 4)[0]?.toString("hex"),
+    name: String(inside(span, 5)[0]),
+    attributes: Object.fromEntries(
+      inside(span, 9).map((attribute) => [String(inside(attribute, 1)[0]), String(inside(attribute, 2, 1)[0] ?? "")])
+    )
+  }))
+
+describe("Monitoring / traces", () => {
+  const collector = Effect.acquireRelease(
+    Effect.callback<
+      { readonly url: string; readonly bodies: Array<readonly [string, Buffer]>; readonly close: () => void }
+    >(
+      (resume) => {
+        const bodies: Array<readonly [string, Buffer]> = []
+        const server = createServer((request, response) => {
+          const chunks: Array<Buffer> = []
+          request.on("data", (chunk: Buffer) => chunks.push(chunk))
+          request.on("end", () => {
+            bodies.push([`${request.url} ${String(request.headers["x-key"])}`, Buffer.concat(chunks)])
+            response.end()
+          })
+        }).listen(0, "127.0.0.1", () => {
+          const address = server.address()
+          const port = typeof address === "object" && address !== null ? address.port : 0
+          resume(Effect.succeed({ url: `http://127.0.0.1:${port}`, bodies, close: () => server.close() }))
+        })
+      }
+    ),
+    ({ close }) => Effect.sync(close)
+  )
+
+  const sending = (endpoint: string, sampleRatio: number) =>
+    telemetryLayer({
+      endpoint,
+      headers: Redacted.make({ "x-key": "k" }),
+      signals: ["traces", "metrics"],
+      sampleRatio,
+      interval: Duration.minutes(1)
+    })
+
+  const failing = Service.make("FailingService").operation(
+    "fail",
+    { method: "GET", success: Schema.String },
+    () => Effect.die(new Error("secret-in-error"))
+  )
+
+  const traced = engine.register(failing)
+
+  it.live("continues the caller's trace down to the store, and tells no values", () =>
+    Effect.gen(function*() {
+      const { bodies, url } = yield* collector
+      const trace = "0af7651916cd43dd8448eb211c80319c"
+      yield* Effect.gen(function*() {
+        yield* send("GET", "/notes?text=secret-value", undefined, { traceparent: `00-${trace}-b7ad6b7169203331-01` })
+        yield* send("GET", "/failings/fail")
+      }).pipe(
+        Effect.provide(Layer.provideMerge(serving(traced, EmbeddedStore.layerMemory), sending(url, 1))),
+        Effect.provide(registry)
+      )
+      const spans = bodies.filter(([path]) => path === "/v1/traces k").flatMap(([, body]) => spansIn(body))
+      const ours = spans.filter((span) => span.trace === trace)
+      const request = ours.find(({ name }) => name === "GET /notes")
+      assert.deepInclude(request, { parent: "b7ad6b7169203331" })
+      assert.deepInclude(request?.attributes, { "http.route": "/notes", "http.request.method": "GET" })
+      const operation = ours.find(({ name }) => name.startsWith("Repository."))
+      assert.strictEqual(operation?.attributes["db.collection.name"], "Note")
+      assert.isTrue(spans.some(({ name }) => name === "GET /failings/fail"))
+      assert.isTrue(bodies.some(([path]) => path === "/v1/metrics k"))
+      assert.notInclude(String(Buffer.concat(bodies.map(([, body]) => body))), "secret")
+    }).pipe(Effect.scoped))
+
+  it.live("sends the traces that fail, and of the others a part", () =>
+    Effect.gen(function*() {
+      const { bodies, url } = yield* collector
+      yield* Effect.andThen(send("GET", "/notes"), send("GET", "/failings/fail")).pipe(
+        Effect.provide(Layer.provideMerge(serving(traced, EmbeddedStore.layerMemory), sending(url, 0))),
+        Effect.provide(registry)
+      )
+      const spans = bodies.filter(([path]) => path === "/v1/traces k").flatMap(([, body]) => spansIn(body))
+      assert.deepStrictEqual(spans.map(({ name }) => name), ["GET /failings/fail"])
+      assert.strictEqual(spans[0]?.attributes["http.request.method"], "GET")
+    }).pipe(Effect.scoped))
+})
+
+describe("Monitoring / overload", () => {
+  it.live("refuses more requests than it handles at once, and answers probes nevertheless", () =>
+    Effect.gen(function*() {
+      const release = yield* Deferred.make<void>()
+      const begun = yield* Deferred.make<void>()
+      const slow = Service.make("SlowService")
+        .operation(
+          "wait",
+          { method: "GET", success: Schema.String },
+          () => Effect.andThen(Deferred.succeed(begun, undefined), Effect.as(Deferred.await(release), "done"))
+        )
+      const program = Effect.gen(function*() {
+        const waiting = yield* Effect.forkChild(send("GET", "/slows/wait"))
+        yield* Deferred.await(begun)
+        const { headers } = refused(503, yield* send("GET", "/slows/wait"))
+        assert.strictEqual(headers["retry-after"], "7")
+        assert.strictEqual((yield* send("GET", "/notes")).status, 200)
+        assert.strictEqual((yield* send("GET", "/health/ready")).status, 200)
+        yield* Deferred.succeed(release, undefined)
+        assert.strictEqual((yield* Fiber.join(waiting)).status, 200)
+        assert.strictEqual((yield* send("GET", "/slows/wait")).status, 200)
+      })
+      yield* Effect.provide(program, serving(engine.register(slow), EmbeddedStore.layerMemory)).pipe(
+        Effect.provide(configured({
+          APPKERNEL_HEALTH_ENABLED: "on",
+          APPKERNEL_OVERLOAD_MAX_REQUESTS: "10",
+          APPKERNEL_OVERLOAD_MAX_REQUESTS_PER_ROUTE: "1",
+          APPKERNEL_OVERLOAD_RETRY_AFTER: "7"
+        }))
+      )
+    }))
+})
+
+describe("Monitoring / compression", () => {
+  it.live("compresses what is large, and nothing where a browser adds credentials by itself", () =>
+    Effect.gen(function*() {
+      yield* send("POST", "/notes", { text: "long ".repeat(1_000) })
+      const { address } = yield* HttpServer.HttpServer
+      const base = "port" in address ? `http://127.0.0.1:${address.port}` : ""
+      const encodingOf = (path: string, headers: { readonly [name: string]: string }) =>
+        Effect.map(send("GET", path, undefined, headers), (answer) => answer.headers["content-encoding"])
+      for (const encoding of ["br", "gzip", "zstd"]) {
+        const { headers } = yield* Effect.promise(() =>
+          fetch(`${base}/notes`, { method: "HEAD", headers: { "accept-encoding": encoding } })
+        )
+        assert.strictEqual(headers.get("content-encoding"), encoding)
+      }
+      assert.isUndefined(yield* encodingOf("/notes", {}))
+      assert.isUndefined(yield* encodingOf("/notes/none", { "accept-encoding": "br" }))
+      assert.isUndefined(yield* encodingOf("/notes", { "accept-encoding": "br", cookie: "a=b" }))
+      assert.isUndefined(yield* encodingOf("/notes", { "accept-encoding": "br", authorization: "Basic YTpi" }))
+      const answer = yield* Effect.promise(() => fetch(`${base}/notes`, { headers: { "accept-encoding": "br" } }))
+      assert.match(String(answer.headers.get("vary")), /accept-encoding/iu)
+      assert.include(yield* Effect.promise(() => answer.text()), "long long")
+    }).pipe(
+      Effect.provide(serving(engine, EmbeddedStore.layerMemory)),
+      Effect.provide(configured({ APPKERNEL_COMPRESSION_ENABLED: "true" }))
+    ))
+})
+
+describe("Monitoring / dashboard and alerts", () => {
+  it("ask for metrics that the service has", () => {
+    const textOf = (file: string) => readFileSync(new URL(`../../docs/${file}`, import.meta.url), "utf8")
+    const units: { readonly [unit: string]: string } = { seconds: "_seconds", bytes: "_bytes" }
+    const known = new Set(
+      [...textOf("reference/metrics.md").matchAll(/^\| `([\w.]+)` \| (\w+)(?:, (\w+))? \|/gmu)].flatMap(
+        ([, name = "", kind, unit = ""]) => {
+          const base = `${name.replaceAll(".", "_")}${units[unit] ?? ""}`
+          return kind === "counter"
+            ? [`${base}_total`]
+            : kind === "histogram"
+            ? ["bucket", "count", "sum"].map((part) => `${base}_${part}`)
+            : [base]
+        }
+      )
+    )
+    const dashboard: unknown = JSON.parse(textOf("operations/dashboard.json"))
+    const { groups }: { readonly groups: ReadonlyArray<{ readonly rules: ReadonlyArray<{ readonly expr: string }> }> } =
+      parse(
+        textOf("operations/alerts.yml")
+      )
+    const expressions = [
+      ...[...JSON.stringify(dashboard).matchAll(/"expr":"((?:[^"\\]|\\.)*)"/gu)].map(([, expr = ""]) => expr),
+      ...groups.flatMap(({ rules }) => rules.map(({ expr }) => expr))
+    ]
+    assert.isAbove(expressions.length, 20)
+    const asked = expressions.flatMap((expr) =>
+      expr.match(/\b(?:http_server|db_client|process|v8js|nodejs|appkernel|circuit_breaker)_\w+(?=[{[\s)]|$)/gu) ?? []
+    ).filter((name) => !["http_request_method", "circuit_breaker_name", "v8js_gc_type"].includes(name))
+    assert.deepStrictEqual(asked.filter((name) => !known.has(name)), [])
+  })
+})
