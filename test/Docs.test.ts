@@ -136,7 +136,7 @@ describe("The reference", () => {
   it("has every metric, and every field of a request's line in the log", () => {
     const metrics = [
       "Repository/store/instrumented",
-      "Repository/mongo/poolMetrics",
+      "Repository/mongo/connection",
       "Client/CircuitBreaker",
       "Http/monitoring/processMetrics",
       "Http/monitoring/requestMetrics",

@@ -165,7 +165,7 @@ describe("Monitoring / metrics", () => {
       ) assert.isTrue(lines.some((line) => line.startsWith(start)), start)
     }).pipe(
       Effect.provide(serving(engine, EmbeddedStore.layerMemory)),
-      Effect.provide(configured({ APPKERNEL_METRICS_ENABLED: "yes" })),
+      Effect.provide(configured({ APPKERNEL_METRICS_ENABLED: "yes", APPKERNEL_SERVER_RESPONSE_TIMEOUT: "1 minute" })),
       Effect.provide(registry)
     ))
 })

@@ -1,8 +1,11 @@
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { withDeadline } from "../../internal/deadline.ts"
+import { CurrentUser } from "../../Security/CurrentUser.ts"
 import type { ErrorResponses } from "../response/translation.ts"
 
 /**
@@ -17,8 +20,20 @@ export const withResponseTimeout = <E, R>(
   errorResponses: ErrorResponses
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R | HttpServerRequest.HttpServerRequest> => {
   const millis = Duration.toMillis(duration)
-  return Effect.timeoutOrElse(withDeadline(handler, millis - Math.min(100, millis / 10)), {
-    duration,
-    orElse: () => errorResponses.sentence(503, { key: "errors.ResponseTimeout" })
+  return Effect.withFiber((outer) => {
+    // The handler runs in a fiber of its own. The log and the metrics ask this one for the route and the caller.
+    const told = Effect.withFiber<HttpServerResponse.HttpServerResponse, E, R>((inner) =>
+      Effect.onExitPrimitive(handler, () => {
+        const route = Context.getOrUndefined(inner.context, HttpRouter.RouteContext)
+        const user = Context.getOrUndefined(inner.context, CurrentUser)
+        if (route !== undefined) outer.setContext(Context.add(outer.context, HttpRouter.RouteContext, route))
+        if (user !== undefined) outer.setContext(Context.add(outer.context, CurrentUser, user))
+        return undefined
+      })
+    )
+    return Effect.timeoutOrElse(withDeadline(told, millis - Math.min(100, millis / 10)), {
+      duration,
+      orElse: () => errorResponses.sentence(503, { key: "errors.ResponseTimeout" })
+    })
   })
 }
