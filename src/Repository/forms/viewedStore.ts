@@ -11,14 +11,10 @@ import { AccessDenied } from "../RepositoryError.ts"
 export const viewedStore = (store: DocumentStore["Service"], all: ModelCollection): DocumentStore["Service"] => ({
   ...store,
   findById: (_, id, { filter, ...options } = {}) =>
-    Effect.map(
-      filter === undefined
-        ? all.findById(id, everything, options)
-        : Effect.map(all.find({ ...options, filter: { $and: [{ _id: id }, filter] }, limit: 1 }, everything), ([one]) =>
-          one),
-      (found) =>
-        found
-    ),
+    filter === undefined
+      ? all.findById(id, everything, options)
+      : Effect.map(all.find({ ...options, filter: { $and: [{ _id: id }, filter] }, limit: 1 }, everything), ([one]) =>
+        one),
   find: (_, options) => all.find(options, everything),
   findAndCount: (_, options) => all.findAndCount(options, everything),
   stream: (_, options) => all.stream(options, everything),
@@ -56,5 +52,9 @@ const isOfRules = (error: unknown): error is AccessDenied | ValidationException 
   error instanceof AccessDenied || error instanceof ValidationException
 
 /** The complete collection has no rules that a write could break. */
-const unruled = <A, E>(write: Effect.Effect<A, E>): Effect.Effect<A, Exclude<E, AccessDenied | ValidationException>> =>
-  Effect.catchIf(write, isOfRules, Effect.die) as Effect.Effect<A, Exclude<E, AccessDenied | ValidationException>>
+const unruled = <A, E>(write: Effect.Effect<A, E>) =>
+  Effect.catchIf(
+    write,
+    (error: E): error is Extract<E, AccessDenied | ValidationException> => isOfRules(error),
+    Effect.die
+  )
