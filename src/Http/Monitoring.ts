@@ -26,7 +26,7 @@ import type { Permission } from "../Access/Permission.ts"
  * @category models
  * @since 0.1.0
  */
-export type Check<R = never> = Effect.Effect<unknown, unknown, R>
+export type Check<R = never> = Effect.Effect<unknown, { readonly message: string }, R>
 
 /**
  * What a program adds to the configuration.

@@ -10,6 +10,7 @@ import * as Exit from "effect/Exit"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Metric from "effect/Metric"
+import * as Predicate from "effect/Predicate"
 import { statfs } from "node:fs/promises"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import * as Migration from "../../Repository/Migration.ts"
@@ -125,8 +126,8 @@ const run = Effect.fnUntraced(function*(
   const error = Cause.squash(exit.cause)
   const reason = Cause.isTimeoutError(error)
     ? `no answer within ${Duration.format(timeout)}`
-    : error instanceof Error
-    ? error.message
+    : Predicate.hasProperty(error, "message")
+    ? String(error.message)
     : String(error)
   if (!failedBefore.has(name)) {
     failedBefore.add(name)
@@ -138,25 +139,25 @@ const run = Effect.fnUntraced(function*(
 const pendingMigrations = (migrations: ReadonlyArray<Migration.Migration>, store: DocumentStore["Service"]): Check =>
   Effect.flatMap(
     Effect.provideService(Migration.status(migrations), DocumentStore, store),
-    ({ pending }) => pending.length === 0 ? Effect.void : Effect.fail(`${pending.join(", ")} have not run`)
+    ({ pending }) => pending.length === 0 ? Effect.void : failed(`${pending.join(", ")} have not run`)
   )
 
 const freeSpace = (folder: string, minimum: number): Check =>
   Effect.flatMap(
     Effect.tryPromise({
       try: () => statfs(folder),
-      catch: (cause) => `its free space can't be read: ${String(cause)}`
+      catch: (cause) => ({ message: `its free space can't be read: ${String(cause)}` })
     }),
     ({ bavail, bsize }) =>
       bavail * bsize >= minimum
         ? Effect.void
-        : Effect.fail(`${bavail * bsize} bytes are free where the store is, less than ${minimum}`)
+        : failed(`${bavail * bsize} bytes are free where the store is, less than ${minimum}`)
   )
 
 const openBreakers = (context: Context.Context<never>): Check =>
   Effect.suspend(() => {
     const open = openBreakersOf(context)
-    return open.length === 0 ? Effect.void : Effect.fail(`calls are refused to ${open.join(", ")}`)
+    return open.length === 0 ? Effect.void : failed(`calls are refused to ${open.join(", ")}`)
   })
 
 /** The breakers are known by their gauges. */
@@ -166,6 +167,8 @@ const openBreakersOf = (context: Context.Context<never>): ReadonlyArray<string> 
       ? [attributes?.["circuit_breaker.name"] ?? ""]
       : []
   )
+
+const failed = (message: string) => Effect.fail({ message })
 
 const respond = (status: number, body: unknown): Response =>
   HttpServerResponse.text(JSON.stringify(body), {

@@ -88,9 +88,11 @@ export const traced = <E, R>(
 const discreet = (tracer: Tracer.Tracer, ratio: number): Tracer.Tracer =>
   Tracer.make({
     span: (options) => {
-      const isRoot = options.parent._tag === "None"
-      // A trace of somebody else is sampled as its first service says.
-      const span = tracer.span({ ...options, sampled: options.sampled && (!isRoot || Math.random() < ratio) })
+      const span = tracer.span(options)
+      // A trace of somebody else is sampled as its first service says, and one of ours by its random identifier.
+      if (options.parent._tag === "None" && Number.parseInt(span.traceId.slice(-8), 16) >= ratio * 2 ** 32) {
+        Reflect.set(span, "sampled", false)
+      }
       const attribute = span.attribute.bind(span)
       const event = span.event.bind(span)
       const end = span.end.bind(span)
