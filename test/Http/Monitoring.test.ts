@@ -24,7 +24,7 @@ describe("Monitoring / health", () => {
     Effect.gen(function*() {
       const draining = { isStopping: false }
       let isFull = false
-      const queue = Effect.suspend(() => isFull ? Effect.fail(new Error("too many jobs wait")) : Effect.void)
+      const queue = Effect.suspend(() => isFull ? Effect.fail({ message: "too many jobs wait" }) : Effect.void)
       const secured = KernelEngine.make("watched").register(Note).enableSecurity()
       const watched = serving(secured, EmbeddedStore.layerMemory).pipe(
         Layer.provide(
@@ -100,13 +100,16 @@ describe("Monitoring / health", () => {
         (path) => EmbeddedStore.layerWith({ path })
       ))
       const body = yield* Effect.scoped(program).pipe(
-        Effect.provide(serving(engine, folder)),
-        Effect.provide(configured({
-          APPKERNEL_HEALTH_ENABLED: "true",
-          APPKERNEL_HEALTH_MIN_DISK_SPACE: "9000000000000000",
-          APPKERNEL_HEALTH_OPEN_BREAKERS: "fail"
-        })),
-        Effect.provide(registry)
+        Effect.provide(
+          serving(engine, folder).pipe(
+            Layer.provideMerge(configured({
+              APPKERNEL_HEALTH_ENABLED: "true",
+              APPKERNEL_HEALTH_MIN_DISK_SPACE: "9000000000000000",
+              APPKERNEL_HEALTH_OPEN_BREAKERS: "fail"
+            })),
+            Layer.provideMerge(registry)
+          )
+        )
       )
       assert.deepStrictEqual(body, { status: "unavailable", failing: ["disk", "upstreams"] })
     }))
@@ -164,9 +167,14 @@ describe("Monitoring / metrics", () => {
         ]
       ) assert.isTrue(lines.some((line) => line.startsWith(start)), start)
     }).pipe(
-      Effect.provide(serving(engine, EmbeddedStore.layerMemory)),
-      Effect.provide(configured({ APPKERNEL_METRICS_ENABLED: "yes", APPKERNEL_SERVER_RESPONSE_TIMEOUT: "1 minute" })),
-      Effect.provide(registry)
+      Effect.provide(
+        serving(engine, EmbeddedStore.layerMemory).pipe(
+          Layer.provideMerge(
+            configured({ APPKERNEL_METRICS_ENABLED: "yes", APPKERNEL_SERVER_RESPONSE_TIMEOUT: "1 minute" })
+          ),
+          Layer.provideMerge(registry)
+        )
+      )
     ))
 })
 
@@ -261,8 +269,12 @@ describe("Monitoring / traces", () => {
         yield* send("GET", "/notes?text=secret-value", undefined, { traceparent: `00-${trace}-b7ad6b7169203331-01` })
         yield* send("GET", "/failings/fail")
       }).pipe(
-        Effect.provide(Layer.provideMerge(serving(traced, EmbeddedStore.layerMemory), sending(url, 1))),
-        Effect.provide(registry)
+        Effect.provide(
+          serving(traced, EmbeddedStore.layerMemory).pipe(
+            Layer.provideMerge(sending(url, 1)),
+            Layer.provideMerge(registry)
+          )
+        )
       )
       const spans = bodies.filter(([path]) => path === "/v1/traces k").flatMap(([, body]) => spansIn(body))
       const ours = spans.filter((span) => span.trace === trace)
@@ -280,8 +292,12 @@ describe("Monitoring / traces", () => {
     Effect.gen(function*() {
       const { bodies, url } = yield* collector
       yield* Effect.andThen(send("GET", "/notes"), send("GET", "/failings/fail")).pipe(
-        Effect.provide(Layer.provideMerge(serving(traced, EmbeddedStore.layerMemory), sending(url, 0))),
-        Effect.provide(registry)
+        Effect.provide(
+          serving(traced, EmbeddedStore.layerMemory).pipe(
+            Layer.provideMerge(sending(url, 0)),
+            Layer.provideMerge(registry)
+          )
+        )
       )
       const spans = bodies.filter(([path]) => path === "/v1/traces k").flatMap(([, body]) => spansIn(body))
       assert.deepStrictEqual(spans.map(({ name }) => name), ["GET /failings/fail"])
@@ -311,14 +327,14 @@ describe("Monitoring / overload", () => {
         assert.strictEqual((yield* Fiber.join(waiting)).status, 200)
         assert.strictEqual((yield* send("GET", "/slows/wait")).status, 200)
       })
-      yield* Effect.provide(program, serving(engine.register(slow), EmbeddedStore.layerMemory)).pipe(
-        Effect.provide(configured({
-          APPKERNEL_HEALTH_ENABLED: "on",
-          APPKERNEL_OVERLOAD_MAX_REQUESTS: "10",
-          APPKERNEL_OVERLOAD_MAX_REQUESTS_PER_ROUTE: "1",
-          APPKERNEL_OVERLOAD_RETRY_AFTER: "7"
-        }))
-      )
+      const limits = configured({
+        APPKERNEL_HEALTH_ENABLED: "on",
+        APPKERNEL_OVERLOAD_MAX_REQUESTS: "10",
+        APPKERNEL_OVERLOAD_MAX_REQUESTS_PER_ROUTE: "1",
+        APPKERNEL_OVERLOAD_RETRY_AFTER: "7"
+      })
+      const served = serving(engine.register(slow), EmbeddedStore.layerMemory)
+      yield* Effect.provide(program, Layer.provideMerge(served, limits))
     }))
 })
 
@@ -344,8 +360,12 @@ describe("Monitoring / compression", () => {
       assert.match(String(answer.headers.get("vary")), /accept-encoding/iu)
       assert.include(yield* Effect.promise(() => answer.text()), "long long")
     }).pipe(
-      Effect.provide(serving(engine, EmbeddedStore.layerMemory)),
-      Effect.provide(configured({ APPKERNEL_COMPRESSION_ENABLED: "true" }))
+      Effect.provide(
+        Layer.provideMerge(
+          serving(engine, EmbeddedStore.layerMemory),
+          configured({ APPKERNEL_COMPRESSION_ENABLED: "true" })
+        )
+      )
     ))
 })
 
