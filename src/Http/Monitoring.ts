@@ -67,7 +67,7 @@ export const Monitoring: Context.Reference<Options> = Context.Reference<Options>
  *
  * const monitoring = Monitoring.layer({
  *   checks: {
- *     queue: Effect.filterOrFail(waiting, (count) => count < 1000, () => new Error("too many jobs wait"))
+ *     queue: Effect.filterOrFail(waiting, (count) => count < 1000, () => ({ message: "too many jobs wait" }))
  *   },
  *   require: Permission.Role("operator")
  * })
