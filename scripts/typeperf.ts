@@ -3,8 +3,7 @@
  * of the same imports and nothing else. Fails when a fixture needs more than typetest/perf/budget.json allows. `--write`
  * sets the maxima to what was measured and a little room.
  *
- * Instantiations are counted, and the same on every machine. The time isn't: its maximum is several times what was
- * measured and only catches a jump of another order.
+ * Instantiations are counted, and the same on every machine. The time is not, so it is printed and has no maximum.
  */
 import { spawnSync } from "node:child_process"
 import * as fs from "node:fs"
@@ -58,23 +57,23 @@ for (const fixture of fs.globSync("*.ts", { cwd: folder }).toSorted()) {
 }
 
 if (process.argv.includes("--write")) {
-  const maxima = [...costs].map(([fixture, { instantiations, seconds }]) => [
+  const maxima = [...costs].map(([fixture, { instantiations }]) => [
     fixture,
-    { instantiations: Math.ceil(instantiations * 1.05 / 100) * 100, seconds: Math.ceil(1 + seconds * 4) }
+    { instantiations: Math.ceil(instantiations * 1.05 / 100) * 100 }
   ])
   fs.writeFileSync(budgetFile, `${JSON.stringify(Object.fromEntries(maxima), undefined, 2)}\n`)
 }
 
-const budget = JSON.parse(fs.readFileSync(budgetFile, "utf8")) as Readonly<Record<string, Cost>>
+const budget = JSON.parse(fs.readFileSync(budgetFile, "utf8")) as Readonly<Record<string, Pick<Cost, "instantiations">>>
 const problems = Object.keys(budget)
   .filter((fixture) => !costs.has(fixture))
   .map((fixture) => `${fixture} has a budget, but is gone`)
 for (const [fixture, { instantiations, seconds }] of costs) {
   const allowed = budget[fixture]
-  const limit = allowed === undefined ? "" : ` (at most ${allowed.instantiations}, ${allowed.seconds} s)`
-  console.log(`${fixture}: ${instantiations} instantiations, ${seconds.toFixed(2)} s${limit}`)
+  const limit = allowed === undefined ? "" : ` (at most ${allowed.instantiations})`
+  console.log(`${fixture}: ${instantiations} instantiations${limit}, ${seconds.toFixed(2)} s`)
   // what can't be read from the compiler's report is not a number, and so not within any budget
-  const isWithin = allowed !== undefined && instantiations <= allowed.instantiations && seconds <= allowed.seconds
+  const isWithin = allowed !== undefined && instantiations <= allowed.instantiations
   if (!isWithin) problems.push(`${fixture} ${allowed === undefined ? "has no budget" : "is over its budget"}`)
 }
 for (const problem of problems) console.error(problem)

@@ -61,13 +61,13 @@ export const Monitoring: Context.Reference<Options> = Context.Reference<Options>
  *
  * ```ts
  * import { Monitoring, Permission } from "appkernel"
- * import { Effect } from "effect"
+ * import { Effect, Queue } from "effect"
  *
- * declare const waiting: Effect.Effect<number>
+ * const jobs = Effect.runSync(Queue.unbounded<string>())
  *
  * const monitoring = Monitoring.layer({
  *   checks: {
- *     queue: Effect.filterOrFail(waiting, (count) => count < 1000, () => ({ message: "too many jobs wait" }))
+ *     queue: Effect.filterOrFail(Queue.size(jobs), (count) => count < 1000, () => ({ message: "too many jobs wait" }))
  *   },
  *   require: Permission.Role("operator")
  * })

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
 import * as Layer from "effect/Layer"
 import { DeclarationError } from "../internal/declarationError.ts"
-import { assertReferences, managedField, type ModelLike, referencesOf } from "../Model/introspection.ts"
+import { assertReferences, managedField, type ModelLike, modelsIn, referencesOf } from "../Model/introspection.ts"
 import * as JsonSchema from "../Model/JsonSchema.ts"
 import type * as Model from "../Model/Model.ts"
 import { authorized } from "./collection/authorizedCollection.ts"
@@ -131,6 +131,15 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
   }
   const store = yield* DocumentStore
   assertReferences(model)
+  const embedded = modelsIn(model).find((one) => one !== model && hasVersions(one))
+  if (embedded !== undefined) {
+    return yield* Effect.die(
+      new DeclarationError(
+        `${model.modelName} has ${embedded.modelName} in a field: only documents of a collection have versions, so ` +
+          `${model.modelName} has to say what it was itself`
+      )
+    )
+  }
   const related = [model, ...referencesOf(model).map(({ target }) => target())].flatMap((one) => [one, ownerOf(one)])
   // They load the query language, which other programs have no use for.
   const versions = related.some(hasVersions) ? yield* Effect.promise(() => import("./forms/formRunner.ts")) : undefined

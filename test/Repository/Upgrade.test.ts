@@ -1,4 +1,6 @@
-import { EmbeddedStore } from "../../src/index.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, Effect, Exit, Schema } from "effect"
+import { DocumentStore, EmbeddedStore, Index, Model, Query, Repository } from "../../src/index.ts"
 import { freshFolder } from "../support/folders.ts"
 import { onMongo } from "../support/mongo.ts"
 import { versionsContract } from "./contracts/versions.ts"
@@ -6,3 +8,34 @@ import { versionsContract } from "./contracts/versions.ts"
 versionsContract("memory", EmbeddedStore.layerMemory)
 versionsContract("embedded", freshFolder(EmbeddedStore.layerWith))
 onMongo("on a server", (layer) => versionsContract("mongodb", layer))
+
+class Letter extends Model.Class<Letter>()("Letter", {
+  id: Model.id(),
+  body: Schema.String.pipe(Model.indexed(Index.text())),
+  place: Schema.String
+}, {
+  versions: [Model.was.renamed("text", "body")]
+}) {}
+
+class Envelope extends Model.Class<Envelope>()("Envelope", { id: Model.id(), letter: Letter }) {}
+
+describe("versions / what they refuse", () => {
+  it.live("a text search of changed fields, with the command that ends it", () =>
+    Effect.gen(function*() {
+      const store = yield* DocumentStore.DocumentStore
+      yield* store.insertOne("Letter", { _id: "L", text: "warm words", place: "Rome" })
+      const letters = yield* Repository.make(Letter)
+      const search = () => Query.text("warm")
+      const sentence =
+        "changed fields can't be searched by $text while Letter is stored in earlier forms: run `appkernel upgrade"
+      assert.include((yield* Effect.flip(letters.find(search))).message, sentence)
+      assert.include((yield* Effect.flip(letters.count(search))).message, sentence)
+      assert.lengthOf(yield* letters.find(($) => $.place.equals("Rome")), 1)
+    }).pipe(Effect.provide(EmbeddedStore.layerMemory)))
+
+  it.live("a model with versions in a field of another one", () =>
+    Effect.gen(function*() {
+      const exit = yield* Effect.exit(Repository.make(Envelope))
+      assert.include(Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "", "Envelope has Letter in a field")
+    }).pipe(Effect.provide(EmbeddedStore.layerMemory)))
+})

@@ -28,7 +28,9 @@ export interface Changes extends State {
    * A filter of the store for all documents that may match, and the stages that test them. It is no search in an index for a
    * changed field: a document that is upgraded meanwhile would be missed between two of them.
    */
-  readonly searchFor: (filter: Filter) => { readonly stored: Filter; readonly stages: ReadonlyArray<Document> }
+  readonly searchFor: (
+    filter: Filter
+  ) => { readonly stored: Filter; readonly stages: ReadonlyArray<Document>; readonly isTextSearch?: boolean }
 }
 
 /** @internal */
@@ -67,7 +69,8 @@ export const changesOf = (
         const isTested = { [formField]: forms.newest, [aheadField]: null, $nor: [{ $and: different }] }
         return {
           stored: isView ? allOf(...same) ?? {} : { $and: [...same, { $nor: [isTested] }] },
-          stages: [{ $match: { $or: [{ $and: different }, { [unreadableField]: true }] } }]
+          stages: [{ $match: { $or: [{ $and: different }, { [unreadableField]: true }] } }],
+          isTextSearch: different.some((condition) => Object.hasOwn(condition, "$text"))
         }
       }
     }

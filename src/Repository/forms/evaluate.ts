@@ -22,7 +22,8 @@ import { parseCollation } from "../mql/text/collation.ts"
 import type { ReadError } from "../RepositoryError.ts"
 
 /**
- * The results of a pipeline on these documents. A stage that reads or writes other collections is rejected for the reason.
+ * The results of a pipeline on these documents. What only a store can do is rejected for the reason: a search by a text
+ * index, and a stage that reads or writes other collections.
  *
  * @internal
  */
@@ -30,14 +31,18 @@ export const evaluated = (
   operation: string,
   source: Stream.Stream<Document, ReadError>,
   pipeline: ReadonlyArray<Document>,
-  { collation, reason }: { readonly collation?: Collation | undefined; readonly reason: string }
+  { collation, isTextSearch = false, reason }: {
+    readonly collation?: Collation | undefined
+    readonly isTextSearch?: boolean | undefined
+    readonly reason: string
+  }
 ): Stream.Stream<Document, ReadError> =>
   Stream.unwrap(
     Effect.withFiber((fiber) => {
       const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
       const random = fiber.getRef(Random.Random)
       const transform = Result.flatMap(
-        Result.mapError(normalise({ pipeline }, true), rejected),
+        isTextSearch ? Result.fail(rejected(reason)) : Result.mapError(normalise({ pipeline }, true), rejected),
         ({ pipeline: stages }) =>
           Result.flatMap(parseCollation(collation), (collator) =>
             parsePipeline(isArray(stages) ? stages : [], {

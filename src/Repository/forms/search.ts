@@ -33,8 +33,9 @@ export const makeSearch = (
   ): Stream.Stream<Document, ReadError> => {
     const isSort = changes.concern(Object.keys(sort ?? {}))
     const source = candidates(changes, filter, { ...options, sort: isSort ? undefined : sort })
+    const { isTextSearch, stages: matching } = changes.searchFor(filter)
     const stages = [
-      ...changes.searchFor(filter).stages,
+      ...matching,
       ...(isSort ? [{ $sort: sort }] : []),
       ...(skip === undefined || skip === 0 ? [] : [{ $skip: skip }]),
       ...(limit === undefined ? [] : [{ $limit: limit }]),
@@ -42,21 +43,31 @@ export const makeSearch = (
     ]
     return limit === 0
       ? Stream.empty
-      : evaluated(operation, source, stages, { collation: options.collation, reason: notYet(model, "") })
+      : evaluated(operation, source, stages, {
+        collation: options.collation,
+        isTextSearch,
+        reason: notYet(model, isTextSearch === true ? "changed fields can't be searched by $text" : "")
+      })
   }
 
-  const countIn = (changes: Changes, filter: Filter, options: Omit<FindOptions, "filter">) =>
-    Effect.map(
+  const countIn = (changes: Changes, filter: Filter, options: Omit<FindOptions, "filter">) => {
+    const { isTextSearch, stages } = changes.searchFor(filter)
+    return Effect.map(
       Stream.runCollect(
         evaluated(
           "count",
           candidates(changes, filter, { timeLimit: options.timeLimit, collation: options.collation }),
-          [...changes.searchFor(filter).stages, { $count: "count" }],
-          { collation: options.collation, reason: "" }
+          [...stages, { $count: "count" }],
+          {
+            collation: options.collation,
+            isTextSearch,
+            reason: notYet(model, "changed fields can't be searched by $text")
+          }
         )
       ),
       ([result]) => Number(result?.["count"] ?? 0)
     )
+  }
 
   return { candidates, search, countIn }
 }
