@@ -173,7 +173,8 @@ const headers = setting(
 
 const url = setting("a URL of http or https", ["text"], (value) => {
   const parsed = URL.canParse(value) ? new URL(value) : undefined
-  return parsed?.protocol === "http:" || parsed?.protocol === "https:" ? value.replace(/\/+$/u, "") : undefined
+  if (parsed?.protocol !== "http:" && parsed?.protocol !== "https:") return undefined
+  return value.endsWith("/") ? value.slice(0, -1) : value
 })
 
 const boolean = setting("true or false", ["true or false", "text"], (value) => booleanOf(value))

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { Keys } from "../../Security/Keys.ts"
+import { keysPath } from "../description/keysPath.ts"
 import { parameters } from "../response/problemFields.ts"
 import { makeBadRequest } from "../response/translation.ts"
 import type { Translations } from "../Translations.ts"
@@ -24,10 +25,3 @@ export const keysRoute = ({ jwks }: Keys["Service"], translations: Translations)
     respondBadRequest
   }
 }
-
-/**
- * Where services that verify this service's tokens find its public keys (RFC 8414, section 2, `jwks_uri`).
- *
- * @internal
- */
-export const keysPath = "/.well-known/jwks.json"

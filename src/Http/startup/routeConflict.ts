@@ -5,11 +5,11 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { keysPath } from "../description/keysPath.ts"
 import { shapeOf } from "../description/pathShape.ts"
 import { endpointsOf } from "../description/standardEndpoints.ts"
 import { documentationPaths } from "../openapi/documentationPaths.ts"
 import type { Registration } from "../registration/registration.ts"
-import { keysPath } from "../routes/keysRoute.ts"
 import type * as Documentation from "./documentation.ts"
 
 /**

@@ -1,0 +1,6 @@
+/**
+ * Where services that verify this service's tokens find its public keys (RFC 8414, section 2, `jwks_uri`).
+ *
+ * @internal
+ */
+export const keysPath = "/.well-known/jwks.json"
