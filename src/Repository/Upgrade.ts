@@ -16,7 +16,7 @@ import { unchangedSince } from "./collection/documentFields.ts"
 import { unreadableProblems } from "./collection/unreadable.ts"
 import { type Document, DocumentStore, type Filter } from "./DocumentStore.ts"
 import { formOf, type Forms, formsOf } from "./forms/forms.ts"
-import { raiseMark, readMark, refreshAfter } from "./forms/marks.ts"
+import { raiseMark, readMark, refreshAfter, writtenForm } from "./forms/marks.ts"
 import { textOfId } from "./query/bsonForm.ts"
 import { indexesOf } from "./repository/modelIndexes.ts"
 import type { ReadError, StoreError } from "./RepositoryError.ts"
@@ -147,18 +147,12 @@ export const misfits = (
   model: Model.Any,
   options: { readonly limit?: number | undefined } = {}
 ): Stream.Stream<Misfit, ReadError, DocumentStore> => {
-  const { fromDocument } = documentCodec(model)
-  const { lift } = formsOf(model)
+  const fit = fitting(model)
   return Stream.unwrap(
     Effect.map(DocumentStore, (store) =>
       store.stream(model.modelName, { limit: options.limit }).pipe(
-        Stream.mapEffect((stored) =>
-          Effect.match(fromDocument(lift(stored)), {
-            onSuccess: () => [],
-            onFailure: ({ problems }) => [misfitOf(model, stored, problems)]
-          })
-        ),
-        Stream.flatMap(Stream.fromIterable)
+        Stream.mapEffect(fit),
+        Stream.flatMap((misfit) => Stream.fromIterable(Option.toArray(misfit)))
       ))
   )
 }
@@ -268,10 +262,6 @@ function fitting(model: Model.Any): (stored: Document) => Effect.Effect<Option.O
       onSuccess: () => Option.none(),
       onFailure: ({ problems }) => Option.some(misfitOf(model, stored, problems))
     })
-}
-
-function writtenForm({ lowest, newest }: Forms, understood: number): number {
-  return Math.max(lowest, Math.min(understood, newest))
 }
 
 /** The documents that are stored in a form before this one, or keep something for later ones. */

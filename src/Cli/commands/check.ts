@@ -12,7 +12,7 @@ import * as Upgrade from "../../Repository/Upgrade.ts"
 import { CommandFailed, reported } from "./commandFailed.ts"
 import { engineModule, modelsOf, withStore } from "./engineModule.ts"
 import { indexLines, isDifferent } from "./indexes.ts"
-import { counted, jsonFlag, print } from "./output.ts"
+import { atLeast, counted, jsonFlag, print } from "./output.ts"
 import { formLines } from "./upgrade.ts"
 
 /** @internal */
@@ -22,12 +22,12 @@ export const check = Command.make(
     module: engineModule,
     ids: Flag.Int("ids").pipe(
       Flag.withDescription("The number of documents of a model that are named. Defaults to 10"),
-      Flag.filter((ids) => ids >= 0, () => "expected a number from 0"),
+      atLeast(0),
       Flag.withDefault(10)
     ),
     sample: Flag.Int("sample").pipe(
       Flag.withDescription("Reads this number of documents of each model at most. Defaults to all"),
-      Flag.filter((sample) => sample >= 1, () => "expected a number from 1"),
+      atLeast(1),
       Flag.optional
     ),
     json: jsonFlag

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Migration from "../../Repository/Migration.ts"
 import { CommandFailed, reported } from "./commandFailed.ts"
 import { engineModule, withStore } from "./engineModule.ts"
-import { counted, jsonFlag, print } from "./output.ts"
+import { atLeast, counted, jsonFlag, print } from "./output.ts"
 
 /** @internal */
 export const migrate = Command.make(
@@ -26,7 +26,7 @@ export const migrate = Command.make(
     ),
     lease: Flag.Int("lease").pipe(
       Flag.withDescription("The seconds after which the lock of a process that has died can be taken. Defaults to 15"),
-      Flag.filter((seconds) => seconds >= 1, () => "expected a number from 1"),
+      atLeast(1),
       Flag.withDefault(15)
     ),
     json: jsonFlag

@@ -9,6 +9,14 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import { CommandFailed } from "./commandFailed.ts"
 
+/**
+ * Admits numbers from a least one on.
+ *
+ * @internal
+ */
+export const atLeast = (least: number) =>
+  Flag.filter((given: number) => given >= least, () => `expected a number from ${least}`)
+
 /** @internal */
 export const jsonFlag = Flag.Boolean("json").pipe(
   Flag.withDescription("Prints the result as JSON, for programs"),

@@ -1,8 +1,10 @@
 /**
  * `appkernel policy`: writes who may call what, for reviews.
  */
+import * as Arr from "effect/Array"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
+import * as Order from "effect/Order"
 import * as AccessPolicy from "../../Http/AccessPolicy.ts"
 import { reported } from "./commandFailed.ts"
 import { engineModule, loadEngine } from "./engineModule.ts"
@@ -15,7 +17,7 @@ export const policy = Command.make(
   Effect.fnUntraced(function*({ check, json, module, out }) {
     const { policy } = yield* loadEngine(module)
     // The order of registrations is nothing to review.
-    const entries = policy.entries.toSorted((a, b) => keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : 0)
+    const entries = Arr.sortWith(policy.entries, keyOf, Order.String)
     const sorted = { ...policy, entries }
     yield* writeDocument(json ? JSON.stringify(sorted, undefined, 2) : AccessPolicy.toText(sorted), { check, out })
   }, reported)

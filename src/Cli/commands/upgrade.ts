@@ -10,7 +10,7 @@ import * as Stream from "effect/Stream"
 import * as Upgrade from "../../Repository/Upgrade.ts"
 import { CommandFailed, reported } from "./commandFailed.ts"
 import { engineModule, modelsOf, withStore } from "./engineModule.ts"
-import { counted, jsonFlag, makeProgress, print } from "./output.ts"
+import { atLeast, counted, jsonFlag, makeProgress, print } from "./output.ts"
 
 /** @internal */
 export const upgrade = Command.make(
@@ -23,12 +23,12 @@ export const upgrade = Command.make(
     ),
     batch: Flag.Int("batch").pipe(
       Flag.withDescription("The number of documents that are read at once. Defaults to 500"),
-      Flag.filter((size) => size >= 1, () => "expected a number from 1"),
+      atLeast(1),
       Flag.withDefault(500)
     ),
     rate: Flag.Int("rate").pipe(
       Flag.withDescription("The most documents in a second. Defaults to as many as it takes"),
-      Flag.filter((documents) => documents >= 1, () => "expected a number from 1"),
+      atLeast(1),
       Flag.optional
     ),
     json: jsonFlag

@@ -9,6 +9,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Metric from "effect/Metric"
+import { callerGone } from "../server/accessLog.ts"
 
 /**
  * Counts and times every response of a handler, by method, route and status. Callers can't add series: paths count by the
@@ -104,6 +105,3 @@ const methods: ReadonlySet<string> = new Set([
   "PATCH",
   "QUERY"
 ])
-
-/** The status of a request whose client disconnects first, as in the access log. */
-const callerGone = 499

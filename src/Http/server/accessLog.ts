@@ -44,8 +44,12 @@ export interface AccessLog {
   readonly write: (entry: AccessEntry) => void
 }
 
-/** nginx's code for a client that disconnects before the response. It is never sent. */
-const callerGone = 499
+/**
+ * nginx's code for a client that disconnects before the response. It is never sent.
+ *
+ * @internal
+ */
+export const callerGone = 499
 
 /**
  * Logs every response of a handler. The router leaves the matched route in the fiber's context, and

@@ -63,10 +63,15 @@ export const unchangedSince = (read: Document, fields: ReadonlyArray<string>): F
     fields.map((field) => [field, read[field] === undefined ? { $exists: false } : { $eq: read[field] }])
   )
 
+/**
+ * The field that a path begins with.
+ *
+ * @internal
+ */
+export const fieldOf = (path: string): string => path.split(".", 1)[0] ?? path
+
 // internal
 
 const branches: ReadonlySet<string> = new Set(["$and", "$or", "$nor"])
 
 const fieldsOfBranch = (branch: unknown) => isDocument(branch) ? fieldsOfFilter(branch) : undefined
-
-const fieldOf = (path: string): string => path.split(".", 1)[0] ?? path

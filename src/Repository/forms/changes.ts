@@ -3,7 +3,7 @@
  */
 import { aheadField, formField } from "../../Model/introspection.ts"
 import { isArray, isDocument } from "../bson/value.ts"
-import { fieldsOfFilter } from "../collection/documentFields.ts"
+import { fieldOf, fieldsOfFilter } from "../collection/documentFields.ts"
 import { unreadableField } from "../collection/unreadable.ts"
 import type { Document, Filter, IndexDescription } from "../DocumentStore.ts"
 import { allOf } from "../store/filters.ts"
@@ -45,7 +45,7 @@ export const changesOf = (
   const make = (state: State): Changes => {
     const changed = forms.changedSince(state.earliest)
     const concern = (paths: Iterable<string>) => {
-      for (const path of paths) if (changed.has(path.split(".", 1)[0] ?? path)) return true
+      for (const path of paths) if (changed.has(fieldOf(path))) return true
       return false
     }
     const concernFilter = ({ $text, ...filter }: Filter): boolean => {
@@ -96,9 +96,7 @@ export const deferredIndexes = (
   const changed = forms.changedSince(earliest)
   return indexes.filter(({ key, partialFilterExpression = {}, unique }) =>
     unique === true &&
-    [...Object.keys(key), ...fieldsOfFilter(partialFilterExpression) ?? []].some((path) =>
-      changed.has(path.split(".", 1)[0] ?? path)
-    )
+    [...Object.keys(key), ...fieldsOfFilter(partialFilterExpression) ?? []].some((path) => changed.has(fieldOf(path)))
   )
 }
 

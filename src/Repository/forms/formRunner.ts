@@ -14,7 +14,7 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { aheadField, formField, type ModelLike } from "../../Model/introspection.ts"
 import { isDocument } from "../bson/value.ts"
-import { fieldsOfUpdate, unchangedSince } from "../collection/documentFields.ts"
+import { fieldOf, fieldsOfUpdate, unchangedSince } from "../collection/documentFields.ts"
 import {
   type Aggregation,
   type Handlers,
@@ -32,6 +32,7 @@ import type {
   FindOptions,
   IndexDescription,
   InsertManyResult,
+  TakeOptions,
   Update,
   UpdateResult
 } from "../DocumentStore.ts"
@@ -42,7 +43,7 @@ import { DuplicateKey, QueryRejected, type ReadError, StoreUnavailable, type Wri
 import { makeRetry } from "../store/retryOnConflict.ts"
 import { type Changes, changesOf, deferredIndexes } from "./changes.ts"
 import { evaluated } from "./evaluate.ts"
-import { formOf, formsOf } from "./forms.ts"
+import { formOf, formsOf, textOf } from "./forms.ts"
 import { markReader, type State } from "./marks.ts"
 import { makeSearch, notYet } from "./search.ts"
 import { withUniqueValues } from "./uniqueValues.ts"
@@ -114,7 +115,7 @@ export const viewCollection = (
       const problems = unreadableProblems(lifted)
       return problems === undefined
         ? Result.succeed(lifted)
-        : Result.fail(problems.map(({ field, message }) => `${field} ${message}`).join("; "))
+        : Result.fail(textOf(problems))
     },
     keeping: (before, document) => ({
       ...Object.fromEntries(Object.entries(before).filter(([field]) => !shown.has(field))),
@@ -312,10 +313,7 @@ const runnerBy = (
           if (isNative(changes, filter, options)) {
             const lifting = liftOf(projection)
             return Effect.map(
-              base.run({
-                ...operation,
-                options: { ...options, ...(take === undefined ? {} : { take: (all) => take(all.map(lifting)) }) }
-              }),
+              base.run({ ...operation, options: { ...options, ...taking(take, lifting) } }),
               (all) => all.map(lifting)
             )
           }
@@ -331,10 +329,7 @@ const runnerBy = (
           if (isNative(changes, filter, options)) {
             const lifting = liftOf(options.projection)
             return Effect.map(
-              base.run({
-                ...operation,
-                options: { ...options, ...(take === undefined ? {} : { take: (all) => take(all.map(lifting)) }) }
-              }),
+              base.run({ ...operation, options: { ...options, ...taking(take, lifting) } }),
               ({ documents, total }) => ({ documents: documents.map(lifting), total })
             )
           }
@@ -579,6 +574,10 @@ const targetOf = (filter: Filter, sort?: FindOneAndUpdateOptions["sort"]) => {
   return isOne ? { id } : { sort }
 }
 
+/** The option `take` for documents that are lifted first. */
+const taking = (take: TakeOptions["take"], lifting: (document: Document) => Document): Pick<TakeOptions, "take"> =>
+  take === undefined ? {} : { take: (all) => take(all.map(lifting)) }
+
 /** Whether the store can run a find by itself. A projection then selects fields that are the same in every form. */
 const isNative = (changes: Changes, filter: Filter, { projection, sort }: Omit<FindOptions, "filter">): boolean =>
   !changes.concernFilter(filter) && !changes.concern(Object.keys(sort ?? {})) &&
@@ -613,7 +612,7 @@ const withoutNumber = (document: Document): Document => {
 }
 
 const isFieldOf = (model: ModelLike, path: string): boolean =>
-  path === "_id" || Object.hasOwn(model.store.fields, path.split(".", 1)[0] ?? path)
+  path === "_id" || Object.hasOwn(model.store.fields, fieldOf(path))
 
 const parsedFilter = (operation: string, filter: Filter) =>
   Effect.flatMap(

@@ -131,6 +131,14 @@ export const formsOf: (model: ModelLike) => Forms = memoize((model) => {
   }
 })
 
+/**
+ * The problems as one text.
+ *
+ * @internal
+ */
+export const textOf = (problems: ReadonlyArray<FieldProblem>): string =>
+  problems.map(({ field, message }) => `${field} ${message}`).join("; ")
+
 // internal
 
 const problem = (message: string): FieldProblem => ({ field: formField, validator: "Form", message })
@@ -210,9 +218,6 @@ const movingStep = ({ after: [after], before: [before], down }: Step): CompiledS
 const noWayDown = "there is no way down to the earlier form"
 
 const failedDown = ({ after }: Step): string => `the way down of ${after.join(", ")} to the earlier form fails`
-
-const textOf = (problems: ReadonlyArray<FieldProblem>): string =>
-  problems.map(({ field, message }) => `${field} ${message}`).join("; ")
 
 /** The values of fields that both forms have. A way gives those that it changes. */
 const shared = (document: Document, { after, before }: Step): Document =>

@@ -75,6 +75,14 @@ export interface State {
   readonly earliest: number
 }
 
+/**
+ * The form in which documents are stored while every process understands this one.
+ *
+ * @internal
+ */
+export const writtenForm = ({ lowest, newest }: Pick<Forms, "lowest" | "newest">, understood: number): number =>
+  Math.max(lowest, Math.min(understood, newest))
+
 /** @internal */
 export const markReader = (store: DocumentStore["Service"], collection: string, forms: Forms): MarkReader => {
   let known: State | undefined
@@ -88,7 +96,7 @@ export const markReader = (store: DocumentStore["Service"], collection: string, 
       return Effect.map(readMark(store, collection), ({ complete, understood }) => {
         readAt = now
         const state = {
-          written: Math.max(forms.lowest, Math.min(understood, forms.newest)),
+          written: writtenForm(forms, understood),
           earliest: Math.min(complete, forms.newest)
         }
         known = state
