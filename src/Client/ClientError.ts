@@ -7,9 +7,9 @@ import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 
 /**
- * Why a call failed.
+ * Why a call failed. Its tag can be caught by `Effect.catchReason`.
  *
- * | Reason | |
+ * | Tag | |
  * |---|---|
  * | `Status` | the upstream answered with another status than 2xx |
  * | `Refused` | nothing accepts connections at the address |
@@ -27,26 +27,40 @@ import * as Schema from "effect/Schema"
  * | `TooManyFiles` | this process or its system can open no further socket |
  * | `Closed` | the client is shut down |
  *
+ * A call that a circuit breaker refuses fails with {@link CircuitOpenError}, and one that is interrupted has no failure.
+ *
  * @category models
  * @since 0.1.0
  */
-export const Reason = Schema.Literals([
-  "Status",
-  "Refused",
-  "Unreachable",
-  "Reset",
-  "Dns",
-  "Tls",
-  "Timeout",
-  "TooManyRedirects",
-  "NotRepeatable",
-  "InvalidAnswer",
-  "InvalidRequest",
-  "PoolTimeout",
-  "PoolFull",
-  "TooManyFiles",
-  "Closed"
-])
+export const Reason = Schema.TaggedUnion({
+  Status: {
+    /** The status of the answer. */
+    statusCode: Schema.Int,
+    /** When the upstream asks to try again, as its `Retry-After` header says. */
+    retryAfter: Schema.optionalKey(Schema.Duration),
+    /**
+     * The header of the answer that its status requires (RFC 9110): `www-authenticate` of a 401, `allow` of a 405,
+     * `proxy-authenticate` of a 407, `upgrade` of a 426.
+     */
+    headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
+    /** The body of the answer, if it had one: JSON as its value, anything else as `{ result: text }`. */
+    body: Schema.optionalKey(Schema.Unknown)
+  },
+  Refused: {},
+  Unreachable: {},
+  Reset: {},
+  Dns: {},
+  Tls: {},
+  Timeout: {},
+  TooManyRedirects: {},
+  NotRepeatable: {},
+  InvalidAnswer: {},
+  InvalidRequest: {},
+  PoolTimeout: {},
+  PoolFull: {},
+  TooManyFiles: {},
+  Closed: {}
+})
 
 /**
  * Why a call failed.
@@ -57,32 +71,35 @@ export const Reason = Schema.Literals([
 export type Reason = typeof Reason.Type
 
 /**
- * Occurs when the upstream answers a call with another status than 2xx, or does not answer it. A retry may succeed for
- * statuses from 500 and failures of the network; whether it is safe depends on the method.
+ * Occurs when the upstream answers a call with another status than 2xx, or does not answer it: `reason` says which. A retry may
+ * succeed for statuses from 500 and failures of the network; whether it is safe depends on the method.
+ *
+ * **Example** (A fallback for a service that does not answer in time)
+ *
+ * ```ts check
+ * import { ClientError } from "appkernel"
+ * import { Effect } from "effect"
+ *
+ * declare const rate: Effect.Effect<number, ClientError.RequestHandlingException>
+ *
+ * export const rateOrOne = Effect.catchReason(rate, "RequestHandlingException", "Timeout", () => Effect.succeed(1))
+ * ```
  *
  * @category errors
  * @since 0.1.0
  */
 export class RequestHandlingException
   extends Schema.TaggedError<RequestHandlingException>()("RequestHandlingException", {
-    /** The status of the answer; 500 without one. */
-    statusCode: Schema.Int,
     /** The `message` of an `ErrorMessage`, otherwise a sentence of the client's own, without anything of the answer. */
     message: Schema.String,
     /** The service that failed: as the answer names it, otherwise the last segment of the URL's path. */
     upstreamService: Schema.String,
-    reason: Reason,
-    /** When the upstream asks to try again, as its `Retry-After` header says. */
-    retryAfter: Schema.optionalKey(Schema.Duration),
-    /**
-     * The header of the answer that its status requires (RFC 9110): `www-authenticate` of a 401, `allow` of a 405,
-     * `proxy-authenticate` of a 407, `upgrade` of a 426.
-     */
-    headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
-    /** The body of the answer, if it had one: JSON as its value, anything else as `{ result: text }`. */
-    body: Schema.optionalKey(Schema.Unknown)
+    reason: Reason
   })
-{}
+{
+  /** The status for a caller who needed the call: that of the answer, and 500 if there was none. */
+  readonly statusCode: number = this.reason._tag === "Status" ? this.reason.statusCode : 500
+}
 
 /**
  * Occurs when a circuit breaker refuses a call: too many calls in a row failed, or, while the breaker is half open, as many

@@ -386,13 +386,15 @@ const isTagged = (u: unknown): u is { readonly _tag: string } =>
 /** A client that is not from a factory does not tell the name of the service. */
 const unnamedCall = (error: HttpError.HttpError | HttpError.NotModified): RequestHandlingException =>
   new RequestHandlingException({
-    statusCode: error._tag === "NotModified"
-      ? 304
-      : error._tag === "UpstreamError"
-      ? error.code
-      : HttpError.statusOf[error._tag],
     message: error.message,
     upstreamService: error._tag === "UpstreamError" ? error.upstream_service : "unknown",
-    reason: "Status",
-    body: { _type: "ErrorMessage" }
+    reason: {
+      _tag: "Status",
+      statusCode: error._tag === "NotModified"
+        ? 304
+        : error._tag === "UpstreamError"
+        ? error.code
+        : HttpError.statusOf[error._tag],
+      body: { _type: "ErrorMessage" }
+    }
   })

@@ -7,7 +7,12 @@ import * as Duration from "effect/Duration"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import { type CircuitOpenError, type RequestHandlingException, requiredHeader } from "../Client/ClientError.ts"
+import {
+  type CircuitOpenError,
+  type Reason,
+  type RequestHandlingException,
+  requiredHeader
+} from "../Client/ClientError.ts"
 import type { ServiceError } from "./ServiceError.ts"
 
 /** Marks what {@link UpstreamError.of} makes. */
@@ -107,9 +112,13 @@ export const upstreamResponseOf = (status: number): UpstreamError.Response =>
  * @internal
  */
 export const fromCallFailure = (failure: CallError, isDeclared = false): UpstreamError => {
-  const { retryAfter, statusCode, upstreamService } = failure
+  const { statusCode, upstreamService } = failure
   const isPassedOn = isDeclared || isForCallers(statusCode)
-  const headers = failure._tag === "RequestHandlingException" ? failure.headers : undefined
+  const { headers, retryAfter }: Answered = failure._tag === "CircuitOpenError"
+    ? { retryAfter: failure.retryAfter }
+    : failure.reason._tag === "Status"
+    ? failure.reason
+    : {}
   return new UpstreamError({
     code: isPassedOn ? statusCode : 502,
     message: messageIn(failure, isDeclared) ?? `The service ${upstreamService} failed`,
@@ -133,8 +142,8 @@ export type CallError = RequestHandlingException | CircuitOpenError
  * @internal
  */
 export const messageIn = (failure: CallError, isDeclared = false): string | undefined => {
-  if (failure._tag === "CircuitOpenError" || failure.reason !== "Status") return undefined
-  const isErrorMessage = Reflect.get(Object(failure.body), "_type") === "ErrorMessage"
+  if (failure._tag === "CircuitOpenError" || failure.reason._tag !== "Status") return undefined
+  const isErrorMessage = Reflect.get(Object(failure.reason.body), "_type") === "ErrorMessage"
   return isErrorMessage && (isDeclared || isForCallers(failure.statusCode)) ? failure.message : undefined
 }
 
@@ -173,6 +182,9 @@ export const secondsOf = (duration: Duration.Duration): number => Math.max(1, Ma
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** What a failed call tells besides its status. */
+type Answered = Partial<Pick<Reason & { readonly _tag: "Status" }, "headers" | "retryAfter">>
 
 /** Credentials that only that service can check. */
 const challengeOf = (service: string) => `Upstream realm="${service.replace(/[^ !#-[\]-~]/gu, "_")}"`

@@ -2,11 +2,11 @@
  * Bodies of requests that can be read once only. A second request would be sent with an empty one.
  */
 import * as Cause from "effect/Cause"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 
 /**
@@ -58,14 +58,14 @@ export const discard = (source: object): Effect.Effect<void> => {
  *
  * @internal
  */
-export class Unreadable extends Data.TaggedError("Unreadable")<{}> {}
+export class Unreadable extends Schema.TaggedError<Unreadable>()("Unreadable", {}) {}
 
 /**
  * Occurs when a stream ends sooner than when it was run before: what it reads from can be read once only.
  *
  * @internal
  */
-export class ReadOnce extends Data.TaggedError("ReadOnce")<{}> {}
+export class ReadOnce extends Schema.TaggedError<ReadOnce>()("ReadOnce", {}) {}
 
 /** @internal */
 export const readOnceIn = (cause: Cause.Cause<unknown>): ReadOnce | undefined =>

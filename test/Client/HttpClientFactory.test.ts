@@ -1,13 +1,14 @@
 import { Agent } from "@effect/platform-node/Undici"
 import { assert, describe, it } from "@effect/vitest"
-import { HttpClientFactory } from "appkernel"
+import { ClientError, HttpClientFactory } from "appkernel"
 import { ConfigProvider, Effect, Exit, Fiber, Layer, Schedule, Scope } from "effect"
 import * as net from "node:net"
 import { rawUpstream, upstream } from "./support/upstream.ts"
 
 const factory = (options: HttpClientFactory.Options = {}) => Effect.provide(HttpClientFactory.layerWith(options))
 
-const reasonOf = (error: { readonly _tag: string }) => "reason" in error ? error.reason : error._tag
+const reasonOf = (error: ClientError.RequestHandlingException | { readonly _tag: string }) =>
+  error instanceof ClientError.RequestHandlingException ? error.reason._tag : error._tag
 
 /** A client that is configured by these variables, without their prefix. */
 const fromEnvironment = (variables: { readonly [name: string]: string }) => {
@@ -191,7 +192,7 @@ describe("HttpClientConfig", () => {
       const late = yield* Effect.flip(proxy.wrap("b").get())
       // Timers may fire a moment early.
       assert.isAtLeast(performance.now() - began, 190)
-      assert.deepInclude({ ...late }, { statusCode: 500, reason: "PoolTimeout", upstreamService: "b" })
+      assert.deepInclude({ ...late }, { statusCode: 500, reason: { _tag: "PoolTimeout" }, upstreamService: "b" })
       service.held[0]?.()
       assert.deepStrictEqual(yield* Fiber.join(first), [200, "/a"])
       assert.deepStrictEqual(service.requests.map(({ url }) => url), ["/a"])

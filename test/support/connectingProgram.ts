@@ -8,7 +8,7 @@ const program = Effect.gen(function*() {
   const proxy = yield* HttpClientFactory.get(url)
   const call = Effect.flip(proxy.wrap("things").get())
   const failures = yield* Effect.all(Array.from({ length: Number(calls) }, () => call), { concurrency: "unbounded" })
-  console.log([...new Set(failures.map((failure) => "reason" in failure ? failure.reason : failure._tag))].join())
+  console.log([...new Set(failures.map((failure) => "reason" in failure ? failure.reason._tag : failure._tag))].join())
 })
 
 await Effect.runPromise(

@@ -9,7 +9,7 @@ const program = Effect.gen(function*() {
   })
   const call = Effect.match(proxy.wrap("things").get(), {
     onSuccess: () => "answered",
-    onFailure: (error) => "reason" in error ? error.reason : error._tag
+    onFailure: (error) => "reason" in error ? error.reason._tag : error._tag
   })
   // What a call loads is loaded.
   yield* Effect.scoped(HttpClientFactory.get("http://127.0.0.1:9"))

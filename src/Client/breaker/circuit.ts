@@ -107,9 +107,9 @@ export const outcomeOfCall = (exit: Exit.Exit<unknown, unknown>): Outcome => {
   if (Option.isNone(failed) || failed.value instanceof CircuitOpenError) return "Unknown"
   const error = failed.value
   if (!(error instanceof RequestHandlingException)) return "Success"
-  switch (error.reason) {
+  switch (error.reason._tag) {
     case "Status":
-      return outcomeOfStatus(error.statusCode)
+      return outcomeOfStatus(error.reason.statusCode)
     case "Refused":
     case "Unreachable":
     case "Reset":

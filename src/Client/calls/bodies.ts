@@ -1,7 +1,6 @@
 /**
  * Payloads as bodies, and bodies of answers as values.
  */
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"
 import * as Predicate from "effect/Predicate"
@@ -69,7 +68,7 @@ export const withBodyHeaders = (
 const octetStream = "application/octet-stream"
 
 /** Occurs when a payload has no JSON form: it refers to itself, or has a `bigint`. */
-class Unsendable extends Data.TaggedError("Unsendable")<{}> {}
+class Unsendable extends Schema.TaggedError<Unsendable>()("Unsendable", {}) {}
 
 const jsonBody = (value: unknown) =>
   Effect.flatMap(

@@ -50,7 +50,7 @@ export const makeShared = Effect.fnUntraced(function*(
     if (!Predicate.hasProperty(error, "syscall") || error.syscall !== "getaddrinfo") return undefined
     // What Node throws is an error.
     const opened = Result.try({ try: () => closeSync(openSync("/dev/null", "r")), catch: (cause) => cause as Error })
-    return Result.isFailure(opened) && failureOf("", opened.failure).reason === "TooManyFiles"
+    return Result.isFailure(opened) && failureOf("", opened.failure).reason._tag === "TooManyFiles"
       ? opened.failure
       : undefined
   }

@@ -206,7 +206,7 @@ export const makeExchange = (
           )
         // To the breaker and to retries, any other status than 2xx is a failure.
         return Effect.catch(made(request, options, callOf), (error) => {
-          const isAnswer = error._tag === "RequestHandlingException" && error.reason === "Status"
+          const isAnswer = error._tag === "RequestHandlingException" && error.reason._tag === "Status"
           return isAnswer && response !== undefined ? Effect.succeed(response) : Effect.fail(error)
         })
       })

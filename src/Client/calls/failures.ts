@@ -2,16 +2,22 @@
  * What went wrong on the way to a service and back, from the errors of undici, Node and OpenSSL.
  */
 import { Unreadable } from "../../internal/readOnce.ts"
-import type { Reason } from "../ClientError.ts"
-import { markAnswered, RequestHandlingException } from "../ClientError.ts"
+import { markAnswered, type Reason, RequestHandlingException } from "../ClientError.ts"
+
+/**
+ * Why a call has no answer.
+ *
+ * @internal
+ */
+export type Unanswered = Exclude<Reason["_tag"], "Status">
 
 /**
  * A failure without a status of the service.
  *
  * @internal
  */
-export const failure = (upstreamService: string, reason: Reason, what: string): RequestHandlingException =>
-  new RequestHandlingException({ statusCode: 500, message: `${upstreamService} ${what}`, upstreamService, reason })
+export const failure = (upstreamService: string, reason: Unanswered, what: string): RequestHandlingException =>
+  new RequestHandlingException({ message: `${upstreamService} ${what}`, upstreamService, reason: { _tag: reason } })
 
 /**
  * The failure that an error of undici tells of.
@@ -28,7 +34,7 @@ export const failureOf = (upstreamService: string, error: unknown): RequestHandl
  *
  * @internal
  */
-export const failureBy = (upstreamService: string, reason: Reason): RequestHandlingException =>
+export const failureBy = (upstreamService: string, reason: Unanswered): RequestHandlingException =>
   failure(upstreamService, reason, sentences[reason])
 
 /**
@@ -58,8 +64,7 @@ export const wasSent = (error: RequestHandlingException): boolean => !unsent.has
 
 const unsent = new WeakSet()
 
-const sentences: { readonly [R in Reason]: string } = {
-  Status: "answered with an error",
+const sentences: { readonly [R in Unanswered]: string } = {
   Refused: "accepts no connections",
   Unreachable: "can't be reached",
   Reset: "closed the connection before its answer was complete",
@@ -76,7 +81,7 @@ const sentences: { readonly [R in Reason]: string } = {
   Closed: "was not called, since the client is shut down"
 }
 
-const reasonOf = (error: unknown): Reason => {
+const reasonOf = (error: unknown): Unanswered => {
   // What undici says of an answer without a request.
   if (error instanceof Error && error.message === "bad response") return "InvalidAnswer"
   for (const code of codesOf(error, 4)) {
@@ -98,7 +103,7 @@ function* codesOf(error: unknown, depth: number): Generator<string> {
   if ("cause" in error) yield* codesOf(error.cause, depth - 1)
 }
 
-const reasons: ReadonlyMap<string, Reason> = new Map<string, Reason>([
+const reasons: ReadonlyMap<string, Unanswered> = new Map<string, Unanswered>([
   ["ECONNREFUSED", "Refused"],
   ["ENOENT", "Refused"],
   ["EHOSTUNREACH", "Unreachable"],

@@ -45,15 +45,17 @@ export const rejected = (raw: Pick<RawAnswer, "status" | "headers">, text: strin
     const upstreamService = typeof service === "string" ? beginning(service, 100) : upstream
     return Effect.fail(
       new RequestHandlingException({
-        statusCode: status,
         message: typeof message === "string"
           ? beginning(message, 1_000)
           : `${upstreamService} answered with status ${status}`,
         upstreamService,
-        reason: "Status",
-        ...(retryAfter === undefined ? {} : { retryAfter }),
-        ...requiredOf(status, headers),
-        ...(body === undefined ? {} : { body })
+        reason: {
+          _tag: "Status",
+          statusCode: status,
+          ...(retryAfter === undefined ? {} : { retryAfter }),
+          ...requiredOf(status, headers),
+          ...(body === undefined ? {} : { body })
+        }
       })
     )
   })

@@ -92,7 +92,7 @@ const spread = 0.25
 /** In milliseconds. A service that asks for a longer wait is not called again. */
 const maxRetryAfter = 60_000
 
-const transientReasons: ReadonlySet<Reason> = new Set([
+const transientReasons: ReadonlySet<Reason["_tag"]> = new Set([
   "Refused",
   "Unreachable",
   "Dns",
@@ -103,8 +103,10 @@ const transientReasons: ReadonlySet<Reason> = new Set([
 
 const transientStatuses: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])
 
-const isTransient = ({ body, reason, statusCode }: RequestHandlingException): boolean =>
-  reason === "Status" ? transientStatuses.has(statusCode) && !isPassedOn(body) : transientReasons.has(reason)
+const isTransient = ({ reason }: RequestHandlingException): boolean =>
+  reason._tag === "Status"
+    ? transientStatuses.has(reason.statusCode) && !isPassedOn(reason.body)
+    : transientReasons.has(reason._tag)
 
 /** Whether it is the failure of a service behind the one that was called, which has tried it again itself. */
 const isPassedOn = (body: unknown): boolean =>
@@ -118,7 +120,8 @@ const waitFor = (error: RequestHandlingException, step: Step): Effect.Effect<boo
     Effect.flatMap(
       Pull.catchDone(step(clock.currentTimeMillisUnsafe(), error), () => Effect.undefined),
       (next) => {
-        const asked = error.retryAfter === undefined ? 0 : Duration.toMillis(error.retryAfter)
+        const { reason } = error
+        const asked = reason._tag === "Status" && reason.retryAfter ? Duration.toMillis(reason.retryAfter) : 0
         if (next === undefined || asked > maxRetryAfter) return Effect.succeed(false)
         return Effect.flatMap(Effect.all([millisLeft, Random.next]), ([left, random]) => {
           // Callers who are asked to wait for the same time do not come back at the same time.

@@ -259,7 +259,7 @@ class Call implements Undici.Dispatcher.DispatchHandler, Expiring, Waiting, Refu
     if (this.#phase === "ended") return
     const connection = this.#connection
     const failure = failureOf(this.#message.upstream, connection?.socketError() ?? error)
-    if (connection?.isUsed === true && failure.reason === "Reset" && this.#isRepeatable) {
+    if (connection?.isUsed === true && failure.reason._tag === "Reset" && this.#isRepeatable) {
       // The service has closed a kept connection at the moment of its use (RFC 9112, section 9.3.1).
       return this.connected(this.#wire.pool.replace(connection))
     }

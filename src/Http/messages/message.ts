@@ -208,7 +208,10 @@ export const translationOfCall = (failure: CallError, isDeclared = false): Trans
     return { key: "errors.UpstreamUnavailable", args: { service, retry_after: secondsOf(failure.retryAfter) } }
   }
   if (messageIn(failure, isDeclared) !== undefined) return undefined
-  return { key: answered.has(failure.reason) ? "errors.UpstreamFailed" : "errors.UpstreamSilent", args: { service } }
+  return {
+    key: answered.has(failure.reason._tag) ? "errors.UpstreamFailed" : "errors.UpstreamSilent",
+    args: { service }
+  }
 }
 
 /** The reasons of calls that were answered. */

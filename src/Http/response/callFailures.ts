@@ -65,7 +65,7 @@ export const passOn = (statuses: ReadonlySet<number>) => (error: CallFailure): E
   if (!isDeclared) return Effect.fail(error)
   const passed = isCallError(failure) ? fromDeclared(failure) : failure
   declared.add(passed)
-  return isCallError(failure) && failure._tag === "RequestHandlingException" && failure.reason !== "Status"
+  return isCallError(failure) && failure._tag === "RequestHandlingException" && failure.reason._tag !== "Status"
     ? Effect.andThen(logged(failure), Effect.fail(passed))
     : Effect.fail(passed)
 }
@@ -97,7 +97,7 @@ const logged = ({ message, reason, statusCode, upstreamService }: RequestHandlin
   Effect.annotateLogs(Effect.logWarning(`A call to ${upstreamService} failed: ${message}`), {
     upstream_service: upstreamService,
     status: statusCode,
-    reason
+    reason: reason._tag
   })
 
 /** The errors whose status is declared. */

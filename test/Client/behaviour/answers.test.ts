@@ -104,7 +104,7 @@ describe("A compressed answer", () => {
           assert.strictEqual(yield* streamed, text, `${name} ${part}`)
         }
         const broken = yield* failureOf(proxy.wrap(encodeURIComponent(name)).get({ pathExtension: "half" }))
-        assert.strictEqual(broken.reason, "InvalidAnswer", name)
+        assert.strictEqual(broken.reason._tag, "InvalidAnswer", name)
       }
       assert.strictEqual(
         service.requests[0]?.headers["accept-encoding"],
@@ -147,11 +147,11 @@ describe("A failure", () => {
       })
       const proxy = yield* HttpClientFactory.get(url)
       for (const path of ["date", "seconds"]) {
-        const { message, retryAfter, upstreamService } = yield* failureOf(proxy.wrap(path).get())
+        const { message, reason, upstreamService } = yield* failureOf(proxy.wrap(path).get())
         assert.isAtMost(message.length, 1_001)
         assert.isTrue(message.startsWith("💥💥") && message.endsWith("💥…"))
         assert.isAtMost(upstreamService.length, 101)
-        assert.strictEqual(retryAfter === undefined ? undefined : Duration.toHours(retryAfter), 24)
+        assert.strictEqual(reason._tag === "Status" && reason.retryAfter && Duration.toHours(reason.retryAfter), 24)
       }
     }).pipe(client))
 

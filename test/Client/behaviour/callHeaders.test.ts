@@ -1,6 +1,15 @@
 /** What calls send of the client, of the proxy and of the request that is answered. */
 import { assert, describe, it } from "@effect/vitest"
-import { Credentials, HttpClientFactory, KernelApi, KernelClient, Model, RequestWrapper, Resource } from "appkernel"
+import {
+  ClientError,
+  Credentials,
+  HttpClientFactory,
+  KernelApi,
+  KernelClient,
+  Model,
+  RequestWrapper,
+  Resource
+} from "appkernel"
 import { Effect, Fiber, Layer, Redacted, Schema } from "effect"
 import { FetchHttpClient, HttpServerRequest } from "effect/http"
 import { TestClock } from "effect/testing"
@@ -13,7 +22,8 @@ const things = KernelApi.make("things").register(Resource.describe(Thing))
 
 const factory = (options: HttpClientFactory.Options = {}) => Effect.provide(HttpClientFactory.layerWith(options))
 
-const reasonOf = (error: { readonly _tag: string }) => "reason" in error ? error.reason : error._tag
+const reasonOf = (error: ClientError.RequestHandlingException | { readonly _tag: string }) =>
+  error instanceof ClientError.RequestHandlingException ? error.reason._tag : error._tag
 
 describe("The headers of a call", () => {
   it.live("are those of the client, of the proxy and of the call, which replace each other", () =>
@@ -101,7 +111,10 @@ describe("The headers of a call", () => {
       assert.strictEqual(issued, 2)
       valid = "none"
       const refused = yield* Effect.flip(call)
-      assert.deepInclude({ ...refused }, { statusCode: 401, reason: "Status", body: { result: "no" } })
+      assert.deepInclude({ ...refused }, {
+        statusCode: 401,
+        reason: { _tag: "Status", statusCode: 401, body: { result: "no" } }
+      })
       assert.strictEqual(service.connections(), 1)
     }).pipe(factory({ maxConnections: 1 })))
 
@@ -161,7 +174,7 @@ describe("The headers of a call", () => {
       yield* TestClock.adjust("200 millis")
       const failures = yield* TestClock.withLive(Effect.timeout(Fiber.join(failed), "5 seconds"))
       assert.deepStrictEqual(
-        failures.map((error) => error._tag === "HttpClientError" ? error.reason._tag : reasonOf(error)),
+        failures.map((error) => "reason" in error ? error.reason._tag : error._tag),
         ["Timeout", "Timeout", "TransportError"]
       )
       assert.sameMembers(service.requests.map(({ url }) => url), ["/token", "/token", "/things"])

@@ -55,7 +55,9 @@ describe.runIf(process.platform === "linux")("Connections that are not complete"
         assert.deepStrictEqual(
           [
             ...new Set(
-              results.map((result) => result._tag === "Failure" && "reason" in result.failure && result.failure.reason)
+              results.map((result) =>
+                result._tag === "Failure" && "reason" in result.failure && result.failure.reason._tag
+              )
             )
           ],
           ["Timeout"]

@@ -1,7 +1,7 @@
 /** Downloads into memory, over real connections. */
 import { assert, describe, it } from "@effect/vitest"
 import { Deadline, HttpClientFactory } from "appkernel"
-import { Effect, Stream } from "effect"
+import { Duration, Effect, Stream } from "effect"
 import { randomBytes } from "node:crypto"
 import * as fs from "node:fs"
 import * as path from "node:path"
@@ -56,7 +56,11 @@ describe("streamDownload", () => {
       assert.lengthOf(service.requests, 2)
       const failure = yield* Effect.flip(Stream.runDrain(proxy.wrap("none").streamDownload()))
       assert.strictEqual(failure._tag, "RequestHandlingException")
-      assert.deepInclude(failure, { statusCode: 404, upstreamService: "none", body: { result: "nothing" } })
+      assert.deepInclude(failure, {
+        statusCode: 404,
+        upstreamService: "none",
+        reason: { _tag: "Status", statusCode: 404, retryAfter: Duration.seconds(3), body: { result: "nothing" } }
+      })
       const away = yield* HttpClientFactory.get(yield* nobody)
       assert.strictEqual(yield* reasonOf(Stream.runDrain(away.at("files").streamDownload())), "Refused")
     }).pipe(withClient))

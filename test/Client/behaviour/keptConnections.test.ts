@@ -56,7 +56,7 @@ describe("A call over a connection that the service closes at that moment", () =
       const things = (yield* HttpClientFactory.get(url)).wrap("things")
       yield* things.get()
       const failure = yield* Effect.flip(things.get())
-      assert.deepInclude({ ...failure }, { reason: "Reset" })
+      assert.deepInclude({ ...failure }, { reason: { _tag: "Reset" } })
       assert.deepStrictEqual(methods, ["GET", "GET", "GET"])
     }).pipe(Effect.provide(HttpClientFactory.layerWith({ maxConnections: 1 }))))
 })

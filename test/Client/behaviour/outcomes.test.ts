@@ -44,7 +44,7 @@ const failureOf = (call: Effect.Effect<unknown, Failed>) =>
   Effect.map(
     Effect.flip(call),
     (error) =>
-      error instanceof ClientError.RequestHandlingException ? `${error.reason} ${error.statusCode}` : error._tag
+      error instanceof ClientError.RequestHandlingException ? `${error.reason._tag} ${error.statusCode}` : error._tag
   )
 
 /** The ways to call the service. */

@@ -126,7 +126,9 @@ describe("upload", () => {
         yield* Effect.forEach(service.requests.filter(({ url }) => url === "/moved"), formOf),
         [[["file", "file.txt", "text/plain", "hello"]], [["file", "upload", "application/octet-stream", "hello"]]]
       )
-      assert.deepInclude(yield* Effect.flip(files.upload(new Blob(["hello"]).stream())), { reason: "NotRepeatable" })
+      assert.deepInclude(yield* Effect.flip(files.upload(new Blob(["hello"]).stream())), {
+        reason: { _tag: "NotRepeatable" }
+      })
     }).pipe(withClient))
 
   it.live("waits for a service that takes the file slowly, but not for one that stops", () =>

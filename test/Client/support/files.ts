@@ -1,6 +1,6 @@
 /** What the tests of uploads and downloads share. */
 import { HttpClientFactory, Model } from "appkernel"
-import { type Cause, Effect, Logger, Schema } from "effect"
+import { Effect, Logger, Schema } from "effect"
 import type * as http from "node:http"
 import { gzipSync } from "node:zlib"
 
@@ -19,7 +19,7 @@ export const textOf = (chunks: ReadonlyArray<Uint8Array>) => Buffer.concat(chunk
 /** How a call fails. */
 export const reasonOf = <A, E extends { readonly _tag: string }, R>(call: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.flip(call), (error) => {
-    if ("reason" in error) return typeof error.reason === "string" ? error.reason : (error.reason as Cause.Done)._tag
+    if ("reason" in error) return (error.reason as { readonly _tag: string })._tag
     return error._tag
   })
 

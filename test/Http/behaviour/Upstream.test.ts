@@ -1,6 +1,6 @@
 /** What callers are told when a service needs another one, which fails. */
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Logger, References, Schema } from "effect"
+import { Duration, Effect, Logger, References, Schema, Struct } from "effect"
 import {
   ClientError,
   DocumentStore,
@@ -15,13 +15,26 @@ import { refused, send, serving } from "../../support/rest.ts"
 
 class Thing extends Model.Class<Thing>()("Thing", { id: Model.id(), name: Schema.String }) {}
 
-const failure = (statusCode: number, more: Partial<ClientError.RequestHandlingException> = {}) =>
+const failure = (
+  statusCode: number,
+  { message = `bank answered with status ${statusCode}`, upstreamService = "bank", ...more }:
+    & Partial<ClientError.RequestHandlingException>
+    & Partial<typeof ClientError.Reason.cases.Status.Type> = {}
+) =>
   new ClientError.RequestHandlingException({
-    statusCode,
-    message: `bank answered with status ${statusCode}`,
+    message,
+    upstreamService,
+    reason: { _tag: "Status", statusCode, ...more }
+  })
+
+const { Status: _, ...withoutAnswer } = ClientError.Reason.cases
+const unanswered = Struct.keys(withoutAnswer)
+
+const silent = (_tag: typeof unanswered[number]) =>
+  new ClientError.RequestHandlingException({
+    message: "connect ECONNREFUSED 10.1.2.3:8080",
     upstreamService: "bank",
-    reason: "Status",
-    ...more
+    reason: { _tag }
   })
 
 /** An answer with a message for the bank's callers, and more that is for nobody else. */
@@ -64,13 +77,13 @@ const Calls = Service.make("CallService")
   )
   .operation(
     "reason",
-    { params: { reason: ClientError.Reason }, path: "./reason/{reason}" },
-    ({ params: { reason } }) => Effect.fail(failure(500, { reason, message: "connect ECONNREFUSED 10.1.2.3:8080" }))
+    { params: { reason: Schema.Literals(unanswered) }, path: "./reason/{reason}" },
+    ({ params: { reason } }) => Effect.fail(silent(reason))
   )
   .operation(
     "silent",
     { error: UpstreamError.of(500, 503) },
-    () => Effect.fail(failure(500, { reason: "Refused", message: "connect ECONNREFUSED 10.1.2.3:8080" }))
+    () => Effect.fail(silent("Refused"))
   )
   .operation("waits", {}, () => Effect.fail(failure(429, { retryAfter: Duration.millis(1_500) })))
   .operation(
@@ -164,7 +177,7 @@ describe("The answer to a request whose call to another service failed", () => {
 
   it.effect("is 500 without an answer, and says of the network only that there was none", () =>
     serves(Effect.gen(function*() {
-      for (const reason of ClientError.Reason.literals) {
+      for (const reason of unanswered) {
         const { body, status } = yield* answered(`/calls/reason/${reason}`)
         assert.deepStrictEqual([status, body.upstream_service], [500, "bank"])
         assert.match(body.message, /^The service bank (failed|does not answer)$/u)

@@ -29,7 +29,7 @@ const Jobs = Service.make("Job")
         (proxy) =>
           proxy.wrap("things").get({ timeout: "1 minute" }).pipe(
             Effect.as({ reason: "none" }),
-            Effect.catchTag("RequestHandlingException", ({ reason }) => Effect.succeed({ reason })),
+            Effect.catchTag("RequestHandlingException", ({ reason }) => Effect.succeed({ reason: reason._tag })),
             Effect.orDie
           )
       )
