@@ -11,6 +11,7 @@ import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type { ReadError, StoreError } from "./RepositoryError.ts"
 import type {
+  ChangeLog,
   CollationOptions,
   CollectionDescription,
   Counted,
@@ -196,6 +197,8 @@ export class DocumentStore extends Context.Service<DocumentStore, {
    * interruption takes effect. The interrupter, a timeout for instance, does not learn its outcome, but it is atomic.
    */
   readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | StoreError, R>
+  /** The log of changes, of the collections that are recorded. */
+  readonly changes: ChangeLog
   /**
    * Installs the missing indexes. Installed indexes are not changed. When an index is installed with a different definition
    * or under a different name, nothing is installed, and the `conflict` of the `QueryRejected` has both definitions. Fails

@@ -191,6 +191,20 @@ export class DocumentReferenced extends Schema.TaggedError<DocumentReferenced>()
 }
 
 /**
+ * Occurs when changes after a position are asked for that the store does not have: they are no longer kept, they were not
+ * recorded, or the position is of another store, or of a state before a backup was restored. A retry fails as well. Read the
+ * documents again, and the changes from there on.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class PositionGone extends Schema.TaggedError<PositionGone>()("PositionGone", { position: Schema.String }) {
+  override get message(): string {
+    return `The changes after ${this.position} are not kept: read the documents again, and the changes from there on`
+  }
+}
+
+/**
  * Any failure of a store.
  *
  * @category errors

@@ -3,8 +3,9 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import { type Document, DocumentStore, type IndexDescription, type ValidatorOptions } from "../DocumentStore.ts"
-import type { ReadError, StoreError, StoreUnavailable } from "../RepositoryError.ts"
+import { type ReadError, type StoreError, type StoreUnavailable, Unsupported } from "../RepositoryError.ts"
 import { missingIndexesOf } from "../store/indexDefinition.ts"
 import { makeSync } from "../store/indexSync.ts"
 import { makeTransactional } from "../store/transactionRunner.ts"
@@ -79,6 +80,12 @@ const makeStore = (session: mongo.MongoSession, description: string): DocumentSt
     isolation: "snapshot",
     ...operations,
     transaction,
+    changes: {
+      record: (_, options) => options === undefined ? Effect.void : Effect.fail(noChanges),
+      end: Effect.fail(noChanges),
+      read: () => Effect.fail(noChanges),
+      stream: () => Stream.fail(noChanges)
+    },
     listCollections: listCollections(call("listCollections", "$cmd.listCollections")),
     ...outside({
       createIndexes,
@@ -96,3 +103,5 @@ const makeStore = (session: mongo.MongoSession, description: string): DocumentSt
     })
   })
 }
+
+const noChanges = new Unsupported({ operation: "changes", feature: "a log of changes" })

@@ -10,8 +10,9 @@ import type { Collation, Document, IndexDescription } from "../../DocumentStore.
 import { type IndexKind, isIndexKind } from "../../mql/geo/cells.ts"
 import { parseCollation } from "../../mql/text/collation.ts"
 import type { TextField } from "../../mql/text/textSearch.ts"
-import { everything, type KeyValue } from "../../storage/orderedStore.ts"
+import { type Encoded, everything, type KeyValue } from "../../storage/orderedStore.ts"
 import { isText, normalised } from "../../store/indexDefinition.ts"
+import type { ChangeRecorder, Recording } from "./changeRecorder.ts"
 import { damageIn } from "./damage.ts"
 import { Counter, type Counting } from "./documentCounter.ts"
 import { parsePart, type Part } from "./partialIndex.ts"
@@ -61,6 +62,8 @@ export interface Collection {
   readonly identifiers: Index
   readonly indexes: ReadonlyArray<Index>
   readonly validator?: Validator | undefined
+  /** How its changes are recorded, if they are. */
+  readonly recording?: Recording | undefined
 }
 
 /** @internal */
@@ -137,7 +140,7 @@ const keyOf = (name: string): string => collectionPrefix + encodeComponent(name,
 
 const countersKey = "counters"
 
-const toDocument = ({ identifiers, indexes, name, number, validator }: Collection): Document => ({
+const toDocument = ({ identifiers, indexes, name, number, recording, validator }: Collection): Document => ({
   name,
   number,
   ...identifiers.traits,
@@ -156,7 +159,8 @@ const toDocument = ({ identifiers, indexes, name, number, validator }: Collectio
     isReady,
     ...traits
   })),
-  ...validator === undefined ? {} : { validator: { jsonSchema: validator.jsonSchema, action: validator.action } }
+  ...validator === undefined ? {} : { validator: { jsonSchema: validator.jsonSchema, action: validator.action } },
+  ...recording === undefined ? {} : { recording }
 })
 
 const traitsOf = (document: Document): KeyTraits => ({
@@ -176,8 +180,15 @@ const fromDocument = (document: Document): Collection => ({
       isOutdated
     }
   }),
-  validator: validatorOf(document["validator"])
+  validator: validatorOf(document["validator"]),
+  recording: recordingOf(document["recording"])
 })
+
+const recordingOf = (stored: unknown): Recording | undefined => {
+  if (!isDocument(stored)) return undefined
+  const { keep, maxSize, since } = stored
+  return { keep: Number(keep), maxSize: Number(maxSize), since: Number(since) }
+}
 
 /**
  * The collections of a stored catalog, by its keys.
@@ -250,9 +261,12 @@ export class Catalog {
   readonly #touched: Array<Activity> = []
   readonly #store: KeyValue
   readonly #recordIds: RecordIds
+  /** Records the changes; a transaction leaves it to its commit. */
+  readonly #recorder: ChangeRecorder | undefined
 
-  constructor(store: KeyValue, recordIds?: RecordIds) {
+  constructor(store: KeyValue, { recordIds, recorder }: Tools = {}) {
     this.#store = store
+    this.#recorder = recorder
     this.#committed = this.#load()
     this.#pending = this.#committed
     this.#recordIds = recordIds ?? recordIdsOf(store, this.#committed.values())
@@ -265,11 +279,13 @@ export class Catalog {
           for (const counter of activity.counters.values()) counter.committed()
         }
         this.#touched.length = 0
+        recorder?.committed()
       },
       aborted: () => {
         this.#pending = this.#load()
         this.#committed = this.#pending
         this.#touched.length = 0
+        recorder?.aborted()
         // Counts as a write, so that a search that began before does not conclude that nothing was written.
         for (const activity of this.#activities.values()) {
           activity.committed = activity.pending += 1
@@ -361,8 +377,15 @@ export class Catalog {
     return activity
   }
 
-  /** For jobs: records a write, by the document before and after it. */
-  wrote(collection: Collection, recordId: string, before: Document | undefined, after: Document | undefined): void {
+  /** For jobs: records a write, by the document before and after it, which has been stored as `encoded`. */
+  wrote(
+    collection: Collection,
+    recordId: string,
+    before: Document | undefined,
+    after: Document | undefined,
+    encoded?: Encoded
+  ): void {
+    if (collection.recording !== undefined) this.#recorder?.record(collection.name, before, after, encoded)
     const activity = this.#activity(collection)
     if (activity.pending === activity.committed) this.#touched.push(activity)
     activity.pending += 1
@@ -397,6 +420,11 @@ export class Catalog {
     if (known === undefined) counters.set(name, counter)
     return counter
   }
+}
+
+interface Tools {
+  readonly recordIds?: RecordIds
+  readonly recorder?: ChangeRecorder
 }
 
 // Every write updates each counter.

@@ -205,7 +205,7 @@ export class DocumentWriter {
       isWorse = mergeTraits(change.index.traits, change.entries) || isWorse
     }
     if (isWorse) this.#catalog.save(collection)
-    this.#catalog.wrote(collection, recordId, document, prepared.document)
+    this.#catalog.wrote(collection, recordId, document, prepared.document, prepared.encoded)
   }
 
   #applyTo(recordId: string, { added, index, removed }: IndexChange): void {

@@ -4,6 +4,8 @@ import { DocumentStore } from "../../DocumentStore.ts"
 import type { SteppedKeyValue, StoreFailure } from "../../storage/orderedStore.ts"
 import { makeTransactional } from "../../store/transactionRunner.ts"
 import { Catalog, type Collection } from "../catalog/catalog.ts"
+import { ChangeRecorder } from "../catalog/changeRecorder.ts"
+import { makeChangeLog, withOrigins } from "../operations/changeLog.ts"
 import { DocumentWriter } from "../operations/documentWriter.ts"
 import { makeIndexing } from "../operations/indexBuild.ts"
 import { makeWritingAggregate } from "../operations/pipelineWrites.ts"
@@ -24,10 +26,12 @@ export const fromKeyValue = (
   location: string
 ): Effect.Effect<DocumentStore["Service"], StoreFailure, Scope.Scope> =>
   Effect.gen(function*() {
-    const versions = makeVersions(store)
+    const recorder = new ChangeRecorder(store)
+    const opened = makeVersions(store)
+    const versions = { ...opened, store: withOrigins(opened.store, recorder) }
     const gate = makeGate(versions.store)
     const { store: gated } = gate
-    const catalog = new Catalog(gated)
+    const catalog = new Catalog(gated, { recorder })
     const log = Effect.runForkWith(yield* Effect.context<never>())
     const warn = (text: string): void => void log(Effect.logWarning(text))
     const writer = new DocumentWriter(gated, catalog, warn)
@@ -50,6 +54,7 @@ export const fromKeyValue = (
       isolation: "serializable",
       ...operations,
       transaction,
+      changes: yield* makeChangeLog(gated, catalog, recorder),
       listCollections: Effect.sync(() =>
         Array.from(catalog.all, ({ name, validator }) => ({
           name,

@@ -232,9 +232,10 @@ class TransactionBuffer {
     for (const [id, { before, value }] of written.written) {
       if (before === undefined && value !== undefined) recordIds.set(id, this.#catalog.nextRecordId(target))
       const recordId = recordIds.get(id) ?? id
-      if (value !== undefined) documents.put(recordId, this.#encoded.get(value) ?? value, before)
+      const encoded = value === undefined ? undefined : this.#encoded.get(value) ?? value
+      if (encoded !== undefined) documents.put(recordId, encoded, before)
       else if (before !== undefined) documents.remove(recordId, before)
-      this.#catalog.wrote(target, recordId, before, value)
+      this.#catalog.wrote(target, recordId, before, value, encoded)
       spend(writeCost)
       yield
     }
@@ -334,7 +335,7 @@ class TransactionCatalog extends Catalog {
   #next = firstNumber
 
   constructor(store: KeyValue, snapshot: ReadonlyMap<string, Collection>) {
-    super(store, temporaryIds())
+    super(store, { recordIds: temporaryIds() })
     this.#snapshot = snapshot
   }
 

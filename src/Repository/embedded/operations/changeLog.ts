@@ -1,0 +1,261 @@
+/**
+ * The log of changes of the embedded store. Its records are those of the jobs; here they are read and removed.
+ *
+ * Records are removed from the oldest on, every minute and whenever the log has grown by a tenth of its size: those that are
+ * older than every recorded collection keeps its changes, and those that exceed the sizes of all of them together.
+ */
+import * as ByteSize from "effect/ByteSize"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { currentUserIdOf } from "../../../internal/currentUser.ts"
+import { beginStep, isStepDone } from "../../../internal/stepBudget.ts"
+import type { ChangeLog, ChangePage, LogOptions, Position, StoredChange } from "../../DocumentStore.ts"
+import { PositionGone, QueryRejected, type ReadError } from "../../RepositoryError.ts"
+import type { KeyValue, SteppedKeyValue, StoreFailure } from "../../storage/orderedStore.ts"
+import { maxPage } from "../../store/recentChanges.ts"
+import { WriteReceipt } from "../../store/writeReceipt.ts"
+import type { Catalog } from "../catalog/catalog.ts"
+import type { ChangeRecorder, Origin } from "../catalog/changeRecorder.ts"
+import { costOf } from "../planner/candidates.ts"
+import { maxPerJob } from "./writeJob.ts"
+
+/**
+ * The store whose jobs tell the recorder who writes. As long as nothing is recorded, it is the store itself.
+ *
+ * @internal
+ */
+export const withOrigins = <Store extends SteppedKeyValue>(store: Store, recorder: ChangeRecorder): Store => {
+  const noted = <A, E>(write: (origin: Origin) => Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.withFiber((fiber) => {
+      const origin: Origin = {
+        time: fiber.getRef(Clock.Clock).currentTimeMillisUnsafe(),
+        who: currentUserIdOf(fiber),
+        first: undefined
+      }
+      const receipt = fiber.getRef(WriteReceipt)
+      return receipt === undefined ? write(origin) : Effect.map(write(origin), (result) => {
+        if (origin.first !== undefined) receipt.transaction = recorder.transactionOf(origin.first)
+        return result
+      })
+    })
+  return {
+    ...store,
+    write: (operation, job) =>
+      recorder.exists
+        ? noted((origin) =>
+          store.write(operation, () => {
+            recorder.begin(origin)
+            return job()
+          })
+        )
+        : store.write(operation, job),
+    writeInSteps: (operation, job) =>
+      recorder.exists
+        ? noted((origin) =>
+          store.writeInSteps(operation, () => {
+            recorder.begin(origin)
+            return job()
+          })
+        )
+        : store.writeInSteps(operation, job)
+  }
+}
+
+/** @internal */
+export const makeChangeLog = Effect.fnUntraced(function*(
+  store: KeyValue,
+  catalog: Catalog,
+  recorder: ChangeRecorder
+): Effect.fn.Return<ChangeLog, never, Scope.Scope> {
+  const scope = yield* Scope.Scope
+  const context: LogContext = { store, catalog, recorder }
+  const beginTrimming = yield* trimming(context, scope)
+  if (recorder.exists) yield* beginTrimming
+  return {
+    record: (collection, options) =>
+      Effect.andThen(
+        Effect.suspend(() =>
+          options === undefined && catalog.get(collection)?.recording === undefined
+            ? Effect.void
+            : store.write(operation, () => install(context, collection, options))
+        ),
+        options === undefined ? Effect.void : beginTrimming
+      ),
+    end: Effect.sync(() => recorder.positionOf(recorder.end)),
+    read: (collections, { after, limit }) =>
+      Effect.flatMap(
+        checked(context, collections, after),
+        (number) => readSome(context, new Set(collections), number, limit)
+      ),
+    stream: (collections, options) =>
+      Stream.unwrap(Effect.gen(function*() {
+        yield* recorder.recent.reader
+        const { after } = options ?? {}
+        const number = after === undefined ? recorder.end : yield* checked(context, collections, after)
+        return follow(context, collections, number)
+      }))
+  }
+})
+
+// internal
+
+const operation = "changes"
+
+interface LogContext {
+  readonly store: KeyValue
+  readonly catalog: Catalog
+  readonly recorder: ChangeRecorder
+}
+
+const defaultKeep = Duration.days(7)
+
+const bytesOf = (size: LogOptions["maxSize"]): number =>
+  size === undefined ? defaultSize : Number(ByteSize.toBigInt(ByteSize.fromInputUnsafe(size)))
+
+const defaultSize = 256 * 1024 * 1024
+
+/** For jobs. */
+const install = ({ catalog, recorder }: LogContext, name: string, options: LogOptions | undefined): void => {
+  const collection = catalog.ensure(name)
+  if (options === undefined) {
+    catalog.save({ ...collection, recording: undefined })
+    return
+  }
+  recorder.make(() => catalog.nextNumber())
+  catalog.save({
+    ...collection,
+    recording: {
+      since: collection.recording?.since ?? recorder.end,
+      keep: Duration.toMillis(Duration.fromInputUnsafe(options.keep ?? defaultKeep)),
+      maxSize: bytesOf(options.maxSize)
+    }
+  })
+}
+
+/** The number of a position after which the changes of the collections are kept. */
+const checked = Effect.fnUntraced(function*(
+  { catalog, recorder, store }: LogContext,
+  collections: ReadonlyArray<string>,
+  after: Position
+): Effect.fn.Return<number, ReadError | PositionGone> {
+  let first = yield* Effect.fromResult(store.read(operation, () => recorder.trimmed))
+  for (const name of collections) {
+    const recording = catalog.get(name)?.recording
+    if (recording === undefined) {
+      return yield* new QueryRejected({ operation, detail: `the changes of "${name}" are not recorded` })
+    }
+    first = Math.max(first, recording.since)
+  }
+  const number = recorder.numberOf(after)
+  return number === undefined || number < first ? yield* new PositionGone({ position: after }) : number
+})
+
+/** Reads a page in several steps, between which others run. */
+const readSome = Effect.fnUntraced(function*(
+  { recorder, store }: LogContext,
+  names: ReadonlySet<string>,
+  after: number,
+  limit: number
+): Effect.fn.Return<ChangePage & { readonly number: number }, ReadError | PositionGone> {
+  const changes: Array<StoredChange> = []
+  let number = after
+  while (changes.length < limit && number < recorder.end) {
+    if (number > after) yield* Effect.yieldNow
+    const before = number
+    const isComplete = yield* Effect.fromResult(store.read(operation, () => {
+      // Checked in the same step, since records may have been removed meanwhile.
+      if (before < recorder.trimmed) return false
+      beginStep()
+      let work = maxWork
+      recorder.scan(before, (record, bytes) => {
+        number = record.number
+        if (names.has(record.collection)) changes.push(record.change())
+        work -= costOf(bytes)
+        return changes.length < limit && work > 0 && !isStepDone()
+      })
+      return true
+    }))
+    if (!isComplete) return yield* new PositionGone({ position: recorder.positionOf(before) })
+  }
+  return { changes, number, position: recorder.positionOf(number), isUpToDate: number >= recorder.end }
+})
+
+// The documents that one step reads at most.
+const maxWork = 256
+
+const follow = (
+  context: LogContext,
+  collections: ReadonlyArray<string>,
+  start: number
+): Stream.Stream<ChangePage, ReadError | PositionGone> => {
+  const { recorder } = context
+  const names = new Set(collections)
+  const pageAfter = (number: number) =>
+    Effect.suspend(() => {
+      const recent = recorder.recent.after(number)
+      if (recent === undefined) return readSome(context, names, number, maxPage)
+      const end = number + recent.length
+      return Effect.succeed({
+        changes: recent.filter(({ collection }) => names.has(collection)),
+        number: end,
+        position: recorder.positionOf(end),
+        isUpToDate: end >= recorder.end
+      })
+    })
+  return Stream.paginate({ number: start, isFirst: true }, ({ isFirst, number }) =>
+    Effect.map(
+      isFirst
+        ? pageAfter(number)
+        : Effect.flatMap(recorder.recent.wait(names, number), pageAfter),
+      ({ number, ...page }) =>
+        [
+          page.changes.length === 0 && !(isFirst && page.isUpToDate) ? [] : [page],
+          Option.some({ number, isFirst: isFirst && !page.isUpToDate })
+        ] as const
+    ))
+}
+
+/** Starts the removal of old records, once. */
+const trimming = (context: LogContext, scope: Scope.Scope) =>
+  Effect.sync(() => {
+    let hasBegun = false
+    const sweep = Effect.catchCause(
+      trim(context),
+      (cause) => Effect.logWarning("Old changes could not be removed", cause)
+    )
+    return Effect.suspend(() => {
+      if (hasBegun) return Effect.void
+      hasBegun = true
+      const rounds = Effect.forever(
+        Effect.andThen(sweep, Effect.race(Effect.sleep("1 minute"), context.recorder.grown.await))
+      )
+      return Effect.asVoid(Effect.forkIn(rounds, scope))
+    })
+  })
+
+const trim = Effect.fnUntraced(function*(
+  { catalog, recorder, store }: LogContext
+): Effect.fn.Return<void, StoreFailure> {
+  const recordings = Array.from(catalog.all).flatMap(({ recording }) => recording === undefined ? [] : [recording])
+  const oldest = (yield* Clock.currentTimeMillis) - Math.max(0, ...recordings.map(({ keep }) => keep))
+  const size = recordings.reduce((sum, { maxSize }) => sum + maxSize, 0)
+  recorder.growBy(size / 10)
+  while (true) {
+    const numbers = yield* Effect.fromResult(store.read(operation, () => {
+      const found: Array<number> = []
+      recorder.scan(recorder.trimmed, ({ number, offset, time }) => {
+        const isKept = number >= recorder.end || (time >= oldest && recorder.bytes - offset <= size)
+        if (!isKept) found.push(number)
+        return !isKept && found.length < maxPerJob
+      })
+      return found
+    }))
+    if (numbers.length === 0) return
+    yield* store.write(operation, () => recorder.trim(numbers))
+    yield* Effect.yieldNow
+  }
+})

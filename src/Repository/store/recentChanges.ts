@@ -1,0 +1,102 @@
+/**
+ * The latest changes of a store, which all of its streams of changes share: each has a place of its own in them and waits here
+ * for new ones, so that a change is read once, however many streams there are.
+ *
+ * Changes have consecutive numbers. They are held while there are readers, and a limited number of them: a reader that falls
+ * behind has to read from the store.
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type { StoredChange } from "../DocumentStore.ts"
+
+interface Waiting {
+  readonly collections: ReadonlySet<string>
+  readonly resume: (before: number) => void
+}
+
+/** @internal */
+export class RecentChanges {
+  #held: Array<StoredChange> = []
+  /** The number of the last change. */
+  #end: number
+  #readers = 0
+  readonly #waiting = new Set<Waiting>()
+
+  constructor(end: number) {
+    this.#end = end
+  }
+
+  /** Registers a reader until the scope closes. */
+  readonly reader: Effect.Effect<void, never, Scope.Scope> = Effect.asVoid(Effect.acquireRelease(
+    Effect.sync(() => {
+      this.#readers += 1
+    }),
+    () =>
+      Effect.sync(() => {
+        this.#readers -= 1
+        if (this.#readers === 0) this.#held = []
+      })
+  ))
+
+  /** Whether anybody reads: published changes are needed only then. */
+  get isRead(): boolean {
+    return this.#readers > 0
+  }
+
+  /** Adds changes, whose last one has the number `end`; `undefined` if nobody reads them. */
+  publish(changes: ReadonlyArray<StoredChange> | undefined, end: number): void {
+    const before = this.#end
+    this.#end = end
+    if (changes === undefined) {
+      this.#held = []
+      return
+    }
+    for (const change of changes) this.#held.push(change)
+    // Removed in large parts, since each removal moves the others.
+    if (this.#held.length > 2 * maxHeld) this.#held = this.#held.slice(-maxHeld)
+    if (this.#waiting.size === 0) return
+    for (const waiting of this.#waiting) {
+      if (!changes.some(({ collection }) => waiting.collections.has(collection))) continue
+      this.#waiting.delete(waiting)
+      waiting.resume(before)
+    }
+  }
+
+  /** The changes after a number; `undefined` if not all of them are held. */
+  after(number: number): ReadonlyArray<StoredChange> | undefined {
+    const first = this.#held.length - (this.#end - number)
+    return first < 0 || number > this.#end ? undefined : this.#held.slice(first, first + maxPage)
+  }
+
+  /**
+   * Waits for a change of these collections after a number, which is that of the last change of theirs. Succeeds with the
+   * number of a change before which they have no other.
+   */
+  readonly wait = (collections: ReadonlySet<string>, number: number): Effect.Effect<number> =>
+    Effect.andThen(
+      Effect.callback<number>((resume) => {
+        if (this.#end > number) {
+          resume(Effect.succeed(number))
+          return
+        }
+        const waiting: Waiting = { collections, resume: (before) => resume(Effect.succeed(before)) }
+        this.#waiting.add(waiting)
+        return Effect.sync(() => {
+          this.#waiting.delete(waiting)
+        })
+      }),
+      // A commit resumes all readers, which then run one after the other.
+      (before) => Effect.as(Effect.yieldNow, before)
+    )
+}
+
+// internal
+
+const maxHeld = 2048
+
+/**
+ * The changes of one page at most.
+ *
+ * @internal
+ */
+export const maxPage = 256
