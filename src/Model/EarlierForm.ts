@@ -3,11 +3,11 @@
  *
  * @since 0.1.0
  */
-import * as DateTime from "effect/DateTime"
 import type * as Schema from "effect/Schema"
 import type * as VariantSchema from "effect/schema/VariantSchema"
 import { DeclarationError } from "../internal/declarationError.ts"
 import type { Field } from "./Field.ts"
+import { derivedValue } from "./shape/derivedValue.ts"
 import { attributesOf, type FieldInput, valueOf } from "./shape/fields.ts"
 
 /**
@@ -87,8 +87,9 @@ interface Was {
   ): EarlierForm<Next>
   /**
    * The next form has one field more. A document without it has the field's default, or the value of `up`, which is the
-   * same each time. Of the fields of traits, `version` is 0 where it is not known, and `inserted` and `updated` are the
-   * first moment of 1970.
+   * same each time. Of a field with a generator and without a default, it has what the generator makes by a clock at the
+   * first moment of 1970 and by the document's identifier in place of randomness: another value for each document, and no
+   * secret. A generator of an asynchronous value needs `up`. Fields of traits need no entry.
    */
   readonly added: <Next = never, N extends Name<Next> = Name<Next>>(
     field: N,
@@ -302,19 +303,17 @@ const madeOptional = (field: string, ways?: { readonly down: () => unknown }): E
 
 const added = (field: string, ways?: { readonly up: () => unknown }): EarlierForm<never> =>
   made((next) => {
-    const up = ways?.up ?? unknownValues[(next[field] && attributesOf(next[field]).managed) ?? ""]
-    const step = up === undefined
-      ? stored({ before: undefined, after: field }, () => undefined)
-      : stepOf(replaced([field], {}, { up: () => ({ [field]: up() }), down: () => ({}) }))
-    return step(next)
+    const { absent, generator, optional } = next[field] === undefined ? {} : attributesOf(next[field])
+    const isGenerated = generator !== undefined && absent === undefined && optional !== true
+    if (ways === undefined && !isGenerated) return stored({ before: undefined, after: field }, () => undefined)(next)
+    const step = stepOf(replaced([field], {}, {
+      up: ways !== undefined
+        ? () => ({ [field]: ways.up() })
+        : ((values) => ({ [field]: generator && derivedValue(generator, `${field} ${String(nameOf(values, "id"))}`) })),
+      down: () => ({})
+    }))(next)
+    return typeof step === "string" || ways !== undefined ? step : { ...step, takes: { up: ["id"], down: [] } }
   })
-
-/** The values of the fields of traits that were not kept when a document was written. */
-const unknownValues: { readonly [managed: string]: () => unknown } = {
-  version: () => 0,
-  inserted: () => DateTime.makeUnsafe(0),
-  updated: () => DateTime.makeUnsafe(0)
-}
 
 const shortForms = {
   added,

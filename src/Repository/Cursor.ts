@@ -125,7 +125,7 @@ const keyOf = (model: Model.Any, path: string, direction: 1 | -1): Result.Result
   const lowest = [...(mayBeMissing ? [null] : []), ...(mayBeNaN ? [Number.NaN] : [])]
   const names = path.split(".")
   const hasDefault = names.some((_, i) =>
-    fieldNamed(model, names.slice(0, i + 1).join("."))?.codec.attributes.default !== undefined
+    fieldNamed(model, names.slice(0, i + 1).join("."))?.codec.attributes.absent !== undefined
   )
   return Result.succeed({ path, ascends: direction === 1, lowest, hasDefault })
 }

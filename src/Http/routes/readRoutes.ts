@@ -158,7 +158,7 @@ const documentAnswer = ({ model, respondBadRequest }: ReadContext) => {
   ): ResponseEffect => {
     const text = fields === undefined ? representation.textOf(document) : representation.textBy(fields)(document)
     if (text === undefined) return representation.corrupt(document)
-    const version = versionField === undefined ? undefined : Number(document[versionField])
+    const version = versionField === undefined ? undefined : Number(document[versionField] ?? 0)
     const own = version === undefined ? undefined : { etag: preconditions.etagOf(version, text) }
     if (headers["if-none-match"] === undefined && headers["if-match"] === undefined) {
       return Effect.succeed(responses.json(text, 200, own))

@@ -57,7 +57,7 @@ export const replaceWrites = (context: WriteContext): ReplaceWith => {
         id,
         ...(versionField === undefined
           ? {}
-          : { [versionField]: expected ?? kept[versionField] ?? document[versionField] })
+          : { [versionField]: expected ?? kept[versionField] ?? document[versionField] ?? 0 })
       }, { isSent: true, previous }))
 
   const replaceOnce = Effect.fnUntraced(function*(id: unknown, value: Values, expected: number | undefined) {

@@ -124,7 +124,7 @@ const compileObject = (ast: SchemaAST.Objects, idKey: string): Serialiser => {
     }
     const transcode = model === undefined ? undefined : transcoderOf(model, key)
     const writer = transcode === undefined ? compile(type) : unquoted(transcode)
-    const { default: byDefault, managed, optional } = model?.[modelTypeId][key] ?? {}
+    const { absent, managed, optional } = model?.[modelTypeId][key] ?? {}
     const closing = writer.isQuoted ? "\"" : ""
     const first = `${JSON.stringify(key)}:${closing}`
     members.push({
@@ -136,9 +136,9 @@ const compileObject = (ast: SchemaAST.Objects, idKey: string): Serialiser => {
       afterQuoted: `",${first}`,
       optional: SchemaAST.isOptional(type),
       isNullMissing: optional === true,
-      writeDefault: byDefault === undefined
+      writeDefault: absent === undefined
         ? undefined
-        : defaultWriter(byDefault, model?.store.fields[key], writer.write)
+        : defaultWriter(absent, model?.store.fields[key], writer.write)
     })
   }
   return (document, links) => {

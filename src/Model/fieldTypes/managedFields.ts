@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
 import * as Schema from "effect/Schema"
@@ -11,12 +12,13 @@ import * as Temporal from "../codec/temporal.ts"
 import * as Generator from "../Generator.ts"
 import type { FieldAttributes } from "../shape/annotations.ts"
 import { type AnyField, evolve, type FieldInput, optionality, type OptionalStored } from "../shape/fields.ts"
-import { defaulted, supplied } from "../shape/suppliedField.ts"
+import { defaulted, readAs, supplied } from "../shape/suppliedField.ts"
 import { variants } from "../shape/variants.ts"
 
 /**
  * Adds the field `version` for optimistic locking: it is 1 after the insert, and every write increments it. A write
- * with another version than the stored one fails with `VersionConflict` and changes nothing.
+ * with another version than the stored one fails with `VersionConflict` and changes nothing. A document from before the
+ * model had versions has version 0.
  *
  * @category constructors
  * @since 0.1.0
@@ -25,7 +27,7 @@ export const versioned = {
   version: managed(
     "version",
     supplied(
-      variants.Field({ store: Schema.Int, wire: Schema.Int, create: Schema.Int, patch: Schema.Int }),
+      readAs(variants.Field({ store: Schema.Int, wire: Schema.Int, create: Schema.Int, patch: Schema.Int }), () => 0),
       Effect.succeed(1),
       {}
     )
@@ -34,13 +36,14 @@ export const versioned = {
     readonly wire: Schema.Int
     readonly create: Schema.optionalKey<Schema.NullOr<Schema.Int>>
     readonly patch: Schema.NullOr<Schema.Int>
-  }> // as `supplied` evolves it
+  }> // as `supplied` evolves it; only documents from before the model had versions lack the field
 } as const
 
 /**
  * Adds the fields `inserted`, `updated`, `created_by` and `updated_by`: when a document was inserted and last updated,
  * and by which users. A user's identifier is the subject of `CurrentUser`; without one, there is no value. Callers can
- * read these fields and can't send them.
+ * read these fields and can't send them. The times of a document from before the model was audited are the first moment of
+ * 1970, until it is updated.
  *
  * @category constructors
  * @since 0.1.0
@@ -157,6 +160,8 @@ export interface Revision extends Schema.withConstructorDefault<Schema.withDecod
 // internal
 // -----------------------------------------------------------------------------
 
+const unknownTime = DateTime.makeUnsafe(0)
+
 function managed(purpose: FieldAttributes["managed"], self: AnyField): AnyField {
   return evolve(self, {}, { managed: purpose })
 }
@@ -167,7 +172,11 @@ function moment(purpose: "inserted" | "updated"): VariantSchema.Field<{
 }> {
   return managed(
     purpose,
-    supplied(variants.Field({ store: Temporal.DateTime, wire: Temporal.DateTime }), Generator.dateNow, {})
+    supplied(
+      readAs(variants.Field({ store: Temporal.DateTime, wire: Temporal.DateTime }), () => unknownTime),
+      Generator.dateNow,
+      {}
+    )
   ) as never // as `supplied` evolves it; `AuditedTime` only has a name of its own
 }
 

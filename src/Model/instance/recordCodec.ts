@@ -99,9 +99,9 @@ const storedFieldsOf = (model: ModelLike): ReadonlyArray<DecodedField> | undefin
 
 /** A field's decoder without the transformations of `Model.optional` and `Model.withDefault`, which are slow. */
 const storedFieldOf = (signature: SchemaAST.PropertySignature, attributes: FieldAttributes): DecodedField => {
-  const { default: byDefault, optional = false } = attributes
+  const { absent, optional = false } = attributes
   const [first, second, ...others] = signature.type.encoding ?? []
-  if (optional && byDefault === undefined && first?.to._tag === "Union" && second === undefined) {
+  if (optional && absent === undefined && first?.to._tag === "Union" && second === undefined) {
     const key = String(signature.name)
     const read = readerOf(first.to)
     const decode = (value: unknown) => {
@@ -111,7 +111,7 @@ const storedFieldOf = (signature: SchemaAST.PropertySignature, attributes: Field
     return { key, from: key, decode, absent: () => absentValue }
   }
   const field = fieldOf(signature, readerOf, withoutChecks)
-  return !optional && byDefault !== undefined && second !== undefined && others.length === 0
+  return !optional && absent !== undefined && second !== undefined && others.length === 0
     ? { ...field, decode: readerOf(second.to) }
     : field
 }

@@ -60,6 +60,8 @@ export interface FieldAttributes {
   readonly generator?: Effect.Effect<unknown> | undefined
   /** The value when the input has none and there is no generator. */
   readonly default?: (() => unknown) | undefined
+  /** The value as which a stored document without the field is read. */
+  readonly absent?: (() => unknown) | undefined
   /** Converts a given value before validation. */
   readonly converter?: Converter<unknown> | undefined
   /** The schema of a value before conversion. */

@@ -27,14 +27,22 @@ export const supplied = (
  * @internal
  */
 export const defaulted = (self: FieldInput, value: () => unknown): AnyField =>
-  evolve(self, {
+  evolve(readAs(self, value), {
     store: (schema) =>
-      erased(erased(schema).pipe(Schema.withDecodingDefaultTypeKey(Effect.sync(value)))).pipe(
-        Schema.withConstructorDefault(attributesOf(self).generator ?? Effect.sync(value))
-      ),
+      erased(schema).pipe(Schema.withConstructorDefault(attributesOf(self).generator ?? Effect.sync(value))),
     create: sendable,
     patch: nullable
   }, { default: value })
+
+/**
+ * The field with a value as which stored documents without it are read.
+ *
+ * @internal
+ */
+export const readAs = (self: FieldInput, value: () => unknown): AnyField =>
+  evolve(self, {
+    store: (schema) => erased(schema).pipe(Schema.withDecodingDefaultTypeKey(Effect.sync(value)))
+  }, { absent: value })
 
 /** The schema of a field that callers may leave out or send as `null`. */
 const sendable = (schema: Schema.Top): Schema.Top => {

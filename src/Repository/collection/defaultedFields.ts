@@ -33,7 +33,7 @@ export const withDefaults: (model: ModelLike) => (filter: Filter) => Filter = me
 // internal
 
 const defaultOf = ({ attributes, encode }: FieldCodec): Option.Option<unknown> =>
-  attributes.default === undefined ? Option.none() : Option.some(encode(attributes.default()))
+  attributes.absent === undefined ? Option.none() : Option.some(encode(attributes.absent()))
 
 const notedDefaults = new WeakMap<FieldCodec, unknown>()
 
@@ -145,6 +145,10 @@ const withDefault = (
     {
       onNone: () => condition,
       onSome: (value) => {
+        // The version of a write is such a condition.
+        if (isScalar(operand) && isScalar(value) && operand !== value && path.length === 1 && !codec.isList) {
+          return condition
+        }
         const accepts = testOf({ [path.join(".")]: operand })
         const isMet = accepts({ [name]: value })
         if (isMet === accepts({})) return condition
@@ -158,6 +162,8 @@ const withDefault = (
       }
     }
   )
+
+const isScalar = (value: unknown): boolean => typeof value === "number" || typeof value === "string"
 
 /** A malformed condition is the store's to reject. */
 const testOf = (filter: Filter): (document: Document) => boolean => {

@@ -54,12 +54,12 @@ export const makeModelCollection = (
 }
 
 /**
- * Whether a field of the model, or one in it, has a default.
+ * Whether a field of the model, or one in it, has a value as which documents without it are read.
  *
  * @internal
  */
 export const hasDefaults = (model: ModelLike): boolean =>
-  someFieldIn(model, (attributes) => attributes.default !== undefined)
+  someFieldIn(model, (attributes) => attributes.absent !== undefined)
 
 /**
  * Whether documents of the model may be stored in earlier forms.

@@ -84,7 +84,7 @@ const fieldAt = (base: Base, key: string): FieldPath | undefined => {
     name: base.name + key,
     codec,
     list: base.list,
-    mayBeMissing: base.mayBeMissing || attributes.optional === true || attributes.default !== undefined ||
+    mayBeMissing: base.mayBeMissing || attributes.optional === true || attributes.absent !== undefined ||
       codec.nullIsValue
   }
 }

@@ -168,14 +168,14 @@ const schemaOf = (model: ModelLike, tree: SelectionTree): Schema.Top =>
 /** The schema of a field whose nested model has the selected fields only. */
 const partialSchema = (
   schema: Schema.Top,
-  { default: defaultValue, optional }: FieldAttributes,
+  { absent, optional }: FieldAttributes,
   tree: SelectionTree
 ): Schema.Top => {
   const isNullable = optional !== true && SchemaParser.is(schema)(null)
   const inner = withSelectedFields(unwrapped(schema), tree)
   // A projection of nested fields omits a field that is null.
   if (isNullable) return withDefault(Schema.NullOr(inner), () => null)
-  if (defaultValue !== undefined) return withDefault(inner, () => selectFrom(defaultValue(), tree))
+  if (absent !== undefined) return withDefault(inner, () => selectFrom(absent(), tree))
   return optional === true ? Field.optional(inner).schemas.store : inner
 }
 

@@ -38,19 +38,21 @@ export const auditFieldsOf = (model: ModelLike): AuditFields | undefined => {
     [updated]: dateOf(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()),
     ...userField(fiber, updatedBy)
   })
-  const withoutUsers = (document: Document): Document =>
-    Object.fromEntries(Object.entries(document).filter(([name]) => name !== createdBy && name !== updatedBy))
+  const withoutAudit = (document: Document): Document =>
+    Object.fromEntries(
+      Object.entries(document).filter(([name]) => name !== inserted && name !== createdBy && name !== updatedBy)
+    )
   return {
     updated: updateOf,
     inserted: (fiber, document) => {
       const update = updateOf(fiber)
-      return { ...withoutUsers(document), ...update, [inserted]: update[updated], ...userField(fiber, createdBy) }
+      return { ...withoutAudit(document), ...update, [inserted]: update[updated], ...userField(fiber, createdBy) }
     },
     replaced: (fiber, document, before) => {
       const copied = [inserted, createdBy, updatedBy].flatMap((name) =>
         name === undefined || before[name] === undefined ? [] : [[name, before[name]]]
       )
-      return { ...withoutUsers(document), ...Object.fromEntries(copied), ...updateOf(fiber) }
+      return { ...withoutAudit(document), ...Object.fromEntries(copied), ...updateOf(fiber) }
     }
   }
 }

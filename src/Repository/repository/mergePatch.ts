@@ -101,7 +101,7 @@ export const changeOf = (
   return {
     filter: versionField === undefined
       ? { ...unchangedSince(before, [...changed, ...fields.read]), ...id }
-      : { ...id, [versionField]: before[versionField] },
+      : { ...id, [versionField]: before[versionField] ?? 0 },
     update: {
       ...(Object.keys(set).length > 0 ? { $set: set } : {}),
       ...(Object.keys(unset).length > 0 ? { $unset: unset } : {}),

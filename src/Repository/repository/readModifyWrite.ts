@@ -15,7 +15,7 @@ import type { DocumentWrites } from "./documentOperations.ts"
 import { LostUpdate, type RetryLostUpdates } from "./lostUpdate.ts"
 import { applyPatch, changeOf } from "./mergePatch.ts"
 import { withOperands } from "./modelWriter.ts"
-import { notFound, versionConflict, versionOf, type WriteContext } from "./versionedWrites.ts"
+import { notFound, storedVersionOf, versionConflict, versionOf, type WriteContext } from "./versionedWrites.ts"
 
 /** @internal */
 export interface ReadModifyWrite<M extends Model.Any> {
@@ -48,7 +48,7 @@ export const makeReadModifyWrite = <M extends Model.Any>(
     stored: Document
   ) {
     const expected = versionOf(context, changes)
-    if (expected !== undefined && expected !== versionOf(context, stored)) {
+    if (expected !== undefined && expected !== storedVersionOf(context, stored)) {
       return yield* versionConflict(context, id, expected)
     }
     const { versionField } = context

@@ -82,6 +82,13 @@ export const versionOf = ({ versionField }: WriteContext, document: Document): n
 }
 
 /**
+ * The version of a stored document: 0 if it was written before its model had versions.
+ *
+ * @internal
+ */
+export const storedVersionOf = (context: WriteContext, document: Document): number => versionOf(context, document) ?? 0
+
+/**
  * Inserts a document as the first version; succeeds with the inserted document.
  *
  * @internal

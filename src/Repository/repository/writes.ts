@@ -30,6 +30,7 @@ import {
   insertDocument,
   insertDocuments,
   replaceDocument,
+  storedVersionOf,
   versionConflict,
   versionOf,
   type WriteContext,
@@ -146,7 +147,7 @@ const replacer = <M extends Model.Any>(
     if (stored === undefined) return yield* error
     yield* inspect(instance, yield* Effect.mapError(fromDocument(stored), () => error))
     const version = versionOf(context, document)
-    if (version !== undefined && version !== versionOf(context, stored)) {
+    if (version !== undefined && version !== storedVersionOf(context, stored)) {
       return yield* versionConflict(context, document["_id"], version)
     }
     const replaced = yield* replaceDocument(context, document, { condition: unchangedSince(stored, fields) })
@@ -184,7 +185,7 @@ const replaceRead = <M extends Model.Any>(
   /** The fields that must be unchanged. What breaks rules is written only while it is stored. */
   const fieldsOf = (instance: M["Type"], { document, fields }: DocumentRead) =>
     Effect.matchEffect(inspect(instance), {
-      onSuccess: () => Effect.succeed(versionOf(context, document) === undefined ? fields : []),
+      onSuccess: () => Effect.succeed(context.versionField === undefined ? fields : []),
       onFailure: (error) =>
         fromDocument(document).pipe(
           Effect.mapError(() => error),

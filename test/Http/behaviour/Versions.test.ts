@@ -41,6 +41,13 @@ class Person extends Model.Class<Person>()("Person", {
   ]
 }) {}
 
+class Note extends Model.Class<Note>()("Note", {
+  id: Model.id(),
+  text: Schema.String,
+  ...Model.versioned,
+  ...Model.audited
+}) {}
+
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 
 const oldEngine = KernelEngine.make("old").register(Old, { methods })
@@ -57,15 +64,15 @@ const newEngine = KernelEngine.make("new")
   })
   .enableOpenApi({ title: "People", version: "2" })
 
-const json = (method: string, url: string, body?: unknown) =>
+const json = (method: string, url: string, body?: unknown, headers: { readonly [name: string]: string } = {}) =>
   Effect.promise(async () => {
     const response = await fetch(url, {
       method,
       ...(body === undefined
-        ? {}
+        ? { headers }
         : {
           body: JSON.stringify(body),
-          headers: { "content-type": "application/json", prefer: "return=representation" }
+          headers: { "content-type": "application/json", prefer: "return=representation", ...headers }
         })
     })
     const text = await response.text()
@@ -143,6 +150,32 @@ describe("versions of a service", () => {
       assert.includeMembers(described("/api/v2/persons/{id}"), ["first", "last"])
       for (const text of answers) assert.notInclude(text, "s3cret")
       for (const text of answers.slice(0, -1)) assert.notMatch(text, /hash"|_form|_ahead/iu)
+    }).pipe(Effect.provide(EmbeddedStore.layerMemory), Effect.scoped))
+
+  it.live("serve documents from before their model had a version and audit fields", () =>
+    Effect.gen(function*() {
+      const store = yield* DocumentStore.DocumentStore
+      yield* store.insertMany("Note", ["N1", "N2", "N3"].map((_id) => ({ _id, text: "old" })))
+      const engine = KernelEngine.make("notes").register(Note, { methods })
+      const { baseUrl } = yield* engine.test({ store: Layer.succeed(DocumentStore.DocumentStore, store) })
+      const read = yield* json("GET", `${baseUrl}/notes/N1`)
+      assert.deepInclude(read.body, { text: "old", version: 0, inserted: "1970-01-01T00:00:00.000000" })
+      const tag = read.headers.get("etag") ?? ""
+      assert.match(tag, /^"0-/u)
+      const found = yield* json("GET", `${baseUrl}/notes?version=0&inserted=<2000-01-01T00:00:00Z&sort_by=version`)
+      assert.lengthOf(found.body._items, 3)
+      assert.strictEqual((yield* json("GET", `${baseUrl}/notes/N1`, undefined, { "if-none-match": tag })).status, 304)
+      const put = (id: string, text: string, ifMatch: string) =>
+        json("PUT", `${baseUrl}/notes/${id}`, { text }, { "if-match": ifMatch })
+      assert.strictEqual((yield* put("N1", "a", "\"1\"")).status, 412)
+      const written = yield* put("N1", "a", tag)
+      assert.deepInclude(written.body, { text: "a", version: 1, inserted: "1970-01-01T00:00:00.000000" })
+      assert.notStrictEqual(written.body.updated, written.body.inserted)
+      assert.strictEqual((yield* put("N1", "b", tag)).status, 412)
+      assert.strictEqual((yield* json("PUT", `${baseUrl}/notes/N2`, { text: "c" })).body.version, 1)
+      assert.strictEqual((yield* json("DELETE", `${baseUrl}/notes/N2`, undefined, { "if-match": tag })).status, 412)
+      assert.strictEqual((yield* json("PATCH", `${baseUrl}/notes/N3`, { text: "d", version: 1 })).status, 409)
+      assert.strictEqual((yield* json("PATCH", `${baseUrl}/notes/N3`, { text: "d", version: 0 })).body.version, 1)
     }).pipe(Effect.provide(EmbeddedStore.layerMemory), Effect.scoped))
 
   it.live("refuse to serve what has no way down", () =>

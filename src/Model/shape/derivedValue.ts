@@ -1,0 +1,45 @@
+import * as Clock from "effect/Clock"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as WebCrypto from "effect/crypto/WebCrypto"
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
+
+/**
+ * What a generator makes by this seed: the same each time, in every process. Its clock stands at the first moment of 1970. Dies
+ * if the generator is asynchronous.
+ *
+ * @internal
+ */
+export const derivedValue = (generator: Effect.Effect<unknown>, seed: string): unknown =>
+  Effect.runSync(
+    Effect.flatMap(
+      Random.Random,
+      (random) => Effect.provideService(generator, WebCrypto.WebCrypto, cryptoBy(random))
+    ).pipe(Random.withSeed(seed), Effect.provideService(Clock.Clock, standing))
+  )
+
+// internal
+
+const cryptoBy = (random: typeof Random.Random["Service"]): Crypto => {
+  const getRandomValues: Crypto["getRandomValues"] = (array) => {
+    if (array !== null) {
+      const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength)
+      for (let i = 0; i < bytes.length; i++) bytes[i] = Math.floor(random.nextDoubleUnsafe() * 256)
+    }
+    return array
+  }
+  const { uuidV4 } = SecureRandom.make((size) => getRandomValues(new Uint8Array(size)))
+  // A version 4 has the five groups of the type.
+  const randomUUID = () => Effect.runSync(uuidV4()) as ReturnType<Crypto["randomUUID"]>
+  return { getRandomValues, randomUUID, subtle: globalThis.crypto.subtle }
+}
+
+const standing: Clock.Clock = {
+  currentTimeMillisUnsafe: () => 0,
+  currentTimeMillis: Effect.succeed(0),
+  currentTimeNanosUnsafe: () => 0n,
+  currentTimeNanos: Effect.succeed(0n),
+  monotonicTimeNanosUnsafe: () => 0n,
+  monotonicTimeNanos: Effect.succeed(0n),
+  sleep: () => Effect.void
+}
