@@ -13,6 +13,7 @@ import { backup } from "./commands/backup.ts"
 import { build } from "./commands/build.ts"
 import { check } from "./commands/check.ts"
 import { CommandFailed } from "./commands/commandFailed.ts"
+import { config } from "./commands/config.ts"
 import { copy } from "./commands/copy.ts"
 import { indexes } from "./commands/indexes.ts"
 import { keys } from "./commands/keys.ts"
@@ -33,6 +34,7 @@ const appkernel = Command.make("appkernel").pipe(
     routes,
     build,
     keys,
+    config,
     check,
     indexes,
     upgrade,

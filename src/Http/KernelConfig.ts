@@ -4,10 +4,12 @@
  * **Details**
  *
  * The file is YAML 1.2 with the keys under `appkernel`. Each key has an environment variable, named by its path in
- * capitals: `appkernel.server.port` is `APPKERNEL_SERVER_PORT`. A variable that is set and not empty takes precedence.
+ * capitals: `appkernel.server.port` is `APPKERNEL_SERVER_PORT`. A variable that is set and not empty takes precedence. A
+ * variable with `_FILE` at its end names a file with the value, for secrets: `APPKERNEL_MONGO_HOST_FILE`.
  *
  * | Key | Value | Default |
  * |---|---|---|
+ * | `logging.level` | entries below this level are left out, and so are the lines of requests below `info` | what the program says, otherwise `info` |
  * | `logging.file_name` | file that the log is also written to | none |
  * | `logging.max_size` | size at which a new file is begun | 10 MiB |
  * | `logging.backup_count` | earlier files that are kept | 5 |
@@ -94,8 +96,9 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as FileSystem from "effect/FileSystem"
+import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as LogLevel from "effect/LogLevel"
 import type * as IpNetwork from "effect/net/IpNetwork"
 import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
@@ -103,7 +106,11 @@ import * as Schema from "effect/Schema"
 import * as nodePath from "node:path"
 import process from "node:process"
 import { Lifetimes } from "../Security/SignIns.ts"
+import type { InForce } from "./config/inForce.ts"
+import { withSecretFiles } from "./config/secretFiles.ts"
 import { configOf, settings } from "./config/settings.ts"
+
+export type { InForce } from "./config/inForce.ts"
 
 /**
  * Where to load the configuration from.
@@ -178,6 +185,8 @@ export interface ProxyOptions {
  * @since 0.1.0
  */
 export interface LoggingOptions {
+  /** The least level of entries. Defaults to what the program says. */
+  readonly level: LogLevel.LogLevel | undefined
   /** The log file; without one, only the console is used. */
   readonly fileName: string | undefined
   /** The bytes at which a new file is started. Defaults to 10 MiB. */
@@ -425,6 +434,10 @@ export const responseTimeout: Config.Config<Duration.Duration | undefined> = con
  * @since 0.1.0
  */
 export const logging: Config.Config<LoggingOptions> = Config.all({
+  level: Config.map(
+    configOf(settings.loggingLevel, undefined),
+    (name) => LogLevel.values.find((level) => level.toLowerCase() === name)
+  ),
   fileName: configOf(settings.loggingFileName, undefined),
   maxSize: configOf(settings.loggingMaxSize, 10_485_760),
   backupCount: configOf(settings.loggingBackupCount, 5)
@@ -498,6 +511,8 @@ export interface Loaded {
   readonly cfgDir: string
   /** Logs which file was read, or that there is none, and a warning for each unknown key. */
   readonly log: Effect.Effect<void>
+  /** All keys with their values, and where these come from. Secrets are masked. */
+  readonly inForce: ReadonlyArray<InForce>
 }
 
 /**
@@ -511,7 +526,8 @@ export const load: (
   options?: Options
 ) => Effect.Effect<Loaded, ConfigurationInvalid | Config.ConfigError, FileSystem.FileSystem> = Effect.fnUntraced(
   function*(options?: Options) {
-    const environment = yield* ConfigProvider.ConfigProvider
+    const plain = yield* ConfigProvider.ConfigProvider
+    const environment = withSecretFiles(plain, yield* FileSystem.FileSystem)
     // The parser of YAML is loaded by programs that use it, and by no others.
     const configFile = yield* Effect.promise(() => import("./config/file.ts"))
     const folders = options?.cfgDir === undefined ? [...new Set([folderOfStartScript(), "."])] : [options.cfgDir]
@@ -533,6 +549,7 @@ export const load: (
       (error) => new Config.ConfigError(error)
     )
     if (problems.length > 0) return yield* invalid(...problems)
+    const { inForce } = yield* Effect.promise(() => import("./config/inForce.ts"))
     const provider = configFile.layered(environment, content.success)
     const context = Context.make(ConfigProvider.ConfigProvider, provider).pipe(
       Context.add(Limits, yield* limits(yield* Limits).parse(provider)),
@@ -552,6 +569,10 @@ export const load: (
       : Effect.logInfo(`The configuration is read from ${nodePath.resolve(file)}`)
     const loaded: Loaded = {
       context,
+      inForce: yield* Effect.mapError(
+        inForce({ environment: plain, given: environment, content: content.success, file }),
+        (error) => new Config.ConfigError(error)
+      ),
       cfgDir,
       log: Effect.andThen(notice, Effect.forEach(warnings, (warning) => Effect.logWarning(warning), { discard: true }))
     }

@@ -58,6 +58,7 @@ import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { keyConfig } from "../internal/keyConfig.ts"
+import { onReload } from "../internal/reload.ts"
 import type { Languages, Options, TranslationsInvalid } from "./messages/language.ts"
 
 export type { Arguments } from "./messages/message.ts"
@@ -124,7 +125,7 @@ export const make = (options: Options): Effect.Effect<Translations, Translations
  * @since 0.1.0
  */
 export const layerWith = (options: Options): Layer.Layer<never, TranslationsInvalid, FileSystem.FileSystem> =>
-  Layer.effect(Translations, make(options))
+  Layer.effect(Translations, reloadable(Effect.succeed(options)))
 
 /**
  * {@link make} as a layer with the options of {@link config}.
@@ -134,9 +135,7 @@ export const layerWith = (options: Options): Layer.Layer<never, TranslationsInva
  */
 export const layer: Layer.Layer<never, TranslationsInvalid | Config.ConfigError, FileSystem.FileSystem> = Layer.effect(
   Translations,
-  Effect.gen(function*() {
-    return yield* make(yield* config)
-  })
+  reloadable(config)
 )
 
 // -----------------------------------------------------------------------------
@@ -149,3 +148,42 @@ export const layer: Layer.Layer<never, TranslationsInvalid | Config.ConfigError,
  * @internal
  */
 export const configured: Translations = { languages: [], languageOf: () => undefined }
+
+/**
+ * {@link make} with options that are looked up again, and catalogues that are read again, with the configuration.
+ *
+ * @internal
+ */
+export function reloadable<E extends { readonly message: string }>(
+  options: Effect.Effect<Options, E>
+): Effect.Effect<Translations, TranslationsInvalid | E, FileSystem.FileSystem> {
+  return Effect.gen(function*() {
+    let current = yield* make(yield* options)
+    yield* onReload(
+      ["i18n.languages", "i18n.path"],
+      Effect.gen(function*() {
+        const next = yield* make(yield* options)
+        return {
+          changed: digestOf(next) === digestOf(current)
+            ? undefined
+            : { translations: { from: tagsOf(current), to: tagsOf(next) } },
+          apply: Effect.sync(() => {
+            current = next
+          })
+        }
+      })
+    )
+    const translations: Translations = {
+      get languages() {
+        return current.languages
+      },
+      languageOf: (acceptLanguage) => current.languageOf(acceptLanguage)
+    }
+    return translations
+  })
+}
+
+const tagsOf = ({ languages }: Translations): string => languages.map(({ tag }) => tag).join(", ") || "none"
+
+const digestOf = ({ languages }: Translations): string =>
+  languages.map(({ digest, tag }) => `${tag} ${digest ?? 0}`).join(", ")

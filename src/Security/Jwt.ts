@@ -177,8 +177,12 @@ export const local: Issuer<Keys> = {
   open: Effect.gen(function*() {
     const keys = yield* Keys
     const { findIn } = yield* verificationKeys
-    const own = [{ algorithm: keys.algorithm, id: keys.id, key: keys.publicKey }]
-    return { find: (id, algorithm) => Effect.sync(() => findIn(own, id, algorithm)), keys }
+    const find: FindKey = (id, algorithm) =>
+      Effect.sync(() => {
+        const own = { algorithm: keys.algorithm, id: keys.id, key: keys.publicKey }
+        return findIn([own, ...keys.earlier ?? []], id, algorithm)
+      })
+    return { find, keys }
   })
 }
 

@@ -36,6 +36,7 @@ import * as Redacted from "effect/Redacted"
 import type * as jose from "jose"
 import { Application } from "../internal/application.ts"
 import { keyConfig } from "../internal/keyConfig.ts"
+import { onReload } from "../internal/reload.ts"
 import type * as keyPair from "./keys/keyPair.ts"
 import { writePair } from "./keys/pairFiles.ts"
 import { KeysInvalid } from "./SecurityError.ts"
@@ -89,6 +90,8 @@ export class Keys extends Context.Service<Keys, {
   readonly privateKey: Redacted.Redacted<jose.CryptoKey> | undefined
   /** The public key as a JSON web key set (RFC 7517), for services that verify this service's tokens. */
   readonly jwks: { readonly keys: ReadonlyArray<jose.JWK> }
+  /** The public keys of earlier pairs: until the process ends, tokens that they have signed count. */
+  readonly earlier?: ReadonlyArray<{ readonly algorithm: Algorithm; readonly id: string; readonly key: jose.CryptoKey }>
 }>()("appkernel/Security/Keys") {}
 
 /**
@@ -110,6 +113,60 @@ export const make: (
 > = Effect.fn("Keys.make")(function*(options?: Options) {
   const application = yield* Application
   if (application?.isTest === true && options === undefined) return yield* pairInMemory
+  let current = yield* found(options)
+  yield* onReload(
+    keyPaths,
+    Effect.map(
+      found(options),
+      (next) =>
+        next.id === current.id && (next.privateKey === undefined) === (current.privateKey === undefined)
+          ? { apply: Effect.void }
+          : {
+            changed: { keys: { from: current.id, to: next.id } },
+            apply: Effect.sync(() => {
+              current = succeeding(next, current)
+            })
+          }
+    )
+  )
+  const keys: Keys["Service"] = {
+    get algorithm() {
+      return current.algorithm
+    },
+    get id() {
+      return current.id
+    },
+    get publicKey() {
+      return current.publicKey
+    },
+    get privateKey() {
+      return current.privateKey
+    },
+    get jwks() {
+      return current.jwks
+    },
+    get earlier() {
+      return current.earlier ?? []
+    }
+  }
+  return keys
+})
+
+const keyPaths = ["security.private_key_path", "security.public_key_path"]
+
+/** A pair that takes the place of another one. */
+const succeeding = (next: Keys["Service"], before: Keys["Service"]): Keys["Service"] => {
+  const earlier = [
+    { algorithm: before.algorithm, id: before.id, key: before.publicKey },
+    ...before.earlier ?? []
+  ].filter(({ id }) => id !== next.id)
+  const jwks = [...next.jwks.keys, ...before.jwks.keys.filter(({ kid }) => kid !== next.id)]
+  return { ...next, earlier, jwks: { keys: jwks } }
+}
+
+/** The keys that the configuration names, or that are found beside it. */
+const found = Effect.fnUntraced(function*(options: Options | undefined) {
+  const application = yield* Application
   const path = yield* Path.Path
   const { dataDir, isDevelopment, privatePath, publicPath } = yield* configuration
   const cfgDir = path.join(options?.cfgDir ?? application?.cfgDir ?? ".", "keys")

@@ -10,10 +10,14 @@ import { runProgram } from "../support/processes.ts"
 
 const root = path.join(import.meta.dirname, "../..")
 
-const run = Effect.fnUntraced(function*(...args: ReadonlyArray<string>) {
-  const program = yield* runProgram(path.join(root, "src/Cli/Main.ts"), {}, [], args)
-  return { code: yield* program.ended, output: program.output() }
-})
+const runWith = Effect.fnUntraced(
+  function*(env: { readonly [name: string]: string }, ...args: ReadonlyArray<string>) {
+    const program = yield* runProgram(path.join(root, "src/Cli/Main.ts"), env, [], args)
+    return { code: yield* program.ended, output: program.output() }
+  }
+)
+
+const run = (...args: ReadonlyArray<string>) => runWith({}, ...args)
 
 describe("appkernel", () => {
   it.live("keys: makes a pair that a service uses, and never replaces one", () =>
@@ -87,6 +91,55 @@ describe("appkernel", () => {
       assert.strictEqual(range, `^${tested[name]}`, name)
     }
   })
+
+  it.live("config: prints what is in force and where from, without secrets", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      fs.writeFileSync(`${folder}/host`, "mongodb://shop:pw-1@db.example/shop")
+      fs.writeFileSync(
+        `${folder}/cfg.yml`,
+        "appkernel: { server: { port: 8080 }, cors: { origins: [https://a.example, https://b.example] }, sever: {} }"
+      )
+      const env = {
+        APPKERNEL_MONGO_HOST_FILE: `${folder}/host`,
+        APPKERNEL_SECURITY_CURSOR_SECRET: "pw-2 is a text of 32 and more characters",
+        APPKERNEL_LOGGING_LEVEL: "warn",
+        APPKERNEL_PRIVATE_KEY_PATH: "/keys/p.pem"
+      }
+      const shown = yield* run("config", "--dir", folder)
+      assert.strictEqual(shown.code, 0, shown.output)
+      assert.match(shown.output, /^server\.port +8080 +cfg\.yml: \S+\/cfg\.yml$/mu)
+      assert.match(shown.output, /^server\.backlog +511 +default$/mu)
+      assert.include(shown.output, "sever")
+      const { code, output } = yield* runWith(env, "config", "--json", "--set", "--dir", folder)
+      assert.strictEqual(code, 0, output)
+      assert.notMatch(output, /pw-\d/u)
+      const at = (key: string) =>
+        JSON.parse(output.slice(output.indexOf("[\n"), output.lastIndexOf("]") + 1))
+          .find((row: { readonly key: string }) => row.key === key)
+      assert.deepStrictEqual(["mongo.host", "cors.origins", "logging.level", "server.backlog"].map(at), [
+        {
+          key: "mongo.host",
+          value: "mongodb://(secret)@db.example/shop",
+          source: "secret file",
+          place: "APPKERNEL_MONGO_HOST_FILE"
+        },
+        {
+          key: "cors.origins",
+          value: "https://a.example,https://b.example",
+          source: "cfg.yml",
+          place: `${folder}/cfg.yml`
+        },
+        { key: "logging.level", value: "warn", source: "environment", place: "APPKERNEL_LOGGING_LEVEL" },
+        undefined
+      ])
+      assert.strictEqual(at("security.cursor_secret").value, "(secret)")
+      assert.strictEqual(at("security.private_key_path").place, "APPKERNEL_PRIVATE_KEY_PATH")
+      const wrong = yield* runWith({ APPKERNEL_SERVER_PORT: "pw-3" }, "config", "--dir", folder)
+      assert.strictEqual(wrong.code, 1)
+      assert.include(wrong.output, "APPKERNEL_SERVER_PORT (appkernel.server.port) is text, expected a whole number")
+      assert.notInclude(wrong.output, "pw-3")
+    }))
 
   it.live("routes: prints who may call what", () =>
     Effect.gen(function*() {

@@ -1,6 +1,17 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Config, ConfigProvider, Duration, Effect, FileSystem, Layer, Logger, PlatformError, Redacted } from "effect"
+import {
+  Config,
+  ConfigProvider,
+  Duration,
+  Effect,
+  FileSystem,
+  Layer,
+  Logger,
+  Option,
+  PlatformError,
+  Redacted
+} from "effect"
 import { IpNetwork } from "effect/net"
 import { writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -136,7 +147,7 @@ const expected = {
     credentials: true,
     maxAge: Duration.minutes(5)
   },
-  logging: { fileName: "shop.log", maxSize: 10_000_000, backupCount: 7 },
+  logging: { level: "Debug" as const, fileName: "shop.log", maxSize: 10_000_000, backupCount: 7 },
   limits: {
     maxBodySize: 2_048,
     maxMultipartSize: 5_242_880,
@@ -180,7 +191,7 @@ const expected = {
 
 const file = `
 appkernel:
-  logging: { file_name: shop.log, max_size: 10 MB, backup_count: 7 }
+  logging: { level: debug, file_name: shop.log, max_size: 10 MB, backup_count: 7 }
   server:
     address: 0.0.0.0
     port: 8080
@@ -253,6 +264,7 @@ shop:
 `
 
 const env = {
+  APPKERNEL_LOGGING_LEVEL: "debug",
   APPKERNEL_LOGGING_FILE_NAME: "shop.log",
   APPKERNEL_LOGGING_MAX_SIZE: "10 MB",
   APPKERNEL_LOGGING_BACKUP_COUNT: "7",
@@ -372,11 +384,46 @@ describe("KernelConfig / reading", () => {
       assert.deepStrictEqual([server.address, server.port, i18n.languages], ["0.0.0.0", 9090, ["fr"]])
     }))
 
+  it.effect("reads values from the files that variables name, the program's own included", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      writeFileSync(join(folder, "host"), "mongodb://shop:s3cret@db.example/shop\n")
+      writeFileSync(join(folder, "password"), "two\nlines\r\n")
+      const read = (env: { readonly [name: string]: string }) =>
+        Effect.gen(function*() {
+          const { host } = yield* MongoStore.config
+          const own = yield* Config.option(Config.nested(Config.String("password"), "shop"))
+          return [Redacted.isRedacted(host) ? Redacted.value(host) : host, Option.getOrUndefined(own)]
+        }).pipe(
+          Effect.provide(KernelConfig.layer({ cfgDir: folder })),
+          Effect.provide([NodeServices.layer, ConfigProvider.layer(ConfigProvider.fromEnv({ env }))])
+        )
+      const files = { APPKERNEL_MONGO_HOST_FILE: join(folder, "host"), SHOP_PASSWORD_FILE: join(folder, "password") }
+      assert.deepStrictEqual(yield* read(files), ["mongodb://shop:s3cret@db.example/shop", "two\nlines"])
+      // The file is before cfg.yml, as its variable is.
+      writeFileSync(join(folder, "cfg.yml"), "appkernel: { mongo: { host: other } }")
+      assert.deepStrictEqual((yield* read(files))[0], "mongodb://shop:s3cret@db.example/shop")
+      assert.deepStrictEqual(yield* read({ APPKERNEL_MONGO_HOST_FILE: "" }), ["other", undefined])
+      const problemOf = (env: { readonly [name: string]: string }) => Effect.map(Effect.flip(read(env)), String)
+      assert.include(
+        yield* problemOf({ ...files, APPKERNEL_MONGO_HOST: "localhost" }),
+        "APPKERNEL_MONGO_HOST and APPKERNEL_MONGO_HOST_FILE are both set, expected one of them"
+      )
+      assert.include(
+        yield* problemOf({ APPKERNEL_MONGO_HOST_FILE: "/nowhere/host" }),
+        "APPKERNEL_MONGO_HOST_FILE names /nowhere/host, which can't be read (NotFound)"
+      )
+      writeFileSync(join(folder, "port"), "eighty")
+      const wrong = yield* problemOf({ APPKERNEL_SERVER_PORT_FILE: join(folder, "port") })
+      assert.include(wrong, "APPKERNEL_SERVER_PORT (appkernel.server.port) is text, expected a whole number")
+      assert.notInclude(wrong, "eighty")
+    }))
+
   it.effect("starts with defaults without a file, unless a file is required", () =>
     Effect.gen(function*() {
       const { embedded, i18n, limits, logging, mongo, server } = yield* configured({}, everything)
       assert.deepStrictEqual([server.address, server.port], ["127.0.0.1", 5000])
-      assert.deepStrictEqual(logging, { fileName: undefined, maxSize: 10_485_760, backupCount: 5 })
+      assert.deepStrictEqual(logging, { level: undefined, fileName: undefined, maxSize: 10_485_760, backupCount: 5 })
       assert.deepStrictEqual([limits.maxBodySize, limits.maxPageSize], [1_048_576, 1_000])
       assert.deepStrictEqual([mongo.host, mongo.db], ["localhost", undefined])
       assert.deepStrictEqual([embedded.path, i18n.languages], ["./data", []])

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Result from "effect/Result"
 import { LineCounter, parseDocument } from "yaml"
+import { fileSuffix } from "./secretFiles.ts"
 import { filePathOf, type Kind, pathOf, root, settings, variableOf } from "./settings.ts"
 
 /**
@@ -60,7 +61,12 @@ export const check = Effect.fnUntraced(function*(
   const warnings: Array<string> = []
   for (const { expected, key, kinds, parse } of Object.values(settings)) {
     const name = `${root}.${key}`
-    const inEnvironment = (yield* environment.load(pathOf(key)))?.value
+    const loaded = yield* Effect.result(environment.load(pathOf(key)))
+    if (Result.isFailure(loaded)) {
+      problems.push(loaded.failure.message)
+      continue
+    }
+    const inEnvironment = loaded.success?.value
     const given = inEnvironment ?? (yield* textAt(environment, filePathOf(key)))
     if (given !== undefined) {
       if (parse(given) === undefined) {
@@ -70,12 +76,12 @@ export const check = Effect.fnUntraced(function*(
       continue
     }
     const inFile = valueAt(content, filePathOf(key))
-    if (inFile === undefined || inFile === null) continue
+    const text = textIn(content, filePathOf(key))
+    if (text === undefined) continue
     const kind = kindOf(inFile)
-    // No setting's kinds have a mapping.
     const isExpected = kinds.includes(kind)
       && (!Array.isArray(inFile) || areTexts(inFile))
-      && parse(Array.isArray(inFile) ? inFile.join() : `${inFile as string | number}`) !== undefined
+      && parse(text) !== undefined
     if (!isExpected) {
       const hint = kind === "a number" && !kinds.includes(kind) ? ", so in quotes" : ""
       problems.push(`${name} in ${file} is ${kind}, expected ${expected}${hint}`)
@@ -159,7 +165,10 @@ const sections = new Set(
   keys.flatMap((key) => key.split(".").slice(0, -1).map((_, i, parts) => parts.slice(0, i + 1).join(".")))
 )
 // The keys of tokens have short names beside those of the configuration.
-const variables = new Set([...keys.map(variableOf), "APPKERNEL_PRIVATE_KEY_PATH", "APPKERNEL_PUBLIC_KEY_PATH"])
+const variables = new Set(
+  [...keys.map(variableOf), "APPKERNEL_PRIVATE_KEY_PATH", "APPKERNEL_PUBLIC_KEY_PATH"]
+    .flatMap((name) => [name, `${name}${fileSuffix}`])
+)
 
 /** The parts of a file that have to be mappings, with their values. */
 const sectionsOf = (content: unknown): ReadonlyArray<readonly [string, unknown]> => {
@@ -185,16 +194,34 @@ const keysIn = (value: unknown, prefix: string): ReadonlyArray<string> =>
 
 const isKnown = (key: string): boolean => keys.includes(key)
 
-/** The text of a value; that of a list has commas. */
-const textAt = Effect.fnUntraced(function*(provider: ConfigProvider.ConfigProvider, path: ReadonlyArray<string>) {
-  const node = yield* provider.load(path)
-  if (node?._tag !== "Array") return node?.value
-  const items = yield* Effect.forEach(
-    Array.from({ length: node.length }, (_, i) => i),
-    (i) => provider.load([...path, i])
-  )
-  return items.map((item) => item?.value ?? "").join()
-})
+/**
+ * The text of a value of a file; that of a list has commas.
+ *
+ * @internal
+ */
+export const textIn = (content: unknown, path: ReadonlyArray<string>): string | undefined => {
+  const value = valueAt(content, path)
+  if (value === undefined || value === null) return undefined
+  // No setting's kinds have a mapping.
+  return Array.isArray(value) ? value.join() : `${value as string | number}`
+}
+
+/**
+ * The text of a value; that of a list has commas.
+ *
+ * @internal
+ */
+export const textAt = Effect.fnUntraced(
+  function*(provider: ConfigProvider.ConfigProvider, path: ReadonlyArray<string>) {
+    const node = yield* provider.load(path)
+    if (node?._tag !== "Array") return node?.value
+    const items = yield* Effect.forEach(
+      Array.from({ length: node.length }, (_, i) => i),
+      (i) => provider.load([...path, i])
+    )
+    return items.map((item) => item?.value ?? "").join()
+  }
+)
 
 /** The paths of the values below a path. A list is one value. */
 const leavesIn = (

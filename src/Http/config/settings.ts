@@ -33,19 +33,35 @@ export interface Setting<A> {
   readonly kinds: ReadonlyArray<Kind>
   /** Parses a text, of a list its parts separated by commas; `undefined` if it is not as expected. */
   readonly parse: (text: string) => A | undefined
+  /** What people may see of a text. */
+  readonly shown: (text: string) => string
 }
 
-const setting =
-  <A>(expected: string, kinds: ReadonlyArray<Kind>, parse: (text: string) => A | undefined) =>
-  (key: string): Setting<A> => ({ key, expected, kinds, parse })
+const setting = <A>(
+  expected: string,
+  kinds: ReadonlyArray<Kind>,
+  parse: (text: string) => A | undefined,
+  shown = (text: string) => text
+) =>
+(key: string): Setting<A> => ({ key, expected, kinds, parse, shown })
+
+const masked = "(secret)"
+
+/** A URL without what is in front of its host, and without parameters that may be secrets. */
+const withoutCredentials = (url: string): string =>
+  url.replace(/^([a-z][\w+.-]*:\/\/)?.*@/siu, `$1${masked}@`)
+    .replaceAll(/([?&][^=&#]*(?:password|secret|token|key|properties)[^=&#]*=)[^&#]+/giu, `$1${masked}`)
 
 /** Texts accept no numbers, since YAML does not preserve a number's notation. */
 const text = setting("text", ["text"], (value) => value)
 
+const address = setting("text", ["text"], (value) => value, withoutCredentials)
+
 const secret = setting(
   "a text of at least 32 characters",
   ["text"],
-  (value) => value.length < 32 ? undefined : Redacted.make(value)
+  (value) => value.length < 32 ? undefined : Redacted.make(value),
+  () => masked
 )
 
 const texts = setting("a list of texts, or one text separated by commas", ["text", "a list"], (value) => value)
@@ -168,14 +184,15 @@ const headers = setting(
       return name === "" ? undefined : [name, text] as const
     })
     return pairs === undefined ? undefined : Redacted.make(Object.fromEntries(pairs))
-  }
+  },
+  () => masked
 )
 
 const url = setting("a URL of http or https", ["text"], (value) => {
   const parsed = URL.canParse(value) ? new URL(value) : undefined
   if (parsed?.protocol !== "http:" && parsed?.protocol !== "https:") return undefined
   return value.endsWith("/") ? value.slice(0, -1) : value
-})
+}, withoutCredentials)
 
 const boolean = setting("true or false", ["true or false", "text"], (value) => booleanOf(value))
 
@@ -192,6 +209,7 @@ const oneOf = <const A extends string>(...values: ReadonlyArray<A>) =>
  * @internal
  */
 export const settings = {
+  loggingLevel: oneOf("all", "trace", "debug", "info", "warn", "error", "fatal", "none")("logging.level"),
   loggingFileName: text("logging.file_name"),
   loggingMaxSize: size("logging.max_size"),
   loggingBackupCount: integer(0, 1_000)("logging.backup_count"),
@@ -230,7 +248,7 @@ export const settings = {
   corsHeaders: names((name) => name)("cors.headers"),
   corsCredentials: boolean("cors.credentials"),
   corsMaxAge: duration(Duration.zero)("cors.max_age"),
-  mongoHost: text("mongo.host"),
+  mongoHost: address("mongo.host"),
   mongoDb: text("mongo.db"),
   mongoConnectTimeout: duration(Duration.millis(1))("mongo.connect_timeout"),
   mongoServerSelectionTimeout: duration(Duration.millis(1))("mongo.server_selection_timeout"),

@@ -3,6 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Hash from "effect/Hash"
 import * as Result from "effect/Result"
 import Negotiator from "negotiator"
 import { compile, type Entry, type Fault, type Messages, parse } from "./catalogue.ts"
@@ -64,7 +65,8 @@ const languageFrom = Effect.fnUntraced(function*(path: string, tag: string) {
   }
   const keys = new Map([...entries].map(([key, { file }]) => [key, file]))
   const packaged = tags.flatMap((one) => [...included.get(one) ?? []])
-  return languageOf(tag, yield* orFail(tag, compile(new Map([...packaged, ...entries]), tag)), keys)
+  const messages = yield* orFail(tag, compile(new Map([...packaged, ...entries]), tag))
+  return { ...languageOf(tag, messages, keys), digest: Hash.string(JSON.stringify([...entries])) }
 })
 
 const languageOf = (

@@ -12,6 +12,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as OtlpExporter from "effect/observability/OtlpExporter"
 import * as OtlpLogger from "effect/observability/OtlpLogger"
 import * as OtlpMetrics from "effect/observability/OtlpMetrics"
@@ -22,6 +23,7 @@ import * as Redacted from "effect/Redacted"
 import * as Tracer from "effect/Tracer"
 import { Application } from "../../internal/application.ts"
 import type { TelemetryOptions } from "../KernelConfig.ts"
+import { limitedTo, Threshold } from "../server/kernelLogger.ts"
 
 /** @internal */
 export const layer = (
@@ -45,7 +47,11 @@ export const layer = (
           url.startsWith("/health") || url.startsWith("/metrics"))
       ),
       metrics: OtlpMetrics.layer(optionsOf("metrics")),
-      logs: OtlpLogger.layer({ ...optionsOf("logs"), mergeWithExisting: true })
+      logs: Logger.layer([
+        Effect.flatMap(Threshold, (threshold) =>
+          Effect.map(OtlpLogger.make(optionsOf("logs")), (logger) =>
+            limitedTo(threshold, logger)))
+      ], { mergeWithExisting: true })
     }
     return Layer.mergeAll(
       Layer.empty,

@@ -132,21 +132,21 @@ const labelsIn = (language: Language): Labels => ({
 })
 
 /**
- * The response of a model's metadata, with labels in the request's language. The texts of all languages are built once,
- * here.
+ * The response of a model's metadata, with labels in the request's language, each built once.
  *
  * @internal
  */
 export const metadataResponse = (translations: Translations, metadata: Metadata): TranslatedResponse => {
   const untranslated = responses.json(JSON.stringify(metadata))
-  if (translations.languages.length === 0) return Effect.succeed(untranslated)
-  const texts = new Map(
-    translations.languages.map((language) => [
-      language,
-      responses.json(JSON.stringify(labelled(metadata, language)), 200, headersOf(language))
-    ])
-  )
-  return withLanguage(translations, (language) => texts.get(language) ?? untranslated)
+  const texts = new WeakMap<Language, HttpServerResponse.HttpServerResponse>()
+  return withLanguage(translations, (language, headers) => {
+    if (headers === undefined) return untranslated
+    const known = texts.get(language)
+    if (known !== undefined) return known
+    const made = responses.json(JSON.stringify(labelled(metadata, language)), 200, headers)
+    texts.set(language, made)
+    return made
+  })
 }
 
 /** Without configured languages, messages are English and the response has no `Content-Language`. */
@@ -166,12 +166,14 @@ const headersOf = ({ tag }: Language) => ({ "content-language": tag, "vary": "Ac
  * text, so only short ones are cached.
  */
 const sentencesFor = (resolveField: FieldResolver) => {
-  const cache = new BoundedCache<FieldProblem>(maxCached)
+  const caches = new WeakMap<Language, BoundedCache<FieldProblem>>()
   return (language: Language, problem: FieldProblem): FieldProblem => {
+    const cache = caches.get(language) ?? new BoundedCache<FieldProblem>(maxCached)
+    caches.set(language, cache)
     const { field, message, validator } = problem
     const sentence = () => sentenceOf(language, resolveField(field), problem)
     if (field.length + message.length > maxCachedLength) return sentence()
-    return cache.getOrMake(`${language.tag} ${field.length} ${field} ${validator} ${message}`, sentence)
+    return cache.getOrMake(`${field.length} ${field} ${validator} ${message}`, sentence)
   }
 }
 

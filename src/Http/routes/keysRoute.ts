@@ -12,16 +12,19 @@ import { type Route, withoutParameters } from "./route.ts"
  *
  * @internal
  */
-export const keysRoute = ({ jwks }: Keys["Service"], translations: Translations): Route => {
-  const response = HttpServerResponse.text(JSON.stringify(jwks), {
-    contentType: "application/jwk-set+json",
-    headers: { "cache-control": "public, max-age=300" }
-  })
+export const keysRoute = (keys: Keys["Service"], translations: Translations): Route => {
+  // Another pair may take the place of the first one.
+  const response = Effect.sync(() =>
+    HttpServerResponse.text(JSON.stringify(keys.jwks), {
+      contentType: "application/jwk-set+json",
+      headers: { "cache-control": "public, max-age=300" }
+    })
+  )
   const respondBadRequest = makeBadRequest(translations, parameters({}))
   return {
     method: "GET",
     path: keysPath,
-    handler: withoutParameters(Effect.succeed(response), respondBadRequest),
+    handler: withoutParameters(response, respondBadRequest),
     respondBadRequest
   }
 }

@@ -25,6 +25,8 @@ export interface RateLimiter {
   readonly limitAddress: Limited
   /** Limits the callers of a route. It is inside of authentication. */
   readonly limitCaller: (route: { readonly method: string; readonly path: string }) => Limited
+  /** Takes other limits of addresses and of callers. What is counted stays. */
+  readonly change: (limits: Pick<RateLimits, "perAddress" | "perCaller">) => void
 }
 
 /**
@@ -32,7 +34,11 @@ export interface RateLimiter {
  *
  * @internal
  */
-export const unlimited: RateLimiter = { limitAddress: (handler) => handler, limitCaller: () => (handler) => handler }
+export const unlimited: RateLimiter = {
+  limitAddress: (handler) => handler,
+  limitCaller: () => (handler) => handler,
+  change: () => {}
+}
 
 /**
  * Limits the requests to a service that has these routes.
@@ -54,17 +60,30 @@ export const makeRateLimiter = Effect.fnUntraced(function*(
     if (!names.has(name)) return yield* Effect.die(new DeclarationError(`The rate limit ${name} is of no route`))
   }
   const limit = limitedBy(yield* makeQuotas, errorResponses)
+  const changes: Array<() => void> = []
+  let current: Pick<RateLimits, "perAddress" | "perCaller"> = { perAddress, perCaller }
+  const limited = (policies: () => ReadonlyArray<Policy>): Limited => {
+    let limits = limit(policies())
+    changes.push(() => {
+      limits = limit(policies())
+    })
+    return (handler) => Effect.suspend(() => limits(handler))
+  }
   const limiter: RateLimiter = {
-    limitAddress: limit([{ name: "address", rate: perAddress, keyOf: addressKey }]),
+    limitAddress: limited(() => [{ name: "address", rate: current.perAddress ?? defaultRate, keyOf: addressKey }]),
     limitCaller: (route) => {
       const rate = byRoute.get(nameOf(route))
       const name = nameOf(route)
-      return limit([
-        ...perCaller === undefined ? [] : [{ name: "caller", rate: perCaller, keyOf: callerKey }],
+      return limited(() => [
+        ...current.perCaller === undefined ? [] : [{ name: "caller", rate: current.perCaller, keyOf: callerKey }],
         ...rate === undefined
           ? []
           : [{ name: "route", rate, keyOf: (caller: Caller) => `${callerKey(caller)} ${name}` }]
       ])
+    },
+    change: (next) => {
+      current = next
+      for (const change of changes) change()
     }
   }
   return limiter

@@ -36,6 +36,7 @@ import * as Tracer from "effect/Tracer"
 import process from "node:process"
 import { currentUserIdOf } from "../../internal/currentUser.ts"
 import { quote } from "../../internal/json.ts"
+import { onReload } from "../../internal/reload.ts"
 import * as KernelConfig from "../KernelConfig.ts"
 import { requestIdOf } from "../request/requestId.ts"
 import type { AccessEntry, AccessLog } from "./accessLog.ts"
@@ -121,7 +122,19 @@ export const layerAccess: Layer.Layer<never> = Layer.effect(Access, Offered)
 const longestBatch = 32_768
 
 const make = Effect.fnUntraced(function*(development: boolean) {
-  const { backupCount, fileName, maxSize } = yield* KernelConfig.logging
+  const { backupCount, fileName, level, maxSize } = yield* KernelConfig.logging
+  const threshold = level === undefined ? undefined : { level }
+  if (threshold !== undefined) {
+    yield* onReload(
+      ["logging.level"],
+      Effect.map(KernelConfig.logging, ({ level }) => ({
+        restart: level === undefined ? ["logging.level"] : [],
+        apply: Effect.sync(() => {
+          threshold.level = level ?? threshold.level
+        })
+      }))
+    )
+  }
   const clock = yield* Clock.Clock
   const output = yield* Console.Console
   // The console adds the last line break.
@@ -141,6 +154,8 @@ const make = Effect.fnUntraced(function*(development: boolean) {
     // Writes to the file are batched as well, since the library performs one for each piece.
     Effect.flatMap(({ write }) => batched(write))
   )
+  const admits = (level: LogLevel.LogLevel): boolean =>
+    threshold === undefined || LogLevel.isGreaterThanOrEqualTo(level, threshold.level)
   const both = (line: string, urgent: boolean): void => {
     if (!development) console.write(line, urgent)
     file?.write(line, urgent)
@@ -148,14 +163,43 @@ const make = Effect.fnUntraced(function*(development: boolean) {
   const lines = Logger.make((entry) => both(lineOf(entry), LogLevel.isGreaterThanOrEqualTo(entry.logLevel, "Warn")))
   const access: AccessLog = {
     write: (entry) => {
+      if (!admits(entry.status >= 500 ? "Error" : "Info")) return
       if (development) console.write(accessTextOf(entry), true)
       if (!development || file !== undefined) both(accessLineOf(entry), false)
     }
   }
-  return Context.make(Logger.CurrentLoggers, new Set(development ? [Logger.consolePretty(), lines] : [lines])).pipe(
-    Context.add(Offered, access)
-  )
+  const limited = (logger: Logger.Logger<unknown, unknown>): Logger.Logger<unknown, unknown> =>
+    limitedTo(threshold, logger)
+  const context = Context.make(
+    Logger.CurrentLoggers,
+    new Set((development ? [Logger.consolePretty(), lines] : [lines]).map((logger) => limited(logger)))
+  ).pipe(Context.add(Offered, access), Context.add(Threshold, threshold))
+  // The level may become a lower one while the fibers run that got theirs here.
+  return threshold === undefined ? context : Context.add(context, References.MinimumLogLevel, "All")
 })
+
+/**
+ * The least level of entries, which changes when the configuration is read again; `undefined` if none is configured.
+ *
+ * @internal
+ */
+export const Threshold: Context.Reference<{ readonly level: LogLevel.LogLevel } | undefined> = Context.Reference<
+  { readonly level: LogLevel.LogLevel } | undefined
+>("appkernel/Http/KernelLogger/Threshold", { defaultValue: () => undefined })
+
+/**
+ * A logger of the entries from the least level on. Where the program gives a level to a part of itself, that one counts there.
+ *
+ * @internal
+ */
+export const limitedTo = <A>(
+  threshold: { readonly level: LogLevel.LogLevel } | undefined,
+  logger: Logger.Logger<unknown, A>
+): Logger.Logger<unknown, A | undefined> =>
+  threshold === undefined ? logger : Logger.make((entry) => {
+    const isOurs = entry.fiber.getRef(References.MinimumLogLevel) === "All"
+    return !isOurs || LogLevel.isGreaterThanOrEqualTo(entry.logLevel, threshold.level) ? logger.log(entry) : undefined
+  })
 
 /** Only a service with a log file loads what rotates it. */
 const openLogFile = (options: LogFileOptions): Effect.Effect<LogFile, string, Scope.Scope> =>

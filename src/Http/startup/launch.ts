@@ -1,8 +1,10 @@
 import * as Config from "effect/Config"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
@@ -10,6 +12,7 @@ import { constants } from "node:os"
 import process from "node:process"
 import { Application } from "../../internal/application.ts"
 import { DeclarationError } from "../../internal/declarationError.ts"
+import { type Reload, Reloads } from "../../internal/reload.ts"
 import { problemsOf } from "../../Model/introspection.ts"
 import * as KernelConfig from "../KernelConfig.ts"
 import { Draining } from "../server/draining.ts"
@@ -64,17 +67,27 @@ export const launchWith =
     return Effect.scoped(Effect.gen(function*() {
       yield* signals
       const { layer: files } = yield* Effect.promise(() => import("@effect/platform-node/NodeFileSystem"))
-      const { cfgDir, context, log } = yield* Effect.provide(KernelConfig.load(options), files)
-      return yield* log.pipe(
+      const loaded = yield* Effect.provide(KernelConfig.load(options), files)
+      const { cfgDir, context, log } = loaded
+      const environment = yield* ConfigProvider.ConfigProvider
+      const reloads = new Set<Reload>()
+      const reload = Effect.promise(() => import("./reloading.ts")).pipe(
+        Effect.map(({ makeReload }) => makeReload(options, loaded, reloads)),
+        Effect.cached,
+        Effect.map(Effect.flatten),
+        Effect.map((reload) =>
+          reload.pipe(Effect.provide(files), Effect.provideService(ConfigProvider.ConfigProvider, environment))
+        )
+      )
+      return yield* Effect.andThen(log, Effect.tap(reload, atHangup)).pipe(
         Effect.andThen(reported(Effect.provide(running, telemetry))),
         Effect.provideService(Draining, { isStopping: false }),
         Effect.provide(KernelLogger.layer(options)),
-        Effect.provideContext(Context.add(context, Application, {
-          id,
-          cfgDir,
-          development: options.development,
-          isTest: false
-        }))
+        Effect.provideContext(
+          Context.add(context, Reloads, reloads).pipe(
+            Context.add(Application, { id, cfgDir, development: options.development, isTest: false })
+          )
+        )
       )
     })).pipe(
       Effect.catch((error) => error instanceof StartFailed ? Effect.fail(error) : report(error))
@@ -133,6 +146,21 @@ const signals: Effect.Effect<void, never, Scope.Scope> = Effect.acquireRelease(
       }
     })
 ).pipe(Effect.asVoid)
+
+/**
+ * Runs an effect each time that `SIGHUP` arrives, once for those that arrive meanwhile. A terminal sends it when it closes, and ends
+ * the process.
+ */
+const atHangup = Effect.fnUntraced(function*(reload: Effect.Effect<void>) {
+  if (process.stdout.isTTY) return
+  const arrived = yield* Queue.sliding<void>(1)
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Queue.take(arrived), reload)))
+  const onSignal = (): void => void Queue.offerUnsafe(arrived, undefined)
+  yield* Effect.acquireRelease(
+    Effect.sync(() => process.on("SIGHUP", onSignal)),
+    () => Effect.sync(() => process.off("SIGHUP", onSignal))
+  )
+})
 
 /** In seconds. A Ctrl-C on a terminal reaches a process that `npm` started twice. */
 const sameSignal = 0.2

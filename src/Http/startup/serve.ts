@@ -18,6 +18,7 @@ import { requirement } from "../../Access/Grant.ts"
 import type { ModelView } from "../../Access/introspection.ts"
 import { ClientAddressSource } from "../../internal/clientAddress.ts"
 import { ContentHashed } from "../../internal/contentHashed.ts"
+import { onReload } from "../../internal/reload.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { ownerOf } from "../../Repository/introspection.ts"
 import type { Migration } from "../../Repository/Migration.ts"
@@ -83,7 +84,7 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
   const store = yield* DocumentStore
   const limits = yield* KernelConfig.Limits
   const translations = yield* translationsOf
-  for (const warning of unusedKeys(translations, registrations)) yield* Effect.logWarning(warning)
+  yield* warnOfUnused(translations, registrations)
   const errorResponses = makeErrorResponses(translations)
   const lists = makeListResponses(
     makeResponseBudget(largePagesAtOnce * limits.maxPageBytes, limits.queryTimeout),
@@ -180,9 +181,20 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
   }
   const keys = yield* Effect.serviceOption(Keys)
   if (keys._tag === "Some") routes.push(keysRoute(keys.value, translations))
-  const { limitAddress, limitCaller } = rateLimits === undefined
+  const { change, limitAddress, limitCaller } = rateLimits === undefined
     ? unlimited
     : yield* makeRateLimiter(rateLimits, routes, errorResponses)
+  if (rateLimits !== undefined) {
+    yield* onReload(
+      rateLimitKeys,
+      Effect.map(configuredRateLimits, (configured) => {
+        const next = limitsOf(parts.rateLimits, configured)
+        return next === undefined
+          ? { restart: rateLimitKeys, apply: Effect.void }
+          : { apply: Effect.sync(() => change(next)) }
+      })
+    )
+  }
   const { maxRequests, maxRequestsPerRoute: routeMaximum, retryAfter } = yield* KernelConfig.overload
   const refuse = (headers: { readonly [name: string]: string }) =>
     errorResponses.sentence(503, { key: "errors.Overload" }, headers)
@@ -307,6 +319,8 @@ const unconfirmedByClient = Effect.map(
     })
 )
 
+const rateLimitKeys = ["rate_limits.per_address", "rate_limits.per_caller"]
+
 /** The limits of the program, those of the configuration before them; `undefined` if neither has any. */
 const limitsOf = (
   declared: RateLimits | undefined,
@@ -318,11 +332,14 @@ const limitsOf = (
     perCaller: perCaller ?? declared?.perCaller
   }
 
+const warnOfUnused = (translations: Translations.Translations, registrations: ReadonlyArray<Registration>) =>
+  Effect.forEach(unusedKeys(translations, registrations), (warning) => Effect.logWarning(warning), { discard: true })
+
 /** The translations of a layer, otherwise the configured ones. */
 const translationsOf = Effect.gen(function*() {
   const given = yield* Translations.Translations
   if (given !== Translations.configured) return given
-  return yield* Effect.provide(Translations.make(yield* Translations.config), NodeFileSystem.layer)
+  return yield* Effect.provide(Translations.reloadable(Translations.config), NodeFileSystem.layer)
 })
 
 /** The paths of single documents, which exist whichever methods a resource has. */

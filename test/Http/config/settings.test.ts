@@ -1,5 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import * as fs from "node:fs"
+import { defaults } from "../../../src/Http/config/inForce.ts"
 import { settings } from "../../../src/Http/config/settings.ts"
 
 const byText = (a: string, b: string): number => a < b ? -1 : 1
@@ -12,6 +13,30 @@ it("every key is in the table of KernelConfig", () => {
     Array.from(text.matchAll(/^ \* \| `([\w.]+)` \|/gmu), ([, key = ""]) => key).toSorted(byText),
     keys
   )
+})
+
+it("every default that the command shows is that of the table", () => {
+  const text = fs.readFileSync("src/Http/KernelConfig.ts", "utf8")
+  for (const [, key = "", otherwise = ""] of text.matchAll(/^ \* \| `([\w.]+)` \| .*? \| (.*?) \|$/gmu)) {
+    assert.strictEqual(defaults[key] ?? "none", otherwise.replaceAll("`", ""), key)
+  }
+})
+
+it("no secret is shown", () => {
+  const { mongoHost, securityCursorSecret, telemetryEndpoint, telemetryHeaders } = settings
+  assert.deepStrictEqual([securityCursorSecret.shown("a"), telemetryHeaders.shown("x-key=a")], ["(secret)", "(secret)"])
+  assert.strictEqual(telemetryEndpoint.shown("https://u:p@c.example:4318/a"), "https://(secret)@c.example:4318/a")
+  const shown: ReadonlyArray<readonly [url: string, text: string]> = [
+    ["localhost", "localhost"],
+    ["mongodb://a.example,b.example/shop?replicaSet=rs0", "mongodb://a.example,b.example/shop?replicaSet=rs0"],
+    ["mongodb://shop:p@ss/w@db.example/shop", "mongodb://(secret)@db.example/shop"],
+    ["shop:pw@db.example", "(secret)@db.example"],
+    [
+      "mongodb+srv://db.example/?authMechanismProperties=AWS_SESSION_TOKEN:abc&tlsCertificateKeyFilePassword=def&w=1",
+      "mongodb+srv://db.example/?authMechanismProperties=(secret)&tlsCertificateKeyFilePassword=(secret)&w=1"
+    ]
+  ]
+  for (const [url, text] of shown) assert.strictEqual(mongoHost.shown(url), text)
 })
 
 it("every key is in the configuration of the shop", () => {

@@ -1,0 +1,59 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+
+/**
+ * What a part of the service takes of a configuration that is read again.
+ *
+ * @internal
+ */
+export interface Reloaded {
+  /** What it has read besides keys and what differs now: `translations`, with their languages. */
+  readonly changed?: { readonly [name: string]: { readonly from: string; readonly to: string } } | undefined
+  /** Which of its keys need a restart after all. */
+  readonly restart?: ReadonlyArray<string> | undefined
+  /** Makes it count. */
+  readonly apply: Effect.Effect<void>
+}
+
+/** @internal */
+export interface Reload {
+  /** The keys of the configuration whose values it takes. */
+  readonly keys: ReadonlyArray<string>
+  /** Reads, with the new configuration, and changes nothing yet. */
+  readonly prepare: Effect.Effect<Reloaded, { readonly message: string }>
+}
+
+/**
+ * What can be read again; `undefined` in programs that don't.
+ *
+ * @internal
+ */
+export const Reloads: Context.Reference<Set<Reload> | undefined> = Context.Reference<Set<Reload> | undefined>(
+  "appkernel/internal/reload",
+  { defaultValue: () => undefined }
+)
+
+/**
+ * Says what is to be read again, and how.
+ *
+ * @internal
+ */
+export const onReload = <R>(
+  keys: ReadonlyArray<string>,
+  prepare: Effect.Effect<Reloaded, { readonly message: string }, R>
+): Effect.Effect<void, never, R> =>
+  Effect.flatMap(
+    Reloads,
+    (reloads) =>
+      reloads === undefined ? Effect.void : Effect.contextWith((context: Context.Context<R>) =>
+        Effect.sync(() => {
+          reloads.add({
+            keys,
+            // The new configuration comes after what the part was made with.
+            prepare: Effect.contextWith((current: Context.Context<never>) =>
+              Effect.provideContext(prepare, Context.merge(context, current))
+            )
+          })
+        })
+      )
+  )
