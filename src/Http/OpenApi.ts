@@ -14,10 +14,18 @@ import type { AccessPolicy } from "./AccessPolicy.ts"
 import { Tags } from "./description/tags.ts"
 import { RateLimiting } from "./Guard.ts"
 import * as KernelConfig from "./KernelConfig.ts"
-import { entriesByOperation, withAccess } from "./openapi/access.ts"
-import { entriesOf, fieldRules, noFieldRules } from "./openapi/fieldRules.ts"
+import { entriesOf, fieldRules, noFieldRules, withAccess } from "./openapi/access.ts"
 import * as Json from "./openapi/node.ts"
-import { bracedOf, type Call, inReadingOrder, isBelow, joined, type Tag, tagsOf } from "./openapi/paths.ts"
+import {
+  bracedOf,
+  type Call,
+  entriesByOperation,
+  inReadingOrder,
+  isBelow,
+  joined,
+  type Tag,
+  tagsOf
+} from "./openapi/paths.ts"
 import { sampling } from "./openapi/samples.ts"
 import * as Schemas from "./openapi/schemas.ts"
 import { completeStandard } from "./openapi/standardOperations.ts"

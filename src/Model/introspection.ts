@@ -17,6 +17,7 @@ export {
   viewTypeId
 } from "./EarlierForm.ts"
 export { idSchemaOf } from "./fieldTypes/reference.ts"
+export { isAnyText, shownIdOf, wireIdOf } from "./fieldTypes/wireId.ts"
 export { type FieldAttributes, relatedAnnotation, temporalKind, validatorAnnotation } from "./shape/annotations.ts"
 export { ObjectIdText } from "./shape/bsonKinds.ts"
 export { evolve, withoutChecks } from "./shape/fields.ts"

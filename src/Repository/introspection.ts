@@ -12,6 +12,7 @@ export { documentCodec } from "./collection/documentCodec.ts"
 export { ownerOf } from "./collection/storedCollection.ts"
 export { documentEncoder, toBson } from "./query/bsonForm.ts"
 export { instanceIdOf, storedIdOf, textOfId } from "./query/bsonForm.ts"
+export { type Identifier, identifierOf } from "./query/identifier.ts"
 export { parseSortTerm, type SortKey, totalOrder } from "./query/sort.ts"
 export { indexesOf } from "./repository/modelIndexes.ts"
 

@@ -1,8 +1,10 @@
+/**
+ * The decision on the documents of an endpoint's model.
+ */
+import type { Filter } from "../../Repository/DocumentStore.ts"
 import type { EffectiveGrant, ModelDecision, RowFilters } from "../../Repository/introspection.ts"
 import type { Caller } from "../Permission.ts"
-import { areSameGrants, copyOf } from "./grantCopies.ts"
-import type { ModelPolicy } from "./modelPolicy.ts"
-import { linksByGrants } from "./permittedLinks.ts"
+import { linksByGrants, type ModelPolicy } from "./modelPolicy.ts"
 import { filtersOfAction, filtersOfCreation, filtersOfMethod } from "./rowFilters.ts"
 
 type Grants = ReadonlyArray<EffectiveGrant>
@@ -54,3 +56,73 @@ export const endpointDecision = ({ hasLinks, isCall, name, ownIds, policy }: {
 
 /** @internal */
 export const notAllowed = "the caller's grants do not allow it"
+
+// internal
+
+/**
+ * Whether two lists have the same grants with the same filters.
+ */
+const areSameGrants = (some: Grants, others: Grants): boolean =>
+  some.length === others.length && some.every(({ check, id, rows }, i) => {
+    const other = others[i]!
+    // What a write may leave behind is most often what the grant's rows are.
+    return id === other.id && isSame(rows, other.rows) &&
+      (check === rows && other.check === other.rows || isSame(check, other.check))
+  })
+
+/**
+ * A copy with filters of its own: an application may change a condition in place, also one that it returns again.
+ */
+const copyOf = (grants: Grants): Grants => {
+  // What is one filter in several grants is one in their copies.
+  const filters = new Map<Filter, Filter>()
+  const filterOf = (filter: Filter | undefined): Filter | undefined => {
+    if (filter === undefined) return undefined
+    const copy = filters.get(filter) ?? copiedFields(filter)
+    filters.set(filter, copy)
+    return copy
+  }
+  return grants.map((one) => ({ ...one, rows: filterOf(one.rows), check: filterOf(one.check) }))
+}
+
+/** Objects that are no plain ones, nor lists or dates, are not copied. */
+const copied = (value: unknown): unknown => {
+  if (typeof value !== "object" || value === null) return value
+  if (Array.isArray(value)) return value.map(copied)
+  if (value instanceof Date) return structuredClone(value)
+  return isPlain(value) ? copiedFields(value) : value
+}
+
+const copiedFields = (fields: { readonly [key: string]: unknown }): { readonly [key: string]: unknown } =>
+  Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, copied(value)]))
+
+/**
+ * Whether two parts of filters are the same: dates by their time, BSON values by their own equality where they have one,
+ * and other objects that are neither plain nor lists if they are one object.
+ */
+const isSame = (one: unknown, other: unknown): boolean => {
+  if (Object.is(one, other)) return true
+  if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return false
+  if (isPlain(one)) return isPlain(other) && areSameFields(one, other)
+  if (Array.isArray(one)) {
+    return Array.isArray(other) && one.length === other.length && one.every((item, i) => isSame(item, other[i]))
+  }
+  if (one instanceof Date) return other instanceof Date && Object.is(one.getTime(), other.getTime())
+  return hasEquality(one) && hasEquality(other) && one._bsontype === other._bsontype && one.equals(other)
+}
+
+type Plain = { readonly [key: string]: unknown }
+
+const areSameFields = (one: Plain, other: Plain): boolean => {
+  const keys = Object.keys(one)
+  const others = Object.keys(other)
+  // The order of keys counts in documents that are compared as a whole.
+  return keys.length === others.length && keys.every((key, i) => key === others[i] && isSame(one[key], other[key]))
+}
+
+const hasEquality = (
+  value: object
+): value is { readonly _bsontype: unknown; readonly equals: (other: unknown) => boolean } =>
+  "_bsontype" in value && "equals" in value && typeof value.equals === "function"
+
+const isPlain = (value: object): value is Plain => Object.getPrototypeOf(value) === Object.prototype

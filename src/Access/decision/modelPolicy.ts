@@ -1,18 +1,24 @@
 /**
- * The grants of a registration, prepared once.
+ * The grants of a registration, prepared once, and which links of its documents they permit.
  */
+import * as Effect from "effect/Effect"
 import type { ModelLike } from "../../Model/introspection.ts"
 import type { Filter } from "../../Repository/DocumentStore.ts"
 import { modelMatcher } from "../../Repository/evaluation.ts"
 import {
+  allOf,
   type EffectiveGrant,
+  identifierOf,
   type Matcher,
   nothing,
+  type PermittedLinks,
   type Privilege,
   storedIdOf
 } from "../../Repository/introspection.ts"
 import { grantIdsFor, type Rules } from "../Grant.ts"
-import { dependsOnDocument } from "./effectiveGrants.ts"
+import type { Failure } from "../Permission.ts"
+import { type AccessRequest, dependsOnDocument, effectiveGrants } from "./effectiveGrants.ts"
+import { rowsOf } from "./rowFilters.ts"
 
 /**
  * A registration as access control sees it.
@@ -25,11 +31,6 @@ export interface Registered {
   readonly path: string
   /** The endpoints that links of its documents list; `undefined` if these have no links. */
   readonly linked: ReadonlyArray<{ readonly name: string; readonly isCall: boolean }> | undefined
-  /** Identifiers in URLs: `parse` returns `undefined` for a text that is none. */
-  readonly identifier: {
-    readonly parse: (text: string) => unknown
-    readonly print: (stored: unknown) => string
-  }
 }
 
 /**
@@ -73,7 +74,7 @@ export interface LinkPolicy {
 }
 
 /** @internal */
-export const modelPolicy = ({ identifier, linked, model, path, rules }: Registered): ModelPolicy => {
+export const modelPolicy = ({ linked, model, path, rules }: Registered): ModelPolicy => {
   const byMethod = new Map(methods.map((method) => [method, new Set(grantIdsFor(rules, method, false))]))
   const forMethods = (grants: Grants, methods: ReadonlyArray<string>) =>
     grants.filter(({ id }) => methods.some((method) => byMethod.get(method)?.has(id)))
@@ -87,7 +88,7 @@ export const modelPolicy = ({ identifier, linked, model, path, rules }: Register
     links: linked === undefined ? undefined : linkPolicy(rules, linked, matcher),
     forMethods,
     forPrivilege: (grants, privilege) => forMethods(grants, methodsOf[privilege]),
-    subjectFilter: subjectFilterOf(model, identifier)
+    subjectFilter: subjectFilterOf(model)
   }
 }
 
@@ -96,10 +97,8 @@ export const modelPolicy = ({ identifier, linked, model, path, rules }: Register
  *
  * @internal
  */
-export const subjectFilterOf = (
-  model: ModelLike,
-  { parse, print }: Registered["identifier"]
-): ModelPolicy["subjectFilter"] => {
+export const subjectFilterOf = (model: ModelLike): ModelPolicy["subjectFilter"] => {
+  const { parse, print } = identifierOf(model)
   const toStored = storedIdOf(model)
   const stored = (text: string): unknown => {
     const id = parse(text)
@@ -115,6 +114,46 @@ export const subjectFilterOf = (
     return { _id: own }
   }
 }
+
+/**
+ * What links list of documents that the caller has read, by the grants for the request; `undefined` if some of the grants may
+ * depend on the document: then {@link linksOfRequest} says it.
+ *
+ * @internal
+ */
+export const linksByGrants = (links: LinkPolicy, grants: Grants): PermittedLinks | undefined =>
+  links.ofDocument.size === 0 ? permittedLinks(links, grants, { isRead: true }) : undefined
+
+/**
+ * What links list of documents that the caller has read. Grants that depend on the document may apply to it.
+ *
+ * @internal
+ */
+export const linksOfRequest = (
+  { links, rules }: Pick<ModelPolicy, "rules"> & { readonly links: LinkPolicy },
+  grants: Grants,
+  request: AccessRequest
+): Effect.Effect<PermittedLinks, Failure> => {
+  const others = grants.filter(({ id }) => !links.ofDocument.has(id))
+  return Effect.mapEager(
+    effectiveGrants(rules, [...links.ofDocument], { ...request, document: undefined }),
+    (possible) => permittedLinks(links, [...others, ...possible], { isRead: true })
+  )
+}
+
+/**
+ * What links list of a registration's documents, whether the caller may read them or not.
+ *
+ * @internal
+ */
+export const linksOfAny = (
+  { links, rules }: Pick<ModelPolicy, "rules"> & { readonly links: LinkPolicy },
+  request: Omit<AccessRequest, "document">
+): Effect.Effect<PermittedLinks, Failure> =>
+  Effect.mapEager(
+    effectiveGrants(rules, links.ids, { ...request, document: undefined }),
+    (grants) => permittedLinks(links, grants, { isRead: false })
+  )
 
 // internal
 
@@ -140,4 +179,29 @@ const linkPolicy = (rules: Rules, linked: NonNullable<Registered["linked"]>, mat
     return rule !== undefined && dependsOnDocument(rule.permission)
   })
   return { ids, ofDocument: new Set(ofDocument), endpoints, reading, matcher }
+}
+
+const permittedLinks = (
+  { endpoints, matcher, reading }: LinkPolicy,
+  grants: Grants,
+  { isRead }: { readonly isRead: boolean }
+): PermittedLinks => {
+  const known = new Map<string, Filter | undefined>()
+  // Endpoints with the same grants have the same filter, which is then evaluated once for a document.
+  const rowsBy = (some: Grants): Filter | undefined => {
+    const key = some.map(({ id }) => id).join()
+    if (!known.has(key)) known.set(key, rowsOf(some))
+    return known.get(key)
+  }
+  const readable = grants.filter(({ id }) => reading.has(id))
+  const read = readable.length === 0 ? undefined : rowsBy(readable)
+  const permitted = endpoints.map(({ ids, kind }) => {
+    const own = grants.filter(({ id }) => ids.has(id))
+    if (own.length === 0) return false
+    if (kind === "collection") return true
+    const rows = rowsBy(own)
+    if (isRead) return rows === undefined || rows === read ? true : rows
+    return (kind === "action" ? allOf(rows, read) : rows) ?? true
+  })
+  return { endpoints: permitted, matcher }
 }

@@ -1,13 +1,99 @@
+/**
+ * What callers with a set of grants see and write: of a model, compiled once for the set, and of each of its documents.
+ */
+import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
 import type * as Fiber from "effect/Fiber"
 import { memoize } from "effect/Function"
+import * as Result from "effect/Result"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import type * as Model from "../../Model/Model.ts"
-import { AccessDecision, type EffectiveGrant } from "../../Repository/introspection.ts"
-import { type CallerDocuments, callerDocuments, type GrantedFields, type Grants, noGrants } from "./callerDocuments.ts"
-import { formWithout } from "./documentForm.ts"
-import { type FieldNames, hiddenBy, maskedBy, modelWithout, unwritableByAll } from "./fieldMask.ts"
-import { writeMaskOf } from "./writeMask.ts"
+import type { Document, Filter } from "../../Repository/DocumentStore.ts"
+import {
+  AccessDecision,
+  type EffectiveGrant,
+  type ModelDecision,
+  nothing,
+  type RowFilters
+} from "../../Repository/introspection.ts"
+import { type DocumentForm, formWithout } from "./documentForm.ts"
+import {
+  type FieldNames,
+  hiddenBy,
+  type Masked,
+  maskedBy,
+  maskedByAll,
+  modelWithout,
+  unwritableBy,
+  unwritableByAll
+} from "./fieldMask.ts"
+import { type Values, type WriteMask, writeMaskOf } from "./writeMask.ts"
+
+/**
+ * The grants of a caller for the documents of a model.
+ *
+ * @internal
+ */
+export type Grants = Pick<ModelDecision, "matcher" | "read" | "rowsBy" | "write">
+
+/**
+ * The grants of a caller without any.
+ *
+ * @internal
+ */
+export const noGrants: Grants = {
+  read: [],
+  write: [],
+  rowsBy: () => ({ rows: () => nothing, check: () => nothing }),
+  matcher: () => () => false
+}
+
+/**
+ * What a caller sees of each document.
+ *
+ * @internal
+ */
+export interface CallerDocuments {
+  /** Whether the caller sees the document at all. */
+  readonly isShown: (document: Document) => boolean
+  /** How the document is written for the caller. */
+  readonly formOf: (document: Document) => DocumentForm
+  /** The form of all documents, if it is the same. */
+  readonly form: DocumentForm | undefined
+  /** How the document may be updated: by any one of these. */
+  readonly updatesOf: (document: Document) => GrantedWrites
+  /**
+   * The row filters for an insertion of these values, from the grants that allow all of them; `undefined`: those of all grants
+   * of the caller. The failure is the name of a field that no such grant allows.
+   */
+  readonly insertFiltersOf: (sent: Values) => Result.Result<RowFilters | undefined, string>
+  /** The fields that some documents show and others hide, with the grants to read; `undefined`: there are none. */
+  readonly partlyHidden: { readonly grants: ReadonlyArray<EffectiveGrant>; readonly hidden: Masked } | undefined
+}
+
+/** What the caller may write by grants with the same fields. */
+interface GrantedWrite {
+  readonly mask: WriteMask
+  /** Whether one of the grants allows to leave the document behind. */
+  readonly allows: (document: Document) => boolean
+  /** The row filters of a write by these grants; `undefined`: those of all grants of the caller. */
+  readonly filters: RowFilters | undefined
+}
+
+type GrantedWrites = Arr.NonEmptyReadonlyArray<GrantedWrite>
+
+/** What a set of grants says of the fields of all documents. */
+interface GrantedFields {
+  readonly model: Model.Any
+  readonly hidden: Masked
+  readonly unwritable: Masked
+  /** The fields that callers can't see or write, in a write of any document. */
+  readonly mask: WriteMask
+  /** Whether the mask of a write depends on the document. */
+  readonly maskDependsOnDocument: boolean
+  /** The form of all documents, if it is the same. */
+  readonly form: DocumentForm | undefined
+}
 
 /**
  * Whether all grants show and may write all fields.
@@ -63,6 +149,8 @@ export const wholeView = (model: Model.Any): ModelView => {
  */
 export const modelView = (model: Model.Any, grants: Grants): ModelView =>
   views(model).getOrMake(keyOf(grants), () => makeView(model, grants))
+
+// internal
 
 const maxViews = 64
 
@@ -127,3 +215,111 @@ const textOf = (fields: FieldsOfGrant): string => {
 }
 
 const texts = new WeakMap<FieldsOfGrant, string>()
+
+const callerDocuments = (fields: GrantedFields, grants: Grants): CallerDocuments => {
+  const { form, hidden, mask, maskDependsOnDocument, model } = fields
+  const reading = matchingBy(grants, grants.read, ({ rows }) => rows)
+  const anyWrite: GrantedWrites = [{ mask, allows: always, filters: undefined }]
+  return {
+    isShown: (document) => reading(document).length > 0,
+    formOf: form === undefined
+      ? (document) => formWithout(model, hiddenFrom(fields, reading(document)))
+      : () => form,
+    form,
+    updatesOf: maskDependsOnDocument ? updatesBy(fields, grants, reading) : () => anyWrite,
+    insertFiltersOf: maskDependsOnDocument ? insertionsBy(model, grants) : () => Result.succeed(undefined),
+    partlyHidden: hidden.dependsOnDocument ? { grants: grants.read, hidden } : undefined
+  }
+}
+
+type Matching = (document: Document) => ReadonlyArray<EffectiveGrant>
+
+/** The grants whose filter matches a document. Each is parsed once, when it is first asked about a document. */
+const matchingBy = (
+  { matcher }: Grants,
+  grants: ReadonlyArray<EffectiveGrant>,
+  filterOf: (grant: EffectiveGrant) => Filter | undefined
+): Matching => {
+  if (grants.every((grant) => filterOf(grant) === undefined)) return () => grants
+  let matches: ReadonlyArray<(document: Document) => boolean> | undefined
+  return (document) => {
+    const tests = matches ??= grants.map((grant) => {
+      const filter = filterOf(grant)
+      return filter === undefined ? always : matcher(filter)
+    })
+    return grants.filter((_, i) => tests[i]!(document))
+  }
+}
+
+/** If no grant allows the document, the fields that any of the grants hides are hidden. */
+const hiddenFrom = ({ hidden }: GrantedFields, reading: ReadonlyArray<EffectiveGrant>): FieldNames => {
+  if (!hidden.dependsOnDocument) return hidden.always
+  return reading.length === 0 ? hidden.ever : maskedByAll(reading.map(hiddenBy))
+}
+
+const updatesBy = (fields: GrantedFields, grants: Grants, reading: Matching): CallerDocuments["updatesOf"] => {
+  const { model, unwritable } = fields
+  const writing = matchingBy(grants, grants.write, ({ rows }) => rows)
+  const leaving = matchingBy(grants, grants.write, ({ check }) => check)
+  return (document) => {
+    const own = reading(document)
+    const maskWithout = (unwritable: FieldNames) =>
+      writeMaskOf(model, {
+        hidden: constantly(hiddenFrom(fields, own)),
+        unwritable: constantly(unwritable),
+        isUnreadable: own.length === 0,
+        isPartlyReadable: false
+      })
+    const writes = bySameFields(writing(document)).map((same, _, all): GrantedWrite => ({
+      mask: maskWithout(maskedByAll(same.map(unwritableBy))),
+      allows: (document) => leaving(document).some((grant) => same.includes(grant)),
+      filters: all.length === 1 ? undefined : grants.rowsBy(same)
+    }))
+    return Arr.isReadonlyArrayNonEmpty(writes)
+      ? writes
+      : [{ mask: maskWithout(unwritable.ever), allows: () => false, filters: undefined }]
+  }
+}
+
+/** The same grants get the same object of filters, so that the inserts of a list that share it are one insert. */
+const insertionsBy = (model: Model.Any, view: Grants): CallerDocuments["insertFiltersOf"] => {
+  // Most requests insert nothing.
+  const groupsOf = () =>
+    bySameFields(view.write).map((grants) => {
+      const unwritable = constantly(maskedByAll(grants.map(unwritableBy)))
+      return {
+        grants,
+        mask: writeMaskOf(model, { hidden: constantly([]), unwritable, isUnreadable: false, isPartlyReadable: false })
+      }
+    })
+  let groups: ReturnType<typeof groupsOf> | undefined
+  const known = new Map<string, RowFilters>()
+  return (sent) => {
+    groups ??= groupsOf()
+    const attempts = groups.map(({ grants, mask }) => Result.map(mask.keep(sent, undefined, "replace"), () => grants))
+    const allowed = Arr.getSuccesses(attempts)
+    if (allowed.length === attempts.length) return Result.succeed(undefined)
+    const [denied = ""] = Arr.getFailures(attempts)
+    if (allowed.length === 0) return Result.fail(denied)
+    const key = attempts.map(Result.isSuccess).join()
+    const filters = known.get(key) ?? view.rowsBy(allowed.flat())
+    known.set(key, filters)
+    return Result.succeed(filters)
+  }
+}
+
+/** The grants by the fields that they take away, those that take away the fewest first. */
+const bySameFields = (grants: ReadonlyArray<EffectiveGrant>): ReadonlyArray<ReadonlyArray<EffectiveGrant>> => {
+  const groups = new Map<string, Array<EffectiveGrant>>()
+  for (const grant of grants) {
+    const key = maskedByAll([unwritableBy(grant)]).join()
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [grant])
+    else group.push(grant)
+  }
+  return [...groups.values()].toSorted(([one], [other]) => unwritableBy(one!).length - unwritableBy(other!).length)
+}
+
+const constantly = (names: ReadonlyArray<string>) => ({ always: names, ever: names })
+
+const always = () => true

@@ -3,9 +3,9 @@
  */
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
+import { wireIdOf } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { Links, OperationIds, OperationResult } from "../Envelope.ts"
-import { wireIdOf } from "./wireId.ts"
 
 /**
  * The identifier of a document in requests and responses.

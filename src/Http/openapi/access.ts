@@ -1,30 +1,132 @@
+/**
+ * What the document says of access control: who may call an operation, and which fields not every caller may see or set.
+ */
+import { isWithin } from "../../Access/introspection.ts"
+import * as Permission from "../../Access/Permission.ts"
+import { managedField, type ModelLike, nestedModel } from "../../Model/introspection.ts"
+import type * as Model from "../../Model/Model.ts"
 import type { Entry } from "../AccessPolicy.ts"
-import type { Entries } from "./fieldRules.ts"
 import * as Json from "./node.ts"
-import { bracedOf, type Call, isBelow } from "./paths.ts"
 import { statusTexts } from "./texts.ts"
 
 type Node = Json.Node
 
 /**
- * The rules of an operation, by its method in lower case and its path with braces.
+ * The rules by endpoint; `undefined` for an endpoint that no registration has.
  *
  * @internal
  */
-export const entriesByOperation = (
-  registrations: ReadonlyArray<{ readonly calls: ReadonlyArray<Call> }>,
-  resources: ReadonlyArray<{ readonly path: `/${string}` }>,
-  entries: Entries
-) => {
-  const calls = new Map(
-    registrations.flatMap(({ calls }) =>
-      calls.map(({ method, path }) => [`${method.toLowerCase()} ${bracedOf(path)}`, `${method} ${path}`])
+export type Entries = ReadonlyMap<string, ReadonlyArray<Entry>>
+
+/**
+ * The rules that admit somebody.
+ *
+ * @internal
+ */
+export const entriesOf = (entries: ReadonlyArray<Entry>): Entries => {
+  const found = new Map<string, Array<Entry>>()
+  for (const entry of entries) {
+    const own = found.get(entry.endpoint) ?? []
+    found.set(entry.endpoint, own)
+    if (entry.who !== nobody) own.push(entry)
+  }
+  return found
+}
+
+/** Nobody, in the words of the access policy. */
+const nobody = Permission.describe(Permission.Denied)
+
+/** The variants of a model, as in `modelSchemas`. */
+type Form = "wire" | "create" | "patch"
+
+/**
+ * The rules for the fields of all models.
+ *
+ * @internal
+ */
+export interface FieldRules {
+  /** Who may see or set the field and its parts, as sentences. */
+  readonly textOf: (model: Model.Any, form: Form, name: string) => string | undefined
+  /** Whether some caller may not see or set the field. */
+  readonly isPartial: (model: Model.Any, form: Form, name: string) => boolean
+  /** Whether the field is left out. */
+  readonly isHidden: (model: Model.Any, form: Form, name: string) => boolean
+  /** The fields of a resource's documents that are left out, as dotted paths. */
+  readonly hiddenOf: (model: Model.Any) => ReadonlyArray<string>
+}
+
+/** @internal */
+export const noFieldRules: FieldRules = {
+  textOf: () => undefined,
+  isPartial: () => false,
+  isHidden: () => false,
+  hiddenOf: () => []
+}
+
+/** A field of a registration, whose holders may see or set it. */
+interface Found {
+  readonly form: Form
+  readonly name: string
+  readonly path: string
+  readonly text: string
+  readonly isGranted: boolean
+}
+
+/**
+ * The rules for the fields of resources. `omits`: whether a field that nobody may see or set is left out; otherwise the document
+ * says so.
+ *
+ * @internal
+ */
+export const fieldRules = (
+  resources: ReadonlyArray<{ readonly model: Model.Any; readonly path: `/${string}` }>,
+  entries: Entries,
+  omits: boolean
+): FieldRules => {
+  const byModel = new Map<Model.Any, Array<Found>>()
+  const paths = new Map<Model.Any, number>()
+  for (const { model, path } of resources) {
+    paths.set(model, (paths.get(model) ?? 0) + 1)
+    const entriesFor = (method: string) => entries.get(`${method} ${path}`) ?? []
+    const found = [
+      ...readable(entriesFor("GET")),
+      ...writable("create", ["POST", "PUT"].map((method) => ({ method, entries: entriesFor(method) }))),
+      ...writable("patch", ["PATCH"].map((method) => ({ method, entries: entriesFor(method) }))),
+      ...(omits && entriesFor("GET").length === 0 ? unreadable(model) : [])
+    ].map((one) => ({ ...one, path }))
+    byModel.set(model, [...byModel.get(model) ?? [], ...found])
+  }
+  const partial = new Set<string>()
+  const hidden = new Set<string>()
+  const models = new Map<ModelLike, number>()
+  const keyOf = (model: ModelLike, form: Form, name: string): string => {
+    const number = models.get(model) ?? models.size
+    models.set(model, number)
+    return `${number} ${form} ${name}`
+  }
+  const hiddenNames = new Map<Model.Any, ReadonlyArray<string>>()
+  for (const [model, found] of byModel) {
+    for (const { form, name } of found) {
+      const at = placeOf(model, name)
+      if (at === undefined) continue
+      partial.add(keyOf(at.model, form, at.name))
+      if (omits && isHiddenIn(found, form, name, paths.get(model))) hidden.add(keyOf(at.model, form, at.name))
+    }
+    const ofDocuments = found.filter(({ form, name }) =>
+      form === "wire" && isHiddenIn(found, form, name, paths.get(model))
     )
-  )
-  return (method: string, path: string): ReadonlyArray<Entry> | undefined => {
-    const resource = resources.find((resource) => isBelow(resource, path))
-    const standard = resource === undefined ? undefined : `${method.toUpperCase()} ${resource.path}`
-    return entries.get(calls.get(`${method} ${path}`) ?? standard ?? "")
+    hiddenNames.set(model, omits ? [...new Set(ofDocuments.map(({ name }) => name))] : [])
+  }
+  return {
+    textOf: (model, form, name) =>
+      omits ? undefined : textOf(
+        (byModel.get(model) ?? []).filter((one) => one.form === form && isWithin(one.name, [name])),
+        name,
+        paths.get(model) ?? 0
+      ),
+    isPartial: (model, form, name) => partial.has(keyOf(model, form, name)),
+    isHidden: (model, form, name) => hidden.has(keyOf(model, form, name)),
+    hiddenOf: (model) => hiddenNames.get(model) ?? []
   }
 }
 
@@ -60,6 +162,8 @@ export const withAccess = (
   }
 }
 
+// internal
+
 const challenge: Node = { description: "How to identify oneself", schema: { type: "string" } }
 
 const whoText = (entries: ReadonlyArray<Entry>): string =>
@@ -76,3 +180,86 @@ const whoText = (entries: ReadonlyArray<Entry>): string =>
 
 /** What a condition says is not for callers. */
 const isCondition = (rows: string): boolean => !["all", "-", "the caller's"].includes(rows)
+
+type Part = Omit<Found, "path">
+
+const readable = (entries: ReadonlyArray<Entry>): ReadonlyArray<Part> =>
+  namesOf(entries, ({ hidden }) => hidden).map((name) => {
+    const holders = entries.filter(({ hidden }) => !isWithin(name, hidden))
+    return { form: "wire", name, text: `visible to ${wordsOf(holders)}`, isGranted: holders.length > 0 }
+  })
+
+/** Without a right to read, no document is shown. */
+const unreadable = (model: Model.Any): ReadonlyArray<Part> =>
+  Object.keys(model.wire.fields).filter((name) => name !== managedField(model, "id") && name !== "_type").map((
+    name
+  ) => ({
+    form: "wire",
+    name,
+    text: "",
+    isGranted: false
+  }))
+
+const writable = (
+  form: "create" | "patch",
+  methods: ReadonlyArray<{ readonly method: string; readonly entries: ReadonlyArray<Entry> }>
+): ReadonlyArray<Part> => {
+  const used = methods.filter(({ entries }) => entries.length > 0)
+  return namesOf(used.flatMap(({ entries }) => entries), keptBy).map((name) => {
+    const byHolders = new Map<string, Array<string>>()
+    let isGranted = false
+    for (const { entries, method } of used) {
+      const holders = entries.filter((entry) => !isWithin(name, keptBy(entry)))
+      isGranted ||= holders.length > 0
+      const words = wordsOf(holders)
+      byHolders.set(words, [...byHolders.get(words) ?? [], method])
+    }
+    const text = Array.from(
+      byHolders,
+      ([words, methods]) => `set by ${words}${byHolders.size === 1 ? "" : ` with ${methods.join(" and ")}`}`
+    ).join(", ")
+    return { form, name, text, isGranted }
+  })
+}
+
+const keptBy = ({ hidden, readOnly }: Entry): ReadonlyArray<string> => [...hidden, ...readOnly]
+
+const namesOf = (
+  entries: ReadonlyArray<Entry>,
+  of: (entry: Entry) => ReadonlyArray<string>
+): ReadonlyArray<string> => [...new Set(entries.flatMap(of))].toSorted()
+
+const wordsOf = (entries: ReadonlyArray<Entry>): string =>
+  entries.length === 0 ? nobody : [...new Set(entries.map(({ who }) => who))].join(", or ")
+
+/** A field that some registration of its model shows is not left out. */
+const isHiddenIn = (
+  found: ReadonlyArray<Found>,
+  form: Form,
+  name: string,
+  registrations: number | undefined
+): boolean => {
+  const own = found.filter((one) => one.form === form && one.name === name)
+  return own.every(({ isGranted }) => !isGranted) && new Set(own.map(({ path }) => path)).size === registrations
+}
+
+const textOf = (found: ReadonlyArray<Found>, field: string, registrations: number): string | undefined => {
+  if (found.length === 0) return undefined
+  const sentences = new Map<string, Array<string>>()
+  for (const { name, path, text } of found) {
+    const sentence = name === field ? `${text.charAt(0).toUpperCase()}${text.slice(1)}.` : `\`${name}\`: ${text}.`
+    sentences.set(sentence, [...sentences.get(sentence) ?? [], path])
+  }
+  return Array.from(
+    sentences,
+    ([sentence, paths]) => paths.length === registrations ? sentence : `${sentence.slice(0, -1)} (${paths.join(", ")}).`
+  ).join(" ")
+}
+
+/** The model that has the last part of the name. */
+const placeOf = (model: ModelLike, name: string): { readonly model: ModelLike; readonly name: string } | undefined => {
+  const [key = "", ...rest] = name.split(".")
+  if (rest.length === 0) return { model, name: key }
+  const inner = nestedModel(model.store.fields[key])
+  return inner === undefined ? undefined : placeOf(inner, rest.join("."))
+}

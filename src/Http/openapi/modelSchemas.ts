@@ -6,7 +6,7 @@ import * as SchemaAST from "effect/SchemaAST"
 import { modelTypeId } from "../../Model/introspection.ts"
 import * as Metadata from "../../Model/Metadata.ts"
 import type * as Model from "../../Model/Model.ts"
-import type { FieldRules } from "./fieldRules.ts"
+import type { FieldRules } from "./access.ts"
 import * as Document from "./node.ts"
 
 type Node = Document.Node

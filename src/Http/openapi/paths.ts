@@ -1,4 +1,6 @@
+import type { Entry } from "../AccessPolicy.ts"
 import { all } from "../description/standardEndpoints.ts"
+import type { Entries } from "./access.ts"
 import * as Json from "./node.ts"
 import type { Resource } from "./schemas.ts"
 
@@ -27,6 +29,28 @@ export const bracedOf = (path: string): string => path.replaceAll(/:(\w+)(?:\([^
  */
 export const isBelow = ({ path: own }: { readonly path: string }, path: string): boolean =>
   path === own || path.startsWith(`${own}/`)
+
+/**
+ * The rules of an operation, by its method in lower case and its path with braces.
+ *
+ * @internal
+ */
+export const entriesByOperation = (
+  registrations: ReadonlyArray<{ readonly calls: ReadonlyArray<Call> }>,
+  resources: ReadonlyArray<{ readonly path: `/${string}` }>,
+  entries: Entries
+) => {
+  const calls = new Map(
+    registrations.flatMap(({ calls }) =>
+      calls.map(({ method, path }) => [`${method.toLowerCase()} ${bracedOf(path)}`, `${method} ${path}`])
+    )
+  )
+  return (method: string, path: string): ReadonlyArray<Entry> | undefined => {
+    const resource = resources.find((resource) => isBelow(resource, path))
+    const standard = resource === undefined ? undefined : `${method.toUpperCase()} ${resource.path}`
+    return entries.get(calls.get(`${method} ${path}`) ?? standard ?? "")
+  }
+}
 
 /**
  * The paths in reading order: of each resource first its documents, last what describes them.

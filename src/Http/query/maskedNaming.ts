@@ -1,9 +1,25 @@
+/**
+ * What a request may name where documents show a caller different fields.
+ */
 import { type CallerDocuments, hiddenBy, isWithin, modelWithout, withoutIndexes } from "../../Access/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
 import { allOf, anyOf, type EffectiveGrant, indexesOf } from "../../Repository/introspection.ts"
 import * as FieldAccess from "./fieldAccess.ts"
-import type { Naming } from "./naming.ts"
+
+/**
+ * What one request may name where documents show different fields, and what it has named.
+ *
+ * @internal
+ */
+export interface Naming {
+  /** The fields that at least one document shows. */
+  readonly access: FieldAccess.FieldAccess
+  /** The filter for the documents that show all fields that were named so far; `undefined`: all do. */
+  readonly condition: () => Filter | undefined
+  /** A projection to the fields that all of these documents show. */
+  readonly projection: () => Document
+}
 
 /**
  * The naming of a caller with grants that show different fields of different documents; `undefined` if all documents show the

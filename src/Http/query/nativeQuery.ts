@@ -31,7 +31,7 @@ import { translatable } from "../messages/message.ts"
 import * as FieldAccess from "./fieldAccess.ts"
 import { guardFilter } from "./filterGuard.ts"
 import { forbidden, parse, ProblemCollector } from "./guardedJson.ts"
-import type { Naming } from "./naming.ts"
+import type { Naming } from "./maskedNaming.ts"
 import { guardPipeline } from "./pipelineGuard.ts"
 
 /**

@@ -38,7 +38,7 @@ import { collectionParameters, documentParameters, type Limits } from "../descri
 import { combined, conditionsOf, type Logic } from "./conditions.ts"
 import * as FieldAccess from "./fieldAccess.ts"
 import { type FilterValue, isList, parseFilterValue, quoted } from "./filterValue.ts"
-import type { Naming } from "./naming.ts"
+import type { Naming } from "./maskedNaming.ts"
 import * as QueryGuard from "./nativeQuery.ts"
 import { parameterReaders, type Parameters, type ParameterValue, queryReader } from "./parameterReader.ts"
 

@@ -10,10 +10,10 @@ import { quote } from "../../internal/json.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
 import type { PermittedLinks } from "../../Repository/introspection.ts"
+import { identifierOf } from "../../Repository/introspection.ts"
 import { fieldsOf } from "../description/callEndpoint.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import type { ResourceInfo } from "../registration/registration.ts"
-import { identifierOf } from "./identifier.ts"
 
 /** Writes the `_links` member of a document with a trailing comma. Empty if links are disabled. */
 type DocumentLinks = (id: unknown, document: Document) => string

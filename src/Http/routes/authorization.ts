@@ -8,20 +8,15 @@ import * as HttpBody from "effect/http/HttpBody"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import type * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { type AccessControl, type Endpoint, withAllData } from "../../Access/enforcement.ts"
-import type { Failure } from "../../Access/Permission.ts"
-import type * as Model from "../../Model/Model.ts"
+import { type AccessControl, type Endpoint, withAllData } from "../../Access/AccessControl.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { AccessDecision } from "../../Repository/introspection.ts"
-import type { Repository } from "../../Repository/Repository.ts"
 import { CurrentUser } from "../../Security/CurrentUser.ts"
 import { Forbidden } from "../HttpError.ts"
 import { en } from "../messages/catalogues/en.ts"
 import { translatable } from "../messages/message.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
-import { identifierOf } from "../response/identifier.ts"
 import type { ErrorResponses } from "../response/translation.ts"
 import type { Authenticator } from "./authentication.ts"
 import { withErrorResponses } from "./errorBoundary.ts"
@@ -65,28 +60,6 @@ export const makeAuthorization = ({ access, authenticator, errorResponses }: {
     credentialsNeeded,
     open: (router) => openRouter(router, (handler) => authenticated(deciding(access, handler)))
   }
-}
-
-/**
- * The addressed document, read once, with all data.
- *
- * @internal
- */
-export const documentOf = (
-  repository: Repository<Model.Any>,
-  text: string
-): Effect.Effect<Option.Option<unknown>, Failure> => {
-  let known: Option.Option<unknown> | undefined
-  return Effect.suspend(() => {
-    if (known !== undefined) return Effect.succeed(known)
-    const id = identifierOf(repository.model).parse(text)
-    if (id === undefined) return Effect.succeedNone
-    const found = Effect.catchTag(Effect.asSome(repository.findById(id)), "DocumentNotFound", () => Effect.succeedNone)
-    return Effect.map(found, (document) => {
-      known = document
-      return document
-    })
-  })
 }
 
 // internal

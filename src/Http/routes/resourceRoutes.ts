@@ -27,12 +27,12 @@ import { englishOf, translatable } from "../messages/message.ts"
 import { queryReader } from "../query/parameterReader.ts"
 import { accepts, acceptsJson } from "../request/accept.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
+import { withoutProperties } from "../response/hiddenFields.ts"
 import type { ItemTexts } from "../response/itemTexts.ts"
 import * as responses from "../response/json.ts"
 import type { ListResponses } from "../response/listResponse.ts"
 import { expectations, inputFields, parameters as parametersOf } from "../response/problemFields.ts"
 import { representationsOf } from "../response/representation.ts"
-import { withoutProperties } from "../response/storedSchema.ts"
 import {
   type BadRequestResponder,
   type ErrorResponses,

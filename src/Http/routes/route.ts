@@ -7,12 +7,11 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type { IncomingHttpHeaders } from "node:http"
 import type { FieldProblem } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
-import { textOfId } from "../../Repository/introspection.ts"
+import { identifierOf, textOfId } from "../../Repository/introspection.ts"
 import { DocumentNotFound } from "../../Repository/RepositoryError.ts"
 import type { Method } from "../description/endpoint.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
-import { identifierOf } from "../response/identifier.ts"
 import type { BadRequestResponder } from "../response/translation.ts"
 
 /**

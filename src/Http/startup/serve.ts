@@ -13,7 +13,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Tracer from "effect/Tracer"
-import type { Endpoint } from "../../Access/enforcement.ts"
+import type { Endpoint } from "../../Access/AccessControl.ts"
 import { requirement } from "../../Access/Grant.ts"
 import type { ModelView } from "../../Access/introspection.ts"
 import { ClientAddressSource } from "../../internal/clientAddress.ts"
@@ -161,7 +161,7 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
     const document = OpenApi.make({ api, registrations, policy }, options)
     const ownDocument = access === undefined || openApi.perCaller !== true ?
       undefined :
-      yield* (yield* Effect.promise(() => import("./callerDocument.ts"))).callerDocument({
+      yield* (yield* Effect.promise(() => import("./access.ts"))).callerDocument({
         registrations: all,
         roles: parts.security?.roles,
         documentOf: (policy) => OpenApi.make({ api, registrations, policy }, { ...options, omitsUnreachable: true }),
@@ -253,12 +253,12 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
       (yield* Effect.promise(() => import("../server/compression.ts"))).compressed(handler, minSize),
       yield* Layer.build((yield* Effect.promise(() => import("@effect/platform-node/NodeHttpPlatform"))).layer)
     )
-  const served = first.size === 0
+  const app = first.size === 0
     ? sent
     : (yield* Effect.promise(() => import("../monitoring/health.ts"))).answeredFirst(sent, first)
   // Handlers get the context of the server's fiber.
   yield* Effect.provideContext(
-    HttpServer.serveEffect(served),
+    HttpServer.serveEffect(app),
     Context.add(repositories, ClientAddressSource, addressOfRequest(clientAddressOf)).pipe(
       Context.add(ContentHashed, keepSignIn),
       // For routes of `HttpRouter`.

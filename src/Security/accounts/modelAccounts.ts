@@ -5,7 +5,14 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import { DeclarationError } from "../../internal/declarationError.ts"
-import { idSchemaOf, managedField, type ModelLike, modelTypeId, unwrapped } from "../../Model/introspection.ts"
+import {
+  idSchemaOf,
+  managedField,
+  type ModelLike,
+  modelTypeId,
+  shownIdOf,
+  unwrapped
+} from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { DocumentStore, type Filter } from "../../Repository/DocumentStore.ts"
 import { documentCodec, indexesOf } from "../../Repository/introspection.ts"
@@ -134,9 +141,8 @@ const loginReader = (model: ModelLike, field: string): (text: string) => Effect.
 
 /** The text of an identifier as a subject, and the identifier of a subject; `undefined` if it is none. */
 const subjectsOf = (model: ModelLike) => {
-  const field = model.wire.fields[managedField(model, "id") ?? ""]
-  // Every struct field is a schema, and needs no services.
-  const shown = (field === undefined ? idSchemaOf(model) : unwrapped(field as Schema.Top)) as Schema.Codec<unknown>
+  // A model of accounts has an identifier, whose schema needs no services.
+  const shown = (shownIdOf(model) ?? idSchemaOf(model)) as Schema.Codec<unknown>
   const codec = Schema.toCodecStringTree(shown)
   const encode = SchemaParser.encodeUnknownExit(codec, { disableChecks: true })
   const decode = SchemaParser.decodeUnknownExit(codec, { disableChecks: true })

@@ -3,7 +3,6 @@ import { Binary, Long, ObjectId, UUID } from "bson"
 import { Effect, Schema } from "effect"
 import { endpointDecision } from "../../../src/Access/decision/endpointDecision.ts"
 import { modelPolicy } from "../../../src/Access/decision/modelPolicy.ts"
-import { identifierOf } from "../../../src/Http/response/identifier.ts"
 import { linkedEndpoints } from "../../../src/Http/response/links.ts"
 import { implemented } from "../../../src/Http/routes/implemented.ts"
 import { Anonymous, KernelEngine, Model, Resource, Role } from "../../../src/index.ts"
@@ -97,7 +96,7 @@ const ofNotes = () => {
   if (resource._tag !== "Resource") return assert.fail("it is a resource")
   const { model, path, rules } = resource
   const linked = linkedEndpoints(resource)
-  const policy = modelPolicy({ identifier: identifierOf(model), linked, model, path, rules })
+  const policy = modelPolicy({ linked, model, path, rules })
   const access = endpointDecision({ policy, hasLinks: true, ownIds: new Set([0, 1]), name: "GET", isCall: false })
   const rows = { owner: "ann" }
   return {

@@ -3,9 +3,8 @@ import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import { quote } from "../../internal/json.ts"
-import { idSchemaOf, type ModelLike } from "../../Model/introspection.ts"
-import { instanceIdOf } from "../../Repository/introspection.ts"
-import { isText, shownIdOf } from "../description/wireId.ts"
+import { idSchemaOf, isAnyText, type ModelLike, shownIdOf } from "../../Model/introspection.ts"
+import { instanceIdOf } from "./bsonForm.ts"
 
 /**
  * The text form of a model's identifiers, for URLs and for responses that name a document.
@@ -31,7 +30,7 @@ export interface Identifier {
 export const identifierOf: (model: ModelLike) => Identifier = memoize((model: ModelLike): Identifier => {
   const stored = idSchemaOf(model)
   const seen = shownIdOf(model)
-  if (stored === undefined || seen === undefined || isText(stored)) return plain
+  if (stored === undefined || seen === undefined || isAnyText(stored)) return plain
   if (stored.ast._tag === "String" && stored.ast.encoding === undefined) {
     const isId = Schema.is(stored)
     return { ...plain, parse: (text) => isId(text) ? text : undefined }

@@ -1,22 +1,27 @@
 /**
  * Decides what the caller of a request may do: once for each request, for its endpoint and, when it is asked for, for the
- * other models.
+ * other models. It stands apart from `introspection.ts` because it loads the query language, which a service without access
+ * control has no use for. Users cannot import this module.
+ *
+ * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Option from "effect/Option"
 import * as Semaphore from "effect/Semaphore"
-import type { ModelLike } from "../../Model/introspection.ts"
-import type * as Model from "../../Model/Model.ts"
-import { AccessDecision, type ModelDecision, nothing } from "../../Repository/introspection.ts"
-import type { ReadError } from "../../Repository/RepositoryError.ts"
-import { grantIdsFor, type Rules } from "../Grant.ts"
-import { type Caller, describe, type Failure, or } from "../Permission.ts"
-import { type AccessRequest, effectiveGrants, makeCallers } from "./effectiveGrants.ts"
-import { endpointDecision, notAllowed } from "./endpointDecision.ts"
-import { type ModelPolicy, type Registered, subjectFilterOf } from "./modelPolicy.ts"
-import { linksOfAny, linksOfRequest } from "./permittedLinks.ts"
-import { filtersOfHandler, filtersOfMethod } from "./rowFilters.ts"
+import type { ModelLike } from "../Model/introspection.ts"
+import type * as Model from "../Model/Model.ts"
+import { AccessDecision, identifierOf, type ModelDecision, nothing } from "../Repository/introspection.ts"
+import type { Repository } from "../Repository/Repository.ts"
+import type { ReadError } from "../Repository/RepositoryError.ts"
+import { type AccessRequest, effectiveGrants, makeCallers } from "./decision/effectiveGrants.ts"
+import { endpointDecision, notAllowed } from "./decision/endpointDecision.ts"
+import { linksOfAny, linksOfRequest, type ModelPolicy, subjectFilterOf } from "./decision/modelPolicy.ts"
+import { filtersOfHandler, filtersOfMethod } from "./decision/rowFilters.ts"
+import { grantIdsFor, type Rules } from "./Grant.ts"
+import { type Caller, describe, type Failure, or } from "./Permission.ts"
+
+export { type ModelPolicy, modelPolicy } from "./decision/modelPolicy.ts"
 
 /**
  * An endpoint as grants name it.
@@ -32,12 +37,7 @@ export interface Endpoint {
   readonly isCall: boolean
   readonly path: `/${string}`
   /** The model of a resource. */
-  readonly resource: {
-    readonly model: Model.Any
-    readonly policy: ModelPolicy
-    /** The document with the identifier in the URL, read with all data. */
-    readonly document: (id: string) => Effect.Effect<Option.Option<unknown>, Failure>
-  } | undefined
+  readonly resource: { readonly policy: ModelPolicy; readonly repository: Repository<Model.Any> } | undefined
 }
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -104,9 +104,9 @@ export const makeAccessControl = (
             caller: callerOf(user),
             request,
             document: resource !== undefined && addressed !== undefined
-              ? resource.document(addressed)
+              ? documentOf(resource.repository, addressed)
               : Effect.succeedNone,
-            model: resource?.model,
+            model: resource?.repository.model,
             subjectFilter: (subject) =>
               policy === undefined
                 ? subject === id ? undefined : nothing
@@ -142,18 +142,15 @@ export const makeAccessControl = (
  * @internal
  */
 export const makePossibleGrants = (
-  registrations: ReadonlyArray<{
-    readonly rules: Rules
-    readonly resource: { readonly model: Model.Any; readonly identifier: Registered["identifier"] } | undefined
-  }>,
+  registrations: ReadonlyArray<{ readonly rules: Rules; readonly model: Model.Any | undefined }>,
   roles: Roles
 ) => {
   const callerOf = makeCallers(roles)
-  const prepared = registrations.map(({ resource, rules }) => ({
+  const prepared = registrations.map(({ model, rules }) => ({
     rules,
-    model: resource?.model,
+    model,
     ids: rules.grants.map((_, id) => id),
-    subjectFilter: resource && subjectFilterOf(resource.model, resource.identifier)
+    subjectFilter: model && subjectFilterOf(model)
   }))
   return (user: Caller | undefined, request: Request): Effect.Effect<ReadonlyArray<ReadonlyArray<number>>, Failure> =>
     withAllData(Effect.forEach(prepared, ({ ids, model, rules, subjectFilter }) =>
@@ -178,6 +175,24 @@ export const withAllData = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Eff
   Effect.provideService(effect, AccessDecision, undefined)
 
 // internal
+
+/** The addressed document, read once, with all data. */
+const documentOf = (
+  repository: Repository<Model.Any>,
+  text: string
+): Effect.Effect<Option.Option<unknown>, Failure> => {
+  let known: Option.Option<unknown> | undefined
+  return Effect.suspend(() => {
+    if (known !== undefined) return Effect.succeed(known)
+    const id = identifierOf(repository.model).parse(text)
+    if (id === undefined) return Effect.succeedNone
+    const found = Effect.catchTag(Effect.asSome(repository.findById(id)), "DocumentNotFound", () => Effect.succeedNone)
+    return Effect.map(found, (document) => {
+      known = document
+      return document
+    })
+  })
+}
 
 /** Whether the answers of an endpoint have documents with links. */
 const hasLinks = ({ isCall, name, path, resource }: Endpoint): boolean =>

@@ -1,12 +1,14 @@
 import type * as Schema from "effect/Schema"
-import { idSchemaOf, managedField, type ModelLike, nameOf, unwrapped } from "../../Model/introspection.ts"
+import { nameOf } from "../shape/storedForm.ts"
+import { managedField, type ModelLike, unwrapped } from "../shape/variants.ts"
+import { idSchemaOf } from "./reference.ts"
 
 /**
  * Whether every non-empty text is an identifier.
  *
  * @internal
  */
-export const isText = ({ ast }: Schema.Top): boolean =>
+export const isAnyText = ({ ast }: Schema.Top): boolean =>
   ast._tag === "String" && ast.encoding === undefined &&
   (ast.checks ?? []).every((check) => nameOf(check) === "effect/schema/isMinLength")
 
@@ -28,5 +30,5 @@ export const shownIdOf = (model: ModelLike): Schema.Top | undefined => {
  */
 export const wireIdOf = (model: ModelLike): Schema.Top | undefined => {
   const stored = idSchemaOf(model)
-  return stored === undefined || isText(stored) ? undefined : shownIdOf(model)
+  return stored === undefined || isAnyText(stored) ? undefined : shownIdOf(model)
 }
