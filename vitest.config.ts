@@ -2,9 +2,12 @@ import { availableParallelism } from "node:os"
 import { join } from "node:path"
 import { defineConfig } from "vitest/config"
 import StoreReporter from "./test/support/storeReporter.ts"
+import { keepFilesInMemory } from "./test/support/temporaryFolder.ts"
 
 // Workers and the programs that tests start load compiled code, not sources.
 process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.cache/compiled")
+
+keepFilesInMemory()
 
 // They measure turns of the loop, or what a program does in a time: no file before them may leave anything in the process.
 const measuring = [

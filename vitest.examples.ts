@@ -1,4 +1,7 @@
 import { defineConfig } from "vitest/config"
+import { keepFilesInMemory } from "./test/support/temporaryFolder.ts"
+
+keepFilesInMemory()
 
 export default defineConfig({
   resolve: { conditions: ["source"] },
