@@ -22,6 +22,8 @@
  *
  * @since 0.1.0
  */
+import type * as ByteSize from "effect/ByteSize"
+import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as VariantSchema from "effect/schema/VariantSchema"
@@ -35,7 +37,7 @@ import { display } from "./instance/display.ts"
 import { finaliser } from "./instance/finaliser.ts"
 import { mergePatchOf } from "./instance/mergePatch.ts"
 import type { ModelError, Problem } from "./ModelError.ts"
-import { type FieldAttributes, modelAnnotation } from "./shape/annotations.ts"
+import { type FieldAttributes, loggedTypeId, modelAnnotation } from "./shape/annotations.ts"
 import { attributesOf, schemasOf } from "./shape/fields.ts"
 import { assertStorable } from "./shape/storable.ts"
 import {
@@ -200,6 +202,19 @@ export declare namespace Model {
      * if they were in the newest form.
      */
     readonly versions?: readonly [...ReadonlyArray<EarlierForm<never>>, EarlierForm<Values>] | undefined
+    /**
+     * Records every change of the model's documents, so that `Repository.changes` and `Repository.live` have them. `true` has
+     * the defaults of {@link Logged}. Defaults to false: nothing is recorded, and writes cost nothing more.
+     */
+    readonly logged?: boolean | Logged | undefined
+  }
+
+  /** How long the changes of a model are kept. */
+  export interface Logged {
+    /** How long a change is kept at least, unless the log is too large. Defaults to 7 days. */
+    readonly keep?: Duration.Input | undefined
+    /** The size of the kept changes. When they have more, the oldest are removed. Defaults to 256 MiB. */
+    readonly maxSize?: ByteSize.Input | undefined
   }
 
   export type WireFields<Name extends string, F extends Fields> =
@@ -261,6 +276,9 @@ export const Class = <Self = never>() =>
     [modelTypeId]: attributes,
     [validationTypeId]: options?.validate,
     [modelIndexesTypeId]: options?.indexes ?? [],
+    ...(options?.logged === undefined || options.logged === false
+      ? {}
+      : { [loggedTypeId]: options.logged === true ? {} : options.logged }),
     ...(options?.versions === undefined
       ? {}
       : { [versionsTypeId]: versionsOf(name, fields, options.versions) }),

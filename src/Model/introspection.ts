@@ -18,7 +18,13 @@ export {
 } from "./EarlierForm.ts"
 export { idSchemaOf } from "./fieldTypes/reference.ts"
 export { isAnyText, shownIdOf, wireIdOf } from "./fieldTypes/wireId.ts"
-export { type FieldAttributes, relatedAnnotation, temporalKind, validatorAnnotation } from "./shape/annotations.ts"
+export {
+  type FieldAttributes,
+  loggedTypeId,
+  relatedAnnotation,
+  temporalKind,
+  validatorAnnotation
+} from "./shape/annotations.ts"
 export { ObjectIdText } from "./shape/bsonKinds.ts"
 export { evolve, withoutChecks } from "./shape/fields.ts"
 export { fold, nodesIn } from "./shape/fold.ts"

@@ -7,27 +7,43 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
 import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
 import { DeclarationError } from "../internal/declarationError.ts"
-import { assertReferences, managedField, type ModelLike, modelsIn, referencesOf } from "../Model/introspection.ts"
+import {
+  assertReferences,
+  loggedTypeId,
+  managedField,
+  type ModelLike,
+  modelsIn,
+  referencesOf
+} from "../Model/introspection.ts"
 import * as JsonSchema from "../Model/JsonSchema.ts"
 import type * as Model from "../Model/Model.ts"
 import { authorized } from "./collection/authorizedCollection.ts"
-import { documentCodec } from "./collection/documentCodec.ts"
+import { type DocumentCodec, documentCodec } from "./collection/documentCodec.ts"
 import type { ModelCollection } from "./collection/modelCollection.ts"
 import type { IsSoftDeleted, SoftDeletes } from "./collection/softDeletion.ts"
 import { hasDefaults, hasVersions, makeModelCollection, ownerOf } from "./collection/storedCollection.ts"
-import { DocumentStore } from "./DocumentStore.ts"
+import { DocumentStore, type StoredChange } from "./DocumentStore.ts"
 import type { RecordedForm } from "./forms/formRunner.ts"
+import type * as Query from "./Query.ts"
 import { auditFieldsOf } from "./repository/auditFields.ts"
+import type { ChangeEvent, ChangesOptions, ChangeStreams, ListEvent } from "./repository/changeEvents.ts"
+import type * as Streams from "./repository/changeStreams.ts"
 import { makeDeletes } from "./repository/deletes.ts"
-import { unrestrictedOf, withDocumentOperations, withUnrestricted } from "./repository/documentOperations.ts"
+import {
+  documentOperationsOf,
+  unrestrictedOf,
+  withDocumentOperations,
+  withUnrestricted
+} from "./repository/documentOperations.ts"
 import type { Histories, IsHistoried } from "./repository/history.ts"
 import { historyIndex, historyOf } from "./repository/historyEntry.ts"
 import { makeHistoryReads } from "./repository/historyReads.ts"
 import { makeHistoryWriter } from "./repository/historyWriter.ts"
 import { indexesOf } from "./repository/modelIndexes.ts"
 import { makeModelWriter, type ModelWriter } from "./repository/modelWriter.ts"
-import type { Operations } from "./repository/operations.ts"
+import type { Operations, SortOptions } from "./repository/operations.ts"
 import { makeDocumentReads, makeReads } from "./repository/reads.ts"
 import { checkingReferences, installReferences } from "./repository/referenceChecks.ts"
 import { makeDeleting } from "./repository/referencedDeletes.ts"
@@ -35,9 +51,22 @@ import { referrerOf } from "./repository/referrer.ts"
 import { registerReferrer } from "./repository/referrers.ts"
 import { makeSoftDeletes } from "./repository/softDeletes.ts"
 import { makeWrites } from "./repository/writes.ts"
-import type { StoreError } from "./RepositoryError.ts"
+import type { PositionGone, ReadError, StoreError } from "./RepositoryError.ts"
+import { instrumentedStream } from "./store/instrumented.ts"
 
 export type { Deleted, DeletedOptions, IsSoftDeleted, SoftDeletes } from "./collection/softDeletion.ts"
+export type {
+  AnyChange,
+  ChangeEvent,
+  ChangesOptions,
+  Inserted,
+  ListChange,
+  ListEvent,
+  ListLeave,
+  ListState,
+  Removed,
+  Updated
+} from "./repository/changeEvents.ts"
 export type { Change, Histories, History, HistoryPoint, IsHistoried, Revision } from "./repository/history.ts"
 export type { CursorOptions, FindOptions, Operations, Page, SortOptions } from "./repository/operations.ts"
 
@@ -166,6 +195,7 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
   const all = collectionOf(model)
   const authorizedOf = (other: ModelLike) => authorized(other, collectionOf(other), store)
   yield* installReferences(store, model)
+  yield* store.changes.record(model.modelName, loggedOf(model))
   const recorded = hasVersions(owner) ? versions?.recordedFormOf(model) : undefined
   if (owner === model) {
     registerReferrer(store, referrerOf(model, all, writerOf(model, store, { all, collection: all, recorded })))
@@ -219,6 +249,64 @@ export const transaction = <A, E, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | StoreError, R | DocumentStore> =>
   Effect.flatMap(DocumentStore, (store) => store.transaction(effect))
+
+/**
+ * The changes of a model's documents, as they are committed. The model has to have the option `logged`. Within a request these
+ * are the changes that the caller may see: a document that leaves the rows of the caller is a delete without its contents, and
+ * a change of hidden fields only is nothing. Outside of one these are all.
+ *
+ * The stream has no end. It holds no changes: a slow consumer reads later what it has missed. Fails with `PositionGone` when
+ * changes after its place are no longer kept.
+ *
+ * **Gotchas**
+ *
+ * The rows of the caller are those of the moment when the stream begins. A state of a document that the model does not accept
+ * is left out, with a warning in the log.
+ *
+ * **Example** (What happens to orders)
+ *
+ * ```ts
+ * import { Effect, Layer, Schema, Stream } from "effect"
+ * import { DocumentStore, EmbeddedStore, Model, Repository } from "appkernel"
+ *
+ * class Order extends Model.Class<Order>()("Order", { id: Model.id(), state: Schema.String }, { logged: true }) {}
+ *
+ * const program = Effect.gen(function*() {
+ *   const orders = yield* Repository.for(Order)
+ *   const store = yield* DocumentStore.DocumentStore
+ *   const after = yield* store.changes.end
+ *   const { id } = yield* orders.insert(new Order({ state: "open" }))
+ *   yield* orders.patch(id, { state: "paid" })
+ *   const changes = yield* Repository.changes(Order, { after }).pipe(Stream.take(2), Stream.runCollect)
+ *   return changes.map(({ operation }) => operation)
+ * }).pipe(Effect.provide(Repository.layer(Order).pipe(Layer.provideMerge(EmbeddedStore.layerMemory))))
+ *
+ * await Effect.runPromise(program) // => ["insert", "update"]
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const changes = <M extends Model.Any>(
+  model: M,
+  options?: ChangesOptions<M>
+): Stream.Stream<ChangeEvent<M>, PositionGone | ReadError, RepositoryOf<M["modelName"]>> =>
+  Stream.unwrap(Effect.map(forModel(model), (repository) => documentOperationsOf(repository).changes(options)))
+
+/**
+ * A list that stays true: first its documents, then an event for each that enters it, changes in it, or leaves it. The model has
+ * to have the option `logged`. Rights apply as in {@link changes}. When changes that the stream has not read yet are no longer
+ * kept, the list begins anew with another `state`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const live = <M extends Model.Any>(
+  model: M,
+  where?: Query.Where<M>,
+  options?: SortOptions<M>
+): Stream.Stream<ListEvent<M>, ReadError, RepositoryOf<M["modelName"]>> =>
+  Stream.unwrap(Effect.map(forModel(model), (repository) => documentOperationsOf(repository).live(where, options)))
 
 // -----------------------------------------------------------------------------
 // internal
@@ -279,5 +367,41 @@ const makeOperations = <M extends Model.Any>(
     installValidator: (options) =>
       store.setValidator(name, JsonSchema.make(ownerOf(model), { mongoCompatibility: true }), options)
   }
-  return withDocumentOperations(operations, { ...makeDocumentReads(model, collection), ...documentWrites })
+  return withDocumentOperations(operations, {
+    ...makeDocumentReads(model, collection),
+    ...documentWrites,
+    ...makeChangeStreams(model, store, { codec, collection, recorded })
+  })
+}
+
+/** How the changes of the model are recorded; `undefined` if they are not. */
+const loggedOf = (model: ModelLike): Model.Model.Logged | undefined =>
+  // Only the options of a model set this property.
+  Reflect.get(ownerOf(model), loggedTypeId) as Model.Model.Logged | undefined
+
+const makeChangeStreams = <M extends Model.Any>(
+  model: M,
+  store: DocumentStore["Service"],
+  { codec, collection, recorded }: Pick<Collections, "collection" | "recorded"> & {
+    readonly codec: DocumentCodec<M["Type"]>
+  }
+): ChangeStreams<M> => {
+  const { modelName } = model
+  const lift = recorded?.lift
+  const lifted = (change: StoredChange): StoredChange =>
+    lift === undefined ? change : {
+      ...change,
+      ...change.operation === "insert" ? {} : { before: lift(change.before) },
+      ...change.operation === "delete" ? {} : { after: lift(change.after) }
+    }
+  const context = { model, documents: collection, store, codec, lifted }
+  const streamed = <A, E>(use: (module: typeof Streams) => Stream.Stream<A, E>) =>
+    loggedOf(model) === undefined
+      ? Stream.die(new DeclarationError(`${modelName} needs the option logged, so that its changes are recorded`))
+      : Stream.unwrap(Effect.map(Effect.promise(() => import("./repository/changeStreams.ts")), use))
+  return {
+    lifted,
+    changes: instrumentedStream("changes", modelName, (options) => streamed((_) => _.changes(context, options))),
+    live: instrumentedStream("live", modelName, (where, options) => streamed((_) => _.live(context, where, options)))
+  }
 }

@@ -90,3 +90,10 @@ export interface FieldAttributes {
     | "revision"
     | undefined
 }
+
+/**
+ * The property of a model that says how its changes are recorded.
+ *
+ * @internal
+ */
+export const loggedTypeId = "~appkernel/Model/logged"

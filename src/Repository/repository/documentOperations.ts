@@ -16,6 +16,7 @@ import type {
   VersionConflict,
   WriteError
 } from "../RepositoryError.ts"
+import type { ChangeStreams } from "./changeEvents.ts"
 import type { Operations } from "./operations.ts"
 
 /**
@@ -79,7 +80,9 @@ export interface DocumentRead {
 }
 
 /** @internal */
-export interface DocumentOperations<A> extends DocumentReads, DocumentWrites<A> {}
+export interface DocumentOperations<M extends Model.Any>
+  extends DocumentReads, DocumentWrites<M["Type"]>, ChangeStreams<M>
+{}
 
 const documentOperationsKey = Symbol.for("~appkernel/Repository/documentOperations")
 
@@ -90,7 +93,7 @@ const documentOperationsKey = Symbol.for("~appkernel/Repository/documentOperatio
  */
 export const withDocumentOperations = <M extends Model.Any>(
   operations: Operations<M>,
-  documents: DocumentOperations<M["Type"]>
+  documents: DocumentOperations<M>
 ): Operations<M> => Object.assign(operations, { [documentOperationsKey]: documents })
 
 const unrestrictedKey = Symbol.for("~appkernel/Repository/unrestricted")
@@ -113,6 +116,6 @@ export const unrestrictedOf = <R extends object>(operations: R): R =>
   (Reflect.get(operations, unrestrictedKey) ?? operations) as R
 
 /** @internal */
-export const documentOperationsOf = <M extends Model.Any>(operations: Operations<M>): DocumentOperations<M["Type"]> =>
+export const documentOperationsOf = <M extends Model.Any>(operations: Operations<M>): DocumentOperations<M> =>
   // `Repository.make` adds them to every repository.
-  Reflect.get(operations, documentOperationsKey) as DocumentOperations<M["Type"]>
+  Reflect.get(operations, documentOperationsKey) as DocumentOperations<M>
