@@ -26,7 +26,8 @@ const groups: { readonly [title: string]: ReadonlyArray<string> } = {
     "guides/changing-models",
     "guides/migrations",
     "guides/backups",
-    "guides/moving-to-mongodb"
+    "guides/moving-to-mongodb",
+    "guides/clusters"
   ],
   "Guides: the interface": [
     "guides/actions",

@@ -78,6 +78,14 @@ export interface Options {
 }
 
 /**
+ * How a field of a model's `shardKey` distributes the documents of a cluster: by ranges of its values (1), or by their hashes.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ShardKind = 1 | "hashed"
+
+/**
  * Rejects a second document with the same value.
  *
  * @category constructors

@@ -31,7 +31,7 @@ import type * as SchemaAST from "effect/SchemaAST"
 import { DeclarationError } from "../internal/declarationError.ts"
 import { type EarlierForm, type Versions, versionsOf, versionsTypeId, viewFields, viewTypeId } from "./EarlierForm.ts"
 import { type Field, omitted as omittedField } from "./Field.ts"
-import { type ModelIndex, modelIndexesTypeId } from "./FieldIndex.ts"
+import { type ModelIndex, modelIndexesTypeId, type ShardKind } from "./FieldIndex.ts"
 import { type Arguments, validatedArguments } from "./instance/constructorArguments.ts"
 import { display } from "./instance/display.ts"
 import { finaliser } from "./instance/finaliser.ts"
@@ -39,10 +39,12 @@ import { mergePatchOf } from "./instance/mergePatch.ts"
 import type { ModelError, Problem } from "./ModelError.ts"
 import { type FieldAttributes, loggedTypeId, modelAnnotation } from "./shape/annotations.ts"
 import { attributesOf, schemasOf } from "./shape/fields.ts"
+import { assertShardKey, shardKeyTypeId } from "./shape/shardKey.ts"
 import { assertStorable } from "./shape/storable.ts"
 import {
   assertNotReserved,
   assertSeparable,
+  elementOf,
   type ModelLike,
   modelTypeId,
   type Validation,
@@ -185,12 +187,19 @@ export declare namespace Model {
   /** The values of an instance. */
   export type Values<F extends Fields> = Schema.Struct.Type<VariantSchema.ExtractFields<"store", Variants<F>, true>>
 
-  /** The options of a model: rules over several fields, indexes, and what the model was before. */
+  /** The options of a model: rules over several fields, indexes, its shards, and what the model was before. */
   export interface Options<Values> {
     /** Indexes over several fields, and others that can't be declared on a single field. */
     readonly indexes?:
       | ReadonlyArray<ModelIndex<(keyof Values & string) | `${keyof Values & string}.${string}`>>
       | undefined
+    /**
+     * The key by which a cluster distributes the documents: its fields in order, ranges of values with 1, one field by hashes with
+     * `"hashed"`. The collection is sharded by the operator; the model says so, so that the key has an index, and what the
+     * framework writes reaches one shard where it knows the key. The values of the key never change in a document, and documents can
+     * be unique only within it. Defaults to none.
+     */
+    readonly shardKey?: { readonly [P in keyof Values & string]?: ShardKind } | undefined
     /** Validators over several fields, as made by `Validator.related`. */
     readonly validators?: ReadonlyArray<SchemaAST.Check<Values>> | undefined
     /** Validates an instance whose fields are each valid, and fails with its problems. */
@@ -238,7 +247,8 @@ export declare namespace Model {
  * Dies if a model stands anywhere else in a field, as in a record or a tuple, and if a field is named `_type`, `_id` or
  * `_links`. Also dies, with the reason, if the values of a field can't be stored or shown: symbols, declared types
  * without a JSON form, redacted values that are not omitted, names with a dot or a leading dollar sign. The types of
- * `wire`, `create` and `patch` keep a suspended schema as it is declared.
+ * `wire`, `create` and `patch` keep a suspended schema as it is declared. A unique index that does not begin with the
+ * `shardKey` is refused too, since no cluster can hold it.
  *
  * @category constructors
  * @since 0.1.0
@@ -269,6 +279,16 @@ export const Class = <Self = never>() =>
       assertStorable(name, key, visible.ast, { isVisible: schemas.wire !== undefined, suspended: false })
     }
   }
+  if (options?.shardKey !== undefined) {
+    assertShardKey(name, options.shardKey, {
+      attributes,
+      indexes: options.indexes ?? [],
+      isList: (field) => {
+        const { store } = schemasOf(fields[field]!)
+        return store !== undefined && elementOf(store) !== undefined
+      }
+    })
+  }
   const annotations = { [modelAnnotation]: () => Model }
   const Base = variants.Class<unknown>(name)(all, annotations)
   const wire = { _type: Schema.tag(name), ...Base.wire.fields }
@@ -279,6 +299,7 @@ export const Class = <Self = never>() =>
     ...(options?.logged === undefined || options.logged === false
       ? {}
       : { [loggedTypeId]: options.logged === true ? {} : options.logged }),
+    ...(options?.shardKey === undefined ? {} : { [shardKeyTypeId]: options.shardKey }),
     ...(options?.versions === undefined
       ? {}
       : { [versionsTypeId]: versionsOf(name, fields, options.versions) }),

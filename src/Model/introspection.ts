@@ -39,6 +39,7 @@ export {
   type Restrictions
 } from "./shape/restrictedModel.ts"
 export { sentForm } from "./shape/sentForm.ts"
+export { assertUniqueByShard, shardKeyOf } from "./shape/shardKey.ts"
 export { jsonLinkOf, nameOf } from "./shape/storedForm.ts"
 export {
   assertSeparable,

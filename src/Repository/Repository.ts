@@ -11,11 +11,13 @@ import * as Stream from "effect/Stream"
 import { DeclarationError } from "../internal/declarationError.ts"
 import {
   assertReferences,
+  assertUniqueByShard,
   loggedTypeId,
   managedField,
   type ModelLike,
   modelsIn,
-  referencesOf
+  referencesOf,
+  shardKeyOf
 } from "../Model/introspection.ts"
 import * as JsonSchema from "../Model/JsonSchema.ts"
 import type * as Model from "../Model/Model.ts"
@@ -24,7 +26,7 @@ import { type DocumentCodec, documentCodec } from "./collection/documentCodec.ts
 import type { ModelCollection } from "./collection/modelCollection.ts"
 import type { IsSoftDeleted, SoftDeletes } from "./collection/softDeletion.ts"
 import { hasDefaults, hasVersions, makeModelCollection, ownerOf } from "./collection/storedCollection.ts"
-import { DocumentStore, type StoredChange } from "./DocumentStore.ts"
+import { DocumentStore, type StoredChange, type StoreOptions } from "./DocumentStore.ts"
 import type { RecordedForm } from "./forms/formRunner.ts"
 import type * as Query from "./Query.ts"
 import { auditFieldsOf } from "./repository/auditFields.ts"
@@ -53,6 +55,7 @@ import { makeSoftDeletes } from "./repository/softDeletes.ts"
 import { makeWrites } from "./repository/writes.ts"
 import type { PositionGone, ReadError, StoreError } from "./RepositoryError.ts"
 import { instrumentedStream } from "./store/instrumented.ts"
+import { CurrentStoreOptions } from "./store/storeOptions.ts"
 
 export type { Deleted, DeletedOptions, IsSoftDeleted, SoftDeletes } from "./collection/softDeletion.ts"
 export type {
@@ -147,19 +150,22 @@ export const unrestricted = <M extends Model.Any>(
 
 /**
  * Makes the repository of a model on the provided store, and installs the model's indexes. Models with the same name share
- * one collection, so give each model its own name.
+ * one collection, so give each model its own name. The options are those of all its operations, unless
+ * {@link withStoreOptions} gives others.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const make = Effect.fnUntraced(function*<M extends Model.Any>(
-  model: M
+  model: M,
+  options?: StoreOptions
 ): Effect.fn.Return<Repository<M>, StoreError, DocumentStore> {
   if (managedField(model, "id") === undefined) {
     return yield* Effect.die(new DeclarationError(`The model ${model.modelName} has no field "id"`))
   }
   const store = yield* DocumentStore
   assertReferences(model)
+  assertAcknowledged(model, options)
   const embedded = modelsIn(model).find((one) => one !== model && hasVersions(one))
   if (embedded !== undefined) {
     return yield* Effect.die(
@@ -176,6 +182,11 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
     ? yield* Effect.promise(() => import("./collection/defaultedFields.ts"))
     : undefined
   const [owner, declared] = [ownerOf(model), indexesOf(ownerOf(model))]
+  assertUniqueByShard(
+    model.modelName,
+    shardKeyOf(owner),
+    declared.map(({ key, name, unique }) => ({ name, unique: unique === true, paths: Object.keys(key) }))
+  )
   const indexes = versions !== undefined && hasVersions(owner)
     ? yield* versions.installableIndexes(owner, store, declared)
     : declared
@@ -187,7 +198,11 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
     related.filter(hasVersions).map((one) => [one, versions?.formRunner(one, store, indexesOf(one))])
   )
   const storedOf = (other: ModelLike) => defaulted?.withDefaults(other) ?? Function.identity
-  const ownCollectionOf = (other: ModelLike) => makeModelCollection(other, store, storedOf(other), runners.get(other))
+  const ownCollectionOf = (other: ModelLike) =>
+    makeModelCollection(other, store, storedOf(other), {
+      runnerOf: runners.get(other),
+      options: other.modelName === model.modelName ? options : undefined
+    })
   const collectionOf = (other: ModelLike) =>
     versions === undefined || ownerOf(other) === other
       ? ownCollectionOf(other)
@@ -207,14 +222,50 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
 })
 
 /**
- * Provides the repository of a model on the provided store.
+ * Provides the repository of a model on the provided store. The options are those of {@link make}.
  *
  * @category layers
  * @since 0.1.0
  */
 export const layer = <M extends Model.Any>(
-  model: M
-): Layer.Layer<RepositoryOf<M["modelName"]>, StoreError, DocumentStore> => Layer.effect(key(model), make(model))
+  model: M,
+  options?: StoreOptions
+): Layer.Layer<RepositoryOf<M["modelName"]>, StoreError, DocumentStore> =>
+  Layer.effect(key(model), make(model, options))
+
+/**
+ * Runs an effect whose operations on the model's documents read and write with these options: a report that reads from a
+ * secondary, a write that every member has to acknowledge. Those of other models keep theirs.
+ *
+ * **Example** (A report from a secondary, by a certain index)
+ *
+ * ```ts
+ * import { Effect, Schema } from "effect"
+ * import { Index, Model, Repository } from "appkernel"
+ *
+ * class Order extends Model.Class<Order>()("Order", {
+ *   id: Model.id(),
+ *   customer: Schema.String.pipe(Model.indexed(Index.plain)),
+ *   total: Schema.Int
+ * }) {}
+ *
+ * export const report = Effect.gen(function*() {
+ *   const orders = yield* Repository.for(Order)
+ *   return yield* orders.find(($) => $.customer.equals("C1"), { sort: "-total" })
+ * }).pipe(Repository.withStoreOptions(Order, { readPreference: "secondaryPreferred", hint: "customer_1" }))
+ * ```
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const withStoreOptions = (model: Model.Any, options: StoreOptions) => {
+  assertAcknowledged(model, options)
+  return <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.updateService(effect, CurrentStoreOptions, (all) => ({
+      ...all,
+      [model.modelName]: { ...all[model.modelName], ...options }
+    }))
+}
 
 /**
  * Runs an effect in a transaction: all of its operations on the store are committed, or none is. See
@@ -312,6 +363,16 @@ export const live = <M extends Model.Any>(
 // internal
 // -----------------------------------------------------------------------------
 
+/** Dies if writes would not be acknowledged: their results say what was written. */
+const assertAcknowledged = ({ modelName }: ModelLike, options: StoreOptions | undefined): void => {
+  const w = options?.writeConcern?.w
+  if (typeof w === "number" && !(w >= 1)) {
+    throw new DeclarationError(
+      `${modelName} can't be written with w: ${w}: at least one member has to acknowledge a write`
+    )
+  }
+}
+
 interface Collections {
   /** The complete collection, which a history records. */
   readonly all: ModelCollection
@@ -329,7 +390,7 @@ const writerOf = (
   const revisionField = managedField(model, "revision")
   return revisionField === undefined
     ? makeModelWriter(collection)
-    : makeHistoryWriter(model.modelName, revisionField, { all, collection, store, form: recorded?.form })
+    : makeHistoryWriter(model, revisionField, { all, collection, store, form: recorded?.form })
 }
 
 /** The operations on a collection. `collectionOf` has the documents of another model that it may refer to. */

@@ -160,6 +160,40 @@ export interface CollationOptions {
 export interface QueryOptions extends ReadOptions, CollationOptions {}
 
 /**
+ * How a cluster of MongoDB reads and writes the documents of a collection. The embedded store ignores all of these: its reads
+ * see every write, its writes are durable, and it chooses the index.
+ *
+ * Within a transaction only `hint` and `batchSize` apply: a transaction reads one snapshot of the primary, and the majority
+ * acknowledges its commit.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface StoreOptions {
+  /**
+   * Which members of a replica set read. Another one than the primary may lack the latest writes. A read that a write depends on
+   * goes to the primary. Defaults to that of the connection string, which defaults to `primary`.
+   */
+  readonly readPreference?: "primary" | "primaryPreferred" | "secondary" | "secondaryPreferred" | "nearest" | undefined
+  /** Which writes a read sees. Defaults to that of the connection string, which defaults to `local`. */
+  readonly readConcern?: "local" | "available" | "majority" | "linearizable" | "snapshot" | undefined
+  /**
+   * Who acknowledges a write: this number of members from 1, the `"majority"`, or the members of a tag; with `journal`, once it is on
+   * their disks. Defaults to that of the connection string, which defaults to the majority.
+   */
+  readonly writeConcern?:
+    | { readonly w?: number | string | undefined; readonly journal?: boolean | undefined }
+    | undefined
+  /**
+   * The index, by name or key, for reads by a filter or a pipeline, but those that writes depend on. A read fails with
+   * `QueryRejected` if there is no such index. Defaults to the server's choice.
+   */
+  readonly hint?: string | Sort | undefined
+  /** The number of documents in a batch of a stream, a pipeline, or a find without a limit. Defaults to 1,000. */
+  readonly batchSize?: number | undefined
+}
+
+/**
  * The documents to read. Without options, the complete collection is read in no particular order.
  *
  * @category models

@@ -559,6 +559,20 @@ for (
         assert.deepStrictEqual(yield* Stream.runCollect(store.aggregate(things, stages)), expected)
       }))
 
+    it.effect("finds by an index of hashes, which can't be unique", () =>
+      Effect.gen(function*() {
+        const { store, things } = yield* withThings
+        const index = { name: "hashes", key: { text: "hashed" } }
+        yield* store.createIndexes(things, [index])
+        yield* store.insertOne(things, { _id: "hashed", text: "h" })
+        assert.deepStrictEqual((yield* store.listIndexes(things)).map(({ key }) => key), [index.key])
+        assert.deepStrictEqual((yield* store.find(things, { filter: { text: "h" } })).map(({ _id }) => _id), ["hashed"])
+        const error = yield* Effect.flip(
+          store.createIndexes(things, [{ name: "unique", key: { n: "hashed" }, unique: true }])
+        )
+        assert.include(error.message, "the index \"unique\" of hashes can't be unique")
+      }))
+
     it.effect("names unsupported features", () =>
       Effect.gen(function*() {
         const { store, things } = yield* withThings
@@ -573,7 +587,10 @@ for (
             store.aggregate(things, [{ $unionWith: { coll: things, pipeline: [{ $geoNear: { near: [0, 0] } }] } }])
           ),
           $accumulator: Stream.runDrain(store.aggregate(things, [{ $group: { _id: null, n: { $accumulator: {} } } }])),
-          "an index of kind \"hashed\"": store.createIndexes(things, [{ name: "t", key: { text: "hashed" } }]),
+          "an index of kind \"geoHaystack\"": store.createIndexes(things, [{
+            name: "t",
+            key: { text: "geoHaystack" }
+          }]),
           "an index over all fields": store.createIndexes(things, [{ name: "t", key: { "$**": 1 } }]),
           "a text index with other fields": store.createIndexes(things, [{ name: "t", key: { n: 1, text: "text" } }]),
           "a partial index with $or": store.createIndexes(things, [

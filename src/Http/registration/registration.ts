@@ -9,6 +9,7 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as OpenApi from "effect/http-api/OpenApi"
 import type * as Schema from "effect/Schema"
 import * as Model from "../../Model/Model.ts"
+import type { StoreOptions } from "../../Repository/DocumentStore.ts"
 import type * as Repository from "../../Repository/Repository.ts"
 import type * as Action from "../Action.ts"
 import { endpointOf } from "../description/callEndpoint.ts"
@@ -45,6 +46,11 @@ export interface Options<Name extends string> {
    * Whether a `POST` to a model's collection may have a list of documents, which are inserted all or none. Defaults to true.
    */
   readonly lists?: boolean | undefined
+  /**
+   * How the endpoints of a resource read and write its documents in a cluster: see `Repository.withStoreOptions`. Defaults to the
+   * options of the repository.
+   */
+  readonly storeOptions?: StoreOptions | undefined
   /** The segment of the path. Defaults to the plural of the name: {@link SegmentOf}. */
   readonly segment?: string | undefined
   /**
@@ -225,6 +231,7 @@ export interface ResourceInfo {
   readonly enableHateoas: boolean
   /** Whether a `POST` may have a list of documents. */
   readonly lists: boolean
+  readonly storeOptions: StoreOptions | undefined
   readonly onExcessProperty: "ignore" | "error"
   readonly calls: ReadonlyArray<Call>
   readonly tags: ReadonlyArray<string>
@@ -295,6 +302,7 @@ export const ofResource = (
     methods,
     enableHateoas: options.enableHateoas ?? true,
     lists: options.lists ?? true,
+    storeOptions: options.storeOptions,
     calls: actions.map(({ name, options }) => ({
       name,
       options,

@@ -102,6 +102,7 @@ const knownOptions: ReadonlySet<string> = new Set([
   "enableHateoas",
   "onExcessProperty",
   "lists",
+  "storeOptions",
   "segment",
   "name",
   "methods",

@@ -5,6 +5,7 @@ import * as Context from "effect/Context"
 import * as Crypto from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
 import * as Base64Url from "effect/encoding/Base64Url"
+import { identity } from "effect/Function"
 import type * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
@@ -139,15 +140,21 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
     repositories = Context.add(repositories, key, owned)
     // An earlier form has the documents of its model.
     const repository = owner === model ? owned : yield* Repository.make(model)
+    const { storeOptions } = registration
+    const withOptions = storeOptions === undefined ? identity : Repository.withStoreOptions(model, storeOptions)
     const resource = access?.resourceOf(registration, repository)
     const surroundings = { cursors, limits, lists, itemTexts, translations, isViewed: access !== undefined }
     routes.push(
       ...routesOf(registration, repository, store, surroundings).map((route) => ({
         ...route,
         ...headersOf,
+        handler: withOptions(route.handler),
         endpoint: { registration: name, rules, name: route.method, isCall: false, path: route.path, resource }
       })),
-      ...callRoutesOf({ ...common, linksOf: linksFrom(registration, linksOf), repository }, resource)
+      ...callRoutesOf({ ...common, linksOf: linksFrom(registration, linksOf), repository }, resource).map((route) => ({
+        ...route,
+        handler: withOptions(route.handler)
+      }))
     )
   }
   const rateLimits = limitsOf(parts.rateLimits, yield* configuredRateLimits)

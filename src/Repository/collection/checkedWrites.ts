@@ -19,6 +19,7 @@ import { allOf, anyOf, conjunctionOf, not } from "../store/filters.ts"
 import type { RowFilters, UpdateGrant } from "./accessDecision.ts"
 import { chunksOf } from "./chunksOf.ts"
 import { afterUpdate, fieldsOfFilter, fieldsOfUpdate, unchangedSince } from "./documentFields.ts"
+import { type Targets, targetsOf } from "./documentTargets.ts"
 import { mapInSteps } from "./mapInSteps.ts"
 import {
   type Handlers,
@@ -44,7 +45,12 @@ interface CheckOptions {
  * @internal
  */
 export const checkingWrites = (model: ModelLike, options: CheckOptions): Runner["run"] => {
-  const context: CheckContext = { ...options, model, denied: new AccessDenied({ model: model.modelName }) }
+  const context: CheckContext = {
+    ...options,
+    model,
+    targets: targetsOf(model),
+    denied: new AccessDenied({ model: model.modelName })
+  }
   const { run } = options.permitted
   const handlers: Handlers = {
     findById: run,
@@ -72,6 +78,7 @@ export const checkingWrites = (model: ModelLike, options: CheckOptions): Runner[
 
 interface CheckContext extends CheckOptions {
   readonly model: ModelLike
+  readonly targets: Targets
   readonly denied: AccessDenied
 }
 
@@ -207,11 +214,11 @@ interface Target {
 
 /** The identifier of the first document that an update is for. */
 const firstMatch = (
-  { permitted }: CheckContext,
+  { permitted, targets }: CheckContext,
   { filter, scope, sort }: Target
 ): Effect.Effect<Document | undefined, ReadError> =>
   Effect.map(
-    permitted.find({ filter, sort, limit: 1, projection: { _id: 1 } }, { ...scope, privilege: "update" }),
+    permitted.find({ filter, sort, limit: 1, projection: targets.projection }, { ...scope, privilege: "update" }),
     ([match]) => match
   )
 
@@ -260,11 +267,11 @@ const updateFirst =
   <A>(context: CheckContext, none: A): CheckedTransaction<A> => (grants, { filter, scope, sort }, write) =>
     context.store.transaction(Effect.gen(function*() {
       const [match] = yield* context.permitted.find(
-        { filter, sort, limit: 1, projection: { _id: 1 } },
+        { filter, sort, limit: 1, projection: context.targets.projection },
         { ...scope, privilege: "update" }
       )
       if (match === undefined) return none
-      const chunk = { _id: match["_id"] }
+      const chunk = context.targets.one(match)
       const check = yield* checkOf(context, grants, chunk, scope)
       const updated = yield* write(conjunctionOf(filter, chunk))
       yield* requireAdmitted(context, check, chunk)
@@ -273,10 +280,11 @@ const updateFirst =
 
 const updateEach = (context: CheckContext): CheckedTransaction<UpdateResult> => (grants, { filter, scope }, write) =>
   context.store.transaction(Effect.gen(function*() {
-    const matches = yield* context.permitted.find({ filter, projection: { _id: 1 } }, { ...scope, privilege: "update" })
+    const { permitted, targets } = context
+    const matches = yield* permitted.find({ filter, projection: targets.projection }, { ...scope, privilege: "update" })
     let [matchedCount, modifiedCount] = [0, 0]
     for (const [, documents] of chunksOf(matches)) {
-      const chunk = { _id: { $in: documents.map(({ _id }) => _id) } }
+      const chunk = targets.all(documents)
       const check = yield* checkOf(context, grants, chunk, scope)
       const updated = yield* write(conjunctionOf(filter, chunk))
       yield* requireAdmitted(context, check, chunk)

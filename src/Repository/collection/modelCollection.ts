@@ -181,7 +181,9 @@ export const makeCollection = ({ run, runStream }: Runner, { isLimited, statesOf
   runStream,
   isLimited,
   statesOf,
-  findById: (id: unknown, scope?: Scope, options?: ReadOptions) => run({ kind: "findById", id, scope, options }),
+  /** `shard` is what is known of the document beside its identifier. */
+  findById: (id: unknown, scope?: Scope, options?: ReadOptions, shard?: Filter) =>
+    run({ kind: "findById", id, scope, options, ...shard === undefined ? {} : { conditions: [shard] } }),
   find: ({ filter, ...options }: TakeOptions, scope?: Scope) => run({ kind: "find", filter, options, scope }),
   findAndCount: ({ filter, ...options }: TakeOptions, scope?: Scope) =>
     run({ kind: "findAndCount", filter, options, scope }),

@@ -1,9 +1,12 @@
 /**
  * The collection of a model in its store, without the row filters of callers.
  */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import {
   managedField,
   type ModelLike,
+  shardKeyOf,
   someFieldIn,
   versionsTypeId,
   type ViewOf,
@@ -11,11 +14,16 @@ import {
 } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { isDocument } from "../bson/value.ts"
-import type { Document, DocumentStore, Filter } from "../DocumentStore.ts"
+import type { Document, DocumentStore, Filter, StoreOptions } from "../DocumentStore.ts"
+import { isStoredIdentically } from "../query/bsonForm.ts"
+import { QueryRejected } from "../RepositoryError.ts"
 import { conjunctionOf } from "../store/filters.ts"
+import { CurrentStoreOptions } from "../store/storeOptions.ts"
+import { fieldsOfUpdate } from "./documentFields.ts"
 import {
   type Aggregation,
   type Handlers,
+  type Kind,
   limitedTo,
   makeCollection,
   type ModelCollection,
@@ -46,9 +54,12 @@ export const makeModelCollection = (
   model: ModelLike,
   store: DocumentStore["Service"],
   stored: (filter: Filter) => Filter,
-  runnerOf: (runner: StoreRunner) => Runner = ({ runner }) => runner
+  { options, runnerOf = ({ runner }) => runner }: {
+    readonly runnerOf?: ((runner: StoreRunner) => Runner) | undefined
+    readonly options?: StoreOptions | undefined
+  } = {}
 ): ModelCollection => {
-  const runner = runnerOf(storeRunner(model, store, stored))
+  const runner = withStoreOptions(keepingShards(model, runnerOf(storeRunner(model, store, stored))), model, options)
   const deletedField = managedField(model, "deleted")
   return makeCollection(deletedField === undefined ? runner : excludingDeleted(runner, deletedField))
 }
@@ -130,6 +141,56 @@ const storeRunner = (
   }
   return { runner, whole, pipeline }
 }
+
+/** Rejects writes that change a value of the shard key: a document stays in its shard. */
+const keepingShards = (model: ModelLike, runner: Runner): Runner => {
+  const fields = new Set(shardKeyOf(model).map(([field]) => field))
+  const changedBy = (operation: Operation<Kind>): string | undefined => {
+    if ("update" in operation) return fieldsOfUpdate(operation.update).find((field) => fields.has(field))
+    if (!("document" in operation)) return undefined
+    const { document, filter = {} } = operation
+    return [...fields].find((field) => {
+      const target = filter[field]
+      return isDocument(target) && "$eq" in target && !isStoredIdentically(document[field] ?? null, target["$eq"])
+    })
+  }
+  return fields.size === 0 ? runner : {
+    ...runner,
+    run: (operation) => {
+      const changed = changedBy(operation)
+      return changed === undefined ? runner.run(operation) : Effect.fail(
+        new QueryRejected({
+          operation: operation.kind,
+          detail: `${model.modelName}.${changed} is part of the shard key, and never changes`
+        })
+      )
+    }
+  }
+}
+
+/** Operations with options, unless the surrounding effect has others. */
+const withStoreOptions = (
+  runner: Runner,
+  { modelName: collection }: ModelLike,
+  options: StoreOptions | undefined
+): Runner => ({
+  run: (operation) => {
+    const isPartOfWrite = (operation.scope?.privilege ?? "read") !== "read"
+    if (options === undefined && !isPartOfWrite) return runner.run(operation)
+    return Effect.updateService(runner.run(operation), CurrentStoreOptions, (all) => {
+      const own = { ...options, ...all[collection] }
+      // A write that depends on what is outdated would fail, or be lost.
+      return { ...all, [collection]: isPartOfWrite ? { writeConcern: own.writeConcern } : own }
+    })
+  },
+  runStream: (operation) =>
+    options === undefined
+      ? runner.runStream(operation)
+      : Stream.updateService(runner.runStream(operation), CurrentStoreOptions, (all) => ({
+        ...all,
+        [collection]: { ...options, ...all[collection] }
+      }))
+})
 
 /** The filters with which a pipeline begins select documents; all other stages compute with what is stored. */
 const pipelineOf = (pipeline: ReadonlyArray<Document>, stored: (filter: Filter) => Filter): ReadonlyArray<Document> => {

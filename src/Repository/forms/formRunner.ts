@@ -122,7 +122,7 @@ export const viewCollection = (
       ...document
     })
   })
-  return makeModelCollection(view, viewed, storedFilter, runner)
+  return makeModelCollection(view, viewed, storedFilter, { runnerOf: runner })
 }
 
 /**

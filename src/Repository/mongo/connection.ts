@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import { type Collection, type Db, MongoClient, MongoError } from "mongodb"
+import { type Collection, type Db, MongoClient, MongoError, type W } from "mongodb"
 import { StoreUnavailable } from "../RepositoryError.ts"
 import { classify, defect, type FailureContext } from "./classifyError.ts"
 import type { MongoAddress } from "./connectionString.ts"
@@ -135,7 +135,20 @@ const makeSession = ({ address, client, db, deadlines, limit, lookUpLimit }: {
     limit,
     lookUpLimit,
     deadlines,
-    collection: (name) => {
+    collection: (name, { readConcern, readPreference, writeConcern }) => {
+      if (readConcern !== undefined || readPreference !== undefined || writeConcern !== undefined) {
+        return db.collection(name, {
+          ...readConcern === undefined ? {} : { readConcern },
+          ...readPreference === undefined ? {} : { readPreference },
+          ...writeConcern === undefined ? {} : {
+            writeConcern: {
+              // The driver's type has no names of tags.
+              ...writeConcern.w === undefined ? {} : { w: writeConcern.w as W },
+              ...writeConcern.journal === undefined ? {} : { journal: writeConcern.journal }
+            }
+          }
+        })
+      }
       const known = collections.get(name)
       if (known !== undefined) return known
       const collection = db.collection(name)

@@ -9,6 +9,7 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import {
@@ -19,9 +20,10 @@ import {
   MongoBulkWriteError,
   MongoServerError
 } from "mongodb"
-import type { Document, InsertManyResult } from "../DocumentStore.ts"
+import type { Document, InsertManyResult, StoreOptions } from "../DocumentStore.ts"
 import { QueryTimeout, type ReadError, type StoreError, StoreUnavailable } from "../RepositoryError.ts"
 import { rejectDuplicateKey } from "../store/rejectDuplicateKey.ts"
+import { CurrentStoreOptions } from "../store/storeOptions.ts"
 import { makeStopwatch } from "../store/timeLimit.ts"
 import { classify, classifyWriteError, defect, type FailureContext } from "./classifyError.ts"
 import type { Deadlines } from "./deadlines.ts"
@@ -33,7 +35,7 @@ import { brokenRuleCode, brokenRules } from "./validationErrors.ts"
  * @internal
  */
 export interface MongoSession {
-  readonly collection: (name: string) => Collection
+  readonly collection: (name: string, options: StoreOptions) => Collection
   readonly redact: (text: string) => string
   readonly attributes: Readonly<Record<string, string>>
   readonly startSession: () => ClientSession
@@ -121,19 +123,30 @@ const dieUnclassified = <A>(self: Effect.Effect<A, StoreError | UnclassifiedErro
   Effect.catchTag(self, "UnclassifiedError", (unclassified) => Effect.die(unclassified.cause))
 
 // Without a tracer, no span is made.
-const withClientSpan = <A, E>(self: Effect.Effect<A, E>, call: MongoCall): Effect.Effect<A, E> =>
-  Effect.withFiber((fiber) =>
-    fiber.getRef(Tracer.Tracer) === Tracer.nativeTracer
-      ? self
-      : Effect.useSpan(`MongoStore.${call.operation}`, {
-        kind: "client",
-        attributes: {
-          ...call.session.attributes,
-          "db.collection.name": call.collection,
-          "db.operation.name": call.operation
-        }
-      }, () => self)
-  )
+const withClientSpan = <A, E>(
+  self: Effect.Effect<A, E>,
+  call: MongoCall,
+  fiber: Fiber.Fiber<unknown, unknown>
+): Effect.Effect<A, E> =>
+  fiber.getRef(Tracer.Tracer) === Tracer.nativeTracer
+    ? self
+    : Effect.useSpan(`MongoStore.${call.operation}`, {
+      kind: "client",
+      attributes: {
+        ...call.session.attributes,
+        "db.collection.name": call.collection,
+        "db.operation.name": call.operation
+      }
+    }, () => self)
+
+const optionsOf = ({ collection, session }: MongoCall, fiber: Fiber.Fiber<unknown, unknown>): StoreOptions => {
+  const options = fiber.getRef(CurrentStoreOptions)[collection]
+  if (options === undefined) return noOptions
+  // The transaction decides the others for all of its calls.
+  return session.transaction === undefined ? options : { hint: options.hint, batchSize: options.batchSize }
+}
+
+const noOptions: StoreOptions = {}
 
 /**
  * Runs a call until its deadline. After it, and on interruption, `signal` aborts the call: its cursor and its connection
@@ -143,20 +156,26 @@ const withClientSpan = <A, E>(self: Effect.Effect<A, E>, call: MongoCall): Effec
  */
 export const runCall = <A>(
   call: MongoCall,
-  run: (collection: Collection, signal: AbortSignal) => PromiseLike<A>,
+  run: Run<A>,
   milliseconds = limitOf(call)
 ): Effect.Effect<A, StoreError> =>
-  withClientSpan(
-    serialized(
-      dieUnclassified(withDeadline(call.session, milliseconds, {
-        run: (signal) => run(call.session.collection(call.collection), signal),
-        failed: (cause) => failureOf(cause, call),
-        late: () => lateFailure(call, milliseconds)
-      })),
-      call
-    ),
-    call
-  )
+  Effect.withFiber((fiber) => {
+    const options = optionsOf(call, fiber)
+    return withClientSpan(
+      serialized(
+        dieUnclassified(withDeadline(call.session, milliseconds, {
+          run: (signal) => run(call.session.collection(call.collection, options), signal, options),
+          failed: (cause) => failureOf(cause, call),
+          late: () => lateFailure(call, milliseconds)
+        })),
+        call
+      ),
+      call,
+      fiber
+    )
+  })
+
+type Run<A> = (collection: Collection, signal: AbortSignal, options: StoreOptions) => PromiseLike<A>
 
 const limitOf = ({ session, timeLimit }: MongoCall): number =>
   timeLimit === undefined ? session.limit : Duration.toMillis(Duration.fromInputUnsafe(timeLimit)) + limitGrace
@@ -242,7 +261,7 @@ export const limits = (timeLimit: Duration.Input | undefined): { readonly maxTim
  */
 export const read = <A>(
   call: MongoCall,
-  run: (collection: Collection, signal: AbortSignal) => PromiseLike<A>,
+  run: Run<A>,
   milliseconds?: number
 ): Effect.Effect<A, ReadError> => rejectDuplicateKey(call.operation, runCall(call, run, milliseconds))
 
@@ -253,7 +272,7 @@ export const read = <A>(
  */
 export const write = <A>(
   call: MongoCall,
-  run: (collection: Collection, signal: AbortSignal) => PromiseLike<A>
+  run: Run<A>
 ): Effect.Effect<A, StoreError> => Effect.uninterruptible(runCall({ ...call, isWrite: true }, run))
 
 /**
@@ -263,7 +282,7 @@ export const write = <A>(
  */
 export const remove = <A>(
   call: MongoCall,
-  run: (collection: Collection, signal: AbortSignal) => PromiseLike<A>
+  run: Run<A>
 ): Effect.Effect<A, ReadError> => Effect.uninterruptible(read({ ...call, isWrite: true }, run))
 
 /**
@@ -351,18 +370,19 @@ const rejectionsOf = (cause: unknown): Promise<BulkOutcome> => {
  */
 export const readBatches = (
   call: MongoCall,
-  open: (collection: Collection, signal: AbortSignal) => AbstractCursor<Document>,
+  open: (collection: Collection, signal: AbortSignal, options: StoreOptions) => AbstractCursor<Document>,
   options?: { readonly writes?: boolean | undefined }
 ): Stream.Stream<Document, ReadError> =>
   Stream.unwrap(Effect.gen(function*() {
     const signal = yield* Effect.abortSignal
+    const storeOptions = optionsOf(call, yield* Effect.fiber)
     const stopwatch = makeStopwatch(yield* Clock.Clock, call.timeLimit)
     let pulling = false
     const cursor = yield* Effect.acquireRelease(
       rejectDuplicateKey(
         call.operation,
         dieUnclassified(Effect.try({
-          try: () => open(call.session.collection(call.collection), signal),
+          try: () => open(call.session.collection(call.collection, storeOptions), signal, storeOptions),
           catch: (cause) => failureOf(cause, call)
         }))
       ),

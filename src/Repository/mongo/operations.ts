@@ -14,6 +14,7 @@ import type {
   IndexDescription,
   InsertManyResult,
   QueryOptions,
+  StoreOptions,
   UpdateManyOptions,
   UpdateResult
 } from "../DocumentStore.ts"
@@ -110,11 +111,11 @@ const readOperations = (context: OperationContext): Pick<StoreOperations, Read> 
         ? Effect.fail(new QueryRejected({ operation: "distinct", detail: "the path is empty" }))
         : mongo.read(
           call("distinct", collection, options?.timeLimit),
-          (_, signal) =>
+          (_, signal, storeOptions) =>
             _.distinct(
               path,
               filter,
-              mongo.withSignal({ ...filterOptions, ...queryOptions(options) }, signal)
+              mongo.withSignal({ ...filterOptions, ...queryOptions(options), ...hintOf(storeOptions) }, signal)
             )
         ),
     aggregate: aggregator(context)
@@ -125,7 +126,8 @@ const counter =
   ({ call, filterOptions }: OperationContext): StoreOperations["count"] => (collection, filter, options) =>
     mongo.read(
       call("count", collection, options?.timeLimit),
-      (_, signal) => _.countDocuments(filter, { ...filterOptions, ...queryOptions(options), signal })
+      (_, signal, storeOptions) =>
+        _.countDocuments(filter, { ...filterOptions, ...queryOptions(options), ...hintOf(storeOptions), signal })
     )
 
 const finder = ({ call, filterOptions }: OperationContext): StoreOperations["find"] => (collection, options) =>
@@ -133,10 +135,12 @@ const finder = ({ call, filterOptions }: OperationContext): StoreOperations["fin
     options,
     Effect.succeed([]),
     (limit) =>
-      mongo.read(call("find", collection, options.timeLimit), (_, signal) => {
+      mongo.read(call("find", collection, options.timeLimit), (_, signal, storeOptions) => {
         const cursor = _.find<Document>(options.filter ?? {}, {
           ...filterOptions,
           ...findOptions(options),
+          ...hintOf(storeOptions),
+          ...storeOptions.batchSize === undefined ? {} : { batchSize: storeOptions.batchSize },
           ...limit,
           signal
         })
@@ -147,12 +151,13 @@ const finder = ({ call, filterOptions }: OperationContext): StoreOperations["fin
 const streamer = ({ call, filterOptions }: OperationContext): StoreOperations["stream"] => (collection, options) =>
   Stream.unwrap(limited(options, Effect.succeed(Stream.empty), (limit) =>
     Effect.succeed(
-      mongo.readBatches(call("stream", collection, options.timeLimit), (_, signal) =>
+      mongo.readBatches(call("stream", collection, options.timeLimit), (_, signal, storeOptions) =>
         _.find(options.filter ?? {}, {
           ...filterOptions,
           ...findOptions(options),
+          ...hintOf(storeOptions),
           ...limit,
-          batchSize: streamBatchSize,
+          batchSize: storeOptions.batchSize ?? streamBatchSize,
           signal
         }))
     )))
@@ -161,11 +166,12 @@ const aggregator =
   ({ call, filterOptions }: OperationContext): StoreOperations["aggregate"] => (collection, pipeline, options) =>
     mongo.readBatches(
       call("aggregate", collection, options?.timeLimit),
-      (_, signal) =>
+      (_, signal, storeOptions) =>
         _.aggregate<Document>([...pipeline], {
           ...filterOptions,
           ...queryOptions(options),
-          batchSize: streamBatchSize,
+          ...hintOf(storeOptions),
+          batchSize: storeOptions.batchSize ?? streamBatchSize,
           signal
         }),
       { writes: pipeline.some((stage) => Object.hasOwn(stage, "$out") || Object.hasOwn(stage, "$merge")) }
@@ -315,6 +321,9 @@ const limited = <A, E>(
 }
 
 const queryOptions = (options: QueryOptions = {}) => ({ ...mongo.limits(options.timeLimit), ...collationOf(options) })
+
+const hintOf = ({ hint }: StoreOptions) =>
+  hint === undefined ? {} : { hint: typeof hint === "string" ? hint : { ...hint } }
 
 const findOptions = ({ projection, skip, sort, ...options }: FindOptions) => ({
   ...queryOptions(options),

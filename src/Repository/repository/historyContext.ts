@@ -3,6 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import { formField } from "../../Model/introspection.ts"
+import type { Targets } from "../collection/documentTargets.ts"
 import type { ModelCollection } from "../collection/modelCollection.ts"
 import type { Document, DocumentStore, Update } from "../DocumentStore.ts"
 import { QueryRejected, type ReadError, type StoreError } from "../RepositoryError.ts"
@@ -15,6 +16,7 @@ export interface HistoryContext {
   /** The name of the collection that holds the history. */
   readonly history: string
   readonly revisionField: string
+  readonly targets: Targets
   readonly collection: ModelCollection
   /** The collection without the row filters of callers: the states of written documents are recorded whoever wrote them. */
   readonly all: ModelCollection

@@ -8,7 +8,9 @@
  * `deleteMany` are one transaction each, and hold the complete documents of one chunk in memory at a time.
  */
 import * as Effect from "effect/Effect"
+import type { ModelLike } from "../../Model/introspection.ts"
 import { chunksOf } from "../collection/chunksOf.ts"
+import { targetsOf } from "../collection/documentTargets.ts"
 import type { ModelCollection, Scope } from "../collection/modelCollection.ts"
 import type { Document, Filter, Update } from "../DocumentStore.ts"
 import type { StoreError } from "../RepositoryError.ts"
@@ -32,11 +34,19 @@ import type { ModelWriter } from "./modelWriter.ts"
 
 /** @internal */
 export const makeHistoryWriter = (
-  name: string,
+  model: ModelLike,
   revisionField: string,
   { all, collection, form, store }: Pick<HistoryContext, "all" | "collection" | "form" | "store">
 ): ModelWriter => {
-  const context: HistoryContext = { history: historyOf(name), revisionField, collection, all, store, form }
+  const context: HistoryContext = {
+    history: historyOf(model.modelName),
+    revisionField,
+    targets: targetsOf(model),
+    collection,
+    all,
+    store,
+    form
+  }
   return {
     insert: (document) => atomically(context, (changeContext) => insertOne(context, document, changeContext)),
     insertMany: (documents, options) => insertMany(context, documents, options?.ordered ?? true),
@@ -85,7 +95,7 @@ const updateFirst = (
   atomically(
     context,
     Effect.fnUntraced(function*(changeContext) {
-      const { all, collection } = context
+      const { all, collection, targets } = context
       const before = yield* collection.findOneAndUpdate(
         filter,
         withNextRevision(context, update),
@@ -93,7 +103,7 @@ const updateFirst = (
         scope
       )
       if (before === undefined) return undefined
-      const after = yield* all.findById(before["_id"], { deleted: "include" })
+      const after = yield* all.findById(before["_id"], { deleted: "include" }, undefined, targets.shardOf(before))
       if (after === undefined) return undefined
       yield* appendChange(context, change, before, after, changeContext)
       return { before, after }
@@ -111,10 +121,10 @@ const updateMany = (
     context,
     filter,
     { privilege: "update", ...scope },
-    Effect.fnUntraced(function*(chunk, changeContext, idsWithoutHistory) {
-      const before = idsWithoutHistory.length === 0
+    Effect.fnUntraced(function*(chunk, changeContext, withoutHistory) {
+      const before = withoutHistory === undefined
         ? []
-        : yield* all.find({ filter: { _id: { $in: idsWithoutHistory } } }, { deleted: "include" })
+        : yield* all.find({ filter: withoutHistory }, { deleted: "include" })
       // A positional path selects the list item by the conditions of the original filter.
       const matches = isPositional ? conjunctionOf(filter, chunk) : chunk
       const { matchedCount } = yield* collection.updateMany(
@@ -159,7 +169,7 @@ const deleteMany = (context: HistoryContext, change: Change, filter: Filter, sco
 
 /**
  * Runs `use` on each chunk of the matching documents, all in one transaction, and adds up its results. `use` gets a filter
- * for the chunk, and the identifiers of those documents that have no history yet.
+ * for the chunk, and one for those documents that have no history yet, if there are any.
  */
 const forEachChunk = <E>(
   context: HistoryContext,
@@ -168,20 +178,25 @@ const forEachChunk = <E>(
   use: (
     chunk: Filter,
     changeContext: ChangeContext,
-    idsWithoutHistory: ReadonlyArray<unknown>
+    withoutHistory: Filter | undefined
   ) => Effect.Effect<number, E>
 ): Effect.Effect<number, E | StoreError> =>
   atomically(
     context,
     Effect.fnUntraced(function*(changeContext) {
+      const { targets } = context
       const matches = yield* context.collection.find(
-        { filter, projection: { _id: 1, [context.revisionField]: 1 } },
+        { filter, projection: { ...targets.projection, [context.revisionField]: 1 } },
         scope
       )
       let count = 0
       for (const [, chunk] of chunksOf(matches)) {
-        const idsWithoutHistory = chunk.filter((document) => revisionOf(context, document) === 0).map(({ _id }) => _id)
-        count += yield* use({ _id: { $in: chunk.map(({ _id }) => _id) } }, changeContext, idsWithoutHistory)
+        const withoutHistory = chunk.filter((document) => revisionOf(context, document) === 0)
+        count += yield* use(
+          targets.all(chunk),
+          changeContext,
+          withoutHistory.length === 0 ? undefined : targets.all(withoutHistory)
+        )
       }
       return count
     })

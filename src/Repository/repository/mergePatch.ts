@@ -16,6 +16,7 @@ import {
 import { unchangedSince } from "../collection/documentFields.ts"
 import type { Document, Filter, Update } from "../DocumentStore.ts"
 import { isStoredIdentically } from "../query/bsonForm.ts"
+import type { WriteContext } from "./versionedWrites.ts"
 
 /**
  * How a patch changes a field: `merge` merges objects at every depth (RFC 7396), `replace` merges nested models only and
@@ -85,7 +86,7 @@ export const changeOf = (
   before: Document,
   after: Document,
   fields: { readonly named: ReadonlyArray<string>; readonly read: ReadonlyArray<string> },
-  versionField: string | undefined
+  { targets, versionField }: Pick<WriteContext, "targets" | "versionField">
 ): DocumentChange | undefined => {
   const set: { [path: string]: unknown } = {}
   const unset: { [path: string]: "" } = {}
@@ -97,11 +98,11 @@ export const changeOf = (
     if (after[field] === undefined) unset[field] = ""
     else set[field] = after[field]
   }
-  const id = { _id: before["_id"] }
+  const target = targets.one(before)
   return {
     filter: versionField === undefined
-      ? { ...unchangedSince(before, [...changed, ...fields.read]), ...id }
-      : { ...id, [versionField]: before[versionField] ?? 0 },
+      ? { ...unchangedSince(before, [...changed, ...fields.read]), ...target }
+      : { ...target, [versionField]: before[versionField] ?? 0 },
     update: {
       ...(Object.keys(set).length > 0 ? { $set: set } : {}),
       ...(Object.keys(unset).length > 0 ? { $unset: unset } : {}),

@@ -3,7 +3,7 @@
  */
 import * as Duration from "effect/Duration"
 import { type Direction, type ModelIndex, modelIndexesTypeId } from "../../Model/FieldIndex.ts"
-import { managedField, modelTypeId, nestedModel, referencesOf } from "../../Model/introspection.ts"
+import { managedField, modelTypeId, nestedModel, referencesOf, shardKeyOf } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { IndexDescription } from "../DocumentStore.ts"
 
@@ -39,7 +39,8 @@ export const indexesOf = (model: Model.Any): ReadonlyArray<IndexDescription> => 
     ...indexes.values(),
     ...declaredIndexes(model).map((index) => descriptionOf(index, managedField(model, "id")))
   ]
-  return [...declared, ...referenceIndexes(model, declared)]
+  const own = [...declared, ...shardIndexes(model, declared)]
+  return [...own, ...referenceIndexes(model, own)]
 }
 
 // internal
@@ -52,6 +53,24 @@ interface IndexDraft {
   expireAfterSeconds?: number
   weights?: { readonly [path: string]: number }
   defaultLanguage?: string
+}
+
+/** A cluster needs an index that begins with the shard key, over all documents. */
+const shardIndexes = (
+  model: Model.Any,
+  declared: ReadonlyArray<IndexDescription>
+): ReadonlyArray<IndexDescription> => {
+  const shardKey = shardKeyOf(model)
+  if (shardKey.length === 0) return []
+  const isIdentifier = shardKey.length === 1 && shardKey[0]?.[0] === "_id" && shardKey[0][1] === 1
+  const isIndexed = declared.some(({ key, partialFilterExpression, sparse }) => {
+    const fields = Object.entries(key)
+    return partialFilterExpression === undefined && sparse !== true &&
+      shardKey.every(([path, kind], i) => fields[i]?.[0] === path && fields[i][1] === kind)
+  })
+  return isIdentifier || isIndexed
+    ? []
+    : [{ name: shardKey.flat().join("_"), key: Object.fromEntries(shardKey), unique: false }]
 }
 
 /** Deletions of other documents find those that refer to them by these, unless another index begins with the reference. */

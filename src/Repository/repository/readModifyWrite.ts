@@ -104,7 +104,7 @@ const modifier = <M extends Model.Any>(
   { fromDocument }: DocumentCodec<M["Type"]>,
   retry: RetryLostUpdates
 ): Modify<M["Type"]> => {
-  const { documents, auditFields, versionField, writer } = context
+  const { documents, auditFields, writer } = context
 
   const attempt = Effect.fnUntraced(function*<E, R>(
     id: unknown,
@@ -115,7 +115,7 @@ const modifier = <M extends Model.Any>(
     if (stored === undefined) return yield* notFound(context, id)
     const current = yield* fromDocument(stored)
     const { after, filters, named, read } = yield* plan(current, stored)
-    const change = changeOf(stored, after, { named, read }, versionField)
+    const change = changeOf(stored, after, { named, read }, context)
     if (change === undefined) return current
     const written = writer.findOneAndUpdate(
       "patch",

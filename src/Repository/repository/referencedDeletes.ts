@@ -9,6 +9,7 @@
 import * as Effect from "effect/Effect"
 import type { ModelLike } from "../../Model/introspection.ts"
 import { chunksOf } from "../collection/chunksOf.ts"
+import { targetsOf } from "../collection/documentTargets.ts"
 import type { ModelCollection, Scope } from "../collection/modelCollection.ts"
 import type { Document, DocumentStore, Filter } from "../DocumentStore.ts"
 import { textOfId } from "../query/bsonForm.ts"
@@ -36,22 +37,26 @@ export type Deleting = (
 
 /** @internal */
 export const makeDeleting = (
-  { modelName }: ModelLike,
+  model: ModelLike,
   documents: ModelCollection,
   store: DocumentStore["Service"]
 ): Deleting =>
 ({ filter, isOne = false, isPurge = false, scope }, write) => {
+  const { modelName } = model
   if (referringTo(store, modelName).length === 0) return write(filter)
+  const targets = targetsOf(model)
   const deletion = Effect.gen(function*() {
-    const options = { filter, projection: { _id: 1 }, ...(isOne ? { limit: 1 } : {}) }
-    const ids = (yield* documents.find(options, { ...scope, privilege: "delete" })).map(({ _id }) => _id)
+    const options = { filter, projection: targets.projection, ...(isOne ? { limit: 1 } : {}) }
+    const found = yield* documents.find(options, { ...scope, privilege: "delete" })
+    const ids = found.map(({ _id }) => _id)
     const context: DeletionContext = { store, isPurge, deleted: new Map([[modelName, byText(ids)]]) }
     const removals = yield* collect(context, modelName, ids)
     for (const [target, ids] of context.deleted) yield* settle(context, target, ids)
-    for (const { ids, referrer } of removals) {
-      for (const [, chunk] of chunksOf(ids)) yield* referrer.remove({ _id: { $in: chunk } }, isPurge)
+    for (const { documents, referrer } of removals) {
+      const { all } = targetsOf(referrer.model)
+      for (const [, chunk] of chunksOf(documents)) yield* referrer.remove(all(chunk), isPurge)
     }
-    return yield* write(conjunctionOf(filter, { _id: { $in: ids } }))
+    return yield* write(conjunctionOf(filter, targets.all(found)))
   })
   // It adds no document and no value.
   return Effect.catchTag(
@@ -72,7 +77,7 @@ interface DeletionContext {
 
 interface Removal {
   readonly referrer: Referrer
-  readonly ids: ReadonlyArray<unknown>
+  readonly documents: ReadonlyArray<Document>
 }
 
 const byText = (ids: ReadonlyArray<unknown>): Map<string, unknown> => new Map(ids.map((id) => [uniqueTextOfId(id), id]))
@@ -92,11 +97,12 @@ const collect = Effect.fnUntraced(function*(context: DeletionContext, modelName:
       if (field.onDelete !== "cascade") continue
       const { modelName } = referrer.model
       const found = yield* referringDocuments({ field, referrer }, ids, { isWithDeleted: context.isPurge })
-      const added = found.map(({ _id }) => _id).filter((id) => !isDeleted(context, modelName, id))
+      const added = found.filter(({ _id }) => !isDeleted(context, modelName, _id))
       if (added.length === 0) continue
-      context.deleted.set(modelName, new Map([...context.deleted.get(modelName) ?? [], ...byText(added)]))
-      removals.push({ referrer, ids: added })
-      followed.push([modelName, added])
+      const addedIds = added.map(({ _id }) => _id)
+      context.deleted.set(modelName, new Map([...context.deleted.get(modelName) ?? [], ...byText(addedIds)]))
+      removals.push({ referrer, documents: added })
+      followed.push([modelName, addedIds])
     }
   }
   return removals
@@ -115,7 +121,10 @@ const settle = Effect.fnUntraced(function*(context: DeletionContext, target: str
         const id = textOfId(idsAt(document, field.path).find((id) => isRemoved(id)))
         return yield* new DocumentReferenced({ model: target, id, by: modelName, field: field.path.join(".") })
       }
-      yield* referrer.update({ _id: document["_id"] }, withoutReferences(document, field.path, isRemoved))
+      yield* referrer.update(
+        targetsOf(referrer.model).one(document),
+        withoutReferences(document, field.path, isRemoved)
+      )
     }
   }
 })
@@ -127,8 +136,9 @@ const referringDocuments = Effect.fnUntraced(function*(
   { isWithDeleted }: { readonly isWithDeleted: boolean }
 ): Effect.fn.Return<ReadonlyArray<Document>, ReadError> {
   const found: Array<Document> = []
+  const { projection } = targetsOf(referrer.model)
   for (const [, chunk] of chunksOf(ids)) {
-    const options = { filter: { [path.join(".")]: { $in: chunk } }, projection: { [path[0] ?? ""]: 1 } }
+    const options = { filter: { [path.join(".")]: { $in: chunk } }, projection: { ...projection, [path[0] ?? ""]: 1 } }
     found.push(...yield* referrer.documents.find(options, { deleted: isWithDeleted ? "include" : "exclude" }))
   }
   return found

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import { managedField } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
+import { type Targets, targetsOf } from "../collection/documentTargets.ts"
 import { mapInSteps } from "../collection/mapInSteps.ts"
 import type { InsertManyResult, ModelCollection } from "../collection/modelCollection.ts"
 import type { Document, Filter } from "../DocumentStore.ts"
@@ -30,6 +31,7 @@ import type { ModelWriter } from "./modelWriter.ts"
 export interface WriteContext {
   readonly modelName: string
   readonly documents: ModelCollection
+  readonly targets: Targets
   readonly writer: ModelWriter
   readonly auditFields: AuditFields | undefined
   readonly versionField: string | undefined
@@ -46,6 +48,7 @@ export const writeContextOf = (
 ): WriteContext => ({
   modelName: model.modelName,
   documents,
+  targets: targetsOf(model),
   writer,
   auditFields,
   versionField: managedField(model, "version"),
@@ -62,13 +65,22 @@ export const versionConflict = ({ modelName }: WriteContext, id: unknown, expect
   new VersionConflict({ model: modelName, id: textOfId(id), expected })
 
 /**
- * Fails with the reason for which no document was written: it has another version, or does not exist.
+ * The document as it is stored, for a write that replaces it.
+ *
+ * @internal
+ */
+export const storedOf = ({ documents, targets }: WriteContext, document: Document) =>
+  documents.findById(document["_id"], { privilege: "update" }, undefined, targets.shardOf(document))
+
+/**
+ * Fails with the reason for which the document was not written: it has another version, or does not exist.
  *
  * @internal
  */
 export const conflictOrNotFound = Effect.fnUntraced(
-  function*(context: WriteContext, id: unknown, expected: number | undefined) {
-    const stored = yield* context.documents.findById(id, { privilege: "update" })
+  function*(context: WriteContext, document: Document, expected: number | undefined) {
+    const id = document["_id"]
+    const stored = yield* storedOf(context, document)
     return yield* stored === undefined || expected === undefined
       ? notFound(context, id)
       : versionConflict(context, id, expected)
@@ -139,7 +151,7 @@ export const replaceDocument = (
 ): Effect.Effect<Document | undefined, WriteError> =>
   context.auditFields === undefined
     ? context.writer.replace(
-      { ...options.condition, ...targetOf(context, document) },
+      { ...options.condition, ...targetOf(context, document, options.read) },
       nextVersion(context, document),
       options.upsert === true
     )
@@ -148,6 +160,8 @@ export const replaceDocument = (
 interface ReplaceOptions {
   /** Whether the document is inserted if none has its identifier. Defaults to false. */
   readonly upsert?: boolean
+  /** The document that was read, if it was. */
+  readonly read?: Document
   /** What else has to be true of the document that is replaced. */
   readonly condition?: Filter
 }
@@ -162,23 +176,23 @@ const replaceAudited: (
   options: ReplaceOptions
 ) => Effect.Effect<Document | undefined, WriteError> = Effect.fnUntraced(
   function*(context, auditFields, document, options) {
-    const { documents, insertedField, writer } = context
+    const { insertedField, writer } = context
     const fiber = yield* Effect.fiber
-    const before = yield* documents.findById(document["_id"], { privilege: "update" })
+    const before = yield* storedOf(context, options.read ?? document)
     if (before === undefined) return options.upsert === true ? yield* insertDocument(context, document) : undefined
     const next = auditFields.replaced(fiber, nextVersion(context, document), before)
     const inserted = before[insertedField]
     const replaced = yield* writer.replace(
       {
         ...options.condition,
-        ...targetOf(context, document),
+        ...targetOf(context, document, before),
         [insertedField]: inserted === undefined ? { $exists: false } : inserted
       },
       next,
       false
     )
     if (replaced !== undefined) return replaced
-    const now = yield* documents.findById(document["_id"], { privilege: "update" })
+    const now = yield* storedOf(context, before)
     // Without a version, another document of the same identifier is replaced, too.
     const isAnother = now !== undefined && Number(now[insertedField]) !== Number(inserted)
     return isAnother && versionOf(context, document) === undefined
@@ -213,10 +227,9 @@ const nextVersion = (context: WriteContext, document: Document): Document => {
   return version === undefined ? given : withVersion(context, given, version + 1)
 }
 
-const targetOf = (context: WriteContext, document: Document): Filter => {
-  const { versionField } = context
+const targetOf = (context: WriteContext, document: Document, read: Document = document): Filter => {
+  const { targets, versionField } = context
   const version = versionOf(context, document)
-  return version === undefined || versionField === undefined
-    ? { _id: document["_id"] }
-    : { _id: document["_id"], [versionField]: version }
+  const target = targets.one(read)
+  return version === undefined || versionField === undefined ? target : { ...target, [versionField]: version }
 }

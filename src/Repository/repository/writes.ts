@@ -30,6 +30,7 @@ import {
   insertDocument,
   insertDocuments,
   replaceDocument,
+  storedOf,
   storedVersionOf,
   versionConflict,
   versionOf,
@@ -121,7 +122,7 @@ const instanceWrites = <M extends Model.Any>(
           instance,
           Effect.fnUntraced(function*(document) {
             const replaced = yield* replaceDocument(context, document)
-            return replaced ?? (yield* conflictOrNotFound(context, document["_id"], versionOf(context, document)))
+            return replaced ?? (yield* conflictOrNotFound(context, document, versionOf(context, document)))
           })
         )
     ),
@@ -143,7 +144,7 @@ const replacer = <M extends Model.Any>(
   const fields = ownFieldsOf(model)
 
   const replaceStored = Effect.fnUntraced(function*(instance: M["Type"], document: Document, error: ModelError) {
-    const stored = yield* context.documents.findById(document["_id"], { privilege: "update" })
+    const stored = yield* storedOf(context, document)
     if (stored === undefined) return yield* error
     yield* inspect(instance, yield* Effect.mapError(fromDocument(stored), () => error))
     const version = versionOf(context, document)
@@ -198,9 +199,10 @@ const replaceRead = <M extends Model.Any>(
     const document = toDocument(instance)
     const version = versionOf(context, document)
     const condition = unchangedSince(read.document, fields)
-    const replaced = yield* withRowFilters(replaceDocument(context, document, { condition }), model, read.filters)
+    const replacement = replaceDocument(context, document, { condition, read: read.document })
+    const replaced = yield* withRowFilters(replacement, model, read.filters)
     return yield* replaced === undefined
-      ? conflictOrNotFound(context, document["_id"], version ?? 0)
+      ? conflictOrNotFound(context, read.document, version ?? 0)
       : Effect.orDie(fromDocument(replaced))
   })
 }
@@ -213,8 +215,7 @@ const saver = (context: WriteContext) =>
   Effect.fnUntraced(function*(document: Document) {
     const replaced = yield* replaceDocument(context, document, { upsert: context.versionField === undefined })
     if (replaced !== undefined) return replaced
-    const exists = Effect.map(context.documents.findById(document["_id"], { privilege: "update" }), (stored) =>
-      stored !== undefined)
+    const exists = Effect.map(storedOf(context, document), (stored) => stored !== undefined)
     const conflict = versionConflict(context, document["_id"], versionOf(context, document) ?? 0)
     // No document has this version: either none has the identifier, or another write came first. Asked before the
     // insertion, since a rejected insertion ends a transaction.
@@ -226,8 +227,7 @@ const saver = (context: WriteContext) =>
       "DuplicateKey",
       // The store may name any of the violated indexes, so the identifier is looked up.
       Effect.fnUntraced(function*(error) {
-        return yield* (yield* Effect.orElseSucceed(exists, () =>
-            false))
+        return yield* (yield* Effect.orElseSucceed(exists, () => false))
           ? conflict
           : error
       })

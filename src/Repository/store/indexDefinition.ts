@@ -160,6 +160,9 @@ const problemOf = (description: IndexDescription): string | undefined => {
   if (wrong !== undefined) return `"${wrong[0]}" can't be indexed by ${wrong[1]}`
   if (sparse === true && partialFilterExpression !== undefined) return `the index "${name}" is both sparse and partial`
   if (unique === true && isText(description)) return `the text index "${name}" can't be unique`
+  if (unique === true && fields.some(([, kind]) => kind === "hashed")) {
+    return `the index "${name}" of hashes can't be unique`
+  }
   if (shortened(description.collation) !== undefined && (isText(description) || isIdentifier(description))) {
     return `the index "${name}" can't have a collation: that takes other fields than _id, and no text index`
   }

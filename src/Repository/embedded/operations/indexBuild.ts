@@ -252,7 +252,10 @@ const problemOf = ({ collation, key, partialFilterExpression, unique }: IndexDes
   const collator = parseCollation(collation)
   if (Result.isFailure(collator)) return collator.failure
   const kinds = Object.values(key)
-  const kind = kinds.find((kind) => typeof kind === "string" && kind !== "text" && !isIndexKind(kind))
+  // An index of hashes is for shards. Here it has the values themselves.
+  const kind = kinds.find((kind) =>
+    typeof kind === "string" && kind !== "text" && kind !== "hashed" && !isIndexKind(kind)
+  )
   if (kind !== undefined) return unsupported(`an index of kind "${kind}"`)
   if (Object.keys(key).some((path) => path.split(".").includes("$**"))) return unsupported("an index over all fields")
   if (kinds.includes("text") && !kinds.every((kind) => kind === "text")) {
