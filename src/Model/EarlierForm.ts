@@ -116,7 +116,7 @@ interface Was {
     after: ReadonlyArray<N>,
     before: F,
     ways: {
-      readonly up: (before: Values<F>) => Part<Next, N>
+      readonly up: (before: Values<F>) => NoInfer<Part<Next, N>>
       readonly down?: ((next: Pick<Next, N>) => Values<F>) | undefined
     }
   ) => EarlierForm<Next>

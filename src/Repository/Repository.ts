@@ -16,6 +16,7 @@ import {
   managedField,
   type ModelLike,
   modelsIn,
+  nestedModel,
   referencesOf,
   shardKeyOf
 } from "../Model/introspection.ts"
@@ -166,12 +167,14 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
   const store = yield* DocumentStore
   assertReferences(model)
   assertAcknowledged(model, options)
-  const embedded = modelsIn(model).find((one) => one !== model && hasVersions(one))
+  const embedded = modelsIn(model)
+    .flatMap(({ store }) => Object.values(store.fields).map((schema) => nestedModel(schema)))
+    .find((one) => one !== undefined && hasVersions(one))
   if (embedded !== undefined) {
     return yield* Effect.die(
       new DeclarationError(
-        `${model.modelName} has ${embedded.modelName} in a field: only documents of a collection have versions, so ` +
-          `${model.modelName} has to say what it was itself`
+        `${model.modelName} has ${embedded.modelName} in a field: only documents of a collection have versions` +
+          (embedded === model ? "" : `, so ${model.modelName} has to say what it was itself`)
       )
     )
   }
@@ -393,6 +396,15 @@ const writerOf = (
     : makeHistoryWriter(model, revisionField, { all, collection, store, form: recorded?.form })
 }
 
+/** The schema of stored documents. */
+const schemaOf = (model: Model.Any, store: DocumentStore["Service"]) =>
+  hasVersions(model)
+    ? Effect.flatMap(
+      Effect.promise(() => import("./forms/storedSchema.ts")),
+      ({ storedSchema }) => storedSchema(model, store)
+    )
+    : Effect.succeed(JsonSchema.make(model, { mongoCompatibility: true }))
+
 /** The operations on a collection. `collectionOf` has the documents of another model that it may refer to. */
 const makeOperations = <M extends Model.Any>(
   model: M,
@@ -426,7 +438,7 @@ const makeOperations = <M extends Model.Any>(
       : makeHistoryReads(model, collection, store, codec, recorded?.lift ?? Function.identity)),
     syncIndexes: store.syncIndexes(name, indexesOf(ownerOf(model))),
     installValidator: (options) =>
-      store.setValidator(name, JsonSchema.make(ownerOf(model), { mongoCompatibility: true }), options)
+      Effect.flatMap(schemaOf(ownerOf(model), store), (schema) => store.setValidator(name, schema, options))
   }
   return withDocumentOperations(operations, {
     ...makeDocumentReads(model, collection),

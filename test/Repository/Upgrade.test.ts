@@ -17,6 +17,19 @@ class Letter extends Model.Class<Letter>()("Letter", {
   versions: [Model.was.renamed("text", "body")]
 }) {}
 
+interface TreeStored {
+  readonly _type?: "Tree"
+  readonly id: string
+  readonly title: string
+  readonly parts: ReadonlyArray<TreeStored>
+}
+
+class Tree extends Model.Class<Tree>()("Tree", {
+  id: Model.id(),
+  title: Schema.String,
+  parts: Schema.Array(Schema.suspend((): Schema.Codec<Tree, TreeStored> => Tree))
+}, { versions: [Model.was.renamed("name", "title")] }) {}
+
 class Envelope extends Model.Class<Envelope>()("Envelope", { id: Model.id(), letter: Letter }) {}
 
 describe("versions / what they refuse", () => {
@@ -37,5 +50,7 @@ describe("versions / what they refuse", () => {
     Effect.gen(function*() {
       const exit = yield* Effect.exit(Repository.make(Envelope))
       assert.include(Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "", "Envelope has Letter in a field")
+      const nested = yield* Effect.exit(Repository.make(Tree))
+      assert.include(Exit.isFailure(nested) ? Cause.pretty(nested.cause) : "", "Tree has Tree in a field")
     }).pipe(Effect.provide(EmbeddedStore.layerMemory)))
 })

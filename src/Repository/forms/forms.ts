@@ -32,6 +32,8 @@ import { encoderOf, isStoredIdentically } from "../query/bsonForm.ts"
 /** @internal */
 export interface Forms {
   readonly model: ModelLike
+  /** The model in each of its forms, the oldest first. */
+  readonly models: ReadonlyArray<ModelLike>
   /** The number of the newest form. The oldest one has number 1. */
   readonly newest: number
   /** The earliest form in which a document of the newest one can be stored. */
@@ -109,6 +111,7 @@ export const formsOf: (model: ModelLike) => Forms = memoize((model) => {
   }
   return {
     model,
+    models: [...steps.map((step) => modelWith(model.modelName, step.fields)), model],
     newest,
     lowest,
     changedSince: (form) => changed[form - 1] ?? none,

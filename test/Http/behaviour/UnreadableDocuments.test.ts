@@ -12,10 +12,24 @@ const seen: Array<string> = []
 
 const Notes = Resource.make(Note, { methods: ["GET"] }).afterGet(({ text }) => Effect.sync(() => void seen.push(text)))
 
-const engine = KernelEngine.make("notes").register(Notes).enableOpenApi({ title: "Notes", version: "1" })
-
 /** Each third one has no text. */
 const documents = Array.from({ length: 10 }, (_, i) => ({ _id: `n${i}`, ...i % 3 === 0 ? {} : { text: `t${i}` } }))
+
+/** What was a text before; some of its documents have none, and no way up. */
+class Memo extends Model.Class<Memo>()("Memo", { id: Model.id(), words: Schema.Array(Schema.String) }, {
+  versions: [
+    Model.was.replaced(["words"], { text: Schema.String }, {
+      up: ({ text }) => ({ words: text.split(" ") }),
+      down: ({ words }) => ({ text: words.join(" ") })
+    })
+  ]
+}) {}
+
+const engine = KernelEngine.make("notes")
+  .register(Notes)
+  .register(Memo, { urlBase: "/v2", name: "memos" })
+  .register(Memo, { urlBase: "/v1", name: "memosV1", form: 1 })
+  .enableOpenApi({ title: "Notes", version: "1" })
 
 const unreadableContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) => {
   const logged: Array<unknown> = []
@@ -75,6 +89,36 @@ const unreadableContract = <E>(name: string, store: Layer.Layer<DocumentStore.Do
         assert.strictEqual((yield* send("GET", "/notes/n3")).status, 500)
         const described = yield* send("GET", "/openapi.json")
         assert.property(described.body.paths["/notes"].get.responses[200].headers, "X-Unreadable-Count")
+      }))
+
+    it.effect("are left out of pages and counted, in every form", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore.DocumentStore
+        yield* store.deleteMany("Memo", {})
+        yield* store.insertMany("Memo", documents)
+        const said = ["Documents of Memo can't be read"]
+        for (const [version, field] of [["v2", "words"], ["v1", "text"]] as const) {
+          const pages = [
+            yield* send("GET", `/${version}/memos?page_size=4&sort_by=id`),
+            yield* send("GET", `/${version}/memos?page_size=4&sort_by=id&cursor=`)
+          ]
+          for (const { body, headers, status, text } of pages) {
+            assert.strictEqual(status, 200, text)
+            assert.deepStrictEqual(body._items.map((memo: Memo) => [memo.id, Reflect.has(memo, field)]), [
+              ["n1", true],
+              ["n2", true]
+            ])
+            assert.strictEqual(headers["x-unreadable-count"], "2")
+          }
+          assert.deepStrictEqual(lines(), [[said, ["n0", "n3"]], [said, ["n0", "n3"]]])
+          assert.strictEqual((yield* send("GET", `/${version}/memos/n3`)).status, 500)
+        }
+        // A filter or an order of a changed field can't say where they would be, so they count as found, and come first.
+        const filtered = yield* send("GET", "/v1/memos?text=t1")
+        assert.deepStrictEqual(filtered.body._items.map(({ id }: Memo) => id), ["n1"])
+        const sorted = yield* send("GET", "/v1/memos?sort_by=text&page_size=5")
+        assert.deepStrictEqual(sorted.body._items.map(({ id }: Memo) => id), ["n1"])
+        assert.deepStrictEqual([filtered, sorted].map(({ headers }) => headers["x-unreadable-count"]), ["4", "4"])
       }))
   })
 }

@@ -260,6 +260,32 @@ export const versionsContract = <E>(name: string, layer: Layer.Layer<DocumentSto
         assert.deepStrictEqual(yield* (yield* Repository.make(After)).findById("P04"), yield* after.findById("P04"))
       })).pipe(Effect.provide(layer), Effect.scoped))
 
+    it.live("installs a validator that admits the earlier forms until all documents are upgraded", () =>
+      atOnce(Effect.gen(function*() {
+        const before = yield* seed
+        const after = yield* Repository.make(After)
+        const store = yield* DocumentStore.DocumentStore
+        yield* after.installValidator()
+        yield* before.patch("P01", { city: "Rome" })
+        yield* after.patch("P02", { first: "Augusta Ada", tags: ["a"] })
+        yield* before.insert(new Before({ id: "N1", name: "Bo Li", age: "30", city: "Oslo" }))
+        yield* after.insert(new After({ id: "N2", first: "Cy", last: "Day", age: 30, city: "Oslo" }))
+        const rejection = (document: DocumentStore.Document) =>
+          Effect.map(Effect.flip(store.insertOne("Person", document)), ({ _tag }) => _tag)
+        assert.strictEqual(yield* rejection({ _id: "X1", name: 5, age: "1", city: "Rome" }), "QueryRejected")
+        assert.strictEqual(
+          yield* rejection({ _id: "X2", _form: 5, name: "A B", age: "1", city: "Rome" }),
+          "QueryRejected"
+        )
+        yield* raiseUnderstood
+        yield* Stream.runDrain(Upgrade.upgrade(After))
+        assert.isTrue((yield* Upgrade.storedForms(After)).isComplete)
+        yield* after.installValidator()
+        assert.strictEqual(yield* rejection({ _id: "X3", name: "A B", age: "1", city: "Rome" }), "QueryRejected")
+        yield* after.insert(new After({ id: "N3", first: "Cy", last: "Day", age: 30, city: "Oslo" }))
+        yield* store.setValidator("Person", undefined)
+      })).pipe(Effect.provide(layer), Effect.scoped))
+
     it.live("keeps a value unique whose index has to wait for the upgrade", () =>
       atOnce(Effect.gen(function*() {
         const store = yield* DocumentStore.DocumentStore
