@@ -1,7 +1,7 @@
 import { memoize } from "effect/Function"
 import * as SchemaAST from "effect/SchemaAST"
 import { BoundedCache } from "../../internal/boundedCache.ts"
-import { compileSerialiser, type ModelLike, type Serialiser, withParts } from "../../Model/introspection.ts"
+import { compileSerialiser, mapParts, type ModelLike, type Serialiser, withParts } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { type FieldNames, modelWithout } from "./fieldMask.ts"
 
@@ -64,24 +64,12 @@ const branchesOf = (fields: ReadonlyArray<string>): Branches => {
   return new Map(Array.from(inner, ([key, rest]) => [key, rest === "whole" ? rest : branchesOf(rest)] as const))
 }
 
-const partOf = (ast: SchemaAST.AST, branches: Branches): SchemaAST.AST => {
-  switch (ast._tag) {
-    case "Objects":
-      return withParts(ast, {
-        propertySignatures: ast.propertySignatures.flatMap(({ name, type }) => {
-          const inner = name === "_type" ? "whole" : branches.get(String(name))
-          return inner === undefined
-            ? []
-            : [new SchemaAST.PropertySignature(name, inner === "whole" ? type : partOf(type, inner))]
-        })
-      })
-    case "Arrays":
-      return withParts(ast, { rest: ast.rest.map((element) => partOf(element, branches)) })
-    case "Union":
-      return withParts(ast, { types: ast.types.map((type) => partOf(type, branches)) })
-    case "Suspend":
-      return partOf(ast.thunk(), branches)
-    default:
-      return ast
-  }
-}
+const partOf = (ast: SchemaAST.AST, branches: Branches): SchemaAST.AST =>
+  ast._tag !== "Objects" ? mapParts(ast, (part) => partOf(part, branches)) : withParts(ast, {
+    propertySignatures: ast.propertySignatures.flatMap(({ name, type }) => {
+      const inner = name === "_type" ? "whole" : branches.get(String(name))
+      return inner === undefined
+        ? []
+        : [new SchemaAST.PropertySignature(name, inner === "whole" ? type : partOf(type, inner))]
+    })
+  })

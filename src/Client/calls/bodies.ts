@@ -2,13 +2,14 @@
  * Payloads as bodies, and bodies of answers as values.
  */
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as HttpBody from "effect/http/HttpBody"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as Stream from "effect/Stream"
-import { isModelLike, isPlainObject } from "../../Model/introspection.ts"
+import { fold, isModelLike, isPlainObject } from "../../Model/introspection.ts"
 import * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
 import type { RequestHandlingException } from "../ClientError.ts"
@@ -137,7 +138,7 @@ export const withInstances = (
  */
 export const reader = (schema: Schema.Constraint) => {
   const read: (value: unknown) => Effect.Effect<unknown, ModelError | Schema.SchemaError> = isModelLike(schema)
-    ? (value) => Model.fromWire(schema, withTypes(schema.wire.ast, value))
+    ? (value) => Model.fromWire(schema, withTypes(schema.wire.ast)(value))
     // The type of `as` rules out schemas with services.
     : Schema.decodeUnknownEffect(Schema.toCodecJson(schema as Schema.Codec<unknown>))
   return (value: unknown, upstream: string) => Effect.mapError(read(value), () => unexpected(upstream))
@@ -147,28 +148,32 @@ export const reader = (schema: Schema.Constraint) => {
 // internal
 // -----------------------------------------------------------------------------
 
-/** A value in which the documents without a `_type` have that of their model. */
-const withTypes = (ast: SchemaAST.AST, value: unknown): unknown => {
-  if (SchemaAST.isSuspend(ast)) return withTypes(ast.thunk(), value)
-  if (SchemaAST.isUnion(ast)) {
-    const [only, ...others] = ast.types.filter((type) => SchemaAST.isObjects(type) || SchemaAST.isArrays(type))
-    return only === undefined || others.length > 0 ? value : withTypes(only, value)
-  }
-  if (SchemaAST.isArrays(ast) && Array.isArray(value)) {
-    return value.map((item, index) => {
-      const type = ast.elements[index] ?? ast.rest[0]
-      return type === undefined ? item : withTypes(type, item)
-    })
-  }
-  if (!SchemaAST.isObjects(ast) || !isPlainObject(value)) return value
-  const typed: { [key: string]: unknown } = { ...value }
-  for (const { name, type } of ast.propertySignatures) {
-    if (typeof name !== "string") continue
-    if (name in value) typed[name] = withTypes(type, value[name])
-    else if (name === "_type" && SchemaAST.isLiteral(type)) typed[name] = type.literal
-  }
-  return typed
-}
+/** Values in which the documents without a `_type` have that of their model. */
+const withTypes: (ast: SchemaAST.AST) => (value: unknown) => unknown = fold<(value: unknown) => unknown>({
+  Suspend: (inner) => (value) => inner()(value),
+  Union: ({ types }) => {
+    const [only, ...others] = types.filter((type) => SchemaAST.isObjects(type) || SchemaAST.isArrays(type))
+    return only === undefined || others.length > 0 ? identity : withTypes(only)
+  },
+  Arrays: ({ elements, rest }) => {
+    const [first, others = identity] = [elements.map(withTypes), ...rest.map(withTypes)]
+    return (value) => Array.isArray(value) ? value.map((item, i) => (first[i] ?? others)(item)) : value
+  },
+  Objects: ({ propertySignatures }) => {
+    const types = propertySignatures.map(({ name, type }) => [name, type, withTypes(type)] as const)
+    return (value) => {
+      if (!isPlainObject(value)) return value
+      const typed: { [key: string]: unknown } = { ...value }
+      for (const [name, type, typesIn] of types) {
+        if (typeof name !== "string") continue
+        if (name in value) typed[name] = typesIn(value[name])
+        else if (name === "_type" && SchemaAST.isLiteral(type)) typed[name] = type.literal
+      }
+      return typed
+    }
+  },
+  otherwise: () => identity
+})
 
 const parsed = (text: string) => Result.try((): unknown => JSON.parse(text))
 

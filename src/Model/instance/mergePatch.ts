@@ -1,12 +1,11 @@
 import * as Effect from "effect/Effect"
-import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaGetter from "effect/SchemaGetter"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import { staysAbsent } from "../codec/decoder.ts"
-import { nodesIn } from "../shape/fold.ts"
+import { fold, nodesIn } from "../shape/fold.ts"
 import { childrenOf, withParts } from "../shape/nodes.ts"
 import { nameOf } from "../shape/storedForm.ts"
 import { modelOf } from "../shape/variants.ts"
@@ -31,20 +30,14 @@ export type Merge = (before: unknown, change: unknown) => unknown
  *
  * @internal
  */
-export const mergePatchOf = (schema: Schema.Top): Schema.Top => {
-  const cached = patches.get(schema.ast)
-  if (cached !== undefined) return cached
-  const patch = makePatch(schema.ast) ?? (staysAbsent(schema.ast) ? schema : ofPresentValue(schema))
-  patches.set(schema.ast, patch)
-  return patch
-}
+export const mergePatchOf = (schema: Schema.Top): Schema.Top => mergingOf(schema.ast).patch ?? schema
 
 /**
  * How a merge patch changes a decoded value of the schema; `undefined` if it replaces the value.
  *
  * @internal
  */
-export const mergeOf = (schema: Schema.Top): Merge | undefined => mergeOfAst(schema.ast)
+export const mergeOf = (schema: Schema.Top): Merge | undefined => mergingOf(schema.ast).merge
 
 /**
  * Whether the value is an object without a class.
@@ -79,8 +72,6 @@ export const mergeProperties = (
 const isObject = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-const patches = new WeakMap<SchemaAST.AST, Schema.Top>()
-
 /** A patch does not supply defaults: a field that it does not contain stays unchanged. */
 const ofPresentValue = (schema: Schema.Top): Schema.Top => {
   // Fields need no services.
@@ -105,21 +96,39 @@ const issueOfField = (issue: SchemaIssue.Issue): SchemaIssue.Issue =>
     ? issue.issue
     : issue
 
-const makePatch = (ast: SchemaAST.AST): Schema.Top | undefined => {
-  const target = mergeTargetOf(ast)
-  switch (target._tag) {
-    case "Object":
-      return patchOfObjects(target.ast)
-    case "Union":
-      return Schema.Union(target.types.map((type) => mergePatchOf(Schema.make(type))))
-    case "JsonUnion":
-      return Schema.Json
-    case "Suspended":
-      return Schema.suspend(() => mergePatchOf(Schema.make(target.thunk())))
-    default:
-      return undefined
-  }
+/** What a merge patch does with the values of a type. Without `merge` it replaces them, and without `patch` by values. */
+interface Merging {
+  readonly patch?: Schema.Top
+  readonly merge?: Merge | undefined
 }
+
+const mergingOf: (ast: SchemaAST.AST) => Merging = fold<Merging>({
+  first: (ast, byCase) =>
+    isOpaque(ast)
+      ? replacing(ast)
+      : isAnyJson(ast)
+      ? { ...replacing(ast), merge: mergeJson }
+      : ast._tag === "Suspend"
+      ? suspended(ast)
+      : byCase(),
+  Objects: (ast) => ({ patch: patchOfObjects(ast), merge: mergeOfObjects(ast) }),
+  Union: (ast) => {
+    const [object, ...others] = ast.types.filter(hasProperties)
+    if (object === undefined) return replacing(ast)
+    if (others.length > 0) return isJson(ast) ? { patch: Schema.Json, merge: mergeJson } : replacing(ast)
+    const members = ast.types.map((type) => mergePatchOf(Schema.make(type)))
+    return { patch: Schema.Union(members), merge: mergingOf(object).merge }
+  },
+  otherwise: (ast) => replacing(ast)
+})
+
+const replacing = (ast: SchemaAST.AST): Merging => staysAbsent(ast) ? {} : { patch: ofPresentValue(Schema.make(ast)) }
+
+/** A recursive schema ends here: the inner one is resolved when it is used. */
+const suspended = ({ thunk }: SchemaAST.Suspend): Merging => ({
+  patch: Schema.suspend(() => mergePatchOf(Schema.make(thunk()))),
+  merge: (before, change) => mergingOf(thunk()).merge?.(before, change) ?? change
+})
 
 const patchOfObjects = (ast: SchemaAST.Objects): Schema.Top => {
   const records = ast.indexSignatures.map(({ parameter, type }) =>
@@ -143,42 +152,6 @@ const patchOfObjects = (ast: SchemaAST.Objects): Schema.Top => {
 const propertyPatchOf = (type: SchemaAST.AST): Schema.Top =>
   Schema.Union([Schema.Null, mergePatchOf(Schema.make(type))])
 
-/** What a merge patch does with the values of a type. Both the patch's schema and its application follow from it. */
-type MergeTarget =
-  /** Replaces the value. */
-  | { readonly _tag: "Replaced" }
-  /** Merges any JSON object. */
-  | { readonly _tag: "AnyJson" }
-  /** Merges the declared properties. */
-  | { readonly _tag: "Object"; readonly ast: SchemaAST.Objects }
-  /** Merges the values of the only member with properties, and replaces those of the others. */
-  | { readonly _tag: "Union"; readonly types: ReadonlyArray<SchemaAST.AST>; readonly object: SchemaAST.AST }
-  /** Merges any JSON object, since several members have properties. */
-  | { readonly _tag: "JsonUnion" }
-  /** Does what it does with the values of the suspended type. */
-  | { readonly _tag: "Suspended"; readonly thunk: () => SchemaAST.AST }
-
-const replaced: MergeTarget = { _tag: "Replaced" }
-
-const mergeTargetOf = (ast: SchemaAST.AST): MergeTarget => {
-  if (isOpaque(ast)) return replaced
-  if (isAnyJson(ast)) return { _tag: "AnyJson" }
-  switch (ast._tag) {
-    case "Objects":
-      return { _tag: "Object", ast }
-    case "Union": {
-      const [object, ...others] = ast.types.filter(hasProperties)
-      if (object === undefined) return replaced
-      if (others.length === 0) return { _tag: "Union", types: ast.types, object }
-      return isJson(ast) ? { _tag: "JsonUnion" } : replaced
-    }
-    case "Suspend":
-      return { _tag: "Suspended", thunk: ast.thunk }
-    default:
-      return replaced
-  }
-}
-
 /** Whether the values are transformed from something else or are models, which have a patch schema of their own. */
 const isOpaque = (ast: SchemaAST.AST): boolean => ast.encoding !== undefined || modelOf(ast) !== undefined
 
@@ -199,30 +172,6 @@ const isJson = (ast: SchemaAST.AST): boolean =>
   nodesIn(ast, (node) => isAnyJson(node) ? [] : childrenOf(node, true))
     .every((node) => !isOpaque(node) && (isAnyJson(node) || node._tag !== "Declaration"))
 
-const mergeOfAst = (ast: SchemaAST.AST): Merge | undefined => made(ast).merge
-
-const made = memoize((ast: SchemaAST.AST) => ({ merge: makeMerge(ast) }))
-
-const makeMerge = (ast: SchemaAST.AST): Merge | undefined => {
-  const target = mergeTargetOf(ast)
-  switch (target._tag) {
-    case "Object":
-      return mergeOfObjects(target.ast)
-    case "Union":
-      return mergeOfAst(target.object)
-    case "AnyJson":
-    case "JsonUnion":
-      return mergeJson
-    case "Suspended":
-      return (before, change) => {
-        const merge = mergeOfAst(target.thunk())
-        return merge === undefined ? change : merge(before, change)
-      }
-    case "Replaced":
-      return undefined
-  }
-}
-
 const mergeJson: Merge = (before, change) =>
   isPlainObject(change) ? mergeProperties(before, Object.entries(change), () => mergeJson) : change
 
@@ -231,7 +180,7 @@ const mergeOfObjects = (ast: SchemaAST.Objects): Merge => {
   const [others] = ast.indexSignatures
   const merge = (key: string): Merge | undefined => {
     const type = named.get(key) ?? others?.type
-    return type === undefined ? undefined : mergeOfAst(type)
+    return type && mergingOf(type).merge
   }
   return (before, change) => isPlainObject(change) ? mergeProperties(before, Object.entries(change), merge) : change
 }
