@@ -48,6 +48,7 @@ const groups: { readonly [title: string]: ReadonlyArray<string> } = {
     "guides/metrics",
     "guides/tracing",
     "guides/overload",
+    "guides/audit-log",
     "guides/compression",
     "guides/performance"
   ],

@@ -77,7 +77,7 @@ export const makeAccessControl = (
   const callerOf = makeCallers(roles)
   return {
     open: (user, request) =>
-      requestDecision(policies, { caller: callerOf(user), request }, { path: request.url }, undefined),
+      requestDecision(policies, { caller: callerOf(user), request }, { path: request.url }, () => [], undefined),
     at: (endpoint) => {
       const { isCall, name, path, registration, resource, rules } = endpoint
       const ownIds = grantIdsFor(rules, name, isCall)
@@ -119,6 +119,7 @@ export const makeAccessControl = (
                 policies,
                 about,
                 origin,
+                () => grants.flatMap(({ id }) => isOwn.has(id) ? descriptionOf(rules, id) : []),
                 own === undefined || policy === undefined ? undefined : { model: policy.model, isCall, own }
               )
             const own = decideFor?.(user, grants)
@@ -194,6 +195,11 @@ const documentOf = (
   })
 }
 
+const descriptionOf = ({ grants }: Rules, id: number): ReadonlyArray<string> => {
+  const grant = grants[id]
+  return grant === undefined ? [] : [describe(grant.permission)]
+}
+
 /** Whether the answers of an endpoint have documents with links. */
 const hasLinks = ({ isCall, name, path, resource }: Endpoint): boolean =>
   resource !== undefined && !isCall && name !== "DELETE" &&
@@ -203,6 +209,7 @@ const requestDecision = (
   policies: ReadonlyArray<ModelPolicy>,
   { caller, request }: Pick<AccessRequest, "caller" | "request">,
   origin: Origin,
+  grants: AccessDecision["grants"],
   endpoint: { readonly model: ModelLike; readonly isCall: boolean; readonly own: ModelDecision } | undefined
 ): AccessDecision => {
   const about = (policy: ModelPolicy) => ({
@@ -234,6 +241,7 @@ const requestDecision = (
   }
   const decided = onceForEach(decide)
   return {
+    grants,
     endpoint: endpoint?.own,
     addressed: endpoint === undefined ? undefined : { model: endpoint.model, rows: endpoint.own.rows },
     of: (model) => {

@@ -41,6 +41,9 @@
  * | `overload.retry_after` | time after which a refused client may try again | 1 second |
  * | `compression.enabled` | whether responses are compressed for clients that accept it | false |
  * | `compression.min_size` | size from which they are | 1 KiB |
+ * | `audit.to` | where the audit log is written: `log`, `collection`, or nowhere | `none` |
+ * | `audit.reads` | whether it has reads too | false |
+ * | `audit.collection` | collection of its entries | `AuditEntry` |
  * | `rate_limits.per_address` | requests from an address, as `300 per minute`, see `RateLimits` | none, or 600 per minute if the engine enables limits |
  * | `rate_limits.per_caller` | requests of a user | none |
  * | `cors.origins` | origins whose pages may call the service from a browser, or `*`, see `Cors` | none |
@@ -404,6 +407,33 @@ export const compression: Config.Config<number | undefined> = Config.all({
   isEnabled: configOf(settings.compressionEnabled, false),
   minSize: configOf(settings.compressionMinSize, 1_024)
 }).pipe(Config.map(({ isEnabled, minSize }) => isEnabled ? minSize : undefined))
+
+/**
+ * Where the audit log is written, and what it has.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface AuditOptions {
+  /** Defaults to `none`. */
+  readonly to: "none" | "log" | "collection"
+  /** Whether it has reads, of registrations that don't say so. Defaults to false. */
+  readonly reads: boolean
+  /** Defaults to `AuditEntry`. */
+  readonly collection: string
+}
+
+/**
+ * The keys of `audit`.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const audit: Config.Config<AuditOptions> = Config.all({
+  to: configOf(settings.auditTo, "none" as const),
+  reads: configOf(settings.auditReads, false),
+  collection: configOf(settings.auditCollection, "AuditEntry")
+})
 
 /**
  * `server.trusted_proxies` and `server.forwarded_header`.

@@ -89,6 +89,7 @@ const everything = Effect.gen(function*() {
     })),
     overload: yield* KernelConfig.overload,
     compression: yield* KernelConfig.compression,
+    audit: yield* KernelConfig.audit,
     logging: yield* KernelConfig.logging,
     proxies: yield* Effect.map(KernelConfig.proxies, ({ forwardedHeader, trustedProxies }) => ({
       forwardedHeader,
@@ -147,6 +148,7 @@ const expected = {
     credentials: true,
     maxAge: Duration.minutes(5)
   },
+  audit: { to: "collection" as const, reads: true, collection: "Trail" },
   logging: { level: "Debug" as const, fileName: "shop.log", maxSize: 10_000_000, backupCount: 7 },
   limits: {
     maxBodySize: 2_048,
@@ -191,6 +193,7 @@ const expected = {
 
 const file = `
 appkernel:
+  audit: { to: collection, reads: true, collection: Trail }
   logging: { level: debug, file_name: shop.log, max_size: 10 MB, backup_count: 7 }
   server:
     address: 0.0.0.0
@@ -264,6 +267,9 @@ shop:
 `
 
 const env = {
+  APPKERNEL_AUDIT_TO: "collection",
+  APPKERNEL_AUDIT_READS: "true",
+  APPKERNEL_AUDIT_COLLECTION: "Trail",
   APPKERNEL_LOGGING_LEVEL: "debug",
   APPKERNEL_LOGGING_FILE_NAME: "shop.log",
   APPKERNEL_LOGGING_MAX_SIZE: "10 MB",

@@ -20,5 +20,6 @@ export const withFilters = (rows: RowFilters | undefined) =>
     addressed: undefined,
     of: () => Effect.succeed(rows === undefined ? undefined : decisionOf(rows)),
     linksAt: () => Effect.succeed({ endpoints: [], matcher: () => () => true }),
-    origin: {}
+    origin: {},
+    grants: () => []
   })

@@ -82,7 +82,8 @@ export const servingViewed = <E>(
             addressed: { model, rows: endpoint.rows },
             of: () => Effect.succeed(endpoint),
             linksAt: () => Effect.succeed({ endpoints: [], matcher: () => () => true }),
-            origin: {}
+            origin: {},
+            grants: () => []
           })
         })
         return HttpRouter.route(method, `${path}${own}`, withErrorResponses(handler, respondBadRequest, errorResponses))

@@ -155,5 +155,8 @@ export const defaults: { readonly [key: string]: string } = {
   "client.circuit_breaker.recovery_timeout": "30 seconds",
   "client.circuit_breaker.half_open_max_calls": "1",
   "i18n.path": "./translations",
+  "audit.to": "none",
+  "audit.reads": "false",
+  "audit.collection": "AuditEntry",
   "logging.level": "what the program says, otherwise info"
 }

@@ -63,6 +63,11 @@ export interface Options<Name extends string> {
    * `Deprecation` (RFC 9745), and the OpenAPI document marks the operations. Defaults to never.
    */
   readonly deprecated?: DateTime.DateTime.Input | undefined
+  /**
+   * What the audit log has of this registration, where `audit.to` of the configuration is set: nothing, writes and what is denied,
+   * or reads as well. Defaults to what `audit.reads` says.
+   */
+  readonly auditLog?: "off" | "writes" | "reads and writes" | undefined
   /** When the endpoints will be gone: a header `Sunset` (RFC 8594) of every answer. Defaults to never. */
   readonly sunset?: DateTime.DateTime.Input | undefined
 }
@@ -240,6 +245,8 @@ export interface ResourceInfo {
   /** The headers of every answer, and whether they deprecate the endpoints. */
   readonly headers: { readonly [name: string]: string }
   readonly isDeprecated: boolean
+  /** What the audit log has; `undefined` for what the configuration says. */
+  readonly auditLog: Options<string>["auditLog"]
 }
 
 /**
@@ -261,6 +268,8 @@ export interface ServiceInfo {
   /** The headers of every answer, and whether they deprecate the endpoints. */
   readonly headers: { readonly [name: string]: string }
   readonly isDeprecated: boolean
+  /** What the audit log has; `undefined` for what the configuration says. */
+  readonly auditLog: Options<string>["auditLog"]
 }
 
 /**
@@ -403,6 +412,7 @@ const placeOf = (defaultSegment: string, options: Options<string>) => {
     onExcessProperty: options.onExcessProperty ?? "ignore",
     givenOptions: Object.keys(options),
     isDeprecated: options.deprecated !== undefined,
+    auditLog: options.auditLog,
     headers: {
       ...(options.deprecated === undefined
         ? {}

@@ -16,8 +16,10 @@ import { CurrentUser } from "../../Security/CurrentUser.ts"
 import { Forbidden } from "../HttpError.ts"
 import { en } from "../messages/catalogues/en.ts"
 import { translatable } from "../messages/message.ts"
+import type { Registration } from "../registration/registration.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
 import type { ErrorResponses } from "../response/translation.ts"
+import { type AuditLog, CurrentTrail } from "./auditLog.ts"
 import type { Authenticator } from "./authentication.ts"
 import { withErrorResponses } from "./errorBoundary.ts"
 import type { Route } from "./route.ts"
@@ -37,7 +39,8 @@ export interface Authorization {
     route: Route,
     endpoint: Endpoint | undefined,
     /** Runs once it is known who calls. */
-    around: (response: Responding) => Responding
+    around: (response: Responding) => Responding,
+    auditLog: Registration["auditLog"]
   ) => Responding
   /** A router whose routes are for everybody. Their handlers know who calls, and their repositories have the caller's rights. */
   readonly open: (router: HttpRouter.HttpRouter) => HttpRouter.HttpRouter
@@ -46,16 +49,20 @@ export interface Authorization {
 }
 
 /** @internal */
-export const makeAuthorization = ({ access, authenticator, errorResponses }: {
+export const makeAuthorization = ({ access, audit, authenticator, errorResponses }: {
   readonly access: AccessControl
+  readonly audit: AuditLog | undefined
   readonly authenticator: Authenticator
   readonly errorResponses: ErrorResponses
 }): Authorization => {
   const { authenticated, credentialsNeeded } = authenticator
   return {
-    checked: ({ handler, respondBadRequest }, endpoint, around) => {
+    checked: ({ handler, respondBadRequest }, endpoint, around, auditLog) => {
       const permitted = endpoint === undefined ? handler : authorized(access, endpoint, handler, credentialsNeeded)
-      return withStore(authenticated(around(withErrorResponses(permitted, respondBadRequest, errorResponses))))
+      const checked = authenticated(around(withErrorResponses(permitted, respondBadRequest, errorResponses)))
+      return withStore(
+        audit === undefined || endpoint === undefined ? checked : audit.audited(checked, { ...endpoint, auditLog })
+      )
     },
     credentialsNeeded,
     open: (router) => openRouter(router, (handler) => authenticated(deciding(access, handler)))
@@ -85,10 +92,13 @@ const authorized = (
     const { params } = Context.getUnsafe(fiber.context, HttpRouter.RouteContext)
     const user = Context.getOrUndefined(fiber.context, CurrentUser)
     const decision = decide(user, request, params["id"])
-    const enter = (decision: AccessDecision | undefined): ResponseEffect =>
-      decision === undefined
-        ? user === undefined ? unauthenticated : forbidden
-        : withDecision(handler, decision)
+    const trail = fiber.getRef(CurrentTrail)
+    const enter = (decision: AccessDecision | undefined): ResponseEffect => {
+      if (decision === undefined) return user === undefined ? unauthenticated : forbidden
+      if (trail === undefined) return withDecision(handler, decision)
+      trail.decision = decision
+      return withDecision(handler, { ...decision, trail })
+    }
     return Effect.flatMapEager(Exit.isExit(decision) ? decision : withAllData(decision), enter)
   })
 }

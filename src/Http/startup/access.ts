@@ -24,6 +24,7 @@ import type * as OpenApi from "../OpenApi.ts"
 import * as File from "../openapi/cachedFile.ts"
 import { linkedEndpoints } from "../response/links.ts"
 import type { ErrorResponses } from "../response/translation.ts"
+import type { AuditLog } from "../routes/auditLog.ts"
 import { makeAuthenticator } from "../routes/authentication.ts"
 import { type Authorization, makeAuthorization } from "../routes/authorization.ts"
 import type { ImplementedResource, ImplementedService } from "../routes/implemented.ts"
@@ -45,11 +46,12 @@ export interface Access extends Authorization {
  *
  * @internal
  */
-export const accessOf = Effect.fnUntraced(function*({ errorResponses, realm, registrations, roles = {} }: {
+export const accessOf = Effect.fnUntraced(function*({ audit, errorResponses, realm, registrations, roles = {} }: {
   readonly registrations: ReadonlyArray<ImplementedResource | ImplementedService>
   /** The roles that roles include. */
   readonly roles: { readonly [role: string]: ReadonlyArray<string> } | undefined
   readonly realm: string
+  readonly audit: AuditLog | undefined
   readonly errorResponses: ErrorResponses
 }): Effect.fn.Return<Access, CredentialsUnprovided> {
   const schemes = yield* provided
@@ -64,6 +66,7 @@ export const accessOf = Effect.fnUntraced(function*({ errorResponses, realm, reg
   )
   const authorization = makeAuthorization({
     access: makeAccessControl([...policies.values()], roles),
+    audit,
     authenticator: makeAuthenticator({ schemes, realm, errorResponses }),
     errorResponses
   })

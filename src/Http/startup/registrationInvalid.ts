@@ -108,7 +108,8 @@ const knownOptions: ReadonlySet<string> = new Set([
   "methods",
   "form",
   "deprecated",
-  "sunset"
+  "sunset",
+  "auditLog"
 ])
 
 const callProblemOf = ({ calls }: Registration): string | undefined => {

@@ -105,12 +105,16 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
       registrations: all,
       roles: parts.security.roles,
       realm: parts.api.identifier,
+      audit: yield* auditLogOf(store),
       errorResponses
     })
+  if (access === undefined && (yield* KernelConfig.audit).to !== "none") {
+    yield* Effect.logWarning("The audit log is empty: nobody is known without enableSecurity")
+  }
   const cursors = access === undefined ? {} : { secret: (yield* KernelConfig.cursorSecret) ?? (yield* randomSecret) }
   const routes: Array<EndpointRoute> = []
   for (const registration of all) {
-    const { calls, headers, name, onExcessProperty, rules } = registration
+    const { auditLog, calls, headers, name, onExcessProperty, rules } = registration
     const common = { registration: name, isStrict: onExcessProperty === "error", limits, lists, translations }
     const headersOf = Object.keys(headers).length === 0 ? {} : { headers }
     // The rules of a call are those of its name.
@@ -119,6 +123,7 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
         callRoutes([call], surroundings).map((route) => ({
           ...route,
           ...headersOf,
+          auditLog,
           endpoint: { registration: name, rules, name: call.name, isCall: true, path: route.path, resource }
         }))
       )
@@ -149,6 +154,7 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
         ...route,
         ...headersOf,
         handler: withOptions(route.handler),
+        auditLog,
         endpoint: { registration: name, rules, name: route.method, isCall: false, path: route.path, resource }
       })),
       ...callRoutesOf({ ...common, linksOf: linksFrom(registration, linksOf), repository }, resource).map((route) => ({
@@ -208,11 +214,11 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
   const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
   yield* router.addAll(
     routes.map((route) => {
-      const { endpoint, handler, headers, method, path, respondBadRequest } = route
+      const { auditLog, endpoint, handler, headers, method, path, respondBadRequest } = route
       const limit = limitCaller({ method, path })
       const respond = access === undefined
         ? limit(withErrorResponses(handler, respondBadRequest, errorResponses))
-        : access.checked(route, endpoint, limit)
+        : access.checked(route, endpoint, limit, auditLog)
       const answer = headers === undefined ? respond : Effect.map(respond, HttpServerResponse.setHeaders(headers))
       return HttpRouter.route(
         method,
@@ -275,6 +281,14 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
   return repositories
 })
 
+/** The audit log, if the configuration has one. What writes it is loaded by services that do. */
+const auditLogOf = Effect.fnUntraced(function*(store: DocumentStore["Service"]) {
+  const options = yield* KernelConfig.audit
+  if (options.to === "none") return undefined
+  const { makeAuditLog } = yield* Effect.promise(() => import("../routes/auditLog.ts"))
+  return yield* makeAuditLog(options, store)
+})
+
 /** A page that not everybody gets. */
 const endpointOf = (
   registration: string,
@@ -297,6 +311,7 @@ interface EndpointRoute extends Route {
   readonly endpoint?: Endpoint
   /** The headers of every answer. */
   readonly headers?: { readonly [name: string]: string }
+  readonly auditLog?: Registration["auditLog"]
 }
 
 /** What cursors are signed with where nothing is configured: they belong to this process. */

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import type { ModelLike } from "../../Model/introspection.ts"
 import type { Document, Filter } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"
+import type { AuditTrail } from "./auditTrail.ts"
 
 /**
  * What a grant may allow to do with documents.
@@ -109,6 +110,10 @@ export interface AccessDecision {
   readonly linksAt: (path: string) => Effect.Effect<PermittedLinks, ReadError>
   /** The endpoint and the subject, for the log. */
   readonly origin: { readonly [name: string]: string }
+  /** Who may do this, of which the caller is one: the grants that apply, in words. */
+  readonly grants: () => ReadonlyArray<string>
+  /** The audit log of the request; `undefined` without one. */
+  readonly trail?: AuditTrail | undefined
 }
 
 /**
@@ -158,5 +163,6 @@ const unlimited: AccessDecision = {
   addressed: undefined,
   of: () => Effect.undefined,
   linksAt: () => Effect.succeed({ endpoints: [], matcher: () => () => false }),
-  origin: {}
+  origin: {},
+  grants: () => []
 }

@@ -9,7 +9,8 @@ import type { ModelLike } from "../../Model/introspection.ts"
 import type { DocumentStore } from "../DocumentStore.ts"
 import { AccessDenied, type ReadError } from "../RepositoryError.ts"
 import { AccessDecision, type RowFilters } from "./accessDecision.ts"
-import { type Kind, makeCollection, type ModelCollection, type Scope } from "./modelCollection.ts"
+import { type Kind, makeCollection, type ModelCollection, type Runner, type Scope } from "./modelCollection.ts"
+import { recorded, recordedStream, writes } from "./recordedOperations.ts"
 
 /** @internal */
 export const authorized = (
@@ -24,27 +25,44 @@ export const authorized = (
     ({ makeFiltered }) => filtered ??= makeFiltered(model, all, store)
   )
 
+  const useBy = <S extends { readonly scope?: Scope | undefined }, A, E>(
+    decision: AccessDecision | undefined,
+    operation: S,
+    f: (documents: ModelCollection, operation: S) => Effect.Effect<A, E>
+  ): Effect.Effect<A, E | ReadError> => {
+    if (decision === undefined) return f(all, operation)
+    const run = (filters: RowFilters) => {
+      const own = { ...operation, scope: { ...operation.scope, filters } }
+      return filtered === undefined
+        ? Effect.flatMap(loadFiltered, (documents) => f(documents, own))
+        : f(filtered, own)
+    }
+    return decision.addressed?.model === model
+      ? run(decision.addressed.rows)
+      : Effect.flatMap(decision.of(model), (own) => run(own?.rows ?? unlimited))
+  }
   const use = <S extends { readonly scope?: Scope | undefined }, A, E>(
     operation: S,
     f: (documents: ModelCollection, operation: S) => Effect.Effect<A, E>
-  ): Effect.Effect<A, E | ReadError> =>
+  ): Effect.Effect<A, E | ReadError> => Effect.withFiber((fiber) => useBy(fiber.getRef(AccessDecision), operation, f))
+  const run: Runner["run"] = (operation) =>
     Effect.withFiber((fiber) => {
       const decision = fiber.getRef(AccessDecision)
-      if (decision === undefined) return f(all, operation)
-      const run = (filters: RowFilters) => {
-        const own = { ...operation, scope: { ...operation.scope, filters } }
-        return filtered === undefined
-          ? Effect.flatMap(loadFiltered, (documents) => f(documents, own))
-          : f(filtered, own)
-      }
-      return decision.addressed?.model === model
-        ? run(decision.addressed.rows)
-        : Effect.flatMap(decision.of(model), (own) => run(own?.rows ?? unlimited))
+      const runOwn: Runner["run"] = (operation) => useBy(decision, operation, (documents, own) => documents.run(own))
+      return decision?.trail === undefined
+        ? runOwn(operation)
+        : recorded(decision.trail, model, store, operation, runOwn)
     })
   return makeCollection({
-    run: (operation) => logging(model, operation.kind, use(operation, (documents, own) => documents.run(own))),
+    run: (operation) => logging(model, operation.kind, run(operation)),
     runStream: (operation) =>
-      Stream.unwrap(use(operation, (documents, own) => Effect.succeed(documents.runStream(own))))
+      Stream.unwrap(Effect.withFiber((fiber) => {
+        const trail = fiber.getRef(AccessDecision)?.trail
+        return use(operation, (documents, own) => {
+          const stream = documents.runStream(own)
+          return Effect.succeed(trail === undefined ? stream : recordedStream(trail, model, operation.kind, stream))
+        })
+      }))
   }, {
     isLimited: (given) => use({ scope: given }, (documents, { scope }) => documents.isLimited(scope)),
     statesOf: (id, given) =>
@@ -59,8 +77,15 @@ const logging = <A, E>(model: ModelLike, kind: Kind, operation: Effect.Effect<A,
   const write = writes[kind]
   return write === undefined ? operation : Effect.withFiber((fiber) => {
     const decision = fiber.getRef(AccessDecision)
-    if (decision === undefined || decision.addressed !== undefined) return operation
-    const refused = logRefused(decision, model, write)
+    if (decision === undefined) return operation
+    const { trail } = decision
+    const noted = trail === undefined ? Effect.void : Effect.sync(() => {
+      trail.refused(model.modelName, write)
+    })
+    if (decision.addressed !== undefined && trail === undefined) return operation
+    const refused = decision.addressed === undefined
+      ? Effect.andThen(noted, logRefused(decision, model, write))
+      : noted
     return Effect.tap(
       Effect.tapError(operation, (error) => error instanceof AccessDenied ? refused : Effect.void),
       (result) => isRefusal(result) ? refused : Effect.void
@@ -81,15 +106,6 @@ const logRefused = Effect.fnUntraced(function*({ of, origin }: AccessDecision, m
 const isRefusal = (result: unknown): boolean =>
   Predicate.hasProperty(result, "failures") && Array.isArray(result.failures) &&
   result.failures.some((failure) => Predicate.hasProperty(failure, "error") && failure.error instanceof AccessDenied)
-
-const writes: { readonly [K in Kind]?: "insert" | "replace" | "update" } = {
-  insertOne: "insert",
-  insertMany: "insert",
-  replaceOne: "replace",
-  updateOne: "update",
-  updateMany: "update",
-  findOneAndUpdate: "update"
-}
 
 /** The row filters for a model without a registration. Its pipelines still cannot read other models. */
 const unlimited: RowFilters = { rows: () => undefined, check: () => undefined }

@@ -98,6 +98,24 @@ export interface Transactional {
   readonly outside: <Members extends object>(members: Members) => Members
 }
 
+/** What runs once the current transaction is committed; `undefined` outside of transactions. */
+const Committed = Context.Reference<Array<Effect.Effect<void>> | undefined>("appkernel/Repository/committed", {
+  defaultValue: () => undefined
+})
+
+/**
+ * Runs an effect once the current transaction is committed, and not if it is rolled back; outside of transactions, now.
+ *
+ * @internal
+ */
+export const afterCommit = (effect: Effect.Effect<void>): Effect.Effect<void> =>
+  Effect.withFiber((fiber) => {
+    const committed = fiber.getRef(Committed)
+    return committed === undefined ? effect : Effect.sync(() => {
+      committed.push(effect)
+    })
+  })
+
 /** @internal */
 export const makeTransactional = (direct: StoreOperations, { begin, retry }: TransactionPolicy): Transactional => {
   stores += 1
@@ -111,7 +129,11 @@ export const makeTransactional = (direct: StoreOperations, { begin, retry }: Tra
       const outer = fiber.getRef(current)
       if (outer !== undefined) return joinOuter(outer, effect)
       const attempt = Effect.uninterruptibleMask((restore) =>
-        runAttempt(begin, (transaction) => restore(Effect.provideService(effect, current, transaction)))
+        runAttempt(begin, (transaction) =>
+          restore(Effect.provideContext(
+            effect,
+            Context.make(current, transaction).pipe(Context.add(Committed, transaction.committed))
+          )))
       )
       return instrument(() => Effect.catchIf(retry(attempt), isConflict, ({ failure }) => Effect.fail(failure)))
     })
@@ -159,6 +181,7 @@ const instrument = makeInstrumentation("transaction")
 
 class ActiveTransaction {
   readonly operations: StoreOperations
+  readonly committed: Array<Effect.Effect<void>> = []
   #failure: StoreError | undefined
   #isOver = false
 
@@ -245,6 +268,7 @@ const runAttempt = Effect.fnUntraced(function*<A, E, R>(
   const failure = transaction.end()
   if (Exit.isSuccess(exit) && failure === undefined) {
     yield* attempt.commit
+    for (const effect of transaction.committed) yield* effect
     return exit.value
   }
   const hasConflict = Exit.hasInterrupts(exit) ? false : yield* attempt.hasConflict

@@ -157,7 +157,8 @@ export const repositoryChangesContract = <E>(
             addressed: undefined,
             of: () => Effect.succeed(decision),
             linksAt: () => Effect.succeed({ endpoints: [], matcher }),
-            origin: {}
+            origin: {},
+            grants: () => []
           })
         )
         assert.deepStrictEqual(changes.map(shown), [["insert", id, 1], ["update", id, 1, 2]])

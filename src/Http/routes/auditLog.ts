@@ -1,0 +1,199 @@
+/**
+ * The audit log: who did what to which document, allowed or denied, from where and by which grants. It has identifiers, and no
+ * values of documents, filters, headers or credentials.
+ */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as References from "effect/References"
+import { randomUUID } from "node:crypto"
+import { currentClientAddress } from "../../internal/clientAddress.ts"
+import { currentUserIdOf } from "../../internal/currentUser.ts"
+import type { DocumentStore } from "../../Repository/DocumentStore.ts"
+import { type AccessDecision, afterCommit, type AuditTrail, type Touched } from "../../Repository/introspection.ts"
+import type { ReadError } from "../../Repository/RepositoryError.ts"
+import type { AuditOptions } from "../KernelConfig.ts"
+import { requestIdOf } from "../request/requestId.ts"
+
+type Responding<R> = Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>
+
+/**
+ * The audit log of a service.
+ *
+ * @internal
+ */
+export interface AuditLog {
+  /** The response of an endpoint, with its entries. It is outside of authentication and of error responses. */
+  readonly audited: <R>(respond: Responding<R>, endpoint: AuditedEndpoint) => Responding<R>
+}
+
+interface AuditedEndpoint {
+  readonly registration: string
+  readonly name: string
+  readonly isCall: boolean
+  readonly auditLog: "off" | "writes" | "reads and writes" | undefined
+}
+
+/**
+ * The trail of the request that a fiber handles; `undefined` without an audit log. The decision of the request gets it.
+ *
+ * @internal
+ */
+export const CurrentTrail = Context.Reference<RequestTrail | undefined>("appkernel/Http/routes/auditLog", {
+  defaultValue: () => undefined
+})
+
+/**
+ * Prepares the collection of entries, and fails if its store has no transactions.
+ *
+ * @internal
+ */
+export const makeAuditLog = Effect.fnUntraced(function*(
+  { collection, reads, to }: AuditOptions,
+  store: DocumentStore["Service"]
+) {
+  const isStored = to === "collection"
+  if (isStored) {
+    yield* store.createIndexes(collection, [
+      { name: "at_1", key: { at: 1 } },
+      { name: "ids_1_at_1", key: { ids: 1, at: 1 } },
+      { name: "subject_1_at_1", key: { subject: 1, at: 1 } }
+    ])
+    yield* store.transaction(store.count(collection, { _id: "" }))
+  }
+  const add = (entry: Entry): Effect.Effect<void, ReadError> =>
+    isStored
+      ? Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        // An identifier of random bits exists only once.
+        Effect.catchTag(
+          store.insertOne(collection, {
+            _id: randomUUID(),
+            at: DateTime.toDateUtc(DateTime.makeUnsafe(now)),
+            ...entry
+          }),
+          "DuplicateKey",
+          (error) => Effect.die(error)
+        ))
+      : afterCommit(line(entry))
+  const audited = <R>(respond: Responding<R>, endpoint: AuditedEndpoint): Responding<R> => {
+    const { auditLog = reads ? "reads and writes" : "writes", isCall, name, registration } = endpoint
+    if (auditLog === "off") return respond
+    const hasReads = auditLog === "reads and writes"
+    return Effect.withFiber((fiber) => {
+      const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+      const id = Context.getOrUndefined(fiber.context, HttpRouter.RouteContext)?.params["id"]
+      const trail = new RequestTrail(
+        { isStored, hasReads: hasReads && (isCall || name === "GET") },
+        (entry) =>
+          Effect.flatMap(currentClientAddress, (address) => {
+            const subject = currentUserIdOf(fiber)
+            return add({
+              ...entry,
+              registration,
+              [isCall ? "call" : "method"]: name,
+              ...id === undefined ? {} : { id },
+              ...subject === undefined ? {} : { subject },
+              ...address === undefined ? {} : { address },
+              request_id: requestIdOf(request)
+            })
+          })
+      )
+      // Like the caller, whom authentication sets, it is there for the rest of the request.
+      fiber.setContext(Context.add(fiber.context, CurrentTrail, trail))
+      const isRead = request.method === "GET" || request.method === "HEAD"
+      return Effect.onExit(respond, (exit) => {
+        const status = Exit.isSuccess(exit) ? exit.value.status : undefined
+        return trail.finish(status, isCall && (hasReads || !isRead))
+      })
+    })
+  }
+  const log: AuditLog = { audited }
+  return log
+})
+
+// internal
+
+type Entry = { readonly [name: string]: unknown }
+
+/** Its level is not that of other lines: it is always written. */
+const line = (entry: Entry): Effect.Effect<void> =>
+  Effect.provideService(
+    Effect.annotateLogs(Effect.logInfo("audit"), entry),
+    References.MinimumLogLevel,
+    "Info"
+  )
+
+/** The number of identifiers that an entry has at most. */
+const maxIds = 1_000
+
+class RequestTrail implements AuditTrail {
+  readonly isStored: boolean
+  readonly hasReads: boolean
+  /** Of the decision, once there is one. */
+  decision: AccessDecision | undefined
+  readonly #add: (entry: Entry) => Effect.Effect<void, ReadError>
+  readonly #reads = new Map<string, { readonly ids: Set<string>; count: number | undefined }>()
+  readonly #refusals: Array<Entry> = []
+  readonly #writes: Array<Touched> = []
+
+  constructor(
+    { hasReads, isStored }: Pick<AuditTrail, "hasReads" | "isStored">,
+    add: (entry: Entry) => Effect.Effect<void, ReadError>
+  ) {
+    this.isStored = isStored
+    this.hasReads = hasReads
+    this.#add = add
+  }
+
+  wrote({ count, ids, model, operation }: Touched): Effect.Effect<void, ReadError> {
+    return this.#add(this.#allowed({ model, operation, ids: ids.slice(0, maxIds), count }))
+  }
+
+  wroteBefore(touched: Touched): void {
+    this.#writes.push(touched)
+  }
+
+  read({ count, ids, model }: Touched): void {
+    const before = this.#reads.get(model) ?? { ids: new Set<string>(), count: 0 }
+    this.#reads.set(model, before)
+    before.count = before.count === undefined || count === undefined ? undefined : before.count + count
+    for (const id of ids) if (before.ids.size < maxIds) before.ids.add(id)
+  }
+
+  refused(model: string, operation: Touched["operation"]): void {
+    this.#refusals.push({ outcome: "denied", model, operation })
+  }
+
+  /** What belongs to no transaction. */
+  finish(status: number | undefined, isNoted: boolean): Effect.Effect<void> {
+    const isDenied = status === 401 || status === 403
+    const entries: ReadonlyArray<Entry> = [
+      ...this.#refusals,
+      ...isDenied && this.#refusals.length === 0 ? [{ outcome: "denied", status }] : [],
+      ...Array.from(this.#reads, ([model, { count, ids }]) =>
+        this.#allowed({
+          model,
+          operation: "read",
+          ids: [...ids],
+          // A document that is read twice is one.
+          ...count === undefined ? {} : { count: ids.size < maxIds ? ids.size : count }
+        })),
+      ...isNoted && status !== undefined && status < 400 ? [this.#allowed({ operation: "call" })] : []
+    ]
+    return Effect.forEach(this.#writes, (touched) => this.wrote(touched), { discard: true }).pipe(
+      Effect.andThen(Effect.forEach(entries, (entry) => this.#add(entry), { discard: true })),
+      Effect.catch((error) =>
+        Effect.annotateLogs(Effect.logError(`Entries of the audit log can't be written: ${error.message}`), { entries })
+      )
+    )
+  }
+
+  #allowed(entry: Entry): Entry {
+    return { outcome: "allowed", ...entry, grants: this.decision?.grants() ?? [] }
+  }
+}

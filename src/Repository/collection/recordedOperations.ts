@@ -1,0 +1,175 @@
+/**
+ * What a request does with documents, as its audit log has it: a write within the transaction of the write, and what is read or
+ * refused at the end of the request. It has identifiers and numbers, and no values of documents or filters.
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { ModelLike } from "../../Model/introspection.ts"
+import type { Document, DocumentStore } from "../DocumentStore.ts"
+import { textOfId } from "../query/bsonForm.ts"
+import type { ReadError } from "../RepositoryError.ts"
+import { afterCommit } from "../store/transactionRunner.ts"
+import type { AuditTrail, Touched } from "./auditTrail.ts"
+import type { Kind, ModelCollection, Operation } from "./modelCollection.ts"
+
+/**
+ * Runs an operation of a caller, and adds what it did to the trail.
+ *
+ * @internal
+ */
+export const recorded = <K extends Kind, A, E>(
+  trail: AuditTrail,
+  { modelName: model }: ModelLike,
+  store: DocumentStore["Service"],
+  operation: Operation<K>,
+  run: (operation: Operation<K>) => Effect.Effect<A, E>
+): Effect.Effect<A, E | ReadError> => {
+  const given: Operation<K> & Known = operation
+  const write = writes[operation.kind]
+  if (write === undefined) {
+    return trail.hasReads && isRead(given) ? recordedRead(trail, model, operation, run) : run(operation)
+  }
+  const written = Effect.tap(run(operation), (result): Effect.Effect<void, ReadError> => {
+    const { count, ids, isPartial = false } = touchedBy(given, result)
+    if (count === 0) return Effect.void
+    const touched: Touched = { model, operation: write, ids, count }
+    // Rejected documents end a transaction, so nothing more can be written in it.
+    return isPartial ? afterCommit(Effect.sync(() => trail.wroteBefore(touched))) : trail.wrote(touched)
+  })
+  // A document that several inserts reject would end the transaction of the others.
+  return trail.isStored && operation.kind !== "insertMany"
+    // The store's own failures are among those of reads.
+    ? Effect.catchTag(store.transaction(written), "DuplicateKey", (error) => Effect.fail(error as E))
+    : written
+}
+
+/**
+ * The stream of an operation that reads. What a pipeline gives are not documents.
+ *
+ * @internal
+ */
+export const recordedStream = (
+  trail: AuditTrail,
+  { modelName: model }: ModelLike,
+  kind: "stream" | "aggregate",
+  stream: ReturnType<ModelCollection["runStream"]>
+): typeof stream => {
+  if (!trail.hasReads) return stream
+  trail.read({ model, operation: "read", ids: [], count: kind === "stream" ? 0 : undefined })
+  return kind === "aggregate" ? stream : Stream.tap(stream, (document) =>
+    Effect.sync(() => {
+      trail.read(readOf(model, [document]))
+    }))
+}
+
+/** @internal */
+export const writes: { readonly [K in Kind]?: Touched["operation"] } = {
+  insertOne: "insert",
+  insertMany: "insert",
+  replaceOne: "replace",
+  updateOne: "update",
+  updateMany: "update",
+  findOneAndUpdate: "update",
+  findOneAndDelete: "delete",
+  deleteOne: "delete",
+  deleteMany: "delete"
+}
+
+// internal
+
+/** What is looked at of any operation. */
+interface Known {
+  readonly kind: Kind
+  readonly id?: unknown
+  readonly filter?: Document | undefined
+  readonly document?: Document
+  readonly documents?: ReadonlyArray<Document>
+  readonly scope?: { readonly privilege?: string | undefined } | undefined
+}
+
+/** A read that a write depends on is part of the write. */
+const isRead = ({ kind, scope }: Known): boolean =>
+  (scope?.privilege ?? "read") === "read" && (kind === "findById" || kind === "find" || kind === "findAndCount")
+
+const readOf = (model: string, documents: ReadonlyArray<Document>): Touched => ({
+  model,
+  operation: "read",
+  ids: idsOf(documents),
+  count: documents.length
+})
+
+const recordedRead = <K extends Kind, A, E>(
+  trail: AuditTrail,
+  model: string,
+  operation: Operation<K>,
+  run: (operation: Operation<K>) => Effect.Effect<A, E>
+): Effect.Effect<A, E> => {
+  const options: unknown = Reflect.get(operation, "options")
+  const take: unknown = Reflect.get(Object(options), "take")
+  if (typeof take === "function") {
+    const noted = (documents: ReadonlyArray<Document>): unknown => {
+      trail.read(readOf(model, documents))
+      return take(documents)
+    }
+    // Only the consumer of the documents is another one.
+    return run({ ...operation, options: { ...Object(options), take: noted } })
+  }
+  return Effect.tap(run(operation), (result) =>
+    Effect.sync(() => {
+      const documents = documentsIn(result)
+      if (documents.length > 0) trail.read(readOf(model, documents))
+    }))
+}
+
+const documentsIn = (result: unknown): ReadonlyArray<Document> => {
+  if (Array.isArray(result)) return result
+  if (typeof result !== "object" || result === null) return []
+  const inner: unknown = Reflect.get(result, "documents")
+  return Array.isArray(inner) ? inner : [Object(result)]
+}
+
+const idsOf = (documents: ReadonlyArray<Document>): ReadonlyArray<string> =>
+  documents.flatMap(({ _id }) => _id === undefined ? [] : [textOfId(_id)])
+
+/** The documents that a write has changed, by its result. */
+const touchedBy = (
+  { document, documents, filter, kind }: Known,
+  result: unknown
+): { readonly ids: ReadonlyArray<string>; readonly count: number; readonly isPartial?: boolean } => {
+  const found = (name: string): unknown => Reflect.get(Object(result), name)
+  switch (kind) {
+    case "insertOne":
+      return { ids: idsOf(document === undefined ? [] : [document]), count: 1 }
+    case "insertMany": {
+      const failures: unknown = found("failures")
+      const failed = new Set(Array.isArray(failures) ? failures.map(({ index }) => Number(index)) : [])
+      const count = Number(found("insertedCount"))
+      return {
+        ids: idsOf((documents ?? []).filter((_, i) => !failed.has(i)).slice(0, count)),
+        count,
+        isPartial: failed.size > 0
+      }
+    }
+    case "findOneAndUpdate":
+    case "findOneAndDelete":
+      return result === undefined ? { ids: [], count: 0 } : { ids: idsOf([Object(result)]), count: 1 }
+    default: {
+      const upserted = found("upsertedId")
+      const matched = typeof result === "number" ? result : Number(found("matchedCount"))
+      const ids = upserted === undefined ? namedIn(filter) : [textOfId(upserted)]
+      const count = upserted === undefined ? matched : 1
+      return { ids: ids.length === count ? ids : [], count }
+    }
+  }
+}
+
+/** The identifier that a filter is about. */
+const namedIn = (filter: Document | undefined): ReadonlyArray<string> => {
+  const id: unknown = filter?.["_id"]
+  if (id === undefined || id === null) return []
+  const isCondition = Object.getPrototypeOf(id) === Object.prototype &&
+    Object.keys(id).some((key) => key.startsWith("$"))
+  if (!isCondition) return [textOfId(id)]
+  const list: unknown = Reflect.get(Object(id), "$in")
+  return Array.isArray(list) ? list.map((one) => textOfId(one)) : []
+}
