@@ -91,8 +91,8 @@ interface Sent {
 
 const password = "analytical engine"
 
-/** Credentials of every kind. */
-const credentials = Effect.fnUntraced(function*(baseUrl: string) {
+/** Credentials of every kind. Passwords, which take long to verify, are sent if they are asked for. */
+const credentials = Effect.fnUntraced(function*(baseUrl: string, withPasswords: boolean) {
   const users = yield* Repository.for(User)
   const keys = yield* ApiKeys.ApiKeys
   const email = (name: string) => `${name}@example.com`
@@ -132,9 +132,13 @@ const credentials = Effect.fnUntraced(function*(baseUrl: string) {
     sent("the token before it", "invalid", bearer(first.access_token)),
     sent("a token of a deleted user", "invalid", bearer(deleted.access_token)),
     sent("a refresh token as a token", "invalid", bearer(first.refresh_token)),
-    sent("a name and a password", "admin", { authorization: basic(`${email("boss")}:${password}`) }),
-    sent("a wrong password", "invalid", { authorization: basic(`${email("boss")}:no`) }),
-    sent("a deleted user's password", "invalid", { authorization: basic(`${email("gone")}:${password}`) }),
+    ...withPasswords ?
+      [
+        sent("a name and a password", "admin", { authorization: basic(`${email("boss")}:${password}`) }),
+        sent("a wrong password", "invalid", { authorization: basic(`${email("boss")}:no`) }),
+        sent("a deleted user's password", "invalid", { authorization: basic(`${email("gone")}:${password}`) })
+      ] :
+      [],
     sent("a key", "admin", ofKey(key)),
     sent("a deleted user's key", "invalid", ofKey(keyOfGone)),
     sent("a revoked key", "invalid", ofKey(revokedKey)),
@@ -172,8 +176,9 @@ export const routeTableContract = (name: string, store: FreshStore) =>
     it.effect("answers to all credentials as the table says", () =>
       Effect.gen(function*() {
         const baseUrl = HttpServer.formatAddress((yield* HttpServer.HttpServer).address)
-        const sent = yield* credentials(baseUrl)
-        assert.isAtLeast(sent.length, 30)
+        // The same code verifies them for each store.
+        const sent = yield* credentials(baseUrl, name === "memory")
+        assert.isAtLeast(sent.length, 27)
         for (const [route, row] of Object.entries(table)) {
           const line = route.replace(/:\w+/u, "U1")
           const body = /^(?:POST|PUT|PATCH)/u.test(line) ? {} : undefined
