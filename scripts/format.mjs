@@ -22,7 +22,7 @@ const files = paths.length > 0
     "{src,test,typetest,examples,bench,scripts,templates}/**/*.{ts,mjs}",
     "docs/.vitepress/{*,theme/*}.ts",
     "*.ts"
-  ])
+  ], { exclude: ["**/node_modules/**"] })
 const changed = files.filter((filePath) => {
   const fileText = fs.readFileSync(filePath, "utf8")
   const formatted = formatter.formatText({ filePath, fileText })

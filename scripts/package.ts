@@ -143,7 +143,7 @@ if (models.code.includes("Function(")) fail("Models generate code in a browser")
 // -----------------------------------------------------------------------------
 
 const projects = path.join(consumer, "projects")
-const cli = path.join(installed, "appkernel/dist/Cli/Main.js")
+const cli = path.join(installed, "appkernel/dist/node/Cli/Main.js")
 const make = (name: string, ...flags: ReadonlyArray<string>): string => {
   fs.mkdirSync(projects, { recursive: true })
   run(process.execPath, [cli, "new", name, "--yes", ...flags], projects)
@@ -208,7 +208,7 @@ const tried = async (node: string): Promise<void> => {
   if (!Array.isArray(_items) || _items.length !== 1) {
     fail(`The built service has the projects ${JSON.stringify(_items)}`)
   }
-  for (const page of ["/docs", "/redoc", "/health"]) {
+  for (const page of ["/docs", "/redoc", "/health/live", "/health/ready"]) {
     const { status } = await fetch(`${address}${page}`)
     if (status !== 200) fail(`${page} of the built service: ${status}`)
   }

@@ -1,5 +1,4 @@
 import { KernelEngine, Tokens } from "appkernel"
-import { HttpRouter, HttpServerResponse } from "effect/http"
 import { api } from "./api.ts"
 import { Books } from "./Books.ts"
 import { Loans } from "./Loans.ts"
@@ -7,4 +6,3 @@ import { Members } from "./Members.ts"
 
 export const engine = KernelEngine.fromApi(api, [Books, Loans, Members, Tokens.service], { roles: ["librarian"] })
   .enableOpenApi({ title: "Library", version: "1.0.0" })
-  .use(HttpRouter.add("GET", "/health", HttpServerResponse.text("ok")))

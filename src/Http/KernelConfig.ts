@@ -558,7 +558,6 @@ export const load: (
   function*(options?: Options) {
     const plain = yield* ConfigProvider.ConfigProvider
     const environment = withSecretFiles(plain, yield* FileSystem.FileSystem)
-    // The parser of YAML is loaded by programs that use it, and by no others.
     const configFile = yield* Effect.promise(() => import("./config/file.ts"))
     const folders = options?.cfgDir === undefined ? [...new Set([folderOfStartScript(), "."])] : [options.cfgDir]
     let [cfgDir = "."] = folders
@@ -572,7 +571,10 @@ export const load: (
     }
     const file = nodePath.join(cfgDir, "cfg.yml")
     if (text === undefined && options?.enableDefaults === false) return yield* invalid(`there is no file ${file}`)
-    const content = configFile.parse(text ?? "")
+    // The parser of YAML is loaded by programs that have a file, and by no others.
+    const content: Result.Result<unknown, string> = text === undefined
+      ? Result.succeed(undefined)
+      : (yield* Effect.promise(() => import("./config/yaml.ts"))).parse(text)
     if (Result.isFailure(content)) return yield* invalid(`${file}, ${content.failure}`)
     const { problems, warnings } = yield* Effect.mapError(
       configFile.check(environment, content.success, file),

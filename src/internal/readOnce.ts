@@ -148,13 +148,13 @@ const sourceOf = (body: HttpBody.HttpBody): object | undefined => {
   if (body._tag !== "Raw") return undefined
   const { body: source } = body
   return typeof source !== "object" || source === null || ArrayBuffer.isView(source) ||
-      repeatableKinds.some((kind) => source instanceof kind)
+      repeatableKinds().some((kind) => source instanceof kind)
     ? undefined
     : source
 }
 
-/** What is in memory, or is opened anew each time. */
-const repeatableKinds = [ArrayBuffer, Array, Blob, FormData, URLSearchParams]
+/** What is in memory, or is opened anew each time. Node loads its client for the web when `FormData` is first read. */
+const repeatableKinds = () => [ArrayBuffer, Array, Blob, FormData, URLSearchParams]
 
 const readable = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, ReadOnce | Unreadable, R> =>
   Stream.catchCause(stream, (cause) => Stream.fail(readOnceIn(cause) ?? new Unreadable()))

@@ -187,7 +187,7 @@ describe("appkernel", () => {
     Effect.gen(function*() {
       const { bin, version } = JSON.parse(fs.readFileSync(path.join(root, "package.json"), "utf8"))
       assert.include((yield* run("--version")).output, version)
-      assert.deepStrictEqual(bin, { appkernel: "./dist/Cli/Main.js" })
+      assert.deepStrictEqual(bin, { appkernel: "./dist/node/Cli/Main.js" })
       assert.isTrue(fs.readFileSync(path.join(root, "src/Cli/Main.ts"), "utf8").startsWith("#!/usr/bin/env node\n"))
     }))
 })

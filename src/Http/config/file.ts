@@ -2,29 +2,8 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Result from "effect/Result"
-import { LineCounter, parseDocument } from "yaml"
 import { fileSuffix } from "./secretFiles.ts"
 import { filePathOf, type Kind, pathOf, root, settings, variableOf } from "./settings.ts"
-
-/**
- * Parses a file's text as YAML (1.2, core schema). Errors never quote the text, which may contain secrets.
- *
- * @internal
- */
-export const parse = (text: string): Result.Result<unknown, string> => {
-  const lines = new LineCounter()
-  const document = parseDocument(text, { prettyErrors: false, lineCounter: lines, stringKeys: true })
-  const [error] = document.errors
-  if (error === undefined) {
-    // `toJS` throws at an alias without an anchor, and at aliases that expand without bound.
-    return Result.try({
-      try: (): unknown => document.toJS(),
-      catch: () => "an alias has no anchor before it, or there are too many aliases"
-    })
-  }
-  const { col, line } = lines.linePos(error.pos[0])
-  return Result.fail(`line ${line}, column ${col}: ${error.message}`)
-}
 
 /**
  * The text of a file; `undefined` if it does not exist.

@@ -9,7 +9,6 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpApi from "effect/http-api/HttpApi"
-import * as HttpApiSwagger from "effect/http-api/HttpApiSwagger"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -196,7 +195,10 @@ const startRedoc = `Redoc.init(
 /** The script and styles of Swagger UI. The platform ships them within a page for its own document. */
 const swaggerUi: Effect.Effect<{ readonly script: string; readonly styles: string }> = Effect.map(
   Effect.acquireUseRelease(
-    Effect.sync(() => HttpRouter.toWebHandler(HttpApiSwagger.layer(HttpApi.make("none")), { disableLogger: true })),
+    Effect.map(
+      Effect.promise(() => import("effect/http-api/HttpApiSwagger")),
+      (HttpApiSwagger) => HttpRouter.toWebHandler(HttpApiSwagger.layer(HttpApi.make("none")), { disableLogger: true })
+    ),
     ({ handler }) =>
       Effect.flatMap(
         Effect.promise(() => handler(new Request("http://localhost/docs"))),

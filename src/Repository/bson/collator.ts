@@ -120,11 +120,12 @@ const last = "\uffff"
 
 // Latin, Greek, Cyrillic, Armenian, Hebrew, Arabic, the scripts of India, Thai, Georgian, kana, the beginnings of syllables
 // of hangul, and some Han characters. Others are between two of these.
-const alphabet = [
-  [range(0x20, 0x17f), range(0x370, 0x52f), range(0x531, 0x587), range(0x5d0, 0x5ea), range(0x620, 0x64a)],
-  [range(0x660, 0x6d3), range(0x900, 0xdff), range(0xe00, 0xe5b), range(0x10d0, 0x10ff), range(0x3041, 0x30ff)],
-  [range(0xac00, 0xd7a3, 28), range(0x4e00, 0x9fff, 16)]
-].flat(2).filter((letter) => /[\p{L}\p{N}\p{P}\p{S}\p{Zs}]/u.test(letter))
+const alphabet = () =>
+  [
+    [range(0x20, 0x17f), range(0x370, 0x52f), range(0x531, 0x587), range(0x5d0, 0x5ea), range(0x620, 0x64a)],
+    [range(0x660, 0x6d3), range(0x900, 0xdff), range(0xe00, 0xe5b), range(0x10d0, 0x10ff), range(0x3041, 0x30ff)],
+    [range(0xac00, 0xd7a3, 28), range(0x4e00, 0x9fff, 16)]
+  ].flat(2).filter((letter) => /[\p{L}\p{N}\p{P}\p{S}\p{Zs}]/u.test(letter))
 
 const frequent = new Set([
   ...[range(0x30, 0x39), range(0x41, 0x5a), range(0x61, 0x7a)].flat(),
@@ -135,7 +136,7 @@ const pivotsOf = (locale: string, options: Intl.CollatorOptions): Pivots => {
   const { compare } = new Intl.Collator(locale, options)
   const { compare: compareBases } = new Intl.Collator(locale, { ...options, sensitivity: "base" })
   const letters: Array<string> = []
-  for (const letter of alphabet.toSorted((a, b) => compare(a, b))) {
+  for (const letter of alphabet().toSorted((a, b) => compare(a, b))) {
     const before = letters.at(-1) ?? ""
     // Not what is ignored, what has the same base as another letter, nor a letter that is spelled as several.
     if (compareBases(before, letter) < 0 && (before === "" || compareBases(before + last, letter) < 0)) {

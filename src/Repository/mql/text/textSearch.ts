@@ -136,8 +136,8 @@ const segmentCost = 8
 
 const isAscii = /^[\0-\x7f]*$/
 
-// Some languages don't separate words.
-const segmenter = new Intl.Segmenter("en", { granularity: "word" })
+// Some languages don't separate words. The dictionaries for them are large.
+let segmenter: Intl.Segmenter | undefined
 
 /** The words of a text in order. A word consists of letters, digits, marks and underscores. */
 const wordsOf = (text: string): ReadonlyArray<string> => {
@@ -145,6 +145,7 @@ const wordsOf = (text: string): ReadonlyArray<string> => {
   spend(text.length * (isSimple ? simpleCost : segmentCost))
   if (isSimple) return text.match(/\w+/g) ?? []
   const words: Array<string> = []
+  segmenter ??= new Intl.Segmenter("en", { granularity: "word" })
   for (const { isWordLike, segment } of segmenter.segment(text)) {
     if (isWordLike === true) words.push(...segment.match(/[\p{L}\p{N}\p{M}_]+/gu) ?? [])
   }

@@ -1,5 +1,4 @@
 import { KernelEngine, Tokens } from "appkernel"
-import { HttpRouter, HttpServerResponse } from "effect/http"
 import { Projects } from "./Projects.ts"
 import { Tasks } from "./Tasks.ts"
 import { Users } from "./Users.ts"
@@ -12,4 +11,3 @@ export const engine = KernelEngine.make("my-service")
   .register(Tokens.service, { urlBase: "/api/v1" })
   .enableSecurity()
   .enableOpenApi({ title: "my-service", version: "0.1.0" })
-  .use(HttpRouter.add("GET", "/health", HttpServerResponse.text("ok")))

@@ -1,5 +1,4 @@
 import { KernelEngine } from "appkernel"
-import { HttpRouter, HttpServerResponse } from "effect/http"
 import { Project } from "./models/Project.ts"
 import { Tasks } from "./Tasks.ts"
 
@@ -7,4 +6,3 @@ export const engine = KernelEngine.make("my-service")
   .register(Project, { methods: ["GET", "POST", "PATCH", "DELETE"], urlBase: "/api/v1" })
   .register(Tasks, { urlBase: "/api/v1" })
   .enableOpenApi({ title: "my-service", version: "0.1.0" })
-  .use(HttpRouter.add("GET", "/health", HttpServerResponse.text("ok")))
