@@ -1,6 +1,6 @@
 /**
  * Runs a part of the benchmark: `http` and `secured`, the servers against one another, `codecs`, `stores`, `loop`,
- * `transfers`, `client`, `language` or `start`. See README.md.
+ * `transfers`, `client`, `language`, `start` or `overload`. See README.md.
  */
 import { parseArgs } from "node:util"
 
@@ -15,6 +15,7 @@ else if (part === "transfers") await import("./transfers.ts")
 else if (part === "client") await import("./client.ts")
 else if (part === "language") await import("./language.ts")
 else if (part === "start") await import("./start.ts")
+else if (part === "overload") await import("./overload.ts")
 else {throw new Error(
-    `--part takes http, secured, codecs, stores, loop, transfers, client, language or start, not ${part}`
+    `--part takes http, secured, codecs, stores, loop, transfers, client, language, start or overload, not ${part}`
   )}

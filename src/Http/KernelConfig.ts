@@ -18,6 +18,7 @@
  * | `server.backlog` | connections that wait to be accepted | 511 |
  * | `server.shutdown_timeout` | time for running requests to finish when the service stops | 20 seconds |
  * | `server.request_timeout` | time in which a request has to arrive | 60 seconds |
+ * | `server.header_timeout` | time in which its head has to arrive | 20 seconds |
  * | `server.response_timeout` | time in which a request has to be answered, see `KernelServer` | none |
  * | `server.max_body_size` | size of a JSON body | 1 MiB |
  * | `server.max_multipart_size` | size of a multipart body | 10 MiB |
@@ -38,6 +39,7 @@
  * | `telemetry.interval` | time between two sendings | 5 seconds |
  * | `overload.max_requests` | requests that are handled at once; more are answered 503 | none |
  * | `overload.max_requests_per_route` | requests of one route that are handled at once | none |
+ * | `overload.max_delay` | time that a request may wait for the event loop while this is busy; later ones are answered 503 | none |
  * | `overload.retry_after` | time after which a refused client may try again | 1 second |
  * | `compression.enabled` | whether responses are compressed for clients that accept it | false |
  * | `compression.min_size` | size from which they are | 1 KiB |
@@ -162,6 +164,8 @@ export interface ServerOptions extends ServerAddress {
   readonly shutdownTimeout?: Duration.Input | undefined
   /** The time in which a request has to arrive, including its body. Defaults to 60 seconds. */
   readonly requestTimeout?: Duration.Input | undefined
+  /** The time in which the head of a request has to arrive, at most {@link requestTimeout}. Defaults to 20 seconds. */
+  readonly headerTimeout?: Duration.Input | undefined
   /** The time for which a connection stays open without a request. Defaults to 75 seconds. */
   readonly idleTimeout?: Duration.Input | undefined
   /** The number of connections at once; more are closed. Defaults to any. */
@@ -288,6 +292,7 @@ export const server: Config.Config<ServerOptions> = Config.all({
   backlog: configOf(settings.serverBacklog, undefined),
   shutdownTimeout: configOf(settings.serverShutdownTimeout, undefined),
   requestTimeout: configOf(settings.serverRequestTimeout, undefined),
+  headerTimeout: configOf(settings.serverHeaderTimeout, undefined),
   idleTimeout: configOf(settings.serverIdleTimeout, undefined),
   maxConnections: configOf(settings.serverMaxConnections, undefined)
 })
@@ -371,7 +376,7 @@ export const telemetry: Config.Config<TelemetryOptions> = Config.all({
 })
 
 /**
- * How many requests are handled at once.
+ * What is too much for the service.
  *
  * @category models
  * @since 0.1.0
@@ -381,6 +386,8 @@ export interface OverloadOptions {
   readonly maxRequests: number | undefined
   /** Of each route. Defaults to any number. */
   readonly maxRequestsPerRoute: number | undefined
+  /** The time that a request may wait for the event loop while this is busy. Defaults to any. */
+  readonly maxDelay: Duration.Duration | undefined
   /** The time after which a refused client may try again. Defaults to a second. */
   readonly retryAfter: Duration.Duration
 }
@@ -394,6 +401,7 @@ export interface OverloadOptions {
 export const overload: Config.Config<OverloadOptions> = Config.all({
   maxRequests: configOf(settings.overloadMaxRequests, undefined),
   maxRequestsPerRoute: configOf(settings.overloadMaxRequestsPerRoute, undefined),
+  maxDelay: configOf(settings.overloadMaxDelay, undefined),
   retryAfter: configOf(settings.overloadRetryAfter, Duration.seconds(1))
 })
 

@@ -3,7 +3,7 @@
  *
  * **Details**
  *
- * A request has to arrive within `server.request_timeout`, and its head within 20 seconds of that; a slower one is
+ * A request has to arrive within `server.request_timeout`, and its head within `server.header_timeout` of that; a slower one is
  * answered 408 and disconnected. A head may have 16 KiB (otherwise 431). What Node's parser rejects is answered with an
  * `ErrorMessage`, too.
  *

@@ -115,6 +115,7 @@ const expected = {
     backlog: 100,
     shutdownTimeout: Duration.seconds(3),
     requestTimeout: Duration.millis(1_500),
+    headerTimeout: Duration.seconds(1),
     idleTimeout: Duration.seconds(65),
     maxConnections: 20_000
   },
@@ -133,7 +134,12 @@ const expected = {
     sampleRatio: 0.25,
     interval: Duration.seconds(2)
   },
-  overload: { maxRequests: 200, maxRequestsPerRoute: 100, retryAfter: Duration.seconds(3) },
+  overload: {
+    maxRequests: 200,
+    maxRequestsPerRoute: 100,
+    maxDelay: Duration.millis(20),
+    retryAfter: Duration.seconds(3)
+  },
   compression: 2_048,
   responseTimeout: Duration.seconds(30),
   proxies: { forwardedHeader: "forwarded" as const, trustedProxies: ["10.0.0.0/8", "192.0.2.1/32", "2001:db8::/32"] },
@@ -201,6 +207,7 @@ appkernel:
     backlog: 100
     shutdown_timeout: 3
     request_timeout: 1.5
+    header_timeout: 1
     response_timeout: 30
     shutdown_delay: 5 seconds
     idle_timeout: 65
@@ -217,7 +224,7 @@ appkernel:
     signals: [traces, logs]
     sample_ratio: 0.25
     interval: 2
-  overload: { max_requests: 200, max_requests_per_route: 100, retry_after: 3 }
+  overload: { max_requests: 200, max_requests_per_route: 100, max_delay: 20 millis, retry_after: 3 }
   compression: { enabled: true, min_size: 2 KiB }
   rate_limits: { per_address: 300 per minute, per_caller: 10 per 5 minutes }
   cors:
@@ -279,6 +286,7 @@ const env = {
   APPKERNEL_SERVER_BACKLOG: "100",
   APPKERNEL_SERVER_SHUTDOWN_TIMEOUT: "3 seconds",
   APPKERNEL_SERVER_REQUEST_TIMEOUT: "1500 millis",
+  APPKERNEL_SERVER_HEADER_TIMEOUT: "1000 millis",
   APPKERNEL_SERVER_RESPONSE_TIMEOUT: "30 seconds",
   APPKERNEL_SERVER_MAX_BODY_SIZE: "2 KiB",
   APPKERNEL_SERVER_MAX_MULTIPART_SIZE: "5242880",
@@ -299,6 +307,7 @@ const env = {
   APPKERNEL_TELEMETRY_INTERVAL: "2 seconds",
   APPKERNEL_OVERLOAD_MAX_REQUESTS: "200",
   APPKERNEL_OVERLOAD_MAX_REQUESTS_PER_ROUTE: "100",
+  APPKERNEL_OVERLOAD_MAX_DELAY: "0.02",
   APPKERNEL_OVERLOAD_RETRY_AFTER: "3",
   APPKERNEL_COMPRESSION_ENABLED: "true",
   APPKERNEL_COMPRESSION_MIN_SIZE: "2048",

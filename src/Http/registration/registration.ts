@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as OpenApi from "effect/http-api/OpenApi"
@@ -70,6 +71,15 @@ export interface Options<Name extends string> {
   readonly auditLog?: "off" | "writes" | "reads and writes" | undefined
   /** When the endpoints will be gone: a header `Sunset` (RFC 8594) of every answer. Defaults to never. */
   readonly sunset?: DateTime.DateTime.Input | undefined
+  /**
+   * The time in which requests have to be answered: then they are interrupted, and the response is a 503. Defaults to
+   * `server.response_timeout`, which counts as well if it is shorter.
+   */
+  readonly timeout?: Duration.Input | undefined
+  /**
+   * Which requests come first while some wait (`overload.max_delay`), and are refused last. Defaults to `normal`.
+   */
+  readonly priority?: "low" | "normal" | "high" | undefined
 }
 
 /**
@@ -247,6 +257,8 @@ export interface ResourceInfo {
   readonly isDeprecated: boolean
   /** What the audit log has; `undefined` for what the configuration says. */
   readonly auditLog: Options<string>["auditLog"]
+  readonly timeout: Duration.Duration | undefined
+  readonly priority: "low" | "normal" | "high"
 }
 
 /**
@@ -270,6 +282,8 @@ export interface ServiceInfo {
   readonly isDeprecated: boolean
   /** What the audit log has; `undefined` for what the configuration says. */
   readonly auditLog: Options<string>["auditLog"]
+  readonly timeout: Duration.Duration | undefined
+  readonly priority: "low" | "normal" | "high"
 }
 
 /**
@@ -413,6 +427,8 @@ const placeOf = (defaultSegment: string, options: Options<string>) => {
     givenOptions: Object.keys(options),
     isDeprecated: options.deprecated !== undefined,
     auditLog: options.auditLog,
+    timeout: options.timeout === undefined ? undefined : Duration.fromInputUnsafe(options.timeout),
+    priority: options.priority ?? "normal",
     headers: {
       ...(options.deprecated === undefined
         ? {}

@@ -16,12 +16,15 @@ export const json = (
 }
 
 /** @internal */
+export const errorText = (code: number, message: string): string =>
+  `{"_type":"ErrorMessage","code":${code},"message":${quote(message)}}`
+
+/** @internal */
 export const errorMessage = (
   code: number,
   message: string,
   headers?: { readonly [name: string]: string }
-): HttpServerResponse.HttpServerResponse =>
-  json(`{"_type":"ErrorMessage","code":${code},"message":${quote(message)}}`, code, headers)
+): HttpServerResponse.HttpServerResponse => json(errorText(code, message), code, headers)
 
 /** @internal */
 export const badRequest = (

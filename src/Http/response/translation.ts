@@ -20,6 +20,11 @@ type TranslatedResponse = Effect.Effect<HttpServerResponse.HttpServerResponse>
 
 type Headers = { readonly [name: string]: string }
 
+/** The headers by which an error is worded. */
+interface Accepting {
+  readonly "accept-language"?: string | undefined
+}
+
 /**
  * The 400 response in the request's language. Its message is `message` if the application provides one, otherwise it
  * lists all problems.
@@ -57,6 +62,11 @@ export interface ErrorResponses {
   readonly serviceError: (error: Instance, status: number) => TranslatedResponse
   /** 405 (RFC 9110, section 15.5.6). */
   readonly notAllowed: (method: string, path: string, allowed: ReadonlyArray<string>) => TranslatedResponse
+  /** A sentence for a request that has no fiber yet, by its headers. */
+  readonly early: (
+    status: number,
+    translatable: TranslatableMessage
+  ) => (headers: Accepting) => { readonly status: number; readonly text: string; readonly headers: Headers }
   /** A response with a status and one message. */
   readonly sentence: (status: number, translatable: TranslatableMessage, headers?: Headers) => TranslatedResponse
 }
@@ -75,6 +85,30 @@ export const makeErrorResponses = (translations: Translations): ErrorResponses =
     )
   return {
     sentence,
+    early: (status, translatable) => {
+      const made = new Map<
+        Language | undefined,
+        { readonly status: number; readonly text: string; readonly headers: Headers }
+      >()
+      return ({ "accept-language": accepted }) => {
+        const language = translations.languageOf(accepted)
+        let response = made.get(language)
+        if (response === undefined) {
+          const text = responses.errorText(status, format(language ?? inEnglish(), translatable))
+          response = {
+            status,
+            text,
+            headers: {
+              "content-type": "application/json",
+              "content-length": String(Buffer.byteLength(text)),
+              ...language === undefined ? {} : headersOf(language)
+            }
+          }
+          made.set(language, response)
+        }
+        return response
+      }
+    },
     notAllowed: (method, path, allowed) =>
       sentence(405, { key: "errors.MethodNotAllowed", args: { method, path } }, { allow: allowed.join(", ") }),
     failure: (failure) =>

@@ -9,6 +9,7 @@ import { lookup } from "node:dns/promises"
 import type { ServerOptions } from "../KernelConfig.ts"
 import { type HttpServer as NodeServer, makeServer } from "./nodeServer.ts"
 import { ListenFailed, whenReady } from "./readiness.ts"
+import { gated } from "./shedding.ts"
 
 type Server = HttpServer.HttpServer["Service"]
 
@@ -18,7 +19,8 @@ type Server = HttpServer.HttpServer["Service"]
  * @internal
  */
 export const listen = Effect.fnUntraced(function*(
-  { address, backlog, idleTimeout, maxConnections, port, requestTimeout, shutdownTimeout }: ServerOptions,
+  { address, backlog, headerTimeout, idleTimeout, maxConnections, port, requestTimeout, shutdownTimeout }:
+    ServerOptions,
   opened: (server: Server) => Effect.Effect<void>
 ) {
   const failed = (cause: unknown): ListenFailed => listenFailed(cause, address, port)
@@ -26,6 +28,7 @@ export const listen = Effect.fnUntraced(function*(
   const { address: host } = yield* Effect.tryPromise({ try: () => lookup(address), catch: failed })
   const node = makeServer({
     requestTimeout: Duration.fromInputUnsafe(requestTimeout ?? "60 seconds"),
+    headerTimeout: headerTimeout === undefined ? undefined : Duration.fromInputUnsafe(headerTimeout),
     shutdownTimeout: time,
     idleTimeout: idleTimeout === undefined ? undefined : Duration.fromInputUnsafe(idleTimeout),
     maxConnections
@@ -38,6 +41,7 @@ export const listen = Effect.fnUntraced(function*(
     // The server itself answers requests that exceed the timeout; their clients get a moment to read the response.
     gracefulShutdownTimeout: Duration.sum(time, Duration.seconds(1))
   }).pipe(Effect.mapError(({ cause }) => failed(cause)))
+  gated(server, node)
   // Runs after the shutdown timeout, before the wait for the last connection to close.
   yield* Effect.addFinalizer(() => cut(node, time))
   const opening = Effect.callback<void, ListenFailed>((resume) =>

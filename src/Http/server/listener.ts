@@ -1,14 +1,26 @@
-import { type IncomingMessage, Server, type ServerOptions, ServerResponse } from "node:http"
+import { IncomingMessage, Server, type ServerOptions, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import process from "node:process"
 import { Request } from "../request/bufferedRequest.ts"
 
 /**
- * Node's server with three rules for the dispatch of requests:
+ * Decides when a request is handled, and may answer it otherwise.
+ *
+ * @internal
+ */
+export interface Gate {
+  readonly enter: (request: IncomingMessage, response: ServerResponse, handle: () => void) => void
+  /** Is told of each new connection. */
+  readonly connected: () => void
+}
+
+/**
+ * Node's server with some rules for the dispatch of requests:
  *
  * - A small body that comes with its request is read before this is dispatched, so that its handler runs without waiting.
  * - A pipelined request waits until the previous responses on its connection are written, unless all these requests are
  *   safe (RFC 9112, section 9.3.2). The connection is paused meanwhile, so the number of waiting requests is bounded.
+ * - A {@link Gate} decides when a request begins.
  * - Requests wait for the first request listener, where Node would leave them unanswered, and until
  *   {@link Listener.resumeRequests} after {@link Listener.pauseRequests}.
  *
@@ -18,6 +30,7 @@ export class Listener<Response extends typeof OrderedResponse<IncomingMessage>> 
   typeof IncomingMessage,
   Response
 > {
+  gate: Gate | undefined
   /** The requests that wait; `undefined` while none has to. */
   #paused: Array<() => void> | undefined = []
 
@@ -53,8 +66,13 @@ export class Listener<Response extends typeof OrderedResponse<IncomingMessage>> 
       if (response instanceof OrderedResponse) response.afterPrevious(begin)
       else begin()
     }
-    if (event === "request" && request instanceof Request && request.isSmall) request.buffer(dispatch)
-    else dispatch()
+    const enter = (): void => {
+      if (this.gate !== undefined && request instanceof IncomingMessage && response instanceof ServerResponse) {
+        this.gate.enter(request, response, dispatch)
+      } else dispatch()
+    }
+    if (event === "request" && request instanceof Request && request.isSmall) request.buffer(enter)
+    else enter()
     return true
   }
 }

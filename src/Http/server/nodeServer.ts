@@ -13,7 +13,7 @@ import type { Duplex } from "node:stream"
 import { clearInterval, setImmediate, setInterval, setTimeout } from "node:timers"
 import { quote } from "../../internal/json.ts"
 import { batch } from "./batchedSocket.ts"
-import { Listener, OrderedResponse, unwrittenResponse } from "./listener.ts"
+import { type Gate, Listener, OrderedResponse, unwrittenResponse } from "./listener.ts"
 
 /**
  * Longer than clients and proxies keep idle connections, so that they close them first and no request hits a closing
@@ -22,7 +22,7 @@ import { Listener, OrderedResponse, unwrittenResponse } from "./listener.ts"
 const defaultIdleTimeout = Duration.seconds(75)
 
 /** A request head has a few hundred bytes. */
-const headTimeout = Duration.seconds(20)
+const defaultHeaderTimeout = Duration.seconds(20)
 
 /** The milliseconds that a connection stays open for the client to read why its request is rejected. */
 const lingerMillis = 1_000
@@ -53,6 +53,7 @@ const probeInterval = 250
  * @internal
  */
 export interface HttpServer extends Server {
+  gate: Gate | undefined
   /** Makes `listen` only store the address, unless its port is 0, since the platform calls it before any route is ready. */
   readonly hold: () => void
   /** Starts to listen on the stored address, and to answer requests, and reports the result. */
@@ -68,6 +69,7 @@ export interface HttpServer extends Server {
 /** @internal */
 export interface HttpServerOptions {
   readonly requestTimeout: Duration.Duration
+  readonly headerTimeout?: Duration.Duration | undefined
   readonly shutdownTimeout: Duration.Duration
   readonly idleTimeout?: Duration.Duration | undefined
   readonly maxConnections?: number | undefined
@@ -75,7 +77,13 @@ export interface HttpServerOptions {
 
 /** @internal */
 export const makeServer = (
-  { idleTimeout = defaultIdleTimeout, maxConnections, requestTimeout, shutdownTimeout }: HttpServerOptions
+  {
+    headerTimeout = defaultHeaderTimeout,
+    idleTimeout = defaultIdleTimeout,
+    maxConnections,
+    requestTimeout,
+    shutdownTimeout
+  }: HttpServerOptions
 ): HttpServer => {
   let closing = false
   let cutCount = 0
@@ -188,13 +196,14 @@ export const makeServer = (
   const server = new DrainingServer({
     ServerResponse: Response,
     requestTimeout: timeout,
-    headersTimeout: Math.min(timeout, Duration.toMillis(headTimeout)),
+    headersTimeout: Math.min(timeout, Duration.toMillis(headerTimeout)),
     keepAliveTimeout: Duration.toMillis(idleTimeout),
     connectionsCheckingInterval: Math.max(50, Math.min(timeout / 4, 5_000))
   })
   if (maxConnections !== undefined) server.maxConnections = maxConnections
   server.on("connection", (socket: Socket) => {
     lastAccepted = process.uptime()
+    server.gate?.connected()
     batch(socket)
     sockets.add(socket)
     acceptedAt.set(socket, lastAccepted)
@@ -204,7 +213,29 @@ export const makeServer = (
   // Node has this option without declaring it: a request is answered even if the client closed its sending side.
   Reflect.set(server, "httpAllowHalfOpen", true)
   answerProtocolErrors(server)
+  closeStalled(server, timeout)
   return server
+}
+
+/**
+ * Closes connections whose clients take nothing of their response for so many milliseconds: it would stay in memory. A
+ * client that takes little is seen when the system's buffer has room again.
+ */
+const closeStalled = (server: HttpServer, millis: number): void => {
+  let before = new Map<Socket, string>()
+  // A connection is no fiber.
+  // @effect-diagnostics-next-line globalTimers:off
+  const timer = setInterval(() => {
+    const waiting = new Map<Socket, string>()
+    for (const socket of server.sockets) {
+      if (socket.writableLength === 0) continue
+      const state = `${socket.bytesWritten} ${Reflect.get(Object(Reflect.get(socket, "_handle")), "writeQueueSize")}`
+      if (before.get(socket) === state) socket.destroy()
+      else waiting.set(socket, state)
+    }
+    before = waiting
+  }, millis).unref()
+  server.once("close", () => clearInterval(timer))
 }
 
 /** Closes a connection that sends nothing in the time since its acceptance that it has for a request. */

@@ -10,6 +10,25 @@ import * as Metric from "effect/Metric"
 type Refusal = (headers: { readonly [name: string]: string }) => Effect.Effect<HttpServerResponse.HttpServerResponse>
 
 /**
+ * Counts refused requests: those of the service, those of a route, and those that waited too long.
+ *
+ * @internal
+ */
+export const refusalsOf = (scope: "service" | "route" | "delay"): Metric.Counter<number> =>
+  Metric.counter("appkernel.overload.refused", {
+    description: "Requests that were refused because of overload",
+    attributes: { scope },
+    incremental: true
+  })
+
+/**
+ * The value of `Retry-After`.
+ *
+ * @internal
+ */
+export const secondsOf = (time: Duration.Duration): string => String(Math.ceil(Duration.toSeconds(time)))
+
+/**
  * Lets so many requests in at once. `scope` tells the refused ones of the service from those of a route in the metrics.
  *
  * @internal
@@ -23,12 +42,8 @@ export const bounded = <E, R>(
     readonly scope: "service" | "route"
   }
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> => {
-  const refusals = Metric.counter("appkernel.overload.refused", {
-    description: "Requests that were refused because too many were handled",
-    attributes: { scope },
-    incremental: true
-  })
-  const seconds = String(Math.ceil(Duration.toSeconds(retryAfter)))
+  const refusals = refusalsOf(scope)
+  const seconds = secondsOf(retryAfter)
   let active = 0
   const refused = Effect.andThen(
     Metric.update(refusals, 1),

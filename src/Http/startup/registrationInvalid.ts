@@ -109,7 +109,9 @@ const knownOptions: ReadonlySet<string> = new Set([
   "form",
   "deprecated",
   "sunset",
-  "auditLog"
+  "auditLog",
+  "timeout",
+  "priority"
 ])
 
 const callProblemOf = ({ calls }: Registration): string | undefined => {

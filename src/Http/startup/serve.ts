@@ -3,10 +3,12 @@ import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequ
 import * as ByteSize from "effect/ByteSize"
 import * as Context from "effect/Context"
 import * as Crypto from "effect/crypto/WebCrypto"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Base64Url from "effect/encoding/Base64Url"
 import { identity } from "effect/Function"
 import type * as HttpApi from "effect/http-api/HttpApi"
+import * as FindMyWay from "effect/http/FindMyWay"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -28,6 +30,7 @@ import { Keys } from "../../Security/Keys.ts"
 import { keepSignIn } from "../../Security/SignIns.ts"
 import * as AccessPolicy from "../AccessPolicy.ts"
 import { config as configuredCors } from "../Cors.ts"
+import { shapeOf } from "../description/pathShape.ts"
 import { documentPaths } from "../description/standardEndpoints.ts"
 import { RateLimiting } from "../Guard.ts"
 import * as KernelConfig from "../KernelConfig.ts"
@@ -55,6 +58,7 @@ import { type ClientAddressOf, makeClientAddress } from "../server/clientAddress
 import * as KernelLogger from "../server/kernelLogger.ts"
 import * as overload from "../server/overload.ts"
 import { makeSendBuffers } from "../server/sendBuffers.ts"
+import { type Priority, shed } from "../server/shedding.ts"
 import * as Translations from "../Translations.ts"
 import * as Documentation from "./documentation.ts"
 import { enabled, measuring, monitored } from "./monitored.ts"
@@ -114,16 +118,15 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
   const cursors = access === undefined ? {} : { secret: (yield* KernelConfig.cursorSecret) ?? (yield* randomSecret) }
   const routes: Array<EndpointRoute> = []
   for (const registration of all) {
-    const { auditLog, calls, headers, name, onExcessProperty, rules } = registration
+    const { auditLog, calls, headers, name, onExcessProperty, priority, rules, timeout } = registration
     const common = { registration: name, isStrict: onExcessProperty === "error", limits, lists, translations }
-    const headersOf = Object.keys(headers).length === 0 ? {} : { headers }
+    const own = { auditLog, priority, timeout, ...Object.keys(headers).length === 0 ? {} : { headers } }
     // The rules of a call are those of its name.
     const callRoutesOf = (surroundings: CallContext, resource?: Endpoint["resource"]) =>
       calls.flatMap((call) =>
         callRoutes([call], surroundings).map((route) => ({
           ...route,
-          ...headersOf,
-          auditLog,
+          ...own,
           endpoint: { registration: name, rules, name: call.name, isCall: true, path: route.path, resource }
         }))
       )
@@ -152,9 +155,8 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
     routes.push(
       ...routesOf(registration, repository, store, surroundings).map((route) => ({
         ...route,
-        ...headersOf,
+        ...own,
         handler: withOptions(route.handler),
-        auditLog,
         endpoint: { registration: name, rules, name: route.method, isCall: false, path: route.path, resource }
       })),
       ...callRoutesOf({ ...common, linksOf: linksFrom(registration, linksOf), repository }, resource).map((route) => ({
@@ -208,18 +210,19 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
       })
     )
   }
-  const { maxRequests, maxRequestsPerRoute: routeMaximum, retryAfter } = yield* KernelConfig.overload
+  const { maxDelay, maxRequests, maxRequestsPerRoute: routeMaximum, retryAfter } = yield* KernelConfig.overload
   const refuse = (headers: { readonly [name: string]: string }) =>
     errorResponses.sentence(503, { key: "errors.Overload" }, headers)
   const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
   yield* router.addAll(
     routes.map((route) => {
-      const { auditLog, endpoint, handler, headers, method, path, respondBadRequest } = route
+      const { auditLog, endpoint, handler, headers, method, path, respondBadRequest, timeout } = route
       const limit = limitCaller({ method, path })
       const respond = access === undefined
         ? limit(withErrorResponses(handler, respondBadRequest, errorResponses))
         : access.checked(route, endpoint, limit, auditLog)
-      const answer = headers === undefined ? respond : Effect.map(respond, HttpServerResponse.setHeaders(headers))
+      const inTime = timeout === undefined ? respond : withResponseTimeout(respond, timeout, errorResponses)
+      const answer = headers === undefined ? inTime : Effect.map(inTime, HttpServerResponse.setHeaders(headers))
       return HttpRouter.route(
         method,
         path,
@@ -278,6 +281,15 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
       Context.add(HttpServerRequest.MaxBodySize, ByteSize.bytes(limits.maxBodySize))
     )
   )
+  if (maxDelay !== undefined) {
+    yield* shed({
+      maxDelay,
+      priorityOf: priorities(routes),
+      probes: new Set(first.keys()),
+      refusal: errorResponses.early(503, { key: "errors.Overload" }),
+      retryAfter
+    })
+  }
   return repositories
 })
 
@@ -288,6 +300,15 @@ const auditLogOf = Effect.fnUntraced(function*(store: DocumentStore["Service"]) 
   const { makeAuditLog } = yield* Effect.promise(() => import("../routes/auditLog.ts"))
   return yield* makeAuditLog(options, store)
 })
+/** The priority by the URL. */
+const priorities = (routes: ReadonlyArray<EndpointRoute>): (url: string) => Priority => {
+  const own = FindMyWay.make<Priority>(routerConfig)
+  const paths = new Map(
+    routes.flatMap(({ path, priority = "normal" }) => priority === "normal" ? [] : [[shapeOf(path), priority]])
+  )
+  for (const [path, priority] of paths) own.on("GET", path, priority)
+  return paths.size === 0 ? () => "normal" : (url) => own.find("GET", url)?.handler ?? "normal"
+}
 
 /** A page that not everybody gets. */
 const endpointOf = (
@@ -312,6 +333,9 @@ interface EndpointRoute extends Route {
   /** The headers of every answer. */
   readonly headers?: { readonly [name: string]: string }
   readonly auditLog?: Registration["auditLog"]
+  /** The time for an answer. */
+  readonly timeout?: Duration.Duration | undefined
+  readonly priority?: Priority
 }
 
 /** What cursors are signed with where nothing is configured: they belong to this process. */

@@ -1,0 +1,324 @@
+/**
+ * Refuses requests that waited too long while a service has more of them than it can answer.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as HttpServer from "effect/http/HttpServer"
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+import { performance } from "node:perf_hooks"
+// Tests may replace the global `setImmediate`.
+import { setImmediate, setTimeout } from "node:timers"
+import { type Gate, unwrittenResponse } from "./listener.ts"
+import { refusalsOf, secondsOf } from "./overload.ts"
+
+/**
+ * Which requests are answered first while a service is overloaded.
+ *
+ * @internal
+ */
+export type Priority = "low" | "normal" | "high"
+
+const priorities: ReadonlyArray<Priority> = ["high", "normal", "low"]
+
+/**
+ * A request that may have to wait.
+ *
+ * @internal
+ */
+export interface Waiting {
+  readonly handle: () => void
+  readonly refuse: () => void
+  /** Whether its client went away. */
+  readonly isGone: () => boolean
+}
+
+/**
+ * The time of an event loop.
+ *
+ * @internal
+ */
+export interface Loop {
+  /** In milliseconds. */
+  readonly now: () => number
+  /** Runs a step after the events of this turn. */
+  readonly afterEvents: (step: () => void) => void
+}
+
+const nodeLoop: Loop = { now: () => performance.now(), afterEvents: (step) => void setImmediate(step) }
+
+/** The milliseconds for which bursts may last (RFC 8289, section 4.2). */
+const interval = 100
+
+/** The milliseconds of a turn in which requests begin; the next turn sees new events. */
+const slice = 2
+
+/**
+ * The requests that wait for their turn. Without it they would wait in their connections, where nobody sees for how long.
+ *
+ * A request begins at once unless the events of a turn take too long; the others follow in the next turns, by priority and
+ * in the order of their arrival. A queue that was never empty for longer than a burst is a steady one, which serves nobody:
+ * it takes only what is handled within `most`, and the others are refused.
+ *
+ * @internal
+ */
+export class AdmissionQueue {
+  readonly #most: number
+  readonly #emptied: () => void
+  readonly #loop: Loop
+  readonly #queues: { readonly [P in Priority]: Queue } = { high: new Queue(), normal: new Queue(), low: new Queue() }
+  #size = 0
+  /** The begin of the turn's first request; `undefined` before it. */
+  #begin: number | undefined
+  /** Whether a connection was accepted in this turn. */
+  #isAccepting = false
+  #lastHandled = 0
+  #lastEmpty: number
+  /** The begin of an interval, and what was handled in it. */
+  #intervalBegin: number
+  #handled = 0
+  /** Those that a steady queue may have: as many as are handled in the time of `most`. */
+  #room = 0
+
+  /** `emptied` runs after turns at whose end no request waits. */
+  constructor(mostMillis: number, emptied: () => void, loop: Loop = nodeLoop) {
+    this.#most = mostMillis
+    this.#emptied = emptied
+    this.#loop = loop
+    this.#lastEmpty = this.#intervalBegin = loop.now()
+  }
+
+  enter(priority: Priority, waiting: Waiting): void {
+    const now = this.#loop.now()
+    if (this.#begin === undefined) {
+      this.#begin = now
+      this.#loop.afterEvents(() => this.#endTurn())
+    }
+    if (this.#size === 0) {
+      this.#lastEmpty = now
+      if (!this.#isAccepting && now - this.#begin < slice) return this.#handle(waiting)
+    }
+    if (now - this.#intervalBegin > interval) {
+      this.#room = this.#handled * this.#most / (now - this.#intervalBegin)
+      this.#intervalBegin = now
+      this.#handled = 0
+    }
+    if (now - this.#lastEmpty > interval && this.#before(priority) > this.#room) return waiting.refuse()
+    this.#size++
+    this.#queues[priority].push(waiting, now)
+  }
+
+  /**
+   * Says that a connection was accepted in this turn. A turn accepts only one, so that others may wait, with probes among them:
+   * nothing begins in this turn if something did a moment before.
+   */
+  connected(): void {
+    this.#isAccepting = true
+  }
+
+  /** How many requests come before the next one of a priority. */
+  #before(priority: Priority): number {
+    const { high, low, normal } = this.#queues
+    return high.size + (priority === "high" ? 0 : normal.size + (priority === "normal" ? 0 : low.size))
+  }
+
+  #endTurn(): void {
+    const begin = this.#loop.now()
+    if (!this.#isAccepting || begin - this.#lastHandled >= slice) {
+      for (let now = begin; this.#size > 0 && now - begin < slice; now = this.#loop.now()) this.#next(now)
+    }
+    this.#isAccepting = false
+    this.#begin = this.#size > 0 ? begin : undefined
+    if (this.#size > 0) this.#loop.afterEvents(() => this.#endTurn())
+    else this.#emptied()
+  }
+
+  /** Refuses or handles one request. */
+  #next(now: number): void {
+    const limit = now - this.#lastEmpty > interval ? this.#most : Math.max(this.#most, interval)
+    const late = priorities.find((priority) => now - this.#queues[priority].since > limit)
+    const next = late ?? priorities.find((priority) => this.#queues[priority].size > 0) ?? "normal"
+    const waiting = this.#queues[next].shift()
+    this.#size--
+    if (waiting === undefined || waiting.isGone()) return
+    if (late === undefined) this.#handle(waiting)
+    else waiting.refuse()
+  }
+
+  #handle(waiting: Waiting): void {
+    this.#handled++
+    waiting.handle()
+    this.#lastHandled = this.#loop.now()
+  }
+}
+
+/** An array whose begin is cut off from time to time, since each cut moves all of its elements. */
+class Queue {
+  #waiting: Array<{ readonly waiting: Waiting; readonly since: number }> = []
+  #first = 0
+
+  get size(): number {
+    return this.#waiting.length - this.#first
+  }
+
+  /** Since when the first one waits. */
+  get since(): number {
+    return this.#waiting[this.#first]?.since ?? Infinity
+  }
+
+  push(waiting: Waiting, since: number): void {
+    this.#waiting.push({ waiting, since })
+  }
+
+  shift(): Waiting | undefined {
+    const first = this.#waiting[this.#first++]
+    if (this.#first > 1_000 || this.#first >= this.#waiting.length) {
+      this.#waiting = this.#waiting.slice(this.#first)
+      this.#first = 0
+    }
+    return first?.waiting
+  }
+}
+
+/** The milliseconds that a refused connection pauses, for each refusal in an interval. */
+const pausePerRefusal = 1
+
+/** In milliseconds. */
+const shortestPause = 5
+
+/** The connections of which the first requests are read if no other request waits. */
+const atOnce = 32
+
+/**
+ * Reads no more from connections whose request was refused, for a time that grows with the number of refusals, at most until
+ * they were asked to try again. Refusals take no more than a small part of the processor then, however fast clients repeat.
+ */
+class Pauses {
+  readonly #longest: number
+  #sockets: Array<Socket> = []
+  readonly #paused = new Set<Socket>()
+  #begin = performance.now()
+  #refusals = 0
+  #pause = 0
+
+  constructor(longest: number) {
+    this.#longest = longest
+  }
+
+  refused(socket: Socket): void {
+    const now = performance.now()
+    const elapsed = now - this.#begin
+    if (elapsed > interval) {
+      this.#pause = Math.min(this.#longest, this.#refusals / elapsed * interval * pausePerRefusal)
+      this.#begin = now
+      this.#refusals = 0
+    }
+    this.#refusals++
+    if (this.#pause < shortestPause) return
+    this.#sockets.push(socket)
+    if (this.#sockets.length === 1) {
+      // The responses are written at the end of this turn.
+      setImmediate(() => setImmediate(() => this.#begun()))
+    }
+  }
+
+  /** Ends the first pauses, since nothing else waits. */
+  resumeSome(): void {
+    let remaining = atOnce
+    for (const socket of this.#paused) {
+      if (remaining-- === 0) return
+      this.#resume([socket])
+    }
+  }
+
+  #begun(): void {
+    const paused = this.#sockets.filter((socket) => !socket.destroyed && unwrittenResponse(socket) === undefined)
+    this.#sockets = []
+    for (const socket of paused) {
+      socket.pause()
+      this.#paused.add(socket)
+    }
+    // A connection is no fiber.
+    // @effect-diagnostics-next-line globalTimers:off
+    setTimeout(() => this.#resume(paused), this.#pause).unref()
+  }
+
+  #resume(sockets: Iterable<Socket>): void {
+    for (const socket of sockets) {
+      if (this.#paused.delete(socket)) socket.resume()
+    }
+  }
+}
+
+/** A server that asks before it handles a request. */
+interface Gated {
+  gate: Gate | undefined
+}
+
+const servers = new WeakMap<HttpServer.HttpServer["Service"], Gated>()
+
+/**
+ * Lets {@link shed} find Node's server.
+ *
+ * @internal
+ */
+export const gated = (server: HttpServer.HttpServer["Service"], node: Gated): void => {
+  servers.set(server, node)
+}
+
+/** A response that is known before a fiber handles the request. */
+interface EarlyResponse {
+  readonly status: number
+  readonly text: string
+  readonly headers: { readonly [name: string]: string }
+}
+
+/**
+ * Refuses the requests that waited longer than `maxDelay`, before anything is done for them, until the scope closes.
+ *
+ * @internal
+ */
+export const shed = Effect.fnUntraced(function*({ maxDelay, priorityOf, probes, refusal, retryAfter }: {
+  readonly maxDelay: Duration.Duration
+  readonly priorityOf: (url: string) => Priority
+  /** The paths that are answered at once. */
+  readonly probes: ReadonlySet<string>
+  readonly refusal: (headers: IncomingHttpHeaders) => EarlyResponse
+  readonly retryAfter: Duration.Duration
+}) {
+  const node = servers.get(yield* HttpServer.HttpServer)
+  if (node === undefined) return
+  const context = yield* Effect.context<never>()
+  const refusals = refusalsOf("delay")
+  const pauses = new Pauses(Duration.toMillis(retryAfter))
+  const queue = new AdmissionQueue(Duration.toMillis(maxDelay), () => pauses.resumeSome())
+  const seconds = secondsOf(retryAfter)
+  const refuse = (request: IncomingMessage, response: ServerResponse): void => {
+    refusals.updateUnsafe(1, context)
+    pauses.refused(request.socket)
+    const { headers, status, text } = refusal(request.headers)
+    // A client that waits for the word to send its body must not send it as the next request.
+    if (request.headers.expect !== undefined) response.shouldKeepAlive = false
+    response.writeHead(status, { ...headers, "retry-after": seconds }).end(text)
+  }
+  yield* Effect.acquireRelease(
+    Effect.sync(() => {
+      node.gate = {
+        connected: () => queue.connected(),
+        enter: (request, response, handle) => {
+          const { url = "" } = request
+          if (probes.has(url)) return handle()
+          queue.enter(priorityOf(url), {
+            handle,
+            refuse: () => refuse(request, response),
+            isGone: () => response.destroyed
+          })
+        }
+      }
+    }),
+    () =>
+      Effect.sync(() => {
+        node.gate = undefined
+      })
+  )
+})
