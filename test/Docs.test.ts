@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fs from "node:fs"
 import * as path from "node:path"
+import { defaults } from "../src/Http/config/inForce.ts"
 import { settings, variableOf } from "../src/Http/config/settings.ts"
 import { overridableParameters, pageParameters } from "../src/Http/description/queryParameters.ts"
 import { statusOf } from "../src/Http/HttpError.ts"
@@ -36,10 +37,6 @@ const rowsOf = (text: string): ReadonlyArray<ReadonlyArray<string>> =>
 
 describe("The reference", () => {
   it("has every key of the configuration as the code has it", () => {
-    const described = new Map(
-      [...textOf("src/Http/KernelConfig.ts").matchAll(/^ \* \| `([\w.]+)` \| (.*?) \| (.*?) \|$/gmu)]
-        .map(([, key, meaning, otherwise]) => [key, { meaning, otherwise }])
-    )
     const typeOf = (expected: string): string =>
       [
         [/^a whole number from (.+)$/u, "$1"],
@@ -51,13 +48,13 @@ describe("The reference", () => {
         [/(?<=^`.*), /gu, "`, `"],
         [/^a text of at least.*$/u, "text"]
       ].reduce((text, [pattern, replacement]) => text.replace(pattern!, String(replacement)), expected)
+    const rows = rowsOf(textOf("docs/reference/configuration.md")).filter(([key]) => key?.includes("."))
     assert.sameDeepMembers(
-      rowsOf(textOf("docs/reference/configuration.md")).filter(([key]) => key?.includes(".")),
+      rows.map(([key, type, otherwise, , variable]) => [key, type, otherwise?.replaceAll("`", ""), variable]),
       Object.values(settings).map(({ expected, key }) => [
         `\`${key}\``,
         typeOf(expected),
-        described.get(key)?.otherwise ?? "",
-        described.get(key)?.meaning ?? "",
+        defaults[key] ?? "none",
         `\`${variableOf(key)}\``
       ])
     )

@@ -1,6 +1,5 @@
 export * as AccessPolicy from "./AccessPolicy.ts"
 export * as Action from "./Action.ts"
-export * as ClientAddress from "./ClientAddress.ts"
 export * as Cors from "./Cors.ts"
 export * as Envelope from "./Envelope.ts"
 export * as Guard from "./Guard.ts"

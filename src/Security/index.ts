@@ -6,6 +6,7 @@
 export * as Accounts from "./Accounts.ts"
 export * as ApiKeys from "./ApiKeys.ts"
 export * as Authentication from "./Authentication.ts"
+export * as ClientAddress from "./ClientAddress.ts"
 export { CurrentUser } from "./CurrentUser.ts"
 export * as Jwt from "./Jwt.ts"
 export * as Keys from "./Keys.ts"

@@ -1,26 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import * as fs from "node:fs"
-import { defaults } from "../../../src/Http/config/inForce.ts"
 import { settings } from "../../../src/Http/config/settings.ts"
 
 const byText = (a: string, b: string): number => a < b ? -1 : 1
 
 const keys = Object.values(settings).map(({ key }) => key).toSorted(byText)
-
-it("every key is in the table of KernelConfig", () => {
-  const text = fs.readFileSync("src/Http/KernelConfig.ts", "utf8")
-  assert.deepStrictEqual(
-    Array.from(text.matchAll(/^ \* \| `([\w.]+)` \|/gmu), ([, key = ""]) => key).toSorted(byText),
-    keys
-  )
-})
-
-it("every default that the command shows is that of the table", () => {
-  const text = fs.readFileSync("src/Http/KernelConfig.ts", "utf8")
-  for (const [, key = "", otherwise = ""] of text.matchAll(/^ \* \| `([\w.]+)` \| .*? \| (.*?) \|$/gmu)) {
-    assert.strictEqual(defaults[key] ?? "none", otherwise.replaceAll("`", ""), key)
-  }
-})
 
 it("no secret is shown", () => {
   const { mongoHost, securityCursorSecret, telemetryEndpoint, telemetryHeaders } = settings

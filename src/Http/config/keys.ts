@@ -1,0 +1,396 @@
+/**
+ * The keys of the configuration, read by the parts of the server. `KernelConfig` exports all of them.
+ *
+ * @since 0.1.0
+ */
+import * as Config from "effect/Config"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as LogLevel from "effect/LogLevel"
+import type * as IpNetwork from "effect/net/IpNetwork"
+import type * as Redacted from "effect/Redacted"
+import type { Lifetimes } from "../../Security/SignIns.ts"
+import { configOf, settings } from "./settings.ts"
+
+/**
+ * The address that the server listens on.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ServerAddress {
+  /** The address to bind to. Defaults to `127.0.0.1`; `0.0.0.0` binds to all addresses of the machine. */
+  readonly address: string
+  /** Defaults to 5000; 0 selects any free port. */
+  readonly port: number
+}
+
+/**
+ * The options of a server.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ServerOptions extends ServerAddress {
+  /** The number of connections that may wait to be accepted. Defaults to 511. */
+  readonly backlog?: number | undefined
+  /** The time that running requests get when the server stops. Defaults to 20 seconds. */
+  readonly shutdownTimeout?: Duration.Input | undefined
+  /** The time in which a request has to arrive, including its body. Defaults to 60 seconds. */
+  readonly requestTimeout?: Duration.Input | undefined
+  /** The time in which the head of a request has to arrive, at most {@link requestTimeout}. Defaults to 20 seconds. */
+  readonly headerTimeout?: Duration.Input | undefined
+  /** The time for which a connection stays open without a request. Defaults to 75 seconds. */
+  readonly idleTimeout?: Duration.Input | undefined
+  /** The number of connections at once; more are closed. Defaults to any. */
+  readonly maxConnections?: number | undefined
+}
+
+/**
+ * The proxies in front of the server.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ProxyOptions {
+  /** Whose headers tell the address of the client. Defaults to none. */
+  readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
+  /** The header that all of them write. They pass on whatever clients send in the other one. Defaults to `x-forwarded-for`. */
+  readonly forwardedHeader: "x-forwarded-for" | "forwarded"
+}
+
+/**
+ * The destinations of the log besides the console.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface LoggingOptions {
+  /** The least level of entries. Defaults to what the program says. */
+  readonly level: LogLevel.LogLevel | undefined
+  /** The log file; without one, only the console is used. */
+  readonly fileName: string | undefined
+  /** The bytes at which a new file is started. Defaults to 10 MiB. */
+  readonly maxSize: number
+  /** The number of previous files to keep; `<file>.1` is the latest of them. Defaults to 5. */
+  readonly backupCount: number
+}
+
+/**
+ * The limits of one request.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Limits {
+  /** The maximum bytes of a JSON body. Defaults to 1 MiB. */
+  readonly maxBodySize: number
+  /** The maximum bytes of a multipart body. Defaults to 10 MiB. */
+  readonly maxMultipartSize: number
+  /** The documents on a page if the request gives no size, at most {@link maxPageSize}. Defaults to 50. */
+  readonly defaultPageSize: number
+  /** The maximum number of documents on a page. Defaults to 1,000. */
+  readonly maxPageSize: number
+  /**
+   * The maximum bytes of a page or of an aggregation's result, which always has at least one document. Beyond this
+   * limit, a numbered page and an aggregation are a 400, and a cursor page ends early with its `next`. The server holds
+   * four times as many bytes for larger responses at once; others wait, at most for {@link queryTimeout}. Defaults to
+   * 16 MiB.
+   */
+  readonly maxPageBytes: number
+  /** The maximum number of documents that an aggregation or a native query returns. Defaults to 10,000. */
+  readonly maxResults: number
+  /** The time after which the store aborts a query. Defaults to 5 seconds. */
+  readonly queryTimeout: Duration.Duration
+  /**
+   * Whether a page leaves out stored documents that do not fit the model. It has their number in the header
+   * `X-Unreadable-Count`. Defaults to false: the page is a 500. Both log the identifiers.
+   */
+  readonly skipUnreadable: boolean
+}
+
+/**
+ * The current limits.
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const Limits: Context.Reference<Limits> = Context.Reference<Limits>("appkernel/Http/KernelConfig/Limits", {
+  defaultValue: () => ({
+    maxBodySize: 1_048_576,
+    maxMultipartSize: 10_485_760,
+    defaultPageSize: 50,
+    maxPageSize: 1_000,
+    maxPageBytes: 16_777_216,
+    maxResults: 10_000,
+    queryTimeout: Duration.seconds(5),
+    skipUnreadable: false
+  })
+})
+
+/**
+ * `server.address` and `server.port`.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const serverAddress: Config.Config<ServerAddress> = Config.all({
+  address: configOf(settings.serverAddress, "127.0.0.1"),
+  port: configOf(settings.serverPort, 5000)
+})
+
+/**
+ * The keys of `server` except address and port.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const server: Config.Config<ServerOptions> = Config.all({
+  address: configOf(settings.serverAddress, "127.0.0.1"),
+  port: configOf(settings.serverPort, 5000),
+  backlog: configOf(settings.serverBacklog, undefined),
+  shutdownTimeout: configOf(settings.serverShutdownTimeout, undefined),
+  requestTimeout: configOf(settings.serverRequestTimeout, undefined),
+  headerTimeout: configOf(settings.serverHeaderTimeout, undefined),
+  idleTimeout: configOf(settings.serverIdleTimeout, undefined),
+  maxConnections: configOf(settings.serverMaxConnections, undefined)
+})
+
+/**
+ * `server.shutdown_delay`.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const shutdownDelay: Config.Config<Duration.Duration> = configOf(settings.serverShutdownDelay, Duration.zero)
+
+/**
+ * How the health of the service is checked.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface HealthOptions {
+  /** Whether the paths are served. `Monitoring.layer` enables them where it is `undefined`. */
+  readonly enabled: boolean | undefined
+  /** The time that a check has. Defaults to 2 seconds. */
+  readonly timeout: Duration.Duration
+  /** The bytes that have to be free where the embedded store is. Defaults to 100 MiB. */
+  readonly minDiskSpace: number
+  /** Whether an open circuit breaker makes the service not ready. Defaults to `report`: it does not. */
+  readonly openBreakers: "report" | "fail"
+}
+
+/**
+ * The keys of `health`.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const health: Config.Config<HealthOptions> = Config.all({
+  enabled: configOf(settings.healthEnabled, undefined),
+  timeout: configOf(settings.healthTimeout, Duration.seconds(2)),
+  minDiskSpace: configOf(settings.healthMinDiskSpace, 104_857_600),
+  openBreakers: configOf(settings.healthOpenBreakers, "report" as const)
+})
+
+/**
+ * `metrics.enabled`.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const metricsEnabled: Config.Config<boolean> = configOf(settings.metricsEnabled, false)
+
+/**
+ * Where traces, metrics and logs are sent.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface TelemetryOptions {
+  /** The base URL of the collector; without one, nothing is sent. */
+  readonly endpoint: string | undefined
+  readonly headers: Redacted.Redacted<{ readonly [name: string]: string }> | undefined
+  /** Defaults to traces and metrics. */
+  readonly signals: ReadonlyArray<"traces" | "metrics" | "logs">
+  /** The part of the traces that begin here and are sent. Defaults to 1. */
+  readonly sampleRatio: number
+  /** Defaults to 5 seconds. */
+  readonly interval: Duration.Duration
+}
+
+/**
+ * The keys of `telemetry`.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const telemetry: Config.Config<TelemetryOptions> = Config.all({
+  endpoint: configOf(settings.telemetryEndpoint, undefined),
+  headers: configOf(settings.telemetryHeaders, undefined),
+  signals: configOf(settings.telemetrySignals, ["traces", "metrics"] as const),
+  sampleRatio: configOf(settings.telemetrySampleRatio, 1),
+  interval: configOf(settings.telemetryInterval, Duration.seconds(5))
+})
+
+/**
+ * What is too much for the service.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface OverloadOptions {
+  /** Of the service. Defaults to any number. */
+  readonly maxRequests: number | undefined
+  /** Of each route. Defaults to any number. */
+  readonly maxRequestsPerRoute: number | undefined
+  /** The time that a request may wait for the event loop while this is busy. Defaults to any. */
+  readonly maxDelay: Duration.Duration | undefined
+  /** The time after which a refused client may try again. Defaults to a second. */
+  readonly retryAfter: Duration.Duration
+}
+
+/**
+ * The keys of `overload`.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const overload: Config.Config<OverloadOptions> = Config.all({
+  maxRequests: configOf(settings.overloadMaxRequests, undefined),
+  maxRequestsPerRoute: configOf(settings.overloadMaxRequestsPerRoute, undefined),
+  maxDelay: configOf(settings.overloadMaxDelay, undefined),
+  retryAfter: configOf(settings.overloadRetryAfter, Duration.seconds(1))
+})
+
+/**
+ * `compression.min_size`; `undefined` unless `compression.enabled`.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const compression: Config.Config<number | undefined> = Config.all({
+  isEnabled: configOf(settings.compressionEnabled, false),
+  minSize: configOf(settings.compressionMinSize, 1_024)
+}).pipe(Config.map(({ isEnabled, minSize }) => isEnabled ? minSize : undefined))
+
+/**
+ * Where the audit log is written, and what it has.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface AuditOptions {
+  /** Defaults to `none`. */
+  readonly to: "none" | "log" | "collection"
+  /** Whether it has reads, of registrations that don't say so. Defaults to false. */
+  readonly reads: boolean
+  /** Defaults to `AuditEntry`. */
+  readonly collection: string
+}
+
+/**
+ * The keys of `audit`.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const audit: Config.Config<AuditOptions> = Config.all({
+  to: configOf(settings.auditTo, "none" as const),
+  reads: configOf(settings.auditReads, false),
+  collection: configOf(settings.auditCollection, "AuditEntry")
+})
+
+/**
+ * `server.trusted_proxies` and `server.forwarded_header`.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const proxies: Config.Config<ProxyOptions> = Config.all({
+  trustedProxies: configOf(settings.serverTrustedProxies, []),
+  forwardedHeader: configOf(settings.serverForwardedHeader, "x-forwarded-for" as const)
+})
+
+/**
+ * `server.response_timeout`; `undefined` without one.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const responseTimeout: Config.Config<Duration.Duration | undefined> = configOf(
+  settings.serverResponseTimeout,
+  undefined
+)
+
+/**
+ * The keys of `logging`.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const logging: Config.Config<LoggingOptions> = Config.all({
+  level: Config.map(
+    configOf(settings.loggingLevel, undefined),
+    (name) => LogLevel.values.find((level) => level.toLowerCase() === name)
+  ),
+  fileName: configOf(settings.loggingFileName, undefined),
+  maxSize: configOf(settings.loggingMaxSize, 10_485_760),
+  backupCount: configOf(settings.loggingBackupCount, 5)
+})
+
+/**
+ * The limits. Unset keys take their values from `otherwise`.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const limits = (otherwise: Limits): Config.Config<Limits> =>
+  Config.all({
+    maxBodySize: configOf(settings.serverMaxBodySize, otherwise.maxBodySize),
+    maxMultipartSize: configOf(settings.serverMaxMultipartSize, otherwise.maxMultipartSize),
+    defaultPageSize: configOf(settings.queryDefaultPageSize, otherwise.defaultPageSize),
+    maxPageSize: configOf(settings.queryMaxPageSize, otherwise.maxPageSize),
+    maxPageBytes: configOf(settings.queryMaxPageBytes, otherwise.maxPageBytes),
+    maxResults: configOf(settings.queryMaxResults, otherwise.maxResults),
+    queryTimeout: configOf(settings.queryTimeout, otherwise.queryTimeout),
+    skipUnreadable: configOf(settings.querySkipUnreadable, otherwise.skipUnreadable)
+  }).pipe(
+    Config.map((limits) => ({ ...limits, defaultPageSize: Math.min(limits.defaultPageSize, limits.maxPageSize) }))
+  )
+
+/**
+ * The lifetimes of tokens. Unset keys take their values from `otherwise`.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const lifetimes = (otherwise: Lifetimes): Config.Config<Lifetimes> =>
+  Config.all({
+    accessToken: configOf(settings.securityAccessTokenLifetime, otherwise.accessToken),
+    refreshToken: configOf(settings.securityRefreshTokenLifetime, otherwise.refreshToken),
+    revocationDelay: configOf(settings.securityRevocationDelay, otherwise.revocationDelay)
+  })
+
+/**
+ * `security.cursor_secret`. Processes with the same secret accept each other's cursors.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const cursorSecret: Config.Config<Redacted.Redacted | undefined> = configOf(
+  settings.securityCursorSecret,
+  undefined
+)
+
+/**
+ * `migrations.on_start`: what a start does while migrations have not run.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const migrationsOnStart: Config.Config<"refuse" | "wait" | "run" | "ignore"> = configOf(
+  settings.migrationsOnStart,
+  "refuse" as const
+)
