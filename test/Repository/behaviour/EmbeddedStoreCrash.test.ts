@@ -4,6 +4,7 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 import type { Document, DocumentStore } from "../../../src/Repository/DocumentStore.ts"
 import * as EmbeddedStore from "../../../src/Repository/EmbeddedStore.ts"
+import { byId, ChangeFollower } from "../../support/changeFollower.ts"
 import { accounts, type Documents, problemsOf } from "../../support/crashModel.ts"
 import { freshDirectory } from "../../support/folders.ts"
 import { indexProblems } from "../../support/indexProblems.ts"
@@ -28,6 +29,11 @@ describe("EmbeddedStore that is killed / embedded", () => {
             ROUND: String(round),
             SIGNAL: signal(round)
           })
+        const follower = yield* Effect.scoped(Effect.gen(function*() {
+          const store = yield* EmbeddedStore.make({ path: folder })
+          for (const name of recorded) yield* store.changes.record(name, {})
+          return new ChangeFollower(recorded, yield* store.changes.end)
+        }))
         let program = yield* start(0)
         for (let round = 0; round < rounds; round++) {
           fs.writeFileSync(signal(round), "")
@@ -43,6 +49,10 @@ describe("EmbeddedStore that is killed / embedded", () => {
             const found = yield* documentsOf(store)
             assert.deepStrictEqual(problemsOf(before, round, acknowledged, found), [], `round ${round}`)
             assert.deepStrictEqual(yield* balancesIn(store), balancesAfter(found))
+            yield* follower.follow(store, 1_000)
+            for (const name of recorded) {
+              assert.deepStrictEqual(follower.collection(name), byId(yield* store.find(name, {})), `round ${round}`)
+            }
             yield* isOfUse(store, found)
             before = found
           }))
@@ -57,6 +67,9 @@ describe("EmbeddedStore that is killed / embedded", () => {
 // internal
 
 type Store = DocumentStore["Service"]
+
+// The changes of these are recorded.
+const recorded = ["things", "journal", "accounts"]
 
 const programFile = path.join(import.meta.dirname, "../../support/crashProgram.ts")
 
