@@ -6,7 +6,7 @@
  */
 import * as Result from "effect/Result"
 import { plainStored, plainValue } from "../../bson/plainDocument.ts"
-import { isArray, isDocument, setField } from "../../bson/value.ts"
+import { isDocument, setField } from "../../bson/value.ts"
 import type { Document, StoredChange } from "../../DocumentStore.ts"
 import { memoryOf } from "../../mql/limits/sizeLimits.ts"
 import type { Encoded, KeyValue } from "../../storage/orderedStore.ts"
@@ -44,30 +44,22 @@ export interface ChangeRecord {
  */
 export const encodeRecord = (
   { encode }: Pick<KeyValue, "encode">,
-  { collection, offset, time, transaction, who }: RecordHead,
+  head: RecordHead,
   before: Document | undefined,
   after: { readonly document: Document; readonly encoded: Encoded } | undefined
 ): ChangeRecord => {
   const { added, replaced } = after === undefined || before === undefined
-    ? { replaced: before, added: [] }
+    ? { replaced: before, added: "" }
     : differenceOf(before, after.document)
-  const head = {
-    t: time,
-    x: transaction,
-    s: offset,
-    c: collection,
-    ...who === undefined ? {} : { w: who },
-    ...added.length === 0 ? {} : { n: added }
+  const replacedEncoded = replaced === undefined ? undefined : encodedOf(encode, replaced)
+  const encoded = after?.encoded ?? replacedEncoded
+  if (!(encoded instanceof Uint8Array)) {
+    // The document after it is the store's own.
+    const bytes = headSize + (replaced === undefined ? memoryOf(after?.document) : memoryOf(replaced))
+    return { encoded: inMemory(head, added, replaced, after?.document), bytes }
   }
-  const bytesOf = (document: Document) => encodedOf(encode, document)
-  if (after !== undefined && !(after.encoded instanceof Uint8Array)) return inMemory(head, replaced, after.document)
-  const headBytes = bytesOf(head)
-  if (!(headBytes instanceof Uint8Array)) return inMemory(head, replaced, after?.document)
-  const encoded = joined(headBytes, [
-    ["b", replaced === undefined ? undefined : bytesOf(replaced)],
-    ["a", after?.encoded]
-  ])
-  return { encoded, bytes: encoded.length }
+  const record = joined(head, added, [["b", replacedEncoded], ["a", after?.encoded]])
+  return { encoded: record, bytes: record.length }
 }
 
 /**
@@ -96,7 +88,10 @@ export const documentsOf = (
   const documentBefore = isDocument(replaced) ? replaced : undefined
   return documentAfter === undefined || documentBefore === undefined
     ? { before: documentBefore, after: documentAfter }
-    : { before: beforeOf(documentAfter, documentBefore, isArray(added) ? added : []), after: documentAfter }
+    : {
+      before: beforeOf(documentAfter, documentBefore, typeof added === "string" ? added.split("\0") : []),
+      after: documentAfter
+    }
 }
 
 /**
@@ -123,24 +118,32 @@ export const storedChange = (
 const encodedOf = (encode: KeyValue["encode"], document: Document): Encoded =>
   Result.getOrThrowWith(encode(document), (problem) => new Error(problem))
 
-const inMemory = (head: Document, replaced: Document | undefined, after: Document | undefined): ChangeRecord => {
-  const encoded = {
-    ...head,
-    ...replaced === undefined ? {} : { b: replaced },
-    ...after === undefined ? {} : { a: after }
-  }
-  return { encoded, bytes: memoryOf(encoded) }
-}
+const inMemory = (
+  { collection, offset, time, transaction, who }: RecordHead,
+  added: string,
+  replaced: Document | undefined,
+  after: Document | undefined
+): Document => ({
+  t: time,
+  x: transaction,
+  s: offset,
+  c: collection,
+  ...who === undefined ? {} : { w: who },
+  ...added === "" ? {} : { n: added },
+  ...replaced === undefined ? {} : { b: replaced },
+  ...after === undefined ? {} : { a: after }
+})
 
 /** What an update has taken away or replaced, and the names of the fields that it has added. */
 const differenceOf = (
   before: Document,
   after: Document
-): { readonly replaced: Document; readonly added: ReadonlyArray<string> } => {
+): { readonly replaced: Document; readonly added: string } => {
   const replaced: { [key: string]: unknown } = {}
-  const added: Array<string> = []
+  let added = ""
   for (const key of Object.keys(after)) {
-    if (!Object.hasOwn(before, key)) added.push(key)
+    // No name has this character.
+    if (!Object.hasOwn(before, key)) added += `${key}\0`
     else if (!isSame(before[key], after[key])) setField(replaced, key, before[key])
   }
   for (const key of Object.keys(before)) if (!Object.hasOwn(after, key)) setField(replaced, key, before[key])
@@ -151,7 +154,7 @@ const differenceOf = (
 const isSame = (one: unknown, other: unknown): boolean =>
   one === other || (one instanceof Date && other instanceof Date && one.getTime() === other.getTime())
 
-const beforeOf = (after: Document, replaced: Document, added: ReadonlyArray<unknown>): Document => {
+const beforeOf = (after: Document, replaced: Document, added: ReadonlyArray<string>): Document => {
   const before: { [key: string]: unknown } = {}
   for (const key of Object.keys(after)) {
     if (!added.includes(key)) setField(before, key, Object.hasOwn(replaced, key) ? replaced[key] : after[key])
@@ -162,28 +165,70 @@ const beforeOf = (after: Document, replaced: Document, added: ReadonlyArray<unkn
 
 type Part = readonly [name: "a" | "b", bytes: Encoded | undefined]
 
-/** A document with further fields, each a document. */
-const joined = (head: Uint8Array, parts: ReadonlyArray<Part>): Uint8Array => {
-  let length = head.length
-  for (const [, bytes] of parts) if (bytes instanceof Uint8Array) length += fieldHead + bytes.length
+/** A record as BSON. */
+const joined = (head: RecordHead, added: string, parts: ReadonlyArray<Part>): Uint8Array => {
+  const collection = elementsOf(head.collection)
+  const who = head.who === undefined ? none : textElement("w", head.who)
+  const names = added === "" ? none : textElement("n", added)
+  let length = lengthOfSize + 3 * numberElement + collection.length + who.length + names.length + 1
+  for (const [, bytes] of parts) if (bytes instanceof Uint8Array) length += elementHead + bytes.length
   const all = Buffer.allocUnsafe(length)
-  // The last byte of a document ends it.
-  let at = head.length - 1
-  all.set(head.subarray(0, at))
+  let at = all.writeInt32LE(length)
+  for (const [name, number] of [["t", head.time], ["x", head.transaction], ["s", head.offset]] as const) {
+    at = beginElement(all, at, doubleType, name)
+    at = all.writeDoubleLE(number, at)
+  }
+  for (const element of [collection, who, names]) {
+    all.set(element, at)
+    at += element.length
+  }
   for (const [name, bytes] of parts) {
     if (!(bytes instanceof Uint8Array)) continue
-    all[at] = embeddedDocument
-    all[at + 1] = name.charCodeAt(0)
-    all[at + 2] = 0
-    all.set(bytes, at + fieldHead)
-    at += fieldHead + bytes.length
+    at = beginElement(all, at, documentType, name)
+    all.set(bytes, at)
+    at += bytes.length
   }
   all[at] = 0
-  all.writeInt32LE(length)
   return all
 }
 
-// The type of a field, its name of one letter, and the end of the name.
-const fieldHead = 3
+const beginElement = (all: Buffer, at: number, type: number, name: string): number => {
+  all[at] = type
+  all[at + 1] = name.charCodeAt(0)
+  all[at + 2] = 0
+  return at + elementHead
+}
 
-const embeddedDocument = 3
+const textElement = (name: string, text: string): Buffer => {
+  const length = Buffer.byteLength(text)
+  const element = Buffer.alloc(elementHead + lengthOfSize + length + 1)
+  const at = element.writeInt32LE(length + 1, beginElement(element, 0, textType, name))
+  element.write(text, at)
+  return element
+}
+
+const elementsOf: (collection: string) => Buffer = (() => {
+  const known = new Map<string, Buffer>()
+  return (collection: string) => {
+    const there = known.get(collection)
+    if (there !== undefined) return there
+    const made = textElement("c", collection)
+    known.set(collection, made)
+    return made
+  }
+})()
+
+const none = Buffer.alloc(0)
+
+// The types of BSON.
+const [doubleType, textType, documentType] = [1, 2, 3]
+
+const lengthOfSize = 4
+
+// The type of an element, its name of one letter, and the end of the name.
+const elementHead = 3
+
+const numberElement = elementHead + 8
+
+// About what a record takes in memory beside its documents.
+const headSize = 200

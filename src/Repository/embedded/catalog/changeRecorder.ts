@@ -159,9 +159,17 @@ export class ChangeRecorder {
     this.#log = this.#load()
   }
 
-  /** The number of the last committed record. */
+  /**
+   * For reads: the number of the last record that reads see. A commit on disk may be seen before its jobs have succeeded, so
+   * the documents are never newer than this.
+   */
   get end(): number {
-    return this.#committed.last
+    let end = 0
+    this.#store.documents(this.#log.table).scanKeys({ ...everything, reverse: true }, (key) => {
+      end = numberOfRecord(key)
+      return false
+    })
+    return end
   }
 
   /** The bytes of all committed records, those that are no longer kept included. */
@@ -174,7 +182,7 @@ export class ChangeRecorder {
     this.grown.closeUnsafe()
   }
 
-  /** The number of the last record that is no longer kept. */
+  /** For reads: the number of the last record that is no longer kept. */
   get trimmed(): number {
     let trimmed = 0
     this.#store.documents(this.#log.table).scanKeys(everything, (key) => {
@@ -184,9 +192,9 @@ export class ChangeRecorder {
     return trimmed
   }
 
-  /** Visits records after a number, up to the last committed one. */
+  /** For reads: visits the records after a number. */
   scan(after: number, visit: (record: NumberedRecord, bytes: number) => boolean): void {
-    const range: Range = { start: recordIdOf(after + 1), end: recordIdOf(this.end + 1), reverse: false }
+    const range: Range = { ...everything, start: recordIdOf(after + 1) }
     this.#store.documents(this.#log.table).scan(range, (key, record, bytes) => {
       const number = numberOfRecord(key)
       const head = headOf(record)
@@ -212,7 +220,7 @@ export class ChangeRecorder {
     return `${textOf(number)}_${this.#epochOf(number)}`
   }
 
-  /** The number of a position; `undefined` if it is none of this log. */
+  /** For reads: the number of a position; `undefined` if it is none of this log. */
   numberOf(position: Position): number | undefined {
     const [, digits, epoch] = /^(\d{16})_([0-9a-f]*)$/u.exec(position) ?? []
     const number = Number(digits)

@@ -85,7 +85,7 @@ export const makeChangeLog = Effect.fnUntraced(function*(
         ),
         options === undefined ? Effect.void : beginTrimming
       ),
-    end: Effect.sync(() => recorder.positionOf(recorder.end)),
+    end: Effect.map(endOf(context), (end) => recorder.positionOf(end)),
     read: (collections, { after, limit }) =>
       Effect.flatMap(
         checked(context, collections, after),
@@ -95,7 +95,7 @@ export const makeChangeLog = Effect.fnUntraced(function*(
       Stream.unwrap(Effect.gen(function*() {
         yield* recorder.recent.reader
         const { after } = options ?? {}
-        const number = after === undefined ? recorder.end : yield* checked(context, collections, after)
+        const number = after === undefined ? yield* endOf(context) : yield* checked(context, collections, after)
         return follow(context, collections, number)
       }))
   }
@@ -136,13 +136,19 @@ const install = ({ catalog, recorder }: LogContext, name: string, options: LogOp
   })
 }
 
+const endOf = ({ recorder, store }: LogContext): Effect.Effect<number, StoreFailure> =>
+  Effect.suspend(() => Effect.fromResult(store.read(operation, () => recorder.end)))
+
 /** The number of a position after which the changes of the collections are kept. */
 const checked = Effect.fnUntraced(function*(
   { catalog, recorder, store }: LogContext,
   collections: ReadonlyArray<string>,
   after: Position
 ): Effect.fn.Return<number, ReadError | PositionGone> {
-  let first = yield* Effect.fromResult(store.read(operation, () => recorder.trimmed))
+  const { number, trimmed } = yield* Effect.fromResult(
+    store.read(operation, () => ({ number: recorder.numberOf(after), trimmed: recorder.trimmed }))
+  )
+  let first = trimmed
   for (const name of collections) {
     const recording = catalog.get(name)?.recording
     if (recording === undefined) {
@@ -150,7 +156,6 @@ const checked = Effect.fnUntraced(function*(
     }
     first = Math.max(first, recording.since)
   }
-  const number = recorder.numberOf(after)
   return number === undefined || number < first ? yield* new PositionGone({ position: after }) : number
 })
 
@@ -163,8 +168,8 @@ const readSome = Effect.fnUntraced(function*(
 ): Effect.fn.Return<ChangePage & { readonly number: number }, ReadError | PositionGone> {
   const changes: Array<StoredChange> = []
   let number = after
-  while (changes.length < limit && number < recorder.end) {
-    if (number > after) yield* Effect.yieldNow
+  let isUpToDate = false
+  while (true) {
     const before = number
     const isComplete = yield* Effect.fromResult(store.read(operation, () => {
       // Checked in the same step, since records may have been removed meanwhile.
@@ -177,11 +182,14 @@ const readSome = Effect.fnUntraced(function*(
         work -= costOf(bytes)
         return changes.length < limit && work > 0 && !isStepDone()
       })
+      isUpToDate = number >= recorder.end
       return true
     }))
     if (!isComplete) return yield* new PositionGone({ position: recorder.positionOf(before) })
+    if (isUpToDate || changes.length >= limit) break
+    yield* Effect.yieldNow
   }
-  return { changes, number, position: recorder.positionOf(number), isUpToDate: number >= recorder.end }
+  return { changes, number, position: recorder.positionOf(number), isUpToDate }
 })
 
 // The documents that one step reads at most.
@@ -203,14 +211,14 @@ const follow = (
         changes: recent.filter(({ collection }) => names.has(collection)),
         number: end,
         position: recorder.positionOf(end),
-        isUpToDate: end >= recorder.end
+        isUpToDate: recent.length < maxPage
       })
     })
   return Stream.paginate({ number: start, isFirst: true }, ({ isFirst, number }) =>
     Effect.map(
       isFirst
         ? pageAfter(number)
-        : Effect.flatMap(recorder.recent.wait(names, number), pageAfter),
+        : Effect.flatMap(recorder.recent.wait(names, number), (before) => pageAfter(Math.max(before, number))),
       ({ number, ...page }) =>
         [
           page.changes.length === 0 && !(isFirst && page.isUpToDate) ? [] : [page],
@@ -247,8 +255,9 @@ const trim = Effect.fnUntraced(function*(
   while (true) {
     const numbers = yield* Effect.fromResult(store.read(operation, () => {
       const found: Array<number> = []
+      const { end } = recorder
       recorder.scan(recorder.trimmed, ({ number, offset, time }) => {
-        const isKept = number >= recorder.end || (time >= oldest && recorder.bytes - offset <= size)
+        const isKept = number >= end || (time >= oldest && recorder.bytes - offset <= size)
         if (!isKept) found.push(number)
         return !isKept && found.length < maxPerJob
       })

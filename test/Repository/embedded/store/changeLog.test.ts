@@ -138,7 +138,7 @@ describe("changeLog / embedded", () => {
           yield* store.changes.record("things", {})
           const start = yield* store.changes.end
           yield* insert(store, [1, 2])
-          return [start, yield* store.changes.end]
+          return [start, yield* store.changes.end] as const
         }))
       yield* EmbeddedStore.backup({ path, to })
       const since = yield* inFolder(path, (store) => Effect.andThen(insert(store, [3, 4]), store.changes.end))
