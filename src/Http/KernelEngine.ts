@@ -456,6 +456,8 @@ const makeEngine = (parts: Parts): never => {
     }
     const hasKeys = Option.isSome(yield* Effect.serviceOption(Keys))
     yield* rejectConflicts({ registrations, openApi, hasKeys, monitored: monitoredPaths(yield* enabled) })
+    const { beginForms } = yield* Effect.promise(() => import("../Repository/introspection.ts"))
+    yield* beginForms(registrations.flatMap((one) => one._tag === "Resource" ? [one.model] : []))
     if (parts.migrations.length > 0) {
       const { awaitMigrations } = yield* Effect.promise(() => import("./startup/migrations.ts"))
       yield* awaitMigrations(parts.migrations)

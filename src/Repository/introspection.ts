@@ -17,6 +17,7 @@ export { parseSortTerm, type SortKey, totalOrder } from "./query/sort.ts"
 export { indexesOf } from "./repository/modelIndexes.ts"
 
 // Reads and writes of documents.
+export { beginForms } from "./forms/begin.ts"
 export { documentOperationsOf } from "./repository/documentOperations.ts"
 export { applyPatch } from "./repository/mergePatch.ts"
 export { makeRetry } from "./store/retryOnConflict.ts"

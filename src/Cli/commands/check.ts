@@ -10,10 +10,10 @@ import * as Inspection from "../../Repository/Inspection.ts"
 import * as Migration from "../../Repository/Migration.ts"
 import * as Upgrade from "../../Repository/Upgrade.ts"
 import { CommandFailed, reported } from "./commandFailed.ts"
-import { engineModule, modelsOf, withStore } from "./engineModule.ts"
+import { engineModule, modelsOf, withStoreToRead } from "./engineModule.ts"
 import { indexLines, isDifferent } from "./indexes.ts"
 import { atLeast, counted, jsonFlag, print } from "./output.ts"
-import { formLines } from "./upgrade.ts"
+import { formLines, misfitLine } from "./upgrade.ts"
 
 /** @internal */
 export const check = Command.make(
@@ -33,7 +33,7 @@ export const check = Command.make(
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ ids, json, module, sample }) {
-    const found = yield* withStore(module, (engine) =>
+    const found = yield* withStoreToRead(module, (engine) =>
       Effect.gen(function*() {
         const models = modelsOf(engine)
         const documents = yield* Effect.forEach(models, (model) =>
@@ -46,7 +46,7 @@ export const check = Command.make(
         return { documents, forms, indexes, migrations: yield* Migration.status(engine.migrations) }
       }))
     yield* print(json, found, [
-      ...found.documents.flatMap(documentLines),
+      ...found.documents.flatMap((documents, i) => documentLines(documents, found.forms[i]!)),
       ...found.forms.flatMap(formLines),
       ...found.indexes.flatMap(indexLines),
       ...found.migrations.pending.map((id) => `migration ${id} has not run`),
@@ -72,14 +72,15 @@ export const check = Command.make(
 
 // internal
 
-const documentLines = ({ collection, documents, examples, fields, unfit }: Inspection.Documents) => [
+const documentLines = (
+  { collection, documents, examples, fields, unfit }: Inspection.Documents,
+  forms: Upgrade.StoredForms
+) => [
   `${collection}: ${counted(documents, "document")}, ${
     unfit === 0 ? "all fit" : `${unfit.toLocaleString("en")} do not fit`
   }`,
   ...Object.entries(fields).map(([field, count]) =>
     `  ${field === "" ? "(document)" : field}: in ${counted(count, "document")}`
   ),
-  ...examples.map(({ id, problems }) =>
-    `  ${id}: ${problems.map(({ field, message }) => `${field === "" ? "" : `${field}: `}${message}`).join("; ")}`
-  )
+  ...examples.map((misfit) => misfitLine(misfit, forms))
 ]

@@ -2,6 +2,8 @@
  * The engine of a project and its store, which commands work on.
  */
 import * as Argument from "effect/cli/Argument"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
@@ -12,8 +14,10 @@ import * as KernelConfig from "../../Http/KernelConfig.ts"
 import type * as OpenApi from "../../Http/OpenApi.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
+import * as EmbeddedStore from "../../Repository/EmbeddedStore.ts"
 import { ownerOf } from "../../Repository/introspection.ts"
 import type { Migration } from "../../Repository/Migration.ts"
+import { StoreUnavailable } from "../../Repository/RepositoryError.ts"
 import { CommandFailed } from "./commandFailed.ts"
 
 /**
@@ -103,7 +107,8 @@ export const withConfig = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
  */
 export const withStore = Effect.fnUntraced(function*<A, E>(
   module: string,
-  use: (engine: Engine) => Effect.Effect<A, E, DocumentStore>
+  use: (engine: Engine) => Effect.Effect<A, E, DocumentStore>,
+  folder?: string
 ) {
   const engine = yield* loadEngine(module)
   const store = yield* loadBeside(module, {
@@ -111,10 +116,43 @@ export const withStore = Effect.fnUntraced(function*<A, E>(
     isOne: isStore,
     example: "export const store = EmbeddedStore.layer"
   })
-  return yield* withConfig(Effect.provide(use(engine), store))
+  const used = Effect.provide(use(engine), store)
+  return yield* withConfig(folder === undefined ? used : inFolder(folder, used))
 })
 
+/**
+ * {@link withStore} for a command that only reads: of a folder that a service has open, it gets a copy as it is now.
+ *
+ * @internal
+ */
+export const withStoreToRead = <A, E>(
+  module: string,
+  use: (engine: Engine) => Effect.Effect<A, E, DocumentStore>
+) =>
+  Effect.catchIf(withStore(module, use), isInUse, () =>
+    Effect.scoped(Effect.gen(function*() {
+      const files = yield* FileSystem.FileSystem
+      const path = yield* Path.Path
+      const { path: folder } = yield* withConfig(Effect.suspend(() => EmbeddedStore.config))
+      const to = path.join(yield* files.makeTempDirectoryScoped({ directory: path.dirname(folder) }), "copy")
+      yield* Console.error(`${folder} is in use: reading a copy of what it has now`)
+      yield* EmbeddedStore.backup({ path: folder, to })
+      return yield* withStore(module, use, to)
+    })))
+
 // internal
+
+const isInUse = (error: unknown): error is StoreUnavailable =>
+  error instanceof StoreUnavailable && error.operation === "open" && error.detail.includes(" is in use by ")
+
+/** Runs an effect whose embedded store is in the folder. */
+const inFolder = <A, E, R>(folder: string, effect: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(ConfigProvider.ConfigProvider, (configured) =>
+    Effect.provideService(
+      effect,
+      ConfigProvider.ConfigProvider,
+      ConfigProvider.orElse(ConfigProvider.fromEnv({ env: { APPKERNEL_EMBEDDED_PATH: folder } }), configured)
+    ))
 
 const load = Effect.fnUntraced(function*(module: string) {
   const path = yield* Path.Path

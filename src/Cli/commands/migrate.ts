@@ -6,9 +6,10 @@ import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { beginForms } from "../../Repository/introspection.ts"
 import * as Migration from "../../Repository/Migration.ts"
 import { CommandFailed, reported } from "./commandFailed.ts"
-import { engineModule, withStore } from "./engineModule.ts"
+import { engineModule, modelsOf, withStore } from "./engineModule.ts"
 import { atLeast, counted, jsonFlag, print } from "./output.ts"
 
 /** @internal */
@@ -32,8 +33,10 @@ export const migrate = Command.make(
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ acceptEdited, dryRun, json, lease, module }) {
-    const { failure, status } = yield* withStore(module, ({ migrations }) =>
+    const { failure, status } = yield* withStore(module, (engine) =>
       Effect.gen(function*() {
+        const { migrations } = engine
+        if (!dryRun) yield* beginForms(modelsOf(engine))
         const failure = dryRun ? undefined : yield* Migration.run(migrations, {
           lease: Duration.seconds(lease),
           acceptEdited,

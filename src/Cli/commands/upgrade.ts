@@ -82,12 +82,23 @@ export const formLines = ({ isComplete, model, newest, stored, written }: Upgrad
       : ["  upgrade has not come to its end"]
   ]
 
+/**
+ * What is wrong with a stored document.
+ *
+ * @internal
+ */
+export const misfitLine = (
+  { form, id, problems }: Upgrade.Misfit,
+  { newest }: Pick<Upgrade.StoredForms, "newest">
+): string =>
+  `  ${id}${newest === 1 ? "" : `, of form ${form}`}: ${
+    problems.map(({ field, message }) => `${field} ${message}`.trim()).join("; ")
+  }`
+
 // internal
 
 const linesOf = (result: Upgrade.StoredForms & Upgrade.Progress): ReadonlyArray<string> => [
   ...formLines(result),
   `  ${counted(result.upgraded, "document")} upgraded`,
-  ...result.misfits.map(({ form, id, problems }) =>
-    `  ${id}, of form ${form}: ${problems.map(({ field, message }) => `${field} ${message}`.trim()).join("; ")}`
-  )
+  ...result.misfits.map((misfit) => misfitLine(misfit, result))
 ]

@@ -28,7 +28,7 @@ export const storedSchema = (
 // internal
 
 /** A document has the number of its form, except in the first one. */
-const numbered = ({ title: _, ...schema }: JsonSchema.JsonSchema, form: number): JsonSchema.JsonSchema =>
+const numbered = (schema: JsonSchema.JsonSchema, form: number): JsonSchema.JsonSchema =>
   form === 1
     ? { ...schema, not: { required: [formField] } }
     : {

@@ -91,8 +91,8 @@ const keep = Effect.fnUntraced(function*(
     )
     const begun = yield* monotonic
     const isKept = yield* beat.pipe(
-      Effect.timeoutOrElse({ duration: Math.max(0, last + span / 2 - begun), orElse: () => Effect.fail(lost) }),
-      Effect.catchIf((error) => error !== lost && begun - last < span / 3, () => Effect.succeed(undefined))
+      Effect.timeoutOrElse({ duration: Math.max(0, last + span * 3 / 4 - begun), orElse: () => Effect.fail(lost) }),
+      Effect.catchIf((error) => error !== lost && begun - last < span / 2, () => Effect.succeed(undefined))
     )
     if (isKept === false) return yield* lost
     if (isKept === true) last = begun

@@ -4,12 +4,26 @@
  * `DOCUMENTS=100000 npx vitest run test/Http/behaviour/FiveForms.test.ts` is the same on so many documents.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Option, Schema, Stream } from "effect"
-import { DocumentStore, EmbeddedStore, Index, KernelEngine, Model, Repository, Upgrade } from "../../../src/index.ts"
+import { Duration, Effect, Exit, Layer, Option, Schema, Stream } from "effect"
+import {
+  DocumentStore,
+  EmbeddedStore,
+  Index,
+  KernelConfig,
+  KernelEngine,
+  Model,
+  Repository,
+  Upgrade
+} from "../../../src/index.ts"
 import { freshFolder } from "../../support/folders.ts"
 import { onMongo } from "../../support/mongo.ts"
 
 const size = Number(process.env["DOCUMENTS"] ?? 120)
+
+const isLarge = size > 1000
+
+/** A query of a changed field reads all documents that the rest of it leaves. */
+const limits = { ...KernelConfig.Limits.defaultValue(), ...isLarge ? { queryTimeout: Duration.minutes(2) } : {} }
 
 const tags = Schema.Array(Schema.String).pipe(Model.withDefault((): ReadonlyArray<string> => []))
 const mail = Schema.String.pipe(Model.optional)
@@ -207,7 +221,7 @@ const contract = <E>(name: string, layer: Layer.Layer<DocumentStore.DocumentStor
                 ], { concurrency: 3 })
               }))
               // Documents may be several forms behind. The last one brings the unique index.
-              if (version < 3 || version === 4) return
+              if (version < 5 && !(isLarge && version === 3)) return
               yield* Upgrade.finish(after.model)
               const upgrade = Stream.runLast(Upgrade.upgrade(after.model, { batch: 50 }))
               if (version === 5) {
@@ -239,11 +253,11 @@ const contract = <E>(name: string, layer: Layer.Layer<DocumentStore.DocumentStor
             assert.isAtLeast(version, 0)
           }
           assert.deepStrictEqual((yield* store.listIndexes("Person")).map(({ name }) => name), ["address_1"])
-          if (size > 1000) yield* Effect.logInfo(`${requests} requests on ${found.length} documents`)
-        }).pipe(Effect.provide(layer), Effect.scoped),
+          if (isLarge) yield* Effect.logInfo(`${requests} requests on ${found.length} documents`)
+        }).pipe(Effect.provideService(KernelConfig.Limits, limits), Effect.provide(layer), Effect.scoped),
       3_600_000
     )
   })
 
 contract("embedded", freshFolder(EmbeddedStore.layerWith))
-onMongo("on a server", (layer) => contract("mongodb", layer))
+if (isLarge) onMongo("on a server", (layer) => contract("mongodb", layer))
