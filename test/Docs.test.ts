@@ -155,7 +155,7 @@ describe("The reference", () => {
       status: 200,
       subject: "U1",
       time: 0
-    }))
+    }, 1))
     assert.sameMembers(
       rowsOf(sectionOf("logging", "## Lines of requests")).map(([name = ""]) => name),
       Object.keys(Object(line)).map((name) => `\`${name}\``)

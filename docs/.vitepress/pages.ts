@@ -49,6 +49,7 @@ const groups: { readonly [title: string]: ReadonlyArray<string> } = {
     "guides/tracing",
     "guides/overload",
     "guides/audit-log",
+    "guides/workers",
     "guides/compression",
     "guides/performance"
   ],

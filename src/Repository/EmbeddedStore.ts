@@ -70,6 +70,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { keyConfig } from "../internal/keyConfig.ts"
+import { refuseWorkers } from "../internal/worker.ts"
 import { DocumentStore } from "./DocumentStore.ts"
 import type { Backup } from "./embedded/store/backup.ts"
 import type { Verification } from "./embedded/store/verify.ts"
@@ -111,7 +112,10 @@ export const make: (
   options: Options
 ) => Effect.Effect<DocumentStore["Service"], StoreUnavailable, Scope.Scope> = (options) =>
   // LMDB and the query language are loaded by programs that use them, and by no others.
-  Effect.flatMap(Effect.promise(() => import("./embedded/store/folder.ts")), ({ open }) => open(options.path))
+  Effect.flatMap(
+    Effect.andThen(refuseWorkers, Effect.promise(() => import("./embedded/store/folder.ts"))),
+    ({ open }) => open(options.path)
+  )
 
 /**
  * Reads a whole folder and checks its pages and the checksum of each document and index entry. It changes nothing, takes
@@ -206,7 +210,7 @@ export const restore = (
  * @since 0.1.0
  */
 export const makeMemory: Effect.Effect<DocumentStore["Service"], never, Scope.Scope> = Effect.flatMap(
-  Effect.promise(() => import("./embedded/store/memory.ts")),
+  Effect.andThen(refuseWorkers, Effect.promise(() => import("./embedded/store/memory.ts"))),
   ({ open }) => open
 )
 

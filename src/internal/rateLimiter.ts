@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as RateLimiter from "effect/persistence/RateLimiter"
 import { BoundedCache } from "./boundedCache.ts"
+import { CurrentWorker, type Worker } from "./worker.ts"
 
 /**
  * So many requests at once; after that one more each time that its part of the window has passed.
@@ -47,10 +48,10 @@ export interface Quotas {
  * @internal
  */
 export const makeQuotas: Effect.Effect<Quotas> = Effect.map(
-  Effect.serviceOption(RateLimiter.RateLimiter),
-  (shared) => {
+  Effect.all([Effect.serviceOption(RateLimiter.RateLimiter), CurrentWorker]),
+  ([shared, worker]) => {
     const own = inMemory()
-    if (Option.isNone(shared)) return own
+    if (Option.isNone(shared)) return worker === undefined ? own : byPrimary(worker, own)
     let alone = 0
     const consume = (key: string, { limit, window }: Rate, tokens: number) =>
       shared.value.consume({ algorithm: "token-bucket", key, limit, window, tokens })
@@ -95,6 +96,28 @@ export const makeQuotas: Effect.Effect<Quotas> = Effect.map(
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Those of all workers together, which the primary process counts. While it does not answer, a worker counts by itself. */
+const byPrimary = (worker: Worker, own: Quotas): Quotas => {
+  const ask = <A>(kind: "take" | "giveBack", key: string, rate: Rate, instead: Effect.Effect<A>): Effect.Effect<A> =>
+    Effect.catch(
+      Effect.map(
+        worker.ask({
+          kind,
+          key,
+          limit: rate.limit,
+          millis: Duration.toMillis(Duration.fromInputUnsafe(rate.window))
+        }),
+        // The primary process answers with what its own quotas give.
+        (answer) => answer as A
+      ),
+      () => instead
+    )
+  return {
+    take: (key, rate) => ask("take", key, rate, own.take(key, rate)),
+    giveBack: (key, rate) => ask("giveBack", key, rate, own.giveBack(key, rate))
+  }
+}
 
 /** The time that a store of limits has to answer, in milliseconds. */
 const maxWait = 1_000

@@ -81,6 +81,7 @@ const everything = Effect.gen(function*() {
     server: yield* KernelConfig.server,
     responseTimeout: yield* KernelConfig.responseTimeout,
     shutdownDelay: yield* KernelConfig.shutdownDelay,
+    workers: yield* KernelConfig.workers,
     health: yield* KernelConfig.health,
     metricsEnabled: yield* KernelConfig.metricsEnabled,
     telemetry: yield* Effect.map(KernelConfig.telemetry, ({ headers, ...telemetry }) => ({
@@ -120,6 +121,7 @@ const expected = {
     maxConnections: 20_000
   },
   shutdownDelay: Duration.seconds(5),
+  workers: 4,
   health: {
     enabled: true,
     timeout: Duration.seconds(1),
@@ -210,6 +212,7 @@ appkernel:
     header_timeout: 1
     response_timeout: 30
     shutdown_delay: 5 seconds
+    workers: 4
     idle_timeout: 65
     max_connections: 20000
     max_body_size: 2048
@@ -274,6 +277,7 @@ shop:
 `
 
 const env = {
+  APPKERNEL_SERVER_WORKERS: "4",
   APPKERNEL_AUDIT_TO: "collection",
   APPKERNEL_AUDIT_READS: "true",
   APPKERNEL_AUDIT_COLLECTION: "Trail",

@@ -147,6 +147,8 @@ const sections = new Set(
 const variables = new Set(
   [...keys.map(variableOf), "APPKERNEL_PRIVATE_KEY_PATH", "APPKERNEL_PUBLIC_KEY_PATH"]
     .flatMap((name) => [name, `${name}${fileSuffix}`])
+    // The primary process numbers its workers.
+    .concat("APPKERNEL_WORKER")
 )
 
 /** The parts of a file that have to be mappings, with their values. */

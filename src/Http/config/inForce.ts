@@ -155,6 +155,8 @@ export const defaults: { readonly [key: string]: string } = {
   "client.circuit_breaker.recovery_timeout": "30 seconds",
   "client.circuit_breaker.half_open_max_calls": "1",
   "i18n.path": "./translations",
+  "server.header_timeout": "20 seconds",
+  "server.workers": "1",
   "audit.to": "none",
   "audit.reads": "false",
   "audit.collection": "AuditEntry",

@@ -165,6 +165,14 @@ export const server: Config.Config<ServerOptions> = Config.all({
 export const shutdownDelay: Config.Config<Duration.Duration> = configOf(settings.serverShutdownDelay, Duration.zero)
 
 /**
+ * `server.workers`.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const workers: Config.Config<number | "auto"> = configOf(settings.serverWorkers, 1)
+
+/**
  * How the health of the service is checked.
  *
  * @category models

@@ -78,6 +78,16 @@ const size = setting(
   (value) => bytesOf(value)
 )
 
+const workers = setting(
+  "a whole number from 1 to 256, or auto",
+  ["a number", "text"],
+  (value): number | "auto" | undefined => {
+    if (value.trim().toLowerCase() === "auto") return "auto"
+    const number = /^\s*\d+\s*$/u.test(value) ? Number(value) : NaN
+    return number >= 1 && number <= 256 ? number : undefined
+  }
+)
+
 /** Node's timers support up to 24 days. No setting with a timer needs more than one. */
 const maxDuration = Duration.days(1)
 
@@ -227,6 +237,7 @@ export const settings = {
   serverShutdownDelay: duration(Duration.zero)("server.shutdown_delay"),
   serverIdleTimeout: duration(Duration.millis(1))("server.idle_timeout"),
   serverMaxConnections: integer(1, 1_000_000)("server.max_connections"),
+  serverWorkers: workers("server.workers"),
   healthEnabled: boolean("health.enabled"),
   healthTimeout: duration(Duration.millis(1))("health.timeout"),
   healthMinDiskSpace: size("health.min_disk_space"),

@@ -21,7 +21,9 @@ import * as OtlpTracer from "effect/observability/OtlpTracer"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Tracer from "effect/Tracer"
+import { hostname } from "node:os"
 import { Application } from "../../internal/application.ts"
+import { CurrentWorker } from "../../internal/worker.ts"
 import type { TelemetryOptions } from "../KernelConfig.ts"
 import { limitedTo, Threshold } from "../server/kernelLogger.ts"
 
@@ -29,10 +31,14 @@ import { limitedTo, Threshold } from "../server/kernelLogger.ts"
 export const layer = (
   { endpoint, headers, interval, sampleRatio, signals }: TelemetryOptions & { readonly endpoint: string }
 ): Layer.Layer<never> =>
-  Layer.unwrap(Effect.map(Application, (application) => {
+  Layer.unwrap(Effect.map(Effect.all([Application, CurrentWorker]), ([application, worker]) => {
     const optionsOf = (signal: TelemetryOptions["signals"][number]) => ({
       url: `${endpoint}/v1/${signal}`,
-      resource: { serviceName: application?.id ?? "appkernel" },
+      resource: {
+        serviceName: application?.id ?? "appkernel",
+        // Metrics of processes with one name need it.
+        ...worker === undefined ? {} : { attributes: { "service.instance.id": `${hostname()}-${worker.id}` } }
+      },
       headers: headers === undefined ? undefined : Redacted.value(headers),
       exportInterval: interval
     })

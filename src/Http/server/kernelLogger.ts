@@ -33,10 +33,12 @@ import * as References from "effect/References"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
+import * as path from "node:path"
 import process from "node:process"
 import { currentUserIdOf } from "../../internal/currentUser.ts"
 import { quote } from "../../internal/json.ts"
 import { onReload } from "../../internal/reload.ts"
+import { CurrentWorker } from "../../internal/worker.ts"
 import * as KernelConfig from "../KernelConfig.ts"
 import { requestIdOf } from "../request/requestId.ts"
 import type { AccessEntry, AccessLog } from "./accessLog.ts"
@@ -123,6 +125,7 @@ const longestBatch = 32_768
 
 const make = Effect.fnUntraced(function*(development: boolean) {
   const { backupCount, fileName, level, maxSize } = yield* KernelConfig.logging
+  const worker = (yield* CurrentWorker)?.id
   const threshold = level === undefined ? undefined : { level }
   if (threshold !== undefined) {
     yield* onReload(
@@ -138,9 +141,16 @@ const make = Effect.fnUntraced(function*(development: boolean) {
   const clock = yield* Clock.Clock
   const output = yield* Console.Console
   // The console adds the last line break.
-  const console = yield* batched((batch) => output.log(batch.slice(0, -1)))
+  const console = yield* batched(
+    worker === undefined
+      ? (batch) => output.log(batch.slice(0, -1))
+      : (batch) => {
+        // The system does not mix short texts that several processes write to one pipe.
+        for (const part of shortParts(batch)) output.log(part)
+      }
+  )
   const file = fileName === undefined ? undefined : yield* openLogFile({
-    file: fileName,
+    file: worker === undefined ? fileName : ofWorker(fileName, worker),
     maxSize,
     backupCount,
     now: () => clock.currentTimeMillisUnsafe(),
@@ -160,12 +170,14 @@ const make = Effect.fnUntraced(function*(development: boolean) {
     if (!development) console.write(line, urgent)
     file?.write(line, urgent)
   }
-  const lines = Logger.make((entry) => both(lineOf(entry), LogLevel.isGreaterThanOrEqualTo(entry.logLevel, "Warn")))
+  const lines = Logger.make((entry) =>
+    both(lineOf(entry, worker), LogLevel.isGreaterThanOrEqualTo(entry.logLevel, "Warn"))
+  )
   const access: AccessLog = {
     write: (entry) => {
       if (!admits(entry.status >= 500 ? "Error" : "Info")) return
       if (development) console.write(accessTextOf(entry), true)
-      if (!development || file !== undefined) both(accessLineOf(entry), false)
+      if (!development || file !== undefined) both(accessLineOf(entry, worker), false)
     }
   }
   const limited = (logger: Logger.Logger<unknown, unknown>): Logger.Logger<unknown, unknown> =>
@@ -200,6 +212,27 @@ export const limitedTo = <A>(
     const isOurs = entry.fiber.getRef(References.MinimumLogLevel) === "All"
     return !isOurs || LogLevel.isGreaterThanOrEqualTo(entry.logLevel, threshold.level) ? logger.log(entry) : undefined
   })
+
+/** The lines of a batch, joined to texts that a pipe takes as one. */
+const shortParts = (batch: string): ReadonlyArray<string> => {
+  const parts: Array<string> = []
+  for (const line of batch.slice(0, -1).split("\n")) {
+    const last = parts.at(-1)
+    // A character has up to three bytes in UTF-8.
+    if (last !== undefined && (last.length + line.length) * 3 < pipeSize) parts[parts.length - 1] = `${last}\n${line}`
+    else parts.push(line)
+  }
+  return parts
+}
+
+/** The bytes that Linux writes to a pipe at once. */
+const pipeSize = 4_096
+
+/** The file of a worker: `shop.2.log`. */
+const ofWorker = (file: string, worker: number): string => {
+  const { dir, ext, name } = path.parse(file)
+  return path.join(dir, `${name}.${worker}${ext}`)
+}
 
 /** Only a service with a log file loads what rotates it. */
 const openLogFile = (options: LogFileOptions): Effect.Effect<LogFile, string, Scope.Scope> =>
@@ -253,12 +286,16 @@ const batched = (output: (batch: string) => void): Effect.Effect<Batched, never,
  * A log entry as one line of JSON, with the request's identifier if a request's fiber logs it, and the
  * subject of the current user if there is one.
  */
-const lineOf = ({ cause, date, fiber, logLevel, message }: Logger.Options<unknown>): string => {
+const lineOf = (
+  { cause, date, fiber, logLevel, message }: Logger.Options<unknown>,
+  worker: number | undefined
+): string => {
   const entry: { [key: string]: unknown } = {
     timestamp: date.toISOString(),
     level: logLevel.toUpperCase(),
     message: textOf(message)
   }
+  if (worker !== undefined) entry["worker"] = worker
   const request = Context.getOrUndefined(fiber.context, HttpServerRequest.HttpServerRequest)
   if (request !== undefined) entry["request_id"] = requestIdOf(request)
   const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
@@ -285,7 +322,8 @@ const lineOf = ({ cause, date, fiber, logLevel, message }: Logger.Options<unknow
  * @internal
  */
 export const accessLineOf = (
-  { address, duration, method, requestId, route, status, subject, time }: AccessEntry
+  { address, duration, method, requestId, route, status, subject, time }: AccessEntry,
+  worker?: number
 ): string =>
   `{"timestamp":"${timestampOf(time)}","level":"${
     status >= 500 ? "ERROR" : "INFO"
@@ -293,7 +331,9 @@ export const accessLineOf = (
     address === undefined ? "" : `,"address":"${address}"`
   },"method":"${method}","route":${route === undefined ? "null" : quote(route)},"status":${status},"duration_ms":${
     Math.round(duration * 1000) / 1000
-  }${subject === undefined ? "" : `,"subject":${quote(subject)}`}}\n`
+  }${subject === undefined ? "" : `,"subject":${quote(subject)}`}${
+    worker === undefined ? "" : `,"worker":${worker}`
+  }}\n`
 
 /** The text of an access log entry for the console. */
 const accessTextOf = ({ duration, method, requestId, route, status, subject, time }: AccessEntry): string =>

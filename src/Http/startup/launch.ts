@@ -8,16 +8,19 @@ import * as Queue from "effect/Queue"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { constants } from "node:os"
+import { randomUUID } from "node:crypto"
+import { availableParallelism, constants } from "node:os"
 import process from "node:process"
 import { Application } from "../../internal/application.ts"
 import { DeclarationError } from "../../internal/declarationError.ts"
 import { type Reload, Reloads } from "../../internal/reload.ts"
+import { CurrentWorker } from "../../internal/worker.ts"
 import { problemsOf } from "../../Model/introspection.ts"
 import * as KernelConfig from "../KernelConfig.ts"
 import { Draining } from "../server/draining.ts"
 import * as KernelLogger from "../server/kernelLogger.ts"
 import { readyLast } from "../server/readiness.ts"
+import { joinPrimary } from "./workerChannel.ts"
 
 /**
  * The options of an engine.
@@ -61,9 +64,13 @@ export const launchWith =
       }
       yield* Effect.logInfo("Stopping: no more requests, the running ones are answered")
     })
-    const running = Effect.scoped(
-      Effect.andThen(readyLast(Layer.build(layer)), Effect.onInterrupt(Effect.never, () => Effect.orDie(stopping)))
-    )
+    const runningThen = (ready: Effect.Effect<void>) =>
+      Effect.scoped(
+        Effect.andThen(
+          Effect.andThen(readyLast(Layer.build(layer)), ready),
+          Effect.onInterrupt(Effect.never, () => Effect.orDie(stopping))
+        )
+      )
     return Effect.scoped(Effect.gen(function*() {
       yield* signals
       const { layer: files } = yield* Effect.promise(() => import("@effect/platform-node/NodeFileSystem"))
@@ -71,6 +78,11 @@ export const launchWith =
       const { cfgDir, context, log } = loaded
       const environment = yield* ConfigProvider.ConfigProvider
       const reloads = new Set<Reload>()
+      const worker = yield* joinPrimary
+      const count = worker === undefined ? yield* workersOf.pipe(Effect.provideContext(context)) : 1
+      const running = count > 1
+        ? reported(Effect.scoped(primaryOf(count)))
+        : reported(Effect.provide(runningThen(worker === undefined ? Effect.void : worker.ready), telemetry))
       const reload = Effect.promise(() => import("./reloading.ts")).pipe(
         Effect.map(({ makeReload }) => makeReload(options, loaded, reloads)),
         Effect.cached,
@@ -79,12 +91,14 @@ export const launchWith =
           reload.pipe(Effect.provide(files), Effect.provideService(ConfigProvider.ConfigProvider, environment))
         )
       )
-      return yield* Effect.andThen(log, Effect.tap(reload, atHangup)).pipe(
-        Effect.andThen(reported(Effect.provide(running, telemetry))),
+      return yield* log.pipe(
+        Effect.andThen(count > 1 ? Effect.void : Effect.flatMap(reload, (reload) => atSignal("SIGHUP", reload))),
+        Effect.andThen(running),
         Effect.provideService(Draining, { isStopping: false }),
         Effect.provide(KernelLogger.layer(options)),
         Effect.provideContext(
           Context.add(context, Reloads, reloads).pipe(
+            Context.add(CurrentWorker, worker),
             Context.add(Application, { id, cfgDir, development: options.development, isTest: false })
           )
         )
@@ -148,18 +162,29 @@ const signals: Effect.Effect<void, never, Scope.Scope> = Effect.acquireRelease(
 ).pipe(Effect.asVoid)
 
 /**
- * Runs an effect each time that `SIGHUP` arrives, once for those that arrive meanwhile. A terminal sends it when it closes, and ends
- * the process.
+ * Runs an effect each time that a signal arrives, once for those that arrive meanwhile. A terminal sends `SIGHUP` when it closes, and
+ * ends the process.
  */
-const atHangup = Effect.fnUntraced(function*(reload: Effect.Effect<void>) {
-  if (process.stdout.isTTY) return
+const atSignal = Effect.fnUntraced(function*(signal: "SIGHUP" | "SIGUSR2", effect: Effect.Effect<void>) {
+  if (signal === "SIGHUP" && process.stdout.isTTY) return
   const arrived = yield* Queue.sliding<void>(1)
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Queue.take(arrived), reload)))
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Queue.take(arrived), effect)))
   const onSignal = (): void => void Queue.offerUnsafe(arrived, undefined)
   yield* Effect.acquireRelease(
-    Effect.sync(() => process.on("SIGHUP", onSignal)),
-    () => Effect.sync(() => process.off("SIGHUP", onSignal))
+    Effect.sync(() => process.on(signal, onSignal)),
+    () => Effect.sync(() => process.off(signal, onSignal))
   )
+})
+
+/** The number of processes that the configuration asks for. */
+const workersOf = Effect.map(KernelConfig.workers, (workers) => workers === "auto" ? availableParallelism() : workers)
+
+/** Workers have the same secret of cursors. */
+const primaryOf = Effect.fnUntraced(function*(count: number) {
+  const { runPrimary } = yield* Effect.promise(() => import("./primary.ts"))
+  const isConfigured = (yield* KernelConfig.cursorSecret) !== undefined
+  const secret = isConfigured ? {} : { APPKERNEL_SECURITY_CURSOR_SECRET: `${randomUUID()}${randomUUID()}` }
+  return yield* runPrimary(count, secret, atSignal)
 })
 
 /** In seconds. A Ctrl-C on a terminal reaches a process that `npm` started twice. */

@@ -62,8 +62,8 @@ export const monitored = Effect.fnUntraced(function*(
     if (health.require !== undefined) pages.push({ path: "/health", handler: details, require: health.require })
   }
   if (metrics !== undefined) {
-    const { prometheus } = yield* Effect.promise(() => import("../monitoring/prometheus.ts"))
-    pages.push({ path: "/metrics", handler: prometheus, require: metrics.require })
+    const { makePrometheus } = yield* Effect.promise(() => import("../monitoring/prometheus.ts"))
+    pages.push({ path: "/metrics", handler: yield* makePrometheus, require: metrics.require })
   }
   return { first, pages }
 })
