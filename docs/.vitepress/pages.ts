@@ -21,6 +21,7 @@ const groups: { readonly [title: string]: ReadonlyArray<string> } = {
     "guides/queries",
     "guides/transactions",
     "guides/history",
+    "guides/changes",
     "guides/files",
     "guides/stores",
     "guides/changing-models",

@@ -50,6 +50,40 @@ export const setValidator = (
   }))
 
 /**
+ * Lets the server keep images of the documents of a collection before and after each change. The collection is created if
+ * needed.
+ *
+ * @internal
+ */
+export const recordImages = (call: MongoCall): Effect.Effect<void, ReadError> =>
+  Effect.asVoid(remove(call, ({ collectionName, db }, signal) => {
+    const options = { changeStreamPreAndPostImages: { enabled: true } }
+    const change = (): Promise<unknown> => db.command({ collMod: collectionName, ...options }, { signal })
+    return change().catch((cause: unknown) =>
+      hasCode(cause, namespaceNotFound)
+        ? db.createCollection(collectionName, options).catch((cause: unknown) =>
+          // Another process has created it meanwhile.
+          hasCode(cause, namespaceExists) ? change() : Promise.reject(cause)
+        )
+        : Promise.reject(cause)
+    )
+  }))
+
+/**
+ * Whether the server keeps such images.
+ *
+ * @internal
+ */
+export const recordsImages = (call: MongoCall): Effect.Effect<boolean, ReadError> =>
+  read(
+    call,
+    ({ collectionName, db }, signal) =>
+      db.listCollections({ name: collectionName }, withSignal({ nameOnly: false as const }, signal)).toArray().then((
+        [info]
+      ) => info?.options?.["changeStreamPreAndPostImages"]?.enabled === true)
+  )
+
+/**
  * The collections that are no views and not the server's own.
  *
  * @internal

@@ -3,18 +3,19 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
 import { type Document, DocumentStore, type IndexDescription, type ValidatorOptions } from "../DocumentStore.ts"
-import { type ReadError, type StoreError, type StoreUnavailable, Unsupported } from "../RepositoryError.ts"
+import type { ReadError, StoreError, StoreUnavailable } from "../RepositoryError.ts"
 import { missingIndexesOf } from "../store/indexDefinition.ts"
 import { makeSync } from "../store/indexSync.ts"
 import { makeTransactional } from "../store/transactionRunner.ts"
+import { makeChangeLog } from "./changeLog.ts"
 import { dropIndex, listCollections, setValidator } from "./collectionAdmin.ts"
 import { connect, type Timeouts } from "./connection.ts"
 import type { MongoAddress } from "./connectionString.ts"
 import * as mongo from "./driverCall.ts"
 import { fromDriverIndex, toDriverIndex } from "./indexCodec.ts"
 import { makeMongoOperations } from "./operations.ts"
+import { withReceipts } from "./receipts.ts"
 import { mongoTransactions } from "./transaction.ts"
 
 /**
@@ -71,7 +72,7 @@ const makeStore = (session: mongo.MongoSession, description: string): DocumentSt
 
   const operationsOf = (session: mongo.MongoSession) => makeMongoOperations(session, listIndexes)
   const { operations, outside, transaction } = makeTransactional(
-    operationsOf(session),
+    withReceipts(session, operationsOf),
     mongoTransactions(session, operationsOf)
   )
 
@@ -80,12 +81,7 @@ const makeStore = (session: mongo.MongoSession, description: string): DocumentSt
     isolation: "snapshot",
     ...operations,
     transaction,
-    changes: {
-      record: (_, options) => options === undefined ? Effect.void : Effect.fail(noChanges),
-      end: Effect.fail(noChanges),
-      read: () => Effect.fail(noChanges),
-      stream: () => Stream.fail(noChanges)
-    },
+    changes: makeChangeLog(session),
     listCollections: listCollections(call("listCollections", "$cmd.listCollections")),
     ...outside({
       createIndexes,
@@ -103,5 +99,3 @@ const makeStore = (session: mongo.MongoSession, description: string): DocumentSt
     })
   })
 }
-
-const noChanges = new Unsupported({ operation: "changes", feature: "a log of changes" })

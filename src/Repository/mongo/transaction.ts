@@ -18,7 +18,9 @@ import {
   TransactionConflict,
   type TransactionPolicy
 } from "../store/transactionRunner.ts"
+import { WriteReceipt } from "../store/writeReceipt.ts"
 import * as mongo from "./driverCall.ts"
+import { timeOf } from "./receipts.ts"
 
 /**
  * The transactions of a connected database; `operationsOf` makes the operations of a session.
@@ -110,11 +112,16 @@ const makeAttempt = (
           : mongo.failWith(cause, call)
     )
   )
+  const noteTime = Effect.withFiber((fiber) => {
+    const receipt = fiber.getRef(WriteReceipt)
+    if (receipt !== undefined) receipt.transaction = timeOf(driverSession)
+    return Effect.void
+  })
   return {
     operations: operationsOf(call.session),
     hasConflict: Effect.sync(() => hasConflict && !isInterrupted),
     commit: Effect.ensuring(
-      turn.withPermit(Effect.suspend(() => isInterrupted ? Effect.fail(interrupted) : commit)),
+      turn.withPermit(Effect.suspend(() => isInterrupted ? Effect.fail(interrupted) : Effect.tap(commit, noteTime))),
       end
     ),
     rollback: turn.withPermit(end)
