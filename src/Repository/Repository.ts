@@ -28,7 +28,7 @@ import type { ModelCollection } from "./collection/modelCollection.ts"
 import type { IsSoftDeleted, SoftDeletes } from "./collection/softDeletion.ts"
 import { hasDefaults, hasVersions, makeModelCollection, ownerOf } from "./collection/storedCollection.ts"
 import { DocumentStore, type StoredChange, type StoreOptions } from "./DocumentStore.ts"
-import type { RecordedForm } from "./forms/formRunner.ts"
+import type { RecordedForm } from "./forms/earlierForms.ts"
 import type * as Query from "./Query.ts"
 import { auditFieldsOf } from "./repository/auditFields.ts"
 import type { ChangeEvent, ChangesOptions, ChangeStreams, ListEvent } from "./repository/changeEvents.ts"
@@ -180,7 +180,9 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
   }
   const related = [model, ...referencesOf(model).map(({ target }) => target())].flatMap((one) => [one, ownerOf(one)])
   // They load the query language, which other programs have no use for.
-  const versions = related.some(hasVersions) ? yield* Effect.promise(() => import("./forms/formRunner.ts")) : undefined
+  const versions = related.some(hasVersions)
+    ? yield* Effect.promise(() => import("./forms/earlierForms.ts"))
+    : undefined
   const defaulted = related.some((one) => hasDefaults(one))
     ? yield* Effect.promise(() => import("./collection/defaultedFields.ts"))
     : undefined

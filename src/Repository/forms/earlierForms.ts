@@ -1,0 +1,94 @@
+/**
+ * The collections of earlier forms of a model, and the forms of what histories record.
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { aheadField, formField, type ModelLike } from "../../Model/introspection.ts"
+import type { ModelCollection } from "../collection/modelCollection.ts"
+import { makeModelCollection, viewOf } from "../collection/storedCollection.ts"
+import { unreadable, unreadableProblems } from "../collection/unreadable.ts"
+import type { Document, DocumentStore, Filter } from "../DocumentStore.ts"
+import { changesOf } from "./changes.ts"
+import { runnerBy } from "./formRunner.ts"
+import { formsOf, textOf } from "./forms.ts"
+import { viewedStore } from "./viewedStore.ts"
+
+// Repositories of models with versions load both.
+export { formRunner, installableIndexes } from "./formRunner.ts"
+
+/**
+ * The collection of an earlier form of a model, on the complete collection of its newest form. What the earlier form does not
+ * have stays as it is when a document is replaced.
+ *
+ * @internal
+ */
+export const viewCollection = (
+  view: ModelLike,
+  store: DocumentStore["Service"],
+  all: ModelCollection,
+  storedFilter: (filter: Filter) => Filter
+): ModelCollection => {
+  const { form, forms, lift } = viewWays(view)
+  const numbered = (document: Document): Document => ({ ...document, [formField]: form })
+  const shown = new Set(Object.keys(view.store.fields))
+  const viewed = viewedStore(store, all)
+  const runner = runnerBy(view, viewed, {
+    fields: forms.fields.filter((field) => field !== formField && field !== aheadField),
+    changesIn: changesOf(forms, [], true),
+    current: Effect.succeed({ written: form, earliest: form }),
+    formOf: () => form,
+    lift,
+    lower: (document) => {
+      const lifted = forms.lift(numbered(document))
+      const problems = unreadableProblems(lifted)
+      return problems === undefined
+        ? Result.succeed(lifted)
+        : Result.fail(textOf(problems))
+    },
+    keeping: (before, document) => ({
+      ...Object.fromEntries(Object.entries(before).filter(([field]) => !shown.has(field))),
+      ...document
+    })
+  })
+  return makeModelCollection(view, viewed, storedFilter, { runnerOf: runner })
+}
+
+/**
+ * The form of the documents that a history records, and how a recorded one is read.
+ *
+ * @internal
+ */
+export interface RecordedForm {
+  readonly form: number
+  readonly lift: (document: Document) => Document
+}
+
+/** @internal */
+export const recordedFormOf = (model: ModelLike): RecordedForm => {
+  if (viewOf(model) === undefined) {
+    const { lift, newest } = formsOf(model)
+    return { form: newest, lift }
+  }
+  const { form, forms, lift } = viewWays(model)
+  return { form, lift: (document) => lift(forms.lift(document)) }
+}
+
+// internal
+
+/** How documents of the newest form are seen in an earlier one. */
+const viewWays = (view: ModelLike) => {
+  const { form = 1, model = view } = viewOf(view) ?? {}
+  const forms = formsOf(model)
+  const known = new WeakMap<Document, Document>()
+  const lower = (document: Document): Document =>
+    unreadableProblems(document) !== undefined ? document : Result.match(forms.lower(document, form), {
+      onFailure: (message) => unreadable(view, document, [{ field: formField, validator: "Form", message }]),
+      onSuccess: (lowered) => ({ ...lowered, [formField]: form })
+    })
+  const lift = (document: Document): Document => {
+    const made = known.get(document) ?? lower(document)
+    known.set(document, made)
+    return made
+  }
+  return { form, forms, lift }
+}

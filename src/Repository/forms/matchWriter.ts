@@ -1,0 +1,236 @@
+/**
+ * Writes that the store can't make by itself while documents of several forms may be stored: the match is read, changed in
+ * the newest form, and written while the stored document is as it was read.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type { ModelLike } from "../../Model/introspection.ts"
+import { isDocument } from "../bson/value.ts"
+import { unchangedSince } from "../collection/documentFields.ts"
+import type { Operation } from "../collection/modelCollection.ts"
+import { unreadableProblems } from "../collection/unreadable.ts"
+import type { Document, DocumentStore, Filter, FindOneAndUpdateOptions, FindOptions, Update } from "../DocumentStore.ts"
+import { parseFilter } from "../mql/filter/parseFilter.ts"
+import { catchRejection, toError } from "../mql/limits/queryProblem.ts"
+import { parseUpdate } from "../mql/update/applyUpdate.ts"
+import { QueryRejected, type ReadError, StoreUnavailable, type WriteError } from "../RepositoryError.ts"
+import { makeRetry } from "../store/retryOnConflict.ts"
+import type { Changes } from "./changes.ts"
+import { formOf } from "./forms.ts"
+import type { State } from "./marks.ts"
+import { notYet } from "./search.ts"
+import { withUniqueValues } from "./uniqueValues.ts"
+
+/**
+ * The document before and after a write.
+ *
+ * @internal
+ */
+export interface Written {
+  readonly before: Document
+  readonly after: Document
+  readonly isChanged: boolean
+}
+
+/**
+ * The ways between the documents that are stored and those that users see.
+ *
+ * @internal
+ */
+export interface Ways {
+  /** Every field that a stored document may have. */
+  readonly fields: ReadonlyArray<string>
+  readonly changesIn: (state: State) => Changes
+  readonly current: Effect.Effect<State, ReadError>
+  readonly formOf: (stored: Document) => number
+  readonly lift: (stored: Document) => Document
+  readonly lower: (document: Document, form: number) => Result.Result<Document, string>
+  /** What replaces a document, with what its users do not see of the one before; `undefined` if they see everything. */
+  readonly keeping: ((before: Document, document: Document) => Document) | undefined
+}
+
+/** What reads documents in the newest form. */
+interface Searching {
+  readonly findIn: (
+    operation: string,
+    changes: Changes,
+    filter: Filter,
+    options: Omit<FindOptions, "filter">
+  ) => Effect.Effect<ReadonlyArray<Document>, ReadError>
+  /** Runs an operation with what is known of the stored forms. */
+  readonly withState: <A, E>(use: (changes: Changes) => Effect.Effect<A, E>) => Effect.Effect<A, E | ReadError>
+}
+
+/** The match with the identifier, or the first match. */
+type Target = { readonly id: unknown } | { readonly sort: FindOptions["sort"] }
+
+/** @internal */
+export const makeMatchWriter = (
+  model: ModelLike,
+  store: DocumentStore["Service"],
+  { fields, formOf: formIn, keeping, lift, lower }: Ways,
+  { findIn, withState }: Searching
+) => {
+  const name = model.modelName
+  const retry = makeRetry()
+
+  /** Writes a document of the newest form, whose unique values no other one has. */
+  const uniquely = <A, E>(changes: Changes, document: Document, write: Effect.Effect<A, E>) =>
+    changes.deferred.length === 0 ? write : withUniqueValues(
+      store,
+      name,
+      changes.deferred,
+      document,
+      (filter) => findIn("find", changes, filter, { limit: 1, projection: { _id: 1 } }),
+      write
+    )
+
+  /** The document as it is stored. */
+  const lowered = (operation: string, document: Document, form: number): Effect.Effect<Document, QueryRejected> =>
+    Effect.mapError(
+      Effect.fromResult(lower(document, form)),
+      (detail) => new QueryRejected({ operation, detail: keeping === undefined ? notYet(model, detail) : detail })
+    )
+
+  /** The first match as it is stored. */
+  const firstMatch = Effect.fnUntraced(function*(changes: Changes, filter: Filter, sort?: FindOptions["sort"]) {
+    const [found] = yield* findIn("find", changes, filter, { sort, limit: 1 })
+    return found === undefined ? undefined : yield* store.findById(name, found["_id"])
+  })
+
+  /**
+   * Writes the first match, or the match with the identifier, while the stored document is as it was read. `change` gives the
+   * document to store, `undefined` if nothing changes, or `"remove"`.
+   */
+  const writeMatch = (
+    operation: string,
+    filter: Filter,
+    target: Target,
+    change: (
+      lifted: Document,
+      parsed: ParsedFilter,
+      form: number
+    ) => Effect.Effect<Document | undefined | "remove", WriteError>
+  ): Effect.Effect<Written | undefined, WriteError> => {
+    const attempt = withState((changes) =>
+      Effect.gen(function*() {
+        const stored = "id" in target
+          ? yield* store.findById(name, target.id)
+          : yield* firstMatch(changes, filter, target.sort)
+        if (stored === undefined) return undefined
+        const before = lift(stored)
+        const problems = unreadableProblems(before)
+        if (problems !== undefined) return yield* unwritable(model, operation, stored)
+        const parsed = yield* matching(operation, filter, before)
+        if (parsed === undefined) return "id" in target ? undefined : yield* Effect.fail(new Changed())
+        // A document stays at least in the form in which it is stored.
+        const after = yield* change(before, parsed, Math.max(changes.written, formIn(stored)))
+        if (after === undefined) return { before, after: before, isChanged: false }
+        const isAsRead: Filter = { ...unchangedSince(stored, fields), _id: stored["_id"] }
+        const isDone = after === "remove"
+          ? (yield* store.deleteOne(name, isAsRead)) > 0
+          : (yield* uniquely(changes, lift(after), store.replaceOne(name, isAsRead, after))).matchedCount > 0
+        if (!isDone) return yield* Effect.fail(new Changed())
+        return { before, after: after === "remove" ? before : lift(after), isChanged: true }
+      })
+    )
+    return Effect.catchIf(
+      retry(
+        "id" in target ? String(target.id) : "",
+        (error: WriteError | Changed) => error instanceof Changed,
+        attempt
+      ),
+      (error): error is Changed => error instanceof Changed,
+      () =>
+        Effect.fail(
+          new StoreUnavailable({
+            operation,
+            detail: "other writers kept changing the document; nothing was written",
+            retryable: true
+          })
+        )
+    )
+  }
+
+  const update = (
+    operation: Operation<"updateOne" | "findOneAndUpdate">,
+    filter: Filter,
+    target: Target
+  ): Effect.Effect<Written | undefined, WriteError> => {
+    const { kind, options, update } = operation
+    return Effect.flatMap(
+      parsedUpdate(kind, update, options.arrayFilters),
+      (parsed) =>
+        writeMatch(kind, filter, target, (document, matched, form) =>
+          Effect.flatMap(
+            Effect.mapError(Effect.fromResult(parsed.apply(document, matched)), (problem) => toError(problem, kind)),
+            (changed) => changed === undefined ? Effect.undefined : lowered(kind, changed, form)
+          ))
+    )
+  }
+
+  const remove = (filter: Filter, target: Target) =>
+    Effect.catchTag(
+      writeMatch("delete", filter, target, () => Effect.succeed("remove" as const)),
+      ["DuplicateKey", "AccessDenied", "ValidationException"],
+      // A deletion breaks no rule.
+      Effect.die
+    )
+
+  return { lowered, remove, uniquely, update, writeMatch }
+}
+
+/**
+ * The document that a filter on the identifier selects, or the first match.
+ *
+ * @internal
+ */
+export const targetOf = (filter: Filter, sort?: FindOneAndUpdateOptions["sort"]): Target => {
+  const id = filter["_id"]
+  const isOne = id !== undefined && id !== null &&
+    !(isDocument(id) && Object.keys(id).some((key) => key.startsWith("$")))
+  return isOne ? { id } : { sort }
+}
+
+/**
+ * The parsed filter if it matches the document; else `undefined`.
+ *
+ * @internal
+ */
+export const matching = (operation: string, filter: Filter, document: Document) =>
+  Effect.flatMap(parsedFilter(operation, filter), (parsed) =>
+    Effect.mapError(
+      Effect.fromResult(Result.map(catchRejection(() => parsed.matches(document)), (is) => is ? parsed : undefined)),
+      (problem) => toError(problem, operation)
+    ))
+
+// internal
+
+type ParsedFilter = Parameters<Result.Result.Success<ReturnType<typeof parseUpdate>>["apply"]>[1]
+
+/** Occurs when a document was changed after it was read. */
+class Changed {
+  readonly _tag = "Changed"
+}
+
+const parsedFilter = (operation: string, filter: Filter) =>
+  Effect.flatMap(
+    Clock.currentTimeMillis,
+    (now) => Effect.mapError(Effect.fromResult(parseFilter(filter, { now })), (problem) => toError(problem, operation))
+  )
+
+const parsedUpdate = (operation: string, update: Update, arrayFilters: ReadonlyArray<Filter> | undefined) =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    Effect.mapError(
+      Effect.fromResult(parseUpdate(update, { now }, arrayFilters)),
+      (problem) => toError(problem, operation)
+    ))
+
+const unwritable = ({ modelName }: ModelLike, operation: string, stored: Document): QueryRejected =>
+  new QueryRejected({
+    operation,
+    detail: `${modelName} ${String(stored["_id"])} is stored in form ${
+      formOf(stored)
+    }, and has no way up: see \`appkernel check\``
+  })
