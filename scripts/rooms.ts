@@ -138,7 +138,8 @@ export const folders: { readonly [name: string]: Folder } = {
       openapi: { on: ["query", "policies"] },
       Tokens: { on: ["contract", "messages"], modules: ["Tokens"] },
       documents: { on: ["openapi"], modules: ["OpenApi"] },
-      routes: { on: ["response"] },
+      live: { on: ["response"] },
+      routes: { on: ["live"] },
       startup: { on: ["routes", "documents", "monitoring", "Tokens"] }
     }
   },

@@ -12,7 +12,8 @@ class Room extends Model.Class<Room>()("Room", {
   secret: Schema.String.pipe(Model.omitted)
 }) {}
 
-type Table = typeof standardEndpoints
+// Clients have the changes as streams.
+type Table = Omit<typeof standardEndpoints, "changes">
 
 type Brought<By> = { [N in keyof Table]: Table[N]["broughtBy"] extends By ? N : never }[keyof Table]
 

@@ -203,7 +203,8 @@ const descriptionOf = ({ grants }: Rules, id: number): ReadonlyArray<string> => 
 /** Whether the answers of an endpoint have documents with links. */
 const hasLinks = ({ isCall, name, path, resource }: Endpoint): boolean =>
   resource !== undefined && !isCall && name !== "DELETE" &&
-  (path === resource.policy.path || path === `${resource.policy.path}/:id`)
+  (path === resource.policy.path || path === `${resource.policy.path}/:id` ||
+    path === `${resource.policy.path}/changes`)
 
 const requestDecision = (
   policies: ReadonlyArray<ModelPolicy>,

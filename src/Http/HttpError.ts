@@ -78,6 +78,14 @@ export class NotAcceptable extends Schema.TaggedError<NotAcceptable>()("NotAccep
 export class Conflict extends Schema.TaggedError<Conflict>()("Conflict", { message: Schema.String }) {}
 
 /**
+ * Status 410: what was at this place of a stream of changes is no longer kept. The client has to begin anew.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class Gone extends Schema.TaggedError<Gone>()("Gone", { message: Schema.String }) {}
+
+/**
  * Status 412: the stored document does not match the request's precondition (`If-Match`).
  *
  * @category errors
@@ -177,6 +185,7 @@ export type HttpError =
   | MethodNotAllowed
   | NotAcceptable
   | Conflict
+  | Gone
   | PreconditionFailed
   | PayloadTooLarge
   | UnsupportedMediaType
@@ -200,6 +209,7 @@ export const statusOf = {
   MethodNotAllowed: 405,
   NotAcceptable: 406,
   Conflict: 409,
+  Gone: 410,
   PreconditionFailed: 412,
   PayloadTooLarge: 413,
   UnsupportedMediaType: 415,
@@ -309,6 +319,7 @@ export const responses = {
   NotFound: responseOf(NotFound, 404),
   NotAcceptable: responseOf(NotAcceptable, 406),
   Conflict: responseOf(Conflict, 409),
+  Gone: responseOf(Gone, 410),
   PreconditionFailed: responseOf(PreconditionFailed, 412),
   PayloadTooLarge: responseOf(PayloadTooLarge, 413),
   UnsupportedMediaType: responseOf(UnsupportedMediaType, 415),

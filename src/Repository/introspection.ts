@@ -21,6 +21,7 @@ export { beginForms } from "./forms/begin.ts"
 export { documentOperationsOf } from "./repository/documentOperations.ts"
 export { applyPatch } from "./repository/mergePatch.ts"
 export { makeRetry } from "./store/retryOnConflict.ts"
+export { withTransactionId } from "./store/writeReceipt.ts"
 
 // What callers may do.
 export {

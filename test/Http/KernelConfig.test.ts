@@ -89,6 +89,7 @@ const everything = Effect.gen(function*() {
       headers: headers === undefined ? undefined : Redacted.value(headers)
     })),
     overload: yield* KernelConfig.overload,
+    live: yield* KernelConfig.live,
     compression: yield* KernelConfig.compression,
     audit: yield* KernelConfig.audit,
     logging: yield* KernelConfig.logging,
@@ -141,6 +142,12 @@ const expected = {
     maxRequestsPerRoute: 100,
     maxDelay: Duration.millis(20),
     retryAfter: Duration.seconds(3)
+  },
+  live: {
+    maxStreams: 500,
+    maxStreamsPerCaller: 5,
+    heartbeat: Duration.seconds(30),
+    pollTimeout: Duration.seconds(10)
   },
   compression: 2_048,
   responseTimeout: Duration.seconds(30),
@@ -228,6 +235,7 @@ appkernel:
     sample_ratio: 0.25
     interval: 2
   overload: { max_requests: 200, max_requests_per_route: 100, max_delay: 20 millis, retry_after: 3 }
+  live: { max_streams: 500, max_streams_per_caller: 5, heartbeat: 30, poll_timeout: 10 }
   compression: { enabled: true, min_size: 2 KiB }
   rate_limits: { per_address: 300 per minute, per_caller: 10 per 5 minutes }
   cors:

@@ -67,13 +67,13 @@ export const servingViewed = <E>(
       limits.maxPageBytes,
       Effect.undefined
     )
-    const surroundings = { cursors, limits, lists, itemTexts, translations }
+    const surroundings = { cursors, limits, lists, itemTexts, translations, live: undefined }
     const handlersFor = viewedHandlers(registration, repository, documents, surroundings)
     const respondBadRequest = makeBadRequest(translations, inputFields(model))
     const errorResponses = makeErrorResponses(translations)
     const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
     yield* router.addAll(
-      endpointsOf(registration.methods).map(({ method, name, path: own }) => {
+      endpointsOf(registration).map(({ method, name, path: own }) => {
         const handler = Effect.withFiber((fiber) => {
           const { headers } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
           const endpoint = decisionOf(model, grants(headers["x-caller"] ?? "", method), method)

@@ -273,6 +273,36 @@ export const overload: Config.Config<OverloadOptions> = Config.all({
 })
 
 /**
+ * How many streams of changes there may be, and how they behave.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface LiveOptions {
+  /** The open streams of the process. Defaults to 10,000. */
+  readonly maxStreams: number
+  /** Those of one caller. Defaults to 100. */
+  readonly maxStreamsPerCaller: number
+  /** The time between two signs of life. Defaults to 15 seconds. */
+  readonly heartbeat: Duration.Duration
+  /** How long a request waits for changes. Defaults to 20 seconds. */
+  readonly pollTimeout: Duration.Duration
+}
+
+/**
+ * The keys of `live`.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const live: Config.Config<LiveOptions> = Config.all({
+  maxStreams: configOf(settings.liveMaxStreams, 10_000),
+  maxStreamsPerCaller: configOf(settings.liveMaxStreamsPerCaller, 100),
+  heartbeat: configOf(settings.liveHeartbeat, Duration.seconds(15)),
+  pollTimeout: configOf(settings.livePollTimeout, Duration.seconds(20))
+})
+
+/**
  * `compression.min_size`; `undefined` unless `compression.enabled`.
  *
  * @category configuration

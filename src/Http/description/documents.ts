@@ -193,3 +193,25 @@ const partially = (schema: Schema.Top): Schema.Top => {
 /** Whether the schema is the wire form of a model. */
 const hasType = (schema: Schema.Top): schema is Schema.Top & { readonly fields: Schema.Struct.Fields } =>
   "fields" in schema && Object.hasOwn(Object(schema.fields), "_type")
+
+/**
+ * The messages of a stream of changes, by the State Protocol of Durable Streams: of a change of a document, or of the stream.
+ *
+ * @internal
+ */
+export const changeMessages = (model: Model.Any): Schema.Top =>
+  Schema.Array(Schema.Union([
+    Schema.Struct({
+      type: Schema.String,
+      key: Schema.String,
+      value: Schema.optionalKey(selection(model)),
+      headers: Schema.Struct({
+        operation: Schema.Literals(["insert", "update", "delete"]),
+        txid: Schema.optionalKey(Schema.String),
+        timestamp: Schema.optionalKey(Schema.String)
+      })
+    }),
+    Schema.Struct({
+      headers: Schema.Struct({ control: Schema.Literals(["reset", "snapshot-start", "snapshot-end"]) })
+    })
+  ]))

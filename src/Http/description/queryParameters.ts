@@ -156,6 +156,38 @@ export const documentParameters = {
 }
 
 /**
+ * The parameters of a stream of changes besides its filters: those of Durable Streams.
+ *
+ * @internal
+ */
+export const changesParameters = {
+  offset: {
+    schema: Schema.String,
+    description:
+      "Where to begin: `-1`, the default, with all documents of the list, `now` with the next change, or a " +
+      "`Stream-Next-Offset` of before",
+    message: "can be given once"
+  } satisfies Parameter<string>,
+  live: {
+    schema: Schema.Literals(["sse", "long-poll"]),
+    description: "Whether to wait for changes: in a body of events without an end, or until there is one",
+    message: "must be sse or long-poll"
+  } satisfies Parameter<"sse" | "long-poll">,
+  cursor: {
+    schema: Schema.String,
+    description: "The `Stream-Cursor` of the answer before",
+    message: "can be given once"
+  } satisfies Parameter<string>
+}
+
+/**
+ * The parameters of a page that a stream of changes does not have.
+ *
+ * @internal
+ */
+export const pagingParameters: ReadonlySet<string> = new Set(["page", "page_size", "sort_by", "sort_order", "count"])
+
+/**
  * The parameters of an aggregation.
  *
  * @internal

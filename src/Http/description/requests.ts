@@ -6,6 +6,7 @@ import type * as Model from "../../Model/Model.ts"
 import {
   aggregationParameters,
   type AnyParameters,
+  changesParameters,
   collectionParameters,
   documentParameters,
   filterNamesOf,
@@ -13,6 +14,7 @@ import {
   optional,
   type overridableParameters,
   type pageParameters,
+  pagingParameters,
   schemaParameters
 } from "./queryParameters.ts"
 
@@ -73,15 +75,30 @@ type PathFilters<M extends Model.Any> = {
   readonly [K in `${FilterName<M>}.${string}`]?: string | ReadonlyArray<string>
 }
 
-export const listQuery = <M extends Model.Any>(model: M): ListQuery<M> => {
+export const listQuery = <M extends Model.Any>(model: M): ListQuery<M> =>
+  // A schema built from the names of the model's fields has the declared type.
+  filteredQuery(model, collectionParameters(model)) as never
+
+/**
+ * The parameters of a stream of changes: the filters of a list, the fields to send, and where to begin.
+ *
+ * @internal
+ */
+export const changesQuery = (model: Model.Any): Schema.Top => {
+  const parameters = Object.entries<AnyParameters[string]>(collectionParameters(model)).filter(([name]) =>
+    !pagingParameters.has(name)
+  )
+  return filteredQuery(model, { ...Object.fromEntries(parameters), ...changesParameters })
+}
+
+const filteredQuery = (model: Model.Any, parameters: AnyParameters) => {
   const names = filterNamesOf(model)
   const filters = Object.fromEntries(names.map((name) => [name, Filter]))
-  // A schema built from the names of the model's fields has the declared type.
   return Schema.StructWithRest(
-    Schema.Struct({ ...filters, ...optional<AnyParameters>(collectionParameters(model)) }),
+    Schema.Struct({ ...filters, ...optional<AnyParameters>(parameters) }),
     [Schema.Record(
       Schema.TemplateLiteral([Schema.Literals(names), ".", Schema.String]),
       Schema.Union([Schema.String, Schema.Array(Schema.String)])
     )]
-  ) as never
+  )
 }

@@ -9,12 +9,14 @@
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
+import { loggedTypeId, viewTypeId } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { OperationCount } from "../Envelope.ts"
 import { NotModifiedResponse, responses } from "../HttpError.ts"
 import { bodyFailures, failures } from "./declaredFailures.ts"
 import {
   byId,
+  changeMessages,
   collection,
   type Representation,
   representation,
@@ -24,7 +26,7 @@ import {
   results,
   selection
 } from "./documents.ts"
-import { AggregateQuery, Conditions, GetQuery, listQuery, SchemaQuery, WriteHeaders } from "./requests.ts"
+import { AggregateQuery, changesQuery, Conditions, GetQuery, listQuery, SchemaQuery, WriteHeaders } from "./requests.ts"
 
 /**
  * The methods of a registration.
@@ -42,6 +44,8 @@ interface Row {
   readonly path: "/" | "/:id" | `/${string}`
   /** The method whose registration adds the endpoint, or `any` for every registration. */
   readonly broughtBy: Method | "any"
+  /** Only a model whose changes are recorded has it. */
+  readonly isOfLogged?: boolean
   readonly params?: (model: Model.Any) => Schema.Top
   readonly query?: (model: Model.Any) => Schema.Top
   readonly headers?: Schema.Top
@@ -141,6 +145,15 @@ export const standardEndpoints = {
     success: () => [collection(Document)],
     errors: [responses.BadRequest, responses.Forbidden, ...failures]
   },
+  changes: {
+    method: "GET",
+    path: "/changes",
+    broughtBy: "GET",
+    isOfLogged: true,
+    query: changesQuery,
+    success: (model: Model.Any) => [changeMessages(model)],
+    errors: [responses.BadRequest, responses.Forbidden, responses.Gone, ...failures]
+  },
   schema: {
     method: "GET",
     path: "/schema",
@@ -179,6 +192,8 @@ export interface StandardEndpoint {
   /** Whether requests may have query parameters. */
   readonly hasQuery: boolean
   readonly hasBody: boolean
+  /** Only a model whose changes are recorded has it. */
+  readonly isOfLogged: boolean
   /** The last segment of the path, unless it is a parameter. No document can have it as its identifier. */
   readonly reserved: string | undefined
 }
@@ -198,18 +213,34 @@ export const all: ReadonlyArray<StandardEndpoint> = Object.entries(standardEndpo
       broughtBy: row.broughtBy,
       hasQuery: row.query !== undefined,
       hasBody: row.payload !== undefined,
+      isOfLogged: row.isOfLogged === true,
       reserved: reserved === "" || reserved.startsWith(":") || others.length > 0 ? undefined : reserved
     }
   }
 )
 
 /**
+ * Whether the changes of a model are recorded. An earlier form has those of its model.
+ *
+ * @internal
+ */
+export const isLogged = (model: Model.Any): boolean => {
+  // Only `Model.form` sets this property.
+  const view = Reflect.get(model, viewTypeId) as { readonly model: object } | undefined
+  return Reflect.has(view?.model ?? model, loggedTypeId)
+}
+
+/**
  * The endpoints of a registration with the methods.
  *
  * @internal
  */
-export const endpointsOf = (methods: ReadonlyArray<Method>): ReadonlyArray<StandardEndpoint> =>
-  (["any", ...methods] as const).flatMap((method) => all.filter(({ broughtBy }) => broughtBy === method))
+export const endpointsOf = (
+  { methods, model }: { readonly methods: ReadonlyArray<Method>; readonly model: Model.Any }
+): ReadonlyArray<StandardEndpoint> => {
+  const own = isLogged(model) ? all : all.filter(({ isOfLogged }) => !isOfLogged)
+  return (["any", ...methods] as const).flatMap((method) => own.filter(({ broughtBy }) => broughtBy === method))
+}
 
 /**
  * The paths of single documents. They exist whichever methods a registration has.
@@ -221,11 +252,12 @@ export const documentPaths: ReadonlySet<StandardEndpoint["path"]> = new Set(
 )
 
 /**
- * The identifiers that no document can have.
+ * The identifiers that no document of the model can have.
  *
  * @internal
  */
-export const reservedIds: ReadonlySet<string> = new Set(all.flatMap(({ reserved }) => reserved ?? []))
+export const reservedIdsOf = (model: Model.Any): ReadonlyArray<string> =>
+  all.flatMap(({ isOfLogged, reserved }) => reserved === undefined || isOfLogged && !isLogged(model) ? [] : [reserved])
 
 /**
  * The endpoint of a model for its `HttpApi`. `errors` are the application's own. A client decodes a response as the

@@ -6,8 +6,10 @@ import { maxFields, maxItems, maxSortFields } from "../description/limits.ts"
 import {
   aggregationParameters,
   type AnyParameters,
+  changesParameters,
   collectionParameters,
   documentParameters,
+  pagingParameters,
   schemaParameters
 } from "../description/queryParameters.ts"
 import { all, type Name } from "../description/standardEndpoints.ts"
@@ -99,6 +101,30 @@ const standard: { readonly [N in Name]: (operation: Node, context: OperationCont
       { 200: { description: "What the pipeline gives" } }
     )
   }),
+  changes: (operation, { hidden, limits, resource: { model, path } }) => {
+    const answered = withResponses(operation, {
+      200: { description: "The changes after the place", headers: streamHeaders }
+    })
+    const { content } = Document.nodeOf(Document.nodeOf(answered["responses"])["200"])
+    return {
+      summary: `Stream the changes of the ${segmentOf(path)}`,
+      description: `${filterText} The answer is that of a stream of Durable Streams, with the messages of its State ` +
+        "Protocol. A document that begins to match is an `insert`, one that ceases to a `delete`.",
+      ...withResponses(answered, {
+        200: { content: { ...Document.nodeOf(content), "text/event-stream": { schema: { type: "string" } } } },
+        204: { description: "Nothing has changed while the request waited", headers: streamHeaders }
+      }),
+      parameters: [
+        ...Object.entries<AnyParameters[string]>(changesParameters).map(([name, parameter]) =>
+          query(name, parameter.description, valueOf(parameter))
+        ),
+        ...pageParameters(model, limits, hidden).filter(({ name }) =>
+          !pagingParameters.has(String(name)) && !Object.hasOwn(changesParameters, String(name))
+        ),
+        ...filters(model, hidden).filter(({ name }) => !Object.hasOwn(changesParameters, String(name)))
+      ]
+    }
+  },
   schema: (operation, { resource: { model } }) => ({
     summary: `Get the JSON schema (draft-04) of ${model.modelName}`,
     ...withResponses(
@@ -357,6 +383,15 @@ const totalCount: Node = {
 const unreadableCount: Node = {
   description: "How many documents of the page are left out, since they do not fit the model",
   schema: { type: "integer" }
+}
+
+const streamHeaders: Node = {
+  "Stream-Next-Offset": { description: "The place after these changes", schema: { type: "string" } },
+  "Stream-Up-To-Date": {
+    description: "Whether these are the last changes",
+    schema: { type: "string", enum: ["true"] }
+  },
+  "Stream-Cursor": { description: "What the next request that waits sends as `cursor`", schema: { type: "string" } }
 }
 
 const location: Node = { description: "Where the new document is, where it is one", schema: { type: "string" } }

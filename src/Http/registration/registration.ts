@@ -466,7 +466,7 @@ const standardOf = (
   const errors = new Map<string, ReadonlyArray<Schema.Top>>(
     methods.map((method) => [method, hookErrorsOf(registration, method)])
   )
-  return endpointsOf(methods).map((endpoint) =>
+  return endpointsOf(registration).map((endpoint) =>
     guarded(
       describe(endpoint, model, errors.get(endpoint.broughtBy) ?? [], { isPartial, lists }),
       Guard.isOpen(description.anonymous, endpoint)

@@ -14,6 +14,7 @@ import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { AccessDecision } from "../../Repository/introspection.ts"
 import { CurrentUser } from "../../Security/CurrentUser.ts"
 import { Forbidden } from "../HttpError.ts"
+import { DecideAgain } from "../live/decideAgain.ts"
 import { en } from "../messages/catalogues/en.ts"
 import { translatable } from "../messages/message.ts"
 import type { Registration } from "../registration/registration.ts"
@@ -57,7 +58,22 @@ export const makeAuthorization = ({ access, audit, authenticator, errorResponses
 }): Authorization => {
   const { authenticated, credentialsNeeded } = authenticator
   return {
-    checked: ({ handler, respondBadRequest }, endpoint, around, auditLog) => {
+    checked: ({ handler: own, isStream, respondBadRequest }, endpoint, around, auditLog) => {
+      const handler = isStream === true && endpoint !== undefined
+        ? Effect.provideService(
+          own,
+          DecideAgain,
+          decidingAgain((probe) =>
+            withStore(authenticated(
+              withErrorResponses(
+                authorized(access, endpoint, probe, credentialsNeeded),
+                respondBadRequest,
+                errorResponses
+              )
+            ))
+          )
+        )
+        : own
       const permitted = endpoint === undefined ? handler : authorized(access, endpoint, handler, credentialsNeeded)
       const checked = authenticated(around(withErrorResponses(permitted, respondBadRequest, errorResponses)))
       return withStore(
@@ -102,6 +118,17 @@ const authorized = (
     return Effect.flatMapEager(Exit.isExit(decision) ? decision : withAllData(decision), enter)
   })
 }
+
+/** Decides again on a request: `checked` runs a handler after all checks. */
+const decidingAgain = (checked: (probe: ResponseEffect) => Responding) =>
+  Effect.suspend(() => {
+    let decision: AccessDecision | undefined
+    const probe = Effect.map(AccessDecision, (decided) => {
+      decision = decided
+      return HttpServerResponse.empty()
+    })
+    return Effect.map(checked(probe), (response) => decision === undefined ? { response } : { decision })
+  })
 
 /** The handler of a route that no grant names: it runs for everybody, and its repositories have the rights of the caller. */
 const deciding = <E, R>(access: AccessControl, handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>

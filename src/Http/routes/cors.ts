@@ -79,6 +79,7 @@ export const read = [
   "If-Match",
   "If-None-Match",
   "Prefer",
+  "Last-Event-ID",
   "X-Request-Id",
   "traceparent",
   "tracestate",
@@ -101,5 +102,9 @@ export const exposed = [
   "Retry-After",
   "WWW-Authenticate",
   "RateLimit",
-  "RateLimit-Policy"
+  "RateLimit-Policy",
+  "Stream-Next-Offset",
+  "Stream-Up-To-Date",
+  "Stream-Cursor",
+  "Stream-Txid"
 ]

@@ -16,6 +16,7 @@ import type { ReadError } from "../../Repository/RepositoryError.ts"
 import { aggregationParameters, overridableParameters, pageParameters } from "../description/queryParameters.ts"
 import { standardEndpoints } from "../description/standardEndpoints.ts"
 import type { Limits } from "../KernelConfig.ts"
+import type { Live } from "../live/live.ts"
 import { namingOf } from "../query/maskedNaming.ts"
 import * as QueryGuard from "../query/nativeQuery.ts"
 import { queryReader } from "../query/parameterReader.ts"
@@ -45,9 +46,14 @@ export const readRoutes = (
   repository: Repository<Model.Any>,
   representations: Representations,
   surroundings: Surroundings
-): { readonly [N in "list" | "get" | "aggregate"]: ResponseEffect } => {
+): { readonly [N in "list" | "get" | "aggregate" | "changes"]: ResponseEffect } => {
   const context = readContext(resource, repository, representations, surroundings)
-  return { list: listRoute(context), get: getRoute(context), aggregate: aggregateRoute(context) }
+  return {
+    list: listRoute(context),
+    get: getRoute(context),
+    aggregate: aggregateRoute(context),
+    changes: changesRouteOf(context)
+  }
 }
 
 interface Surroundings {
@@ -57,13 +63,15 @@ interface Surroundings {
   readonly lists: ListResponses
   readonly translations: Translations
   readonly places: FieldResolver
+  /** `undefined` if no changes are recorded. */
+  readonly live: Live | undefined
 }
 
 /** What the reads of a resource share. */
 type ReadContext = ReturnType<typeof readContext>
 
 const readContext = (
-  { hooks, model, path }: ImplementedResource,
+  { hooks, model, name, path }: ImplementedResource,
   repository: Repository<Model.Any>,
   representations: Representations,
   surroundings: Surroundings
@@ -73,6 +81,7 @@ const readContext = (
   return {
     ...surroundings,
     model,
+    name,
     path,
     repository,
     documents: documentOperationsOf(repository),
@@ -178,6 +187,20 @@ const documentAnswer = ({ model, respondBadRequest }: ReadContext) => {
 
 /** The query of a document's URL without parameters. */
 const everything: Result.Result<UrlQuery.UrlQuery["fields"], never> = Result.succeed(undefined)
+
+/** The changes of the collection. What streams them is loaded by services that record changes. */
+const changesRouteOf = ({ before, live, ...context }: ReadContext): ResponseEffect => {
+  if (live === undefined) return Effect.die(new Error(`The changes of ${context.model.modelName} are not recorded`))
+  const route = live.changesRoute({
+    ...context,
+    live: live.streams,
+    before: before === undefined
+      ? Effect.void
+      : Effect.asVoid(before({ id: Option.none(), previous: Option.none() })),
+    isHookedAfter: context.after !== undefined
+  })
+  return withParameters(route)
+}
 
 // -----------------------------------------------------------------------------
 // a collection

@@ -1,6 +1,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { memoize } from "effect/Function"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Result from "effect/Result"
 import {
   type Grants,
@@ -17,12 +18,13 @@ import * as Metadata from "../../Model/Metadata.ts"
 import type * as Model from "../../Model/Model.ts"
 import type * as Cursor from "../../Repository/Cursor.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
-import { AccessDecision } from "../../Repository/introspection.ts"
+import { AccessDecision, withTransactionId } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { schemaParameters } from "../description/queryParameters.ts"
-import { endpointsOf, type Name, type StandardEndpoint } from "../description/standardEndpoints.ts"
+import { endpointsOf, isLogged, type Name, type StandardEndpoint } from "../description/standardEndpoints.ts"
 import { NotAcceptable } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
+import type { Live } from "../live/live.ts"
 import { englishOf, translatable } from "../messages/message.ts"
 import { queryReader } from "../query/parameterReader.ts"
 import { accepts, acceptsJson } from "../request/accept.ts"
@@ -75,10 +77,27 @@ export const routesOf = (
   const handlerOf = isViewed
     ? callersHandler(viewedHandlers(registration, repository, store, surroundings))
     : ofName(handlersOf(registration, repository, store, { ...surroundings, view: wholeView(model) }))
-  return endpointsOf(registration.methods).map(({ method, name, path: own }) =>
-    routeOf({ method, path: `${path}${own}`, handler: handlerOf(name) }, respondBadRequest)
-  )
+  const tellsTransactions = isLogged(model)
+  return endpointsOf(registration).map(({ method, name, path: own }): Route => {
+    const handler = handlerOf(name)
+    const handled = { method, path: `${path}${own}` as const, handler }
+    return name === "changes"
+      ? { ...acceptedRoute(handled, respondBadRequest, changesTypes), isStream: true }
+      : routeOf(tellsTransactions && method !== "GET" ? withTransaction(handled) : handled, respondBadRequest)
+  })
 }
+
+const changesTypes = ["application/json", "text/event-stream"]
+
+/** The answer to a write tells its transaction, as the changes do, so that a client knows when its own one has come back. */
+const withTransaction = ({ handler, ...handled }: Handled): Handled => ({
+  ...handled,
+  handler: Effect.map(
+    withTransactionId(handler),
+    ({ transaction, value }) =>
+      transaction === undefined ? value : HttpServerResponse.setHeader(value, "stream-txid", transaction)
+  )
+})
 
 const ofName = (handlers: Handlers) => (name: Name): ResponseEffect => handlers[name]
 
@@ -97,6 +116,8 @@ export interface ResourceSurroundings {
   readonly itemTexts: ItemTexts
   readonly translations: Translations
   readonly cursors: Cursor.Options
+  /** `undefined` if no changes are recorded. */
+  readonly live: Live | undefined
 }
 
 /** The handlers of a resource's endpoints, by name. */
@@ -125,7 +146,9 @@ export const viewedHandlers = (
     return compiled.getOrMake(keyOf(grants), () => {
       const viewed = handlersFor(modelView(model, grants))
       // A write may move a document out of what the caller sees.
-      return isPlain ? { ...viewed, list: plain.list, get: plain.get, aggregate: plain.aggregate } : viewed
+      return isPlain
+        ? { ...viewed, list: plain.list, get: plain.get, aggregate: plain.aggregate, changes: plain.changes }
+        : viewed
     })
   }
 }
@@ -150,7 +173,7 @@ const handlersOf = (
     schema: schemaOf(view, translations),
     meta: metadataResponse(translations, Metadata.make(view.model))
   }
-  const endpoints = endpointsOf(registration.methods)
+  const endpoints = endpointsOf(registration)
   const finished = endpoints.map((endpoint): [string, ResponseEffect] => {
     const { hasQuery, name } = endpoint
     const handler = unlessReserved(handlers[name], endpoint, { endpoints, path, errorResponses })

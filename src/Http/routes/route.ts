@@ -30,6 +30,8 @@ export interface Route {
   readonly method: Method
   readonly path: `/${string}`
   readonly handler: ResponseEffect
+  /** Whether rights to it are decided again while it answers. */
+  readonly isStream?: boolean
   /** Responds to the problems of fields that the handler fails with. */
   readonly respondBadRequest: BadRequestResponder
 }

@@ -20,7 +20,7 @@ import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { type Identifier, identifierOf } from "../../Repository/introspection.ts"
 import { maxItems } from "../description/limits.ts"
-import { reservedIds } from "../description/standardEndpoints.ts"
+import { reservedIdsOf } from "../description/standardEndpoints.ts"
 import type { Forbidden, HttpError } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import { documentPatcher } from "../request/documentPatch.ts"
@@ -86,6 +86,12 @@ type Read<Body> = Result.Result<WriteRequest<Body>, ReadonlyArray<FieldProblem>>
 
 type Request = HttpServerRequest.HttpServerRequest
 
+/** How the documents of a creation are read. */
+interface Creation {
+  readonly create: Decode
+  readonly idProblem: (id: unknown) => FieldProblem | undefined
+}
+
 /**
  * The readers of a resource's write requests. They fail if a body can't be read at all.
  *
@@ -115,6 +121,7 @@ export const writeReaders = (
     isStrict ? rejectExcess(model[variant], decode) : decode
   const create = bodyDecoder(model.create)
   const decoders = {
+    idProblem: idProblemOf(registration.model),
     create: strict("create", create),
     replace: strict("create", replacingDecoder(model, "create", create)),
     patch: strict("patch", replacingDecoder(model, "patch", bodyDecoder(model.patch)))
@@ -233,7 +240,7 @@ const hasId = (body: unknown): boolean => Predicate.isObject(body) && (Reflect.g
 
 /** A document to insert. One with an identifier may break rules if the same values are stored already. */
 const documentOf = (
-  { create, replace }: { readonly create: Decode; readonly replace: Decode },
+  { create, idProblem, replace }: Creation & { readonly replace: Decode },
   mayHaveId: boolean,
   read: (decode: Decode) => Decoded
 ): Result.Result<OneDocument, ReadonlyArray<FieldProblem>> => {
@@ -243,17 +250,17 @@ const documentOf = (
   const body = problems === undefined ? decoded : read(replace)
   const id = body._tag === "Valid" ? body.value["id"] ?? undefined : undefined
   if (problems !== undefined && id === undefined) return Result.fail(problems)
-  const problem = typeof id === "string" ? idProblem(id) : undefined
+  const problem = idProblem(id)
   return problem === undefined
     ? Result.map(valid(body), (value) => ({ _tag: "One", value, problems }))
     : Result.fail([problem])
 }
 
 /** Lists ignore preferences and preconditions. */
-const documentsOf = ({ create }: { readonly create: Decode }, body: ReadonlyArray<unknown>): Read<ManyDocuments> => {
+const documentsOf = ({ create, idProblem }: Creation, body: ReadonlyArray<unknown>): Read<ManyDocuments> => {
   const items = readItems(body, {
     decode: create,
-    problemOf: ({ id }) => typeof id === "string" ? idProblem(id) : undefined,
+    problemOf: ({ id }) => idProblem(id),
     maxItems
   })
   return items._tag === "Invalid" ? Result.fail(items.problems) : Result.succeed({
@@ -313,9 +320,10 @@ const rejectOtherId = (decoded: Decoded, sent: unknown, id: unknown, { parse }: 
 const otherId = { field: "id", validator: "Id", message: "is not the one in the URL" }
 
 /** Identifiers that no URL can address: the paths of other endpoints, and segments that clients resolve. */
-const unreachable: ReadonlySet<string> = new Set([...reservedIds, ".", ".."])
-
-const idProblem = (id: string) =>
-  unreachable.has(id) || !id.isWellFormed() || id.includes("\0")
-    ? { field: "id", validator: "Url", message: "can't be part of a URL" }
-    : undefined
+const idProblemOf = (model: Model.Any) => {
+  const unreachable: ReadonlySet<unknown> = new Set([...reservedIdsOf(model), ".", ".."])
+  return (id: unknown): FieldProblem | undefined =>
+    typeof id === "string" && (unreachable.has(id) || !id.isWellFormed() || id.includes("\0"))
+      ? { field: "id", validator: "Url", message: "can't be part of a URL" }
+      : undefined
+}

@@ -69,7 +69,7 @@ const claim = (method: string, path: `/${string}`, what: string): Claim => ({
 const claimsOf = (registration: Registration): ReadonlyArray<Claim> => {
   const { calls, name, path } = registration
   const what = registration._tag === "Service" ? `the service ${name}` : `the model ${registration.model.modelName}`
-  const standard = registration._tag === "Service" ? [] : endpointsOf(registration.methods)
+  const standard = registration._tag === "Service" ? [] : endpointsOf(registration)
   // Operations of the same name would collide in the API's description and in its clients.
   const named = (one: string, place: string): Claim => ({
     key: `${name} ${one}`,

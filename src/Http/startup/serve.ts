@@ -27,11 +27,11 @@ import { ownerOf } from "../../Repository/introspection.ts"
 import type { Migration } from "../../Repository/Migration.ts"
 import * as Repository from "../../Repository/Repository.ts"
 import { Keys } from "../../Security/Keys.ts"
-import { keepSignIn } from "../../Security/SignIns.ts"
+import { keepSignIn, Lifetimes } from "../../Security/SignIns.ts"
 import * as AccessPolicy from "../AccessPolicy.ts"
 import { config as configuredCors } from "../Cors.ts"
 import { shapeOf } from "../description/pathShape.ts"
-import { documentPaths } from "../description/standardEndpoints.ts"
+import { documentPaths, isLogged } from "../description/standardEndpoints.ts"
 import { RateLimiting } from "../Guard.ts"
 import * as KernelConfig from "../KernelConfig.ts"
 import * as OpenApi from "../OpenApi.ts"
@@ -97,6 +97,9 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
     yield* unconfirmedByClient
   )
   const itemTexts = makeItemTexts()
+  const live = registrations.some((one) => one._tag === "Resource" && isLogged(one.model))
+    ? yield* liveOf(store)
+    : undefined
   let repositories = Context.empty() as Context.Context<Repository.RepositoryOf<string>> // filled below
   const all = registrations.map((registration) =>
     withReferences(implemented(registration, implementations), registrations)
@@ -151,7 +154,7 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
     const { storeOptions } = registration
     const withOptions = storeOptions === undefined ? identity : Repository.withStoreOptions(model, storeOptions)
     const resource = access?.resourceOf(registration, repository)
-    const surroundings = { cursors, limits, lists, itemTexts, translations, isViewed: access !== undefined }
+    const surroundings = { cursors, limits, lists, itemTexts, translations, live, isViewed: access !== undefined }
     routes.push(
       ...routesOf(registration, repository, store, surroundings).map((route) => ({
         ...route,
@@ -290,7 +293,21 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
       retryAfter
     })
   }
+  // Streams end before the server waits for what it still answers.
+  if (live !== undefined) yield* Effect.addFinalizer(() => live.streams.end)
   return repositories
+})
+
+/** What streams changes. It loads the query language. */
+const liveOf = Effect.fnUntraced(function*(store: DocumentStore["Service"]) {
+  const { changesRoute, decisionIntervalOf } = yield* Effect.promise(() => import("../live/changesRoute.ts"))
+  const { makeLiveStreams } = yield* Effect.promise(() => import("../live/liveStreams.ts"))
+  const { revocationDelay } = yield* Lifetimes
+  const options = yield* KernelConfig.live
+  return {
+    changesRoute,
+    streams: makeLiveStreams(store, { ...options, decisionInterval: decisionIntervalOf(revocationDelay) })
+  }
 })
 
 /** The audit log, if the configuration has one. What writes it is loaded by services that do. */

@@ -137,7 +137,7 @@ const table: { readonly [route: string]: readonly [number, number, number, numbe
 const routes = engine.registrations.flatMap((registration) => [
   ...registration._tag === "Service"
     ? []
-    : endpointsOf(registration.methods).map(({ method, path }) => `${method} ${registration.path}${path}`),
+    : endpointsOf(registration).map(({ method, path }) => `${method} ${registration.path}${path}`),
   ...registration.calls.map(({ method, path }) => `${method} ${path}`)
 ])
 

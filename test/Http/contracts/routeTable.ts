@@ -71,7 +71,7 @@ const registered = (): ReadonlyArray<string> => {
   const served = engine.registrations.flatMap((registration) => [
     ...registration._tag === "Service"
       ? []
-      : endpointsOf(registration.methods).map(({ method, path }) => `${method} ${registration.path}${path}`),
+      : endpointsOf(registration).map(({ method, path }) => `${method} ${registration.path}${path}`),
     ...registration.calls.map(({ method, path }) => `${method} ${path}`)
   ])
   const { paths } = OpenApi.make(engine, { title: "Shop", version: "1.0.0" })

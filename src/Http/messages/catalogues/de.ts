@@ -28,6 +28,7 @@ export const de: { readonly [K in keyof typeof en]: string } & { readonly [key: 
   "errors.Route": "Unter {path} gibt es nichts",
   "errors.MethodNotAllowed": "Die Methode {method} ist für {path} nicht erlaubt",
   "errors.NotAcceptable": "Die Antwort ist {types}, was der Kopf Accept nicht zulässt",
+  "errors.PositionGone": "Was seither geändert wurde, ist nicht mehr aufgehoben: bitte neu beginnen",
   "errors.PreconditionFailed": "Das Dokument ist nicht das, nach dem If-Match oder If-None-Match fragt",
   "errors.BodyTooLarge": "Der Inhalt ist größer als die {limit} Bytes, die angenommen werden",
   "errors.BodyType": "Der Inhalt muss von der Art {types} sein",

@@ -26,6 +26,7 @@ export const en = {
   "errors.Route": "There is nothing at {path}",
   "errors.MethodNotAllowed": "The method {method} is not allowed for {path}",
   "errors.NotAcceptable": "The answer is {types}, which the Accept header does not allow",
+  "errors.PositionGone": "What has changed since then is no longer kept: begin anew",
   "errors.PreconditionFailed": "The document is not the one that If-Match or If-None-Match asks for",
   "errors.BodyTooLarge": "The body is larger than the {limit} bytes that are accepted",
   "errors.BodyType": "The body must be {types}",

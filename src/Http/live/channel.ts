@@ -1,0 +1,200 @@
+/**
+ * The changes of a collection for everybody who sees the same of it: each one is read, decided and written once, however many
+ * streams there are. The latest are held, within limits; a stream that falls behind them ends, and its client resumes.
+ */
+import * as Effect from "effect/Effect"
+import type { ChangePage, Position, StoredChange } from "../../Repository/DocumentStore.ts"
+import { controlEvent, cursorAt, dataEvent, messageOf, type MessageView, offsetOf } from "./messages.ts"
+
+/**
+ * One stream of a channel.
+ *
+ * @internal
+ */
+export interface Subscriber {
+  /** The number of the next entry. */
+  next: number
+  /** Entries up to here are known. */
+  after: Position
+  /** The heartbeat at which it last took something. */
+  seen: number
+  resume: (() => void) | undefined
+  /** Its last chunk, if it has ended. */
+  ended: { readonly last: Uint8Array | undefined } | undefined
+  /** Ends a stream whose client takes nothing. */
+  readonly interrupt: () => void
+}
+
+interface Entry {
+  readonly position: Position
+  /** Without messages, it only tells where the stream is. */
+  readonly messages: ReadonlyArray<string>
+  readonly next: Position
+  readonly isUpToDate: boolean
+  readonly length: number
+  chunk: Uint8Array | undefined
+}
+
+/** @internal */
+export class Channel {
+  readonly #view: MessageView
+  readonly #rights: string
+  readonly #lifted: (change: StoredChange) => StoredChange
+  #entries: Array<Entry> = []
+  /** The number of the first entry that is held. */
+  #first = 0
+  #length = 0
+  #start: Position | undefined
+  #end: Position = ""
+  #beats = 0
+  readonly #subscribers = new Set<Subscriber>()
+
+  constructor(view: MessageView, rights: string, lifted: (change: StoredChange) => StoredChange) {
+    this.#view = view
+    this.#rights = rights
+    this.#lifted = lifted
+  }
+
+  /** Adds the changes of a page. Two changes with the same view before and after are not in it. */
+  publish({ changes, isUpToDate, position }: ChangePage): void {
+    this.#start ??= position
+    this.#end = position
+    const seen = changes.flatMap((change) => {
+      const message = messageOf(this.#view, this.#lifted(change))
+      return message === undefined ? [] : [{ position: change.position, message }]
+    })
+    for (const [i, { message, position: own }] of seen.entries()) {
+      const isLast = i === seen.length - 1
+      this.#add([message], own, isLast ? position : own, isLast && isUpToDate)
+    }
+    if (seen.length > 0) this.#wake()
+  }
+
+  /** Tells all streams where they are, and ends those whose clients have taken nothing since the heartbeat before the last. */
+  beat(): void {
+    if (this.#start === undefined) return
+    this.#beats += 1
+    for (const subscriber of this.#subscribers) {
+      const isWaiting = subscriber.resume !== undefined
+      if (!isWaiting && subscriber.seen < this.#beats - 2) subscriber.interrupt()
+    }
+    this.#add([], this.#end, this.#end, true)
+    this.#wake()
+  }
+
+  /** Whether all changes after a place are held. */
+  isHeldAfter(position: Position): boolean {
+    return this.#start !== undefined && position >= this.#start
+  }
+
+  subscribe(subscriber: Subscriber): void {
+    subscriber.seen = this.#beats
+    this.#subscribers.add(subscriber)
+  }
+
+  unsubscribe(subscriber: Subscriber): void {
+    this.#subscribers.delete(subscriber)
+  }
+
+  /** A stream begins with the changes after a place that is held. */
+  join(subscriber: Subscriber, position: Position): void {
+    subscriber.after = position
+    subscriber.next = this.#first
+  }
+
+  /** Says that a stream has taken what it was given. */
+  touch(subscriber: Subscriber): void {
+    subscriber.seen = this.#beats
+  }
+
+  /** The next entries; `undefined` if they are not held any more. */
+  take(subscriber: Subscriber, maxLength: number): ReadonlyArray<Entry> | undefined {
+    if (subscriber.next < this.#first) return undefined
+    const taken: Array<Entry> = []
+    let length = 0
+    while (length < maxLength) {
+      const entry = this.#entries[subscriber.next - this.#first]
+      if (entry === undefined) break
+      subscriber.next += 1
+      // A place may be beyond the entries that there were.
+      if (entry.position < subscriber.after || (entry.position === subscriber.after && entry.messages.length > 0)) {
+        continue
+      }
+      taken.push(entry)
+      length += entry.length
+    }
+    return taken
+  }
+
+  /** An entry as an event, written once for all streams. */
+  chunkOf(entry: Entry, now: number): Uint8Array {
+    return entry.chunk ??= this.#chunkOf(entry, now)
+  }
+
+  readonly wait = (subscriber: Subscriber): Effect.Effect<void> =>
+    Effect.callback<void>((resume) => {
+      if (subscriber.ended !== undefined || subscriber.next < this.#first + this.#entries.length) {
+        resume(Effect.void)
+        return
+      }
+      subscriber.resume = () => resume(Effect.void)
+      return Effect.sync(() => {
+        subscriber.resume = undefined
+      })
+    })
+
+  /** Ends a stream with a last chunk. */
+  end(subscriber: Subscriber, last?: Uint8Array): void {
+    subscriber.ended ??= { last }
+    wake(subscriber)
+  }
+
+  endAll(): void {
+    for (const subscriber of this.#subscribers) this.end(subscriber)
+  }
+
+  #chunkOf({ isUpToDate, messages, next }: Entry, now: number): Uint8Array {
+    const offset = offsetOf(next, this.#rights)
+    const control = controlEvent(offset, cursorAt(now, undefined), isUpToDate)
+    return messages.length === 0 ? control : Buffer.concat([...dataEvent(messages, offset), control])
+  }
+
+  #add(messages: ReadonlyArray<string>, position: Position, next: Position, isUpToDate: boolean): void {
+    const length = messages.reduce((sum, message) => sum + message.length, entryLength)
+    this.#entries.push({ position, messages, next, isUpToDate, length, chunk: undefined })
+    this.#length += length
+    // Removed in large parts, since each removal moves the others.
+    if (this.#length <= maxLength && this.#entries.length <= maxEntries) return
+    let removed = 0
+    while (
+      removed < this.#entries.length - 1 &&
+      (this.#length > maxLength / 2 || this.#entries.length - removed > maxEntries / 2)
+    ) {
+      const oldest = this.#entries[removed]!
+      this.#length -= oldest.length
+      this.#start = oldest.next
+      removed += 1
+    }
+    this.#entries = this.#entries.slice(removed)
+    this.#first += removed
+  }
+
+  #wake(): void {
+    for (const subscriber of this.#subscribers) wake(subscriber)
+  }
+}
+
+// internal
+
+const wake = (subscriber: Subscriber): void => {
+  const { resume } = subscriber
+  subscriber.resume = undefined
+  resume?.()
+}
+
+const maxEntries = 2_048
+
+const maxLength = 4_194_304
+
+/** About what an entry has besides its messages. */
+const entryLength = 256

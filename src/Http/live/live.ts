@@ -1,0 +1,12 @@
+import type { changesRoute } from "./changesRoute.ts"
+import type { LiveStreams } from "./liveStreams.ts"
+
+/**
+ * What streams changes, where a service records some.
+ *
+ * @internal
+ */
+export interface Live {
+  readonly streams: LiveStreams
+  readonly changesRoute: typeof changesRoute
+}

@@ -1,0 +1,341 @@
+/** Streams of changes over a socket, whichever store is under them. */
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Duration, Effect, Fiber, Layer, Redacted, Schema } from "effect"
+import {
+  Accounts,
+  Converter,
+  DocumentStore,
+  Index,
+  Jwt,
+  KernelEngine,
+  Model,
+  Permission,
+  Resource
+} from "../../../src/index.ts"
+import * as SignIns from "../../../src/Security/SignIns.ts"
+import { eventsOf, type SentEvent } from "../../support/eventStream.ts"
+import { shop } from "../../support/tokens.ts"
+
+class Order extends Model.Class<Order>()("Order", {
+  id: Model.id(),
+  owner: Schema.String,
+  state: Schema.String,
+  total: Schema.Int,
+  cost: Schema.optionalKey(Schema.Int)
+}, { logged: true }) {}
+
+class User extends Model.Class<User>()("User", {
+  id: Model.id(),
+  email: Schema.String.pipe(Model.indexed(Index.unique)),
+  password: Schema.String.pipe(Model.converted(Converter.contentHasher({ rounds: 1_000 })), Model.omitted),
+  roles: Schema.Array(Schema.String)
+}) {}
+
+class Plain extends Model.Class<Plain>()("Plain", { id: Model.id() }) {}
+
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
+
+const engine = KernelEngine.make("changes")
+  .register(Resource.make(Order, { methods }))
+  .register(Plain)
+
+interface Message {
+  readonly type?: string
+  readonly key?: string
+  readonly value?: { readonly [name: string]: unknown }
+  readonly headers: { readonly operation?: string; readonly control?: string; readonly txid?: string }
+}
+
+const shown = ({ headers, key, value }: Message) =>
+  headers.control ?? (value === undefined ? [headers.operation, key] : [headers.operation, key, value["total"]])
+
+const messagesIn = ({ data }: SentEvent): ReadonlyArray<Message> => JSON.parse(data)
+
+const configured = Layer.mergeAll(
+  ConfigProvider.layer(ConfigProvider.fromUnknown({
+    appkernel: { live: { heartbeat: "150 millis", poll_timeout: "300 millis", max_streams_per_caller: 3 } }
+  }))
+)
+
+const lifetimes = Layer.succeed(SignIns.Lifetimes, {
+  accessToken: Duration.minutes(15),
+  refreshToken: Duration.days(30),
+  revocationDelay: Duration.millis(200)
+})
+
+const call = (url: string, init?: RequestInit) => Effect.promise(() => fetch(url, init))
+
+const opened = (url: string, headers: Record<string, string> = {}) =>
+  Effect.acquireRelease(
+    Effect.gen(function*() {
+      const controller = new AbortController()
+      const response = yield* call(url, { headers, signal: controller.signal })
+      assert.strictEqual(response.status, 200, url)
+      return { ...eventsOf(response), response, controller }
+    }),
+    ({ controller }) => Effect.sync(() => controller.abort())
+  )
+
+type Opened = Effect.Success<ReturnType<typeof opened>>
+
+/** The next event with messages, which heartbeats and places are not. */
+const nextData = (stream: Opened): Effect.Effect<SentEvent> =>
+  Effect.gen(function*() {
+    while (true) {
+      const event = yield* stream.next
+      assert.isDefined(event, "the stream has ended")
+      if (event.event === "data") return event
+    }
+  })
+
+const nextMessages = (stream: Opened) => Effect.map(nextData(stream), (event) => messagesIn(event).map(shown))
+
+const body = (value: object, headers: Record<string, string> = {}): RequestInit => ({
+  method: "POST",
+  headers: { "content-type": "application/json", ...headers },
+  body: JSON.stringify(value)
+})
+
+const patch = (value: object, headers: Record<string, string> = {}): RequestInit => ({
+  ...body(value, headers),
+  method: "PATCH"
+})
+
+const order = (id: string, total: number, rest: object = {}) => ({ id, owner: "ada", state: "open", total, ...rest })
+
+export const changesContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
+  describe(`live / changesRoute / ${name}`, () => {
+    const serving = Effect.gen(function*() {
+      const test = yield* engine.test({ store: Layer.fresh(Layer.orDie(store)) })
+      const orders = `${test.baseUrl}/orders`
+      return { ...test, orders, changes: `${orders}/changes` }
+    })
+
+    it.live("reads a list and its changes by the protocol of Durable Streams", () =>
+      Effect.gen(function*() {
+        const { baseUrl, changes, orders } = yield* serving
+        assert.strictEqual((yield* call(`${baseUrl}/plains/changes`)).status, 404)
+
+        // A page: first the list, then what has changed since.
+        const created = yield* call(orders, body(order("a", 1)))
+        const written = created.headers.get("stream-txid")
+        assert.isString(written)
+        yield* call(orders, body(order("b", 2, { state: "paid" })))
+        const first = yield* call(`${changes}?state=open`)
+        assert.strictEqual(first.headers.get("cache-control"), "private, no-store")
+        assert.strictEqual(first.headers.get("stream-up-to-date"), "true")
+        const offset = first.headers.get("stream-next-offset")!
+        const listed: ReadonlyArray<Message> = yield* Effect.promise(() => first.json())
+        assert.deepStrictEqual(listed.map(shown), ["snapshot-start", ["insert", "a", 1], "snapshot-end"])
+        assert.strictEqual(listed[1]?.type, "orders")
+        assert.deepStrictEqual(yield* Effect.promise(() => json(`${changes}?state=open&offset=${offset}`)), [])
+        const now = yield* call(`${changes}?offset=now`)
+        assert.strictEqual(yield* Effect.promise(() => now.text()), "[]")
+        const tail = now.headers.get("stream-next-offset")!
+
+        // A document that begins to match is an insert, one that ceases to a delete without its contents.
+        yield* call(`${orders}/b`, patch({ state: "open" }))
+        yield* call(`${orders}/a`, patch({ total: 10 }))
+        yield* call(`${orders}/a`, patch({ state: "paid" }))
+        yield* call(`${orders}/a`, patch({ total: 11 }))
+        yield* call(`${orders}/b`, { method: "DELETE" })
+        const after: ReadonlyArray<Message> = yield* Effect.promise(() =>
+          json(`${changes}?state=open&offset=${offset}`)
+        )
+        assert.deepStrictEqual(after.map(shown), [
+          ["insert", "b", 2],
+          ["update", "a", 10],
+          ["delete", "a"],
+          ["delete", "b"]
+        ])
+        // What is not shown is no change.
+        const narrow: ReadonlyArray<Message> = yield* Effect.promise(() =>
+          json(`${changes}?offset=${tail}&fields=state`)
+        )
+        assert.deepStrictEqual(narrow.map(({ headers, key, value }) => [headers.operation, key, value?.["state"]]), [
+          ["update", "b", "open"],
+          ["update", "a", "paid"],
+          ["delete", "b", undefined]
+        ])
+        const again = yield* call(`${changes}?offset=${tail}`)
+        const etag = again.headers.get("etag")!
+        const cached = yield* call(`${changes}?offset=${tail}`, { headers: { "if-none-match": etag } })
+        assert.strictEqual(cached.status, 304)
+
+        // What is wrong is said, and a place that is no longer kept is 410 each time.
+        for (
+          const [query, status] of [
+            ["offset=nowhere", 400],
+            ["live=forever", 400],
+            ["page=2", 400],
+            ["unknown=2", 400],
+            ["offset=0000000000000000_0.", 410],
+            ["offset=0000000000000000_0.&live=sse", 410],
+            ["offset=0000000000000000_0.&live=long-poll", 410],
+            ["offset=0000000009999999_0.&live=sse", 410]
+          ] as const
+        ) {
+          for (let i = 0; i < 2; i++) {
+            const answer = yield* call(`${changes}?${query}`)
+            assert.strictEqual(answer.status, status, query)
+            yield* Effect.promise(() => answer.text())
+          }
+        }
+        assert.strictEqual((yield* call(changes, { method: "HEAD" })).status, 200)
+        assert.strictEqual((yield* call(changes, { method: "POST" })).status, 405)
+        assert.strictEqual((yield* call(orders, body(order("changes", 1)))).status, 400)
+      }).pipe(Effect.scoped, Effect.provide(configured)))
+
+    it.live("waits for changes", () =>
+      Effect.gen(function*() {
+        const { changes, orders } = yield* serving
+        const none = yield* call(`${changes}?offset=now&live=long-poll`)
+        assert.strictEqual(none.status, 204)
+        assert.strictEqual(none.headers.get("stream-up-to-date"), "true")
+        const offset = none.headers.get("stream-next-offset")!
+        const cursor = none.headers.get("stream-cursor")!
+        const waiting = yield* Effect.forkChild(call(`${changes}?offset=${offset}&live=long-poll&cursor=${cursor}`))
+        yield* Effect.sleep("50 millis")
+        const created = yield* call(orders, body(order("a", 1)))
+        const found = yield* Fiber.join(waiting)
+        assert.strictEqual(found.status, 200)
+        assert.isAbove(Number(found.headers.get("stream-cursor")), Number(cursor))
+        const messages: ReadonlyArray<Message> = yield* Effect.promise(() => found.json())
+        assert.deepStrictEqual(messages.map(shown), [["insert", "a", 1]])
+        // The client's own write has come back.
+        assert.strictEqual(messages[0]?.headers.txid, created.headers.get("stream-txid"))
+        const further = yield* call(`${changes}?offset=${found.headers.get("stream-next-offset")!}`)
+        assert.deepStrictEqual(yield* Effect.promise(() => further.json()), [])
+      }).pipe(Effect.scoped, Effect.provide(configured)))
+
+    it.live("sends events, beats, resumes at an exact place and is counted", () =>
+      Effect.gen(function*() {
+        const { changes, orders } = yield* serving
+        yield* call(orders, body(order("a", 1)))
+        const url = `${changes}?live=sse`
+        const stream = yield* opened(url, { accept: "text/event-stream", "accept-encoding": "gzip" })
+        assert.strictEqual(stream.response.headers.get("content-type"), "text/event-stream")
+        assert.strictEqual(stream.response.headers.get("content-encoding"), null)
+        assert.deepStrictEqual(yield* nextMessages(stream), ["snapshot-start", ["insert", "a", 1], "snapshot-end"])
+        const control = (yield* stream.next)!
+        assert.strictEqual(control.event, "control")
+        assert.strictEqual(JSON.parse(control.data).upToDate, true)
+        assert.strictEqual(JSON.parse(control.data).streamNextOffset, control.id)
+        // Without changes there are signs of life, which have the place.
+        const beat = (yield* stream.next)!
+        assert.strictEqual(beat.event, "control")
+
+        // Each change is an event of its own, whose `id` is the place after it.
+        const ids: Array<string> = []
+        for (let total = 2; total <= 4; total++) {
+          yield* call(`${orders}/a`, patch({ total }))
+          const event = yield* nextData(stream)
+          assert.deepStrictEqual(messagesIn(event).map(shown), [["update", "a", total]])
+          ids.push(event.id!)
+        }
+        const second = yield* opened(url, { "last-event-id": ids[0]! })
+        for (const total of [3, 4]) {
+          assert.deepStrictEqual(yield* nextMessages(second), [["update", "a", total]])
+        }
+        // Many writes at once, also in one request, are in the order of the log.
+        yield* call(orders, body(Array.from({ length: 30 }, (_, i) => order(`m${i}`, i))))
+        for (const one of [stream, second]) {
+          const keys: Array<unknown> = []
+          while (keys.length < 30) keys.push(...(yield* nextMessages(one)).map((message) => message[1]))
+          assert.deepStrictEqual(keys, Array.from({ length: 30 }, (_, i) => `m${i}`))
+        }
+        const third = yield* opened(`${changes}?live=sse&offset=now`)
+        assert.strictEqual((yield* third.next)?.event, "control")
+        const fourth = yield* call(url)
+        assert.strictEqual(fourth.status, 429)
+        assert.isString(fourth.headers.get("retry-after"))
+        yield* Effect.promise(() => fourth.text())
+        third.controller.abort()
+        // A stream that has ended is not counted.
+        yield* Effect.eventually(Effect.flatMap(call(url), (response) =>
+          response.status === 200
+            ? Effect.sync(() => void response.body?.cancel())
+            : Effect.andThen(Effect.sleep("20 millis"), Effect.fail("still counted"))))
+      }).pipe(Effect.scoped, Effect.provide(configured)))
+
+    it.live("loses nothing between the list and its changes", () =>
+      Effect.gen(function*() {
+        const { changes, orders } = yield* serving
+        const write = (i: number) =>
+          Effect.andThen(call(orders, body(order(`w${i}`, i))), (answer) => Effect.promise(() => answer.text()))
+        yield* Effect.forkChild(Effect.forEach(Array.from({ length: 2_000 }, (_, i) => i), write, { discard: true }))
+        for (let round = 0; round < 2; round++) {
+          yield* Effect.sleep("30 millis")
+          const stream = yield* opened(`${changes}?live=sse`)
+          const seen: Array<string> = []
+          while (seen.length < 60 + round * 40) {
+            for (const message of messagesIn(yield* nextData(stream))) {
+              if (message.headers.operation === "insert") seen.push(message.key!)
+            }
+          }
+          const sorted = seen.toSorted((a, b) => Number(a.slice(1)) - Number(b.slice(1)))
+          // All from the first on, each once.
+          assert.deepStrictEqual(sorted, sorted.map((_, i) => `w${i}`))
+          stream.controller.abort()
+        }
+      }).pipe(Effect.scoped, Effect.provide(configured)))
+
+    it.live("ends when the service stops", () =>
+      Effect.gen(function*() {
+        const stream = yield* Effect.scoped(Effect.gen(function*() {
+          const { changes } = yield* serving
+          const response = yield* call(`${changes}?live=sse&offset=now`)
+          const events = eventsOf(response)
+          yield* events.next
+          return events
+        }))
+        let last = yield* stream.next
+        while (last !== undefined) last = yield* stream.next
+      }).pipe(Effect.provide(configured)))
+
+    it.live("ends with the account, the role and the sign-in of its caller", () =>
+      Effect.gen(function*() {
+        const Orders = Resource.make(Order, { methods }).require(Permission.Role("clerk"))
+        const secured = KernelEngine.make("signed").register(Orders).register(Resource.make(User).denyAll())
+          .enableSecurity()
+        const documents = yield* DocumentStore.DocumentStore
+        const test = yield* secured.test({ store: Layer.succeed(DocumentStore.DocumentStore, documents) })
+        const users = test.repositories.users
+        const changes = `${test.baseUrl}/orders/changes?live=sse&offset=now`
+        const signedIn = (email: string) =>
+          Effect.gen(function*() {
+            const user = yield* users.insert(
+              yield* Model.finalise(User, { email, password: "correct horse", roles: ["clerk"] })
+            )
+            const { accessToken } = yield* SignIns.signIn({ subject: user.id, roles: user.roles })
+            const headers = { authorization: `Bearer ${Redacted.value(accessToken)}` }
+            return { id: user.id, accessToken, stream: yield* opened(changes, headers) }
+          })
+        const gone = yield* signedIn("gone")
+        const less = yield* signedIn("less")
+        const out = yield* signedIn("out")
+        const other = yield* signedIn("other")
+        yield* users.deleteById(gone.id)
+        yield* users.patch(less.id, { roles: [] })
+        yield* SignIns.revoke(out.accessToken)
+        for (const { stream } of [gone, less, out]) {
+          let last: SentEvent | undefined
+          for (let event = yield* stream.next; event !== undefined; event = yield* stream.next) last = event
+          assert.deepStrictEqual([last?.event, last && JSON.parse(last.data).code], ["error", 401])
+        }
+        assert.strictEqual((yield* other.stream.next)?.event, "control")
+        assert.strictEqual((yield* other.stream.next)?.event, "control")
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(
+          Layer.mergeAll(
+            Accounts.fromModel(User, { login: "email", secret: "password" }),
+            Layer.orDie(shop("ES256")),
+            configured,
+            lifetimes
+          ).pipe(Layer.provideMerge(Layer.fresh(Layer.orDie(store))))
+        )
+      ))
+  })
+
+const json = (url: string) => fetch(url).then((response) => response.json())
