@@ -49,6 +49,7 @@ const groups: { readonly [title: string]: ReadonlyArray<string> } = {
     "guides/metrics",
     "guides/tracing",
     "guides/overload",
+    "guides/live",
     "guides/audit-log",
     "guides/workers",
     "guides/compression",

@@ -506,7 +506,7 @@ const decideLater = (
     ? Effect.succeed({ decision: Context.get(context, AccessDecision) })
     : Effect.provideContext(
       again,
-      Context.add(context as Context.Context<never>, HttpServerRequest.HttpServerRequest, request)
+      Context.add(context, HttpServerRequest.HttpServerRequest, request)
     )
 }
 

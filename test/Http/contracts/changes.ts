@@ -6,7 +6,6 @@ import {
   Converter,
   DocumentStore,
   Index,
-  Jwt,
   KernelEngine,
   Model,
   Permission,
