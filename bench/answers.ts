@@ -13,7 +13,7 @@ export const root = "/api/v1/products"
 const toTimestamp = (date: Date): string => `${date.toISOString().slice(0, -1)}000`
 
 /** A product on the wire, with the methods of its links. Members that are `undefined` don't appear in JSON. */
-export const toItem = (product: Product, methods: ReadonlyArray<string> = ["GET", "POST"]) => ({
+export const toItem = (product: Product, methods: ReadonlyArray<string> = ["GET", "POST", "PATCH"]) => ({
   _type: "Product",
   _links: {
     self: { href: `${root}/${product.id}`, methods },
@@ -76,7 +76,7 @@ export const filterParameters = (currency: string, above: number, sortBy: string
   `currency=${currency}&price=%3E${above}&sort_by=${sortBy}&`
 
 /** The products of one currency above a price, in the order of their prices, those of one price in that of their ids. */
-export const filtered = (products: Iterable<Product>, currency: string, above: number): ReadonlyArray<Product> => {
+const filtered = (products: Iterable<Product>, currency: string, above: number): ReadonlyArray<Product> => {
   const found: Array<Product> = []
   for (const product of products) {
     if (product.currency === currency && product.price > above) found.push(product)
@@ -107,8 +107,8 @@ interface Headers {
 }
 
 /** A request of the load. `body` is JSON text. */
-interface LoadRequest {
-  readonly method: "GET" | "POST"
+export interface LoadRequest {
+  readonly method: "GET" | "POST" | "PATCH"
   readonly path: string
   readonly headers?: Headers | undefined
   readonly body?: string | undefined
@@ -130,7 +130,10 @@ export type Get = (path: string, headers?: Headers) => Promise<Answer>
 /** One measured kind of request. */
 export interface Row {
   readonly title: string
+  /** The request that is checked, and unless they vary, the one that is sent. */
   readonly request: LoadRequest
+  /** Another request each time, by a number from 0 up to 1 that is another one each time. */
+  readonly varied?: ((random: () => number) => LoadRequest) | undefined
   readonly status: number
   /** Rejects with an `AssertionError` when the body or the location is not the one that is expected. */
   readonly check: (body: unknown, answer: Answer, get: Get) => Promise<void>
@@ -145,8 +148,9 @@ const member = (value: unknown, key: string): unknown =>
 // One that has every field.
 const example = seeds[104] ?? create(validBody)
 
-/** The rows of the table by their option names. */
-export const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
+const writes = new Set(["create", "create-any", "invalid", "mixed"])
+
+const fixedRows = new Map<string, Row>([
   ["read", {
     title: "read one",
     request: { method: "GET", path: `${root}/${example.id}` },
@@ -205,6 +209,107 @@ export const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
     }
   }]
 ])
+
+const products: ReadonlyMap<string, Product> = new Map(seeds.map((product) => [product.id, product]))
+
+const pageSize = 50
+
+const oneOf = <A>(random: () => number, list: ReadonlyArray<A>): A => list[Math.floor(random() * list.length)]!
+
+const someone = (random: () => number): LoadRequest => ({
+  method: "GET",
+  path: `${root}/${oneOf(random, seeds).id}`
+})
+
+const somePage = (random: () => number): LoadRequest => {
+  const page = 1 + Math.floor(random() * Math.ceil(count / pageSize))
+  return { method: "GET", path: `${root}?page=${page}&page_size=${pageSize}` }
+}
+
+const someFiltered = (random: () => number): LoadRequest => {
+  const parameters = filterParameters(oneOf(random, ["EUR", "CHF", "USD"]), Math.floor(random() * 400), "price")
+  return { method: "GET", path: `${root}?${parameters}page=${1 + Math.floor(random() * 3)}&page_size=${pageSize}` }
+}
+
+const someNew = (random: () => number): LoadRequest => {
+  const number = Math.floor(random() * 1e6)
+  const body = {
+    ...validBody,
+    code: `ART-${number}`,
+    name: `${validBody.name} no. ${number}`,
+    price: number % 50_000 / 100,
+    currency: oneOf(random, ["EUR", "CHF", "USD"])
+  }
+  return { method: "POST", path: root, body: JSON.stringify(body) }
+}
+
+const someChange = (random: () => number): LoadRequest => ({
+  method: "PATCH",
+  path: `${root}/${oneOf(random, seeds).id}`,
+  body: JSON.stringify({ price: Math.floor(random() * 50_000) / 100, stock: Math.floor(random() * 100) })
+})
+
+/** Of ten requests four read one, three a page, one a filtered page, and two change a document. */
+const some = (random: () => number): LoadRequest => {
+  const kind = random() * 10
+  return kind < 4
+    ? someone(random)
+    : kind < 7
+    ? somePage(random)
+    : kind < 8
+    ? someFiltered(random)
+    : someChange(random)
+}
+
+const checkOne = (path: string) => async (body: unknown) => {
+  const product = products.get(path.slice(root.length + 1))
+  assert.ok(product !== undefined)
+  assert.deepEqual(body, wire(toItem(product)))
+}
+
+const checkPage = (path: string) => async (body: unknown) => {
+  const parameters = new URLSearchParams(path.slice(root.length + 1))
+  const page = Number(parameters.get("page"))
+  const currency = parameters.get("currency")
+  const above = Number(parameters.get("price")?.slice(1))
+  const found = currency === null ? seeds : filtered(seeds, currency, above)
+  const filters = currency === null ? "" : filterParameters(currency, above, "price")
+  const items = found.slice((page - 1) * pageSize, page * pageSize)
+  assert.deepEqual(body, wire(toPage(items, page, pageSize, found.length, filters)))
+}
+
+const variedRow = (
+  title: string,
+  varied: (random: () => number) => LoadRequest,
+  check: (path: string) => Row["check"],
+  status = 200
+): Row => {
+  const request = varied(() => 0.71)
+  return { title, request, varied, status, check: check(request.path) }
+}
+
+/** The rows whose requests vary over all documents. */
+const variedRows: ReadonlyMap<string, Row> = new Map([
+  ["read-any", variedRow("read any", someone, checkOne)],
+  ["page-any", variedRow("any page", somePage, checkPage)],
+  ["filtered-any", variedRow("any filtered", someFiltered, checkPage)],
+  ["create-any", variedRow("create others", someNew, () => async () => {}, 201)],
+  ["mixed", {
+    ...variedRow("mixed 80/20", some, () => async () => {}),
+    // A change is seen by the next read.
+    request: { method: "PATCH", path: `${root}/${example.id}`, body: JSON.stringify({ price: 1.25 }) },
+    check: async (body, _answer, get) => {
+      assert.deepEqual(body, toResult(example.id))
+      const path = `${root}/${example.id}`
+      assert.deepEqual(JSON.parse((await get(path)).text), wire(toItem({ ...example, price: 1.25 })))
+    }
+  }]
+])
+
+/** The rows of the table by their option names: those that write are after the checks of those that read. */
+export const rows: ReadonlyMap<string, Row> = new Map(
+  [...fixedRows, ...variedRows].toSorted(([one], [other]) => Number(writes.has(one)) - Number(writes.has(other)))
+)
 
 /** Rejects with a message that shows the difference when an answer is not the one that everybody has to give. */
 export const check = async (answer: Answer, row: Row, get: Get): Promise<void> => {

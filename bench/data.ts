@@ -35,8 +35,8 @@ export interface Product extends NewProduct {
   readonly added: Date
 }
 
-/** Number of products that a server holds when it starts to listen. */
-export const count = 200
+/** Number of products that a server holds when it starts to listen. The runner tells it to the servers. */
+export const count = Number(process.env["BENCH_DOCUMENTS"] ?? 200)
 
 const currencies = ["EUR", "CHF", "USD"] as const
 const kinds = ["Desk lamp", "Office chair", "Büroregal", "Standing desk", "Étagère murale"] as const
@@ -81,6 +81,9 @@ export const validBody: NewProduct = {
 
 /** The body of a create that fails in three fields: `code` is missing, `price` negative, `currency` unknown. */
 export const invalidBody = { ...validBody, code: undefined, price: -1, currency: "XXX" }
+
+/** What a change of a product may have. */
+export type Change = Partial<NewProduct>
 
 /** The product to store for a body that passed validation: known fields only, generated ones added. */
 export const create = (body: NewProduct): Product => ({

@@ -1,76 +1,109 @@
 /**
- * The load: 64 connections, each sending its next request when the last one is answered. By wrk where it is installed,
- * else by autocannon.
+ * The load: 64 connections, each sending its next request when the last one is answered. It writes requests and reads answers
+ * on bare sockets, so that it takes little of the machine, and that each request can be another one.
  */
-import { spawnSync } from "node:child_process"
-import { createRequire } from "node:module"
-import * as path from "node:path"
-import type { Row } from "./answers.ts"
-import { run } from "./processes.ts"
+import { once } from "node:events"
+import * as net from "node:net"
+import type { LoadRequest } from "./answers.ts"
+import { quantile } from "./report.ts"
 
 export const connections = 64
 
-const version = (text: string | null): string => /\d+\.\d+\.\d+/.exec(text ?? "")?.[0] ?? ""
-const require = createRequire(import.meta.url)
-const wrk = spawnSync("wrk", ["-v"], { encoding: "utf8" })
-const hasWrk = wrk.error === undefined
-
-/** The program that makes the load, and its version. */
-export const tool = hasWrk
-  ? `wrk ${version(wrk.stdout)}`
-  : `autocannon ${String(require("autocannon/package.json").version)}`
-
 /** What one run of the load counted. */
 export interface Count {
-  /** Requests answered with the row's status. */
+  /** Requests answered as they have to be. */
   readonly requests: number
   readonly seconds: number
-  /** Connections that failed, and answers with another status. */
+  /** Answers with another status. */
   readonly failures: number
+  /** Milliseconds until the answer of the request that 99 of 100 are faster than. */
+  readonly p99: number
 }
 
-const runWrk = async (url: string, { request, status }: Row, seconds: number): Promise<Count> => {
-  const headers = Object.entries(request.headers ?? {}).flatMap(([name, value]) => ["-H", `${name}: ${value}`])
-  const script = path.join(import.meta.dirname, "wrk.lua")
-  const args = ["-t1", `-c${connections}`, `-d${seconds}s`, "-s", script, ...headers]
-  const body = request.body === undefined ? [] : [request.body]
-  const output = await run("wrk", [...args, `${url}${request.path}`, "--", request.method, ...body])
-  const counts = /^counts (.+)$/m.exec(output)?.[1]?.split(" ").map(Number)
-  const [requests = NaN, micros = NaN, rejected = NaN, broken = NaN] = counts ?? []
-  // wrk only tells how many answers were from 400 upwards, and its count of requests includes them.
-  const expected = status < 400 ? requests - rejected : rejected
-  return { requests: expected, seconds: micros / 1e6, failures: broken + requests - expected }
+/** How long a run is. */
+export type Limit = { readonly seconds: number } | { readonly requests: number }
+
+const textOf = ({ body = "", headers, method, path }: LoadRequest): string => {
+  const lines = Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}\r\n`)
+  if (body !== "") lines.push(`content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`)
+  return `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${lines.join("")}\r\n${body}`
 }
 
-// autocannon comes without types; this is what is used of it.
-interface Report {
-  readonly duration: number
-  readonly errors: number
-  readonly requests: { readonly total: number }
-  readonly statusCodeStats: { readonly [status: string]: { readonly count: number } }
-}
-const autocannon: (options: {
-  readonly url: string
-  readonly method: string
-  readonly headers: { readonly [name: string]: string }
-  readonly body: string | undefined
-  readonly connections: number
-  readonly duration: number
-}) => PromiseLike<Report> = require("autocannon")
-
-// In this process, so that its code is warm from the second round on.
-const runAutocannon = async (url: string, { request, status }: Row, seconds: number): Promise<Count> => {
-  const report = await autocannon({
-    url: `${url}${request.path}`,
-    method: request.method,
-    headers: { ...request.headers, ...(request.body === undefined ? {} : { "content-type": "application/json" }) },
-    body: request.body,
-    connections,
-    duration: seconds
-  })
-  const requests = report.statusCodeStats[status]?.count ?? 0
-  return { requests, seconds: report.duration, failures: report.errors + report.requests.total - requests }
+// Requests that don't vary are made once.
+const texts = new WeakMap<LoadRequest, string>()
+const madeOnce = (request: LoadRequest): string => {
+  const text = texts.get(request) ?? textOf(request)
+  texts.set(request, text)
+  return text
 }
 
-/** Sends the row's request for so many seconds. */
-export const load: (url: string, row: Row, seconds: number) => Promise<Count> = hasWrk ? runWrk : runAutocannon
+/** What the statuses of the answers have to be: that of the row, and 200 for a change. */
+const expected = (request: LoadRequest, status: number): number => request.method === "PATCH" ? 200 : status
+
+/** Sends requests until the limit is reached, and waits for the last answers. */
+export const load = async (
+  url: string,
+  next: () => LoadRequest,
+  status: number,
+  limit: Limit
+): Promise<Count> => {
+  const { hostname, port } = new URL(url)
+  const begin = performance.now()
+  const end = "seconds" in limit ? begin + 1000 * limit.seconds : Infinity
+  let toSend = "requests" in limit ? limit.requests : Infinity
+  let [requests, failures] = [0, 0]
+  const latencies: Array<number> = []
+
+  const connect = async (): Promise<void> => {
+    const socket = net.connect(Number(port), hostname).setNoDelay()
+    await once(socket, "connect")
+    const { promise, reject, resolve } = Promise.withResolvers<void>()
+    let [head, missing, wanted, sent] = ["", 0, 0, 0]
+    let isRight = true
+    const send = (): void => {
+      if (toSend <= 0 || performance.now() >= end) {
+        socket.destroy()
+        resolve()
+        return
+      }
+      toSend--
+      const request = next()
+      wanted = expected(request, status)
+      sent = performance.now()
+      socket.write(madeOnce(request))
+    }
+    const finish = (): void => {
+      latencies.push(performance.now() - sent)
+      if (isRight) requests++
+      else failures++
+      send()
+    }
+    socket.on("data", (chunk) => {
+      if (missing > 0) {
+        missing -= chunk.length
+        if (missing <= 0) finish()
+        return
+      }
+      // One byte, one character: a head is ASCII, and the length of the rest counts.
+      head += chunk.toString("latin1")
+      const size = head.indexOf("\r\n\r\n")
+      if (size < 0) return
+      const length = /\r\ncontent-length: *(\d+)/iu.exec(head.slice(0, size))?.[1]
+      if (length === undefined) {
+        socket.destroy(new Error(`an answer without a length: ${head.slice(0, size)}`))
+        return
+      }
+      isRight = Number(head.slice(9, 12)) === wanted
+      missing = Number(length) - (head.length - size - 4)
+      head = ""
+      if (missing <= 0) finish()
+    })
+    socket.on("error", reject)
+    // After a `resolve` it does nothing.
+    socket.on("close", () => reject(new Error("a connection was closed")))
+    send()
+    await promise
+  }
+  await Promise.all(Array.from({ length: connections }, connect))
+  return { requests, failures, seconds: (performance.now() - begin) / 1000, p99: quantile(latencies, 0.99) }
+}

@@ -53,7 +53,7 @@ export interface Server extends AsyncDisposable {
 }
 
 /**
- * Starts `servers/<name>.ts` on the core of the servers and waits, 15 seconds at most, until it listens. The server gets
+ * Starts `servers/<name>.ts`, or with a `peers/` before the name `peers/<name>.js`, on the core of the servers and waits, two minutes at most, until it listens. The server gets
  * the port as its argument, 0 for any free one, listens on 127.0.0.1 and prints the line `listening <port>`. `flags` are
  * those of node.
  */
@@ -62,14 +62,14 @@ export const startServer = async (
   variables?: Variables,
   flags: ReadonlyArray<string> = process.execArgv
 ): Promise<Server> => {
-  const file = path.join(import.meta.dirname, "servers", `${name}.ts`)
+  const file = path.join(import.meta.dirname, name.startsWith("peers/") ? `${name}.js` : `servers/${name}.ts`)
   const args = [...flags, file, "0"]
   const child = pinned
     ? start("taskset", ["-c", "0", process.execPath, ...args], variables)
     : start(process.execPath, args, variables)
   const errors = text(child.stderr)
   const closed = once(child, "close")
-  const timer = setTimeout(() => child.kill("SIGKILL"), 15_000)
+  const timer = setTimeout(() => child.kill("SIGKILL"), 120_000)
   let port: string | undefined
   for await (const line of readline.createInterface(child.stdout)) {
     port = /^listening (\d+)$/.exec(line)?.[1]

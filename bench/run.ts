@@ -1,11 +1,15 @@
 /**
  * Runs a part of the benchmark: `http` and `secured`, the servers against one another, `codecs`, `stores`, `loop`,
- * `transfers`, `client`, `language`, `start` or `overload`. See README.md.
+ * `transfers`, `client`, `language`, `start` or `overload`, and `chart`, which draws the first. See README.md.
  */
 import { parseArgs } from "node:util"
 
 // The part reads its own options.
-const { part = "http" } = parseArgs({ options: { part: { type: "string" } }, strict: false }).values
+const { documents, part = "http" } = parseArgs({
+  options: { part: { type: "string" }, documents: { type: "string" } },
+  strict: false
+}).values
+process.env["BENCH_DOCUMENTS"] = String(documents ?? (part === "http" ? 100_000 : 200))
 
 if (part === "http" || part === "secured") await import("./http.ts")
 else if (part === "codecs") await import("./codecs.ts")
@@ -16,6 +20,7 @@ else if (part === "client") await import("./client.ts")
 else if (part === "language") await import("./language.ts")
 else if (part === "start") await import("./start.ts")
 else if (part === "overload") await import("./overload.ts")
+else if (part === "chart") await import("./chart.ts")
 else {throw new Error(
-    `--part takes http, secured, codecs, stores, loop, transfers, client, language, start or overload, not ${part}`
+    `--part takes http, secured, codecs, stores, loop, transfers, client, language, start, overload or chart, not ${part}`
   )}

@@ -4,6 +4,7 @@
 import * as fs from "node:fs"
 import { parseArgs } from "node:util"
 import { root } from "./answers.ts"
+import { installPeers, startMongo } from "./peers.ts"
 import { startServer } from "./processes.ts"
 import { chosen, median, positive, print, printMachine } from "./report.ts"
 
@@ -12,12 +13,17 @@ interface Contestant {
   /** The flags of node. */
   readonly flags: ReadonlyArray<string>
   readonly file: string
+  /** Whether it has its documents in a MongoDB. */
+  readonly hasMongo?: boolean
 }
 
 const contestants: ReadonlyMap<string, Contestant> = new Map([
   ["bare", { title: "bare node:http", flags: [], file: "bare" }],
   ["fastify", { title: "Fastify 5", flags: [], file: "fastify" }],
+  ["nest", { title: "NestJS 12, Fastify", flags: [], file: "peers/nest" }],
+  ["express", { title: "Express 5, mongoose 9", flags: [], file: "peers/express", hasMongo: true }],
   ["ours", { title: "ours, built", flags: [], file: "ours" }],
+  ["mongo", { title: "ours, built, MongoDB", flags: [], file: "oursMongo", hasMongo: true }],
   ["source", { title: "ours, from source", flags: ["--conditions=source"], file: "ours" }]
 ])
 
@@ -32,9 +38,11 @@ const { values: options } = parseArgs({
 const rounds = positive("rounds", options.rounds)
 const servers = chosen("servers", options.servers, contestants)
 
-if (options.servers.split(",").includes("ours") && !fs.existsSync("dist/index.js")) {
+if (servers.some(([name]) => name === "ours" || name === "mongo") && !fs.existsSync("dist/node/index.js")) {
   throw new Error("npm run build first: the package is started as it is installed")
 }
+installPeers(servers.map(([, { file }]) => file))
+await using mongo = await startMongo(servers.some(([, { hasMongo = false }]) => hasMongo))
 
 interface Sample {
   readonly milliseconds: number
@@ -44,7 +52,7 @@ interface Sample {
 
 const startOnce = async ({ file, flags }: Contestant): Promise<Sample> => {
   const before = performance.now()
-  await using server = await startServer(file, {}, flags)
+  await using server = await startServer(file, mongo.variables, flags)
   const response = await fetch(`${server.url}${root}?page_size=1`)
   await response.text()
   if (response.status !== 200) throw new Error(`${file} answered ${response.status}`)

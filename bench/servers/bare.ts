@@ -3,7 +3,7 @@
  */
 import * as Http from "node:http"
 import type { Problem } from "../answers.ts"
-import { filtered, filterParameters, root, toError, toItem, toPage, toResult } from "../answers.ts"
+import { filterParameters, root, toError, toItem, toPage, toResult } from "../answers.ts"
 import type { NewProduct } from "../data.ts"
 import { create } from "../data.ts"
 import * as Products from "./products.ts"
@@ -15,20 +15,23 @@ const currencies: ReadonlySet<unknown> = new Set(["EUR", "CHF", "USD"])
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Adds all problems of a body to `problems`; a body without any is a `NewProduct`. */
-const isNewProduct = (body: unknown, problems: Array<Problem>): body is NewProduct => {
+/** Adds all problems of a body to `problems`; a body without any is a `NewProduct`, or with `isChange` a part of one. */
+const isProduct = (body: unknown, problems: Array<Problem>, isChange: boolean): body is NewProduct => {
   const report = (field: string, validator: string, message: string) => problems.push({ field, validator, message })
+  const missing = (field: string) => {
+    if (!isChange) report(field, "required", "is required")
+  }
   if (!isRecord(body)) {
     report("", "type", "must be an object")
     return false
   }
   const text = (field: string, value: unknown) => {
-    if (value === undefined) report(field, "required", "is required")
+    if (value === undefined) missing(field)
     else if (typeof value !== "string") report(field, "type", "must be a string")
     else if (value === "") report(field, "minLength", "must not be empty")
   }
   const amount = (field: string, value: unknown) => {
-    if (value === undefined) report(field, "required", "is required")
+    if (value === undefined) missing(field)
     else if (typeof value !== "number") report(field, "type", "must be a number")
     else if (value < 0) report(field, "minimum", "must be at least 0")
     else return true
@@ -39,7 +42,7 @@ const isNewProduct = (body: unknown, problems: Array<Problem>): body is NewProdu
   text("name", name)
   if (description !== undefined && typeof description !== "string") report("description", "type", "must be a string")
   amount("price", price)
-  if (currency === undefined) report("currency", "required", "is required")
+  if (currency === undefined) missing("currency")
   else if (!currencies.has(currency)) report("currency", "enum", "must be one of EUR, CHF, USD")
   if (amount("stock", stock) && !Number.isInteger(stock)) report("stock", "type", "must be an integer")
   if (tags !== undefined && !(Array.isArray(tags) && tags.every((tag) => typeof tag === "string"))) {
@@ -86,13 +89,13 @@ const readPage = (response: Http.ServerResponse, query: string): void => {
       return
     }
     const above = Number(price[1])
-    const found = filtered(Products.all(), currency, above)
-    const items = found.slice((page - 1) * pageSize, page * pageSize)
-    answer(response, 200, toPage(items, page, pageSize, found.length, filterParameters(currency, above, sortBy)))
+    const { items, total } = Products.filtered(currency, above, page, pageSize)
+    answer(response, 200, toPage(items, page, pageSize, total, filterParameters(currency, above, sortBy)))
   } else answer(response, 200, toPage(Products.list(page, pageSize), page, pageSize, Products.total()))
 }
 
-const createOne = (response: Http.ServerResponse, text: string): void => {
+/** Creates a product or, with `id`, changes one. */
+const write = (response: Http.ServerResponse, text: string, id: string | undefined): void => {
   let body: unknown
   try {
     body = JSON.parse(text)
@@ -100,13 +103,19 @@ const createOne = (response: Http.ServerResponse, text: string): void => {
     return answer(response, 400, toError(400, "The body is not JSON"))
   }
   const problems: Array<Problem> = []
-  if (!isNewProduct(body, problems)) return answer(response, 400, toError(400, `${problems.length} problems`, problems))
-  const product = create(body)
-  Products.add(product)
-  answer(response, 201, toResult(product.id), `${root}/${product.id}`)
+  if (!isProduct(body, problems, id !== undefined)) {
+    return answer(response, 400, toError(400, `${problems.length} problems`, problems))
+  }
+  if (id === undefined) {
+    const product = create(body)
+    Products.add(product)
+    return answer(response, 201, toResult(product.id), `${root}/${product.id}`)
+  }
+  if (Products.change(id, body)) answer(response, 200, toResult(id))
+  else answer(response, 404, toError(404, `There is no product ${id}`))
 }
 
-const receive = (request: Http.IncomingMessage, response: Http.ServerResponse): void => {
+const receive = (request: Http.IncomingMessage, response: Http.ServerResponse, id?: string): void => {
   const chunks: Array<Buffer> = []
   let size = 0
   request.on("data", (chunk: Buffer) => {
@@ -115,7 +124,7 @@ const receive = (request: Http.IncomingMessage, response: Http.ServerResponse): 
   })
   request.on("end", () => {
     if (size > maxBodySize) answer(response, 413, toError(413, "The body is too large"))
-    else createOne(response, (chunks.length === 1 && chunks[0] || Buffer.concat(chunks)).toString())
+    else write(response, (chunks.length === 1 && chunks[0] || Buffer.concat(chunks)).toString(), id)
   })
 }
 
@@ -128,7 +137,9 @@ const server = Http.createServer((request, response) => {
     else if (request.method === "POST") receive(request, response)
     else answer(response, 405, toError(405, "Method not allowed"))
   } else if (path.startsWith(`${root}/`)) {
-    if (request.method === "GET") readOne(response, path.slice(root.length + 1))
+    const id = path.slice(root.length + 1)
+    if (request.method === "GET") readOne(response, id)
+    else if (request.method === "PATCH") receive(request, response, id)
     else answer(response, 405, toError(405, "Method not allowed"))
   } else answer(response, 404, toError(404, "Not found"))
 })

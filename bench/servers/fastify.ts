@@ -2,11 +2,12 @@
  * The service on Fastify 5 as its documentation recommends: JSON schemas that validate what comes in and write what
  * goes out, all problems of a body reported.
  */
-import { filtered, filterParameters, root, toError, toItem, toPage, toResult } from "../answers.ts"
-import type { NewProduct } from "../data.ts"
+import { filterParameters, root, toError, toItem, toPage, toResult } from "../answers.ts"
+import type { Change, NewProduct } from "../data.ts"
 import { create } from "../data.ts"
-import { app, failure, fields, item, newProduct, pageOf, paging, result } from "./app.ts"
+import { app } from "./app.ts"
 import * as Products from "./products.ts"
+import { change, failure, fields, item, newProduct, pageOf, paging, result } from "./schemas.ts"
 
 app.get<{ Params: { readonly id: string } }>(
   `${root}/:id`,
@@ -48,9 +49,8 @@ app.get<{ Querystring: Query }>(
     const { currency, page, page_size: pageSize, price = "", sort_by: sortBy = "" } = request.query
     if (currency !== undefined) {
       const above = Number(price.slice(1))
-      const found = filtered(Products.all(), currency, above)
-      const items = found.slice((page - 1) * pageSize, page * pageSize)
-      return reply.send(toPage(items, page, pageSize, found.length, filterParameters(currency, above, sortBy)))
+      const { items, total } = Products.filtered(currency, above, page, pageSize)
+      return reply.send(toPage(items, page, pageSize, total, filterParameters(currency, above, sortBy)))
     }
     return reply.send(toPage(Products.list(page, pageSize), page, pageSize, Products.total()))
   }
@@ -63,6 +63,17 @@ app.post<{ Body: NewProduct }>(
     const product = create(request.body)
     Products.add(product)
     return reply.code(201).header("location", `${root}/${product.id}`).send(toResult(product.id))
+  }
+)
+
+app.patch<{ Params: { readonly id: string }; Body: Change }>(
+  `${root}/:id`,
+  { schema: { body: change, response: { 200: result, 400: failure, 404: failure } } },
+  (request, reply) => {
+    const { id } = request.params
+    return Products.change(id, request.body)
+      ? reply.send(toResult(id))
+      : reply.code(404).send(toError(404, `There is no product ${id}`))
   }
 )
 

@@ -46,7 +46,8 @@ export default async function setup(project: TestProject) {
 
 type Started = ({ readonly url: string } | { readonly reason: string }) & { readonly stop: () => Promise<void> }
 
-const findServer = async (root: string): Promise<Started> => {
+/** Finds or starts a server; `root` is the folder of the project. */
+export const findServer = async (root: string): Promise<Started> => {
   const url = process.env["MONGO_URL"]
   if (url) return { url, stop: async () => {} }
   const mongod = onPath("mongod")

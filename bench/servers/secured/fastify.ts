@@ -7,7 +7,8 @@ import * as fs from "node:fs"
 import { root, toError, toList } from "../../answers.ts"
 import { admin, application, buyer, ownedSeeds, toOwnedItem } from "../../owned.ts"
 import type { OwnedProduct } from "../../owned.ts"
-import { app, failure, item, pageOf, paging, string } from "../app.ts"
+import { app } from "../app.ts"
+import { failure, item, pageOf, paging, string } from "../schemas.ts"
 
 declare module "@fastify/jwt" {
   interface FastifyJWT {
