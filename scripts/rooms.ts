@@ -76,7 +76,8 @@ export const folders: { readonly [name: string]: Folder } = {
       queries: { on: ["query"], modules: ["Cursor", "Query", "Update"] },
       collection: { on: ["queries", "store", "mql/filter"] },
       forms: { on: ["collection", "mql/aggregation", "mql/update"] },
-      repository: { on: ["forms"] }
+      changes: { on: ["forms"] },
+      repository: { on: ["changes"] }
     }
   },
   Client: {

@@ -121,6 +121,16 @@ describe("The rooms of src", () => {
   })
 })
 
+describe("The folders that are read most", () => {
+  it("have at most 24 files each", () => {
+    const counts = ["Http", "Http/routes", "Repository/repository"].map((folder) => [
+      folder,
+      fs.readdirSync(path.join(root, "src", folder)).filter((file) => file.endsWith(".ts")).length
+    ])
+    assert.deepStrictEqual(counts.filter(([, count]) => Number(count) > 24), [])
+  })
+})
+
 /** The modules of `src` that are loaded with some of them, without those that are loaded by need. */
 const loadedWith = (...entries: ReadonlyArray<string>): ReadonlyArray<string> => {
   const loaded = new Set(entries.map((entry) => path.join(root, "src", entry)))

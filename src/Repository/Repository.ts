@@ -22,17 +22,17 @@ import {
 } from "../Model/introspection.ts"
 import * as JsonSchema from "../Model/JsonSchema.ts"
 import type * as Model from "../Model/Model.ts"
+import type { ChangeEvent, ChangesOptions, ChangeStreams, ListEvent } from "./changes/changeEvents.ts"
+import type * as Streams from "./changes/changeStreams.ts"
 import { authorized } from "./collection/authorizedCollection.ts"
 import { type DocumentCodec, documentCodec } from "./collection/documentCodec.ts"
 import type { ModelCollection } from "./collection/modelCollection.ts"
-import type { IsSoftDeleted, SoftDeletes } from "./collection/softDeletion.ts"
+import type { IsSoftDeleted, SoftDeletes, SortOptions } from "./collection/softDeletion.ts"
 import { hasDefaults, hasVersions, makeModelCollection, ownerOf } from "./collection/storedCollection.ts"
 import { DocumentStore, type StoredChange, type StoreOptions } from "./DocumentStore.ts"
 import type { RecordedForm } from "./forms/earlierForms.ts"
 import type * as Query from "./Query.ts"
 import { auditFieldsOf } from "./repository/auditFields.ts"
-import type { ChangeEvent, ChangesOptions, ChangeStreams, ListEvent } from "./repository/changeEvents.ts"
-import type * as Streams from "./repository/changeStreams.ts"
 import { makeDeletes } from "./repository/deletes.ts"
 import {
   documentOperationsOf,
@@ -46,7 +46,7 @@ import { makeHistoryReads } from "./repository/historyReads.ts"
 import { makeHistoryWriter } from "./repository/historyWriter.ts"
 import { indexesOf } from "./repository/modelIndexes.ts"
 import { makeModelWriter, type ModelWriter } from "./repository/modelWriter.ts"
-import type { Operations, SortOptions } from "./repository/operations.ts"
+import type { Operations } from "./repository/operations.ts"
 import { makeDocumentReads, makeReads } from "./repository/reads.ts"
 import { checkingReferences, installReferences } from "./repository/referenceChecks.ts"
 import { makeDeleting } from "./repository/referencedDeletes.ts"
@@ -58,7 +58,6 @@ import type { PositionGone, ReadError, StoreError } from "./RepositoryError.ts"
 import { instrumentedStream } from "./store/instrumented.ts"
 import { CurrentStoreOptions } from "./store/storeOptions.ts"
 
-export type { Deleted, DeletedOptions, IsSoftDeleted, SoftDeletes } from "./collection/softDeletion.ts"
 export type {
   AnyChange,
   ChangeEvent,
@@ -70,9 +69,10 @@ export type {
   ListState,
   Removed,
   Updated
-} from "./repository/changeEvents.ts"
+} from "./changes/changeEvents.ts"
+export type { Deleted, DeletedOptions, IsSoftDeleted, SoftDeletes, SortOptions } from "./collection/softDeletion.ts"
 export type { Change, Histories, History, HistoryPoint, IsHistoried, Revision } from "./repository/history.ts"
-export type { CursorOptions, FindOptions, Operations, Page, SortOptions } from "./repository/operations.ts"
+export type { CursorOptions, FindOptions, Operations, Page } from "./repository/operations.ts"
 
 /**
  * The operations on the stored instances of the model `M`, including those that `Model.softDeleted` and `Model.historied`
@@ -473,7 +473,7 @@ const makeChangeStreams = <M extends Model.Any>(
   const streamed = <A, E>(use: (module: typeof Streams) => Stream.Stream<A, E>) =>
     loggedOf(model) === undefined
       ? Stream.die(new DeclarationError(`${modelName} needs the option logged, so that its changes are recorded`))
-      : Stream.unwrap(Effect.map(Effect.promise(() => import("./repository/changeStreams.ts")), use))
+      : Stream.unwrap(Effect.map(Effect.promise(() => import("./changes/changeStreams.ts")), use))
   return {
     lifted,
     changes: instrumentedStream("changes", modelName, (options) => streamed((_) => _.changes(context, options))),

@@ -39,6 +39,20 @@ export interface DeletedOptions<M extends Model.Any> {
 }
 
 /**
+ * Options of an operation that finds instances in an order.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface SortOptions<M extends Model.Any> extends DeletedOptions<M> {
+  /**
+   * The field to sort by, or several with the most significant first. A `-` before a field sorts in descending order:
+   * `"name"`, `"-address.city"`, `["state", "-placed"]`. Defaults to the identifier.
+   */
+  readonly sort?: Query.Sort<M> | undefined
+}
+
+/**
  * The operations that the repository of a model with `Model.softDeleted` adds.
  *
  * @category services

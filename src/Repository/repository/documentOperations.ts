@@ -6,6 +6,7 @@
 import type * as Effect from "effect/Effect"
 import type * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
+import type { ChangeStreams } from "../changes/changeEvents.ts"
 import type { Privilege, RowFilters } from "../collection/accessDecision.ts"
 import type { Counted, Document, ReadOptions, TakeOptions } from "../DocumentStore.ts"
 import type {
@@ -16,7 +17,6 @@ import type {
   VersionConflict,
   WriteError
 } from "../RepositoryError.ts"
-import type { ChangeStreams } from "./changeEvents.ts"
 import type { Operations } from "./operations.ts"
 
 /**

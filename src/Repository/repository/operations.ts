@@ -9,7 +9,7 @@ import type * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
 import type * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
-import type { DeletedOptions } from "../collection/softDeletion.ts"
+import type { DeletedOptions, SortOptions } from "../collection/softDeletion.ts"
 import type { Document, IndexChanges, ReadOptions, UpdateResult, ValidatorOptions } from "../DocumentStore.ts"
 import type * as Query from "../Query.ts"
 import type { ElementOf, Selected } from "../query/fieldTypes.ts"
@@ -25,20 +25,6 @@ import type {
   WriteError
 } from "../RepositoryError.ts"
 import type * as Update from "../Update.ts"
-
-/**
- * Options of an operation that finds instances in an order.
- *
- * @category models
- * @since 0.1.0
- */
-export interface SortOptions<M extends Model.Any> extends DeletedOptions<M> {
-  /**
-   * The field to sort by, or several with the most significant first. A `-` before a field sorts in descending order:
-   * `"name"`, `"-address.city"`, `["state", "-placed"]`. Defaults to the identifier.
-   */
-  readonly sort?: Query.Sort<M> | undefined
-}
 
 /**
  * Options of `find` and `stream`: the order of the results, and which page of them to return. Instances with equal sort

@@ -13,7 +13,7 @@ import { AccessDecision } from "../collection/accessDecision.ts"
 import type { DocumentCodec } from "../collection/documentCodec.ts"
 import type { ModelCollection, Scope } from "../collection/modelCollection.ts"
 import { modelMatcher, rejectUnsuitable } from "../collection/rowMatcher.ts"
-import type { Deleted } from "../collection/softDeletion.ts"
+import type { Deleted, SortOptions } from "../collection/softDeletion.ts"
 import type { Document, DocumentStore, Filter, Position, Sort, StoredChange } from "../DocumentStore.ts"
 import { evaluated } from "../forms/evaluate.ts"
 import * as Query from "../Query.ts"
@@ -22,7 +22,6 @@ import { type PositionGone, QueryRejected, type ReadError } from "../RepositoryE
 import { conjunctionOf } from "../store/filters.ts"
 import type { AnyChange, ChangeEvent, ChangesOptions, ListEvent } from "./changeEvents.ts"
 import { type ChangeView, idKey, sameFor, type SeenChange, seenChange } from "./changeViews.ts"
-import type { SortOptions } from "./operations.ts"
 
 /** @internal */
 export interface ChangeContext<M extends Model.Any> {
