@@ -71,7 +71,7 @@ export const folders: { readonly [name: string]: Folder } = {
       "embedded/operations": { on: ["embedded/planner", "mql/aggregation", "mql/update"] },
       "embedded/transaction": { on: ["embedded/operations"] },
       "embedded/store": { on: ["embedded/transaction", "storage/lmdb"] },
-      mongo: { on: ["store"] },
+      mongo: { on: ["store", "bson"] },
       query: { on: ["bson", "store"] },
       queries: { on: ["query"], modules: ["Cursor", "Query", "Update"] },
       collection: { on: ["queries", "store", "mql/filter"] },

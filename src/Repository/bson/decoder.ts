@@ -160,6 +160,16 @@ const valueOf = (type: number | undefined, slot: NameSlot, depth: number): unkno
       if (last > end || depth >= maxDepth) return other
       return type === 0x03 ? fieldsTo(last, slot, depth + 1) : itemsTo(last, slot, depth + 1)
     }
+    case 0x05: {
+      const length = int32()
+      const subtype = bytes[at]
+      const from = at + 1
+      at = from + length
+      // `bson` judges the others.
+      if (length < 0 || at >= end || (subtype !== 0 && (subtype !== 4 || length !== 16))) return other
+      const value = Uint8Array.prototype.slice.call(bytes, from, at)
+      return subtype === 4 ? new BSON.UUID(value) : new BSON.Binary(value, 0)
+    }
     case 0x07:
       at += 12
       return at < end ? new BSON.ObjectId(Uint8Array.prototype.slice.call(bytes, at - 12, at)) : other
@@ -180,6 +190,9 @@ const valueOf = (type: number | undefined, slot: NameSlot, depth: number): unkno
       const high = int32()
       return made(new BSON.Long(low, high))
     }
+    case 0x13:
+      at += 16
+      return at < end ? new BSON.Decimal128(Uint8Array.prototype.slice.call(bytes, at - 16, at)) : other
     default:
       return other
   }

@@ -27,6 +27,7 @@ import { CurrentStoreOptions } from "../store/storeOptions.ts"
 import { makeStopwatch } from "../store/timeLimit.ts"
 import { classify, classifyWriteError, defect, type FailureContext } from "./classifyError.ts"
 import type { Deadlines } from "./deadlines.ts"
+import { documentsOf } from "./documentBytes.ts"
 import { brokenRuleCode, brokenRules } from "./validationErrors.ts"
 
 /**
@@ -363,7 +364,7 @@ const rejectionsOf = (cause: unknown): Promise<BulkOutcome> => {
 }
 
 /**
- * The documents of a cursor, batch by batch as they are pulled. The cursor is closed with the stream. With `writes`, a
+ * The documents of a cursor of bytes, batch by batch as they are pulled. The cursor is closed with the stream. With `writes`, a
  * requested batch is uninterruptible.
  *
  * @internal
@@ -393,7 +394,7 @@ export const readBatches = (
       stopwatch.start()
       const next = read({ ...call, isWrite: options?.writes === true }, () => {
         pulling = true
-        return cursor.hasNext().then((more) => more ? cursor.readBufferedDocuments() : []).finally(() => {
+        return cursor.hasNext().then((more) => more ? documentsOf(cursor.readBufferedDocuments()) : []).finally(() => {
           pulling = false
         })
       }, call.timeLimit === undefined ? call.session.limit : stopwatch.left() + limitGrace)

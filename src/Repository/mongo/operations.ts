@@ -22,6 +22,7 @@ import { DuplicateKey, QueryRejected, type ReadError } from "../RepositoryError.
 import { conjunctionOf } from "../store/filters.ts"
 import type { StoreOperations } from "../store/transactionRunner.ts"
 import { collationOf } from "./collation.ts"
+import { asBytes, documentOf, documentsOf } from "./documentBytes.ts"
 import * as mongo from "./driverCall.ts"
 import { byId, withNulls } from "./filterForm.ts"
 
@@ -84,12 +85,13 @@ const readOperations = (context: OperationContext): Pick<StoreOperations, Read> 
           (_, signal) =>
             _.findOne(conjunctionOf(byId(id), options?.filter ?? {}), {
               ...filterOptions,
+              ...asBytes,
               ...mongo.limits(options?.timeLimit),
               signal
             }),
           options?.timeLimit === undefined ? lookUpLimit : undefined
         ),
-        (document) => document ?? undefined
+        (bytes) => bytes === null ? undefined : documentOf(bytes)
       ),
     find,
     findAndCount: (collection, options) =>
@@ -138,13 +140,14 @@ const finder = ({ call, filterOptions }: OperationContext): StoreOperations["fin
       mongo.read(call("find", collection, options.timeLimit), (_, signal, storeOptions) => {
         const cursor = _.find<Document>(options.filter ?? {}, {
           ...filterOptions,
+          ...asBytes,
           ...findOptions(options),
           ...hintOf(storeOptions),
           ...storeOptions.batchSize === undefined ? {} : { batchSize: storeOptions.batchSize },
           ...limit,
           signal
         })
-        return options.take === undefined ? cursor.toArray() : taken(cursor, options.take)
+        return options.take === undefined ? cursor.toArray().then(documentsOf) : taken(cursor, options.take)
       })
   )
 
@@ -154,6 +157,7 @@ const streamer = ({ call, filterOptions }: OperationContext): StoreOperations["s
       mongo.readBatches(call("stream", collection, options.timeLimit), (_, signal, storeOptions) =>
         _.find(options.filter ?? {}, {
           ...filterOptions,
+          ...asBytes,
           ...findOptions(options),
           ...hintOf(storeOptions),
           ...limit,
@@ -169,6 +173,7 @@ const aggregator =
       (_, signal, storeOptions) =>
         _.aggregate<Document>([...pipeline], {
           ...filterOptions,
+          ...asBytes,
           ...queryOptions(options),
           ...hintOf(storeOptions),
           batchSize: storeOptions.batchSize ?? streamBatchSize,
@@ -348,7 +353,7 @@ const taken = (
 ): Promise<ReadonlyArray<Document>> =>
   cursor.hasNext().then((isThere): ReadonlyArray<Document> | Promise<ReadonlyArray<Document>> => {
     if (!isThere) return []
-    return take(cursor.readBufferedDocuments(takenAtOnce))
+    return take(documentsOf(cursor.readBufferedDocuments(takenAtOnce)))
       ? cursor.bufferedCount() === 0 ? taken(cursor, take) : setImmediate().then(() => taken(cursor, take))
       : cursor.close().then(() => [])
   })

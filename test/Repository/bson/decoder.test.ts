@@ -191,6 +191,9 @@ describe("bsonDecoder", () => {
         list: [1, 2.5, "x", [], { y: null }],
         inner: { flag: true, at: new Date(5), id: new BSON.ObjectId("0189d1c81b9c7cc08d6b5a1b") },
         long: BSON.Long.fromNumber(5),
+        uuid: new BSON.UUID("0189d1c8-1b9c-7cc0-8d6b-5a1b1f6ecb0c"),
+        some: new BSON.Binary(Uint8Array.of(7, 8)),
+        price: BSON.Decimal128.fromString("1.10"),
         $id: 1
       })
       for (let length = 0; length < bytes.length; length++) assertSame(bytes.subarray(0, length))

@@ -166,7 +166,7 @@ onMongo("internal/mongo / mongodb", (_, server) => {
 const canary = "canary-password"
 
 const readAll = (call: mongo.MongoCall) =>
-  mongo.readBatches(call, (collection, signal) => collection.find<Document>({}, { batchSize: 10, signal }))
+  mongo.readBatches(call, (collection, signal) => collection.find<Document>({}, { batchSize: 10, raw: true, signal }))
 
 const insertMany = (call: mongo.MongoCall, count: number) =>
   mongo.insertMany(call, Array.from({ length: count }, (_, index) => ({ _id: index })), true)

