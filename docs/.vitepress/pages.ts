@@ -53,7 +53,8 @@ const groups: { readonly [title: string]: ReadonlyArray<string> } = {
     "guides/audit-log",
     "guides/workers",
     "guides/compression",
-    "guides/performance"
+    "guides/performance",
+    "guides/sizing"
   ],
   "Guides: coming from": ["guides/from-python", "guides/from-express", "guides/from-nestjs"],
   "Reference": [

@@ -69,7 +69,7 @@ import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import { keyConfig } from "../internal/keyConfig.ts"
+import { keyConfig, sizeConfig } from "../internal/keyConfig.ts"
 import { refuseWorkers } from "../internal/worker.ts"
 import { DocumentStore } from "./DocumentStore.ts"
 import type { Backup } from "./embedded/store/backup.ts"
@@ -88,17 +88,20 @@ export type { CollectionVerification, Verification } from "./embedded/store/veri
 export interface Options {
   /** The folder, which is created if it is missing. A relative path is relative to the working directory of the process. */
   readonly path: string
+  /** The memory for decoded documents and index entries that are read again, in bytes. Defaults to 32 MiB. */
+  readonly cacheBytes?: number | undefined
 }
 
 /**
- * The options as configuration: `appkernel.embedded.path`, in the environment `APPKERNEL_EMBEDDED_PATH`. Defaults to
- * `./data`.
+ * The options as configuration: `appkernel.embedded.path`, which defaults to `./data`, and `appkernel.cache.records`, a number
+ * of bytes or a size such as `64 MiB`; in the environment `APPKERNEL_EMBEDDED_PATH` and `APPKERNEL_CACHE_RECORDS`.
  *
  * @category models
  * @since 0.1.0
  */
 export const config: Config.Config<Options> = Config.all({
-  path: keyConfig(Config.String, "EMBEDDED", "PATH").pipe(Config.withDefault("./data"))
+  path: keyConfig(Config.String, "EMBEDDED", "PATH").pipe(Config.withDefault("./data")),
+  cacheBytes: sizeConfig("CACHE", "RECORDS")
 })
 
 /**
@@ -114,7 +117,7 @@ export const make: (
   // LMDB and the query language are loaded by programs that use them, and by no others.
   Effect.flatMap(
     Effect.andThen(refuseWorkers, Effect.promise(() => import("./embedded/store/folder.ts"))),
-    ({ open }) => open(options.path)
+    ({ open }) => open(options)
   )
 
 /**

@@ -7,6 +7,7 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { bytesOf } from "./sizes.ts"
 
 /**
  * The sections and the name of a key, in upper case: `["MONGO", "HOST"]`.
@@ -47,22 +48,36 @@ export const durationOf = (text: string): Duration.Duration | undefined =>
     // The type lists only valid texts; the parser checks at run time and returns none for others.
     : Option.getOrUndefined(Duration.fromInput(text.trim() as Duration.Input))
 
+/** An optional value of the configuration; `of` gives `undefined` for a text that is none. */
+const parsedConfig = <A>(
+  of: (text: string) => A | undefined,
+  expected: string,
+  path: Path
+): Config.Config<A | undefined> =>
+  Config.option(keyConfig(Config.String, ...path)).pipe(Config.mapEffect((text) => {
+    if (text._tag === "None") return Effect.succeed(undefined)
+    const value = of(text.value)
+    return value === undefined
+      ? Effect.fail(
+        new Config.ConfigError(
+          new ConfigProvider.SourceError({ message: `${path.at(-1)}: expected ${expected}` })
+        )
+      )
+      : Effect.succeed(value)
+  }))
+
 /**
  * An optional duration of the configuration.
  *
  * @internal
  */
 export const durationConfig = (...path: Path): Config.Config<Duration.Duration | undefined> =>
-  Config.option(keyConfig(Config.String, ...path)).pipe(Config.mapEffect((text) => {
-    if (text._tag === "None") return Effect.succeed(undefined)
-    const duration = durationOf(text.value)
-    return duration === undefined
-      ? Effect.fail(
-        new Config.ConfigError(
-          new ConfigProvider.SourceError({
-            message: `${path.at(-1)}: expected a number of seconds, or a time such as "30 seconds" or "500 millis"`
-          })
-        )
-      )
-      : Effect.succeed(duration)
-  }))
+  parsedConfig(durationOf, `a number of seconds, or a time such as "30 seconds" or "500 millis"`, path)
+
+/**
+ * An optional number of bytes of the configuration.
+ *
+ * @internal
+ */
+export const sizeConfig = (...path: Path): Config.Config<number | undefined> =>
+  parsedConfig(bytesOf, `a number of bytes from 1, or a size such as "64 MiB"`, path)

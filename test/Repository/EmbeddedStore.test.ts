@@ -84,7 +84,7 @@ describe("EmbeddedStore / embedded", () => {
       assert.strictEqual(description, `the embedded store in folder ${folder}`)
       assert.isTrue(fs.existsSync(folder))
       const defaults = yield* EmbeddedStore.config.parse(ConfigProvider.fromEnv({ env: {} }))
-      assert.deepStrictEqual(defaults, { path: "./data" })
+      assert.deepStrictEqual(defaults, { path: "./data", cacheBytes: undefined })
     }))
 
   it.effect("reports in one line why a folder can't be opened", () =>

@@ -96,7 +96,7 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
     limits.maxPageBytes,
     yield* unconfirmedByClient
   )
-  const itemTexts = makeItemTexts()
+  const itemTexts = makeItemTexts(limits.keptTextBytes)
   const live = registrations.some((one) => one._tag === "Resource" && isLogged(one.model))
     ? yield* liveOf(store)
     : undefined

@@ -27,5 +27,4 @@ export const documentOf = (bytes: unknown): Document =>
  *
  * @internal
  */
-export const documentsOf = (all: ReadonlyArray<unknown>): ReadonlyArray<Document> =>
-  all.map((bytes) => documentOf(bytes))
+export const documentsOf = (all: ReadonlyArray<unknown>): Array<Document> => all.map((bytes) => documentOf(bytes))

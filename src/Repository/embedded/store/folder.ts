@@ -9,9 +9,11 @@ import * as keyValueLmdb from "../../storage/lmdb/store.ts"
 import { fromKeyValue } from "./fromKeyValue.ts"
 
 /** @internal */
-export const open = (path: string): Effect.Effect<DocumentStore["Service"], StoreUnavailable, Scope.Scope> =>
+export const open = (
+  { cacheBytes, path }: { readonly path: string; readonly cacheBytes?: number | undefined }
+): Effect.Effect<DocumentStore["Service"], StoreUnavailable, Scope.Scope> =>
   Effect.flatMap(
-    keyValueLmdb.make(path),
+    keyValueLmdb.make(path, cacheBytes),
     (store) => Effect.map(fromKeyValue(store, `folder ${store.description}`), (opened) => ({ ...opened, folder: path }))
   ).pipe(
     // To complete an index, its documents are read.

@@ -35,7 +35,7 @@ import {
   tablesOf
 } from "./table.ts"
 
-const maxCacheBytes = 32 * 1024 * 1024
+const defaultCacheBytes = 32 * 1024 * 1024
 
 const messageOf = (cause: unknown): string => cause instanceof Error ? cause.message : "it can't be opened"
 
@@ -55,7 +55,8 @@ interface EnvironmentState {
  * @internal
  */
 export const make = Effect.fnUntraced(function*(
-  folder: string
+  folder: string,
+  maxCacheBytes = defaultCacheBytes
 ): Effect.fn.Return<SteppedKeyValue, StoreUnavailable, Scope.Scope> {
   const location = path.resolve(folder)
   const state: EnvironmentState = { isOpen: true, isWriting: false, committed: undefined }
