@@ -504,9 +504,9 @@ const decideLater = (
   const again = Context.get(context, DecideAgain)
   return again === undefined
     ? Effect.succeed({ decision: Context.get(context, AccessDecision) })
-    : Effect.provideContext(
-      again,
-      Context.add(context, HttpServerRequest.HttpServerRequest, request)
+    // What rules have decided on a request is known by its object, so each decision has another one.
+    : Effect.suspend(() =>
+      Effect.provideContext(again, Context.add(context, HttpServerRequest.HttpServerRequest, request.modify({})))
     )
 }
 

@@ -1,14 +1,17 @@
 /** Streams of changes over a socket, whichever store is under them. */
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Duration, Effect, Fiber, Layer, Redacted, Schema } from "effect"
+import { Clock, ConfigProvider, Duration, Effect, Fiber, Layer, Redacted, Ref, Schema } from "effect"
 import {
   Accounts,
   Converter,
   DocumentStore,
+  HttpError,
   Index,
+  Jwt,
   KernelEngine,
   Model,
   Permission,
+  type Query,
   Resource
 } from "../../../src/index.ts"
 import * as SignIns from "../../../src/Security/SignIns.ts"
@@ -291,6 +294,131 @@ export const changesContract = <E>(name: string, store: Layer.Layer<DocumentStor
         let last = yield* stream.next
         while (last !== undefined) last = yield* stream.next
       }).pipe(Effect.provide(configured)))
+
+    it.live("shows nobody more than a list does, for as long as it is open", () =>
+      Effect.gen(function*() {
+        const isAdmitted = yield* Ref.make(true)
+        const isRefusing = yield* Ref.make(false)
+        const shared = yield* Ref.make("team")
+        const Orders = Resource.make(Order, { methods })
+          .require(Permission.Role("admin"))
+          .grant(Permission.Role("clerk"), {
+            methods: ["GET"],
+            rows: ({ subject }) =>
+              Effect.map(
+                Ref.get(shared),
+                (owner): Query.Where<typeof Order> => ($) => $.owner.in([subject, owner])
+              ),
+            hide: ["cost"]
+          })
+          .grant(
+            Permission.make(
+              "admitted",
+              {},
+              ({ caller }) => caller.roles.includes("guest") ? Ref.get(isAdmitted) : Effect.succeed(false)
+            ),
+            { methods: ["GET"], hide: ["cost"] }
+          )
+          .beforeGet(
+            () =>
+              Effect.flatMap(Ref.get(isRefusing), (refuses) =>
+                refuses ? Effect.fail(new HttpError.Conflict({ message: "closed" })) : Effect.void),
+            { error: [] }
+          )
+        const secured = KernelEngine.make("secured").register(Orders).enableSecurity()
+        const test = yield* secured.test({ store: Layer.fresh(Layer.orDie(store)) })
+        const orders = `${test.baseUrl}/orders`
+        const jwt = yield* Jwt.Jwt
+        const bearer = (subject: string, roles: ReadonlyArray<string>, options: object = {}) =>
+          Effect.map(
+            jwt.sign({ subject, roles, ...options }),
+            (token) => ({ authorization: `Bearer ${Redacted.value(token)}` })
+          )
+        const admin = yield* bearer("root", ["admin"])
+        const ann = yield* bearer("ann", ["clerk"])
+        const streamOf = (headers: Record<string, string>, query = "") =>
+          opened(`${orders}/changes?live=sse${query}`, headers)
+        assert.strictEqual((yield* call(`${orders}/changes?live=sse`)).status, 401)
+        assert.strictEqual((yield* call(`${orders}/changes`, { headers: yield* bearer("x", ["other"]) })).status, 403)
+
+        // Rows, of deletes as well: what is not the caller's is in no byte, and neither is a hidden field.
+        const mine = yield* streamOf(ann, "&offset=now")
+        const all = yield* streamOf(admin, "&offset=now")
+        yield* call(orders, body(order("secret", 1, { owner: "bob", cost: 4_711 }), admin))
+        yield* call(orders, body(order("own", 2, { owner: "ann", cost: 4_712 }), admin))
+        yield* call(`${orders}/own`, patch({ cost: 4_713 }, admin))
+        yield* call(`${orders}/secret`, patch({ total: 3 }, admin))
+        yield* call(`${orders}/secret`, { method: "DELETE", headers: admin })
+        yield* call(`${orders}/own`, patch({ owner: "bob" }, admin))
+        yield* call(`${orders}/own`, { method: "DELETE", headers: admin })
+        yield* call(orders, body(order("last", 9, { owner: "ann" }), admin))
+        for (const expected of [["insert", "own", 2], ["delete", "own"], ["insert", "last", 9]]) {
+          assert.deepStrictEqual(yield* nextMessages(mine), [expected])
+        }
+        assert.notMatch(mine.seen.bytes, /secret|bob|cost|471[123]/u)
+        for (let i = 0; i < 8; i++) {
+          yield* nextData(all)
+        }
+        assert.match(all.seen.bytes, /4712/u)
+        // What a caller can't see can't be asked for, either.
+        for (const query of ["cost=4712", `query=${encodeURIComponent("{\"cost\":4712}")}`, "fields=cost"]) {
+          assert.strictEqual((yield* call(`${orders}/changes?${query}`, { headers: ann })).status, 400, query)
+        }
+        yield* Effect.forEach([mine, all], ({ controller }) =>
+          Effect.sync(() => controller.abort()))
+
+        /** How a stream ends: the data of its last event that is no place. */
+        const endOf = (stream: Opened) =>
+          Effect.gen(function*() {
+            let last: SentEvent | undefined
+            for (let event = yield* stream.next; event !== undefined; event = yield* stream.next) {
+              if (event.event !== "control") last = event
+            }
+            return last?.event === "data" ? messagesIn(last).map(shown) : last && JSON.parse(last.data).code
+          })
+
+        // The rows of a grant change: the stream says so, and with its last place the list comes anew.
+        const before = yield* streamOf(ann, "&offset=now")
+        const place = (yield* before.next)!.id!
+        yield* call(orders, body(order("shared", 5, { owner: "crew" }), admin))
+        yield* Ref.set(shared, "crew")
+        assert.deepStrictEqual(yield* endOf(before), ["reset"])
+        const anew = yield* streamOf({ ...ann, "last-event-id": place })
+        assert.deepStrictEqual(yield* nextMessages(anew), [
+          "reset",
+          "snapshot-start",
+          ["insert", "last", 9],
+          ["insert", "shared", 5],
+          "snapshot-end"
+        ])
+        anew.controller.abort()
+
+        // A rule denies, a hook refuses, a token expires.
+        const guest = yield* streamOf(yield* bearer("gus", ["guest"]), "&offset=now")
+        yield* Ref.set(isAdmitted, false)
+        assert.strictEqual(yield* endOf(guest), 403)
+        // Tokens count for 30 seconds longer, since clocks differ.
+        const earlier = yield* Clock.clockWith((clock) =>
+          Effect.succeed<Clock.Clock>(
+            Object.assign(Object.create(clock), {
+              currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now - 30_000)
+            })
+          )
+        )
+        const short = yield* Effect.provideService(
+          bearer("ann", ["clerk"], { expiresIn: Duration.seconds(2) }),
+          Clock.Clock,
+          earlier
+        )
+        const expiring = yield* streamOf(short, "&offset=now")
+        assert.strictEqual(yield* endOf(expiring), 401)
+        const polled = yield* call(`${orders}/changes?live=long-poll&offset=${place}`, { headers: short })
+        assert.strictEqual(polled.status, 401)
+        const hooked = yield* streamOf(ann, "&offset=now")
+        yield* Ref.set(isRefusing, true)
+        assert.deepStrictEqual(yield* endOf(hooked), ["reset"])
+        assert.strictEqual((yield* call(`${orders}/changes?live=sse`, { headers: ann })).status, 409)
+      }).pipe(Effect.scoped, Effect.provide(Layer.mergeAll(configured, lifetimes, Layer.orDie(shop("ES256"))))), 30_000)
 
     it.live("ends with the account, the role and the sign-in of its caller", () =>
       Effect.gen(function*() {
