@@ -245,14 +245,8 @@ const begin = (
   )
 }
 
-const unlessGone = <A, E extends CallFailure, R>(
-  effect: Effect.Effect<A, E | PositionGone, R>
-): Effect.Effect<A, Exclude<E, PositionGone> | Gone, R> =>
-  Effect.catchIf(
-    effect,
-    (error): error is PositionGone & E => error._tag === "PositionGone",
-    () => Effect.fail(gone)
-  ) as Effect.Effect<A, Exclude<E, PositionGone> | Gone, R>
+const unlessGone = <A>(effect: Effect.Effect<A, ReadError | PositionGone>): Effect.Effect<A, ReadError | Gone> =>
+  Effect.catchTag(effect, "PositionGone", () => Effect.fail(gone))
 
 const gone = translatable(new Gone({ message: englishOf("errors.PositionGone") }), "errors.PositionGone")
 
