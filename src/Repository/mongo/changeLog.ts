@@ -3,6 +3,7 @@
  * resume token.
  * Each reader has a change stream of its own.
  */
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
@@ -219,7 +220,7 @@ const changeOf = (event: ChangeStreamDocument<Document>): StoredChange | undefin
     transaction: clusterTime === undefined ? "" : textOfTime(clusterTime),
     collection: event.ns.coll,
     id: documentKey["_id"],
-    time: wallTime ?? new Date((clusterTime?.t ?? 0) * 1_000)
+    time: wallTime ?? DateTime.toDateUtc(DateTime.makeUnsafe((clusterTime?.t ?? 0) * 1_000))
   }
   switch (event.operationType) {
     case "insert":
