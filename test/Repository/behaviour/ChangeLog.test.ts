@@ -6,14 +6,12 @@ import { repositoryChangesContract } from "../contracts/repositoryChanges.ts"
 
 changeLogContract("memory", EmbeddedStore.layerMemory)
 changeLogContract("embedded", freshFolder(EmbeddedStore.layerWith))
-onMongo(
-  "on a server",
-  (layer, { name }) => changeLogContract("mongodb", layer, { hasImages: name.startsWith("MongoDB"), isEmbedded: false })
-)
-
 repositoryChangesContract("memory", EmbeddedStore.layerMemory)
 repositoryChangesContract("embedded", freshFolder(EmbeddedStore.layerWith))
-// Another server looks up the documents after an update when they are read.
+
 onMongo("on a server", (layer, { name }) => {
-  if (name.startsWith("MongoDB")) repositoryChangesContract("mongodb", layer)
+  const hasImages = name.startsWith("MongoDB")
+  changeLogContract("mongodb", layer, { hasImages, isEmbedded: false })
+  // Another server looks up the documents after an update when they are read.
+  if (hasImages) repositoryChangesContract("mongodb", layer)
 })
