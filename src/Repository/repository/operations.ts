@@ -217,6 +217,9 @@ export interface Operations<M extends Model.Any> {
   readonly deleteAll: Effect.Effect<number, DeleteError>
   /** Synchronises the installed indexes with the model: drops undeclared indexes, and rebuilds changed ones. */
   readonly syncIndexes: Effect.Effect<IndexChanges, StoreError>
-  /** Installs the model's JSON schema as the collection's validator: see `DocumentStore.setValidator`. */
+  /**
+   * Installs the model's JSON schema as the collection's validator: see `DocumentStore.setValidator`. Of a model with versions it
+   * admits the earlier forms until all documents are upgraded; install it again then.
+   */
   readonly installValidator: (options?: ValidatorOptions) => Effect.Effect<void, ReadError>
 }
