@@ -60,6 +60,7 @@ const groups: { readonly [title: string]: ReadonlyArray<string> } = {
   "Reference": [
     "reference/configuration",
     "reference/http",
+    "reference/errors",
     "reference/query-language",
     "reference/operators",
     "reference/schemas",

@@ -15,6 +15,7 @@ import { Tags } from "./description/tags.ts"
 import { RateLimiting } from "./Guard.ts"
 import * as KernelConfig from "./KernelConfig.ts"
 import { entriesOf, fieldRules, noFieldRules, withAccess } from "./openapi/access.ts"
+import { withProblems } from "./openapi/errors.ts"
 import * as Json from "./openapi/node.ts"
 import {
   bracedOf,
@@ -278,17 +279,20 @@ export const make = ({ api: described, policy, registrations }: Source, options:
         const completed = withSamples(
           context === undefined ? operation : completeStandard(operation, method, path, context)
         )
-        return ordered(withAccess(
-          {
-            ...withErrorResponses(
-              isStrict.has(`${method} ${path}`) ? close(completed) : completed,
-              isLimited || slowsSignIns ? [] : ["429"]
-            ),
-            summary: completed["summary"] ?? summaryOf(name),
-            tags: tags.length === 0 ? operation["tags"] : tags
-          },
-          entriesAt(method, path),
-          { requirements, errorMessage: known.errorMessage }
+        return ordered(withProblems(
+          withAccess(
+            {
+              ...withErrorResponses(
+                isStrict.has(`${method} ${path}`) ? close(completed) : completed,
+                isLimited || slowsSignIns ? [] : ["429"]
+              ),
+              summary: completed["summary"] ?? summaryOf(name),
+              tags: tags.length === 0 ? operation["tags"] : tags
+            },
+            entriesAt(method, path),
+            { requirements, errorMessage: known.errorMessage }
+          ),
+          known.problem
         ))
       })
   )

@@ -90,6 +90,7 @@ const everything = Effect.gen(function*() {
     })),
     overload: yield* KernelConfig.overload,
     live: yield* KernelConfig.live,
+    errors: yield* KernelConfig.errors,
     compression: yield* KernelConfig.compression,
     audit: yield* KernelConfig.audit,
     logging: yield* KernelConfig.logging,
@@ -149,6 +150,7 @@ const expected = {
     heartbeat: Duration.seconds(30),
     pollTimeout: Duration.seconds(10)
   },
+  errors: { format: "problem" as const, documentation: "https://shop.example/errors" },
   compression: 2_048,
   responseTimeout: Duration.seconds(30),
   proxies: { forwardedHeader: "forwarded" as const, trustedProxies: ["10.0.0.0/8", "192.0.2.1/32", "2001:db8::/32"] },
@@ -237,6 +239,7 @@ appkernel:
     interval: 2
   overload: { max_requests: 200, max_requests_per_route: 100, max_delay: 20 millis, retry_after: 3 }
   live: { max_streams: 500, max_streams_per_caller: 5, heartbeat: 30, poll_timeout: 10 }
+  errors: { format: problem, documentation: "https://shop.example/errors" }
   compression: { enabled: true, min_size: 2 KiB }
   rate_limits: { per_address: 300 per minute, per_caller: 10 per 5 minutes }
   cors:
@@ -327,6 +330,8 @@ const env = {
   APPKERNEL_LIVE_MAX_STREAMS_PER_CALLER: "5",
   APPKERNEL_LIVE_HEARTBEAT: "30",
   APPKERNEL_LIVE_POLL_TIMEOUT: "10",
+  APPKERNEL_ERRORS_FORMAT: "Problem",
+  APPKERNEL_ERRORS_DOCUMENTATION: "https://shop.example/errors/",
   APPKERNEL_COMPRESSION_ENABLED: "true",
   APPKERNEL_COMPRESSION_MIN_SIZE: "2048",
   APPKERNEL_RATE_LIMITS_PER_ADDRESS: "300 per 60",

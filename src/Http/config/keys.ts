@@ -306,6 +306,30 @@ export const live: Config.Config<LiveOptions> = Config.all({
 })
 
 /**
+ * How errors are written.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ErrorOptions {
+  /** Whether all errors are problem details, or only those for clients that ask for them. Defaults to `message`: these. */
+  readonly format: "message" | "problem"
+  /** The URL of the page that describes the errors by the names of their classes. */
+  readonly documentation: string | undefined
+}
+
+/**
+ * The keys of `errors`.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const errors: Config.Config<ErrorOptions> = Config.all({
+  format: configOf(settings.errorsFormat, "message" as const),
+  documentation: configOf(settings.errorsDocumentation, undefined)
+})
+
+/**
  * `compression.min_size`; `undefined` unless `compression.enabled`.
  *
  * @category configuration

@@ -256,6 +256,8 @@ export const settings = {
   liveMaxStreamsPerCaller: integer(1, 1_000_000)("live.max_streams_per_caller"),
   liveHeartbeat: duration(Duration.millis(100))("live.heartbeat"),
   livePollTimeout: duration(Duration.millis(1))("live.poll_timeout"),
+  errorsFormat: oneOf("message", "problem")("errors.format"),
+  errorsDocumentation: url("errors.documentation"),
   compressionEnabled: boolean("compression.enabled"),
   compressionMinSize: size("compression.min_size"),
   auditTo: oneOf("none", "log", "collection")("audit.to"),

@@ -59,3 +59,38 @@ export const errorOf = (schema: Document.Node, base: Document.Node): Document.No
     }]
   }
 }
+
+/**
+ * What problem details (RFC 9457) have beside the members of the error.
+ *
+ * @internal
+ */
+export const problemDetails: Document.Node = {
+  type: "object",
+  description: "An error as problem details (RFC 9457), beside the members of the error",
+  properties: {
+    type: { type: "string", format: "uri-reference", description: "The page that describes this kind of error" },
+    title: { type: "string", description: "The kind of error" },
+    status: { type: "integer" },
+    detail: { type: "string", description: "What went wrong" }
+  },
+  required: ["type", "title", "status", "detail"]
+}
+
+/**
+ * Adds to the errors of an operation that clients may ask for problem details.
+ *
+ * @internal
+ */
+export const withProblems = (operation: Document.Node, problem: Document.Node): Document.Node => ({
+  ...operation,
+  responses: Document.mapValues(Document.nodeOf(operation["responses"]), (value, status) => {
+    const response = Document.nodeOf(value)
+    const content = Document.nodeOf(response["content"])
+    const { schema } = Document.nodeOf(content["application/json"])
+    return Number(status) < 400 || schema === undefined ? response : {
+      ...response,
+      content: { ...content, "application/problem+json": { schema: { allOf: [schema, problem] } } }
+    }
+  })
+})

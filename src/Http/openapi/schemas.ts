@@ -10,7 +10,7 @@ import * as Model from "../../Model/Model.ts"
 import { ignoredKeysOf } from "../description/ignoredKeys.ts"
 import * as Envelope from "../Envelope.ts"
 import type { FieldRules } from "./access.ts"
-import { errorMessageOf, errorOf, isErrorWithoutFields } from "./errors.ts"
+import { errorMessageOf, errorOf, isErrorWithoutFields, problemDetails } from "./errors.ts"
 import { describe, formOf, generatedKeysOf, type ModelVariant } from "./modelSchemas.ts"
 import * as Document from "./node.ts"
 
@@ -64,6 +64,7 @@ interface Finished {
 export interface Known {
   readonly errorMessage: Node
   readonly jsonPatch: Node
+  readonly problem: Node
 }
 
 /**
@@ -145,12 +146,17 @@ const finish = (
   )
   const keysBy = (keysOf: (found: ModelVariant) => ReadonlyArray<string>) =>
     new Map(Array.from(sent, ([name, found]) => [names.get(aliases.get(name) ?? name) ?? name, keysOf(found)]))
+  const problemName = Object.hasOwn(components, "ProblemDetails") ? "ProblemDetails_1" : "ProblemDetails"
   return {
-    components,
+    components: { ...components, [problemName]: problemDetails },
     complete,
     ignored: keysBy(({ form, model }) => form === "wire" ? [] : ignoredKeysOf(model, form)),
     generated: keysBy(({ model }) => generatedKeysOf(model)),
-    known: { errorMessage: refOf(errorName), jsonPatch: complete(Document.nodeOf(jsonPatch)) }
+    known: {
+      errorMessage: refOf(errorName),
+      jsonPatch: complete(Document.nodeOf(jsonPatch)),
+      problem: Document.refTo(problemName)
+    }
   }
 }
 

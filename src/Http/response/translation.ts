@@ -7,6 +7,7 @@ import { BoundedCache } from "../../internal/boundedCache.ts"
 import { type FieldProblem, typeInMessage } from "../../Model/introspection.ts"
 import type { FieldMetadata, Metadata, TypeMetadata } from "../../Model/Metadata.ts"
 import { type Failure, fromFailure, type HttpError, isHttpError, statusOf } from "../HttpError.ts"
+import type { ErrorOptions } from "../KernelConfig.ts"
 import { labelFrom } from "../messages/label.ts"
 import { inEnglish } from "../messages/loadLanguages.ts"
 import { type Labels, type TranslatableMessage, translationOf, translationOfProblem } from "../messages/message.ts"
@@ -14,6 +15,7 @@ import { type Instance, textOf } from "../ServiceError.ts"
 import type { Arguments, Language, Translations } from "../Translations.ts"
 import { requiredHeadersOf } from "../UpstreamError.ts"
 import * as responses from "./json.ts"
+import { ErrorFormat, problemOf, problemText, wantsProblem } from "./problem.ts"
 import type { FieldResolver, ProblemField } from "./problemFields.ts"
 
 type TranslatedResponse = Effect.Effect<HttpServerResponse.HttpServerResponse>
@@ -22,6 +24,7 @@ type Headers = { readonly [name: string]: string }
 
 /** The headers by which an error is worded. */
 interface Accepting {
+  readonly "accept"?: string | undefined
   readonly "accept-language"?: string | undefined
 }
 
@@ -37,7 +40,7 @@ export type BadRequestResponder = (problems: ReadonlyArray<FieldProblem>, messag
 export const makeBadRequest = (translations: Translations, resolveField: FieldResolver): BadRequestResponder => {
   const sentences = sentencesFor(resolveField)
   return (problems, message) =>
-    withLanguage(translations, (language, headers) => {
+    inFormat(translations, (language, headers) => {
       const translated = problems.map((problem) => sentences(language, problem))
       return responses.badRequest(
         message ?? format(language, {
@@ -65,7 +68,8 @@ export interface ErrorResponses {
   /** A sentence for a request that has no fiber yet, by its headers. */
   readonly early: (
     status: number,
-    translatable: TranslatableMessage
+    translatable: TranslatableMessage,
+    options: ErrorOptions
   ) => (headers: Accepting) => { readonly status: number; readonly text: string; readonly headers: Headers }
   /** A response with a status and one message. */
   readonly sentence: (status: number, translatable: TranslatableMessage, headers?: Headers) => TranslatedResponse
@@ -74,7 +78,7 @@ export interface ErrorResponses {
 /** @internal */
 export const makeErrorResponses = (translations: Translations): ErrorResponses => {
   const sentence: ErrorResponses["sentence"] = (status, translatable, own) =>
-    withLanguage(
+    inFormat(
       translations,
       (language, headers) =>
         responses.errorMessage(
@@ -85,26 +89,26 @@ export const makeErrorResponses = (translations: Translations): ErrorResponses =
     )
   return {
     sentence,
-    early: (status, translatable) => {
-      const made = new Map<
-        Language | undefined,
-        { readonly status: number; readonly text: string; readonly headers: Headers }
-      >()
-      return ({ "accept-language": accepted }) => {
+    early: (status, translatable, options) => {
+      const made = new Map<string, { readonly status: number; readonly text: string; readonly headers: Headers }>()
+      return ({ "accept-language": accepted, accept }) => {
         const language = translations.languageOf(accepted)
-        let response = made.get(language)
+        const isProblem = wantsProblem(accept, options)
+        const key = `${isProblem} ${language?.tag}`
+        let response = made.get(key)
         if (response === undefined) {
-          const text = responses.errorText(status, format(language ?? inEnglish(), translatable))
+          const message = responses.errorText(status, format(language ?? inEnglish(), translatable))
+          const text = isProblem ? problemText(message, status, options) : message
           response = {
             status,
             text,
             headers: {
-              "content-type": "application/json",
+              "content-type": isProblem ? "application/problem+json" : "application/json",
               "content-length": String(Buffer.byteLength(text)),
               ...language === undefined ? {} : headersOf(language)
             }
           }
-          made.set(language, response)
+          made.set(key, response)
         }
         return response
       }
@@ -112,7 +116,7 @@ export const makeErrorResponses = (translations: Translations): ErrorResponses =
     notAllowed: (method, path, allowed) =>
       sentence(405, { key: "errors.MethodNotAllowed", args: { method, path } }, { allow: allowed.join(", ") }),
     failure: (failure) =>
-      withLanguage(translations, (language, headers) => {
+      inFormat(translations, (language, headers) => {
         const error = isHttpError(failure) ? failure : fromFailure(failure)
         const translatable = translationOf(failure)
         const message = translatable === undefined ? error.message : format(language, translatable)
@@ -134,7 +138,7 @@ export const makeErrorResponses = (translations: Translations): ErrorResponses =
           Effect.map(
             textOf(error, language.text(`errors.${error._tag}`, fieldsOf(error)) ?? error.message),
             (text) => responses.json(text, status, headers)
-          )
+          ).pipe(Effect.flatMap(formatted))
       )
   }
 }
@@ -182,6 +186,19 @@ export const metadataResponse = (translations: Translations, metadata: Metadata)
     return made
   })
 }
+
+/** The response in the format that the request or the configuration asks for. */
+const inFormat = (
+  translations: Translations,
+  use: (language: Language, headers: Headers | undefined) => HttpServerResponse.HttpServerResponse
+): TranslatedResponse => Effect.flatMap(withLanguage(translations, use), formatted)
+
+const formatted = (response: HttpServerResponse.HttpServerResponse): TranslatedResponse =>
+  Effect.withFiber((fiber) => {
+    const { headers } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+    const options = fiber.getRef(ErrorFormat)
+    return Effect.succeed(wantsProblem(headers["accept"], options) ? problemOf(response, options) : response)
+  })
 
 /** Without configured languages, messages are English and the response has no `Content-Language`. */
 const withLanguage = <A>(translations: Translations, use: (language: Language, headers: Headers | undefined) => A) =>

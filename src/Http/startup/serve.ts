@@ -41,6 +41,7 @@ import type { Registration, ResourceInfo } from "../registration/registration.ts
 import { makeItemTexts } from "../response/itemTexts.ts"
 import * as Links from "../response/links.ts"
 import { makeListResponses } from "../response/listResponse.ts"
+import { ErrorFormat } from "../response/problem.ts"
 import { parameters as parametersOf } from "../response/problemFields.ts"
 import { makeResponseBudget } from "../response/responseBudget.ts"
 import { makeBadRequest, makeErrorResponses } from "../response/translation.ts"
@@ -275,11 +276,13 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
   const app = first.size === 0
     ? sent
     : (yield* Effect.promise(() => import("../monitoring/health.ts"))).answeredFirst(sent, first)
+  const errorFormat = yield* KernelConfig.errors
   // Handlers get the context of the server's fiber.
   yield* Effect.provideContext(
     HttpServer.serveEffect(app),
     Context.add(repositories, ClientAddressSource, addressOfRequest(clientAddressOf)).pipe(
       Context.add(ContentHashed, keepSignIn),
+      Context.add(ErrorFormat, errorFormat),
       // For routes of `HttpRouter`.
       Context.add(HttpServerRequest.MaxBodySize, ByteSize.bytes(limits.maxBodySize))
     )
@@ -289,7 +292,7 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
       maxDelay,
       priorityOf: priorities(routes),
       probes: new Set(first.keys()),
-      refusal: errorResponses.early(503, { key: "errors.Overload" }),
+      refusal: errorResponses.early(503, { key: "errors.Overload" }, errorFormat),
       retryAfter
     })
   }

@@ -1,0 +1,85 @@
+/**
+ * Problem details (RFC 9457): the form of errors for clients that ask for it, or of all errors.
+ */
+import * as Context from "effect/Context"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { statusOf } from "../HttpError.ts"
+import type { ErrorOptions } from "../KernelConfig.ts"
+import { labelFrom } from "../messages/label.ts"
+import { accepts } from "../request/accept.ts"
+import { varyWith } from "./callerHeaders.ts"
+
+/**
+ * How errors are written.
+ *
+ * @internal
+ */
+export const ErrorFormat: Context.Reference<ErrorOptions> = Context.Reference<ErrorOptions>(
+  "appkernel/Http/response/problem/ErrorFormat",
+  { defaultValue: () => ({ format: "message", documentation: undefined }) }
+)
+
+const problemType = "application/problem+json"
+
+/**
+ * Whether a request gets problem details: its `Accept` has to name them.
+ *
+ * @internal
+ */
+export const wantsProblem = (accept: string | undefined, { format }: ErrorOptions): boolean =>
+  format === "problem" || (accept?.includes(problemType) === true && accepts(accept, [problemType]))
+
+/**
+ * The text of problem details. It keeps the members of the `ErrorMessage`, for clients that read these.
+ *
+ * @internal
+ */
+export const problemText = (text: string, status: number, { documentation }: ErrorOptions): string => {
+  const message: { readonly [member: string]: unknown } = JSON.parse(text)
+  const name = nameOf(message, status)
+  return JSON.stringify({
+    type: documentation === undefined ? "about:blank" : `${documentation}#${name.toLowerCase()}`,
+    title: labelFrom(name),
+    status,
+    detail: message["message"],
+    ...message
+  })
+}
+
+/**
+ * The response as problem details.
+ *
+ * @internal
+ */
+export const problemOf = (
+  response: HttpServerResponse.HttpServerResponse,
+  options: ErrorOptions
+): HttpServerResponse.HttpServerResponse => {
+  const { body, headers, status } = response
+  if (body._tag !== "Uint8Array") return response
+  const text = problemText(new TextDecoder().decode(body.body), status, options)
+  return HttpServerResponse.text(text, {
+    status,
+    contentType: problemType,
+    headers: { ...withoutType(headers), vary: varyWith(headers["vary"], ["Accept"]) }
+  })
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** The class of an error: that of the service, otherwise that of the framework. */
+const nameOf = ({ error, upstream_service }: { readonly [member: string]: unknown }, status: number): string => {
+  const own: unknown = Array.isArray(error) ? error[0] : error
+  if (typeof own === "string") return own
+  return upstream_service === undefined ? namesOf.get(status) ?? "Error" : "UpstreamError"
+}
+
+const namesOf: ReadonlyMap<number, string> = new Map(
+  Object.entries(statusOf).map(([name, status]) => [status, name])
+)
+
+const withoutType = ({ "content-length": _length, "content-type": _type, ...headers }: {
+  readonly [name: string]: string
+}) => headers
