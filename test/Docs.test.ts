@@ -137,7 +137,10 @@ describe("The reference", () => {
       "Client/CircuitBreaker",
       "Http/monitoring/processMetrics",
       "Http/monitoring/requestMetrics",
-      "Http/server/overload"
+      "Http/server/overload",
+      "Http/routes/rateLimits",
+      "Http/routes/authentication",
+      "Http/Tokens"
     ]
       .flatMap((
         module

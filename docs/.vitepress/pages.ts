@@ -53,6 +53,7 @@ const groups: { readonly [title: string]: ReadonlyArray<string> } = {
     "guides/audit-log",
     "guides/workers",
     "guides/compression",
+    "guides/caching",
     "guides/performance",
     "guides/sizing"
   ],

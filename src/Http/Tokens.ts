@@ -21,9 +21,11 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as HttpEffect from "effect/http/HttpEffect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Metric from "effect/Metric"
 import type * as Redacted from "effect/Redacted"
 import { Anonymous } from "../Access/Permission.ts"
 import { Passwords, type Verified } from "../Security/Accounts.ts"
@@ -114,16 +116,34 @@ const noStore: Effect.Effect<void, never, HttpServerRequest.HttpServerRequest> =
 const missing = (parameter: string) =>
   new InvalidRequest({ message: `The parameter ${parameter} is missing`, parameter })
 
+const signIns = Metric.counter("appkernel.sign_ins", {
+  description: "Tokens that people asked for, and whether they got some",
+  incremental: true
+})
+
+/** Counts the outcomes of a grant. */
+const counted = <A, E, R>(
+  grant: "password" | "refresh_token",
+  issued: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  Effect.onExit(
+    issued,
+    (exit) =>
+      Metric.update(Metric.withAttributes(signIns, { grant, outcome: Exit.isSuccess(exit) ? "issued" : "refused" }), 1)
+  )
+
 const granted = Effect.fnUntraced(function*(grant: typeof TokenRequest.Type) {
   switch (grant.grant_type) {
     case "password": {
       if (grant.username === undefined) return yield* missing("username")
       if (grant.password === undefined) return yield* missing("password")
-      return responseOf(yield* signedIn(yield* authenticated(grant.username, grant.password)))
+      return responseOf(
+        yield* counted("password", Effect.flatMap(authenticated(grant.username, grant.password), signedIn))
+      )
     }
     case "refresh_token": {
       if (grant.refresh_token === undefined) return yield* missing("refresh_token")
-      return responseOf(yield* renewed(grant.refresh_token))
+      return responseOf(yield* counted("refresh_token", renewed(grant.refresh_token)))
     }
     case undefined:
       return yield* missing("grant_type")

@@ -178,6 +178,34 @@ describe("Monitoring / metrics", () => {
     ))
 })
 
+describe("Monitoring / limits and credentials", () => {
+  it.effect("are counted by what refused them", () =>
+    Effect.gen(function*() {
+      refused(401, yield* send("GET", "/notes", undefined, { authorization: "Bearer nonsense" }))
+      refused(429, yield* send("GET", "/notes"))
+      const counts = (yield* Metric.snapshot).flatMap(({ attributes, id, state }) =>
+        id.startsWith("appkernel.") && id.endsWith(".refused") && "count" in state
+          ? [[id, attributes?.["policy"] ?? `${attributes?.["scheme"]} ${attributes?.["reason"]}`, state.count]]
+          : []
+      )
+      assert.deepStrictEqual(counts.filter(([, , count]) => count !== 0), [
+        ["appkernel.credentials.refused", "bearer malformed", 1],
+        ["appkernel.rate_limit.refused", "address", 1]
+      ])
+    }).pipe(
+      Effect.provide(
+        serving(KernelEngine.make("limited").register(Note).enableSecurity(), EmbeddedStore.layerMemory).pipe(
+          Layer.provide(configured({ APPKERNEL_RATE_LIMITS_PER_ADDRESS: "1 per minute" })),
+          Layer.provide(Layer.provide(
+            Layer.fresh(Jwt.layer),
+            Layer.succeed(Application, { id: "limited", cfgDir: ".", development: true, isTest: true })
+          )),
+          Layer.provideMerge(registry)
+        )
+      )
+    ))
+})
+
 /** The fields of a Protobuf message by their numbers; texts and messages are bytes. */
 const fieldsIn = (bytes: Buffer): ReadonlyMap<number, ReadonlyArray<Buffer>> => {
   const fields = new Map<number, Array<Buffer>>()

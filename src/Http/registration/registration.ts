@@ -77,6 +77,13 @@ export interface Options<Name extends string> {
    */
   readonly timeout?: Duration.Input | undefined
   /**
+   * The `Cache-Control` of what is read: `max-age=60`. Where a response is for its caller only, it is made `private`. Defaults to
+   * none, and to `private, no-cache` for callers.
+   */
+  readonly cacheControl?: string | undefined
+  /** Whether pages have an `ETag`, so that a client which has the page gets a 304. The page is read nevertheless. Defaults to false. */
+  readonly pageTags?: boolean | undefined
+  /**
    * Which requests come first while some wait (`overload.max_delay`), and are refused last. Defaults to `normal`.
    */
   readonly priority?: "low" | "normal" | "high" | undefined
@@ -259,6 +266,8 @@ export interface ResourceInfo {
   readonly auditLog: Options<string>["auditLog"]
   readonly timeout: Duration.Duration | undefined
   readonly priority: "low" | "normal" | "high"
+  /** What caches may keep of what is read; `undefined` for nothing in particular. */
+  readonly caching: { readonly cacheControl: string | undefined; readonly pageTags: boolean } | undefined
 }
 
 /**
@@ -284,6 +293,8 @@ export interface ServiceInfo {
   readonly auditLog: Options<string>["auditLog"]
   readonly timeout: Duration.Duration | undefined
   readonly priority: "low" | "normal" | "high"
+  /** What caches may keep of what is read; `undefined` for nothing in particular. */
+  readonly caching: { readonly cacheControl: string | undefined; readonly pageTags: boolean } | undefined
 }
 
 /**
@@ -429,6 +440,9 @@ const placeOf = (defaultSegment: string, options: Options<string>) => {
     auditLog: options.auditLog,
     timeout: options.timeout === undefined ? undefined : Duration.fromInputUnsafe(options.timeout),
     priority: options.priority ?? "normal",
+    caching: options.cacheControl === undefined && options.pageTags !== true
+      ? undefined
+      : { cacheControl: options.cacheControl, pageTags: options.pageTags === true },
     headers: {
       ...(options.deprecated === undefined
         ? {}

@@ -24,8 +24,8 @@ interface EntityTag {
 export type Condition = "any" | ReadonlyArray<EntityTag>
 
 /**
- * The preconditions of a request. Those on dates are ignored, since documents have no modification date (RFC 9110,
- * sections 13.1.3 and 13.1.4).
+ * The preconditions of a request on tags. `If-Unmodified-Since` is ignored: a second is too coarse for writes (RFC 9110,
+ * section 13.1.4).
  *
  * @internal
  */
@@ -45,6 +45,7 @@ export const none: Preconditions = { ifMatch: undefined, ifNoneMatch: undefined 
 export interface Headers {
   readonly "if-match"?: string | undefined
   readonly "if-none-match"?: string | undefined
+  readonly "if-modified-since"?: string | undefined
 }
 
 /**
@@ -76,6 +77,38 @@ export const read = (
  * @internal
  */
 export const etagOf = (version: number, text: string): string => `"${opaqueOf(version, text)}"`
+
+/**
+ * Whether `If-None-Match` has a tag, by weak comparison. A malformed header has none.
+ *
+ * @internal
+ */
+export const includesTag = (header: string | undefined, etag: string): boolean => {
+  const condition = header === undefined ? malformed : parse(header)
+  if (condition === "any" || condition === malformed) return condition === "any"
+  return condition.some(({ opaque }) => etag === `W/"${opaque}"`)
+}
+
+/**
+ * When a document was last modified, as a header has it: in seconds. One that changed less than two seconds ago may do so
+ * again without the header telling (RFC 9110, section 8.8.2.2), and has none.
+ *
+ * @internal
+ */
+export const lastModifiedOf = (modified: unknown, now: number): string | undefined =>
+  modified instanceof Date && modified.getTime() <= now - 2_000 ? modified.toUTCString() : undefined
+
+/**
+ * Whether a document is as old as `If-Modified-Since` says. The header counts without `If-None-Match` only (RFC 9110, section
+ * 13.1.3).
+ *
+ * @internal
+ */
+export const isNotModifiedSince = (headers: Headers, lastModified: string | undefined): boolean => {
+  const since = headers["if-modified-since"]
+  return since !== undefined && lastModified !== undefined && headers["if-none-match"] === undefined
+    && Date.parse(since) >= Date.parse(lastModified)
+}
 
 /**
  * Evaluates the preconditions of a read of an existing document. `version` is `undefined` if the model has none, and

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Metric from "effect/Metric"
 import * as Redacted from "effect/Redacted"
 import * as Tracer from "effect/Tracer"
 import type { IncomingMessage } from "node:http"
@@ -64,7 +65,8 @@ export const makeAuthenticator = ({ errorResponses, realm, schemes }: {
   const unchecked = errorResponses.sentence(503, { key: "errors.CredentialsUnchecked" })
   const refused = (reason: Reason, scheme?: Scheme): Answered =>
     Effect.andThen(
-      Effect.annotateLogs(Effect.logInfo("The credentials are refused"), { scheme: scheme?.id, reason }),
+      Effect.tap(counted(reason, scheme), () =>
+        Effect.annotateLogs(Effect.logInfo("The credentials are refused"), { scheme: scheme?.id, reason })),
       refusals.get(scheme) ?? needed
     )
   const failed = (error: Refusal, scheme: Scheme): Answered => {
@@ -76,7 +78,10 @@ export const makeAuthenticator = ({ errorResponses, realm, schemes }: {
       case "TooManyAttempts": {
         const wait = Duration.toMillis(error.retryAfter)
         return Effect.andThen(
-          Effect.annotateLogs(Effect.logInfo(error.message), { scheme: scheme.id }),
+          Effect.tap(
+            counted("slowed", scheme),
+            () => Effect.annotateLogs(Effect.logInfo(error.message), { scheme: scheme.id })
+          ),
           errorResponses.failure(tooManyRequests("errors.TooManyAttempts", wait))
         )
       }
@@ -107,6 +112,17 @@ export const makeAuthenticator = ({ errorResponses, realm, schemes }: {
       })
   }
 }
+
+const refusedCredentials = Metric.counter("appkernel.credentials.refused", {
+  description: "Requests whose credentials were refused",
+  incremental: true
+})
+
+const counted = (reason: string, scheme?: Scheme): Effect.Effect<void> =>
+  Metric.update(
+    Metric.withAttributes(refusedCredentials, { reason, ...(scheme === undefined ? {} : { scheme: scheme.id }) }),
+    1
+  )
 
 /** Sets the user for the rest of the request, whose end restores the context of its fiber. The access log reads it. */
 const enterUser = (fiber: Fiber.Fiber<unknown, unknown>, user: CurrentUser["Service"]): void => {

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Metric from "effect/Metric"
 import { ClientAddressSource, countedAddressOf } from "../../internal/clientAddress.ts"
 import { currentUserIdOf } from "../../internal/currentUser.ts"
 import { DeclarationError } from "../../internal/declarationError.ts"
@@ -133,13 +134,24 @@ const limitedBy = ({ take }: Quotas, errorResponses: ErrorResponses) => (policie
     ).join(", ")
   })
   const takeAll = (caller: Caller) => Effect.forEach(policies, ({ keyOf, rate }) => take(keyOf(caller), rate))
+  const refusals = policies.map(({ name }) =>
+    Metric.counter("appkernel.rate_limit.refused", {
+      description: "Requests that were refused because there were too many of their address or caller",
+      attributes: { policy: name },
+      incremental: true
+    })
+  )
   return (handler) =>
     Effect.withFiber((fiber) =>
       Effect.flatMap(Effect.flatMap(callerOf(fiber), takeAll), (quotas) => {
         const wait = Math.max(...quotas.map(({ isExceeded, retryAfter }) => isExceeded ? retryAfter : 0))
+        const exceeded = quotas.findIndex(({ isExceeded }) => isExceeded)
         const answer = wait === 0
           ? handler
-          : errorResponses.failure(tooManyRequests("errors.TooManyRequests", wait))
+          : Effect.andThen(
+            Metric.update(refusals[exceeded]!, 1),
+            errorResponses.failure(tooManyRequests("errors.TooManyRequests", wait))
+          )
         return Effect.map(answer, (response) => withHeaders(response, headersOf(quotas)))
       })
     )

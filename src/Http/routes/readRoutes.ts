@@ -1,3 +1,4 @@
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
@@ -149,7 +150,13 @@ const getRoute = (context: ReadContext): ResponseEffect => {
               context,
               Option.some(id),
               [document],
-              responseOf(representations(fiber), document, headersOf(request), read.success)
+              responseOf(
+                representations(fiber),
+                document,
+                headersOf(request),
+                fiber.getRef(Clock.Clock).currentTimeMillisUnsafe(),
+                read.success
+              )
             )
       )
     )
@@ -159,16 +166,27 @@ const getRoute = (context: ReadContext): ResponseEffect => {
 /** Answers with a document, under the preconditions of the headers. */
 const documentAnswer = ({ model, respondBadRequest }: ReadContext) => {
   const versionField = managedField(model, "version")
+  const updatedField = managedField(model, "updated")
   return (
     representation: Representation,
     document: Document,
     headers: preconditions.Headers,
+    now: number,
     fields: UrlQuery.UrlQuery["fields"]
   ): ResponseEffect => {
     const text = fields === undefined ? representation.textOf(document) : representation.textBy(fields)(document)
     if (text === undefined) return representation.corrupt(document)
     const version = versionField === undefined ? undefined : Number(document[versionField] ?? 0)
-    const own = version === undefined ? undefined : { etag: preconditions.etagOf(version, text) }
+    const lastModified = updatedField === undefined
+      ? undefined
+      : preconditions.lastModifiedOf(document[updatedField], now)
+    const own = {
+      ...(version === undefined ? undefined : { etag: preconditions.etagOf(version, text) }),
+      ...(lastModified === undefined ? undefined : { "last-modified": lastModified })
+    }
+    if (preconditions.isNotModifiedSince(headers, lastModified) && headers["if-match"] === undefined) {
+      return Effect.succeed(HttpServerResponse.empty({ status: 304, headers: own }))
+    }
     if (headers["if-none-match"] === undefined && headers["if-match"] === undefined) {
       return Effect.succeed(responses.json(text, 200, own))
     }

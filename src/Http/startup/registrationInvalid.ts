@@ -111,6 +111,8 @@ const knownOptions: ReadonlySet<string> = new Set([
   "sunset",
   "auditLog",
   "timeout",
+  "cacheControl",
+  "pageTags",
   "priority"
 ])
 

@@ -38,6 +38,7 @@ import * as OpenApi from "../OpenApi.ts"
 import { openApiPath } from "../openapi/documentationPaths.ts"
 import { config as configuredRateLimits, type RateLimits } from "../RateLimits.ts"
 import type { Registration, ResourceInfo } from "../registration/registration.ts"
+import { cached, type Caching } from "../response/caching.ts"
 import { makeItemTexts } from "../response/itemTexts.ts"
 import * as Links from "../response/links.ts"
 import { makeListResponses } from "../response/listResponse.ts"
@@ -122,9 +123,9 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
   const cursors = access === undefined ? {} : { secret: (yield* KernelConfig.cursorSecret) ?? (yield* randomSecret) }
   const routes: Array<EndpointRoute> = []
   for (const registration of all) {
-    const { auditLog, calls, headers, name, onExcessProperty, priority, rules, timeout } = registration
+    const { auditLog, caching, calls, headers, name, onExcessProperty, priority, rules, timeout } = registration
     const common = { registration: name, isStrict: onExcessProperty === "error", limits, lists, translations }
-    const own = { auditLog, priority, timeout, ...Object.keys(headers).length === 0 ? {} : { headers } }
+    const own = { auditLog, caching, priority, timeout, ...Object.keys(headers).length === 0 ? {} : { headers } }
     // The rules of a call are those of its name.
     const callRoutesOf = (surroundings: CallContext, resource?: Endpoint["resource"]) =>
       calls.flatMap((call) =>
@@ -220,13 +221,14 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
   const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
   yield* router.addAll(
     routes.map((route) => {
-      const { auditLog, endpoint, handler, headers, method, path, respondBadRequest, timeout } = route
+      const { auditLog, caching, endpoint, handler, headers, method, path, respondBadRequest, timeout } = route
       const limit = limitCaller({ method, path })
       const respond = access === undefined
         ? limit(withErrorResponses(handler, respondBadRequest, errorResponses))
         : access.checked(route, endpoint, limit, auditLog)
       const inTime = timeout === undefined ? respond : withResponseTimeout(respond, timeout, errorResponses)
-      const answer = headers === undefined ? inTime : Effect.map(inTime, HttpServerResponse.setHeaders(headers))
+      const kept = caching === undefined || method !== "GET" ? inTime : cached(inTime, caching)
+      const answer = headers === undefined ? kept : Effect.map(kept, HttpServerResponse.setHeaders(headers))
       return HttpRouter.route(
         method,
         path,
@@ -356,6 +358,7 @@ interface EndpointRoute extends Route {
   /** The time for an answer. */
   readonly timeout?: Duration.Duration | undefined
   readonly priority?: Priority
+  readonly caching?: Caching | undefined
 }
 
 /** What cursors are signed with where nothing is configured: they belong to this process. */

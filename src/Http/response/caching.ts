@@ -1,0 +1,70 @@
+/**
+ * What caches and clients may keep of responses (RFC 9111), as a registration says.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { hash } from "node:crypto"
+import * as preconditions from "../request/preconditions.ts"
+
+type Response = HttpServerResponse.HttpServerResponse
+
+/** @internal */
+export interface Caching {
+  /** The `Cache-Control` of what is read. */
+  readonly cacheControl: string | undefined
+  /** Whether pages have an entity tag. */
+  readonly pageTags: boolean
+}
+
+/**
+ * Adds the headers to what a handler of `GET` reads, and answers 304 if the client has it. A response that is for its caller only
+ * stays so.
+ *
+ * @internal
+ */
+export const cached = <E, R>(
+  handler: Effect.Effect<Response, E, R>,
+  { cacheControl, pageTags }: Caching
+): Effect.Effect<Response, E, R> => {
+  const forCaller = cacheControl === undefined ? undefined : privately(cacheControl)
+  return Effect.flatMap(handler, (response) => {
+    if (response.status !== 200 && response.status !== 304) return Effect.succeed(response)
+    const known = response.headers["cache-control"]
+    const control = known === undefined ? cacheControl : known === anyCaller ? forCaller : undefined
+    const controlled = control === undefined
+      ? response
+      : HttpServerResponse.setHeader(response, "cache-control", control)
+    return pageTags ? tagged(controlled) : Effect.succeed(controlled)
+  })
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** What responses to callers have unless they say otherwise, see `makeCallerHeaders`. */
+const anyCaller = "private, no-cache"
+
+/** The directives for the cache of one caller. */
+const privately = (control: string): string =>
+  [
+    "private",
+    ...control.split(",").map((part) => part.trim()).filter((part) => !/^(?:public|private|s-maxage)\b/iu.test(part))
+  ]
+    .join(", ")
+
+/** Tags a response that is in memory by its text, weakly: it may be compressed. */
+const tagged = (response: Response): Effect.Effect<Response> =>
+  Effect.withFiber((fiber) => {
+    const { body, headers: { "content-length": _length, "content-type": _type, ...headers }, status } = response
+    if (status !== 200 || body._tag !== "Uint8Array" || headers["etag"] !== undefined) return Effect.succeed(response)
+    const etag = `W/"${hash("sha1", body.body).slice(0, 27)}"`
+    const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+    return Effect.succeed(
+      preconditions.includesTag(request.headers["if-none-match"], etag)
+        ? HttpServerResponse.empty({ status: 304, headers: { ...headers, etag } })
+        : HttpServerResponse.setHeader(response, "etag", etag)
+    )
+  })

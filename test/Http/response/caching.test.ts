@@ -1,0 +1,83 @@
+/** What caches may keep (RFC 9111), over a socket. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Redacted, Schema } from "effect"
+import { Anonymous, Authenticated, EmbeddedStore, Jwt, KernelEngine, Model, Resource } from "../../../src/index.ts"
+import { Application } from "../../../src/internal/application.ts"
+import { send, serving } from "../../support/rest.ts"
+
+class Article extends Model.Class<Article>()("Article", {
+  id: Model.id({ prefix: "A" }),
+  text: Schema.String,
+  ...Model.audited
+}) {}
+
+class Page extends Model.Class<Page>()("Page", { id: Model.id({ prefix: "P" }), text: Schema.String }) {}
+
+const engine = KernelEngine.make("papers")
+  .register(Article, {
+    methods: ["GET", "POST", "PATCH"],
+    cacheControl: "public, max-age=60, s-maxage=600",
+    pageTags: true
+  })
+
+describe("caching", () => {
+  it.live("has the headers of the registration, dates of audited documents, and tags of pages", () =>
+    Effect.gen(function*() {
+      const { body: { result: id } } = yield* send("POST", "/articles", { text: "one" })
+      const young = yield* send("GET", `/articles/${id}`)
+      assert.strictEqual(young.headers["cache-control"], "public, max-age=60, s-maxage=600")
+      assert.isUndefined(young.headers["last-modified"])
+      const page = yield* send("GET", "/articles")
+      const tag = String(page.headers["etag"])
+      assert.match(tag, /^W\/"[\da-f]{27}"$/u)
+      const same = yield* send("GET", "/articles", undefined, { "if-none-match": `"x", ${tag}` })
+      assert.deepStrictEqual([same.status, same.text, same.headers["etag"]], [304, "", tag])
+      assert.strictEqual(same.headers["cache-control"], "public, max-age=60, s-maxage=600")
+      // A change within the second of a date could not be told.
+      yield* Effect.sleep("2100 millis")
+      const old = yield* send("GET", `/articles/${id}`)
+      const date = String(old.headers["last-modified"])
+      assert.isAtMost(Math.abs(Date.parse(date) - Date.parse(old.body.updated)), 999)
+      const since = (headers: { readonly [name: string]: string }) =>
+        Effect.map(send("GET", `/articles/${id}`, undefined, headers), ({ status }) => status)
+      assert.strictEqual(yield* since({ "if-modified-since": date }), 304)
+      assert.strictEqual(yield* since({ "if-modified-since": date, "if-none-match": "\"other\"" }), 200)
+      assert.strictEqual(yield* since({ "if-modified-since": "Thu, 01 Jan 1970 00:00:00 GMT" }), 200)
+      assert.strictEqual(yield* since({ "if-modified-since": "some time" }), 200)
+      yield* send("PATCH", `/articles/${id}`, { text: "two" })
+      assert.strictEqual(yield* since({ "if-modified-since": date }), 200)
+      assert.strictEqual((yield* send("GET", "/articles", undefined, { "if-none-match": tag })).status, 200)
+      assert.isUndefined((yield* send("GET", "/articles/none")).headers["cache-control"])
+    }).pipe(Effect.provide(serving(engine, EmbeddedStore.layerMemory))))
+
+  it.effect("are private where a caller is needed, and for everybody where none is", () =>
+    Effect.gen(function*() {
+      const { sign } = yield* Jwt.Jwt
+      const authorization = `Bearer ${Redacted.value(yield* sign({ subject: "U1" }))}`
+      const own = yield* send("GET", "/articles", undefined, { authorization })
+      assert.strictEqual(own.headers["cache-control"], "private, max-age=60")
+      assert.strictEqual(own.headers["vary"], "Authorization")
+      const open = yield* send("GET", "/pages")
+      assert.strictEqual(open.headers["cache-control"], "max-age=60, s-maxage=600")
+      assert.strictEqual(open.headers["vary"], "Authorization")
+    }).pipe(
+      Effect.provide(
+        serving(
+          KernelEngine.make("papers")
+            .register(Resource.make(Article, { methods: ["GET"] }).require(Authenticated), {
+              cacheControl: "max-age=60, s-maxage=600"
+            })
+            .register(Resource.make(Page, { methods: ["GET"] }).require(Anonymous), {
+              cacheControl: "max-age=60, s-maxage=600"
+            })
+            .enableSecurity(),
+          EmbeddedStore.layerMemory
+        ).pipe(Layer.provideMerge(
+          Layer.provide(
+            Layer.fresh(Jwt.layer),
+            Layer.succeed(Application, { id: "papers", cfgDir: ".", development: true, isTest: true })
+          )
+        ))
+      )
+    ))
+})
