@@ -64,7 +64,7 @@ export const offsetOf = (position: Position, rights: string): string => `${posit
 export const readOffset = (
   offset: string
 ): { readonly position: Position; readonly rights: string } | undefined => {
-  const [, position, rights] = /^([\w-]{1,4096})\.([0-9a-f]{0,64})$/u.exec(offset) ?? []
+  const [, position, rights] = /^([\w.-]{1,4096})\.([0-9a-f]{0,64})$/u.exec(offset) ?? []
   return position === undefined || rights === undefined ? undefined : { position, rights }
 }
 
