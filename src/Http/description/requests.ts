@@ -79,11 +79,7 @@ export const listQuery = <M extends Model.Any>(model: M): ListQuery<M> =>
   // A schema built from the names of the model's fields has the declared type.
   filteredQuery(model, collectionParameters(model)) as never
 
-/**
- * The parameters of a stream of changes: the filters of a list, the fields to send, and where to begin.
- *
- * @internal
- */
+/** The parameters of a stream of changes: the filters of a list, the fields to send, and where to begin. */
 export const changesQuery = (model: Model.Any): Schema.Top => {
   const parameters = Object.entries<AnyParameters[string]>(collectionParameters(model)).filter(([name]) =>
     !pagingParameters.has(name)

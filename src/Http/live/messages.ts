@@ -64,8 +64,9 @@ export const offsetOf = (position: Position, rights: string): string => `${posit
 export const readOffset = (
   offset: string
 ): { readonly position: Position; readonly rights: string } | undefined => {
-  const [, position, rights] = /^([\w.-]{1,4096})\.([0-9a-f]{0,64})$/u.exec(offset) ?? []
-  return position === undefined || rights === undefined ? undefined : { position, rights }
+  const dot = offset.lastIndexOf(".")
+  const [position, rights] = [offset.slice(0, Math.max(dot, 0)), offset.slice(dot + 1)]
+  return /^[\w.-]{1,4096}$/u.test(position) && /^[0-9a-f]{0,64}$/u.test(rights) ? { position, rights } : undefined
 }
 
 /**

@@ -85,13 +85,13 @@ describe("problem details", () => {
       assert.strictEqual(missing._tag, "NotFound")
       const own = yield* Effect.flip(client.stocks.take())
       assert.deepInclude(own, { _tag: "TooLittle", left: 3 })
-    }).pipe(
-      Effect.provide(FetchHttpClient.layer),
-      Effect.provide(served({
+    }).pipe(Effect.provide([
+      FetchHttpClient.layer,
+      served({
         APPKERNEL_ERRORS_FORMAT: "problem",
         APPKERNEL_ERRORS_DOCUMENTATION: "https://shop.example/errors"
-      }))
-    ))
+      })
+    ])))
 
   it("are a content type of each error in the OpenAPI document", () => {
     const { components, paths } = OpenApi.make(engine, { title: "Notes", version: "1" })
