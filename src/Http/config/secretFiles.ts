@@ -31,9 +31,15 @@ export const withSecretFiles = (
         "PlatformError",
         ({ reason }) => refused(`${name}${fileSuffix} names ${place}, which can't be read (${reason._tag})`)
       )
-      return ConfigProvider.makeValue(text.replace(/[\r\n]+$/u, ""))
+      return ConfigProvider.makeValue(withoutLastLineEnds(text))
     })
   )
+
+const withoutLastLineEnds = (text: string): string => {
+  let end = text.length
+  while (end > 0 && /[\r\n]/u.test(text.charAt(end - 1))) end -= 1
+  return text.slice(0, end)
+}
 
 /** An empty variable of a file leaves a node behind. */
 const isSuffixOnly = (node: ConfigProvider.Node | undefined): boolean =>
