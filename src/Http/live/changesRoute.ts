@@ -25,8 +25,8 @@ import { currentUserIdOf } from "../../internal/currentUser.ts"
 import { managedField } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { Problem } from "../../Model/ModelError.ts"
-import type { Document, Position } from "../../Repository/DocumentStore.ts"
-import { modelMatcher, rejectUnsuitable } from "../../Repository/evaluation.ts"
+import type { Position } from "../../Repository/DocumentStore.ts"
+import { listAt, modelMatcher, rejectUnsuitable } from "../../Repository/evaluation.ts"
 import { AccessDecision, conjunctionOf, documentOperationsOf, identifierOf } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { PositionGone, ReadError } from "../../Repository/RepositoryError.ts"
@@ -256,36 +256,26 @@ const state = Effect.fnUntraced(function*(
   { query, seen }: Asked,
   before: ReadonlyArray<string>
 ): Effect.fn.Return<Result.Result<Start, Problem>, CallFailure> {
-  const { changes } = live.store
   const { find, lifted } = documentOperationsOf(repository)
-  const since = yield* changes.end
-  const found = yield* find({
-    filter: query.filter,
-    sort: { _id: 1 },
-    limit: limits.maxResults + 1,
-    timeLimit: limits.queryTimeout
-  })
-  const texts = new Map<string, string>()
-  const put = (document: Document) => {
+  const list = yield* unlessGone(listAt(live.store, {
+    modelName: model.modelName,
+    find: find({
+      filter: query.filter,
+      sort: { _id: 1 },
+      limit: limits.maxResults + 1,
+      timeLimit: limits.queryTimeout
+    }),
+    lifted,
+    sees: seen.sees
+  }))
+  const texts = list.documents.flatMap((document) => {
     const text = seen.textOf(document)
-    const key = seen.keyOf(document["_id"])
-    if (text === undefined) texts.delete(key)
-    else texts.set(key, stateMessage(seen, document, text))
-  }
-  for (const document of found) put(document)
-  let position = since
-  for (let isUpToDate = false; !isUpToDate;) {
-    const page = yield* unlessGone(changes.read([model.modelName], { after: position, limit: pageSize }))
-    for (const stored of page.changes) {
-      const change = lifted(stored)
-      if (change.operation === "delete" || !seen.sees(change.after)) texts.delete(seen.keyOf(change.id))
-      else put(change.after)
-    }
-    ;({ isUpToDate, position } = page)
-  }
+    return text === undefined ? [] : [stateMessage(seen, document, text)]
+  })
   let length = 0
-  for (const text of texts.values()) length += text.length
-  return texts.size > limits.maxResults || length > limits.maxPageBytes
+  for (const text of texts) length += text.length
+  // A list that was cut is not whole, though documents have left it since.
+  return Math.max(list.found, texts.length) > limits.maxResults || length > limits.maxPageBytes
     ? Result.fail(
       new Problem({
         field: "offset",
@@ -295,8 +285,8 @@ const state = Effect.fnUntraced(function*(
       })
     )
     : Result.succeed({
-      first: [...before, controlMessage("snapshot-start"), ...texts.values(), controlMessage("snapshot-end")],
-      position
+      first: [...before, controlMessage("snapshot-start"), ...texts, controlMessage("snapshot-end")],
+      position: list.position
     })
 })
 
@@ -447,6 +437,7 @@ const events = (stream: Begun): ResponseEffect =>
           : Effect.succeed(entries.map((entry) => channel.chunkOf(entry, now)))
       })
     })
+    // What the stream tells is never empty, and any failure but an interruption is its end.
     const pull = Effect.catchCause(
       next,
       (cause) => Cause.hasInterrupts(cause) ? Effect.failCause(cause as Cause.Cause<never>) : Cause.done()

@@ -21,7 +21,8 @@ import { instanceIdOf } from "../query/bsonForm.ts"
 import { type PositionGone, QueryRejected, type ReadError } from "../RepositoryError.ts"
 import { conjunctionOf } from "../store/filters.ts"
 import type { AnyChange, ChangeEvent, ChangesOptions, ListEvent } from "./changeEvents.ts"
-import { type ChangeView, idKey, sameFor, type SeenChange, seenChange } from "./changeViews.ts"
+import { type ChangeView, sameFor, type SeenChange, seenChange } from "./changeViews.ts"
+import { listAt } from "./listAt.ts"
 
 /** @internal */
 export interface ChangeContext<M extends Model.Any> {
@@ -168,29 +169,13 @@ const snapshot = Effect.fnUntraced(function*<M extends Model.Any>(
   { readonly documents: ReadonlyArray<Document>; readonly position: Position },
   PositionGone | ReadError
 > {
-  const { documents, model, store } = context
-  const before = yield* store.changes.end
-  const found = yield* documents.find({ filter, sort: order }, scope)
-  const byId = new Map(found.map((document) => [idKey(document["_id"]), document]))
-  let isChanged = false
-  let page = yield* store.changes.read([model.modelName], { after: before, limit: pageSize })
-  while (true) {
-    for (const stored of page.changes) {
-      const change = context.lifted(stored)
-      const after = change.operation === "delete" || !view.sees(change.after) ? undefined : change.after
-      isChanged = true
-      if (after === undefined) byId.delete(idKey(change.id))
-      else byId.set(idKey(change.id), after)
-    }
-    if (page.isUpToDate) break
-    page = yield* store.changes.read([model.modelName], { after: page.position, limit: pageSize })
-  }
-  const sorted = isChanged
+  const { documents, lifted, model: { modelName }, store } = context
+  const find = documents.find({ filter, sort: order }, scope)
+  const list = yield* listAt(store, { modelName, find, lifted, sees: view.sees })
+  const sorted = list.isChanged
     ? yield* Stream.runCollect(
-      evaluated("live", Stream.fromIterable(byId.values()), [{ $sort: order }], { reason: "a list is sorted here" })
+      evaluated("live", Stream.fromIterable(list.documents), [{ $sort: order }], { reason: "a list is sorted here" })
     )
-    : found
-  return { documents: sorted, position: page.position }
+    : list.documents
+  return { documents: sorted, position: list.position }
 })
-
-const pageSize = 1_000

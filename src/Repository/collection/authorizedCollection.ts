@@ -10,7 +10,7 @@ import type { DocumentStore } from "../DocumentStore.ts"
 import { AccessDenied, type ReadError } from "../RepositoryError.ts"
 import { AccessDecision, type RowFilters } from "./accessDecision.ts"
 import { type Kind, makeCollection, type ModelCollection, type Runner, type Scope } from "./modelCollection.ts"
-import { recorded, recordedStream, writes } from "./recordedOperations.ts"
+import { recorded, recordedStream, writeOf } from "./recordedOperations.ts"
 
 /** @internal */
 export const authorized = (
@@ -74,7 +74,7 @@ export const authorized = (
 
 /** Logs a write of a handler that the row filters refuse. Of the document that a request addresses, the answer says enough. */
 const logging = <A, E>(model: ModelLike, kind: Kind, operation: Effect.Effect<A, E>): Effect.Effect<A, E> => {
-  const write = writes[kind]
+  const write = writeOf(kind)
   return write === undefined ? operation : Effect.withFiber((fiber) => {
     const decision = fiber.getRef(AccessDecision)
     if (decision === undefined) return operation

@@ -251,7 +251,12 @@ export const limitedTo = (
 
 type AnyKind = Kind | StreamOperation["kind"]
 
-const privilegeOf: { readonly [K in AnyKind]: Privilege } = {
+/**
+ * The privilege that an operation needs.
+ *
+ * @internal
+ */
+export const privilegeOf: { readonly [K in AnyKind]: Privilege } = {
   findById: "read",
   find: "read",
   findAndCount: "read",

@@ -10,7 +10,7 @@ import { textOfId } from "../query/bsonForm.ts"
 import type { ReadError } from "../RepositoryError.ts"
 import { afterCommit } from "../store/transactionRunner.ts"
 import type { AuditTrail, Touched } from "./auditTrail.ts"
-import type { Kind, ModelCollection, Operation } from "./modelCollection.ts"
+import { type Kind, type ModelCollection, type Operation, privilegeOf } from "./modelCollection.ts"
 
 /**
  * Runs an operation of a caller, and adds what it did to the trail.
@@ -25,7 +25,7 @@ export const recorded = <K extends Kind, A, E>(
   run: (operation: Operation<K>) => Effect.Effect<A, E>
 ): Effect.Effect<A, E | ReadError> => {
   const given: Operation<K> & Known = operation
-  const write = writes[operation.kind]
+  const write = writeOf(operation.kind)
   if (write === undefined) {
     return trail.hasReads && isRead(given) ? recordedRead(trail, model, operation, run) : run(operation)
   }
@@ -62,17 +62,14 @@ export const recordedStream = (
     }))
 }
 
-/** @internal */
-export const writes: { readonly [K in Kind]?: Touched["operation"] } = {
-  insertOne: "insert",
-  insertMany: "insert",
-  replaceOne: "replace",
-  updateOne: "update",
-  updateMany: "update",
-  findOneAndUpdate: "update",
-  findOneAndDelete: "delete",
-  deleteOne: "delete",
-  deleteMany: "delete"
+/**
+ * What an operation does to documents; `undefined` for a read.
+ *
+ * @internal
+ */
+export const writeOf = (kind: Kind): Touched["operation"] | undefined => {
+  const privilege = privilegeOf[kind]
+  return kind === "replaceOne" ? "replace" : privilege === "read" ? undefined : privilege
 }
 
 // internal
