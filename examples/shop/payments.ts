@@ -1,5 +1,5 @@
 import { HttpClientFactory, KernelServer, type RequestWrapper } from "appkernel"
-import { Config, Context, Effect, Layer, Option } from "effect"
+import { Config, ConfigProvider, Context, Effect, Layer, Option } from "effect"
 import { HttpServer } from "effect/http"
 import { served } from "../payments.ts"
 
@@ -8,9 +8,17 @@ export class PaymentProvider extends Context.Service<PaymentProvider, {
   readonly payments: RequestWrapper.RequestWrapper
 }>()("shop/PaymentProvider") {}
 
+/** The configuration of another service: none of the shop's. */
+const unconfigured = ConfigProvider.layer(ConfigProvider.fromUnknown({}))
+
 /** The service of `examples/payments.ts`, in this process, on a free port. It ends with the shop. */
 const ownService = Effect.map(
-  Layer.build(Layer.provideMerge(served, KernelServer.layerWith({ address: "127.0.0.1", port: 0 }))),
+  Layer.build(
+    served.pipe(
+      Layer.provideMerge(KernelServer.layerWith({ address: "127.0.0.1", port: 0 })),
+      Layer.provide(unconfigured)
+    )
+  ),
   (context) => HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)
 )
 

@@ -31,7 +31,8 @@ const corsOf = ({ headers }: Answer) =>
   )
 
 const exposed = "ETag, Location, Content-Location, Preference-Applied, X-Total-Count, X-Unreadable-Count, "
-  + "X-Request-Id, Retry-After, WWW-Authenticate, RateLimit, RateLimit-Policy"
+  + "X-Request-Id, Retry-After, WWW-Authenticate, RateLimit, RateLimit-Policy, Stream-Next-Offset, Stream-Up-To-Date, "
+  + "Stream-Cursor, Stream-Txid"
 
 describe("Cors", () => {
   it.effect("is closed without origins", () =>
@@ -82,8 +83,8 @@ describe("Cors", () => {
           "access-control-allow-credentials": "true",
           "access-control-allow-methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
           "access-control-allow-headers":
-            "Authorization, X-API-Key, Content-Type, Accept-Language, If-Match, If-None-Match, Prefer, X-Request-Id, "
-            + "traceparent, tracestate, b3",
+            "Authorization, X-API-Key, Content-Type, Accept-Language, If-Match, If-None-Match, Prefer, "
+            + "Last-Event-ID, X-Request-Id, traceparent, tracestate, b3",
           "access-control-max-age": "600"
         })
       }

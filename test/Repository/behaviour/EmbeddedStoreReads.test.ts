@@ -112,9 +112,9 @@ for (
   })
 }
 
-const total = 50_000
+const total = 60_000
 
-// In MB; the documents themselves have about 200.
+// In MB; the documents themselves have about 240.
 const most = 120
 
 describe("EmbeddedStore and memory / embedded", () => {

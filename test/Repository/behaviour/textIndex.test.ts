@@ -124,10 +124,10 @@ const textIndexContract = <E>(name: string, layer: Layer.Layer<DocumentStore, E>
           ["Unsupported", find({ projection: byScore })],
           ["QueryRejected", Stream.runDrain(store.aggregate(name, [{ $skip: 0 }, { $match: { $text } }]))],
           ["QueryRejected", store.createIndexes(name, [{ name: "other", key: { kind: "text" } }])],
-          ["Unsupported", store.createIndexes("none", [{ name: "hash", key: { place: "hashed" } }])],
+          ["Unsupported", store.createIndexes("none", [{ name: "hash", key: { place: "geoHaystack" } }])],
           ["Unsupported", store.createIndexes("none", [{ name: "all", key: { "$**": "text" } }])],
           ["Unsupported", store.createIndexes("none", [{ name: "more", key: { kind: 1, title: "text" } }])],
-          ["Unsupported", store.syncIndexes(name, [{ name: "hash", key: { place: "hashed" } }])]
+          ["Unsupported", store.syncIndexes(name, [{ name: "hash", key: { place: "geoHaystack" } }])]
         ]
         for (const [tag, effect] of refused) assert.strictEqual((yield* Effect.flip(effect))._tag, tag)
         assert.deepStrictEqual(yield* store.listIndexes(name), [index])
