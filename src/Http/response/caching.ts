@@ -1,5 +1,5 @@
 /**
- * What caches and clients may keep of responses (RFC 9111), as a registration says.
+ * The `Cache-Control` and the entity tags of a registration's responses (RFC 9111).
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -12,15 +12,15 @@ type Response = HttpServerResponse.HttpServerResponse
 
 /** @internal */
 export interface Caching {
-  /** The `Cache-Control` of what is read. */
+  /** The `Cache-Control` of responses to `GET`. */
   readonly cacheControl: string | undefined
   /** Whether pages have an entity tag. */
   readonly pageTags: boolean
 }
 
 /**
- * Adds the headers to what a handler of `GET` reads, and answers 304 if the client has it. A response that is for its caller only
- * stays so.
+ * Adds the headers to the responses of a handler of `GET`. Answers 304 if the client has the response already. A response
+ * for its caller only stays private.
  *
  * @internal
  */
@@ -44,10 +44,10 @@ export const cached = <E, R>(
 // internal
 // -----------------------------------------------------------------------------
 
-/** What responses to callers have unless they say otherwise, see `makeCallerHeaders`. */
+/** The value that `makeCallerHeaders` sets. */
 const anyCaller = "private, no-cache"
 
-/** The directives for the cache of one caller. */
+/** The directives without those for shared caches, and with `private`. */
 const privately = (control: string): string =>
   [
     "private",
@@ -55,7 +55,7 @@ const privately = (control: string): string =>
   ]
     .join(", ")
 
-/** Tags a response that is in memory by its text, weakly: it may be compressed. */
+/** Tags a response by a hash of its bytes. The tag is weak, since the response may be compressed. */
 const tagged = (response: Response): Effect.Effect<Response> =>
   Effect.withFiber((fiber) => {
     const { body, headers: { "content-length": _length, "content-type": _type, ...headers }, status } = response

@@ -52,8 +52,8 @@ export const handleCallFailures = <R>(
   })
 
 /**
- * Passes on the declared statuses of failed calls to other services, those about this service's own credentials included. A
- * call without an answer is logged: callers are not told why there is none.
+ * Passes on the declared statuses of failed calls to other services, even 401 and 403. A call without an answer is logged,
+ * since the response does not tell the reason.
  *
  * @internal
  */
@@ -74,14 +74,14 @@ export const passOn = (statuses: ReadonlySet<number>) => (error: CallFailure): E
 // internal
 // -----------------------------------------------------------------------------
 
-/** The failed call, if a typed client made one of the engine's errors of it. */
+/** The failed call, if a typed client turned it into one of the engine's errors. */
 const failureBehind = (error: CallFailure): CallFailure => isHttpError(error) ? callBehind(error) ?? error : error
 
-/** Whether a handler fails with it because it called another service. */
+/** Whether a call to another service failed. */
 const isUpstreamFailure = (failure: CallFailure): failure is CallError | UpstreamError =>
   failure instanceof UpstreamError || isCallError(failure)
 
-/** What callers are told of a failed call. An error of this service's own making, or of its network, is logged. */
+/** Removes the status of a failed call unless it is for callers. Logs an error that this service or its network made. */
 const toldToCallers = (failure: CallError | UpstreamError): Effect.Effect<never, CallError | UpstreamError> => {
   if (failure._tag === "CircuitOpenError") return Effect.fail(failure)
   if (failure instanceof UpstreamError) {

@@ -1,8 +1,7 @@
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 
 /**
- * Adds what caches have to know: the response depends on the headers that have credentials, and one that needed credentials
- * is for its caller only.
+ * Adds the headers for caches: `Vary` names the headers of credentials, and the response to a caller is `private`.
  *
  * @internal
  */
@@ -29,13 +28,13 @@ export const makeCallerHeaders = (credentialHeaders: ReadonlyArray<string>): Cal
 
 /** @internal */
 export interface CallerHeaders {
-  /** For a response that is the same for everybody without credentials. */
+  /** For a response that is the same for all requests without credentials. */
   readonly forAll: (response: HttpServerResponse.HttpServerResponse) => HttpServerResponse.HttpServerResponse
   /** For a response to a caller, or about missing or wrong credentials. */
   readonly forCaller: (response: HttpServerResponse.HttpServerResponse) => HttpServerResponse.HttpServerResponse
 }
 
-/** Whether no shared cache stores the response, as the application says. */
+/** Whether the application has forbidden shared caches to store the response. */
 const isPrivate = (cacheControl: string): boolean =>
   cacheControl.toLowerCase().split(",").some((directive) => {
     const name = directive.trim()
@@ -43,7 +42,7 @@ const isPrivate = (cacheControl: string): boolean =>
   })
 
 /**
- * The header `Vary` with further names of headers.
+ * Adds names to the value of `Vary`.
  *
  * @internal
  */

@@ -1,5 +1,5 @@
 /**
- * What answers say to callers for whom fields are hidden.
+ * Errors and schemas for callers from whom fields are hidden.
  */
 import { type FieldNames, withoutIndexes, type WriteMask } from "../../Access/introspection.ts"
 import { limitProblems } from "../../Model/introspection.ts"
@@ -9,7 +9,7 @@ import { BadRequest, Forbidden } from "../HttpError.ts"
 import { badRequestOf, englishOf, problemOf, translatable } from "../messages/message.ts"
 
 /**
- * The error of a caller who sent a field that they may not write.
+ * The error for a field that its caller may not write.
  *
  * @internal
  */
@@ -21,7 +21,7 @@ export const fieldForbidden = (field: string): Forbidden =>
   )
 
 /**
- * The failure of a write as its caller may learn it: without the names of fields that are hidden from them.
+ * Removes the names of hidden fields from the failure of a write.
  *
  * @internal
  */
@@ -44,7 +44,7 @@ export const withoutHiddenFields = (
 }
 
 /**
- * Taken unique values, without the names of fields that are hidden from the caller.
+ * Removes the names of hidden fields from errors about taken unique values.
  *
  * @internal
  */
@@ -67,12 +67,12 @@ export const withoutHiddenKeys = (mask: WriteMask): <E extends { readonly _tag: 
     }))
     return new BulkInsertFailed({ collection, insertedCount, failures })
   }
-  // The replacement of an error is one of the same class.
+  // `conceal` returns an error of the same class.
   return <E extends { readonly _tag: string }>(error: E) => conceal(error) as E
 }
 
 /**
- * A JSON schema without properties, by their paths through objects, lists and alternatives.
+ * Removes properties from a JSON schema. Their paths lead through objects, lists and alternatives.
  *
  * @internal
  */

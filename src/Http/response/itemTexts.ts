@@ -1,9 +1,9 @@
 /**
- * Keeps the texts of list items that are sent again and again.
+ * Caches the JSON texts of list items.
  *
- * A text is kept by the identity of its document, so a changed document has another text. Kept are texts of documents that
- * nobody can change, such as the embedded stores share between reads, and that no code of the program took part in. The
- * documents of other stores are never the same ones again, and cost a check each.
+ * The key is the document object, so a changed document has another text. Cached are only texts of frozen documents, which
+ * the embedded stores share between reads, and only texts that no code of the program took part in. Documents of other
+ * stores are new objects for each read, so they cost a check and no more.
  */
 import { textsByProgram } from "../../Model/introspection.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
@@ -12,26 +12,26 @@ import type { Document } from "../../Repository/DocumentStore.ts"
 type Write = (document: Document) => string | undefined
 
 /**
- * The kept texts of all lists.
+ * The cached texts of all lists.
  *
  * @internal
  */
 export interface ItemTexts {
-  /** Writes the same texts. `write` depends on nothing but the document, unless it runs code of the program. */
+  /** Caches the texts of `write`, which depend on nothing but the document unless it runs code of the program. */
   readonly keeping: (write: Write) => Write
 }
 
 /**
- * Keeps texts of so many bytes.
+ * A cache of this many bytes.
  *
  * @internal
  */
 export const makeItemTexts = (maxBytes = defaultBytes): ItemTexts => {
-  // Texts that were used since the last change of generations, and those that were used before it.
+  // A full young generation becomes the old one. A text that is found in the old one moves to the young one.
   let young = new WeakMap<Document, Kept>()
   let old = young
   let bytes = 0
-  // The recent benefit. Below zero, only every 61st item is looked up, to notice a change.
+  // Rises with each text that is found, and falls with each that is not. Below zero, only every 61st item is looked up.
   let score = maxScore
   let turn = 0
 
@@ -68,7 +68,7 @@ export const makeItemTexts = (maxBytes = defaultBytes): ItemTexts => {
   return {
     keeping: (write) => (document) => {
       if (score < 0 && ++turn % lookedUp !== 0) return write(document)
-      // A frozen document is not extensible, and this takes no look at its properties.
+      // Frozen objects are not extensible, and this check does not read their properties.
       if (Object.isExtensible(document)) return write(document)
       const found = find(document, write)
       score = found === undefined ? Math.max(score - scoreOfMissed, -scoreOfMissed) : Math.min(score + 1, maxScore)
@@ -81,23 +81,23 @@ export const makeItemTexts = (maxBytes = defaultBytes): ItemTexts => {
 
 const defaultBytes = 16 * 1024 * 1024
 
-// Longer texts are not kept: they would displace too many others.
+// Longer texts are not cached: they would displace too many others.
 const maxLength = 16 * 1024
 
-// The memory of a text beside its characters.
+// The bytes that a text takes besides its characters.
 const overhead = 256
 
-// The texts of a document, each for callers with other rights.
+// A document has a text for each set of rights.
 const maxTexts = 4
 
-// Keeping a text costs about twice what finding it saves.
+// Adding a text costs about twice what finding it saves.
 const scoreOfMissed = 2
 const maxScore = 4096
 
-// A prime, so that each item of a page is looked up some time.
+// A prime, so that the look-ups reach each item of a page in turn.
 const lookedUp = 61
 
-/** A date of a document, the only part that can be changed, and what it was. */
+/** A date of a document, and its time when the text was written: freezing does not protect dates. */
 interface Moment {
   readonly date: Date
   readonly millis: number
@@ -112,7 +112,7 @@ class Kept {
   readonly count: number
 
   constructor(write: Write, text: string, dates: ReadonlyArray<Moment>, next: Kept | undefined) {
-    // A text that is put together of pieces keeps them; this one has none.
+    // A concatenated string refers to its pieces. The decoded copy does not.
     const encoded = Buffer.from(text)
     this.write = write
     this.text = encoded.toString()
@@ -135,7 +135,7 @@ const isUnchanged = (dates: ReadonlyArray<Moment>): boolean => {
   return true
 }
 
-/** Whether nobody can change the value except its dates, which are collected. */
+/** Whether all of the value is frozen but its dates, which are collected. */
 const isFixed = (value: unknown, dates: Array<Moment>): boolean => {
   if (typeof value !== "object" || value === null) return typeof value !== "function"
   if (value instanceof Date) {

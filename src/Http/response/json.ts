@@ -42,7 +42,7 @@ export const badRequest = (
 }
 
 /**
- * 429, to be tried again after so many seconds (RFC 9110, section 10.2.3).
+ * 429 with `Retry-After` (RFC 9110, section 10.2.3).
  *
  * @internal
  */
@@ -58,7 +58,7 @@ export const tooManyRequests = (
   )
 
 /**
- * The response to a request that needed another service, which failed.
+ * The response to a request whose call to another service failed.
  *
  * @internal
  */

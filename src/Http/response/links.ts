@@ -1,5 +1,5 @@
 /**
- * Hypermedia links, built from parts that are prepared at registration.
+ * Hypermedia links. Their constant parts are prepared at registration.
  *
  * @since 0.1.0
  */
@@ -15,7 +15,7 @@ import { fieldsOf } from "../description/callEndpoint.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import type { ResourceInfo } from "../registration/registration.ts"
 
-/** Writes the `_links` member of a document with a trailing comma. Empty if links are disabled. */
+/** Writes the member `_links` of a document, with a trailing comma. Returns an empty text if links are disabled. */
 type DocumentLinks = (id: unknown, document: Document) => string
 
 /**
@@ -26,7 +26,7 @@ type DocumentLinks = (id: unknown, document: Document) => string
  */
 export interface CallerLinks {
   readonly of: DocumentLinks
-  /** Whether the links depend on the document, and then on any field of it. */
+  /** Whether the links depend on the fields of the document. */
   readonly dependOnDocument: boolean
 }
 
@@ -39,7 +39,7 @@ export interface CallerLinks {
 export interface ResourceLinks {
   /** The links to everything that is registered. */
   readonly all: CallerLinks
-  /** The links to what a caller may use. The same endpoints on every document have the same links. */
+  /** The links to the endpoints that a caller may use. */
   readonly by: (permitted: PermittedLinks) => CallerLinks
 }
 
@@ -57,9 +57,10 @@ export const linkedEndpoints = (
 ]
 
 /**
- * The links of a resource's documents: `self` with the registered methods, `collection` where it has `GET`, and one for each action with
- * its method and argument names. A caller's links list only what the caller has a right to. Empty if the registration
- * disables links. A reference to a registered model has a link by the name of its field. Of an action that takes the model itself, fields that `view` hides are not among the arguments.
+ * The links of a resource's documents: `self` with the registered methods, `collection` if it has `GET`, one for each
+ * action with its method and the names of its arguments, and one for each reference to a registered model by the name of
+ * its field. A caller's links list only endpoints that the caller may use. They omit the fields that `view` hides from the
+ * arguments of an action that takes the model. There are none if the registration disables links.
  *
  * @category constructors
  * @since 0.1.0
@@ -85,14 +86,14 @@ export const ofResource = (resource: LinkedResource, view?: LinkedView): Resourc
   }
   return {
     all: { of: linksTo(resource, view, everything, readIndex >= 0), dependOnDocument: false },
-    // A caller has the same object in all requests with the same row filters.
+    // Requests with the same row filters share one object, by which the links are memoised.
     by: memoize(linksBy)
   }
 }
 
 const maxLinks = 64
 
-/** The links of each document list what the document's filters admit. */
+/** The links that depend on the document: each lists the endpoints whose row filters match it. */
 const dependentLinks = (
   endpoints: PermittedLinks["endpoints"],
   filters: ReadonlyArray<Filter>,
@@ -129,7 +130,7 @@ export interface LinkedReference {
   readonly path: string
 }
 
-/** Writes the links of references. A document that shows not all its fields in every case has none, as they tell the value. */
+/** Writes the links of references; none if the visible fields depend on the document, since a link tells the value. */
 const referenceLinks = (
   references: ReadonlyArray<LinkedReference>,
   view: LinkedView | undefined,
@@ -214,7 +215,7 @@ export interface NumberedPage {
   /** The page's number, from 1. */
   readonly page: number
   readonly pageSize: number
-  /** The number of documents on all pages. Without it, nothing was counted and there is no `last`. */
+  /** The number of documents on all pages; `undefined` if they were not counted, and then there is no `last`. */
   readonly total?: number | undefined
   /** Whether there is a document after this page. Defaults to what `total` implies. */
   readonly hasNext?: boolean | undefined

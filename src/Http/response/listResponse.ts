@@ -1,8 +1,8 @@
 /**
  * List responses, assembled from JSON texts.
  *
- * A small list is sent as one text. A larger one is stored in chunks outside of the heap and streamed at the client's
- * speed; its bytes are reserved first. The connection of a client that stops to read is dropped.
+ * A small list is sent as one text. A larger list first reserves its bytes, is kept in chunks outside of the heap, and is
+ * streamed at the client's speed. The connection of a client that stops reading is closed.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -18,7 +18,7 @@ import type { Reservation, ResponseBudget } from "./responseBudget.ts"
  * @internal
  */
 export interface ListResponse {
-  /** Adds an item unless the list would exceed its maximum, or the size of a small list while it is not reserved. */
+  /** Adds an item, unless the list would exceed its maximum, or needs a reservation first (`large`). */
   readonly add: (item: string) => "added" | "large" | "too large"
   /** Reserves the maximum size of the list. */
   readonly reserve: Effect.Effect<void, ServiceUnavailable>
@@ -35,8 +35,8 @@ export interface ListResponses {
 }
 
 /**
- * `unconfirmed` is what the client of the fiber's request has not confirmed yet: any text that changes when it takes
- * something; `undefined` if that is not known.
+ * Makes list responses. `unconfirmed` is a text that changes when the client of the fiber's request receives bytes;
+ * `undefined` if that can't be observed.
  *
  * @internal
  */
@@ -68,13 +68,13 @@ const maxSmallLength = 256 * 1024
 
 const chunkLength = 64 * 1024
 
-// The seconds for which a client may take nothing.
+// The seconds in which a client has to receive something.
 const maxQuiet = 10
-// The system of a client that reads slowly reports the room in its buffer in steps, and these grow. So a client whose
-// steps took long may take three times as long, up to a limit.
+// The operating system of a slow client confirms bytes in growing steps. So a client may take three times as long as its
+// longest step, up to a limit.
 const quietGrowth = 3
 const maxGrownQuiet = 30
-// Where only writes show what the client takes: they wait until a large part of the system's buffer is free.
+// Applies if only writes show what the client receives: a write waits until much of the system's buffer is free.
 const maxUnwritten = 60
 
 const beginList = (
@@ -159,7 +159,7 @@ const streamChunks = (
     const pending = chunks.toReversed()
     chunks.length = 0
     const stopped = untilStopped(Effect.sync(() => remaining), unconfirmed)
-    // The fiber that writes the body waits for the client, so another fiber interrupts it.
+    // The fiber that writes the body may wait for the client forever, so another fiber interrupts it.
     const watch = Effect.andThen(stopped, Effect.sync(() => fiber.interruptUnsafe()))
     const next = Effect.suspend(() => {
       const chunk = pending.pop()
@@ -173,7 +173,7 @@ const streamChunks = (
     return Effect.as(Effect.forkScoped(watch), Stream.fromPull(Effect.succeed(next)))
   }))
 
-/** Looks once a second, and ends when the client has taken nothing for too long. */
+/** Ends when the client has received nothing for too long. Looks once a second. */
 const untilStopped = Effect.fnUntraced(function*(
   unwritten: Effect.Effect<number>,
   unconfirmed: Effect.Effect<string | undefined>

@@ -1,5 +1,5 @@
 /**
- * Problem details (RFC 9457): the form of errors for clients that ask for it, or of all errors.
+ * Problem details (RFC 9457), the format of errors for clients that ask for it, or for all clients.
  */
 import * as Context from "effect/Context"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -10,7 +10,7 @@ import { accepts } from "../request/accept.ts"
 import { varyWith } from "./callerHeaders.ts"
 
 /**
- * How errors are written.
+ * The format of error responses.
  *
  * @internal
  */
@@ -30,7 +30,7 @@ export const wantsProblem = (accept: string | undefined, { format }: ErrorOption
   format === "problem" || (accept?.includes(problemType) === true && accepts(accept, [problemType]))
 
 /**
- * The text of problem details. It keeps the members of the `ErrorMessage`, for clients that read these.
+ * The text of problem details. It also has the members of the `ErrorMessage`.
  *
  * @internal
  */
@@ -69,7 +69,7 @@ export const problemOf = (
 // internal
 // -----------------------------------------------------------------------------
 
-/** The class of an error: that of the service, otherwise that of the framework. */
+/** The name of an error's class: of the service's own error, otherwise of the framework's. */
 const nameOf = ({ error, upstream_service }: { readonly [member: string]: unknown }, status: number): string => {
   const own: unknown = Array.isArray(error) ? error[0] : error
   if (typeof own === "string") return own

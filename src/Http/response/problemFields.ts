@@ -50,7 +50,7 @@ const fieldsIn = (roots: ReadonlyArray<Model.Any | Schema.Top>, call?: string): 
   return (path) => {
     let nodes: ReadonlyArray<SchemaAST.AST> = rootNodes
     let label: string | undefined
-    /** The key of the fields that are outside of models. */
+    /** The prefix of labels: the model, or the call outside of models. */
     let place = call
     let name = ""
     let position: number | undefined
@@ -60,8 +60,7 @@ const fieldsIn = (roots: ReadonlyArray<Model.Any | Schema.Top>, call?: string): 
     const keys = first === "" ? [] : isIndex.test(first) ? rest : [first, ...rest]
     if (isIndex.test(first)) position = Number(first) + 1
     for (const key of keys) {
-      // A model's suspended schemas resolve to the same syntax trees. Otherwise a deep path would create ever more of
-      // them.
+      // Several alternatives may lead to the same syntax tree. Without the set, a deep path would multiply them.
       const candidates = [...new Set(nodes.flatMap(alternativesOf))]
       const owner = candidates.map(modelOf).find((model) => model !== undefined)
       if (owner !== undefined) {
@@ -86,7 +85,7 @@ const fieldsIn = (roots: ReadonlyArray<Model.Any | Schema.Top>, call?: string): 
       argumentOf: (validator, message) => {
         const rules = [...targets.flatMap(checksOf), ...related].flatMap((check) => ruleOf(check) ?? [])
           .filter((rule) => rule.type === validator)
-        // Two validators of the same type differ in their message.
+        // The message tells two validators of the same type apart.
         const violated = rules.find((rule) => rule.message === message) ?? rules[0]
         return violated === undefined && type === "enum" ? choices.join(", ") : violated?.value
       }
@@ -97,7 +96,7 @@ const fieldsIn = (roots: ReadonlyArray<Model.Any | Schema.Top>, call?: string): 
 const isIndex = /^\d+$/u
 
 /**
- * The parameters of a URL by name, with other fields as a fallback.
+ * Resolves the parameters of a URL by name, and other positions by a fallback.
  *
  * @internal
  */
@@ -133,7 +132,7 @@ export const expectations = (
     })
   )
 
-/** An unknown position has the name that was sent. */
+/** The field of an unknown position, named as it was sent. */
 const unknownField = (path: string): ProblemField => ({ name: path, type: "unknown", argumentOf: () => undefined })
 
 type Check = SchemaAST.Check<never>

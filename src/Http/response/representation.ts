@@ -20,22 +20,22 @@ import * as Links from "./links.ts"
  * @internal
  */
 export interface Representation {
-  /** Whether the caller sees the document at all. */
+  /** Whether the caller may see the document. */
   readonly isShown: (document: Document) => boolean
   /** The JSON text with links; `undefined` for a document that does not match the model. */
   readonly textOf: (document: Document) => string | undefined
-  /** {@link Representation.textOf} of an item of a list, which may be kept. */
+  /** {@link Representation.textOf} for an item of a list, whose text may be cached. */
   readonly itemOf: (document: Document) => string | undefined
-  /** {@link Representation.textOf} of the selected fields, of a whole document if its links depend on it. */
+  /** {@link Representation.textOf} with the selected fields only. It needs the whole document if its links depend on it. */
   readonly textBy: (fields: ReadonlyArray<string>) => (document: Document) => string | undefined
-  /** Whether the links of a document depend on it. */
+  /** Whether the links of a document depend on its fields. */
   readonly linksDependOnDocument: boolean
-  /** Fails for a document that can't be serialised with the repository's own description of its problems. */
+  /** Fails with the repository's description of the problems of a document that can't be serialised. */
   readonly corrupt: (document: Document) => ResponseEffect
 }
 
 /**
- * The representation of a resource's documents for the caller for whom the fiber runs.
+ * The representation of a resource's documents for the caller of the fiber's request.
  *
  * @internal
  */
@@ -48,7 +48,7 @@ export const representationsOf = (
   { isViewed, itemTexts, view }: {
     readonly view: ModelView
     readonly itemTexts: ItemTexts
-    /** Whether what is shown depends on the caller. */
+    /** Whether the representation depends on the caller. */
     readonly isViewed: boolean
   }
 ): Representations => {
@@ -91,7 +91,7 @@ export const representationsOf = (
     return permitted === undefined ? resourceLinks.all : resourceLinks.by(permitted)
   }
   if (form === undefined) return (fiber) => representationFor(view.of(fiber), linksOf(fiber))
-  // Only which documents are shown, and their links, may depend on the caller.
+  // All callers see the same fields here. Which documents they see, and the links, may differ.
   const sharedBy = memoize((links: Links.CallerLinks): Representation =>
     representationFor(same ?? { isShown: () => true, form, formOf: () => form }, links)
   )

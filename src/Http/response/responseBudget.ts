@@ -1,8 +1,8 @@
 /**
  * Limits the bytes of large responses that the process holds at once.
  *
- * A large response reserves its maximum size in order of arrival. Once it is written, the reservation shrinks to the
- * actual size, and then with each chunk that the client takes. It ends with the request.
+ * Large responses reserve their maximum size in the order of arrival. The reservation of a complete response shrinks to
+ * its actual size, and then with each chunk that the client receives. It ends with the request.
  */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
@@ -12,15 +12,15 @@ import { ServiceUnavailable } from "../HttpError.ts"
 
 /** @internal */
 export interface Reservation {
-  /** Sets the number of reserved bytes. It does not wait, so the number may only shrink. */
+  /** Lowers the number of reserved bytes. */
   readonly resize: (bytes: number) => void
 }
 
 /** @internal */
 export interface ResponseBudget {
   /**
-   * Waits until this many bytes are free; without other reservations any number is. Fails with `ServiceUnavailable`
-   * after a timeout. The reservation ends with the scope of the request.
+   * Waits until this many bytes are free. Without other reservations, any number is granted. Fails with
+   * `ServiceUnavailable` after a timeout. The reservation ends with the scope of the request.
    */
   readonly reserve: (bytes: number) => Effect.Effect<Reservation, ServiceUnavailable>
 }
@@ -35,7 +35,7 @@ export const makeResponseBudget = (capacity: number, timeout: Duration.Duration)
       return restore(Effect.timeoutOption(granted(entry), timeout)).pipe(
         Effect.onInterrupt(() => Effect.sync(() => queue.release(entry))),
         Effect.flatMap(() => {
-          // The reservation may be granted at the moment of the timeout.
+          // The entry may have been granted at the moment of the timeout.
           if (!entry.isGranted) {
             queue.release(entry)
             return Effect.fail(new ServiceUnavailable({ message: tooMany }))

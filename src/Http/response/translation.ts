@@ -22,7 +22,7 @@ type TranslatedResponse = Effect.Effect<HttpServerResponse.HttpServerResponse>
 
 type Headers = { readonly [name: string]: string }
 
-/** The headers by which an error is worded. */
+/** The request headers that select the language and the format of an error. */
 interface Accepting {
   readonly "accept"?: string | undefined
   readonly "accept-language"?: string | undefined
@@ -59,13 +59,13 @@ export const makeBadRequest = (translations: Translations, resolveField: FieldRe
  * @internal
  */
 export interface ErrorResponses {
-  /** The response to an error of the engine, or to one that an application raised with its own message. */
+  /** The response to an error of the engine, with an application's own message if it has one. */
   readonly failure: (failure: HttpError | Failure) => TranslatedResponse
-  /** The response to a declared error of the application: its message by the key of its name, with its fields. */
+  /** The response to a declared error of the application. Its name is the key of its message; its fields are arguments. */
   readonly serviceError: (error: Instance, status: number) => TranslatedResponse
   /** 405 (RFC 9110, section 15.5.6). */
   readonly notAllowed: (method: string, path: string, allowed: ReadonlyArray<string>) => TranslatedResponse
-  /** A sentence for a request that has no fiber yet, by its headers. */
+  /** The response to a request that has no fiber yet, by its headers. */
   readonly early: (
     status: number,
     translatable: TranslatableMessage,
@@ -170,7 +170,7 @@ const labelsIn = (language: Language): Labels => ({
 })
 
 /**
- * The response of a model's metadata, with labels in the request's language, each built once.
+ * The response of a model's metadata with labels in the request's language. It is built once for each language.
  *
  * @internal
  */
@@ -213,8 +213,8 @@ const withLanguage = <A>(translations: Translations, use: (language: Language, h
 const headersOf = ({ tag }: Language) => ({ "content-language": tag, "vary": "Accept-Language" })
 
 /**
- * Caches the sentences of problems, since clients repeat their mistakes. Fields and messages may contain a client's own
- * text, so only short ones are cached.
+ * Caches the sentences of problems, since clients repeat their mistakes. Only short ones are cached, since fields and
+ * messages may contain a client's own text.
  */
 const sentencesFor = (resolveField: FieldResolver) => {
   const caches = new WeakMap<Language, BoundedCache<FieldProblem>>()

@@ -12,7 +12,7 @@ import * as Links from "./links.ts"
 import type { Representations } from "./representation.ts"
 
 /**
- * A document that was written.
+ * The result of a write of one document.
  *
  * @internal
  */
@@ -20,14 +20,13 @@ export interface WrittenDocument {
   readonly _tag: "Document"
   /** The identifier, as it is stored. */
   readonly id: unknown
-  /** As it is stored now. */
+  /** The stored document after the write. */
   readonly document: Document
   readonly created: boolean
 }
 
 /**
- * What a write did: to one document, the identifiers of several that were inserted as they are stored, or that one was
- * deleted.
+ * The result of a write: one written document, the stored identifiers of several inserted ones, or a deletion.
  *
  * @internal
  */
@@ -37,7 +36,7 @@ export type Written =
   | { readonly _tag: "Deleted" }
 
 /**
- * The responses to writes: the result, or the document if the request prefers it (RFC 7240) and its caller sees it.
+ * Responds to writes with the result, or with the document if the request prefers it (RFC 7240) and its caller may see it.
  *
  * @internal
  */
@@ -49,7 +48,7 @@ export const writeResponses = (
   const { print, write } = identifierOf(model)
   const versionField = managedField(model, "version")
 
-  /** Every write of a versioned document has its `ETag`, an insertion its `Location`. */
+  /** Adds the `Location` of an inserted document. */
   const headersFor = ({ created, id }: WrittenDocument, etag: Headers | undefined) =>
     created ? { location: Links.hrefOf(path, print(id)), ...etag } : etag
 

@@ -1,6 +1,6 @@
 /**
- * The audit log: who did what to which document, allowed or denied, from where and by which grants. It has identifiers, and no
- * values of documents, filters, headers or credentials.
+ * The audit log: who did what to which document, allowed or denied, from where and by which grants. An entry has the
+ * identifiers of documents, and no values of documents, filters, headers or credentials.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -28,7 +28,7 @@ type Responding<R> = Effect.Effect<HttpServerResponse.HttpServerResponse, never,
  * @internal
  */
 export interface AuditLog {
-  /** The response of an endpoint, with its entries. It is outside of authentication and of error responses. */
+  /** Responds, and writes the entries of the request. It wraps authentication and error responses, so it sees their status. */
   readonly audited: <R>(respond: Responding<R>, endpoint: AuditedEndpoint) => Responding<R>
 }
 
@@ -40,7 +40,7 @@ interface AuditedEndpoint {
 }
 
 /**
- * The trail of the request that a fiber handles; `undefined` without an audit log. The decision of the request gets it.
+ * Collects the entries of the request that a fiber handles; `undefined` without an audit log.
  *
  * @internal
  */
@@ -69,7 +69,7 @@ export const makeAuditLog = Effect.fnUntraced(function*(
   const add = (entry: Entry): Effect.Effect<void, ReadError> =>
     isStored
       ? Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        // An identifier of random bits exists only once.
+        // A random identifier is never taken.
         Effect.catchTag(
           store.insertOne(collection, {
             _id: randomUUID(),
@@ -103,7 +103,7 @@ export const makeAuditLog = Effect.fnUntraced(function*(
             })
           })
       )
-      // Like the caller, whom authentication sets, it is there for the rest of the request.
+      // The end of the request restores the context of its fiber.
       fiber.setContext(Context.add(fiber.context, CurrentTrail, trail))
       const isRead = request.method === "GET" || request.method === "HEAD"
       return Effect.onExit(respond, (exit) => {
@@ -120,7 +120,7 @@ export const makeAuditLog = Effect.fnUntraced(function*(
 
 type Entry = { readonly [name: string]: unknown }
 
-/** Its level is not that of other lines: it is always written. */
+/** Logs an entry. The configured log level does not apply to it. */
 const line = (entry: Entry): Effect.Effect<void> =>
   Effect.provideService(
     Effect.annotateLogs(Effect.logInfo("audit"), entry),
@@ -128,13 +128,13 @@ const line = (entry: Entry): Effect.Effect<void> =>
     "Info"
   )
 
-/** The number of identifiers that an entry has at most. */
+/** The maximum number of identifiers in an entry. */
 const maxIds = 1_000
 
 class RequestTrail implements AuditTrail {
   readonly isStored: boolean
   readonly hasReads: boolean
-  /** Of the decision, once there is one. */
+  /** The decision on the request; `undefined` before it. */
   decision: AccessDecision | undefined
   readonly #add: (entry: Entry) => Effect.Effect<void, ReadError>
   readonly #reads = new Map<string, { readonly ids: Set<string>; count: number | undefined }>()
@@ -169,7 +169,7 @@ class RequestTrail implements AuditTrail {
     this.#refusals.push({ outcome: "denied", model, operation })
   }
 
-  /** What belongs to no transaction. */
+  /** Writes the entries that belong to no transaction. */
   finish(status: number | undefined, isNoted: boolean): Effect.Effect<void> {
     const isDenied = status === 401 || status === 403
     const entries: ReadonlyArray<Entry> = [
@@ -180,7 +180,7 @@ class RequestTrail implements AuditTrail {
           model,
           operation: "read",
           ids: [...ids],
-          // A document that is read twice is one.
+          // The identifiers count a document once that was read twice.
           ...count === undefined ? {} : { count: ids.size < maxIds ? ids.size : count }
         })),
       ...isNoted && status !== undefined && status < 400 ? [this.#allowed({ operation: "call" })] : []

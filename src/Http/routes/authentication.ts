@@ -31,9 +31,9 @@ type Answered = Effect.Effect<
  */
 export interface Authenticator {
   /**
-   * Runs a handler for the caller, whom its context has as `CurrentUser`; without one if the request has no credentials. The
-   * handler does not run for credentials that prove nobody (401), after too many failed attempts (429), and if credentials
-   * can't be checked (503).
+   * Runs a handler with the caller as `CurrentUser`, or without one if the request has no credentials. The handler does
+   * not run if the credentials are wrong (401), after too many failed attempts (429), or if the credentials can't be
+   * checked (503).
    */
   readonly authenticated: (handler: Answered) => Answered
   /** The 401 for a request that has no credentials and needs some. */
@@ -124,7 +124,7 @@ const counted = (reason: string, scheme?: Scheme): Effect.Effect<void> =>
     1
   )
 
-/** Sets the user for the rest of the request, whose end restores the context of its fiber. The access log reads it. */
+/** Sets the user until the end of the request, which restores the context of its fiber. The access log reads the user. */
 const enterUser = (fiber: Fiber.Fiber<unknown, unknown>, user: CurrentUser["Service"]): void => {
   fiber.setContext(Context.add(fiber.context, CurrentUser, user))
   if (fiber.getRef(Tracer.Tracer) === Tracer.nativeTracer) return
@@ -132,7 +132,7 @@ const enterUser = (fiber: Fiber.Fiber<unknown, unknown>, user: CurrentUser["Serv
   if (span !== undefined && span._tag === "Span" && span.sampled) span.attribute("enduser.id", user.subject)
 }
 
-/** A server that itself runs for a user, as in a test, does not lend this user to callers. */
+/** Removes the user of a server that itself runs for one, as in a test: callers don't get that user's rights. */
 const leaveUser = (fiber: Fiber.Fiber<unknown, unknown>): void => {
   if (Context.getOrUndefined(fiber.context, CurrentUser) !== undefined) {
     fiber.setContext(Context.omit(CurrentUser)(fiber.context))
@@ -145,8 +145,8 @@ interface Found {
 }
 
 /**
- * Finds the credentials of a request, or why it can't be said which ones count. A connection that sends the same ones again has
- * the same object again, by which a scheme may know them.
+ * Finds the credentials of a request, or the reason why they can't be used. A connection that sends the same credentials
+ * again gets the same object, so that a scheme can cache its check by that object.
  */
 const makeFinder = (schemes: ReadonlyArray<Scheme>) => {
   const latest = new WeakMap<Socket, { readonly header: string; readonly value: string; readonly found: Found }>()
@@ -173,7 +173,7 @@ const makeFinder = (schemes: ReadonlyArray<Scheme>) => {
       const { header } = own
       const value = headers[header]
       if (value === undefined) continue
-      // Node takes the first of several headers `Authorization`, a proxy before it may have read another one.
+      // Node takes the first of several headers `Authorization`; a proxy may have checked another one.
       if (found !== undefined || typeof value !== "string" || isRepeated(rawHeaders, header)) return "several"
       const before = latest.get(socket)
       if (before !== undefined && before.header === header && before.value === value) {
@@ -187,7 +187,7 @@ const makeFinder = (schemes: ReadonlyArray<Scheme>) => {
   }
 }
 
-/** Credentials in these are there, also where no scheme knows them. */
+/** A request with one of these headers has credentials, even if no scheme reads the header. */
 const standardHeaders = ["authorization", "x-api-key"]
 
 const isRepeated = (rawHeaders: ReadonlyArray<string>, name: string): boolean => {

@@ -35,15 +35,15 @@ type Needs = DocumentStore | HttpServerRequest.HttpServerRequest
 
 /** @internal */
 export interface Authorization {
-  /** The checked route. One without an endpoint is for everybody. */
+  /** Adds the checks to a route. A route without an endpoint is for everybody. */
   readonly checked: (
     route: Route,
     endpoint: Endpoint | undefined,
-    /** Runs once it is known who calls. */
+    /** Wraps the response after authentication. */
     around: (response: Responding) => Responding,
     auditLog: Registration["auditLog"]
   ) => Responding
-  /** A router whose routes are for everybody. Their handlers know who calls, and their repositories have the caller's rights. */
+  /** A router whose routes are for everybody. Handlers know the caller, and repositories apply the caller's row filters. */
   readonly open: (router: HttpRouter.HttpRouter) => HttpRouter.HttpRouter
   /** The 401 for a request that has no credentials and needs some. */
   readonly credentialsNeeded: Authenticator["credentialsNeeded"]
@@ -88,8 +88,8 @@ export const makeAuthorization = ({ access, audit, authenticator, errorResponses
 // internal
 
 /**
- * The handler with the decision on its request. A caller who may not use the endpoint gets a 403, and `unauthenticated` if
- * the request has no credentials.
+ * Decides on a request before its handler. A caller who may not use the endpoint gets a 403, or `unauthenticated` if the
+ * request has no credentials.
  */
 const authorized = (
   access: AccessControl,
@@ -98,7 +98,7 @@ const authorized = (
   unauthenticated: ResponseEffect
 ): ResponseEffect => {
   const { decide, needs, origin } = access.at(endpoint)
-  // The answer says nothing of what is missing; the log does.
+  // Only the log names the missing permissions.
   const forbidden = Effect.andThen(
     Effect.annotateLogs(Effect.logInfo("The caller may not do this"), { ...origin, needs }),
     Effect.suspend(() => Effect.fail(translatable(new Forbidden({ message: en["errors.Denied"] }), "errors.Denied")))
@@ -119,7 +119,7 @@ const authorized = (
   })
 }
 
-/** Decides again on a request: `checked` runs a handler after all checks. */
+/** Decides on a request again. `checked` runs a handler after all checks. */
 const decidingAgain = (checked: (probe: ResponseEffect) => Responding) =>
   Effect.suspend(() => {
     let decision: AccessDecision | undefined
@@ -130,7 +130,7 @@ const decidingAgain = (checked: (probe: ResponseEffect) => Responding) =>
     return Effect.map(checked(probe), (response) => decision === undefined ? { response } : { decision })
   })
 
-/** The handler of a route that no grant names: it runs for everybody, and its repositories have the rights of the caller. */
+/** Runs the handler of a route that no grant names: for everybody, with the row filters of the caller. */
 const deciding = <E, R>(access: AccessControl, handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
   Effect.withFiber<HttpServerResponse.HttpServerResponse, E, R>((fiber) =>
     withDecision(
@@ -142,7 +142,7 @@ const deciding = <E, R>(access: AccessControl, handler: Effect.Effect<HttpServer
     )
   )
 
-/** The server reads a streamed body after the handler, so the stream gets the decision as well. */
+/** Provides the decision to the handler, and to a streamed body, which the server reads after the handler has ended. */
 const withDecision = <E, R>(
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
   decision: AccessDecision
@@ -155,18 +155,18 @@ const withDecision = <E, R>(
   })
 
 const withStore = (response: Effect.Effect<HttpServerResponse.HttpServerResponse, never, Needs>): Responding =>
-  // The server's fiber, whose context requests get, has the store.
+  // Requests inherit the context of the server's fiber, which has the store.
   // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
   response as Responding
 
-/** The router of an application's own layers, whose routes are not described. */
+/** The router for the routes of an application's own layers, which no endpoint describes. */
 const openRouter = (
   router: HttpRouter.HttpRouter,
   around: (handler: Responding) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, Needs>
 ): HttpRouter.HttpRouter => {
   const addAll: HttpRouter.HttpRouter["addAll"] = (routes) =>
     router.addAll(
-      // The errors and services of an application's own routes are not known.
+      // The types of the router leave the errors and services of added routes open.
       // @effect-diagnostics-next-line anyUnknownInErrorContext:off
       routes.map((route) => ({ ...route, handler: around(route.handler as never) })) as never
     )

@@ -31,7 +31,7 @@ export const readItems = (
   body: ReadonlyArray<unknown>,
   options: {
     readonly decode: ReturnType<typeof bodyDecoder>
-    /** A further problem that prevents the insertion of a decoded item. */
+    /** Why a decoded item can't be inserted, if it can't. */
     readonly problemOf: (item: Values) => FieldProblem | undefined
     readonly maxItems: number
   }
@@ -64,7 +64,7 @@ export const completeAll = Effect.fnUntraced(function*<A>(
   items: ReadonlyArray<Values>,
   complete: (item: Values, fiber: Fiber.Fiber<unknown, unknown>) => Effect.Effect<A, ModelError>
 ): Effect.fn.Return<ReadonlyArray<A>, BadRequest> {
-  // Hashes run on the four threads of the pool, which other requests need too.
+  // Hashing passwords uses the four threads of Node's pool, which other requests need too.
   const results = yield* Effect.forEach(
     items,
     (item) => Effect.result(Effect.withFiber((fiber) => complete(item, fiber))),
@@ -87,7 +87,7 @@ export const insertAll = Effect.fnUntraced(function*(
   items: ReadonlyArray<Values>,
   { complete, insertMany, filtersOf, toDocument, transaction }: {
     readonly complete: (item: Values, fiber: Fiber.Fiber<unknown, unknown>) => Effect.Effect<Values, ModelError>
-    /** The row filters for the insertion of each item, if its caller may send it. Items with the same ones are inserted at once. */
+    /** The row filters for each item. Consecutive items with the same filters are inserted together. */
     readonly filtersOf?:
       | ((sent: ReadonlyArray<Values>) => Effect.Effect<ReadonlyArray<RowFilters | undefined>, Forbidden>)
       | undefined
@@ -99,9 +99,9 @@ export const insertAll = Effect.fnUntraced(function*(
     readonly transaction: DocumentStore["Service"]["transaction"]
   }
 ): Effect.fn.Return<ReadonlyArray<unknown>, BadRequest | Forbidden | Conflict | StoreError> {
-  // The values are completed in place.
+  // `complete` changes the values, and the filters depend on those that were sent.
   const sent = filtersOf === undefined ? items : items.map((item) => ({ ...item }))
-  // Generated values stay the same when the transaction is retried.
+  // Completed before the transaction, so that a retry inserts the same generated values.
   const documents = (yield* completeAll(items, complete)).map(toDocument)
   const filters = filtersOf === undefined ? [] : yield* filtersOf(sent)
   const starts = Array.from(documents.keys()).filter((i) => i === 0 || filters[i] !== filters[i - 1])
@@ -117,7 +117,7 @@ export const insertAll = Effect.fnUntraced(function*(
 })
 
 /**
- * An insertion whose rejection names the item.
+ * Adds the index of the item to the failure of its insertion.
  *
  * @internal
  */
@@ -128,7 +128,7 @@ export const rejectedAsItem = <A>(
   Effect.catchIf(insert, isRejection, (error) => Effect.fail(rejectionOf(index, error)))
 
 /**
- * The failure of an item.
+ * The failure of an item with problems.
  *
  * @internal
  */

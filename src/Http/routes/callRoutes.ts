@@ -80,12 +80,12 @@ export interface CallContext {
   readonly lists: ListResponses
   readonly translations: Translations
   readonly repository: Repository<Model.Any> | undefined
-  /** The links of a model's documents; none if the model is not registered. */
+  /** The links of documents; none if their model is not registered. */
   readonly linksOf: LinksOf
 }
 
 /**
- * The links of a model's documents, for callers with the view, and the path of the registration that they lead to.
+ * The links of a model's documents for callers with the view, and the path of the model's registration.
  *
  * @internal
  */
@@ -147,7 +147,7 @@ const routeOf = (call: Call, surroundings: CallContext): Route => {
     : acceptedRoute({ method, path, handler: handled }, respondBadRequest, types)
 }
 
-/** The handler of a raw body, under the limit of its size and with the platform's errors as the engine's. */
+/** Limits the size of a raw body, and turns the platform's errors into those of the engine. */
 const withinLimit = (
   run: (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, CallFailure>,
   { options: { payload } }: Call,
@@ -236,7 +236,6 @@ const addressed = (
   return id === undefined ? Effect.fail(notFound(repository.model, text)) : repository.findById(id)
 }
 
-/** The request does not match the declaration. */
 class InvalidRequest {
   readonly _tag = "InvalidRequest"
   readonly problems: ReadonlyArray<FieldProblem>
@@ -249,7 +248,6 @@ const none: Effect.Effect<ReadonlyArray<unknown>> = Effect.succeed([])
 
 const one = (value: unknown): ReadonlyArray<unknown> => [value]
 
-// All requests share it.
 const empty = Object.freeze({})
 
 const noMembers = Effect.succeed(empty)
@@ -371,7 +369,7 @@ const responderOf = (
     Effect.flatMap(writer, (write) => {
       const items = lists.begin()
       return Effect.map(
-        // The schema ensures that the value is a list.
+        // The schema of the result is a list.
         addAll(items, value as ReadonlyArray<unknown>, write),
         () => items.finish(`"_links":{"self":{"href":${quote(url)}}}`)
       )
@@ -382,7 +380,7 @@ const noResponse = new Error("The handler of a raw response returned no HttpServ
 
 type Write = (value: unknown) => Effect.Effect<string>
 
-/** Writes instances of a model as the caller sees them. A handler may show a caller more who holds no grant to read. */
+/** Writes instances as their caller may see them. A caller without a grant to read gets what the handler returns. */
 const modelWriter = (model: ModelLike, linksOf: LinksOf): Effect.Effect<Write, ReadError> => {
   const toDocument = documentEncoder(model)
   const { print } = identifierOf(model)

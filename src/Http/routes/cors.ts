@@ -11,9 +11,9 @@ import { varyWith } from "../response/callerHeaders.ts"
 type Headers = { readonly [name: string]: string }
 
 /**
- * Answers preflight requests, and lets scripts of allowed origins read responses. `schemes` have the headers of credentials.
- * `HttpMiddleware.cors` of Effect answers each `OPTIONS`, also one that is no preflight and has an `Allow` to tell, and it sends a
- * single allowed origin to requests of all others.
+ * Answers preflight requests, and lets scripts of allowed origins read responses. `schemes` name the headers of
+ * credentials. Effect's `HttpMiddleware.cors` does not serve here: it also answers an `OPTIONS` that is no preflight, whose
+ * response needs an `Allow`, and it sends a single allowed origin to requests of all origins.
  *
  * @internal
  */
@@ -62,12 +62,12 @@ export const withCors = <E, R>(
   })
 }
 
-/** The names without those that differ from an earlier one in their case only. */
+/** Removes names that differ from an earlier one only in case. */
 const namesOf = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
   Arr.dedupeWith(names, (a, b) => a.toLowerCase() === b.toLowerCase())
 
 /**
- * What requests to the engine may have. A client with a tracer, or any client of Effect, sends the headers of traces.
+ * The headers that requests may have. Those of traces are sent by any client of Effect, and by clients with a tracer.
  *
  * @internal
  */
@@ -87,7 +87,7 @@ export const read = [
 ]
 
 /**
- * What scripts of other origins may read.
+ * The response headers that scripts of other origins may read.
  *
  * @internal
  */

@@ -19,7 +19,7 @@ import type { ManyDocuments, OneDocument, WriteRequest } from "./writeRequest.ts
 type Write = Effect.Effect<WrittenDocument, CallFailure>
 
 /**
- * Inserts a document, or replaces that of the same identifier; inserts several, all of them or none.
+ * Inserts one document, or replaces the document with the same identifier. Inserts several documents atomically.
  *
  * @internal
  */
@@ -35,7 +35,7 @@ export const createWrites = (context: WriteContext, onPost: MethodHooks, replace
     onExisting: Effect.Effect<WrittenDocument, WriteFailure>
   ): Effect.Effect<WrittenDocument, WriteFailure> =>
     Effect.catchTag(create({ ...value }), "DuplicateKey", (error) =>
-      // The store may report any of the violated indexes, so this checks the identifier itself.
+      // The store may name any violated index, so this looks the identifier up.
       Effect.flatMap(
         documents.findById(id),
         (existing) =>
@@ -86,14 +86,14 @@ export const createWrites = (context: WriteContext, onPost: MethodHooks, replace
 
 const isNamed = ({ id }: Values): boolean => id !== undefined && id !== null
 
-/** A caller under a rule for rows cannot choose identifiers: the answer would say which ones exist. */
+/** Fails for a caller with row filters: whether a chosen identifier is taken would tell of documents that they hide. */
 const checkChosen = ({ documents }: WriteContext): Effect.Effect<void, CallFailure> =>
   Effect.flatMap(
     documents.isLimited,
     (isLimited) => isLimited ? Effect.fail(fieldForbidden("id")) : Effect.void
   )
 
-/** The decoder does not ask for values that the caller need not send. */
+/** Completes values. Finalises an instance if the decoder accepts a body without a required field, to report that field. */
 const completerFor = ({ finalise, model, view }: WriteContext): ReturnType<typeof completer> =>
   view.mask.needsCompletion
     ? (value) => Effect.map(finalise(value, { isSent: true }), (instance) => ({ ...Object(instance) }))
@@ -105,7 +105,7 @@ const insertsOfOne = (context: WriteContext, onPost: MethodHooks): (value: Value
 
   const insert = (value: Values): Write =>
     Effect.withFiber((fiber) => {
-      // The values are completed in place.
+      // `complete` changes the values, and the filters depend on those that were sent.
       const sent = view.dependsOnDocument ? { ...value } : value
       return Effect.flatMapEager(complete(value, fiber), (completed) => {
         const document = codec.toDocument(completed)
@@ -143,8 +143,8 @@ const insertsOfMany = (context: WriteContext, onPost: MethodHooks) => {
   const request = { id: Option.none(), previous: Option.none() }
 
   /**
-   * Inserts all of them atomically, and validates what before-hooks return. In a transactional resource each hook sees what
-   * was inserted before. A failed after-hook does not undo the insertion.
+   * Inserts all documents atomically, and validates what before-hooks return. In a transactional resource, each hook sees
+   * the documents before its own one. A failed after-hook does not undo the insertion.
    */
   const createAllWithHooks = Effect.fnUntraced(
     function*({ after, before }: MethodHooks, values: ReadonlyArray<Values>) {
@@ -164,7 +164,7 @@ const insertsOfMany = (context: WriteContext, onPost: MethodHooks) => {
         )
         : Effect.flatMap(Effect.forEach(items, prepare), (items) => store.transaction(Effect.forEach(items, insert)))
       if (after !== undefined) {
-        // All documents are inserted, so every hook runs even if an earlier one fails.
+        // Every hook runs, even if an earlier one fails: its document is inserted.
         const results = yield* Effect.forEach(inserted, (instance) => Effect.result(after(instance, request)))
         yield* Effect.forEach(results, Effect.fromResult, { discard: true })
       }

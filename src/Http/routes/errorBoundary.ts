@@ -30,7 +30,7 @@ export const routerConfig: Partial<FindMyWay.RouterConfig> = {
 
 /**
  * Converts every outcome of a route into a response. Failures and defects become an `ErrorMessage` by one table.
- * Problems of fields are worded by the route.
+ * `respondBadRequest` words the problems of fields.
  *
  * @internal
  */
@@ -39,9 +39,10 @@ export const withErrorResponses = (
   respondBadRequest: BadRequestResponder,
   errorResponses: ErrorResponses
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest> =>
-  // The second step runs for failures only.
-  Effect.catchCause(handler, (cause) =>
-    ofEngine(handleCallFailures(Effect.failCause(cause), errorResponses), respondBadRequest, errorResponses))
+  Effect.catchCause(
+    handler,
+    (cause) => ofEngine(handleCallFailures(Effect.failCause(cause), errorResponses), respondBadRequest, errorResponses)
+  )
 
 /** The engine's response to its own failures and to defects. */
 const ofEngine = (
@@ -51,7 +52,7 @@ const ofEngine = (
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest> =>
   Effect.catchCause(handler, (cause) => {
     const failure = Cause.findErrorOption(cause)
-    // A request whose client disconnected is not handled here: this one was interrupted by its own code.
+    // This request was interrupted by its own code; one whose client disconnected does not get here.
     if (failure._tag === "None") return defect(cause, errorResponses)
     const error = failure.value
     switch (error._tag) {
@@ -70,8 +71,8 @@ const ofEngine = (
   })
 
 /**
- * The handler of the complete service: 404 without a matching route, 405 and `OPTIONS` with `Allow` if the route has
- * other methods only. `paths` exist whether or not they have a method.
+ * The handler of the complete service. It answers 404 if no route matches, and 405 if the path has routes for other
+ * methods only. It answers `OPTIONS` with `Allow`. `paths` are never 404, even without a method.
  *
  * @internal
  */
@@ -80,13 +81,13 @@ export const routed = ({ errorResponses, maxBodySize, paths, respondBadRequest, 
   readonly routes: ReadonlyArray<Route>
   readonly paths: ReadonlyArray<`/${string}`>
   readonly maxBodySize: number
-  /** For routes of `HttpRouter`. */
+  /** Words the problems of fields for routes of `HttpRouter`. */
   readonly respondBadRequest: BadRequestResponder
   readonly errorResponses: ErrorResponses
 }) => {
   const methods = methodsByPath(routes, paths)
   const handled = Effect.catchCause(
-    // Fails if there is no route, or if a route of `HttpRouter` fails, whose error type is unknown.
+    // It fails if no route matches, and with the errors of `HttpRouter`'s routes, whose types are unknown.
     // @effect-diagnostics-next-line anyUnknownInErrorContext:off
     router.asHttpEffect(),
     (cause): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest> => {
@@ -111,7 +112,7 @@ export const routed = ({ errorResponses, maxBodySize, paths, respondBadRequest, 
     if (request.url.includes("%") && Option.isNone(decoded(request.url))) {
       return errorResponses.failure(badlyEncoded(request.url))
     }
-    // RFC 3986, section 3.3: a semicolon is part of its segment. The router would start the query there.
+    // RFC 3986, section 3.3: a semicolon is part of its segment. The router would begin the query at it.
     return request.url.includes(";")
       ? Effect.provideService(
         handled,
@@ -122,7 +123,7 @@ export const routed = ({ errorResponses, maxBodySize, paths, respondBadRequest, 
   })
 }
 
-/** An error of the engine or of a service, which a route of `HttpRouter` fails with. */
+/** Whether a route of `HttpRouter` failed with an error of the engine or of a service. */
 const isOfEngine = (error: unknown): error is CallFailure =>
   isServiceError(error) || (hasTag(error) && (isHttpError(error) || Object.hasOwn(failures, error._tag)))
 

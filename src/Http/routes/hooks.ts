@@ -13,7 +13,7 @@ type Instance = Model.Any["Type"]
 type Request = Hook.Request<Model.Any>
 
 /**
- * The failure of a hook. Kept apart so that the engine retries only its own conflicts, never a hook's.
+ * The failure of a hook. It has a type of its own, since the engine retries its own conflicts and never a hook's.
  *
  * @internal
  */
@@ -42,7 +42,7 @@ export const unwrapped = <A, E extends CallFailure>(
  */
 export interface MethodHooks {
   /**
-   * Returns the instance as the hooks changed it. The identifier and version of an existing document stay unchanged.
+   * Returns the instance that the hooks return. The identifier and version of an existing document stay as they are.
    */
   readonly before: ((model: Instance, request: Request) => Effect.Effect<Instance, HookFailed>) | undefined
   readonly after: ((model: Instance, request: Request) => Effect.Effect<void, HookFailed>) | undefined
@@ -67,7 +67,7 @@ export const hooksOf = (model: Model.Any, hooks: ReadonlyArray<AnyHook>, method:
   const changedBy = (current: Instance, { previous }: Request, changed: Instance) =>
     changed === undefined || changed === current || method === "DELETE"
       ? Effect.succeed(current)
-      // A returned model is validated like input, then written in its place.
+      // What a hook returns is validated like input.
       : Model.finalise(model, { ...changed, ...kept(current, previous) })
   return {
     before: before.length === 0 ?
@@ -93,7 +93,7 @@ const failing = <A>(effect: Effect.Effect<A, CallFailure>): Effect.Effect<A, Hoo
   Effect.mapError(effect, (error) => new HookFailed(error))
 
 /**
- * The hooks before a read, which have no model yet.
+ * The hooks that run before a document is read.
  *
  * @internal
  */

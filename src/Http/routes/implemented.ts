@@ -46,8 +46,8 @@ export interface ImplementedService extends ServiceInfo {
 }
 
 /**
- * Joins a registration with the implementation of its description. Without one, it has no hooks. A call without a
- * handler is left out; the start fails before that.
+ * Joins a registration with the implementation of its description. A registration without an implementation has no hooks.
+ * A call without a handler is left out; the check at startup has failed then.
  *
  * @internal
  */
@@ -66,14 +66,14 @@ export const implemented = (
   const { errors } = registration.description
   const declared = hooks.map(({ hook, name }): Resource.AnyHook => ({
     name,
-    // It has the arguments and the result of the hook.
+    // `declaring` keeps the arguments and the result of the hook.
     hook: declaring(errors[Resource.methodOfHook(name)] ?? [], hook) as Resource.AnyHook["hook"]
   }))
   return { ...registration, calls, hooks: declared, transactional, rules }
 }
 
 /**
- * The registration with the references that its documents link, among the registrations of its engine.
+ * Adds the references that the registration's documents link to other registrations of the engine.
  *
  * @internal
  */
@@ -85,7 +85,7 @@ export const withReferences = (
     ? registration
     : { ...registration, references: linkedReferences(registration, registrations) }
 
-/** The references that lead to a single document of a registration with `GET`. */
+/** The references to a single document of a registration that has `GET`. */
 const linkedReferences = (
   { model }: ResourceInfo,
   registrations: ReadonlyArray<Registration>
@@ -98,7 +98,7 @@ const linkedReferences = (
     return model[modelTypeId][field]?.omitted === true ? [] : [{ field, model: linked.model, path: linked.path }]
   })
 
-/** Passes on what the errors of a handler or a hook declare of failed calls to other services. */
+/** Passes on the statuses of failed calls to other services that the errors of a handler or a hook declare. */
 const declaring = (errors: OwnErrors, run: Operation.Any["handler"]): Operation.Any["handler"] => {
   const statuses = upstreamStatusesIn(listOf(errors))
   if (statuses.size === 0) return run

@@ -13,7 +13,7 @@ import { type Route, withoutParameters } from "./route.ts"
  * @internal
  */
 export const keysRoute = (keys: Keys["Service"], translations: Translations): Route => {
-  // Another pair may take the place of the first one.
+  // Read for each request: another pair of keys may replace the first.
   const response = Effect.sync(() =>
     HttpServerResponse.text(JSON.stringify(keys.jwks), {
       contentType: "application/jwk-set+json",

@@ -13,9 +13,9 @@ import type { ListResponse } from "../response/listResponse.ts"
 export class Page {
   /** The documents themselves, if hooks need them. */
   readonly documents: Array<Document> = []
-  /** The documents that do not fit the model. They count for the size of the page. */
+  /** The documents that do not fit the model. They count towards the size of the page. */
   readonly unreadable: Array<Document> = []
-  /** Why the page ended early: it has to be reserved, or exceeds its maximum. */
+  /** Why the page ended early: it needs a reservation (`large`), or exceeds its maximum (`too large`). */
   ended: "large" | "too large" | undefined
   readonly #query: UrlQuery
   readonly #serialise: (document: Document) => string | undefined

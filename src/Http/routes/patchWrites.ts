@@ -28,13 +28,13 @@ export const patchWrites = (context: WriteContext, onPatch: MethodHooks) => {
   const { codec, documents, model, versionField, view } = context
   const patched = patcher(model)
 
-  /** A caller who may not read the document tests and copies none of its fields. */
+  /** The document that a JSON Patch tests and copies from: an empty one for a caller who may not read it. */
   const serialiserOf = (fiber: Fiber.Fiber<unknown, unknown>, document: Document): Serialiser => {
     const shown = view.of(fiber)
     return view.isReadable && shown.isShown(document) ? shown.formOf(document).serialise : () => "{}"
   }
 
-  /** Computes the change from the stored document and writes it only while that is unchanged; otherwise it retries. */
+  /** Computes the change from the stored document and writes it while that document is unchanged; otherwise retries. */
   const patchWithHooks = (
     { after, before }: MethodHooks,
     id: unknown,

@@ -22,16 +22,16 @@ type Limited = <R>(handler: Answered<R>) => Answered<R | HttpServerRequest.HttpS
  * @internal
  */
 export interface RateLimiter {
-  /** Limits addresses. It is outside of everything that costs something. */
+  /** Limits the requests of an address. It runs first, before anything that costs time. */
   readonly limitAddress: Limited
-  /** Limits the callers of a route. It is inside of authentication. */
+  /** Limits the requests of a caller to a route. It runs after authentication. */
   readonly limitCaller: (route: { readonly method: string; readonly path: string }) => Limited
-  /** Takes other limits of addresses and of callers. What is counted stays. */
+  /** Replaces the limits of addresses and of callers. The counts stay. */
   readonly change: (limits: Pick<RateLimits, "perAddress" | "perCaller">) => void
 }
 
 /**
- * Without limits nothing is done for a request.
+ * A limiter without limits. It does no work for a request.
  *
  * @internal
  */
@@ -42,7 +42,7 @@ export const unlimited: RateLimiter = {
 }
 
 /**
- * Limits the requests to a service that has these routes.
+ * Limits the requests to a service. `known` are its routes.
  *
  * @internal
  */
@@ -103,7 +103,6 @@ const problemOf = ({ limit, window }: Rate): string | undefined =>
     ? "needs a window of at least a second"
     : undefined
 
-/** Whom a request comes from. */
 interface Caller {
   readonly subject: string | undefined
   readonly address: string
@@ -115,13 +114,13 @@ const callerKey = ({ address, subject }: Caller): string =>
   subject === undefined ? `rate:caller:${address}` : `rate:user:${subject}`
 
 interface Policy {
-  /** As in the headers. */
+  /** The name of the policy in the headers. */
   readonly name: string
   readonly rate: Rate
   readonly keyOf: (caller: Caller) => string
 }
 
-/** Prepares what does not depend on a request or its handler, which is another one for each caller. */
+/** Prepares what all requests share, before it gets a handler, since each caller has another handler. */
 const limitedBy = ({ take }: Quotas, errorResponses: ErrorResponses) => (policies: ReadonlyArray<Policy>): Limited => {
   if (policies.length === 0) return (handler) => handler
   const policyHeader = policies.map(({ name, rate: { limit, window } }) =>
@@ -165,7 +164,7 @@ const callerOf = (fiber: Fiber.Fiber<unknown, unknown>): Effect.Effect<Caller> =
 
 const secondsOf = (millis: number): number => Math.ceil(millis / 1_000)
 
-/** The limits of callers are inside of those of addresses, which come first in the headers. */
+/** Adds the headers of policies. Those of addresses are added last, and come first. */
 const withHeaders = (
   response: HttpServerResponse.HttpServerResponse,
   own: { readonly [name: string]: string }

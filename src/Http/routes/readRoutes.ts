@@ -68,7 +68,6 @@ interface Surroundings {
   readonly live: Live | undefined
 }
 
-/** What the reads of a resource share. */
 type ReadContext = ReturnType<typeof readContext>
 
 const readContext = (
@@ -94,7 +93,7 @@ const readContext = (
   }
 }
 
-/** Responds with the problems of a query; with 403 if one of them is an operator that is forbidden. */
+/** Responds with the problems of a query: 403 if one of them is a forbidden operator, otherwise 400. */
 const rejectQuery = (
   { respondBadRequest }: ReadContext,
   problems: ReadonlyArray<Problem>
@@ -163,7 +162,7 @@ const getRoute = (context: ReadContext): ResponseEffect => {
   })
 }
 
-/** Answers with a document, under the preconditions of the headers. */
+/** Responds with a document if the preconditions of the headers hold. */
 const documentAnswer = ({ model, respondBadRequest }: ReadContext) => {
   const versionField = managedField(model, "version")
   const updatedField = managedField(model, "updated")
@@ -203,10 +202,10 @@ const documentAnswer = ({ model, respondBadRequest }: ReadContext) => {
   }
 }
 
-/** The query of a document's URL without parameters. */
+/** Selects all fields: the query of a document's URL without parameters. */
 const everything: Result.Result<UrlQuery.UrlQuery["fields"], never> = Result.succeed(undefined)
 
-/** The changes of the collection. What streams them is loaded by services that record changes. */
+/** Streams the changes of the collection. Only services that record changes load the code that streams them. */
 const changesRouteOf = ({ before, live, ...context }: ReadContext): ResponseEffect => {
   if (live === undefined) return Effect.die(new Error(`The changes of ${context.model.modelName} are not recorded`))
   const route = live.changesRoute({
@@ -255,7 +254,7 @@ const listRoute = (context: ReadContext): ResponseEffect => {
         if (first !== undefined && !limits.skipUnreadable) {
           return Effect.andThen(logUnreadable(model, unreadable), representation.corrupt(first))
         }
-        // The next numbered page would skip the remaining documents.
+        // A link to the next page by number would skip the remaining documents.
         if (ended === "too large" && query.keyset === undefined) {
           return context.respondBadRequest([tooLarge("page_size", maxPageBytes, pageAdvice)])
         }
@@ -274,7 +273,7 @@ const listRoute = (context: ReadContext): ResponseEffect => {
       })
     }
 
-    // Hooks receive complete models, and rights to documents may depend on any field.
+    // Hooks receive complete models, and the links of a document may depend on any field.
     const isWhole = after !== undefined || representation.linksDependOnDocument
     const options = { ...query.find, ...(isWhole ? { projection: undefined } : {}), timeLimit }
     const find = (take: Page["take"]) =>
@@ -288,7 +287,7 @@ const listRoute = (context: ReadContext): ResponseEffect => {
   })
 }
 
-/** Names the documents of a page that do not fit the model. */
+/** Logs the identifiers of documents that do not fit the model. */
 const logUnreadable = (model: Model.Any, documents: ReadonlyArray<Document>): Effect.Effect<void> =>
   Effect.annotateLogs(Effect.logError(`Documents of ${model.modelName} can't be read`), {
     model: model.modelName,

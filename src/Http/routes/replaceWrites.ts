@@ -28,8 +28,8 @@ export type ReplaceWith = (
 export const replaceWrites = (context: WriteContext): ReplaceWith => {
   const { codec, documents, finalise, model, versionField, view } = context
   /**
-   * What is kept must be stored still when the replacement is written, and so must what decides which fields may be
-   * written: the rows of a grant may name any field.
+   * The fields whose stored values the replacement depends on. It keeps some of them; and if the writable fields depend on
+   * the document, the row filters of grants may name any field.
    */
   const fields = view.maskDependsOnDocument
     ? Object.keys(model.store.fields).filter((name) => name !== "id")
@@ -41,8 +41,8 @@ export const replaceWrites = (context: WriteContext): ReplaceWith => {
   })
 
   /**
-   * The new instance, with the version of a precondition, of the body, or of the stored document. `previous` is that one's
-   * instance; `undefined` if it does not fit the model.
+   * The new instance, with the version of a precondition, of the body, or of the stored document. `previous` is the stored
+   * instance; `undefined` if the stored document does not fit the model.
    */
   const replacement = (
     id: unknown,
@@ -68,7 +68,7 @@ export const replaceWrites = (context: WriteContext): ReplaceWith => {
     return written(context, yield* documents.replace(instance, { document, fields, filters }), false)
   })
 
-  /** What the hooks get, and how to write what they return. */
+  /** Reads the stored document, and computes the instance for the hooks and the write of what they return. */
   const loaded = Effect.fnUntraced(function*(id: unknown, value: Values, expected: number | undefined) {
     const document = yield* read(id)
     const stored = yield* codec.fromDocument(document)

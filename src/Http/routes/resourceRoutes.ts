@@ -58,7 +58,7 @@ import {
 import { writeRoutes } from "./writeRoutes.ts"
 
 /**
- * The routes of a model. Everything that does not depend on a request is prepared here, once.
+ * The routes of a model. They prepare all that does not depend on a request once.
  *
  * @internal
  */
@@ -67,7 +67,7 @@ export const routesOf = (
   repository: Repository<Model.Any>,
   store: DocumentStore["Service"],
   surroundings: ResourceSurroundings & {
-    /** Whether handlers depend on what the grants of each caller show. */
+    /** Whether handlers depend on the grants of the caller. */
     readonly isViewed: boolean
   }
 ): ReadonlyArray<Route> => {
@@ -89,7 +89,7 @@ export const routesOf = (
 
 const changesTypes = ["application/json", "text/event-stream"]
 
-/** The answer to a write tells its transaction, as the changes do, so that a client knows when its own one has come back. */
+/** Adds the number of the transaction to the response of a write. A client finds its own write among changes by it. */
 const withTransaction = ({ handler, ...handled }: Handled): Handled => ({
   ...handled,
   handler: Effect.map(
@@ -103,7 +103,7 @@ const ofName = (handlers: Handlers) => (name: Name): ResponseEffect => handlers[
 
 /** The handler for the grants of the caller of the request. */
 const callersHandler = (handlersFor: (grants: Grants) => Handlers) => {
-  // A caller has the same grants in all requests with the same row filters.
+  // Requests with the same row filters share one object of grants, by which the handlers are memoised.
   const handlersOf = memoize(handlersFor)
   return (name: Name): ResponseEffect =>
     Effect.withFiber((fiber) => handlersOf(Context.get(fiber.context, AccessDecision)?.endpoint ?? noGrants)[name])
@@ -124,8 +124,8 @@ export interface ResourceSurroundings {
 type Handlers = { readonly [N in Name]: ResponseEffect }
 
 /**
- * The handlers of a resource for the grants of a caller. They are compiled once for each set of grants; the last
- * 64 are cached. A set that takes no fields away has the plain handlers.
+ * The handlers of a resource for the grants of a caller. They are compiled once for each set of grants, and the last 64
+ * sets are cached. A set of grants that hides no field shares the handlers without grants.
  *
  * @internal
  */
@@ -145,7 +145,7 @@ export const viewedHandlers = (
     if (isPlain && grants.read.every(({ rows }) => rows === undefined)) return plain
     return compiled.getOrMake(keyOf(grants), () => {
       const viewed = handlersFor(modelView(model, grants))
-      // A write may move a document out of what the caller sees.
+      // Writes depend on the grants even if no field is hidden: a write may move a document out of the caller's rows.
       return isPlain
         ? { ...viewed, list: plain.list, get: plain.get, aggregate: plain.aggregate, changes: plain.changes }
         : viewed
@@ -183,7 +183,7 @@ const handlersOf = (
 }
 
 /**
- * No document has the identifier `schema`, so `PUT …/schema` has only the methods of the endpoint `schema`.
+ * Answers 405 for an identifier that is the path of another endpoint, such as `PUT …/schema`: no document has it.
  */
 const unlessReserved = (
   handler: ResponseEffect,
@@ -194,7 +194,7 @@ const unlessReserved = (
     readonly errorResponses: ErrorResponses
   }
 ): ResponseEffect => {
-  // The router prefers a path without parameters, so a request with one of its methods does not get here.
+  // The router prefers paths without parameters, so requests with the methods of such an endpoint don't get here.
   const others = endpoints.filter((other) => other.reserved !== undefined && other.method !== method)
   if (own !== "/:id" || others.length === 0) return handler
   const allowed = new Map(others.map((other) => [other.reserved, allowedOf([other.method])]))
@@ -205,7 +205,7 @@ const unlessReserved = (
 }
 
 /**
- * A route with JSON responses.
+ * A route whose responses are JSON.
  *
  * @internal
  */
@@ -213,7 +213,7 @@ export const routeOf = (handled: Handled, respondBadRequest: BadRequestResponder
   accepting(handled, respondBadRequest, acceptsJson, "application/json")
 
 /**
- * A route that answers requests which accept one of the types.
+ * A route that answers 406 to requests which do not accept its type.
  *
  * @internal
  */
@@ -241,11 +241,11 @@ const accepting = (
   }
 }
 
-/** The variants of the schema, built once. */
+/** Builds the variants of the schema once. */
 const schemaOf = ({ hidden, model }: ModelView, translations: Translations): ResponseEffect => {
   const variant = (mongoCompatibility: boolean, additionalProperties: boolean) => {
     const schema = JsonSchema.make(model, { additionalProperties, mongoCompatibility })
-    // The schema of stored documents has omitted fields.
+    // The schema for MongoDB describes stored documents, which have fields that the wire form omits.
     return responses.json(JSON.stringify(mongoCompatibility ? withoutProperties(schema, hidden) : schema))
   }
   const plain = { open: variant(false, true), closed: variant(false, false) }

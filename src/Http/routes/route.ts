@@ -15,7 +15,7 @@ import type { ResponseEffect } from "../response/callFailures.ts"
 import type { BadRequestResponder } from "../response/translation.ts"
 
 /**
- * A handler whose errors are not converted into responses yet.
+ * A handler for a path, before its errors are converted into responses.
  *
  * @internal
  */
@@ -30,7 +30,7 @@ export interface Route {
   readonly method: Method
   readonly path: `/${string}`
   readonly handler: ResponseEffect
-  /** Whether rights to it are decided again while it answers. */
+  /** Whether the engine decides on the request again while the response is sent. */
   readonly isStream?: boolean
   /** Responds to the problems of fields that the handler fails with. */
   readonly respondBadRequest: BadRequestResponder
@@ -53,7 +53,7 @@ export const allowedOf = (methods: ReadonlyArray<string>): ReadonlyArray<string>
 ]
 
 /**
- * The headers of Node's request, since the platform's are a copy.
+ * The headers of Node's request. Effect's request copies them.
  *
  * @internal
  */
@@ -65,7 +65,7 @@ export const withRequest = (use: (request: HttpServerRequest.HttpServerRequest) 
   Effect.withFiber((fiber) => use(Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)))
 
 /**
- * For routes with `:id` in their path.
+ * Passes the parameter `id` of the path.
  *
  * @internal
  */
@@ -78,7 +78,7 @@ export const withId = (
   })
 
 /**
- * For routes with the `:id` of a document. An invalid identifier is not found.
+ * Passes the parameter `id` of the path as an identifier of the model. Answers 404 to an invalid one.
  *
  * @internal
  */
@@ -110,7 +110,7 @@ export const withIdAndParameters = (
   withIdOf(model, (id, request) => withParameters((parameters, fiber) => use(id, request, parameters, fiber)))
 
 /**
- * The parameters of the query.
+ * Passes the parameters of the query.
  *
  * @internal
  */
@@ -123,7 +123,7 @@ export const withParameters = (
   )
 
 /**
- * For routes without parameters: any parameter is rejected by name.
+ * Responds if the request has no query parameters; otherwise rejects each parameter by name.
  *
  * @internal
  */

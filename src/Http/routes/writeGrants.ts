@@ -10,7 +10,7 @@ import { fieldForbidden } from "../response/hiddenFields.ts"
 import type { Instance, Values, WriteContext, WriteFailure } from "./writeContext.ts"
 
 /**
- * An instance to write, with the row filters of the grants that allow it; with those of the caller if `undefined`.
+ * An instance to write, and the row filters of the grants that allow the write; `undefined` stands for the caller's own.
  *
  * @internal
  */
@@ -20,9 +20,9 @@ export interface GrantedInstance {
 }
 
 /**
- * The instance to write over the stored document. It has the sent values, and the stored ones of the fields that the caller
- * can't see or write; the write fails with `Forbidden` if it would change these. A single grant has to allow both the changed
- * fields and the document after the write: `filters` are those of the grants that do.
+ * The instance to write over the stored document. It has the sent values, and the stored values of fields that the caller
+ * can't see or write; a write that would change those fails with `Forbidden`. A single grant has to allow both the changed
+ * fields and the document after the write: `filters` are the row filters of such grants.
  *
  * @internal
  */
@@ -39,9 +39,9 @@ export const keeping = (
 ): Effect.Effect<GrantedInstance, WriteFailure> => {
   const whole = Effect.map(complete(values), (instance): GrantedInstance => ({ instance, filters: undefined }))
   return view.mask.isEmpty ? whole : Effect.withFiber<GrantedInstance, WriteFailure>((fiber) => {
-    // Nothing can be kept of a document that can't be decoded.
+    // A document that can't be decoded has no values to keep, so this fails with its problem.
     if (previous === undefined) return Effect.andThen(codec.fromDocument(document), whole)
-    // What the repository keeps of a stored document, such as who inserted it.
+    // Fields that the repository keeps, such as the user who inserted the document.
     const managed = Object.fromEntries(
       Object.entries(document).filter(([name]) => model[modelTypeId][name]?.managed !== undefined)
     )
@@ -59,8 +59,8 @@ export const keeping = (
 }
 
 /**
- * The row filters for the insertion of a document with these values: those of the grants that allow to send them, and those
- * of the caller if `undefined`. Fails with `Forbidden` if no grant does.
+ * The row filters of the grants that allow to insert these values; `undefined` stands for the caller's own. Fails with
+ * `Forbidden` if no grant allows it.
  *
  * @internal
  */
@@ -72,7 +72,7 @@ export const insertFilters = (view: ModelView, value: Values): Effect.Effect<Row
     : Effect.undefined
 
 /**
- * Those of several documents, one by one. The failure has the index of the document.
+ * The {@link insertFilters} of several documents. The failure has the index of the document.
  *
  * @internal
  */
@@ -95,7 +95,7 @@ interface Attempt {
   readonly granted: Effect.Effect<GrantedInstance, WriteFailure>
 }
 
-/** The first write whose result its grants allow; otherwise the first one, because a hook may still change the result. */
+/** The first write that its grants allow; otherwise the first valid one, because a hook may still change its instance. */
 const firstAllowed = Effect.fnUntraced(function*(
   attempts: Arr.NonEmptyReadonlyArray<Attempt>
 ): Effect.fn.Return<GrantedInstance, WriteFailure> {

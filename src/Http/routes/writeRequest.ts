@@ -53,7 +53,7 @@ export interface WriteRequest<Body> {
 }
 
 /**
- * A document to create. `problems` are the broken rules of values that are not stored yet.
+ * A document to create. `problems` are the broken rules of values, if these are not stored already.
  *
  * @internal
  */
@@ -86,7 +86,6 @@ type Read<Body> = Result.Result<WriteRequest<Body>, ReadonlyArray<FieldProblem>>
 
 type Request = HttpServerRequest.HttpServerRequest
 
-/** How the documents of a creation are read. */
 interface Creation {
   readonly create: Decode
   readonly idProblem: (id: unknown) => FieldProblem | undefined
@@ -151,7 +150,7 @@ export const writeReaders = (
             one(request, true, (decode) => decodeForm(decode, form)))
         })
         : Effect.flatMapEager(readJson(request, postTypes, limits.maxBodySize), (body) =>
-          // With an identifier it may replace a document.
+          // A body with an identifier may replace a document, and may then repeat stored values of unwritable fields.
           permitting(mask.forbiddenIn(body, !hasId(body)), (): Read<OneDocument | ManyDocuments> =>
             registration.lists && Array.isArray(body)
               ? documentsOf(decoders, body)
@@ -193,14 +192,14 @@ export const writeReaders = (
 
 type Decode = ReturnType<typeof bodyDecoder>
 
-/** Reads a body unless it has a field that the caller may not send, which `found` is. */
+/** Reads a body, or fails with `Forbidden` if `found` names a field that the caller may not send. */
 const permittingBy =
   (mask: WriteMask) =>
   <Body>(found: string | undefined, read: () => Read<Body>): Effect.Effect<Read<Body>, Forbidden> => {
     if (found !== undefined) return Effect.fail(fieldForbidden(found))
     const result = read()
     if (mask.isEmpty || Result.isSuccess(result)) return Effect.succeed(result)
-    // Only a value of the right type can be the stored one.
+    // A problem with an unwritable field is a 403: the value can't be the stored one.
     const problem = result.failure.find(({ field }) => mask.isUnwritable(withoutIndexes(field)))
     return problem === undefined ? Effect.succeed(result) : Effect.fail(fieldForbidden(problem.field))
   }
@@ -238,7 +237,7 @@ const valid = (decoded: Decoded): Result.Result<Values, ReadonlyArray<FieldProbl
 
 const hasId = (body: unknown): boolean => Predicate.isObject(body) && (Reflect.get(body, "id") ?? null) !== null
 
-/** A document to insert. One with an identifier may break rules if the same values are stored already. */
+/** Reads a document to insert. With an identifier it may break rules, if the same values are stored already. */
 const documentOf = (
   { create, idProblem, replace }: Creation & { readonly replace: Decode },
   mayHaveId: boolean,
@@ -256,7 +255,7 @@ const documentOf = (
     : Result.fail([problem])
 }
 
-/** Lists ignore preferences and preconditions. */
+/** Reads the documents of a list. */
 const documentsOf = ({ create, idProblem }: Creation, body: ReadonlyArray<unknown>): Read<ManyDocuments> => {
   const items = readItems(body, {
     decode: create,
@@ -271,7 +270,7 @@ const documentsOf = ({ create, idProblem }: Creation, body: ReadonlyArray<unknow
   })
 }
 
-/** Adds the identifier of the URL to a body without one. */
+/** Adds the identifier of the URL to a body that has none. */
 const idCompleter = (model: Model.Any, { jsonOf }: Identifier) => {
   const idField = managedField(model, "id")
   return idField === undefined || !isRequiredInput(model, idField)
@@ -283,7 +282,7 @@ const idCompleter = (model: Model.Any, { jsonOf }: Identifier) => {
 }
 
 /**
- * Decodes a replacement of a stored document. A body that only breaks rules is valid here; the write validates the
+ * Decodes a replacement of a stored document. A body that only breaks rules is accepted here; the write validates the
  * values that differ from the stored ones.
  */
 const replacingDecoder = (model: Model.Any, variant: "create" | "patch", decode: Decode): Decode => {
@@ -305,7 +304,7 @@ const jsonPatch = "application/json-patch+json"
 
 const patchTypes = [...jsonTypes, "application/merge-patch+json", jsonPatch]
 
-/** Rejects a body with another identifier than the URL's. Compares the identifier as it was sent. */
+/** Rejects a body whose identifier, as it was sent, is not that of the URL. */
 const rejectOtherId = (decoded: Decoded, sent: unknown, id: unknown, { parse }: Identifier): Decoded => {
   const sentId: unknown = typeof sent === "object" && sent !== null && Object.hasOwn(sent, "id")
     ? Reflect.get(sent, "id")
@@ -319,7 +318,7 @@ const rejectOtherId = (decoded: Decoded, sent: unknown, id: unknown, { parse }: 
 
 const otherId = { field: "id", validator: "Id", message: "is not the one in the URL" }
 
-/** Identifiers that no URL can address: the paths of other endpoints, and segments that clients resolve. */
+/** Rejects identifiers that no URL can address: paths of other endpoints, and the segments `.` and `..`. */
 const idProblemOf = (model: Model.Any) => {
   const unreachable: ReadonlySet<unknown> = new Set([...reservedIdsOf(model), ".", ".."])
   return (id: unknown): FieldProblem | undefined =>

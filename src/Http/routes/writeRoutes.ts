@@ -23,8 +23,8 @@ import { writeReaders, type WriteRequest } from "./writeRequest.ts"
 import { checkVersion, guarded, retryConflicts, versionOf } from "./writeVersions.ts"
 
 /**
- * The endpoints that change documents of a resource, each in three steps: read the request, apply it, answer.
- * To apply one checks preconditions, runs hooks and makes one call of the repository.
+ * The endpoints that change documents of a resource. Each reads the request, applies it and responds. Applying checks
+ * preconditions, runs hooks and calls the repository once.
  *
  * @internal
  */
@@ -74,17 +74,16 @@ export const writeRoutes = (
   }
 }
 
-/** Deletes a document. */
 const deleteWrites = (context: WriteContext, onDelete: MethodHooks) => {
   const { repository, versionField } = context
 
-  /** Deletes the document only while it has the expected version. */
+  /** Deletes the document if it has the expected version. */
   const deleteOnce = (id: unknown, expected: number | undefined): Effect.Effect<void, WriteFailure> =>
     versionField === undefined || expected === undefined
       ? repository.deleteById(id)
       : repository.deleteById(id, { version: expected })
 
-  /** In a versioned model, deletes exactly the version that the hooks have received. */
+  /** Deletes a versioned document only in the version that the hooks received. */
   const deleteWithHooks = (id: unknown, expected: number | undefined): Effect.Effect<void, WriteFailure> => {
     const once = withHooks(
       context,

@@ -36,7 +36,7 @@ export const checkVersion = <A extends Instance>(
     )
 
 /**
- * Retries a write without an expected version.
+ * Retries a write, which expects no version, while another write comes first.
  *
  * @internal
  */
@@ -47,8 +47,8 @@ export const retryConflicts = <A, E extends { readonly _tag: string }>(
 ): Effect.Effect<A, E> => retry(textOfId(id), ({ _tag }) => _tag === "VersionConflict", write)
 
 /**
- * Writes if the preconditions hold. They determine the expected version; a different version in the body fails like
- * an unmet precondition.
+ * Writes if the preconditions hold. They determine the expected version. A body with another version fails as if a
+ * precondition did not hold.
  *
  * @internal
  */

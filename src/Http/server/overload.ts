@@ -1,12 +1,12 @@
 /**
- * Refuses requests beyond what a service handles at once, in the place of a queue that grows.
+ * Limits the requests that a service handles at once, and refuses the others, so that no queue grows.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Metric from "effect/Metric"
 
-/** How a request is refused: 503 with `Retry-After` (RFC 9110, section 10.2.3). */
+/** Makes the response to a refused request: 503 with `Retry-After` (RFC 9110, section 10.2.3). */
 type Refusal = (headers: { readonly [name: string]: string }) => Effect.Effect<HttpServerResponse.HttpServerResponse>
 
 /**
@@ -29,7 +29,7 @@ export const refusalsOf = (scope: "service" | "route" | "delay"): Metric.Counter
 export const secondsOf = (time: Duration.Duration): string => String(Math.ceil(Duration.toSeconds(time)))
 
 /**
- * Lets so many requests in at once. `scope` tells the refused ones of the service from those of a route in the metrics.
+ * Handles at most `maximum` requests at once, and refuses the others. `scope` is an attribute of the metric.
  *
  * @internal
  */

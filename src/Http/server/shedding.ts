@@ -1,5 +1,5 @@
 /**
- * Refuses requests that waited too long while a service has more of them than it can answer.
+ * Refuses requests that waited too long while a service is overloaded.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -22,19 +22,19 @@ export type Priority = "low" | "normal" | "high"
 const priorities: ReadonlyArray<Priority> = ["high", "normal", "low"]
 
 /**
- * A request that may have to wait.
+ * A request in the queue.
  *
  * @internal
  */
 export interface Waiting {
   readonly handle: () => void
   readonly refuse: () => void
-  /** Whether its client went away. */
+  /** Whether its client has disconnected. */
   readonly isGone: () => boolean
 }
 
 /**
- * The time of an event loop.
+ * The clock and the turns of an event loop.
  *
  * @internal
  */
@@ -50,15 +50,16 @@ const nodeLoop: Loop = { now: () => performance.now(), afterEvents: (step) => vo
 /** The milliseconds for which bursts may last (RFC 8289, section 4.2). */
 const interval = 100
 
-/** The milliseconds of a turn in which requests begin; the next turn sees new events. */
+/** The milliseconds of a turn in which requests begin. Then the turn ends, so that the next one receives new events. */
 const slice = 2
 
 /**
- * The requests that wait for their turn. Without it they would wait in their connections, where nobody sees for how long.
+ * The queue of requests that are not handled yet. Without it they would wait in their sockets, where the time that they
+ * wait is unknown.
  *
- * A request begins at once unless the events of a turn take too long; the others follow in the next turns, by priority and
- * in the order of their arrival. A queue that was never empty for longer than a burst is a steady one, which serves nobody:
- * it takes only what is handled within `most`, and the others are refused.
+ * A request begins at once while the current turn has time. The others begin in the next turns, by priority and then by
+ * arrival. A queue that is not empty for longer than a burst (100 ms) is a standing queue: it only delays requests. A
+ * standing queue takes as many requests as are handled within `most`, and refuses the others.
  *
  * @internal
  */
@@ -68,19 +69,19 @@ export class AdmissionQueue {
   readonly #loop: Loop
   readonly #queues: { readonly [P in Priority]: Queue } = { high: new Queue(), normal: new Queue(), low: new Queue() }
   #size = 0
-  /** The begin of the turn's first request; `undefined` before it. */
+  /** The time of the turn's first request; `undefined` before it. */
   #begin: number | undefined
   /** Whether a connection was accepted in this turn. */
   #isAccepting = false
   #lastHandled = 0
   #lastEmpty: number
-  /** The begin of an interval, and what was handled in it. */
+  /** The begin of the current interval; `#handled` counts the requests that began in it. */
   #intervalBegin: number
   #handled = 0
-  /** Those that a steady queue may have: as many as are handled in the time of `most`. */
+  /** The number of requests in a standing queue: as many as were handled within `most` in the last interval. */
   #room = 0
 
-  /** `emptied` runs after turns at whose end no request waits. */
+  /** `emptied` runs after each turn that leaves the queue empty. */
   constructor(mostMillis: number, emptied: () => void, loop: Loop = nodeLoop) {
     this.#most = mostMillis
     this.#emptied = emptied
@@ -109,14 +110,14 @@ export class AdmissionQueue {
   }
 
   /**
-   * Says that a connection was accepted in this turn. A turn accepts only one, so that others may wait, with probes among them:
-   * nothing begins in this turn if something did a moment before.
+   * Notes that a connection was accepted in this turn. Node accepts one connection in a turn, so more may be pending, some
+   * of them from probes. Such a turn begins no request if one was handled within the last 2 ms.
    */
   connected(): void {
     this.#isAccepting = true
   }
 
-  /** How many requests come before the next one of a priority. */
+  /** The number of waiting requests that begin before a new one of this priority. */
   #before(priority: Priority): number {
     const { high, low, normal } = this.#queues
     return high.size + (priority === "high" ? 0 : normal.size + (priority === "normal" ? 0 : low.size))
@@ -152,7 +153,7 @@ export class AdmissionQueue {
   }
 }
 
-/** An array whose begin is cut off from time to time, since each cut moves all of its elements. */
+/** A queue in an array. It removes its beginning in large parts, since each removal moves the rest. */
 class Queue {
   #waiting: Array<{ readonly waiting: Waiting; readonly since: number }> = []
   #first = 0
@@ -161,7 +162,7 @@ class Queue {
     return this.#waiting.length - this.#first
   }
 
-  /** Since when the first one waits. */
+  /** The time since which the first request waits. */
   get since(): number {
     return this.#waiting[this.#first]?.since ?? Infinity
   }
@@ -180,18 +181,18 @@ class Queue {
   }
 }
 
-/** The milliseconds that a refused connection pauses, for each refusal in an interval. */
+/** The milliseconds of pause for each refusal in an interval. */
 const pausePerRefusal = 1
 
-/** In milliseconds. */
+/** Shorter pauses are omitted, in milliseconds. */
 const shortestPause = 5
 
-/** The connections of which the first requests are read if no other request waits. */
+/** The number of paused connections that are resumed after a turn with an empty queue. */
 const atOnce = 32
 
 /**
- * Reads no more from connections whose request was refused, for a time that grows with the number of refusals, at most until
- * they were asked to try again. Refusals take no more than a small part of the processor then, however fast clients repeat.
+ * Pauses connections whose request was refused. The pause grows with the number of refusals, up to the time after which
+ * clients were asked to retry. So refusals take a small part of the processor, even if clients retry at once.
  */
 class Pauses {
   readonly #longest: number
@@ -217,12 +218,12 @@ class Pauses {
     if (this.#pause < shortestPause) return
     this.#sockets.push(socket)
     if (this.#sockets.length === 1) {
-      // The responses are written at the end of this turn.
+      // The responses of this turn are written at its end, so the pause begins after it.
       setImmediate(() => setImmediate(() => this.#begun()))
     }
   }
 
-  /** Ends the first pauses, since nothing else waits. */
+  /** Resumes the connections that have paused longest. */
   resumeSome(): void {
     let remaining = atOnce
     for (const socket of this.#paused) {
@@ -238,7 +239,7 @@ class Pauses {
       socket.pause()
       this.#paused.add(socket)
     }
-    // A connection is no fiber.
+    // Connections have no fiber that could sleep.
     // @effect-diagnostics-next-line globalTimers:off
     setTimeout(() => this.#resume(paused), this.#pause).unref()
   }
@@ -250,7 +251,7 @@ class Pauses {
   }
 }
 
-/** A server that asks before it handles a request. */
+/** A server with a gate, which each request passes before it is handled. */
 interface Gated {
   gate: Gate | undefined
 }
@@ -266,7 +267,7 @@ export const gated = (server: HttpServer.HttpServer["Service"], node: Gated): vo
   servers.set(server, node)
 }
 
-/** A response that is known before a fiber handles the request. */
+/** A response that needs no fiber. */
 interface EarlyResponse {
   readonly status: number
   readonly text: string
@@ -274,14 +275,14 @@ interface EarlyResponse {
 }
 
 /**
- * Refuses the requests that waited longer than `maxDelay`, before anything is done for them, until the scope closes.
+ * Refuses requests that waited longer than `maxDelay`, before a fiber handles them. Ends with the scope.
  *
  * @internal
  */
 export const shed = Effect.fnUntraced(function*({ maxDelay, priorityOf, probes, refusal, retryAfter }: {
   readonly maxDelay: Duration.Duration
   readonly priorityOf: (url: string) => Priority
-  /** The paths that are answered at once. */
+  /** The paths of probes, which don't wait in the queue. */
   readonly probes: ReadonlySet<string>
   readonly refusal: (headers: IncomingHttpHeaders) => EarlyResponse
   readonly retryAfter: Duration.Duration
@@ -297,7 +298,7 @@ export const shed = Effect.fnUntraced(function*({ maxDelay, priorityOf, probes, 
     refusals.updateUnsafe(1, context)
     pauses.refused(request.socket)
     const { headers, status, text } = refusal(request.headers)
-    // A client that waits for the word to send its body must not send it as the next request.
+    // A client that waits for `100 Continue` may still send its body, which must not be read as the next request.
     if (request.headers.expect !== undefined) response.shouldKeepAlive = false
     response.writeHead(status, { ...headers, "retry-after": seconds }).end(text)
   }

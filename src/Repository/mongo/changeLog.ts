@@ -1,7 +1,6 @@
 /**
- * The log of changes on MongoDB: its change streams, with the images of documents before and after each change. A position is a
- * resume token.
- * Each reader has a change stream of its own.
+ * The log of changes on MongoDB: its change streams, with the images of documents before and after each change. A position
+ * is a resume token. Each reader has a change stream of its own.
  */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -82,7 +81,7 @@ const checked = Effect.fnUntraced(function*(
 
 type Changes = ChangeStream<Document, ChangeStreamDocument<Document>>
 
-/** Opens a change stream of these collections, or of none, which is closed with the scope. */
+/** Opens a change stream of these collections; without any, it has no changes. The scope closes it. */
 const open = (
   session: mongo.MongoSession,
   collections: ReadonlyArray<string>,
@@ -111,7 +110,7 @@ const open = (
 const shortWait = 20
 const longWait = 1_000
 
-// Of the database, not of a collection.
+// The change streams are those of the database.
 const callIn = (session: mongo.MongoSession): mongo.MongoCall => ({ session, operation, collection: "$cmd.aggregate" })
 
 /** The next event, or `undefined` if there is none within the time that the stream waits. */
@@ -128,7 +127,7 @@ const next = (
         : rejectDuplicateKey(operation, mongo.failWith(cause, callIn(session)))
   })
 
-// The driver's error itself, whose code decides.
+// Carries the driver's error, whose code decides.
 class Caught {
   readonly _tag = "Caught"
   readonly cause: unknown
@@ -137,7 +136,7 @@ class Caught {
   }
 }
 
-/** Codes of the server for a token that it can't go on from, and for images that are no longer kept. */
+/** Codes of the server for a token that it can't resume, and for images that it no longer has. */
 const goneCodes = new Set([
   9, // FailedToParse
   47, // NoMatchingDocument
@@ -148,7 +147,7 @@ const goneCodes = new Set([
   50_811 // A token that is no BSON
 ])
 
-/** The place after the last change, by a change stream that has none. */
+/** The position after the last change: that of a new change stream without changes. */
 const endOf = (session: mongo.MongoSession): Effect.Effect<Position, ReadError> =>
   Effect.scoped(Effect.flatMap(open(session, [], undefined), (stream) =>
     Effect.map(
@@ -165,7 +164,7 @@ const readPage = Effect.fnUntraced(function*(
 ): Effect.fn.Return<ChangePage, ReadError | PositionGone> {
   const changes: Array<StoredChange> = []
   let position = after
-  // The server may give up a long search before its end.
+  // The server may return nothing before it has searched all changes.
   let empty = 0
   while (changes.length < limit && empty < maxEmpty) {
     const event = yield* next(session, stream, position)
@@ -185,7 +184,7 @@ const readPage = Effect.fnUntraced(function*(
 
 const maxEmpty = 3
 
-/** Pages of one change or more, which has been read together; the first page says where the stream begins. */
+/** Pages of the changes that were read together. The first page has none, and tells the position of the beginning. */
 const follow = Effect.fnUntraced(function*(
   session: mongo.MongoSession,
   collections: ReadonlyArray<string>,
@@ -211,7 +210,7 @@ const follow = Effect.fnUntraced(function*(
   )
 })
 
-/** A change as streams have it. `undefined` if the collection was dropped or renamed, which is no change of a document. */
+/** The change of a document; `undefined` for another event, such as a dropped collection, or without an image. */
 const changeOf = (event: ChangeStreamDocument<Document>): StoredChange | undefined => {
   if (!("documentKey" in event) || !("coll" in event.ns)) return undefined
   const { clusterTime, documentKey, wallTime } = event
@@ -241,7 +240,7 @@ const changeOf = (event: ChangeStreamDocument<Document>): StoredChange | undefin
   }
 }
 
-// The server's own text, and the types of an identifier's numbers where it has any.
+// The data of the token, and its type bits, which tell the types of numbers in an identifier.
 const positionOf = (token: ResumeToken): Position => {
   const { _data, _typeBits } = Object(token)
   return _typeBits === undefined ? String(_data) : `${_data}.${Buffer.from(_typeBits.buffer).toString("hex")}`

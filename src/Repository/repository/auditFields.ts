@@ -8,11 +8,11 @@ import { managedField, type ModelLike } from "../../Model/introspection.ts"
 import { dateOf } from "../bson/normalise.ts"
 import type { Document } from "../DocumentStore.ts"
 
-/** The fiber that writes. It supplies the clock and the current user. */
+/** The fiber that writes; its context has the clock and the current user. */
 type WritingFiber = Fiber.Fiber<unknown, unknown>
 
 /**
- * Sets the audit fields of a document. What a caller supplies for them is overwritten.
+ * Sets the audit fields of a document. They overwrite values that a caller supplies.
  *
  * @internal
  */

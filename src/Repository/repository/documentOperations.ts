@@ -1,7 +1,6 @@
 /**
- * The operations on stored documents that the HTTP server uses instead of those on instances: it encodes documents to JSON
- * without making instances of them, and validates what it receives before it writes. A repository has them under a private
- * symbol, so they are not part of its public interface.
+ * Operations on stored documents, for the HTTP server: it encodes documents to JSON without making instances, and validates
+ * what it receives itself. A repository has them under a private symbol, so its public interface does not have them.
  */
 import type * as Effect from "effect/Effect"
 import type * as Model from "../../Model/Model.ts"
@@ -30,7 +29,7 @@ export interface DocumentReads {
     id: unknown,
     options?: ReadOptions & { readonly privilege?: Privilege | undefined }
   ) => Effect.Effect<Document | undefined, ReadError>
-  /** Whether a chosen identifier would tell of documents that the caller's row filters hide. */
+  /** Whether the caller has row filters: whether an identifier is taken would then tell of hidden documents. */
   readonly isLimited: Effect.Effect<boolean, ReadError>
   readonly find: (options: TakeOptions) => Effect.Effect<ReadonlyArray<Document>, ReadError>
   /** Finds documents, and counts all that match: see `DocumentStore.findAndCount`. */
@@ -38,9 +37,9 @@ export interface DocumentReads {
 }
 
 /**
- * Writes of what a client has sent. The inserts take documents that are already validated, and do not validate them again.
- * The patch takes the changes as they were sent: it converts each value, even one that already looks converted, and
- * validates the result. The replacement takes an instance that was computed from a stored document, and validates it.
+ * Writes of values that a client sent. The inserts take validated documents and don't validate them again. The patch takes
+ * the changes as they were sent; it converts each value, even one that looks converted, and validates the result. The
+ * replacement takes an instance that was computed from a stored document, and validates it.
  *
  * @internal
  */
@@ -48,7 +47,7 @@ export interface DocumentWrites<A> {
   /** Succeeds with the document as it was inserted. */
   readonly insert: (document: Document) => Effect.Effect<Document, WriteError>
   readonly insertMany: (documents: ReadonlyArray<Document>) => Effect.Effect<number, BulkInsertFailed | ReadError>
-  /** The same as the repository's, but for the row filters of the write: those of the caller if `undefined`. */
+  /** The repository's `modify` with row filters for the write; `undefined` stands for those of the caller. */
   readonly modify: <E, R>(
     id: unknown,
     change: (current: A) => Effect.Effect<{ readonly instance: A; readonly filters?: RowFilters | undefined }, E, R>
@@ -75,7 +74,7 @@ export interface DocumentWrites<A> {
 export interface DocumentRead {
   readonly document: Document
   readonly fields: ReadonlyArray<string>
-  /** The row filters of the write; those of the caller if `undefined`. */
+  /** The row filters of the write; `undefined` stands for those of the caller. */
   readonly filters: RowFilters | undefined
 }
 
@@ -99,7 +98,7 @@ export const withDocumentOperations = <M extends Model.Any>(
 const unrestrictedKey = Symbol.for("~appkernel/Repository/unrestricted")
 
 /**
- * Adds the same operations without the row filters of callers to those of a repository.
+ * Adds a second set of operations, which apply no row filters of callers.
  *
  * @internal
  */
@@ -107,7 +106,7 @@ export const withUnrestricted = <R extends object>(operations: R, unrestricted: 
   Object.assign(operations, { [unrestrictedKey]: unrestricted })
 
 /**
- * The operations without the row filters of callers. A repository that a program has made itself has none.
+ * The operations that apply no row filters of callers. A repository without such a set applies none anyway.
  *
  * @internal
  */

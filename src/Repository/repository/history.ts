@@ -1,6 +1,6 @@
 /**
- * The operations that repositories of models with `Model.historied` add. The history of a collection is stored in a second
- * collection: one entry for each state of each document.
+ * The operations that a repository adds for `Model.historied`. A second collection stores the history: one entry for each
+ * state of each document.
  *
  * @since 0.1.0
  */

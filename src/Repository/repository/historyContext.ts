@@ -1,5 +1,5 @@
 /**
- * What the operations of a history writer share: revisions, history entries, and transactions.
+ * Shared parts of the history writer: revisions, history entries, and transactions.
  */
 import * as Effect from "effect/Effect"
 import { formField } from "../../Model/introspection.ts"
@@ -18,10 +18,10 @@ export interface HistoryContext {
   readonly revisionField: string
   readonly targets: Targets
   readonly collection: ModelCollection
-  /** The collection without the row filters of callers: the states of written documents are recorded whoever wrote them. */
+  /** The collection without the row filters of callers, since the history records every written document. */
   readonly all: ModelCollection
   readonly store: DocumentStore["Service"]
-  /** The number that each recorded document carries; `undefined` for a model without versions. */
+  /** The number of the model's form, which each recorded document has; `undefined` for a model with one form only. */
   readonly form: number | undefined
 }
 
@@ -50,8 +50,8 @@ export const withNextRevision = ({ revisionField }: HistoryContext, update: Upda
   withOperands("$inc", update, { [revisionField]: 1 })
 
 /**
- * Inserts entries into the history. Fails with `QueryRejected` when an entry of the same revision exists, which means that
- * another program wrote to one of the two collections only.
+ * Inserts entries into the history. Fails with `QueryRejected` when an entry of the same revision exists: another program
+ * then wrote to only one of the two collections.
  *
  * @internal
  */
@@ -94,8 +94,7 @@ export const appendChange = (
   ])
 
 /**
- * The entries of a removal. The last state of the document gets a second entry, so that the history shows when and by whom
- * it was removed.
+ * The entries of a removal. A second entry for the last state of the document tells when and by whom it was removed.
  *
  * @internal
  */

@@ -17,7 +17,7 @@ import type { Change } from "./history.ts"
 export const historyOf = (collection: string): string => `${collection}.history`
 
 /**
- * A text that is unique among the identifiers of a model. A date is written with its milliseconds, which `String` omits.
+ * The text of an identifier, unique within a model. It has the milliseconds of a date, which `String` omits.
  *
  * @internal
  */
@@ -37,7 +37,7 @@ export const historyIndex: IndexDescription = {
 }
 
 /**
- * When a change happens, and which user makes it.
+ * The time and the user of a change.
  *
  * @internal
  */

@@ -1,8 +1,8 @@
 /**
  * Inserts documents together with the first entries of their histories.
  *
- * A rejected insert aborts the transaction that it is part of. So a chunk with a rejected document is repeated without it:
- * an ordered insert repeats the documents before the rejected one, an unordered insert repeats them one by one.
+ * A rejected insert aborts its transaction. So a chunk with a rejected document is inserted again: an ordered insert repeats
+ * the documents before the rejected one, an unordered insert repeats each document in a transaction of its own.
  */
 import * as Effect from "effect/Effect"
 import { chunksOf } from "../collection/chunksOf.ts"
@@ -60,10 +60,10 @@ class InsertRejected {
   }
 }
 
-/** The documents with their first revisions, which follow the last revision of a removed document with the same id. */
+/** Adds the first revisions to documents. A removed document with the same identifier is continued. */
 const withFirstRevisions = Effect.fnUntraced(function*(context: HistoryContext, documents: ReadonlyArray<Document>) {
   const { history, store } = context
-  // Entry ids are looked up instead of a range: concurrent inserts of other documents then cause no conflict.
+  // A look-up by identifiers reads no range, so concurrent inserts of other documents cause no conflict.
   const entries = yield* store.find(history, {
     filter: { _id: { $in: documents.map(({ _id }) => entryId(_id, 1)) } },
     projection: { document_id: 1 }
@@ -85,7 +85,7 @@ const withFirstRevisions = Effect.fnUntraced(function*(context: HistoryContext, 
   )
 })
 
-/** Inserts all documents in one transaction. When one is rejected, none is inserted, and the result has the failures. */
+/** Inserts all documents in one transaction. A rejected document prevents the others; the result has the failures. */
 const insertAllOrNone = (
   context: HistoryContext,
   documents: ReadonlyArray<Document>,
@@ -122,7 +122,7 @@ const insertOrdered = Effect.fnUntraced(function*(
   const before = documents.slice(0, rejection.index)
   const { failures, insertedCount } = before.length === 0
     ? { failures: [], insertedCount: 0 }
-    // Within a transaction of the caller, the rejection may have aborted that transaction: report the rejection itself.
+    // The rejection may have aborted a transaction of the caller, which then fails otherwise: this reports the rejection.
     : yield* Effect.catchTag(
       insertOrdered(context, before),
       "QueryRejected",

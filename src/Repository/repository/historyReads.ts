@@ -17,7 +17,7 @@ import type { Change, Histories, History, HistoryPoint, Revision } from "./histo
 import { entryId, historyOf } from "./historyEntry.ts"
 
 /**
- * The operations that read the entries which the history writer inserts.
+ * The operations that read the entries of the history writer.
  *
  * @internal
  */
@@ -33,11 +33,11 @@ export const makeHistoryReads = <M extends Model.Any>(
   const storedId = storedIdOf(model)
   const instanceId = instanceIdOf(model)
 
-  // Only the history writer inserts entries, and each has a document.
+  // The history writer gives each entry a document.
   const documentIn = (entry: Document): Document => lift(entry["document"] as Document)
 
   const revisionOf = (entry: Document): Revision<M> => {
-    // Only the history writer inserts entries.
+    // The history writer gives each entry these fields.
     const { at, by, change, document_id, revision } = entry as unknown as HistoryEntry
     const document = documentIn(entry)
     return {
@@ -67,7 +67,7 @@ export const makeHistoryReads = <M extends Model.Any>(
     return entry !== undefined && isAdmitted(documentIn(entry)) ? Option.some(revisionOf(entry)) : Option.none()
   })
 
-  /** Only entries that are admitted count towards the size of a page. */
+  /** Reads a page of entries that the row filters admit. */
   const entriesOf = (
     isAdmitted: StateTest,
     options: FindOptions

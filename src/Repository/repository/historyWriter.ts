@@ -168,8 +168,8 @@ const deleteMany = (context: HistoryContext, change: Change, filter: Filter, sco
   )
 
 /**
- * Runs `use` on each chunk of the matching documents, all in one transaction, and adds up its results. `use` gets a filter
- * for the chunk, and one for those documents that have no history yet, if there are any.
+ * Runs `use` on each chunk of the matching documents in one transaction, and adds up its results. `use` gets a filter for
+ * the chunk, and a filter for its documents without a history, if there are any.
  */
 const forEachChunk = <E>(
   context: HistoryContext,
@@ -202,6 +202,6 @@ const forEachChunk = <E>(
     })
   )
 
-/** Whether a path has the positional operator `$`, which refers to the list item that the filter matched. */
+/** Whether a path has the positional operator `$`, which stands for the list item that the filter matched. */
 const hasPositionalPath = (update: Update): boolean =>
   Object.values(update).some((paths) => Object.keys(Object(paths)).some((path) => path.split(".").includes("$")))

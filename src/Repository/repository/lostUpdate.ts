@@ -1,6 +1,6 @@
 /**
- * Optimistic concurrency control of one document: what was computed from a document is written only while the document
- * still has the values that were read, and is computed again otherwise.
+ * Optimistic concurrency control of one document: a write succeeds only while the document has the values that were read.
+ * Otherwise the document is read and the change computed again.
  */
 import * as Effect from "effect/Effect"
 import { textOfId } from "../query/bsonForm.ts"

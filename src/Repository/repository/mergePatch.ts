@@ -78,7 +78,7 @@ export interface DocumentChange {
 /**
  * The update that changes the named fields from `before` to `after`, or `undefined` when none of them differs. Each changed
  * field is replaced completely. The filter matches while the version is that of `before` or, in a model without versions,
- * while the changed fields and the `read` fields are unchanged: so what is stored is what was validated.
+ * while the changed fields and the `read` fields are unchanged, so that the stored result is the validated one.
  *
  * @internal
  */

@@ -55,7 +55,7 @@ interface IndexDraft {
   defaultLanguage?: string
 }
 
-/** A cluster needs an index that begins with the shard key, over all documents. */
+/** The index that begins with the shard key and has all documents, which a cluster needs, unless one is declared. */
 const shardIndexes = (
   model: Model.Any,
   declared: ReadonlyArray<IndexDescription>
@@ -73,7 +73,7 @@ const shardIndexes = (
     : [{ name: shardKey.flat().join("_"), key: Object.fromEntries(shardKey), unique: false }]
 }
 
-/** Deletions of other documents find those that refer to them by these, unless another index begins with the reference. */
+/** An index for each reference by which deletions find referring documents, unless a declared index begins with it. */
 const referenceIndexes = (
   model: Model.Any,
   declared: ReadonlyArray<IndexDescription>

@@ -1,5 +1,5 @@
 /**
- * The writes to a model's collection. Each takes the name of the change, which a history records.
+ * The writes to a model's collection. Most take the name of the change, which a history records.
  */
 import * as Effect from "effect/Effect"
 import type { ModelCollection } from "../collection/modelCollection.ts"
@@ -56,7 +56,7 @@ export const makeModelWriter = (collection: ModelCollection): ModelWriter => ({
 })
 
 /**
- * The update with further operands for one of its operators.
+ * Adds operands to an operator of an update.
  *
  * @internal
  */
@@ -66,7 +66,7 @@ export const withOperands = (operator: "$set" | "$inc", update: Update, operands
 })
 
 /**
- * What changes with every update of a document.
+ * The fields that every update of a document changes.
  *
  * @internal
  */
@@ -76,7 +76,7 @@ export interface ManagedFields {
 }
 
 /**
- * The update, which increments the version and sets the audit fields as well.
+ * Adds the increment of the version and the audit fields to an update.
  *
  * @internal
  */

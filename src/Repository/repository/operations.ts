@@ -117,7 +117,7 @@ export interface Operations<M extends Model.Any> {
   readonly estimatedCount: Effect.Effect<number, ReadError>
   /** Whether an instance matches the condition. */
   readonly exists: (where?: Query.Where<M>, options?: DeletedOptions<M>) => Effect.Effect<boolean, ReadError>
-  /** The distinct values of a field among the instances that match the condition. Of a list, its items are counted. */
+  /** The distinct values of a field among the instances that match the condition. The values of a list are its items. */
   readonly distinct: <K extends keyof M["store"]["fields"] & string>(
     field: K,
     where?: Query.Where<M>,
@@ -197,8 +197,8 @@ export interface Operations<M extends Model.Any> {
     }
   ) => Effect.Effect<Option.Option<M["Type"]>, DocumentInvalid | ModelError | WriteError>
   /**
-   * Deletes the instance. With `Model.softDeleted`, this and the other deletes mark instances instead. What becomes of
-   * documents that refer to it is up to their `Model.reference`.
+   * Deletes the instance. With `Model.softDeleted`, this and the other deletes mark instances instead. The
+   * `Model.reference` of documents that refer to the instance decides what happens to them.
    */
   readonly deleteById: {
     (id: Model.Id<M>): Effect.Effect<void, DocumentNotFound | DeleteError>
@@ -218,8 +218,8 @@ export interface Operations<M extends Model.Any> {
   /** Synchronises the installed indexes with the model: drops undeclared indexes, and rebuilds changed ones. */
   readonly syncIndexes: Effect.Effect<IndexChanges, StoreError>
   /**
-   * Installs the model's JSON schema as the collection's validator: see `DocumentStore.setValidator`. Of a model with versions it
-   * admits the earlier forms until all documents are upgraded; install it again then.
+   * Installs the model's JSON schema as the collection's validator: see `DocumentStore.setValidator`. The schema of a model
+   * with earlier forms admits these too, until all documents are upgraded. Install it again then.
    */
   readonly installValidator: (options?: ValidatorOptions) => Effect.Effect<void, ReadError>
 }

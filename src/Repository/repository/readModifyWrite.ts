@@ -1,7 +1,7 @@
 /**
- * Read-modify-write of one document: it is read, changed, and written only while the stored document still has the values
- * that the change was computed from (optimistic concurrency control). A lost race is retried, up to a limit, after which
- * the operation fails with `VersionConflict`.
+ * Read-modify-write of one document (optimistic concurrency control). The write succeeds only while the stored document has
+ * the values that the change was computed from. Otherwise the operation is retried, up to a limit, and then fails with
+ * `VersionConflict`.
  */
 import * as Effect from "effect/Effect"
 import { hasRules, inspector, modelTypeId, patcher } from "../../Model/introspection.ts"
@@ -20,7 +20,7 @@ import { notFound, storedVersionOf, versionConflict, versionOf, type WriteContex
 /** @internal */
 export interface ReadModifyWrite<M extends Model.Any> {
   readonly modify: DocumentWrites<M["Type"]>["modify"]
-  /** `isSent` says that the changes were sent by a caller and are converted whatever their form. */
+  /** With `isSent`, the changes come from a client, and each value is converted whatever its form. */
   readonly patch: (isSent: boolean) => DocumentWrites<M["Type"]>["patch"]
 }
 
@@ -37,7 +37,7 @@ export const makeReadModifyWrite = <M extends Model.Any>(
   const patched = patcher(model)
   const fields = Object.keys(model.store.fields).filter((field) => model[modelTypeId][field]?.managed !== "id")
   const ownFields = fields.filter((field) => model[modelTypeId][field]?.managed === undefined)
-  // A rule over several fields holds only if none of them has changed since the validation.
+  // A rule over several fields may break if another write changes any of them after the validation.
   const readByPatch = hasRules(model) ? fields : []
 
   const plannedPatch = Effect.fnUntraced(function*(
@@ -57,7 +57,7 @@ export const makeReadModifyWrite = <M extends Model.Any>(
     return { after: toDocument(changed), named: Object.keys(changes), read: readByPatch }
   })
 
-  /** Only fields that differ from those read are written, so that new fields of the model are left as they are stored. */
+  /** Plans a write of the fields that differ, so that new fields of the model stay as they are stored. */
   const plannedChangeOf = (current: M["Type"], changed: M["Type"]): PlannedChange => {
     const [before, after] = [toDocument(current), toDocument(changed)]
     return {
@@ -82,12 +82,12 @@ export const makeReadModifyWrite = <M extends Model.Any>(
 
 // internal
 
-/** The new document, the fields that may differ, and the fields that it was computed from. */
+/** A new document: `named` are the fields that may differ, and `read` the fields that it was computed from. */
 interface PlannedChange {
   readonly after: Document
   readonly named: ReadonlyArray<string>
   readonly read: ReadonlyArray<string>
-  /** The row filters of the write; those of the caller if `undefined`. */
+  /** The row filters of the write; `undefined` stands for those of the caller. */
   readonly filters?: RowFilters | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * The read operations of a repository. A read is consistent as the store's operation is: a page and the next page, or the
- * documents of a stream, may show different states of the collection.
+ * The read operations of a repository. Each has the consistency of the store's operation: two pages, or two documents of a
+ * stream, may show different states of the collection.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -154,7 +154,7 @@ const findPage = Effect.fnUntraced(function*<M extends Model.Any>(
   const keyset = yield* Effect.fromResult(Cursor.make(model, sortOf(model, options.sort)))
   const filter = Query.toFilter(model, where)
   const after = options.cursor === undefined ? undefined : yield* Effect.fromResult(keyset.after(options.cursor))
-  // One document more than the page tells whether a next page exists.
+  // A further document after the page tells that a next page exists.
   const matches = yield* documents.find({
     filter: conjunctionOf(filter, after),
     sort: keyset.sort,

@@ -1,6 +1,6 @@
 /**
- * Writes of models with references that have to exist. A write is checked for the references that it adds, in one transaction
- * with it; those that stay as they are stored are not checked again.
+ * Checks that the documents that a write refers to exist. The check and the write are one transaction. Only references that
+ * the write adds are checked; stored ones are not checked again.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -18,7 +18,7 @@ import { installLocks, lockForReferences } from "./referenceLocks.ts"
 import { idsAt } from "./referrers.ts"
 
 /**
- * The references of a model that are checked.
+ * The references whose documents have to exist.
  *
  * @internal
  */
@@ -26,7 +26,7 @@ export const checkedReferencesOf = (model: ModelLike): ReadonlyArray<ReferringFi
   referencesOf(model).filter(({ isChecked }) => isChecked)
 
 /**
- * Makes what the checks of a model's references need in the store.
+ * Makes the locks that the checks of a model's references need in the store.
  *
  * @internal
  */
@@ -35,9 +35,8 @@ export const installReferences = (store: DocumentStore["Service"], model: ModelL
     discard: true
   })
 
-/** What checked writes need beside their writer. */
 interface CheckOptions {
-  /** The collection of the model, complete. */
+  /** The collection of the model without the row filters of callers. */
   readonly all: ModelCollection
   readonly collection: ModelCollection
   /** The documents of another model that the caller may refer to. */
@@ -52,7 +51,7 @@ interface Added {
 }
 
 /**
- * The writer, whose writes fail with a `ValidationException` if a reference that they add leads nowhere.
+ * Adds the checks to a writer. A write fails with `ValidationException` if it adds a reference to a missing document.
  *
  * @internal
  */
@@ -63,7 +62,7 @@ export const checkingReferences = (model: ModelLike, writer: ModelWriter, option
   const targets = new Map(fields.map(({ target }) => [target().modelName, options.collectionOf(target())]))
   const locked = lockedTargetsOf(fields)
 
-  /** The first reference that leads nowhere. The documents of the others stay until the transaction ends. */
+  /** Returns a reference to a missing document, if there is one. Locks the found ones until the transaction ends. */
   const missingOf = Effect.fnUntraced(function*(added: ReadonlyArray<Added>) {
     for (const [target, documents] of targets) {
       const own = added.filter(({ field }) => field.target().modelName === target)
@@ -80,7 +79,7 @@ export const checkingReferences = (model: ModelLike, writer: ModelWriter, option
     return undefined
   })
 
-  /** Performs the write if all references lead somewhere. One that doesn't is no failure of a surrounding transaction. */
+  /** Writes if no document is missing. Fails outside of the transaction, so that a surrounding one goes on. */
   const checked = <A>(
     added: Effect.Effect<ReadonlyArray<Added>, ReadError>,
     write: Effect.Effect<A, WriteError>
@@ -100,7 +99,7 @@ export const checkingReferences = (model: ModelLike, writer: ModelWriter, option
     return added.length === 0 ? writer.insert(document) : checked(Effect.succeed(added), writer.insert(document))
   }
 
-  /** Inserts one by one: a document that the store rejects ends the transaction that it is part of. */
+  /** Inserts each document in a transaction of its own, since a rejected document ends its transaction. */
   const insertEach = Effect.fnUntraced(function*(
     documents: ReadonlyArray<Document>,
     isOrdered: boolean
@@ -135,7 +134,7 @@ export const checkingReferences = (model: ModelLike, writer: ModelWriter, option
     return Effect.catchIf(whole, isRejection, () => insertEach(documents, isOrdered))
   }
 
-  /** An update is checked for what it sets, and a restored document for all of its references. */
+  /** Checks the references that an update sets, or all references of restored documents. */
   const update = <A>(
     change: Change,
     filter: Filter,
@@ -187,11 +186,11 @@ export const checkingReferences = (model: ModelLike, writer: ModelWriter, option
 
 // internal
 
-/** The models whose documents are deleted with regard to the references. */
+/** The models whose documents can't be deleted without regard to these references. */
 const lockedTargetsOf = (fields: ReadonlyArray<ReferringField>): ReadonlySet<string> =>
   new Set(fields.flatMap(({ onDelete, target }) => onDelete === undefined ? [] : [target().modelName]))
 
-/** The references of a document, but for those to itself. */
+/** The references of a document, except those to itself. */
 const ownReferences = (
   { modelName }: ModelLike,
   fields: ReadonlyArray<ReferringField>,
@@ -202,7 +201,7 @@ const ownReferences = (
     return idsAt(document, field.path).flatMap((id) => uniqueTextOfId(id) === own ? [] : [{ field, id }])
   })
 
-/** Those that the document does not have in the same field. */
+/** The references that the stored document does not have in the same field. */
 const except = (added: ReadonlyArray<Added>, stored: Document | undefined): ReadonlyArray<Added> =>
   stored === undefined ?
     added :
@@ -217,7 +216,7 @@ const updatedReferences = (fields: ReadonlyArray<ReferringField>, update: Update
   Object.entries(update).flatMap(([operator, operands]) =>
     adding.has(operator)
       ? Object.entries(Object(operands)).flatMap(([path, value]) => {
-        // Positions in lists are no part of the path of a reference.
+        // The path of a reference has no positions in lists.
         const names = path.split(".").filter((name) => !/^(?:\d+|\$.*)$/u.test(name))
         const given = Object(value)
         const values: unknown = Object.hasOwn(given, "$each") ? given["$each"] : value

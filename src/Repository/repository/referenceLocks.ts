@@ -1,9 +1,9 @@
 /**
- * Lets a write that checks references and a deletion of what they refer to exclude each other in a store whose transactions
- * have snapshot isolation: each reads what the other one writes, which such a store allows. So both write a lock too.
+ * Locks that keep a write with a reference and the deletion of the document it refers to from happening at once. Each reads
+ * what the other one writes, which snapshot isolation allows. So both write a lock, which such a store does not allow.
  *
- * A model has 64 locks in a collection of its own, 8 for each group of identifiers. A write takes any one of a group, so that
- * writes seldom wait for each other, and a deletion takes all of the group.
+ * A model has 64 locks in a collection of its own, 8 for each group of identifiers. A write takes one lock of a group at
+ * random, so that writes seldom wait for each other. A deletion takes all locks of the group.
  */
 import * as Effect from "effect/Effect"
 import * as Hash from "effect/Hash"
@@ -21,7 +21,7 @@ const groupSize = 8
 const collectionOf = (modelName: string): string => `${modelName}.locks`
 
 /**
- * Makes the locks of a model that do not exist yet.
+ * Inserts the missing locks of a model.
  *
  * @internal
  */
@@ -31,7 +31,7 @@ export const installLocks = Effect.fnUntraced(function*(
 ): Effect.fn.Return<void, StoreError> {
   if (store.isolation === "serializable") return
   const all = Array.from({ length: groups * groupSize }, (_, _id) => ({ _id, count: 0 }))
-  // Another process may have made them.
+  // Another process may have inserted them, so rejected documents are no failure.
   yield* store.insertMany(collectionOf(modelName), all, { ordered: false })
 })
 

@@ -1,10 +1,10 @@
 /**
- * Deletions of documents that others refer to. What becomes of those is declared with their references, and happens in the
- * transaction of the deletion.
+ * Deletions of documents that others refer to. The references declare what happens to the referring documents, which is
+ * part of the transaction of the deletion.
  *
- * First the deletion collects all documents that it deletes, by `cascade`, through any number of models and in circles. A
- * `restrict` then counts only if the referring document stays. The rules of the caller apply to what the caller deletes, not to
- * what follows from it.
+ * First, the deletion collects all documents that `cascade` deletes, through any number of models and in circles. Then a
+ * `restrict` prevents the deletion if its document would stay. The caller's row filters apply only to the documents that
+ * the caller deletes directly.
  */
 import * as Effect from "effect/Effect"
 import type { ModelLike } from "../../Model/introspection.ts"
@@ -20,7 +20,7 @@ import { lockForDeletion } from "./referenceLocks.ts"
 import { idsAt, type Referrer, type Referring, referringTo, withoutReferences } from "./referrers.ts"
 
 /**
- * Runs a deletion with what follows from it. `write` deletes the documents of the filter that it gets.
+ * Runs a deletion with its consequences. `write` deletes the documents that match its filter.
  *
  * @internal
  */
@@ -58,7 +58,7 @@ export const makeDeleting = (
     }
     return yield* write(conjunctionOf(filter, targets.all(found)))
   })
-  // It adds no document and no value.
+  // A deletion inserts no document and no value that could be taken.
   return Effect.catchTag(
     store.transaction(deletion),
     "DuplicateKey",
@@ -85,11 +85,11 @@ const byText = (ids: ReadonlyArray<unknown>): Map<string, unknown> => new Map(id
 const isDeleted = ({ deleted }: DeletionContext, modelName: string, id: unknown): boolean =>
   deleted.get(modelName)?.has(uniqueTextOfId(id)) === true
 
-/** Adds the documents that are deleted as well. */
+/** Collects the documents that `cascade` deletes, and adds them to the deleted ones of the context. */
 const collect = Effect.fnUntraced(function*(context: DeletionContext, modelName: string, ids: ReadonlyArray<unknown>) {
   const removals: Array<Removal> = []
   const followed: Array<readonly [target: string, ids: ReadonlyArray<unknown>]> = [[modelName, ids]]
-  // The list grows while it is followed.
+  // The loop also visits what it adds.
   for (const [target, ids] of followed) {
     const referring = referringTo(context.store, target)
     if (referring.some(({ field }) => field.isChecked)) yield* lockForDeletion(context.store, target, ids)
@@ -108,7 +108,7 @@ const collect = Effect.fnUntraced(function*(context: DeletionContext, modelName:
   return removals
 })
 
-/** Removes references to deleted documents, and fails if one that restricts the deletion stays. */
+/** Sets references to deleted documents to `null`. Fails if a document that restricts the deletion stays. */
 const settle = Effect.fnUntraced(function*(context: DeletionContext, target: string, ids: Map<string, unknown>) {
   for (const { field, referrer } of referringTo(context.store, target)) {
     if (field.onDelete === "cascade") continue
@@ -129,7 +129,7 @@ const settle = Effect.fnUntraced(function*(context: DeletionContext, target: str
   }
 })
 
-/** The documents that refer to one of the identifiers, with their references only. */
+/** The documents that refer to one of the identifiers, with the referring field only. */
 const referringDocuments = Effect.fnUntraced(function*(
   { field: { path }, referrer }: Referring,
   ids: ReadonlyArray<unknown>,

@@ -9,7 +9,7 @@ import type { Referrer } from "./referrers.ts"
 import { markDeleted, softDeleteContextOf } from "./softDeletes.ts"
 
 /**
- * What deletions of other documents do to the documents of a model. `writer` writes without the row filters of callers.
+ * The writes that deletions of other documents make to a model's documents. `writer` applies no row filters of callers.
  *
  * @internal
  */
@@ -24,7 +24,7 @@ export const referrerOf = (model: Model.Any, documents: ModelCollection, writer:
       Effect.flatMap(withManagedFields(managed, change), (update) =>
         rejectDuplicateKey(
           "delete",
-          // Without row filters and new references nothing is denied.
+          // No row filter denies the update, and it adds no reference to check.
           Effect.catchTag(
             writer.updateOne("update", filter, update, {}, { deleted: "include" }),
             ["AccessDenied", "ValidationException"],

@@ -1,5 +1,5 @@
 /**
- * Which models refer to which: each store knows those whose repositories were made on it. They are what a deletion has to ask.
+ * The models that refer to others, by their store. A model is registered when its repository is made; deletions then find it.
  */
 import type * as Effect from "effect/Effect"
 import { type ModelLike, referencesOf, type ReferringField } from "../../Model/introspection.ts"
@@ -8,7 +8,7 @@ import type { Document, DocumentStore, Filter, Update } from "../DocumentStore.t
 import type { ReadError } from "../RepositoryError.ts"
 
 /**
- * The documents of a model that refers to others, without the row filters of callers.
+ * The documents of a referring model, without the row filters of callers.
  *
  * @internal
  */
@@ -32,7 +32,7 @@ type Store = DocumentStore["Service"]
 const referrers = new WeakMap<Store, Map<string, ReadonlyArray<Referring>>>()
 
 /**
- * Has deletions on the store consider the references of a model.
+ * Registers the references of a model for deletions on the store.
  *
  * @internal
  */
@@ -50,7 +50,7 @@ export const registerReferrer = (store: Store, referrer: Referrer): void => {
 }
 
 /**
- * The references to the documents of a model that a deletion has to consider.
+ * The registered references to the documents of a model.
  *
  * @internal
  */
@@ -58,7 +58,7 @@ export const referringTo = (store: Store, modelName: string): ReadonlyArray<Refe
   referrers.get(store)?.get(modelName) ?? []
 
 /**
- * The identifiers in a value below the path of a reference, through lists.
+ * The identifiers at the path of a reference. The path leads through lists.
  *
  * @internal
  */
@@ -70,7 +70,7 @@ export const idsAt = (value: unknown, path: ReadonlyArray<string>): ReadonlyArra
 }
 
 /**
- * The update that removes references from a document: from lists as items, elsewhere as fields.
+ * The update that removes references from a document: items of lists, and fields elsewhere.
  *
  * @internal
  */

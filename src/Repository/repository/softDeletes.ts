@@ -103,7 +103,7 @@ export const markDeleted = Effect.fnUntraced(function*(
   const deletedAt = dateOf(clock.currentTimeMillisUnsafe())
   const update = yield* withManagedFields(context, { $set: { [context.deletedField]: deletedAt } })
   const marked = context.writer[method]("delete", filter, update, {}, { privilege: "delete" })
-  // What a delete leaves behind is not checked, and it adds no reference.
+  // Row filters don't check a document after its deletion, and a deletion adds no reference.
   const result = yield* rejectDuplicateKey(
     "delete",
     Effect.catchTag(marked, ["AccessDenied", "ValidationException"], Effect.die)

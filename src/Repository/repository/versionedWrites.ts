@@ -1,8 +1,8 @@
 /**
- * Writes of stored documents: how the version, the audit fields and the soft deletion mark change with each write.
+ * Writes of stored documents, with the changes of the version, the audit fields and the mark of a soft deletion.
  *
  * A write of a versioned document is a compare-and-set on its version: it succeeds only while the stored version is the
- * expected one. A replacement of an audited document is a compare-and-set on the insertion time as well.
+ * expected one. A replacement of an audited document is a compare-and-set on its insertion time, too.
  */
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
@@ -24,7 +24,7 @@ import type { AuditFields } from "./auditFields.ts"
 import type { ModelWriter } from "./modelWriter.ts"
 
 /**
- * What the writes of a repository share.
+ * The shared parts of a repository's writes.
  *
  * @internal
  */
@@ -65,7 +65,7 @@ export const versionConflict = ({ modelName }: WriteContext, id: unknown, expect
   new VersionConflict({ model: modelName, id: textOfId(id), expected })
 
 /**
- * The document as it is stored, for a write that replaces it.
+ * Reads the stored document for a write that replaces it.
  *
  * @internal
  */
@@ -73,7 +73,7 @@ export const storedOf = ({ documents, targets }: WriteContext, document: Documen
   documents.findById(document["_id"], { privilege: "update" }, undefined, targets.shardOf(document))
 
 /**
- * Fails with the reason for which the document was not written: it has another version, or does not exist.
+ * Fails with the reason why a document was not written: its version differs, or it does not exist.
  *
  * @internal
  */
@@ -160,15 +160,15 @@ export const replaceDocument = (
 interface ReplaceOptions {
   /** Whether the document is inserted if none has its identifier. Defaults to false. */
   readonly upsert?: boolean
-  /** The document that was read, if it was. */
+  /** The stored document, if it has been read. */
   readonly read?: Document
-  /** What else has to be true of the document that is replaced. */
+  /** A further condition on the stored document. */
   readonly condition?: Filter
 }
 
 // internal
 
-// The insertion's time and user are preserved: the replacement only succeeds while the stored document is the one read.
+// Keeps the time and the user of the insertion: succeeds only while the stored document has that time.
 const replaceAudited: (
   context: WriteContext,
   auditFields: AuditFields,
@@ -193,7 +193,7 @@ const replaceAudited: (
     )
     if (replaced !== undefined) return replaced
     const now = yield* storedOf(context, before)
-    // Without a version, another document of the same identifier is replaced, too.
+    // The document was deleted and inserted again. A write that expects no version replaces the new one.
     const isAnother = now !== undefined && Number(now[insertedField]) !== Number(inserted)
     return isAnother && versionOf(context, document) === undefined
       ? yield* replaceAudited(context, auditFields, document, options)
@@ -204,7 +204,7 @@ const replaceAudited: (
 const withVersion = ({ versionField }: WriteContext, document: Document, version: number): Document =>
   versionField === undefined ? document : { ...document, [versionField]: version }
 
-/** A written document is never deleted, even if it was when it was read. */
+/** Removes the mark of a soft deletion, which a document may have had when it was read. */
 const undeleted = ({ deletedField }: WriteContext, document: Document): Document => {
   if (deletedField === undefined || !Object.hasOwn(document, deletedField)) return document
   const { [deletedField]: _, ...others } = document

@@ -63,7 +63,7 @@ export const makeWrites = <M extends Model.Any>(
   const { modify, patch } = makeReadModifyWrite(model, context, codec, retry)
   const [patchOwn, patchSent] = [patch(false), patch(true)]
   const modified: typeof modify = instrumented("modify", collection, modify)
-  // A document of such a model is inserted as it is.
+  // Documents of such a model have no fields to add, and no references to check.
   const isUnmanaged = checkedReferencesOf(model).length === 0 && auditFields === undefined &&
     context.versionField === undefined &&
     context.deletedField === undefined
@@ -131,8 +131,8 @@ const instanceWrites = <M extends Model.Any>(
 }
 
 /**
- * Validates a replacement and writes it. Values that are stored already are not validated again; the document is read only
- * then, and replaced only while it is as it was read: so no invalid value is written that is no longer stored.
+ * Validates a replacement and writes it. An invalid value is accepted if it is stored already. Then the stored document is
+ * read, and replaced only while it is unchanged, so that the invalid value is still the stored one.
  */
 const replacer = <M extends Model.Any>(
   model: M,
@@ -175,7 +175,7 @@ const replacer = <M extends Model.Any>(
     )
 }
 
-/** Validates a replacement of a document that was read, and writes it while that is unchanged. */
+/** Validates the replacement of a document that was read, and writes it while the fields that it depends on are unchanged. */
 const replaceRead = <M extends Model.Any>(
   model: M,
   context: WriteContext,
@@ -183,7 +183,7 @@ const replaceRead = <M extends Model.Any>(
 ): DocumentWrites<M["Type"]>["replace"] => {
   const inspect = inspector(model)
   const ownFields = ownFieldsOf(model)
-  /** The fields that must be unchanged. What breaks rules is written only while it is stored. */
+  /** The fields that must be unchanged: all of them for an instance with an invalid value, which must still be stored. */
   const fieldsOf = (instance: M["Type"], { document, fields }: DocumentRead) =>
     Effect.matchEffect(inspect(instance), {
       onSuccess: () => Effect.succeed(context.versionField === undefined ? fields : []),
@@ -217,15 +217,15 @@ const saver = (context: WriteContext) =>
     if (replaced !== undefined) return replaced
     const exists = Effect.map(storedOf(context, document), (stored) => stored !== undefined)
     const conflict = versionConflict(context, document["_id"], versionOf(context, document) ?? 0)
-    // No document has this version: either none has the identifier, or another write came first. Asked before the
-    // insertion, since a rejected insertion ends a transaction.
+    // Nothing was replaced: the document does not exist, or has another version. The check is before the insertion, since
+    // a rejected insertion ends a surrounding transaction.
     if (yield* exists) {
       return yield* conflict
     }
     return yield* Effect.catchTag(
       insertDocument(context, document),
       "DuplicateKey",
-      // The store may name any of the violated indexes, so the identifier is looked up.
+      // The store may name any violated index, so this looks the identifier up.
       Effect.fnUntraced(function*(error) {
         return yield* (yield* Effect.orElseSucceed(exists, () => false))
           ? conflict
@@ -234,7 +234,7 @@ const saver = (context: WriteContext) =>
     )
   })
 
-/** Inserts instances in bulk. In an ordered insertion, an invalid instance ends it like a rejected document. */
+/** Inserts instances in bulk. An invalid instance ends an ordered insertion, as a rejected document does. */
 const bulkInserter = <M extends Model.Any>(
   model: M,
   context: WriteContext,

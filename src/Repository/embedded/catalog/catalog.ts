@@ -20,7 +20,7 @@ import { type RecordIds, recordIdsOf } from "./recordIds.ts"
 import { parseValidator, type Validator } from "./validator.ts"
 
 /**
- * Properties of the keys of an index. Once set, they stay set, even if the documents that caused them are removed.
+ * Properties of the keys of an index. They are never reset, even if the documents that caused them are removed.
  *
  * @internal
  */
@@ -29,7 +29,7 @@ export interface KeyTraits {
   multikey: boolean
   /** Some entries are not in the order of their values. */
   inexact: boolean
-  /** Of identifiers: whether a document has a `Double` or a `Long`. */
+  /** Whether a document has a `Double` or a `Long`. Only the index of identifiers has this property. */
   wrapped?: boolean
 }
 
@@ -40,17 +40,17 @@ export interface Index {
   readonly paths: ReadonlyArray<string>
   readonly directions: ReadonlyArray<Direction>
   readonly traits: KeyTraits
-  /** How its texts compare, unless by their code points. */
+  /** How texts compare; `undefined` for a comparison by code points. */
   readonly collator: Collator | undefined
   /** The filter of a partial index. */
   readonly part: Part | undefined
-  /** The kinds of the paths that are locations. */
+  /** The kind of each path that has locations; `undefined` for other paths. */
   readonly kinds: ReadonlyArray<IndexKind | undefined>
   /** The fields of a text index. */
   readonly text: ReadonlyArray<TextField> | undefined
   /** Whether the index contains all documents; until then it is maintained by writes, but not read. */
   readonly isReady: boolean
-  /** Whether its keys follow other rules of comparison than those of this process, so that it has to be built again. */
+  /** Whether the keys follow the collation of another version of `Intl`, so that the index has to be rebuilt. */
   readonly isOutdated: boolean
 }
 
@@ -62,7 +62,7 @@ export interface Collection {
   readonly identifiers: Index
   readonly indexes: ReadonlyArray<Index>
   readonly validator?: Validator | undefined
-  /** How its changes are recorded, if they are. */
+  /** How changes are recorded; `undefined` if they are not. */
   readonly recording?: Recording | undefined
 }
 
@@ -89,7 +89,7 @@ export const makeIndex = (number: number, description: IndexDescription): Index 
     descending: direction === -1
   }))
   const { partialFilterExpression, weights = {} } = description
-  // An unreadable collation can't occur, nor an unreadable filter: they were parsed when the index was created.
+  // The collation and the filter are valid: they were parsed when the index was created.
   const collator = Result.getOrThrowWith(parseCollation(description.collation), ({ text }) => new Error(text))
   return {
     number,
@@ -120,7 +120,7 @@ export const isSearchable = (index: Index): boolean =>
   index.isReady && index.text === undefined && !index.directions.some(({ path }) => path.some(isArrayIndex))
 
 /**
- * Whether an index is for locations. It contains only the documents that have one.
+ * Whether an index is for locations. Such an index contains only documents with a location.
  *
  * @internal
  */
@@ -147,7 +147,7 @@ const toDocument = ({ identifiers, indexes, name, number, recording, validator }
   indexes: indexes.map(({ description, isReady, number, traits }) => ({
     number,
     name: description.name,
-    // An array, since the order of the fields matters and not every reader of BSON preserves it.
+    // An array keeps the order of the fields; some readers of BSON don't keep that of an object.
     key: Object.entries(description.key),
     unique: description.unique === true,
     sparse: description.sparse === true,
@@ -201,7 +201,7 @@ export const collectionsIn = (catalog: ReadonlyMap<string, Document>): ReadonlyA
 const validatorOf = (stored: unknown): Validator | undefined => {
   const { action, jsonSchema } = isDocument(stored) ? { ...stored } : {}
   if (!isDocument(jsonSchema)) return undefined
-  // An unreadable schema can't occur: it was parsed when it was installed.
+  // The schema is valid: it was parsed when it was installed.
   return Result.getOrThrowWith(
     parseValidator(jsonSchema, { action: action === "warn" ? action : "error" }),
     ({ text }) => new Error(text)
@@ -226,7 +226,7 @@ const descriptionOf = (index: Document): IndexDescription => {
       ? undefined
       : Object.fromEntries(pairsOf(index, "weights").map(([path, weight]) => [path, Number(weight)])),
     defaultLanguage: typeof defaultLanguage === "string" ? defaultLanguage : undefined,
-    // Stored as it was described.
+    // A stored collation is the one of a description.
     collation: collation as Collation | undefined
   })
 }
@@ -242,7 +242,7 @@ const pairsOf = (document: Document, key: string): ReadonlyArray<[string, unknow
   listAt(document, key).filter(isArray).map(([path, value]) => [String(path), value])
 
 /**
- * What reads use of a catalog.
+ * The part of a catalog that reads use.
  *
  * @internal
  */
@@ -261,7 +261,7 @@ export class Catalog {
   readonly #touched: Array<Activity> = []
   readonly #store: KeyValue
   readonly #recordIds: RecordIds
-  /** Records the changes; a transaction leaves it to its commit. */
+  /** Records changes; `undefined` in a transaction, whose commit records them. */
   readonly #recorder: ChangeRecorder | undefined
 
   constructor(store: KeyValue, { recordIds, recorder }: Tools = {}) {
@@ -286,7 +286,7 @@ export class Catalog {
         this.#committed = this.#pending
         this.#touched.length = 0
         recorder?.aborted()
-        // Counts as a write, so that a search that began before does not conclude that nothing was written.
+        // Counts as a write, so that an earlier search does not conclude that nothing was written.
         for (const activity of this.#activities.values()) {
           activity.committed = activity.pending += 1
           for (const counter of activity.counters.values()) counter.aborted()
@@ -377,7 +377,7 @@ export class Catalog {
     return activity
   }
 
-  /** For jobs: records a write, by the document before and after it, which has been stored as `encoded`. */
+  /** For jobs: notes a write, with the document before and after it. `encoded` is the stored form of the latter. */
   wrote(
     collection: Collection,
     recordId: string,

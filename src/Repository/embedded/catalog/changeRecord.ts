@@ -1,8 +1,8 @@
 /**
- * The records of the log of changes, as they are stored. Of an update, a record has the document after it, and of the document
- * before only what differs.
+ * The stored records of the log of changes. The record of an update has the document after it, and only the differing fields
+ * of the document before it.
  *
- * On disk a record is put together from the bytes of the document, which is encoded already.
+ * A record on disk copies the bytes of the document, which is encoded already.
  */
 import * as Result from "effect/Result"
 import { plainStored, plainValue } from "../../bson/plainDocument.ts"
@@ -12,7 +12,7 @@ import { memoryOf } from "../../mql/limits/sizeLimits.ts"
 import type { Encoded, KeyValue } from "../../storage/orderedStore.ts"
 
 /**
- * What is recorded of a change, beside its documents.
+ * The recorded facts of a change, besides its documents.
  *
  * @internal
  */
@@ -38,7 +38,7 @@ export interface ChangeRecord {
 }
 
 /**
- * Encodes a record. One of the documents is there.
+ * Encodes a record. At least one of the documents is not `undefined`.
  *
  * @internal
  */
@@ -54,7 +54,7 @@ export const encodeRecord = (
   const replacedEncoded = replaced === undefined ? undefined : encodedOf(encode, replaced)
   const encoded = after?.encoded ?? replacedEncoded
   if (!(encoded instanceof Uint8Array)) {
-    // The document after it is the store's own.
+    // The store holds the document after the change anyway.
     const bytes = headSize + (replaced === undefined ? memoryOf(after?.document) : memoryOf(replaced))
     return { encoded: inMemory(head, added, replaced, after?.document), bytes }
   }
@@ -95,7 +95,7 @@ export const documentsOf = (
 }
 
 /**
- * A change as streams have it. One of the documents is there.
+ * A change in the form that streams return. At least one of the documents is not `undefined`.
  *
  * @internal
  */
@@ -114,7 +114,7 @@ export const storedChange = (
 
 // internal
 
-// What is encoded here are parts of documents that have been stored, and small heads.
+// The encoding can't fail: it gets small heads, and parts of stored documents.
 const encodedOf = (encode: KeyValue["encode"], document: Document): Encoded =>
   Result.getOrThrowWith(encode(document), (problem) => new Error(problem))
 
@@ -134,7 +134,7 @@ const inMemory = (
   ...after === undefined ? {} : { a: after }
 })
 
-/** What an update has taken away or replaced, and the names of the fields that it has added. */
+/** The fields that an update removed or replaced, with their values before it, and the names of the fields that it added. */
 const differenceOf = (
   before: Document,
   after: Document
@@ -142,7 +142,7 @@ const differenceOf = (
   const replaced: { [key: string]: unknown } = {}
   let added = ""
   for (const key of Object.keys(after)) {
-    // No name has this character.
+    // Names of fields don't contain this character, so it separates them.
     if (!Object.hasOwn(before, key)) added += `${key}\0`
     else if (!isSame(before[key], after[key])) setField(replaced, key, before[key])
   }
@@ -150,7 +150,7 @@ const differenceOf = (
   return { replaced, added }
 }
 
-// Equal values of other types may be kept twice.
+// Cheap: equal documents and lists count as different, and are then stored twice.
 const isSame = (one: unknown, other: unknown): boolean =>
   one === other || (one instanceof Date && other instanceof Date && one.getTime() === other.getTime())
 
@@ -230,5 +230,5 @@ const elementHead = 3
 
 const numberElement = elementHead + 8
 
-// About what a record takes in memory beside its documents.
+// The bytes that a record takes in memory besides its documents, roughly.
 const headSize = 200

@@ -1,9 +1,9 @@
 /**
  * Records changes in the jobs that make them, so that a change and its record are committed together or not at all.
  *
- * Records are numbered from 1 upwards without gaps. A position names a number and the epoch in which it was given: each time the
- * store is opened, an epoch begins with the first record. When a folder is replaced by an older copy, its next records are of
- * another epoch, so that a position from the time since does not name one of them.
+ * Records are numbered from 1 upwards without gaps. A position is a number and an epoch. Each time the store is opened, an
+ * epoch begins with the first record. When a folder is replaced by an older copy, its next records have another epoch, so
+ * that positions from after the copy do not name them.
  */
 import { ObjectId } from "bson"
 import * as Latch from "effect/Latch"
@@ -21,15 +21,15 @@ import { documentsOf, encodeRecord, headOf, type RecordHead, storedChange } from
  * @internal
  */
 export interface Recording {
-  /** The number of the last record before its first. */
+  /** The number of the last record before the collection was recorded. */
   readonly since: number
-  /** The milliseconds that a record is kept at least, unless the log is too large. */
+  /** The milliseconds that records are kept, unless the log is too large. */
   readonly keep: number
   readonly maxSize: number
 }
 
 /**
- * Who writes, and when.
+ * The user and the time of a job.
  *
  * @internal
  */
@@ -47,7 +47,7 @@ export interface Origin {
  */
 export interface NumberedRecord extends RecordHead {
   readonly number: number
-  /** Its change, whose documents are decoded by the call. */
+  /** Decodes the documents of the change. */
   readonly change: () => StoredChange
 }
 
@@ -111,7 +111,7 @@ export class ChangeRecorder {
     if (!this.exists) this.#save({ table: nextNumber(), epochs: [] })
   }
 
-  /** For jobs: begins one. */
+  /** For jobs: begins a job of this origin. */
   begin(origin: Origin): void {
     origin.first = undefined
     this.#origin = origin
@@ -160,8 +160,8 @@ export class ChangeRecorder {
   }
 
   /**
-   * For reads: the number of the last record that reads see. A commit on disk may be seen before its jobs have succeeded, so
-   * the documents are never newer than this.
+   * For reads: the number of the last visible record. A commit on disk may be visible before its jobs have succeeded, so
+   * documents are never newer than this record.
    */
   get end(): number {
     let end = 0
@@ -172,7 +172,7 @@ export class ChangeRecorder {
     return end
   }
 
-  /** The bytes of all committed records, those that are no longer kept included. */
+  /** The bytes of all committed records, including removed ones. */
   get bytes(): number {
     return this.#committed.bytes
   }
@@ -182,7 +182,7 @@ export class ChangeRecorder {
     this.grown.closeUnsafe()
   }
 
-  /** For reads: the number of the last record that is no longer kept. */
+  /** For reads: the number of the last removed record. */
   get trimmed(): number {
     let trimmed = 0
     this.#store.documents(this.#log.table).scanKeys(everything, (key) => {
@@ -206,7 +206,7 @@ export class ChangeRecorder {
     })
   }
 
-  /** For jobs: removes the records up to a number. The last one stays, since the next one continues from it. */
+  /** For jobs: removes records. The last record of all stays, since the next one takes its number from it. */
   trim(numbers: ReadonlyArray<number>): void {
     const { epochs, table } = this.#log
     const documents = this.#store.documents(table)
@@ -220,7 +220,7 @@ export class ChangeRecorder {
     return `${textOf(number)}_${this.#epochOf(number)}`
   }
 
-  /** For reads: the number of a position; `undefined` if it is none of this log. */
+  /** For reads: the number of a position; `undefined` if the position is not of this log. */
   numberOf(position: Position): number | undefined {
     const [, digits, epoch] = /^(\d{16})_([0-9a-f]*)$/u.exec(position) ?? []
     const number = Number(digits)
@@ -231,7 +231,7 @@ export class ChangeRecorder {
     return textOf(number)
   }
 
-  /** The epoch of a record. Before the first one, there is none. */
+  /** The epoch of a record; an empty text before the first epoch. */
   #epochOf(number: number): string {
     return this.#log.epochs.findLast(({ from }) => from <= number)?.id ?? ""
   }
@@ -257,5 +257,5 @@ interface Log {
 
 const logKey = "changes"
 
-// Texts of one length, so that they are in the order of the numbers.
+// Texts of one length have the order of their numbers.
 const textOf = (number: number): string => String(number).padStart(16, "0")

@@ -1,5 +1,5 @@
 /**
- * Names what is damaged.
+ * Errors that name damaged documents and indexes.
  */
 import { EJSON, ObjectId } from "bson"
 import * as Result from "effect/Result"
@@ -20,8 +20,8 @@ interface NamedCollection {
 }
 
 /**
- * The error for a damaged value. `recordIdOf` returns the record that an identifier's key leads to, if there is one: the
- * identifier in the damaged bytes counts only if it leads back to them.
+ * The error for a damaged value. It names the identifier in the damaged bytes only if the index of identifiers leads from it
+ * to these bytes; `recordIdOf` looks that up.
  *
  * @internal
  */
@@ -63,7 +63,7 @@ const textOf = (id: unknown): string =>
 const valueAt = "\0\0\0\0\0_id\0".length
 const idName = "_id\0"
 
-/** The length of a value of BSON, by its type: of those that identifiers commonly have. */
+/** The length of a BSON value by its type, for the common types of identifiers. */
 const lengths: { readonly [type: number]: (bytes: Buffer) => number } = {
   0x01: () => 8,
   0x02: (bytes) => 4 + bytes.readInt32LE(valueAt),

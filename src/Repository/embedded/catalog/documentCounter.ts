@@ -1,6 +1,6 @@
 /**
- * Maintains the number of documents of a collection that meet a condition: it is counted once, in steps, and then updated
- * by each write.
+ * Maintains the number of documents of a collection that meet a condition. A count in steps finds the number, and each write
+ * updates it.
  *
  * The number is exact even if documents are written during the count. Writes to records before the position of the count,
  * and to records inserted since it began, update the total. The count skips other records that are written, and adds
@@ -45,7 +45,7 @@ export class Counter {
     this.#counting = counting
   }
 
-  /** The committed number, once it is counted. */
+  /** The number in the committed state; `undefined` until it is counted. */
   get value(): number | undefined {
     return this.#isDone ? this.#total - this.#uncommitted : undefined
   }

@@ -30,7 +30,7 @@ export const isIdDescending = ({ directions }: Index): boolean => directions.at(
 const none: Entries = { keys: new Set(), multikey: false, inexact: false }
 
 /**
- * Whether no two documents can have the same key in an index. In one with a collation, different texts may have the same.
+ * Whether no two documents can have the same key in an index. With a collation, different texts may have the same key.
  *
  * @internal
  */
@@ -38,7 +38,7 @@ export const hasUniqueKeys = ({ collator, description }: Index): boolean =>
   description.unique === true && collator === undefined
 
 /**
- * What the keys of a document end in.
+ * The end of the keys of a document.
  *
  * @internal
  */
@@ -114,7 +114,7 @@ const textEntries = (document: Document, fields: ReadonlyArray<TextField>, docum
   inexact: false
 })
 
-// No cell has this component.
+// The component of documents without a location, which no cell has.
 const noLocation: ReadonlySet<string> = new Set(["\0"])
 
 /** The entries of an index with locations: each cell of the locations with each key of the other paths. */
@@ -164,5 +164,5 @@ const geographicEntries = (
   })
 }
 
-// Of one document in an index, MongoDB's default. In an index with locations, the values of several paths multiply.
+// The maximum for one document in an index, as in MongoDB. With locations, the values of several paths multiply.
 const maxKeys = 100_000

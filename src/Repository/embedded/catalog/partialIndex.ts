@@ -1,5 +1,5 @@
 /**
- * Partial indexes: which documents they contain, and which queries can use them because they match no other documents.
+ * Partial indexes: the documents that they contain, and the queries that match no other documents and so can use them.
  */
 import * as Result from "effect/Result"
 import { type Collator, type Order, orderOf } from "../../bson/collator.ts"
@@ -71,12 +71,12 @@ const parseCondition = (
   if (isOperatorDocument(operand) && Object.hasOwn(operand, "$exists") && operand["$exists"] !== true) {
     return Result.fail(unsupported("a partial index with an $exists other than true"))
   }
-  // Parsed as a condition on a single field, so that it can be tested with a value.
+  // The condition is parsed for a field without dots, so that it can be tested with a single value.
   return Result.map(parseFilter({ [field]: operand }, { now: 0, collator }), ({ constraints: needed, matches }) => {
     const isMetBy = (value: unknown): boolean =>
       // A document that matches `null` may also lack the field.
       matches({ [field]: value }) && (rankOf(value) !== Rank.null || matches({}))
-    // Some operands yield no constraint; then nothing is implied by bounds.
+    // An operand that yields no constraint has no bounds that could imply it.
     const isBounded = used.length > 0 && used.every((operator) => bounds.has(operator)) && needed.length === used.length
     return (constraints) => {
       const given = constraints.filter((constraint) => constraint.path === path)

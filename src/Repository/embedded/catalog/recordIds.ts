@@ -1,24 +1,24 @@
 /**
- * Assigns the ids of records, which order like the insertions.
+ * Assigns the ids of records. Their order is that of the insertions.
  */
 import { numberOfRecord, recordIdOf } from "../../bson/keyEncoding.ts"
 import { everything, type KeyValue } from "../../storage/orderedStore.ts"
 
 /**
- * Assigns record ids, by the number of the collection.
+ * Assigns record ids. `collection` is the number of a collection.
  *
  * @internal
  */
 export interface RecordIds {
   /** Assigns the next record id. */
   readonly next: (collection: number) => string
-  /** The record id that would be next. */
+  /** The record id that `next` would return. */
   readonly end: (collection: number) => string
 }
 
 /**
- * The record ids of the collections with these numbers. Aborted jobs do not return their ids: a reused id could collide with
- * a restored record.
+ * The record ids of these collections. An aborted job does not return its ids, since a reused id could collide with a
+ * restored record.
  *
  * @internal
  */

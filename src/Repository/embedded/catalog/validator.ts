@@ -1,5 +1,5 @@
 /**
- * The JSON schema that the written documents of a collection have to fulfil.
+ * The validator of a collection: a JSON schema that written documents have to fulfil.
  */
 import * as Result from "effect/Result"
 import { describeBroken } from "../../../internal/brokenRules.ts"
@@ -12,7 +12,7 @@ import { parseJsonSchema } from "../../mql/schema/jsonSchema.ts"
 export interface Validator {
   readonly jsonSchema: Document
   readonly action: "warn" | "error"
-  /** Why a document is not accepted, if it is not. */
+  /** Why a document is rejected; `undefined` if it is valid. */
   readonly problemOf: (document: Document) => Problem | undefined
 }
 

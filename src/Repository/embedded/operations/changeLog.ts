@@ -1,8 +1,8 @@
 /**
- * The log of changes of the embedded store. Its records are those of the jobs; here they are read and removed.
+ * The log of changes of the embedded store: the reads of its records, and their removal. Write jobs add the records.
  *
- * Records are removed from the oldest on, every minute and whenever the log has grown by a tenth of its size: those that are
- * older than every recorded collection keeps its changes, and those that exceed the sizes of all of them together.
+ * Records are removed from the oldest on, every minute, and whenever the log has grown by a tenth of its size. A record is
+ * removed if it is older than the longest time of all recorded collections, or if the log exceeds the sum of their sizes.
  */
 import * as ByteSize from "effect/ByteSize"
 import * as Clock from "effect/Clock"
@@ -24,7 +24,7 @@ import { costOf } from "../planner/candidates.ts"
 import { maxPerJob } from "./writeJob.ts"
 
 /**
- * The store whose jobs tell the recorder who writes. As long as nothing is recorded, it is the store itself.
+ * Adds the user and the time of each write job to the recorder. Does nothing while no changes are recorded.
  *
  * @internal
  */
@@ -118,7 +118,7 @@ const bytesOf = (size: LogOptions["maxSize"]): number =>
 
 const defaultSize = 256 * 1024 * 1024
 
-/** For jobs. */
+/** For jobs: starts or stops to record a collection. */
 const install = ({ catalog, recorder }: LogContext, name: string, options: LogOptions | undefined): void => {
   const collection = catalog.ensure(name)
   if (options === undefined) {
@@ -139,7 +139,7 @@ const install = ({ catalog, recorder }: LogContext, name: string, options: LogOp
 const endOf = ({ recorder, store }: LogContext): Effect.Effect<number, StoreFailure> =>
   Effect.suspend(() => Effect.fromResult(store.read(operation, () => recorder.end)))
 
-/** The number of a position after which the changes of the collections are kept. */
+/** The number of a position. Fails if changes of the collections after it have been removed. */
 const checked = Effect.fnUntraced(function*(
   { catalog, recorder, store }: LogContext,
   collections: ReadonlyArray<string>,
@@ -159,7 +159,7 @@ const checked = Effect.fnUntraced(function*(
   return number === undefined || number < first ? yield* new PositionGone({ position: after }) : number
 })
 
-/** Reads a page in several steps, between which others run. */
+/** Reads a page in several steps, between which other fibers run. */
 const readSome = Effect.fnUntraced(function*(
   { recorder, store }: LogContext,
   names: ReadonlySet<string>,
@@ -172,7 +172,7 @@ const readSome = Effect.fnUntraced(function*(
   while (true) {
     const before = number
     const isComplete = yield* Effect.fromResult(store.read(operation, () => {
-      // Checked in the same step, since records may have been removed meanwhile.
+      // Each step checks this, since records may have been removed since the last one.
       if (before < recorder.trimmed) return false
       beginStep()
       let work = maxWork
@@ -192,7 +192,7 @@ const readSome = Effect.fnUntraced(function*(
   return { changes, number, position: recorder.positionOf(number), isUpToDate }
 })
 
-// The documents that one step reads at most.
+// The maximum number of documents that one step reads.
 const maxWork = 256
 
 const follow = (

@@ -1,6 +1,6 @@
 /**
- * Counts documents. The total, and the number of documents where a field is null or missing, are maintained once they have
- * been counted: models with soft deletion need the latter for every page.
+ * Counts documents. Two kinds of numbers are counted once and then maintained: the total, and the number of documents in
+ * which a field is null or missing. Models with soft deletion need the latter for every page.
  */
 import * as Result from "effect/Result"
 import { type BatchIterator, ended, fromArray, mapChunks } from "../../mql/execution/batchIterator.ts"
@@ -12,8 +12,8 @@ import { costOf, maxCost } from "../planner/candidates.ts"
 import { countEntriesOf, findSource } from "./matchingDocuments.ts"
 
 /**
- * Partial counts whose sum is the number of matches: a maintained count, otherwise the entries of an index that says all that
- * the filter asks for, otherwise the documents.
+ * Partial counts, whose sum is the number of matches. They come from a maintained count, otherwise from the entries of an
+ * index that covers the filter, otherwise from the documents.
  *
  * @internal
  */

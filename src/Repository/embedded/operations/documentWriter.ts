@@ -30,7 +30,7 @@ export interface Prepared {
 }
 
 /**
- * Validates and encodes a document, which needs no job.
+ * Validates and encodes a document, before its job.
  *
  * @internal
  */
@@ -130,7 +130,7 @@ export class DocumentWriter {
       const before = entriesBefore(index, document, key)
       spend(writeCost * before.size)
       for (const entry of before) {
-        // In a unique index that is being built, the entry may belong to another document.
+        // While a unique index is built, another document may have the entry.
         if (entries.get(entry) === recordId) entries.remove(entry, recordId)
       }
     }
@@ -150,7 +150,7 @@ export class DocumentWriter {
     })
   }
 
-  /** Why the validator of a collection rejects a document; instead, it may only warn. */
+  /** Why the validator of a collection rejects a document. A validator may also only log a warning. */
   #problemOf({ name, validator }: Collection, { document }: Prepared): Problem | undefined {
     const problem = validator?.problemOf(document)
     if (problem === undefined || validator?.action !== "warn") return problem
@@ -182,7 +182,7 @@ export class DocumentWriter {
       const recordId = previous?.recordId
       const isDuplicate = index.description.unique === true && (index.collator === undefined
         ? isTaken(this.#store.entries(index.number), added, recordId)
-        // A document with the same key may have other values than before.
+        // In a collation, a document with the same key may have other values than before.
         : isTakenAlike(this.#store, collection, index, { document, key }, entries.keys, recordId))
       if (isDuplicate) {
         return Result.fail(duplicateKey(collection, index))
@@ -212,17 +212,17 @@ export class DocumentWriter {
     const entries = this.#store.entries(index.number)
     spend(writeCost * (added.length + removed.length))
     for (const entry of removed) entries.remove(entry, recordId)
-    // The check of unique indexes guarantees that no other document has this entry.
+    // The check of unique indexes ensures that no other document has these entries.
     for (const entry of added) entries.put(entry, recordId, undefined)
   }
 }
 
-// The stored record that is replaced; without a document for one that only enters an index, `undefined` for a new one.
+// The stored record: with a document if it is replaced, without one if it only enters an index. `undefined` for a new record.
 type Previous = Partial<StoredDocument> | undefined
 
 const unchanged = Result.succeed<ReadonlyArray<IndexChange>>([])
 
-// A stored document always has valid entries, since it was rejected otherwise.
+// A stored document has valid entries: otherwise it would have been rejected.
 const entriesBefore = (index: Index, document: Document, key: string): ReadonlySet<string> =>
   Result.match(entriesOf(index, document, key), { onSuccess: ({ keys }) => keys, onFailure: () => new Set<string>() })
 
@@ -239,7 +239,7 @@ export const mergeTraits = (traits: KeyTraits, { inexact, multikey, wrapped = fa
   return isWorse
 }
 
-/** Whether one of the keys belongs to another document than the one of this record. */
+/** Whether another record has one of the keys. */
 const isTaken = (
   entries: ReturnType<KeyValue["entries"]>,
   keys: ReadonlyArray<string>,
@@ -251,7 +251,7 @@ const isTaken = (
   })
 
 /**
- * Whether another document has equal values in a unique index with a collation, whose keys only narrow down which.
+ * Whether another document has equal values in a unique index with a collation. Its keys only narrow the candidates down.
  */
 const isTakenAlike = (
   store: KeyValue,

@@ -1,10 +1,10 @@
 /**
  * Finds documents and writes them.
  *
- * A search may take long, so it runs outside of the write job, and the job checks again that each document still matches.
- * The first match is written atomically: when it is no longer one, the search starts again. An insertion without a match
- * (upsert) checks in its job that no document has become a match since the search began. Many matches are written in
- * several jobs: each document at most once, and only while it matches; other writes may come between two jobs.
+ * A search may take long, so it runs outside of the write job. The job checks again that each document matches. A write of
+ * the first match is atomic: if the found document no longer matches, the search starts again. An insertion without a match
+ * (upsert) checks in its job that no document has become a match since the search began. A write of all matches takes
+ * several jobs, with other writes in between. It writes each document at most once, and only while it matches.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -42,16 +42,16 @@ export type WriteMatch<A, D extends DuplicateKey> = (
   found: StoredDocument
 ) => Result.Result<A, D | Problem>
 
-/** What is done without a match. */
+/** The write without a match. */
 interface Otherwise<A, D extends DuplicateKey> {
   readonly insert: () => Result.Result<A, D | Problem>
-  /** Whether it inserts nothing, so that a match that is written meanwhile does not matter. */
+  /** Whether nothing is inserted, so that a document that becomes a match meanwhile does not matter. */
   readonly isFinal: boolean
 }
 
 /** @internal */
 export interface Matching {
-  /** Writes the first match, or does `otherwise` without one. */
+  /** Writes the first match, or runs `otherwise` without a match. */
   readonly onFirst: <A, D extends DuplicateKey = never>(
     operation: string,
     name: string,
@@ -59,7 +59,7 @@ export interface Matching {
     write: WriteMatch<A, D>,
     otherwise: Otherwise<A, D>
   ) => Effect.Effect<A, D | ReadError>
-  /** Writes every match, a few in each job; skips what no longer matches by then. */
+  /** Writes every match, a few in each job. Skips documents that no longer match in their job. */
   readonly onEach: <A, D extends DuplicateKey = never>(
     operation: string,
     name: string,
@@ -93,7 +93,7 @@ interface MatchContext {
   readonly name: string
 }
 
-/** The current state of a record, if it matches. */
+/** Reads a record in its current state, if it matches. */
 const currentMatch = (
   { store }: MatchContext,
   collection: Collection,
@@ -108,7 +108,7 @@ const currentMatch = (
   )
 }
 
-/** For jobs: writes a record if it still matches; else `undefined`. */
+/** For jobs: writes a record if it still matches, otherwise returns `undefined`. */
 const writeMatch = <A, D extends DuplicateKey>(
   context: MatchContext,
   filter: Filter,
@@ -124,7 +124,7 @@ const writeMatch = <A, D extends DuplicateKey>(
   )
 }
 
-/** A filter with an identifier needs no search: one job looks it up and writes. */
+/** Writes the document with an identifier in one job, without a search. */
 const writeById = <A, D extends DuplicateKey>(
   context: MatchContext,
   key: string,
@@ -141,7 +141,7 @@ const writeById = <A, D extends DuplicateKey>(
 }
 
 const idKeyOf = ({ collator, constraints }: Filter): string | undefined => {
-  // Several identifiers may be equal.
+  // In a collation, several identifiers may be equal.
   if (collator !== undefined) return undefined
   const id = constraints.find((constraint) => constraint.kind === "in" && constraint.path === "_id")
   return id?.kind === "in" && id.values.length === 1 ? documentKey(id.values[0]) : undefined
@@ -178,7 +178,7 @@ const writeFirst = Effect.fnUntraced(function*<A, D extends DuplicateKey>(
   }
 })
 
-/** A document that is written during the search may be a match, so the collection is watched. */
+/** Watches the collection during the search, since a document that is written meanwhile may be a match. */
 const writeFirstOrInsert = Effect.fnUntraced(function*<A, D extends DuplicateKey>(
   context: MatchContext,
   request: MatchRequest,
@@ -216,7 +216,7 @@ const watchCollection = ({ catalog, name, store }: MatchContext): CollectionWatc
   return { number: collection.number, seen: catalog.seen(name), written, close }
 }
 
-/** The records that were written during a search, when they are too many for one job; `next` watches later writes. */
+/** The records that were written during a search, if they are too many for one job. `next` watches later writes. */
 class ManyWrites {
   readonly collection: Collection
   readonly recordIds: ReadonlyArray<string>
@@ -229,8 +229,8 @@ class ManyWrites {
 }
 
 /**
- * Inserts unless a record that was written since the watch began is a match; then the result is `undefined`. Many written
- * records are checked outside of the job, except those that are written meanwhile.
+ * Inserts, or returns `undefined` if a record that was written since the watch began is a match. Many records are checked
+ * outside of the job, and then only those that were written meanwhile in the job.
  */
 const insertUnmatched = <A, D extends DuplicateKey>(
   context: MatchContext,
@@ -346,7 +346,7 @@ const writeInJobs = Effect.fnUntraced(function*<A, D extends DuplicateKey>(
   return results
 })
 
-/** For jobs: writes some records, as many as the step allows. */
+/** For jobs: writes as many records as the step allows. */
 const writeSome = <A, D extends DuplicateKey>(
   context: MatchContext,
   filter: Filter,

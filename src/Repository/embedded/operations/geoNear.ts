@@ -1,5 +1,5 @@
 /**
- * The stage `$geoNear`, which can only be the first one of a pipeline: it reads documents in the order of their distance.
+ * The stage `$geoNear`, the first one of a pipeline. It reads documents in the order of their distance.
  */
 import * as Result from "effect/Result"
 import { toDouble } from "../../bson/number.ts"

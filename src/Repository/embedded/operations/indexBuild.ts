@@ -1,9 +1,9 @@
 /**
  * Builds and drops the embedded store's indexes in small jobs, between which other reads and writes run.
  *
- * A new index is maintained by every write from its first job on, and read only when all documents are in it. A unique
- * index rejects duplicates while it is built. A failed build is dropped again. One build runs at a time. A build that a
- * crash has interrupted is dropped when the store is opened, and an interrupted drop is completed.
+ * From the first job on, every write maintains the new index. Reads use it when all documents are in it. A unique index
+ * rejects duplicates while it is built. A failed build is dropped. One build runs at a time. Opening the store drops a build
+ * that a crash has interrupted, and completes an interrupted drop.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -32,7 +32,7 @@ export type Indexing = Pick<
 >
 
 /**
- * The operations on indexes. Also drops the builds, and completes the drops, that the end of a process has interrupted.
+ * Makes the operations on indexes. Before, drops interrupted builds and completes interrupted drops.
  *
  * @internal
  */
@@ -60,7 +60,7 @@ export const makeIndexing = Effect.fnUntraced(function*(
     createIndexes: (name, descriptions) => oneAtATime.withPermit(installAll(context, name, descriptions)),
     syncIndexes: (name, descriptions) =>
       Effect.suspend(() => {
-        // Checked before any index is dropped.
+        // The check comes before any index is dropped.
         const problem = descriptions.map(problemOf).find((problem) => problem !== undefined)
         return problem === undefined
           ? oneAtATime.withPermit(syncIndexes(name, descriptions))
@@ -95,7 +95,7 @@ const recover = Effect.fnUntraced(function*(context: IndexContext): Effect.fn.Re
   }
 })
 
-/** Installs an index again whose keys followed the rules of another version of `Intl`. */
+/** Rebuilds an index whose keys follow the collation of another version of `Intl`. */
 const rebuild = (
   context: IndexContext,
   name: string,
@@ -127,7 +127,7 @@ const installAll = Effect.fnUntraced(function*(
   const problem = descriptions.map(problemOf).find((problem) => problem !== undefined)
   if (problem !== undefined) return yield* toError(problem, operation)
   const missing = yield* Effect.fromResult(missingIndexesOf(operation, name, descriptions, installedIn(context, name)))
-  // No other build is running, so these are of a build that was interrupted and could not be dropped.
+  // One build runs at a time, so an unfinished index is left from a failed build that could not be dropped.
   const unfinished = (context.catalog.get(name)?.indexes ?? []).filter(({ isReady }) => !isReady)
   for (const index of unfinished) yield* drop(context, name, index)
   for (const description of missing) yield* install(context, name, frozen(description))
@@ -233,12 +233,12 @@ const clearSome = (store: KeyValue, number: number): number => {
   const keys: Array<string> = []
   const entries = store.entries(number)
   entries.scanKeys(everything, (key) => keys.push(key) < maxPerJob)
-  // No snapshot reads a dropped index, so the replaced values are not needed.
+  // No snapshot reads a dropped index, so no replaced value is passed.
   for (const key of keys) entries.remove(key, undefined)
   return keys.length
 }
 
-// A frozen copy: the caller may change its object afterwards.
+// Copies and freezes a description, since the caller may change its object later.
 const frozen = (description: IndexDescription): IndexDescription =>
   description.partialFilterExpression === undefined
     ? description
@@ -247,12 +247,12 @@ const frozen = (description: IndexDescription): IndexDescription =>
       partialFilterExpression: Result.getOrElse(normalise(description.partialFilterExpression, true), () => ({}))
     }
 
-/** Why this store can't build an index, if it can't. */
+/** Why the embedded store can't build an index; `undefined` if it can. */
 const problemOf = ({ collation, key, partialFilterExpression, unique }: IndexDescription): Problem | undefined => {
   const collator = parseCollation(collation)
   if (Result.isFailure(collator)) return collator.failure
   const kinds = Object.values(key)
-  // An index of hashes is for shards. Here it has the values themselves.
+  // Hashed indexes are for shards. In this store they contain the values themselves.
   const kind = kinds.find((kind) =>
     typeof kind === "string" && kind !== "text" && kind !== "hashed" && !isIndexKind(kind)
   )

@@ -91,7 +91,7 @@ const prepareChunk = (store: KeyValue, documents: ReadonlyArray<Document>, from:
     const document = documents[at]!
     const prepared = prepareNew(store, document)
     chunk.push(prepared)
-    // Counts the size as work, which encoding counts otherwise.
+    // Counts the size as work. Encoding to bytes has counted it already.
     if (Result.isSuccess(prepared) && !(prepared.success.encoded instanceof Uint8Array)) memoryOf(document)
   }
   return chunk
@@ -116,7 +116,7 @@ const insertChunk = (
       attempted += 1
       const inserted = Result.flatMap(
         prepared,
-        // Looked up again: the previous insertion may have changed the traits of an index.
+        // Each insertion looks the collection up, since the one before may have changed the traits of an index.
         (ready): Result.Result<void, DuplicateKey | Problem> => writer.insert(catalog.ensure(name), ready)
       )
       if (Result.isSuccess(inserted)) insertedCount += 1
@@ -128,7 +128,7 @@ const insertChunk = (
     return { attempted, insertedCount, failures }
   })
 
-// Consecutive documents, prepared or rejected.
+// Consecutive documents, each prepared or rejected.
 type Chunk = ReadonlyArray<Result.Result<Prepared, Problem>>
 
 interface Rejection {

@@ -20,7 +20,7 @@ import { countEntries } from "../planner/rangeScan.ts"
 import { nearbyDocuments, nearProblem } from "./nearDocuments.ts"
 
 /**
- * Parses a filter for a collection, whose indexes decide about `$text` and `$near`.
+ * Parses a filter for a collection. `$text` and `$near` need its indexes.
  *
  * @internal
  */
@@ -41,8 +41,8 @@ export const parseFilterOf = (
 }
 
 /**
- * The test of a filter for a single document. A filter that is the same object each time is parsed once, unless its result may
- * depend on the time or on an index.
+ * The test of a filter for a single document. The result is cached by the filter object, unless it may depend on the time or
+ * on an index.
  *
  * @internal
  */
@@ -63,8 +63,8 @@ export const testOf = (
 const tests = new WeakMap<object, Filter["matches"]>()
 
 /**
- * The documents of a collection that match a filter, sorted if required, without the first `skip` of them. Where an index
- * says all of the filter and the order, those are passed over without being read.
+ * The documents of a collection that match a filter, sorted if required, without the first `skip` of them. If an index covers
+ * the filter and the order, the skipped documents are not read.
  *
  * @internal
  */
@@ -75,7 +75,7 @@ export const findSource = (
   filter: Filter,
   sort: ReadonlyArray<Direction> = [],
   wanted = Infinity,
-  /** Receives the number of all matches, if sorting them reads them all anyway. */
+  /** Receives the number of all matches if a sort reads all of them. */
   onMatches?: (matches: number) => void,
   /** The memory budget of a pipeline; a single sort has a budget of its own. */
   memory?: Memory,
@@ -115,8 +115,7 @@ export const findSource = (
 }
 
 /**
- * Counts the documents that match a filter by the entries of an index, which say all that the filter asks for; `undefined` if
- * there is no such index.
+ * Counts the documents that match a filter by the entries of an index that covers the filter; `undefined` without one.
  *
  * @internal
  */
@@ -135,14 +134,14 @@ export const countEntriesOf = (
 
 // internal
 
-/** Whether the entries of the plan's only range are those of the matches. */
+/** Whether exactly the matches have entries in the only range of the plan. */
 const isSaidBy = (plan: Plan, filter: Filter): boolean =>
   plan.kind === "scan" && filter.isExact && plan.met === filter.constraints.length
 
-// A document takes more bytes in memory than on disk; one that is in memory anyway only takes a slot in the list.
+// A document takes more bytes in memory than on disk. A cached document only takes a slot in the list.
 const sortedBytes = ({ bytes = 0 }: StoredDocument): number => 100 + 2 * bytes
 
-// A dropped index loses its entries between two steps, so the scan would miss documents.
+// Fails when the index is dropped: it then loses entries between two steps, and the scan would miss documents.
 const whileIndexed = <A>(
   catalog: ReadCatalog,
   collection: Collection,

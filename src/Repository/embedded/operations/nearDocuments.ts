@@ -1,8 +1,8 @@
 /**
  * Finds documents in the order of their distance from a point, by an index.
  *
- * The search goes outwards in rings: each is read by the cells of the index that cover it, and sorted. So a search for the nearest
- * few reads few documents. A document that moves during the search is returned at most once.
+ * The search goes outwards in rings. It reads each ring by the cells of the index that cover it, and sorts its documents. So a
+ * search for the nearest few documents reads few. A document that moves during the search is returned at most once.
  */
 import * as Result from "effect/Result"
 import type { Direction } from "../../bson/path.ts"
@@ -29,12 +29,12 @@ export interface NearbyDocument extends StoredDocument {
 export type ReadMatches = (filter: Filter) => BatchIterator<StoredDocument>
 
 /**
- * Why a collection can't be searched by distance, if it can't: there is no index for it.
+ * The problem of a search by distance in a collection without an index for it.
  *
  * @internal
  */
 export const nearProblem = (collection: Collection | undefined, { kinds, path }: Near): Problem | undefined =>
-  // A collection that is not there has no index either, and nothing to find.
+  // A missing collection has no index, but a search finds nothing in it and succeeds.
   collection === undefined || collection.indexes.some((index) =>
       isSearchable(index) && index.paths.some((other, i) =>
         other === path && kinds.some((kind) => kind === index.kinds[i])
@@ -87,10 +87,10 @@ export const nearbyDocuments = (
 
 // internal
 
-// Of the farthest distance: about 200 metres on the Earth.
+// The width of the first ring, as a part of the farthest distance: about 200 metres on the Earth.
 const firstWidth = 1e-5
 
-// Few rings, since the cells of one also contain documents of others; but not so large that a ring takes much memory.
+// The factor between rings. Few rings are read, since their cells overlap; but a wide ring takes much memory.
 const growthAfter = (count: number): number => count < 100 ? 4 : count < 10_000 ? 2 : 1
 
 interface Search {
@@ -104,7 +104,7 @@ interface Search {
 interface Ring {
   readonly from: number
   readonly to: number
-  /** Whether it includes its end. */
+  /** Whether the ring includes its outer end. */
   readonly isLast: boolean
 }
 
@@ -130,5 +130,5 @@ const ringOf = (
 
 const byDistance: ReadonlyArray<Direction> = [{ path: ["distance"], descending: false }]
 
-// A document takes more bytes in memory than on disk; one that is in memory anyway only takes a slot in the list.
+// A document takes more bytes in memory than on disk. A cached document only takes a slot in the list.
 const sizeOf = ({ bytes = 0 }: NearbyDocument): number => 150 + 2 * bytes

@@ -67,7 +67,7 @@ const operation = "aggregate"
 const fromProblem = <A>(result: Result.Result<A, Problem>): Effect.Effect<A, ReadError> =>
   Effect.fromResult(Result.mapError(result, (problem) => toError(problem, operation)))
 
-/** Checks what needs no document: the pipeline of a `$merge`, and that a unique index has its fields. */
+/** Checks the stage before any document is read: the pipeline of a `$merge`, and the unique index for its fields. */
 const checked = (
   { catalog }: PipelineWriteContext,
   stage: WritingStage,
@@ -120,7 +120,7 @@ const mergeOne = (context: PipelineWriteContext, merge: Merge, document: Documen
     (filter) => rejectDuplicateKey(operation, mergeWhere(context, merge, document, filter, true))
   )
 
-/** The filter of the document that another one is merged into. */
+/** The filter of the stored document that a `$merge` changes. */
 const identityOf = ({ on }: Merge, document: Document): Result.Result<Document, Problem> => {
   const entries = on.map((path) => [path, valueAt(document, segmentsOf(path))] as const)
   const wrong = entries.find(([path, value]) => isArray(value) || ((value ?? null) === null && path !== "_id"))
@@ -152,7 +152,7 @@ const mergeWhere = Effect.fnUntraced(function*(
   if (whenNotMatched === "fail") return yield* rejection(`$merge finds no document in "${into}" to merge into`)
   if (whenNotMatched === "discard") return
   const inserted = operations.insertOne(into, withId(document))
-  // Another write may have inserted it in between.
+  // Another write may have inserted the document meanwhile.
   yield* mayRetry
     ? Effect.catchTag(inserted, "DuplicateKey", () => mergeWhere(context, merge, document, filter, false))
     : inserted

@@ -1,6 +1,6 @@
 /**
- * Runs reads in steps. Other fibers run between two turns, and a read can be interrupted there. A read of the last commit is
- * therefore not a snapshot: later steps may see writes that are committed after the first one.
+ * Runs reads in steps. Between two turns, other fibers run and a read can be interrupted. So a read of the last commit is no
+ * snapshot: later steps may see later commits.
  */
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
@@ -45,8 +45,8 @@ export const runStep = <A>(
 }
 
 /**
- * Reads an iterator to its end, interruptibly; it is opened with the first step. With a `taker`, the items are passed to it
- * as they come, and it may end the read.
+ * Reads an iterator to its end, interruptibly. The first step opens it. A `taker` receives the items as they are read, and
+ * may end the read.
  *
  * @internal
  */
@@ -103,8 +103,8 @@ export const readAll = <A>(
   })
 
 /**
- * Streams the documents of an iterator, step by step as they are pulled. The time of the consumer does not count towards the
- * time limit. `make` gets the scope of the stream.
+ * Streams the documents of an iterator, a step for each pull. The time of the consumer does not count towards the time limit.
+ * `make` gets the scope of the stream.
  *
  * @internal
  */
@@ -130,7 +130,7 @@ export const readStream = (
 
 // internal
 
-// A read of few steps needs no turn of the event loop.
+// A read of this many steps gives other fibers no turn.
 const stepsPerTurn = 2
 
 const atEnd: Result.Result<boolean> = Result.succeed(true)

@@ -1,6 +1,6 @@
 /**
- * The read operations of the embedded store, which run in steps. An aggregation reads one state of the store; others are no
- * snapshot: see `readSteps`.
+ * The read operations of the embedded store, which run in steps. An aggregation reads a snapshot; other reads don't, see
+ * `readSteps`.
  */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -101,14 +101,14 @@ interface ReadContext {
   readonly catalog: ReadCatalog
 }
 
-/** The store itself, each step of whose reads may see another commit. */
+/** The store itself. Each step of a read may see another commit. */
 interface StoreContext extends ReadContext {
   readonly store: KeyValue
   readonly catalog: Catalog
 }
 
 interface FindTools {
-  /** Called with the number of matches, if all of them are read anyway to be sorted. */
+  /** Receives the number of all matches if a sort reads all of them. */
   readonly onMatches?: (matches: number) => void
   /** The memory that all stages of a pipeline share. */
   readonly memory?: Memory
@@ -156,7 +156,7 @@ const findDocuments = (
     (collator) => Result.map(parseFind(context, name, options, { now, collator }, tools), (open) => open())
   )
 
-/** Parses a find; the result begins to read. */
+/** Parses a find. The result starts the read. */
 const parseFind = (
   { catalog, store }: ReadContext,
   name: string,
@@ -200,24 +200,24 @@ const parseFind = (
   })
 }
 
-/** {@link findDocuments} for the caller. */
+/** {@link findDocuments} with plain numbers, for the caller. */
 const findPlain: typeof findDocuments = (context, name, options, now, tools) =>
   Result.map(
     findDocuments(context, name, options, now, tools),
     options.projection === undefined ? storedPlainly(context, name) : plainly
   )
 
-/** {@link findPlain} for a result that is held in memory. Computed documents count towards the memory limit. */
+/** {@link findPlain} for a result in memory, in which computed documents count towards the memory limit. */
 const findRetained: typeof findDocuments = (context, name, options, now, tools) =>
   Result.map(
     findPlain(context, name, options, now, tools),
     (source) => computes(options.projection) ? retaining(makeMemory(), source) : source
   )
 
-/** The results of a read with plain numbers. */
+/** Converts the numbers in the results of a read to plain ones. */
 const plainly = <A>(source: BatchIterator<A>): BatchIterator<A> => mapChunks(source, plainValue)
 
-/** {@link plainly} for documents of a collection as they are stored. */
+/** {@link plainly} for stored documents of a collection. Skips the conversion if none of its identifiers needs one. */
 const storedPlainly = ({ catalog }: ReadContext, name: string) => (source: BatchIterator): BatchIterator =>
   mapChunks(source, (documents) => hasWrapped(catalog.get(name)) ? plainStoredList(documents) : documents)
 
@@ -229,7 +229,7 @@ const findAndCount = (
 ): ReturnType<EmbeddedReads["findAndCount"]> =>
   Effect.suspend(() => {
     const { collation, filter = {}, limit, take, timeLimit } = options
-    // A sort reads all matches, so they need not be counted again.
+    // A sort reads all matches and thereby counts them.
     let counted: number | undefined
     const onMatches = (matches: number) => {
       counted = (counted ?? 0) + matches
@@ -331,7 +331,7 @@ const aggregate = (
   return Result.map(source, (found) => asPlain(transform.success(found)))
 }
 
-/** Whether a stage passes documents on as they are. */
+/** Whether a stage passes documents on unchanged. */
 const isSelecting = (stage: unknown): boolean =>
   isDocument(stage) && Object.keys(stage).every((name) => selectingStages.has(name))
 

@@ -1,6 +1,6 @@
 /**
- * Removes expired documents: every minute, the entries of each TTL index up to the current time, in small jobs. A document
- * is checked again in the job that removes it.
+ * Removes expired documents. Every minute, it reads the entries of each TTL index up to the current time, and removes their
+ * documents in small jobs. The job checks each document again.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

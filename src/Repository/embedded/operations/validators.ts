@@ -39,9 +39,9 @@ const validatorOf = (
       (normalised) => parseValidator(normalised, options)
     )
 
-/** For jobs. */
+/** For jobs: sets or removes the validator of a collection. */
 const install = (catalog: Catalog, name: string, validator: Validator | undefined): void => {
   const collection = catalog.ensure(name)
-  // A transaction that has begun notices the change by the new list.
+  // A new list of indexes is a conflict for transactions that have begun.
   catalog.save({ ...collection, indexes: [...collection.indexes], validator })
 }

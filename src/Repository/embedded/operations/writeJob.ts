@@ -8,7 +8,7 @@ import type { DuplicateKey, ReadError } from "../../RepositoryError.ts"
 import type { KeyValue } from "../../storage/orderedStore.ts"
 
 /**
- * The number of documents that one job writes at most, so that other fibers don't wait long.
+ * The maximum number of documents that one job writes, so that other fibers don't wait long.
  *
  * @internal
  */
@@ -38,7 +38,7 @@ export const failureOf = <D extends DuplicateKey>(failure: D | Problem, operatio
   "kind" in failure ? toError(failure, operation) : failure
 
 /**
- * Continues, after a turn of other fibers if `isLong`.
+ * Continues. If `isLong`, other fibers run first.
  *
  * @internal
  */

@@ -182,14 +182,14 @@ interface ChangeRequest extends MatchRequest {
   readonly update: Update
 }
 
-/** A document before and after a change; an inserted one has no `before`. */
+/** A document before and after a change. An inserted document has no `before`. */
 interface Change {
   readonly before: Document | undefined
   readonly after: Document
   readonly isModified: boolean
 }
 
-/** Computes the result of an operation from a change. It runs before the write, which it prevents when it fails. */
+/** Computes the result of an operation from a change, before the write. Its failure prevents the write. */
 type ResultOf<A> = (change: Change) => Result.Result<A, Problem>
 
 interface Request {
@@ -292,7 +292,7 @@ const inserting = <A>(
     return result
   })
 
-/** Changes the first match. Without a match, the result is `none`, or the document is inserted if that is `undefined`. */
+/** Changes the first match. Without a match, returns `none`; if that is `undefined`, inserts the document of an upsert. */
 const changeFirst = <A>(
   context: WriteContext,
   operation: string,
@@ -313,7 +313,7 @@ const changeFirst = <A>(
         : { insert: () => Result.succeed(none), isFinal: true }
     )
 
-/** Changes the first match; the result is the document before or after the change. */
+/** Changes the first match, and returns the document before or after the change. */
 const findAndChange = (
   context: WriteContext,
   operation: string,
@@ -362,7 +362,7 @@ interface DocumentResult {
   readonly document?: Document
 }
 
-/** `filter` is the one that the projected document matches: no document after an update. */
+/** `filter` is the filter that the projected document matches; `undefined` for a document after an update. */
 const resultProjection = (
   projection: Document | undefined,
   context: ExpressionContext,

@@ -1,5 +1,5 @@
 /**
- * Reads the documents that a plan may return: all of them, or those of single entries of an index.
+ * Reads the candidates of a plan: all documents, or those of single entries of an index.
  */
 import { isStepDone } from "../../../internal/stepBudget.ts"
 import { numberOfRecord } from "../../bson/keyEncoding.ts"
@@ -16,7 +16,7 @@ export interface StoredDocument {
 }
 
 /**
- * The cost of one step at most; a document costs 1, or more if it is large.
+ * The maximum cost of one step. A document costs 1, or more if it is large.
  *
  * @internal
  */
@@ -27,8 +27,8 @@ export const costOf = (bytes: number): number => bytes > bytesPerCost ? bytes / 
 
 const bytesPerCost = 2048
 
-// Array literals get pretenured by V8 and are then only freed, with the documents that they refer to, by a major GC. So
-// these are copied with `slice`, and a match is made by a constructor.
+// V8 pretenures array literals, so that only a major GC frees them and the documents that they refer to. So these arrays are
+// copied with `slice`, and matches are made by a constructor.
 /** @internal */
 export const nothing: ReadonlyArray<StoredDocument> = []
 /** @internal */
@@ -61,7 +61,7 @@ export type Documents = ReturnType<ReadTables["documents"]>
 /** @internal */
 export type Entries = ReturnType<ReadTables["entries"]>
 
-// Documents inserted during the scan are beyond its end: a consumer that inserts for each document still terminates.
+// Documents that are inserted during the scan are beyond its end, so a consumer that inserts for each document terminates.
 /** @internal */
 export const inOrder = (documents: Documents, end: string): Candidates => {
   let range: Range | undefined = { ...everything, end }

@@ -6,8 +6,8 @@ import { MemoryTable } from "../../storage/memory/store.ts"
 import { everything } from "../../storage/orderedStore.ts"
 
 /**
- * The values that a field of an index may have, no two of which are equal. What it gives are the components of keys that
- * they have, in their order, once they are {@link Choice.prepare | prepared}.
+ * The components of keys for the values that a field of an index may have, in their order. The values are distinct. The
+ * components have to be {@link Choice.prepare | prepared}.
  *
  * @internal
  */
@@ -30,13 +30,13 @@ export class Choice implements LazySequence<string> {
     return this.#values.length
   }
 
-  /** The component of the value at a place, whatever its order. */
+  /** The component of the value with this index, without the order. */
   componentAt(i: number): string {
     const text = encodeComponent(this.#values[i], { inexact: false }, this.#collator)
     return this.#isDescending ? invert(text) : text
   }
 
-  /** Puts as many in order as there is time for in one step; whether all of them are. */
+  /** Sorts components for one step. Returns whether all of them are sorted. */
   prepare(): boolean {
     if (this.#sorted !== undefined) return true
     for (; this.#next < this.#values.length && !isStepDone(); this.#next++) {
@@ -57,8 +57,8 @@ export class Choice implements LazySequence<string> {
 
 // internal
 
-// So few are put in order at once.
+// Up to this number, the constructor sorts the components.
 const few = 1000
 
-// To put one in order among many.
+// The cost of one component in a larger sort, in units of work.
 const sortCost = 300

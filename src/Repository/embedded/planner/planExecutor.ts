@@ -23,7 +23,7 @@ export interface ScanOptions {
   readonly wanted: number
   /** Whether the documents must come in the order of the index. */
   readonly isInOrder: boolean
-  /** The number of entries that are passed over first, in the only range of a plan whose documents all match. */
+  /** The number of entries to skip first, in the only range of a plan whose documents all match. */
   readonly passed: number
 }
 
@@ -67,7 +67,7 @@ const sourceOf = (
   let missing = options.wanted
   let problem: Problem | undefined
   const test = (document: Document): boolean => {
-    // Only errors of the filter are caught here, not those of the store.
+    // Catches only errors of the filter; those of the store are thrown outside.
     try {
       return filter.matches(document)
     } catch (thrown) {
@@ -83,7 +83,7 @@ const sourceOf = (
   }
 }
 
-// A computed filter may take long for one document, so the budget is checked after each.
+// A computed filter may take long for one document, so each document checks the budget.
 const computed = (candidates: Candidates, filter: Filter): BatchIterator<StoredDocument> =>
   mapEach(
     () => Result.succeed(candidates(minCost, () => true)),

@@ -1,8 +1,9 @@
 /**
  * Plans which documents are read for a filter and a sort, and by which index.
  *
- * A plan is a superset of the matches: the filter is still evaluated for each document. Plans are chosen by rules, without
- * statistics: a unique index whose paths all have values, then the index with the most equalities, ranges and order.
+ * A plan yields a superset of the matches, and the filter is still evaluated for each document. Rules choose the plan,
+ * without statistics: first a unique index whose paths all have values, then the index with the most equalities, ranges and
+ * order.
  */
 import * as Result from "effect/Result"
 import type { Collator } from "../../bson/collator.ts"
@@ -51,11 +52,11 @@ export type Plan =
     readonly ranges: LazySequence<Range>
     readonly prepare?: Prepare
     readonly isOrdered: boolean
-    /** The number of constraints that all entries in the only range meet, and no other entries; `undefined` if others may. */
+    /** The number of constraints that exactly the entries in the only range meet; `undefined` if others may meet them. */
     readonly met?: number | undefined
   }
 
-/** Does some of what has to be done before keys or ranges are asked for; whether that is all. */
+/** Prepares the keys or ranges, in steps. Returns whether they are ready. */
 type Prepare = () => boolean
 
 interface Candidate {
@@ -69,8 +70,8 @@ const maxKeys = 100_000
 const worth = { unique: 1000, equality: 10, range: 5, location: 7, order: 6, ring: 500 }
 
 /**
- * Chooses the plan for a filter's constraints and a sort, whose texts compare by the collator. With `words`, every match
- * contains one of them.
+ * Chooses the plan for a filter's constraints and a sort. `collator` compares their texts. With `words`, every match contains
+ * one of these words.
  *
  * @internal
  */
@@ -98,8 +99,8 @@ export const planOf = (
 }
 
 /**
- * The constraints that an index can use. Those about texts need the collation of the index. Its keys tell texts apart only
- * roughly, so documents and lists with equal keys may be in any order, and a literal beginning of a text is no range.
+ * The constraints that an index can use. Constraints on texts need the collation of the index. Different texts may have equal
+ * keys in a collation, so such an index can't order documents and lists, nor find texts by their beginning.
  */
 const constraintsFor = (
   index: Index,
@@ -151,13 +152,13 @@ interface Bounds {
   /** Excludes the keys with the prefix `from`, or `to`. */
   readonly isAfterFrom?: boolean
   readonly isBeforeTo?: boolean
-  /** The number of constraints that the bounds say all of. */
+  /** The number of constraints that exactly the values within the bounds meet. */
   readonly met?: number
 }
 
 /**
- * The bounds of the only two constraints at a path, or the only one, if they tell which keys match them. `NaN` is the least
- * number, and in no range.
+ * The bounds of one or two constraints at a path, if exactly the keys within the bounds match them. `NaN` sorts below all
+ * numbers and matches no range, so a range of numbers needs a lower bound.
  */
 const exactBoundsAt = (constraints: ReadonlyArray<Constraint>, path: string, { traits }: Index): Bounds | undefined => {
   if (traits.multikey || traits.inexact) return undefined
@@ -200,12 +201,12 @@ const boundsAt = (
   if (first === undefined || traits.multikey) return first
   return others.reduce((all, { from, to }) => ({
     from: from > all.from ? from : all.from,
-    // A prefix of another bound includes more keys.
+    // An upper bound that is a prefix of another one includes more keys.
     to: all.to.startsWith(to) || (to > all.to && !to.startsWith(all.to)) ? all.to : to
   }), first)
 }
 
-// The range of texts with a literal prefix, and that of regular expressions, which a filter may compare by equality.
+// The texts with a literal prefix, and the regular expressions, since a pattern also matches an equal regular expression.
 const beginningsAt = (constraints: ReadonlyArray<Constraint>, path: string): ReadonlyArray<Bounds> => {
   const found = constraints.find((constraint) => constraint.kind === "begins" && constraint.path === path)
   if (found?.kind !== "begins") return []
@@ -229,7 +230,7 @@ const spansAt = (constraints: ReadonlyArray<Constraint>, path: string, kind: Ind
 
 const maxCells = 24
 
-// A ring is long for its area.
+// A ring has a long border for its area, so it needs more cells.
 const maxRingCells = 96
 
 const isRing = (constraint: Constraint): boolean => constraint.kind === "area" && constraint.isRing === true
@@ -250,7 +251,7 @@ const isPresent = (constraint: Constraint): boolean =>
 const isUsable = (index: Index, constraints: ReadonlyArray<Constraint>): boolean =>
   isSearchable(index) && !isSparseMiss(index, constraints) && index.part?.isImpliedBy(constraints) !== false
 
-// The only entry of a unique index that a match can have, if all its paths have one value.
+// The only entry that a match can have in a unique index, if the constraints allow one value at each path.
 const entryOf = (index: Index, constraints: ReadonlyArray<Constraint>): string | undefined => {
   if (constraints.length === 0 || !hasUniqueKeys(index) || index.traits.multikey) return undefined
   let entry = ""
@@ -278,7 +279,7 @@ const ofIndex = (
   const used: Array<string> = []
   const choices: Array<Choice> = []
   for (const [i, path] of index.paths.entries()) {
-    // Two paths into one array: different items may meet the constraints, so only the first path is used.
+    // Different items of an array may meet the constraints of two paths into it, so only the first path is used.
     if (multikey && used.some((other) => firstSegment(other) === firstSegment(path))) break
     const descending = index.directions[i]?.descending === true
     const kind = index.kinds[i]
@@ -298,7 +299,7 @@ const ofIndex = (
     if (values.length === 1) constants.add(path)
     choices.push(new Choice(values, descending, index.collator))
   }
-  // Other documents are not in the index.
+  // An index for locations lacks documents without a location.
   if (!isLocated && isGeographic(index)) return undefined
   const order = orderOf(index, sort, constants, areIdsInOrder)
   const isUsed = used.length > 0 || spans.length > 0
@@ -385,7 +386,7 @@ const spannedRange = (prefix: string, { from, isAfterFrom, isBeforeTo, to }: Bou
   }
 }
 
-/** The Cartesian product of texts, concatenated; in order if each factor is. */
+/** The concatenations of one text of each factor. They are in order if each factor is. */
 const productOf = (factors: ReadonlyArray<LazySequence<string>>): LazySequence<string> => ({
   length: factors.reduce((product, factor) => product * factor.length, 1),
   at: (i) => {
@@ -406,7 +407,7 @@ const inOrder = <A, B>(items: LazySequence<A>, reverse: boolean, f: (item: A) =>
 
 const firstSegment = (path: string): string => path.split(".", 1)[0] ?? path
 
-/** The direction in which the index has the order of a sort, if it has. Paths with a constant value don't matter. */
+/** The direction in which a scan of the index has the order of a sort. Paths with a constant value don't matter. */
 const orderOf = (
   index: Index,
   sort: ReadonlyArray<Direction>,
@@ -415,7 +416,7 @@ const orderOf = (
 ): "up" | "down" | undefined => {
   const { description, directions, paths, traits } = index
   if (sort.length === 0 || traits.multikey || traits.inexact || isGeographic(index)) return undefined
-  // No index is in the order of a collation.
+  // Keys of texts in a collation are not in the order of the texts.
   if (index.collator !== undefined || sort.some(({ collator }) => collator !== undefined)) return undefined
   let way: "up" | "down" | undefined
   let at = 0

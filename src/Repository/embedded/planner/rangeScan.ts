@@ -25,8 +25,8 @@ import {
 import type { Plan } from "./queryPlan.ts"
 
 /**
- * Reads documents by ranges of index entries. Writers that keep moving documents ahead of the scan could keep it running
- * forever, so when it mostly meets known documents, it falls back to a scan by record ids, which don't change.
+ * Reads documents by ranges of index entries. Writers that move documents ahead of the scan could keep it running forever. So
+ * when it mostly meets known documents, it continues as a scan by record ids, which don't change.
  *
  * @internal
  */
@@ -60,7 +60,7 @@ export const byRanges = (
 }
 
 /**
- * Counts the entries in the only range of a plan, without reading documents. Each document has one.
+ * Counts the documents of a plan with one range by their entries. Each document has one entry in it.
  *
  * @internal
  */
@@ -105,10 +105,10 @@ const keysPerStep = 4096
 
 // internal
 
-// About a millisecond.
+// This takes about a millisecond.
 const passedPerStep = 16_384
 
-/** Goes on behind the next entries of the current range. */
+/** Skips the next entries of the current range. */
 const passOver = (state: RangeScan, count: number): void => {
   const { at, entries, position, ranges } = state
   const key = entries.keyAt(fromHere(ranges.at(at), position?.key, false), count - 1)
@@ -146,7 +146,7 @@ interface RangeScan {
   readonly ranges: LazySequence<Range>
   readonly multikey: boolean
   readonly visited: RecordSet
-  /** What the last step visited and is not remembered yet: most scans have no further step. */
+  /** The documents of the last step. The next step adds them to the visited ones; most scans have no next step. */
   latest: ReadonlyArray<string>
   /** How often the scan reached a visited document. */
   repeated: number
@@ -156,7 +156,7 @@ interface RangeScan {
   position: Position | undefined
 }
 
-/** Reads the next entries: the record ids of documents that are not known, and the position of each. */
+/** Reads the next entries: the record ids of documents that were not visited, and the position of each. */
 const readEntries = (state: RangeScan, cost: number, recordIds: Array<string>, places?: Array<Position>): void => {
   const { entries, visited, multikey, ranges } = state
   const batch = new Set<string>()
@@ -228,7 +228,7 @@ interface Position {
   readonly key: string
 }
 
-/** The rest of a range after a key. With `isOpen` it has no end, so that the scan finds the next entry beyond it. */
+/** The rest of a range after a key. With `isOpen`, it has no end, so that the scan finds the next entry beyond the range. */
 const fromHere = (range: Range, key: string | undefined, isOpen: boolean): Range => {
   const left = key === undefined ? range : behind(range, key)
   if (!isOpen) return left

@@ -1,6 +1,6 @@
 /**
- * Backups of a folder: a copy of its file and a manifest with its checksum. A folder is made beside its place and moved there
- * when it is complete and on the disk, so that whatever ends the process leaves no half of one.
+ * Backups of a folder: a copy of its file, and a manifest with its checksum. A folder is made beside its target, and moved
+ * there when it is complete and on the disk, so that a crash never leaves an incomplete folder at the target.
  */
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
@@ -20,13 +20,13 @@ import { dataFile } from "../../storage/lmdb/preflight.ts"
 import { isSound, read, type Verification } from "./verify.ts"
 
 /**
- * What `EmbeddedStore.backup` made. It is the manifest of the backup, too.
+ * The result of `EmbeddedStore.backup`, which is also the manifest of the backup.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Backup {
-  /** When the copy was begun. Its documents are those of one moment after. */
+  /** The time at which the copy began. The documents are a snapshot from after that time. */
   readonly time: string
   /** The size of the copy. */
   readonly bytes: number
@@ -64,7 +64,7 @@ export const restore = Effect.fnUntraced(
     if (manifest === undefined) return yield* failed("restore", `${source} is no backup: it has no ${manifestFile}`)
     const isTaken = fs.existsSync(target) && fs.readdirSync(target).length > 0
     if (isTaken && !replace) return yield* failed("restore", `${target} is there already, and is not empty`)
-    // Nobody has it open, nor opens it, until it is out of the way.
+    // The lock keeps other processes from opening the folder until it is moved away.
     if (isTaken) yield* lockFolder(target)
     const stamp = DateTime.formatIso(DateTime.makeUnsafe(yield* Clock.currentTimeMillis)).replaceAll(":", "-")
     const replaced = isTaken ? `${target}.replaced-${stamp}` : undefined
@@ -87,7 +87,7 @@ export const restore = Effect.fnUntraced(
 )
 
 /**
- * What is wrong with a folder by its manifest, or `undefined`. `"none"` if it is no backup.
+ * The difference between a folder and its manifest, or `undefined`. Returns `"none"` if the folder is no backup.
  *
  * @internal
  */
@@ -146,8 +146,8 @@ const digestOf = (operation: string, file: string): Effect.Effect<Digest, StoreU
   })
 
 /**
- * Fills a draft beside the target and moves it there. One process at a time fills it, and empties what another one has left.
- * What is at the target goes to `replaced`.
+ * Fills a draft beside the target and moves it there. One process at a time does so, and it first empties a draft that
+ * another one left behind. A folder at the target is moved to `replaced`.
  */
 const made = <A>(
   operation: string,
@@ -170,7 +170,7 @@ const made = <A>(
       for (const name of fs.readdirSync(draft)) if (!isLock(name)) flush(path.join(draft, name))
       flush(draft)
       if (replaced !== undefined) fs.renameSync(target, replaced)
-      // A folder that has been filled meanwhile is not replaced.
+      // Fails if a folder at the target has been filled meanwhile.
       fs.renameSync(draft, target)
       for (const name of fs.readdirSync(target)) if (isLock(name)) fs.rmSync(path.join(target, name))
       flush(path.dirname(target))

@@ -16,7 +16,7 @@ export const open = (
     keyValueLmdb.make(path, cacheBytes),
     (store) => Effect.map(fromKeyValue(store, `folder ${store.description}`), (opened) => ({ ...opened, folder: path }))
   ).pipe(
-    // To complete an index, its documents are read.
+    // Completing an index reads its documents.
     Effect.catchTag(
       "DataDamaged",
       ({ message }) => new StoreUnavailable({ operation: "open", detail: message, retryable: false })

@@ -17,7 +17,7 @@ import { makeGate, makeTransactionPolicy } from "../transaction/optimisticTransa
 import { makeVersions, type Versions } from "../transaction/snapshots.ts"
 
 /**
- * The store over ordered tables.
+ * Makes the embedded store from ordered tables.
  *
  * @internal
  */
@@ -66,8 +66,7 @@ export const fromKeyValue = (
   })
 
 /**
- * Opens the state of the last commit. Indexes that were built since are not part of it; those that were dropped are not any
- * more, so that their reads fail.
+ * Opens the state of the last commit. It has no index that was built later. Reads by an index that was dropped later fail.
  */
 const openCommitted = ({ open }: Versions, catalog: Catalog) => (): ReadState => {
   const { committed } = catalog

@@ -11,8 +11,8 @@ import { type Collection, collectionsIn } from "../catalog/catalog.ts"
 import { damageOf } from "../catalog/damage.ts"
 
 /**
- * What `EmbeddedStore.verify` found. `problem` says why the folder can't be opened; then the collections are those that were read
- * before it was met.
+ * The result of `EmbeddedStore.verify`. `problem` says why the folder can't be opened. The collections are then those that
+ * were read before the problem.
  *
  * @category models
  * @since 0.1.0
@@ -23,22 +23,22 @@ export interface Verification {
 }
 
 /**
- * What `EmbeddedStore.verify` found in a collection.
+ * The result of `EmbeddedStore.verify` for a collection.
  *
  * @category models
  * @since 0.1.0
  */
 export interface CollectionVerification {
   readonly name: string
-  /** The number of its documents, damaged ones included. */
+  /** The number of documents, including damaged ones. */
   readonly documents: number
-  /** Its indexes with the numbers of their entries. */
+  /** The indexes, each with the number of its entries. */
   readonly indexes: ReadonlyArray<{ readonly name: string; readonly entries: number }>
-  /** How many documents and entries have no checksum, because an older version wrote them. */
+  /** The number of documents and entries without a checksum, which an older version wrote. */
   readonly unchecked: number
-  /** What does not match its checksum. */
+  /** The documents and entries that do not match their checksums. */
   readonly damaged: ReadonlyArray<DataDamaged>
-  /** How many documents can't be found by their identifiers, or identifiers lead nowhere. */
+  /** The number of documents that no identifier leads to, and of identifiers that lead to no document. */
   readonly missing: number
 }
 
@@ -51,7 +51,7 @@ export const verify = (folder: string): Effect.Effect<Verification, StoreUnavail
   }))
 
 /**
- * Verifies a folder that nobody else uses.
+ * Verifies a folder that no other process uses.
  *
  * @internal
  */
@@ -65,7 +65,7 @@ export const read = (folder: string): Effect.Effect<Verification> =>
   })
 
 /**
- * Whether everything is as it was written.
+ * Whether the verification found no problem.
  *
  * @internal
  */

@@ -2,13 +2,13 @@
  * The embedded store's transactions: optimistic concurrency control, serializable.
  *
  * A transaction reads a snapshot of the last commit before it began, and buffers its writes in memory. Its commit is one
- * job, which first validates that no other transaction has written what this one has read: keys and ranges of keys, so
- * that phantoms are detected, too. Then all writes are applied atomically. The job may take many turns of the event loop;
- * until it is committed, others read the state before it, and their writes wait. The serialization point is the commit,
- * and for a transaction without writes, which needs no validation, its begin.
+ * job. The job first validates that no other transaction has written the keys and ranges of keys that this one has read,
+ * which also detects phantoms. Then it applies all writes atomically. The job may take many turns of the event loop; until
+ * it is committed, other reads see the state before it, and other writes wait. The serialization point is the commit. A
+ * transaction without writes needs no validation, and its serialization point is its begin.
  *
- * A transaction that is aborted by a conflict is retried in a queue with the others, and after repeated conflicts once with
- * exclusive access, while all other writes wait for at most a second.
+ * A conflict aborts a transaction. It is then retried, in a queue with other retries. After repeated conflicts, it is
+ * retried once with exclusive access, while all other writes wait for at most a second.
  */
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -45,7 +45,7 @@ import type { Snapshot, Versions } from "./snapshots.ts"
 import { BufferedTable } from "./writeBuffer.ts"
 
 /**
- * Blocks other writers once a transaction has been retried too often.
+ * Blocks other writers during the exclusive access of a transaction.
  *
  * @internal
  */
@@ -99,7 +99,7 @@ export const makeTransactionPolicy = (
     const end = Effect.sync(() => overlay.close())
     return {
       operations: overlay.operations,
-      // A failure in a consistent snapshot is no conflict, only one of an expired snapshot is.
+      // A failure is a conflict only if it comes from an expired snapshot.
       hasConflict: Effect.sync(() => overlay.isBroken),
       commit: Effect.ensuring(
         Effect.suspend(() =>
@@ -116,7 +116,7 @@ export const makeTransactionPolicy = (
     }
   }
 
-  /** Runs an attempt while no other transaction commits, after the writes that have begun. */
+  /** Runs an attempt after the writes that have begun, and while no other transaction commits. */
   const exclusively = <A, E, R>(attempt: Effect.Effect<A, E, R>): Effect.Effect<A, E | StoreFailure, R> =>
     withTurn(
       exclusive,
@@ -293,7 +293,7 @@ class TransactionBuffer {
           }))
         ),
       read: (operation, step) => this.#whileReadable(operation, step),
-      // Only the transaction's own fibers write here.
+      // Only fibers of the transaction write to its buffer.
       watch: (number) => ({
         written: () => Array.from(this.#documents.get(number)?.written ?? [], ([recordId]) => recordId),
         close: () => {}

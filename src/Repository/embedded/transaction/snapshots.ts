@@ -32,7 +32,7 @@ import {
 export interface Snapshot {
   readonly documents: (collection: number) => VersionedTable<Document>
   readonly entries: (index: number) => VersionedTable<string>
-  /** Whether replaced values that the snapshot needs were dropped: it shows the last commit from then on. */
+  /** Whether replaced values that the snapshot needs were dropped. It then shows the last commit. */
   readonly isExpired: () => boolean
   readonly close: () => void
 }
@@ -43,13 +43,13 @@ export interface Snapshot {
  * @internal
  */
 export interface VersionedTable<Value> extends ReadTable<Value> {
-  /** Whether a write since the snapshot, committed or not, concerns one of these keys or ranges. */
+  /** Whether one of these keys or ranges was written since the snapshot, by a committed write or not. */
   readonly isWritten: (keys: ReadonlySet<string>, ranges: Iterable<Range>) => boolean
 }
 
 /** @internal */
 export interface Versions {
-  /** The store, with recorded writes. */
+  /** The store, which records its writes for snapshots. */
   readonly store: SteppedKeyValue & WatchedKeyValue
   readonly open: () => Snapshot
 }
@@ -134,7 +134,7 @@ interface Replaced {
   readonly replaced: AnyReplacedValues
   readonly key: string
   readonly before: unknown
-  /** The memory that it takes; 0 until a snapshot may need it. */
+  /** The memory that the replaced value takes; 0 until a snapshot may need it. */
   bytes: number
 }
 
@@ -289,7 +289,7 @@ class Log {
     this.#bytes = 0
   }
 
-  /** Removes some changes that no snapshot needs. A few with each commit, so that no commit takes long. */
+  /** Removes some changes that no snapshot needs: a few with each commit, so that no commit takes long. */
   #forget(count: number): void {
     for (let left = count; left > 0; left--) {
       const [first] = this.#commits
@@ -308,7 +308,7 @@ class Log {
 }
 
 interface Versioned<Value, Written = Value> {
-  /** The table, with recorded writes. */
+  /** The table, which records its writes for snapshots. */
   readonly table: Table<Value, Written>
   readonly at: (state: State) => VersionedTable<Value>
   readonly writtenSince: (commit: number) => ReadonlyArray<string>

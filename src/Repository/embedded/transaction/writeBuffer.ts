@@ -1,6 +1,6 @@
 /**
- * The write buffer of a transaction: a table that holds its writes over a snapshot, and records which keys and ranges it
- * has read, for the validation at the commit.
+ * The write buffer of a transaction: a table that shows its writes over a snapshot. It records the keys and ranges that the
+ * transaction reads, for the validation at the commit.
  */
 import { MemoryTable } from "../../storage/memory/store.ts"
 import { type Change, scanMerged, scanMergedKeys } from "../../storage/mergedTable.ts"
@@ -20,7 +20,7 @@ export interface Written<Value> {
 }
 
 /**
- * A table over one of a snapshot, which stays unchanged.
+ * A table with buffered writes over a table of a snapshot.
  *
  * @internal
  */
@@ -41,7 +41,7 @@ export class BufferedTable<Value, Encoded = Value> implements Table<Value, Encod
     return this.#written.entries()
   }
 
-  /** Whether another transaction has written a key or a range that was read. */
+  /** Whether another transaction has written a key or a range that this one read. */
   get hasConflict(): boolean {
     return this.#base.isWritten(this.#keys, this.#ranges.all)
   }
