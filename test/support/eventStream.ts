@@ -13,6 +13,18 @@ export const eventsOf = (response: Response) => {
   const decoder = new TextDecoder()
   let rest = ""
   const seen = { bytes: "" }
+  const state = { isEnded: false }
+  let reading: Promise<void> | undefined
+  const take = async () => {
+    const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }))
+    reading = undefined
+    state.isEnded = done
+    const text = decoder.decode(value, { stream: true })
+    seen.bytes += text
+    rest += text
+  }
+  /** Takes what arrives next, once for all who wait. */
+  const read = (): Promise<void> => reading ??= take()
   const next = async (): Promise<SentEvent | undefined> => {
     while (true) {
       const end = rest.indexOf("\n\n")
@@ -23,16 +35,68 @@ export const eventsOf = (response: Response) => {
           lines.filter((line) => line.startsWith(`${field}: `)).map((line) => line.slice(field.length + 2))
         return { event: of("event")[0] ?? "message", id: of("id")[0], data: of("data").join("\n") }
       }
-      const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }))
-      if (done || value === undefined) return undefined
-      const text = decoder.decode(value, { stream: true })
-      seen.bytes += text
-      rest += text
+      if (state.isEnded) return undefined
+      await read()
     }
   }
   return {
     seen,
+    /** Whether the answer has ended, or does within a moment; what it has sent can still be taken. */
+    hasEnded: Effect.promise(async () => {
+      const ended = async () => {
+        while (!state.isEnded) await read()
+        return true
+      }
+      return Promise.race([ended(), new Promise<boolean>((resolve) => setTimeout(resolve, 30, false))])
+    }),
     next: Effect.timeout(Effect.promise(next), "10 seconds").pipe(Effect.orDie),
     cancel: Effect.promise(() => reader.cancel().catch(() => undefined))
   }
 }
+
+/** An open stream of changes, which is closed with the scope. */
+export const openedStream = (url: string, headers: Record<string, string> = {}) =>
+  Effect.acquireRelease(
+    Effect.gen(function*() {
+      const controller = new AbortController()
+      const response = yield* Effect.promise(() => fetch(url, { headers, signal: controller.signal }))
+      return { ...eventsOf(response), response, controller }
+    }),
+    ({ controller }) => Effect.sync(() => controller.abort())
+  )
+
+export type OpenedStream = Effect.Success<ReturnType<typeof openedStream>>
+
+/** A message of a stream of changes. */
+export interface Message {
+  readonly type?: string
+  readonly key?: string
+  readonly value?: { readonly [name: string]: unknown }
+  readonly headers: { readonly operation?: string; readonly control?: string; readonly txid?: string }
+}
+
+export const messagesIn = ({ data }: SentEvent): ReadonlyArray<Message> => JSON.parse(data)
+
+/** The next event with messages, which heartbeats and places are not. */
+export const nextData = (stream: OpenedStream): Effect.Effect<SentEvent> =>
+  Effect.gen(function*() {
+    while (true) {
+      const event = yield* stream.next
+      if (event === undefined) return yield* Effect.die(new Error("the stream has ended"))
+      if (event.event === "data") return event
+    }
+  })
+
+/** The messages of the next event that has some. */
+export const nextMessages = (stream: OpenedStream) => Effect.map(nextData(stream), messagesIn)
+
+/** How a stream ends: the control message or the code of its last event that is no place; `undefined` if it says nothing. */
+export const endOfStream = (stream: OpenedStream): Effect.Effect<string | number | undefined> =>
+  Effect.gen(function*() {
+    let last: SentEvent | undefined
+    for (let event = yield* stream.next; event !== undefined; event = yield* stream.next) {
+      if (event.event !== "control") last = event
+    }
+    if (last === undefined) return undefined
+    return last.event === "data" ? messagesIn(last).at(-1)?.headers.control : JSON.parse(last.data).code
+  })

@@ -30,6 +30,7 @@ import { listAt, modelMatcher, rejectUnsuitable } from "../../Repository/evaluat
 import { AccessDecision, conjunctionOf, documentOperationsOf, identifierOf } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { PositionGone, ReadError } from "../../Repository/RepositoryError.ts"
+import { Lifetimes } from "../../Security/SignIns.ts"
 import { changesParameters, filterNamesOf, pagingParameters } from "../description/queryParameters.ts"
 import { Gone, NotImplemented } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
@@ -70,7 +71,7 @@ export interface ChangesContext {
   readonly live: LiveStreams
   readonly respondBadRequest: BadRequestResponder
   /** Runs before a read, and may refuse it. */
-  readonly before: Effect.Effect<void, CallFailure>
+  readonly before: Effect.Effect<void, CallFailure> | undefined
   /** Whether a hook has to run after reads. */
   readonly isHookedAfter: boolean
 }
@@ -94,7 +95,7 @@ export const changesRoute = (
         const forbidden = QueryGuard.forbiddenOf(asked.failure)
         return forbidden === undefined ? yield* respondBadRequest(asked.failure) : yield* forbidden
       }
-      yield* before
+      if (before !== undefined) yield* before
       const { mode } = asked.success
       const offset = mode === "sse" ? request.headers["last-event-id"] ?? asked.success.offset : asked.success.offset
       const scope = Context.getUnsafe(fiber.context, Scope.Scope)
@@ -103,13 +104,17 @@ export const changesRoute = (
       }
       const started = yield* begin(context, asked.success, request.method === "HEAD" ? "now" : offset)
       if (Result.isFailure(started)) return yield* respondBadRequest([started.failure])
-      const decide = decideLater(fiber, request)
+      const decide = decideLater(fiber, request, live)
       const stream: Begun = { ...asked.success, ...context, ...started.success, scope, fiber, decide }
-      return yield* mode === "page" || request.method === "HEAD"
-        ? page(stream, request.headers["if-none-match"], offset)
-        : mode === "sse"
-        ? events(stream)
-        : poll(stream)
+      if (mode === "page" || request.method === "HEAD") {
+        return yield* page(stream, request.headers["if-none-match"], offset)
+      }
+      // The request may have been let in by facts that are as old as the delay; a stream may not.
+      const changed = decide === undefined ? undefined : yield* decidedOtherwise(stream, decide)
+      if (changed !== undefined) {
+        return changed.response ?? (yield* resetResponse(stream))
+      }
+      return yield* mode === "sse" ? events(stream) : poll(stream)
     })
 }
 
@@ -220,8 +225,8 @@ interface Start {
 interface Begun extends Asked, Start, ChangesContext {
   readonly scope: Scope.Scope
   readonly fiber: Fiber.Fiber<unknown, unknown>
-  /** Decides again on the request. */
-  readonly decide: Effect.Effect<Decided>
+  /** Decides again on the request. `undefined`: everybody may see everything. */
+  readonly decide: Effect.Effect<Decided> | undefined
 }
 
 const begin = (
@@ -347,18 +352,11 @@ const page = (stream: Begun, ifNoneMatch: string | undefined, offset: string | u
 
 const poll = (stream: Begun): ResponseEffect =>
   Effect.gen(function*() {
-    const { cursor, first, live, rights } = stream
+    const { first, live } = stream
     const read = first.length > 0
       ? { messages: first, position: stream.position, isUpToDate: true }
       : yield* readPage(stream, stream.position)
-    const answer = (page: Page) =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
-        const headers = headersOf(offsetOf(page.position, rights), page.isUpToDate, cursorAt(now, cursor))
-        return page.messages.length === 0
-          ? HttpServerResponse.empty({ status: 204, headers })
-          : responses.json(`[${page.messages.join()}]`, 200, headers)
-      })
-    if (read.messages.length > 0) return yield* answer(read)
+    if (read.messages.length > 0) return yield* polled(stream, read)
     const { channel, subscriber } = yield* subscribed(stream)
     channel.join(subscriber, read.position)
     let position = read.position
@@ -374,9 +372,16 @@ const poll = (stream: Begun): ResponseEffect =>
     })
     const found = Option.getOrUndefined(yield* Effect.timeoutOption(next, live.pollTimeout))
     const changed = found === undefined ? undefined : yield* changedRights(stream)
-    if (changed === undefined) return yield* answer(found ?? { messages: [], position, isUpToDate: true })
-    // With its place, the next request is told what it sees now.
-    return changed.response ?? (yield* answer({ messages: [controlMessage("reset")], position, isUpToDate: true }))
+    if (changed === undefined) return yield* polled(stream, found ?? { messages: [], position, isUpToDate: true })
+    return changed.response ?? (yield* resetResponse({ ...stream, position }))
+  })
+
+const polled = ({ cursor, rights }: Begun, { isUpToDate, messages, position }: Page): ResponseEffect =>
+  Effect.map(Clock.currentTimeMillis, (now) => {
+    const headers = headersOf(offsetOf(position, rights), isUpToDate, cursorAt(now, cursor))
+    return messages.length === 0
+      ? HttpServerResponse.empty({ status: 204, headers })
+      : responses.json(`[${messages.join()}]`, 200, headers)
   })
 
 // -----------------------------------------------------------------------------
@@ -390,7 +395,9 @@ const events = (stream: Begun): ResponseEffect =>
     const { first, live, model, position, repository, rights, scope, seen } = stream
     const { lifted } = documentOperationsOf(repository)
     const { channel, subscriber } = yield* subscribed(stream)
-    yield* Effect.forkIn(watchRights(stream, channel, subscriber), scope)
+    if (stream.decide !== undefined || stream.before !== undefined) {
+      yield* Effect.forkIn(watchRights(stream, channel, subscriber), scope)
+    }
     let at = position
     let isJoined = false
     let hasBegun = false
@@ -442,11 +449,13 @@ const events = (stream: Begun): ResponseEffect =>
       next,
       (cause) => Cause.hasInterrupts(cause) ? Effect.failCause(cause as Cause.Cause<never>) : Cause.done()
     ) as Effect.Effect<readonly [Uint8Array, ...Array<Uint8Array>], Cause.Done>
-    return HttpServerResponse.stream(Stream.fromPull(Effect.succeed(pull)), {
-      contentType: "text/event-stream",
-      headers: { "cache-control": noStore, "x-accel-buffering": "no" }
-    })
+    return HttpServerResponse.stream(Stream.fromPull(Effect.succeed(pull)), eventStream)
   })
+
+const eventStream = {
+  contentType: "text/event-stream",
+  headers: { "cache-control": noStore, "x-accel-buffering": "no" }
+}
 
 const subscribed = (
   { fiber, key, live, model, repository, rights, scope, seen }: Begun
@@ -478,60 +487,89 @@ interface Changed {
 }
 
 type Decided =
-  | { readonly decision: AccessDecision | undefined }
+  | { readonly decision: AccessDecision }
   | { readonly response: HttpServerResponse.HttpServerResponse }
 
-/** The decision on the request at a later time. The context of its fiber is another one then. */
+/** The decision on the request at a later time, by facts of then. The context of its fiber is another one then. */
 const decideLater = (
   { context }: Fiber.Fiber<unknown, unknown>,
-  request: HttpServerRequest.HttpServerRequest
-): Effect.Effect<Decided> => {
+  request: HttpServerRequest.HttpServerRequest,
+  { decisionInterval }: LiveStreams
+): Effect.Effect<Decided> | undefined => {
   const again = Context.get(context, DecideAgain)
-  return again === undefined
-    ? Effect.succeed({ decision: Context.get(context, AccessDecision) })
-    // What rules have decided on a request is known by its object, so each decision has another one.
-    : Effect.suspend(() =>
-      Effect.provideContext(again, Context.add(context, HttpServerRequest.HttpServerRequest, request.modify({})))
+  if (again === undefined) return undefined
+  const lifetimes = { ...Context.get(context, Lifetimes), revocationDelay: decisionInterval }
+  // What rules have decided on a request is known by its object, so each decision has another one.
+  return Effect.suspend(() =>
+    Effect.provideContext(
+      again,
+      context.pipe(
+        Context.add(HttpServerRequest.HttpServerRequest, request.modify({})),
+        Context.add(Lifetimes, lifetimes)
+      )
     )
+  )
 }
 
 /** How the answer to the request would differ now; `undefined` if it would not. */
-const changedRights = ({ before, decide, rights }: Begun): Effect.Effect<Changed | undefined> =>
-  Effect.flatMap(decide, (decided): Effect.Effect<Changed | undefined> => {
-    if ("response" in decided) return Effect.succeed(decided)
-    if (digestOf(rightsOf(decided.decision)) !== rights) return Effect.succeed({ response: undefined })
+const changedRights = (stream: Begun): Effect.Effect<Changed | undefined> =>
+  Effect.gen(function*() {
+    const { before, decide } = stream
+    const changed = decide === undefined ? undefined : yield* decidedOtherwise(stream, decide)
+    if (changed !== undefined || before === undefined) return changed
     // The hook runs as it did at the beginning, and the next request is told why it refuses.
-    return Effect.match(before, { onFailure: () => ({ response: undefined }), onSuccess: () => undefined })
+    return yield* Effect.match(before, { onFailure: () => ({ response: undefined }), onSuccess: () => undefined })
   })
 
-/** Ends a stream when its caller has lost the right to it, or sees something else of the list. */
+const decidedOtherwise = (
+  { rights }: Begun,
+  decide: Effect.Effect<Decided>
+): Effect.Effect<Changed | undefined> =>
+  Effect.map(decide, (decided) =>
+    "response" in decided
+      ? decided
+      : digestOf(rightsOf(decided.decision)) === rights
+      ? undefined
+      : { response: undefined })
+
+/** A stream that says no more than that its caller sees something else now: with its place, the next request is told what. */
+const resetResponse = (stream: Begun): ResponseEffect =>
+  stream.mode === "sse"
+    ? Effect.succeed(HttpServerResponse.uint8Array(resetEvent, eventStream))
+    : polled(stream, { messages: [controlMessage("reset")], position: stream.position, isUpToDate: true })
+
+const resetEvent = Buffer.concat([...dataEvent([controlMessage("reset")], undefined)])
+
+/**
+ * Ends a stream when its caller has lost the right to it, sees something else of the list, or when this can't be decided in time.
+ */
 const watchRights = (stream: Begun, channel: Channel, subscriber: Subscriber): Effect.Effect<void> =>
   Effect.gen(function*() {
+    const interval = Duration.toMillis(stream.live.decisionInterval)
+    let last = yield* Clock.currentTimeMillis
     while (subscriber.ended === undefined) {
-      yield* Effect.sleep(stream.live.decisionInterval)
-      const changed = yield* changedRights(stream)
-      if (changed === undefined) continue
-      channel.end(
-        subscriber,
-        changed.response === undefined
-          ? Buffer.concat([...dataEvent([controlMessage("reset")], undefined)])
-          : errorEvent(bodyOf(changed.response))
-      )
+      yield* Effect.sleep(Math.max(0, last + interval - (yield* Clock.currentTimeMillis)))
+      last = yield* Clock.currentTimeMillis
+      const decided = yield* Effect.timeoutOption(changedRights(stream), interval)
+      if (Option.isNone(decided)) return channel.end(subscriber)
+      if (decided.value === undefined) continue
+      const { response } = decided.value
+      channel.end(subscriber, response === undefined ? resetEvent : errorEvent(bodyOf(response)))
     }
-  })
+  }).pipe(Effect.onError(() => Effect.sync(() => channel.end(subscriber))))
 
 /** The JSON text of an answer. */
 const bodyOf = ({ body, status }: HttpServerResponse.HttpServerResponse): string =>
   body._tag === "Uint8Array" ? Buffer.from(body.body).toString() : `{"_type":"ErrorMessage","code":${status}}`
 
 /** The least time between two decisions on a stream. */
-const minInterval = Duration.millis(100)
+const minInterval = Duration.millis(50)
 
 /**
- * The time between two decisions on a stream, so that together with what the check of credentials remembers, rights end within the
- * delay and its half.
+ * The time between two decisions on a stream, which is also the age of the facts that they go by, and the time that they may take:
+ * together they are the delay within which rights end.
  *
  * @internal
  */
 export const decisionIntervalOf = (revocationDelay: Duration.Duration): Duration.Duration =>
-  Duration.max(Duration.times(revocationDelay, 0.5), minInterval)
+  Duration.max(Duration.times(revocationDelay, 1 / 3), minInterval)

@@ -212,7 +212,7 @@ const changesRouteOf = ({ before, live, ...context }: ReadContext): ResponseEffe
     ...context,
     live: live.streams,
     before: before === undefined
-      ? Effect.void
+      ? undefined
       : Effect.asVoid(before({ id: Option.none(), previous: Option.none() })),
     isHookedAfter: context.after !== undefined
   })

@@ -15,7 +15,15 @@ import {
   Resource
 } from "../../../src/index.ts"
 import * as SignIns from "../../../src/Security/SignIns.ts"
-import { eventsOf, type SentEvent } from "../../support/eventStream.ts"
+import {
+  endOfStream,
+  eventsOf,
+  type Message,
+  messagesIn,
+  nextData,
+  type OpenedStream,
+  openedStream
+} from "../../support/eventStream.ts"
 import { shop } from "../../support/tokens.ts"
 
 class Order extends Model.Class<Order>()("Order", {
@@ -41,17 +49,8 @@ const engine = KernelEngine.make("changes")
   .register(Resource.make(Order, { methods }))
   .register(Plain)
 
-interface Message {
-  readonly type?: string
-  readonly key?: string
-  readonly value?: { readonly [name: string]: unknown }
-  readonly headers: { readonly operation?: string; readonly control?: string; readonly txid?: string }
-}
-
 const shown = ({ headers, key, value }: Message) =>
   headers.control ?? (value === undefined ? [headers.operation, key] : [headers.operation, key, value["total"]])
-
-const messagesIn = ({ data }: SentEvent): ReadonlyArray<Message> => JSON.parse(data)
 
 const configured = Layer.mergeAll(
   ConfigProvider.layer(ConfigProvider.fromUnknown({
@@ -67,30 +66,13 @@ const lifetimes = Layer.succeed(SignIns.Lifetimes, {
 
 const call = (url: string, init?: RequestInit) => Effect.promise(() => fetch(url, init))
 
-const opened = (url: string, headers: Record<string, string> = {}) =>
-  Effect.acquireRelease(
-    Effect.gen(function*() {
-      const controller = new AbortController()
-      const response = yield* call(url, { headers, signal: controller.signal })
-      assert.strictEqual(response.status, 200, url)
-      return { ...eventsOf(response), response, controller }
-    }),
-    ({ controller }) => Effect.sync(() => controller.abort())
+const opened = (url: string, headers?: Record<string, string>) =>
+  Effect.tap(
+    openedStream(url, headers),
+    ({ response }) => Effect.sync(() => assert.strictEqual(response.status, 200, url))
   )
 
-type Opened = Effect.Success<ReturnType<typeof opened>>
-
-/** The next event with messages, which heartbeats and places are not. */
-const nextData = (stream: Opened): Effect.Effect<SentEvent> =>
-  Effect.gen(function*() {
-    while (true) {
-      const event = yield* stream.next
-      assert.isDefined(event, "the stream has ended")
-      if (event.event === "data") return event
-    }
-  })
-
-const nextMessages = (stream: Opened) => Effect.map(nextData(stream), (event) => messagesIn(event).map(shown))
+const nextMessages = (stream: OpenedStream) => Effect.map(nextData(stream), (event) => messagesIn(event).map(shown))
 
 const body = (value: object, headers: Record<string, string> = {}): RequestInit => ({
   method: "POST",
@@ -367,22 +349,12 @@ export const changesContract = <E>(name: string, store: Layer.Layer<DocumentStor
         yield* Effect.forEach([mine, all], ({ controller }) =>
           Effect.sync(() => controller.abort()))
 
-        /** How a stream ends: the data of its last event that is no place. */
-        const endOf = (stream: Opened) =>
-          Effect.gen(function*() {
-            let last: SentEvent | undefined
-            for (let event = yield* stream.next; event !== undefined; event = yield* stream.next) {
-              if (event.event !== "control") last = event
-            }
-            return last?.event === "data" ? messagesIn(last).map(shown) : last && JSON.parse(last.data).code
-          })
-
         // The rows of a grant change: the stream says so, and with its last place the list comes anew.
         const before = yield* streamOf(ann, "&offset=now")
         const place = (yield* before.next)!.id!
         yield* call(orders, body(order("shared", 5, { owner: "crew" }), admin))
         yield* Ref.set(shared, "crew")
-        assert.deepStrictEqual(yield* endOf(before), ["reset"])
+        assert.deepStrictEqual(yield* endOfStream(before), "reset")
         const anew = yield* streamOf({ ...ann, "last-event-id": place })
         assert.deepStrictEqual(yield* nextMessages(anew), [
           "reset",
@@ -396,7 +368,7 @@ export const changesContract = <E>(name: string, store: Layer.Layer<DocumentStor
         // A rule denies, a hook refuses, a token expires.
         const guest = yield* streamOf(yield* bearer("gus", ["guest"]), "&offset=now")
         yield* Ref.set(isAdmitted, false)
-        assert.strictEqual(yield* endOf(guest), 403)
+        assert.strictEqual(yield* endOfStream(guest), 403)
         // Tokens count for 30 seconds longer, since clocks differ.
         const earlier = yield* Clock.clockWith((clock) =>
           Effect.succeed<Clock.Clock>(
@@ -411,12 +383,12 @@ export const changesContract = <E>(name: string, store: Layer.Layer<DocumentStor
           earlier
         )
         const expiring = yield* streamOf(short, "&offset=now")
-        assert.strictEqual(yield* endOf(expiring), 401)
+        assert.strictEqual(yield* endOfStream(expiring), 401)
         const polled = yield* call(`${orders}/changes?live=long-poll&offset=${place}`, { headers: short })
         assert.strictEqual(polled.status, 401)
         const hooked = yield* streamOf(ann, "&offset=now")
         yield* Ref.set(isRefusing, true)
-        assert.deepStrictEqual(yield* endOf(hooked), ["reset"])
+        assert.deepStrictEqual(yield* endOfStream(hooked), "reset")
         assert.strictEqual((yield* call(`${orders}/changes?live=sse`, { headers: ann })).status, 409)
       }).pipe(Effect.scoped, Effect.provide(Layer.mergeAll(configured, lifetimes, Layer.orDie(shop("ES256"))))), 30_000)
 
@@ -445,11 +417,7 @@ export const changesContract = <E>(name: string, store: Layer.Layer<DocumentStor
         yield* users.deleteById(gone.id)
         yield* users.patch(less.id, { roles: [] })
         yield* SignIns.revoke(out.accessToken)
-        for (const { stream } of [gone, less, out]) {
-          let last: SentEvent | undefined
-          for (let event = yield* stream.next; event !== undefined; event = yield* stream.next) last = event
-          assert.deepStrictEqual([last?.event, last && JSON.parse(last.data).code], ["error", 401])
-        }
+        for (const { stream } of [gone, less, out]) assert.strictEqual(yield* endOfStream(stream), 401)
         assert.strictEqual((yield* other.stream.next)?.event, "control")
         assert.strictEqual((yield* other.stream.next)?.event, "control")
       }).pipe(
