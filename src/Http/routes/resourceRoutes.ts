@@ -241,21 +241,25 @@ const accepting = (
   }
 }
 
-/** Builds the variants of the schema once. */
+/** Builds each variant of the schema at the first request for it, so that a start does not wait for all models. */
 const schemaOf = ({ hidden, model }: ModelView, translations: Translations): ResponseEffect => {
-  const variant = (mongoCompatibility: boolean, additionalProperties: boolean) => {
+  const responseOf = (mongoCompatibility: boolean, additionalProperties: boolean) => {
     const schema = JsonSchema.make(model, { additionalProperties, mongoCompatibility })
     // The schema for MongoDB describes stored documents, which have fields that the wire form omits.
     return responses.json(JSON.stringify(mongoCompatibility ? withoutProperties(schema, hidden) : schema))
   }
-  const plain = { open: variant(false, true), closed: variant(false, false) }
-  const mongo = { open: variant(true, true), closed: variant(true, false) }
+  const built = new Map<string, ReturnType<typeof responseOf>>()
   const respondBadRequest = makeBadRequest(translations, parametersOf(expectations(schemaParameters)))
   const read = queryReader(schemaParameters, "is not a parameter of the schema")
   return withParameters((parameters) => {
     const query = read(parameters)
     if (Result.isFailure(query)) return respondBadRequest(query.failure)
-    const { closed, open } = query.success.mongo === "true" ? mongo : plain
-    return Effect.succeed(query.success.additional_properties === "false" ? closed : open)
+    const { additional_properties = "true", mongo = "false" } = query.success
+    return Effect.sync(() => {
+      const variant = `${mongo} ${additional_properties}`
+      const response = built.get(variant) ?? responseOf(mongo === "true", additional_properties === "true")
+      built.set(variant, response)
+      return response
+    })
   })
 }
