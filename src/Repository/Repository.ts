@@ -193,7 +193,7 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
     declared.map(({ key, name, unique }) => ({ name, unique: unique === true, paths: Object.keys(key) }))
   )
   const indexes = versions !== undefined && hasVersions(owner)
-    ? yield* versions.installableIndexes(owner, store, declared)
+    ? yield* versions.preparedIndexes(owner, store, declared)
     : declared
   if (indexes.length > 0) yield* store.createIndexes(model.modelName, indexes)
   if (managedField(model, "revision") !== undefined) {

@@ -15,8 +15,10 @@ import { documentCodec } from "./collection/documentCodec.ts"
 import { unchangedSince } from "./collection/documentFields.ts"
 import { unreadableProblems } from "./collection/unreadable.ts"
 import { type Document, DocumentStore, type Filter } from "./DocumentStore.ts"
+import { retireIndexes } from "./forms/formIndexes.ts"
 import { formOf, type Forms, formsOf } from "./forms/forms.ts"
 import { raiseMark, readMark, refreshAfter, writtenForm } from "./forms/marks.ts"
+import { removeLookups } from "./forms/uniqueValues.ts"
 import { textOfId } from "./query/bsonForm.ts"
 import { indexesOf } from "./repository/modelIndexes.ts"
 import type { ReadError, StoreError } from "./RepositoryError.ts"
@@ -167,9 +169,11 @@ export const misfits = (
 export const finish: (model: Model.Any) => Effect.Effect<void, StoreError, DocumentStore> = Effect.fn("Upgrade.finish")(
   function*(model) {
     const store = yield* DocumentStore
-    const { newest } = formsOf(model)
+    const forms = formsOf(model)
+    const { newest } = forms
     const { understood } = yield* readMark(store, model.modelName)
     if (understood >= newest) return
+    yield* retireIndexes(store, forms, newest)
     yield* raiseMark(store, model.modelName, { understood: newest })
     // A write that has begun before then is given as long again.
     yield* Effect.sleep(Duration.times(refreshAfter, 2))
@@ -243,6 +247,7 @@ export const upgrade = (
       if (understood < forms.newest || (yield* store.count(model.modelName, pending)) > 0) return
       yield* store.createIndexes(model.modelName, indexesOf(model))
       yield* raiseMark(store, model.modelName, { complete: forms.newest })
+      yield* removeLookups(store, model.modelName, indexesOf(model))
     }))
     return Stream.concat(pass, end)
   }))

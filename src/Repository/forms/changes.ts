@@ -7,6 +7,7 @@ import { fieldOf, fieldsOfFilter } from "../collection/documentFields.ts"
 import { unreadableField } from "../collection/unreadable.ts"
 import type { Document, Filter, IndexDescription } from "../DocumentStore.ts"
 import { allOf } from "../store/filters.ts"
+import { deferredIndexes, fieldsOfIndex } from "./formIndexes.ts"
 import type { Forms } from "./forms.ts"
 import type { State } from "./marks.ts"
 
@@ -22,6 +23,8 @@ export interface Changes extends State {
   readonly concern: (paths: Iterable<string>) => boolean
   /** Whether a filter depends on fields that may differ. */
   readonly concernFilter: (filter: Filter) => boolean
+  /** Whether an update of these paths depends on fields that may differ, or changes what has to be unique with them. */
+  readonly concernUpdate: (paths: ReadonlyArray<string>) => boolean
   /** The unique indexes that can't be installed before every document is stored in the newest form. */
   readonly deferred: ReadonlyArray<IndexDescription>
   /**
@@ -53,12 +56,15 @@ export const changesOf = (
       const fields = fieldsOfFilter(filter)
       return fields === undefined || concern(fields) || $text !== undefined && concern(textFields)
     }
+    const deferred = deferredIndexes(forms, indexes, state)
+    const unique = new Set(deferred.flatMap(fieldsOfIndex))
     return {
       ...state,
       isMixed: changed.size > 0,
       concern,
       concernFilter,
-      deferred: deferredIndexes(forms, indexes, state),
+      concernUpdate: (paths) => concern(paths) || paths.some((path) => unique.has(fieldOf(path))),
+      deferred,
       searchFor: (filter) => {
         if (!concernFilter(filter)) return { stored: filter, stages: [] }
         const conditions = Object.entries(filter).flatMap(([key, operand]) =>
@@ -81,23 +87,6 @@ export const changesOf = (
     known.set(state, changes)
     return changes
   }
-}
-
-/**
- * The unique indexes of fields that documents of an earlier form do not have.
- *
- * @internal
- */
-export const deferredIndexes = (
-  forms: Forms,
-  indexes: ReadonlyArray<IndexDescription>,
-  { earliest }: Pick<State, "earliest">
-): ReadonlyArray<IndexDescription> => {
-  const changed = forms.changedSince(earliest)
-  return indexes.filter(({ key, partialFilterExpression = {}, unique }) =>
-    unique === true &&
-    [...Object.keys(key), ...fieldsOfFilter(partialFilterExpression) ?? []].some((path) => changed.has(fieldOf(path)))
-  )
 }
 
 // internal

@@ -14,7 +14,8 @@ import { formsOf, textOf } from "./forms.ts"
 import { viewedStore } from "./viewedStore.ts"
 
 // Repositories of models with versions load both.
-export { formRunner, installableIndexes } from "./formRunner.ts"
+export { preparedIndexes } from "./formIndexes.ts"
+export { formRunner } from "./formRunner.ts"
 
 /**
  * The collection of an earlier form of a model, on the complete collection of its newest form. What the earlier form does not
@@ -45,6 +46,7 @@ export const viewCollection = (
         ? Result.succeed(lifted)
         : Result.fail(textOf(problems))
     },
+    placesOf: () => [],
     keeping: (before, document) => ({
       ...Object.fromEntries(Object.entries(before).filter(([field]) => !shown.has(field))),
       ...document

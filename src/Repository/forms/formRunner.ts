@@ -29,29 +29,13 @@ import type {
   UpdateResult
 } from "../DocumentStore.ts"
 import { DuplicateKey, QueryRejected, type ReadError, type WriteError } from "../RepositoryError.ts"
-import { type Changes, changesOf, deferredIndexes } from "./changes.ts"
+import { type Changes, changesOf } from "./changes.ts"
 import { evaluated } from "./evaluate.ts"
+import { placesOf } from "./formIndexes.ts"
 import { formOf, formsOf } from "./forms.ts"
 import { markReader } from "./marks.ts"
 import { makeMatchWriter, matching, targetOf, type Ways, type Written } from "./matchWriter.ts"
 import { makeSearch, notYet } from "./search.ts"
-
-/**
- * The indexes that can be installed before every document is stored in the newest form.
- *
- * @internal
- */
-export const installableIndexes = (
-  model: ModelLike,
-  store: DocumentStore["Service"],
-  indexes: ReadonlyArray<IndexDescription>
-): Effect.Effect<ReadonlyArray<IndexDescription>, ReadError> => {
-  const forms = formsOf(model)
-  return Effect.map(markReader(store, model.modelName, forms).current, (state) => {
-    const deferred = new Set(deferredIndexes(forms, indexes, state))
-    return indexes.filter((index) => !deferred.has(index))
-  })
-}
 
 /** @internal */
 export const formRunner = (
@@ -71,6 +55,7 @@ export const formRunner = (
       return forms.lift(document)
     },
     lower: forms.lower,
+    placesOf: (index, earliest) => placesOf(forms, index, earliest),
     keeping: undefined
   })
 }
@@ -365,7 +350,7 @@ const isNative = (changes: Changes, filter: Filter, { projection, sort }: Omit<F
   (projection === undefined || isSelection(projection) && !changes.concern(Object.keys(projection)))
 
 const isNativeUpdate = (changes: Changes, filter: Filter, update: Update, sort: FindOptions["sort"]): boolean =>
-  !changes.concernFilter(filter) && !changes.concern(fieldsOfUpdate(update)) &&
+  !changes.concernFilter(filter) && !changes.concernUpdate(fieldsOfUpdate(update)) &&
   !changes.concern(Object.keys(sort ?? {}))
 
 /** The rejection of a unique value does not name a field of an earlier form. */

@@ -23,6 +23,7 @@ import {
 } from "../../Model/introspection.ts"
 import * as Model from "../../Model/Model.ts"
 import { normalise } from "../bson/normalise.ts"
+import { segmentsOf } from "../bson/path.ts"
 import { plainValue } from "../bson/plainDocument.ts"
 import { isDocument } from "../bson/value.ts"
 import { unreadable } from "../collection/unreadable.ts"
@@ -42,6 +43,8 @@ export interface Forms {
   readonly changedSince: (form: number) => ReadonlySet<string>
   /** Every field that a stored document of any form may have. */
   readonly fields: ReadonlyArray<string>
+  /** Where documents of this form have the value of a path of the newest one; `undefined` if it is computed. */
+  readonly pathIn: (path: string, form: number) => string | undefined
   /** The stored document in the newest form; an unreadable one if it fits no form. The same one for the same document. */
   readonly lift: (document: Document) => Document
   /** A document of the newest form as it is stored in an earlier one, or why it can't be. */
@@ -115,6 +118,11 @@ export const formsOf: (model: ModelLike) => Forms = memoize((model) => {
     newest,
     lowest,
     changedSince: (form) => changed[form - 1] ?? none,
+    pathIn: (path, form) => {
+      const [field = "", ...inner] = segmentsOf(path)
+      const name = steps.slice(form - 1).reduceRight<string | undefined>(nameBefore, field)
+      return name === undefined ? undefined : [name, ...inner].join(".")
+    },
     fields: [
       ...new Set([
         ...steps.flatMap(({ before }) => before),
@@ -216,6 +224,13 @@ const movingStep = ({ after: [after], before: [before], down }: Step): CompiledS
         kept: undefined
       })
   }
+}
+
+/** The name that a field of the form after the step had before it. */
+const nameBefore = (name: string | undefined, { after, before, kind }: Step): string | undefined => {
+  if (name === undefined) return undefined
+  if (kind === "computed") return [...after, ...before].includes(name) ? undefined : name
+  return after[0] === name ? before[0] : name
 }
 
 const noWayDown = "there is no way down to the earlier form"

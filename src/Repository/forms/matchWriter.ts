@@ -10,13 +10,22 @@ import { isDocument } from "../bson/value.ts"
 import { unchangedSince } from "../collection/documentFields.ts"
 import type { Operation } from "../collection/modelCollection.ts"
 import { unreadableProblems } from "../collection/unreadable.ts"
-import type { Document, DocumentStore, Filter, FindOneAndUpdateOptions, FindOptions, Update } from "../DocumentStore.ts"
+import type {
+  Document,
+  DocumentStore,
+  Filter,
+  FindOneAndUpdateOptions,
+  FindOptions,
+  IndexDescription,
+  Update
+} from "../DocumentStore.ts"
 import { parseFilter } from "../mql/filter/parseFilter.ts"
 import { catchRejection, toError } from "../mql/limits/queryProblem.ts"
 import { parseUpdate } from "../mql/update/applyUpdate.ts"
 import { QueryRejected, type ReadError, StoreUnavailable, type WriteError } from "../RepositoryError.ts"
 import { makeRetry } from "../store/retryOnConflict.ts"
 import type { Changes } from "./changes.ts"
+import type { placesOf } from "./formIndexes.ts"
 import { formOf } from "./forms.ts"
 import type { State } from "./marks.ts"
 import { notYet } from "./search.ts"
@@ -46,6 +55,8 @@ export interface Ways {
   readonly formOf: (stored: Document) => number
   readonly lift: (stored: Document) => Document
   readonly lower: (document: Document, form: number) => Result.Result<Document, string>
+  /** Where documents of each form have the values of an index. */
+  readonly placesOf: (index: IndexDescription, earliest: number) => ReturnType<typeof placesOf>
   /** What replaces a document, with what its users do not see of the one before; `undefined` if they see everything. */
   readonly keeping: ((before: Document, document: Document) => Document) | undefined
 }
@@ -69,20 +80,18 @@ type Target = { readonly id: unknown } | { readonly sort: FindOptions["sort"] }
 export const makeMatchWriter = (
   model: ModelLike,
   store: DocumentStore["Service"],
-  { fields, formOf: formIn, keeping, lift, lower }: Ways,
+  { fields, formOf: formIn, keeping, lift, lower, placesOf }: Ways,
   { findIn, withState }: Searching
 ) => {
   const name = model.modelName
   const retry = makeRetry()
 
-  /** Writes a document of the newest form, whose unique values no other one has. */
-  const uniquely = <A, E>(changes: Changes, document: Document, write: Effect.Effect<A, E>) =>
+  /** Writes a document of the newest form, whose unique values no other one has. `before` is the document that it replaces. */
+  const uniquely = <A, E>(changes: Changes, document: Document, write: Effect.Effect<A, E>, before?: Document) =>
     changes.deferred.length === 0 ? write : withUniqueValues(
-      store,
-      name,
+      { store, collection: name, lift, placesOf: (index) => placesOf(index, changes.earliest) },
       changes.deferred,
-      document,
-      (filter) => findIn("find", changes, filter, { limit: 1, projection: { _id: 1 } }),
+      { document, before },
       write
     )
 
@@ -130,7 +139,7 @@ export const makeMatchWriter = (
         const isAsRead: Filter = { ...unchangedSince(stored, fields), _id: stored["_id"] }
         const isDone = after === "remove"
           ? (yield* store.deleteOne(name, isAsRead)) > 0
-          : (yield* uniquely(changes, lift(after), store.replaceOne(name, isAsRead, after))).matchedCount > 0
+          : (yield* uniquely(changes, lift(after), store.replaceOne(name, isAsRead, after), before)).matchedCount > 0
         if (!isDone) return yield* Effect.fail(new Changed())
         return { before, after: after === "remove" ? before : lift(after), isChanged: true }
       })

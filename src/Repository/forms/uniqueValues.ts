@@ -1,43 +1,67 @@
 /**
  * Keeps values unique whose index cannot be installed yet, since documents are stored in forms that have other fields.
  *
- * A write looks for the values in all forms, in one transaction with it. In a store whose transactions do not see each other's
- * reads, each of these writes also writes to one document for the index, so that they exclude each other.
+ * A write looks for the values where documents of each form have them, in one transaction with it. In a store whose
+ * transactions do not see each other's reads, each of these writes also writes to a document for the values, so that writes
+ * of the same values exclude each other.
  */
 import * as Effect from "effect/Effect"
+import * as Hash from "effect/Hash"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import { formField } from "../../Model/introspection.ts"
+import { encodeComponent } from "../bson/keyEncoding.ts"
 import { segmentsOf, valueAt } from "../bson/path.ts"
 import { isArray } from "../bson/value.ts"
+import { unreadableProblems } from "../collection/unreadable.ts"
 import type { Document, DocumentStore, Filter, IndexDescription } from "../DocumentStore.ts"
 import { parseFilter } from "../mql/filter/parseFilter.ts"
 import { catchRejection } from "../mql/limits/queryProblem.ts"
-import { DuplicateKey, type ReadError } from "../RepositoryError.ts"
+import { isStoredIdentically } from "../query/bsonForm.ts"
+import { DuplicateKey, type ReadError, type StoreError } from "../RepositoryError.ts"
+import { isLookupIndex, type placesOf } from "./formIndexes.ts"
 import { marksCollection } from "./marks.ts"
 
 /**
- * Runs the write of a document unless another one has its unique values. `find` finds documents in their newest form.
+ * The stored documents of a model. `placesOf` says where they have the values of an index.
+ *
+ * @internal
+ */
+export interface StoredDocuments {
+  readonly store: DocumentStore["Service"]
+  readonly collection: string
+  readonly lift: (stored: Document) => Document
+  readonly placesOf: (index: IndexDescription) => ReturnType<typeof placesOf>
+}
+
+/**
+ * Runs the write of a document unless another one has its unique values. Those that it had before are not looked for.
  *
  * @internal
  */
 export const withUniqueValues = <A, E>(
-  store: DocumentStore["Service"],
-  collection: string,
+  stored: StoredDocuments,
   indexes: ReadonlyArray<IndexDescription>,
-  document: Document,
-  find: (filter: Filter) => Effect.Effect<ReadonlyArray<Document>, ReadError>,
+  { before, document }: { readonly document: Document; readonly before: Document | undefined },
   write: Effect.Effect<A, E>
-) => {
-  const keys = indexes.flatMap((index) => Option.toArray(Option.map(keyOf(index, document), (key) => ({ index, key }))))
+): Effect.Effect<A, E | StoreError> => {
+  const { collection, store } = stored
+  const keys = indexes.flatMap((index) =>
+    before !== undefined && isSameKey(index, before, document)
+      ? []
+      : Option.toArray(Option.map(keyOf(index, document), (key) => ({ index, key })))
+  )
   if (keys.length === 0) return write
   return store.transaction(Effect.gen(function*() {
     for (const { index, key } of keys) {
       if (store.isolation !== "serializable") {
-        const lock = { _id: `${collection}: ${index.name}` }
-        yield* store.updateOne(marksCollection, lock, { $inc: { writes: 1 } }, { upsert: true })
+        for (const lock of locksOf(index, document)) {
+          const _id = lockId(collection, index, lock)
+          yield* store.updateOne(marksCollection, { _id }, { $inc: { writes: 1 } }, { upsert: true })
+        }
       }
-      const others = yield* find({ $and: [...key, { _id: { $ne: document["_id"] } }] })
-      if (others.length > 0) {
+      if (yield* isTaken(stored, index, key, document["_id"])) {
         return yield* new DuplicateKey({ collection, index: index.name, fields: Object.keys(index.key) })
       }
     }
@@ -45,18 +69,86 @@ export const withUniqueValues = <A, E>(
   }))
 }
 
+/**
+ * Removes what kept the values of these indexes unique, once they are installed.
+ *
+ * @internal
+ */
+export const removeLookups = Effect.fnUntraced(function*(
+  store: DocumentStore["Service"],
+  collection: string,
+  indexes: ReadonlyArray<IndexDescription>
+): Effect.fn.Return<void, ReadError> {
+  const installed = (yield* store.listIndexes(collection)).filter(isLookupIndex)
+  if (installed.length > 0) yield* store.dropIndexes(collection, installed.map(({ name }) => name))
+  const locks = indexes.filter(({ unique }) => unique === true).flatMap((index) =>
+    Array.from({ length: lockCount }, (_, lock) => lockId(collection, index, lock))
+  )
+  if (store.isolation !== "serializable") yield* store.deleteMany(marksCollection, { _id: { $in: locks } })
+})
+
 // internal
 
-/** The conditions of other documents with the same values; none if the index does not have the document. */
-const keyOf = (index: IndexDescription, document: Document): Option.Option<ReadonlyArray<Filter>> => {
-  const values = Object.keys(index.key).map((path) => [path, valueAt(document, segmentsOf(path))] as const)
-  if (index.sparse === true && values.every(([, value]) => value === undefined)) return Option.none()
+/** The conditions of a document with the same values, for each path; and that of the documents which the index has. */
+interface Key {
+  readonly values: ReadonlyArray<unknown>
+  readonly part: Filter | undefined
+}
+
+const valuesOf = ({ key }: IndexDescription, document: Document): ReadonlyArray<unknown> =>
+  Object.keys(key).map((path) => valueAt(document, segmentsOf(path)))
+
+/** None if the index does not have the document. */
+const keyOf = (index: IndexDescription, document: Document): Option.Option<Key> => {
+  const values = valuesOf(index, document)
+  if (index.sparse === true && values.every((value) => value === undefined)) return Option.none()
   const { partialFilterExpression: part } = index
-  if (part !== undefined && !matches(part, document)) return Option.none()
-  const same = values.map(([path, value]): Filter => ({
-    [path]: isArray(value) ? { $in: value } : { $eq: value ?? null }
-  }))
-  return Option.some(part === undefined ? same : [...same, part])
+  return part === undefined || matches(part, document) ? Option.some({ values, part }) : Option.none()
+}
+
+/** Whether both documents are in the index, or out of it, with the same values. */
+const isSameKey = (index: IndexDescription, one: Document, other: Document): boolean => {
+  const [a, b] = [keyOf(index, one), keyOf(index, other)]
+  return Option.isSome(a) && Option.isSome(b) &&
+    a.value.values.every((value, i) => isStoredIdentically(value, b.value.values[i]))
+}
+
+const conditionOf = (value: unknown): Document => isArray(value) ? { $in: value } : { $eq: value ?? null }
+
+/** Whether another document has the values. */
+const isTaken = (
+  { collection, lift, placesOf, store }: StoredDocuments,
+  index: IndexDescription,
+  { part, values }: Key,
+  id: unknown
+): Effect.Effect<boolean, ReadError> => {
+  const atPaths = (paths: ReadonlyArray<string>): ReadonlyArray<Filter> =>
+    paths.map((path, i) => ({ [path]: conditionOf(values[i]) }))
+  const isSame: Filter = { $and: [...atPaths(Object.keys(index.key)), ...part === undefined ? [] : [part]] }
+  const isOther = (document: Document): boolean =>
+    !isStoredIdentically(document["_id"], id) && unreadableProblems(document) === undefined && matches(isSame, document)
+  return Stream.fromIterable(placesOf(index)).pipe(
+    Stream.flatMap(({ numbers, paths = [] }) =>
+      store.stream(collection, { filter: { $and: [...atPaths(paths), { [formField]: { $in: numbers } }] } })
+    ),
+    Stream.map(lift),
+    Stream.filter(isOther),
+    Stream.runHead,
+    Effect.map(Option.isSome)
+  )
+}
+
+const lockCount = 256
+
+const lockId = (collection: string, { name }: IndexDescription, lock: number): string =>
+  `${collection}: ${name} ${lock}`
+
+/** The locks of a document's values, in order. Equal values have the same lock. */
+const locksOf = (index: IndexDescription, document: Document): ReadonlyArray<number> => {
+  const [value] = valuesOf(index, document)
+  const all: ReadonlyArray<unknown> = isArray(value) ? value : [value ?? null]
+  const locks = all.map((one) => Math.abs(Hash.string(encodeComponent(one, { inexact: false }))) % lockCount)
+  return [...new Set(locks)].toSorted((a, b) => a - b)
 }
 
 const matches = (filter: Filter, document: Document): boolean =>

@@ -61,6 +61,18 @@ class Unique extends Model.Class<Unique>()("Person", {
   city: Schema.String
 }, { versions: [Model.was.renamed("mail", "email")] }) {}
 
+/** A model with a unique index of a field that has another name later. */
+class Tenant extends Model.Class<Tenant>()("Tenant", { id: Model.id(), at: Schema.String, mail: Schema.String }, {
+  indexes: [Index.compound({ at: 1, mail: 1 }, { unique: true })]
+}) {}
+
+class RenamedTenant
+  extends Model.Class<RenamedTenant>()("Tenant", { id: Model.id(), at: Schema.String, email: Schema.String }, {
+    indexes: [Index.compound({ at: 1, email: 1 }, { unique: true })],
+    versions: [Model.was.renamed("mail", "email")]
+  })
+{}
+
 /** All traits were added later. */
 class Traits extends Model.Class<Traits>()("Person", {
   id: Model.id(),
@@ -316,6 +328,52 @@ export const versionsContract = <E>(name: string, layer: Layer.Layer<DocumentSto
         assert.strictEqual((yield* Effect.flip(unique.insert(person("U1", "p4@example.com"))))._tag, "DuplicateKey")
       })).pipe(Effect.provide(layer), Effect.scoped))
 
+    it.live("reads a few documents for a unique value, also where the earlier form has an index of its own", () =>
+      atOnce(Effect.gen(function*() {
+        const base = yield* DocumentStore.DocumentStore
+        let read = 0
+        const store: DocumentStore.DocumentStore["Service"] = {
+          ...base,
+          stream: (collection, options) =>
+            Stream.tap(base.stream(collection, options), () =>
+              Effect.sync(() => {
+                read += 1
+              }))
+        }
+        yield* Effect.gen(function*() {
+          const before = yield* Repository.make(Tenant)
+          yield* before.bulkInsert(
+            Array.from({ length: 30 }, (_, i) => new Tenant({ id: `T${i}`, at: "a", mail: `${i}` }))
+          )
+          const after = yield* Repository.make(RenamedTenant)
+          const insert = (id: string, email: string, at = "a") => after.insert(new RenamedTenant({ id, at, email }))
+          const isTaken = <A, E extends { readonly _tag: string }>(write: Effect.Effect<A, E>) =>
+            Effect.map(Effect.flip(write), ({ _tag }) => assert.strictEqual(_tag, "DuplicateKey"))
+          yield* insert("N1", "new")
+          yield* isTaken(insert("N2", "7"))
+          yield* raiseUnderstoodOf("Tenant")
+          // A start takes the index of the earlier form away, in which all documents of the newest one would be equal.
+          yield* Repository.make(RenamedTenant)
+          yield* insert("N3", "newest", "b")
+          yield* insert("N4", "another")
+          yield* after.patch("T1", { email: "1b" })
+          yield* isTaken(insert("N5", "7"))
+          yield* isTaken(insert("N5", "new"))
+          yield* isTaken(insert("N5", "another"))
+          yield* isTaken(after.patch("T2", { email: "3" }))
+          yield* insert("N6", "7", "b")
+          // A field that has not changed is part of the same index.
+          yield* isTaken(after.patch("N6", { at: "a" }))
+          yield* isTaken(after.updateMany(($) => $.id.equals("N6"), ($) => [$.at.set("a")]))
+          assert.isAtMost(read, 20)
+          yield* Stream.runDrain(Upgrade.upgrade(RenamedTenant))
+          yield* isTaken(insert("N7", "7"))
+          assert.deepStrictEqual((yield* store.listIndexes("Tenant")).map(({ name }) => name), ["at_1_email_1"])
+          const marks = yield* store.find("appkernel.forms", {})
+          assert.deepStrictEqual(marks.map(({ _id }) => _id), ["Tenant"])
+        }).pipe(Effect.provideService(DocumentStore.DocumentStore, store))
+      })).pipe(Effect.provide(layer), Effect.scoped))
+
     for (const [kind, model] of [["", Traits], [" and versions", RenamedTraits]] as const) {
       it.live(`reads documents from before their model had traits${kind}`, () =>
         Effect.gen(function*() {
@@ -456,7 +514,10 @@ export const versionsContract = <E>(name: string, layer: Layer.Layer<DocumentSto
   })
 }
 
-const raiseUnderstood = Effect.flatMap(
-  DocumentStore.DocumentStore,
-  (store) => store.updateOne("appkernel.forms", { _id: "Person" }, { $max: { understood: 5 } }, { upsert: true })
-)
+const raiseUnderstoodOf = (collection: string) =>
+  Effect.flatMap(
+    DocumentStore.DocumentStore,
+    (store) => store.updateOne("appkernel.forms", { _id: collection }, { $max: { understood: 5 } }, { upsert: true })
+  )
+
+const raiseUnderstood = raiseUnderstoodOf("Person")

@@ -1,0 +1,140 @@
+/**
+ * The indexes of a model with versions while documents are stored in several forms.
+ */
+import * as Effect from "effect/Effect"
+import { aheadField, formField, type ModelLike } from "../../Model/introspection.ts"
+import { fieldOf, fieldsOfFilter } from "../collection/documentFields.ts"
+import type { DocumentStore, IndexDescription } from "../DocumentStore.ts"
+import type { ReadError } from "../RepositoryError.ts"
+import { type Forms, formsOf } from "./forms.ts"
+import { markReader, type State } from "./marks.ts"
+
+/**
+ * The indexes that can be installed before every document is stored in the newest form, and those by which writes are kept
+ * unique until then.
+ *
+ * @internal
+ */
+export const installableIndexes = (
+  model: ModelLike,
+  store: DocumentStore["Service"],
+  indexes: ReadonlyArray<IndexDescription>
+): Effect.Effect<ReadonlyArray<IndexDescription>, ReadError> => {
+  const forms = formsOf(model)
+  return Effect.map(markReader(store, model.modelName, forms).current, (state) => {
+    const deferred = new Set(deferredIndexes(forms, indexes, state))
+    return [...indexes.filter((index) => !deferred.has(index)), ...lookupIndexes(forms, [...deferred], state)]
+  })
+}
+
+/**
+ * Drops unique indexes of fields that documents of this form and those after it do not have: two such documents would be
+ * equal there. Processes that write them look for the values of the newest form themselves.
+ *
+ * @internal
+ */
+export const retireIndexes = Effect.fnUntraced(function*(
+  store: DocumentStore["Service"],
+  { fields, model, models }: Forms,
+  form: number
+): Effect.fn.Return<void, ReadError> {
+  const written = new Set(models.slice(form - 1).flatMap(({ store }) => Object.keys(store.fields)))
+  const gone = new Set(fields.filter((field) => !written.has(field) && field !== formField && field !== aheadField))
+  if (gone.size === 0) return
+  const stale = (yield* store.listIndexes(model.modelName)).filter(({ key, unique }) =>
+    unique === true && Object.keys(key).some((path) => gone.has(fieldOf(path)))
+  )
+  if (stale.length > 0) yield* store.dropIndexes(model.modelName, stale.map(({ name }) => name))
+})
+
+/**
+ * Drops the indexes that the form which is written can't have, and returns the {@link installableIndexes}.
+ *
+ * @internal
+ */
+export const preparedIndexes = Effect.fnUntraced(function*(
+  model: ModelLike,
+  store: DocumentStore["Service"],
+  indexes: ReadonlyArray<IndexDescription>
+): Effect.fn.Return<ReadonlyArray<IndexDescription>, ReadError> {
+  const forms = formsOf(model)
+  const { earliest, written } = yield* markReader(store, model.modelName, forms).current
+  if (earliest < written) yield* retireIndexes(store, forms, written)
+  return yield* installableIndexes(model, store, indexes)
+})
+
+/**
+ * The unique indexes of fields that documents of an earlier form do not have.
+ *
+ * @internal
+ */
+export const deferredIndexes = (
+  forms: Forms,
+  indexes: ReadonlyArray<IndexDescription>,
+  { earliest }: Pick<State, "earliest">
+): ReadonlyArray<IndexDescription> => {
+  const changed = forms.changedSince(earliest)
+  return indexes.filter((index) => index.unique === true && fieldsOfIndex(index).some((field) => changed.has(field)))
+}
+
+/**
+ * The groups of forms whose documents have the values of an index at the same paths, and the number of each form as it is
+ * stored. Without paths, the values are computed from each document.
+ *
+ * @internal
+ */
+export const placesOf = (
+  { newest, pathIn }: Forms,
+  { key }: IndexDescription,
+  earliest: number
+): ReadonlyArray<
+  { readonly paths: ReadonlyArray<string> | undefined; readonly numbers: ReadonlyArray<number | null> }
+> => {
+  const places = new Map<string, { paths: ReadonlyArray<string> | undefined; numbers: Array<number | null> }>()
+  for (let form = earliest; form <= newest; form++) {
+    const paths = Object.keys(key).map((path) => pathIn(path, form))
+    const known = paths.every((path) => path !== undefined) ? paths : undefined
+    const text = JSON.stringify(known ?? [])
+    const place = places.get(text) ?? { paths: known, numbers: [] }
+    // A document without a number has form 1.
+    place.numbers.push(...form === 1 ? [null, 1] : [form])
+    places.set(text, place)
+  }
+  return [...places.values()]
+}
+
+/**
+ * The indexes by which a write finds other documents with its unique values, in whatever form they are stored.
+ *
+ * @internal
+ */
+export const lookupIndexes = (
+  forms: Forms,
+  deferred: ReadonlyArray<IndexDescription>,
+  { earliest }: Pick<State, "earliest">
+): ReadonlyArray<IndexDescription> => {
+  const keys = deferred.flatMap((index) =>
+    placesOf(forms, index, earliest).map(({ paths = [] }) => [...paths, formField])
+  )
+  return [
+    ...new Map(keys.map((paths) => {
+      const name = `${paths.join("_")}_1`
+      return [name, { name, key: Object.fromEntries(paths.map((path) => [path, 1 as const])), unique: false }]
+    })).values()
+  ]
+}
+
+/**
+ * Whether this is one of the {@link lookupIndexes}.
+ *
+ * @internal
+ */
+export const isLookupIndex = ({ key }: IndexDescription): boolean => Object.keys(key).at(-1) === formField
+
+/**
+ * The fields on which an index depends.
+ *
+ * @internal
+ */
+export const fieldsOfIndex = ({ key, partialFilterExpression = {} }: IndexDescription): ReadonlyArray<string> =>
+  [...Object.keys(key), ...fieldsOfFilter(partialFilterExpression) ?? []].map(fieldOf)
