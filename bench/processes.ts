@@ -62,7 +62,9 @@ export const startServer = async (
   variables?: Variables,
   flags: ReadonlyArray<string> = process.execArgv
 ): Promise<Server> => {
-  const file = path.join(import.meta.dirname, name.startsWith("peers/") ? `${name}.js` : `servers/${name}.ts`)
+  const file = name.startsWith("peers/")
+    ? path.join(import.meta.dirname, `${name}.js`)
+    : path.resolve(import.meta.dirname, "servers", `${name}.ts`)
   const args = [...flags, file, "0"]
   const child = pinned
     ? start("taskset", ["-c", "0", process.execPath, ...args], variables)
@@ -82,11 +84,14 @@ export const startServer = async (
   return {
     url: `http://127.0.0.1:${port}`,
     cpuSeconds: () => {
-      const file = `/proc/${child.pid}/stat`
-      if (!fs.existsSync(file)) return NaN
-      // The program's name, in brackets, may hold spaces; user and system time follow it, in hundredths of a second.
-      const fields = fs.readFileSync(file, "utf8").split(") ").at(-1)?.split(" ") ?? []
-      return (Number(fields[11]) + Number(fields[12])) / 100
+      const folder = `/proc/${child.pid}/task`
+      if (!fs.existsSync(folder)) return NaN
+      // Of each thread the nanoseconds on a processor are the first number.
+      const nanos = fs.readdirSync(folder).map((task) => {
+        const file = `${folder}/${task}/schedstat`
+        return fs.existsSync(file) ? Number(fs.readFileSync(file, "utf8").split(" ", 1)[0]) : NaN
+      })
+      return nanos.reduce((sum, one) => sum + one, 0) / 1e9
     },
     residentBytes: () => {
       const file = `/proc/${child.pid}/status`

@@ -1,6 +1,6 @@
 /**
  * Runs a part of the benchmark: `http` and `secured`, the servers against one another, `codecs`, `stores`, `loop`,
- * `transfers`, `client`, `language`, `start` or `overload`, and `chart`, which draws the first. See README.md.
+ * `transfers`, `client`, `language`, `start`, `overload` or `operation`, and `chart`, which draws the first. See README.md.
  */
 import { parseArgs } from "node:util"
 
@@ -20,7 +20,8 @@ else if (part === "client") await import("./client.ts")
 else if (part === "language") await import("./language.ts")
 else if (part === "start") await import("./start.ts")
 else if (part === "overload") await import("./overload.ts")
+else if (part === "operation") await import("./operation.ts")
 else if (part === "chart") await import("./chart.ts")
 else {throw new Error(
-    `--part takes http, secured, codecs, stores, loop, transfers, client, language, start, overload or chart, not ${part}`
+    `--part takes http, secured, codecs, stores, loop, transfers, client, language, start, overload, operation or chart, not ${part}`
   )}

@@ -36,6 +36,6 @@ export {
   type UpdateGrant,
   withRowFilters
 } from "./collection/accessDecision.ts"
-export type { AuditTrail, Touched } from "./collection/auditTrail.ts"
+export { type AuditTrail, maxIds, type Touched } from "./collection/auditTrail.ts"
 export { allOf, anyOf, conjunctionOf, not, nothing } from "./store/filters.ts"
 export { afterCommit } from "./store/transactionRunner.ts"

@@ -12,10 +12,22 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as References from "effect/References"
 import { randomUUID } from "node:crypto"
+import { type Endpoint, withAllData } from "../../Access/AccessControl.ts"
 import { currentClientAddress } from "../../internal/clientAddress.ts"
 import { currentUserIdOf } from "../../internal/currentUser.ts"
+import type * as Model from "../../Model/Model.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
-import { type AccessDecision, afterCommit, type AuditTrail, type Touched } from "../../Repository/introspection.ts"
+import {
+  AccessDecision,
+  afterCommit,
+  type AuditTrail,
+  documentOperationsOf,
+  identifierOf,
+  maxIds,
+  type Privilege,
+  type Touched
+} from "../../Repository/introspection.ts"
+import type { Repository } from "../../Repository/Repository.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
 import type { AuditOptions } from "../KernelConfig.ts"
 import { requestIdOf } from "../request/requestId.ts"
@@ -32,10 +44,7 @@ export interface AuditLog {
   readonly audited: <R>(respond: Responding<R>, endpoint: AuditedEndpoint) => Responding<R>
 }
 
-interface AuditedEndpoint {
-  readonly registration: string
-  readonly name: string
-  readonly isCall: boolean
+interface AuditedEndpoint extends Pick<Endpoint, "isCall" | "name" | "registration" | "resource"> {
   readonly auditLog: "off" | "writes" | "reads and writes" | undefined
 }
 
@@ -64,8 +73,11 @@ export const makeAuditLog = Effect.fnUntraced(function*(
       { name: "ids_1_at_1", key: { ids: 1, at: 1 } },
       { name: "subject_1_at_1", key: { subject: 1, at: 1 } }
     ])
-    yield* store.transaction(store.count(collection, { _id: "" }))
   }
+  const transaction = store.transaction(store.count(collection, { _id: "" }))
+  const hasTransactions = isStored
+    ? yield* Effect.as(transaction, true)
+    : yield* Effect.match(transaction, { onSuccess: () => true, onFailure: () => false })
   const add = (entry: Entry): Effect.Effect<void, ReadError> =>
     isStored
       ? Effect.flatMap(Clock.currentTimeMillis, (now) =>
@@ -81,14 +93,14 @@ export const makeAuditLog = Effect.fnUntraced(function*(
         ))
       : afterCommit(line(entry))
   const audited = <R>(respond: Responding<R>, endpoint: AuditedEndpoint): Responding<R> => {
-    const { auditLog = reads ? "reads and writes" : "writes", isCall, name, registration } = endpoint
+    const { auditLog = reads ? "reads and writes" : "writes", isCall, name, registration, resource } = endpoint
     if (auditLog === "off") return respond
     const hasReads = auditLog === "reads and writes"
     return Effect.withFiber((fiber) => {
       const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
       const id = Context.getOrUndefined(fiber.context, HttpRouter.RouteContext)?.params["id"]
       const trail = new RequestTrail(
-        { isStored, hasReads: hasReads && (isCall || name === "GET") },
+        { isStored, hasTransactions, hasReads: hasReads && (isCall || name === "GET") },
         (entry) =>
           Effect.flatMap(currentClientAddress, (address) => {
             const subject = currentUserIdOf(fiber)
@@ -108,7 +120,11 @@ export const makeAuditLog = Effect.fnUntraced(function*(
       const isRead = request.method === "GET" || request.method === "HEAD"
       return Effect.onExit(respond, (exit) => {
         const status = Exit.isSuccess(exit) ? exit.value.status : undefined
-        return trail.finish(status, isCall && (hasReads || !isRead))
+        const finish = (isDenied: boolean) => trail.finish(status, isDenied, isCall && (hasReads || !isRead))
+        const { decision } = trail
+        return status !== 404 || id === undefined || resource === undefined || decision === undefined
+          ? finish(status === 401 || status === 403)
+          : Effect.flatMap(isHidden(resource.repository, id, isCall ? "read" : privileges[name] ?? "update", decision), finish)
       })
     })
   }
@@ -128,11 +144,38 @@ const line = (entry: Entry): Effect.Effect<void> =>
     "Info"
   )
 
-/** The maximum number of identifiers in an entry. */
-const maxIds = 1_000
+/** What a method needs for the document that it addresses. */
+const privileges: { readonly [method: string]: Privilege } = { GET: "read", DELETE: "delete" }
+
+/** Whether a document exists that the row filters of the caller hide. */
+const isHidden = (
+  repository: Repository<Model.Any>,
+  text: string,
+  privilege: Privilege,
+  decision: AccessDecision
+): Effect.Effect<boolean> => {
+  const id = identifierOf(repository.model).parse(text)
+  if (id === undefined) return Effect.succeed(false)
+  const found = Effect.map(
+    documentOperationsOf(repository).findById(id, { privilege }),
+    (document) => document !== undefined
+  )
+  return Effect.flatMap(
+    withAllData(found),
+    (exists) =>
+      exists
+        ? Effect.map(Effect.provideService(found, AccessDecision, { ...decision, trail: undefined }), (seen) => !seen)
+        : Effect.succeed(false)
+  ).pipe(
+    Effect.catch((error) =>
+      Effect.as(Effect.logError(`The audit log can't tell whether a document is hidden: ${error.message}`), false)
+    )
+  )
+}
 
 class RequestTrail implements AuditTrail {
   readonly isStored: boolean
+  readonly hasTransactions: boolean
   readonly hasReads: boolean
   /** The decision on the request; `undefined` before it. */
   decision: AccessDecision | undefined
@@ -142,10 +185,11 @@ class RequestTrail implements AuditTrail {
   readonly #writes: Array<Touched> = []
 
   constructor(
-    { hasReads, isStored }: Pick<AuditTrail, "hasReads" | "isStored">,
+    { hasReads, hasTransactions, isStored }: Pick<AuditTrail, "hasReads" | "hasTransactions" | "isStored">,
     add: (entry: Entry) => Effect.Effect<void, ReadError>
   ) {
     this.isStored = isStored
+    this.hasTransactions = hasTransactions
     this.hasReads = hasReads
     this.#add = add
   }
@@ -170,8 +214,7 @@ class RequestTrail implements AuditTrail {
   }
 
   /** Writes the entries that belong to no transaction. */
-  finish(status: number | undefined, isNoted: boolean): Effect.Effect<void> {
-    const isDenied = status === 401 || status === 403
+  finish(status: number | undefined, isDenied: boolean, isNoted: boolean): Effect.Effect<void> {
     const entries: ReadonlyArray<Entry> = [
       ...this.#refusals,
       ...isDenied && this.#refusals.length === 0 ? [{ outcome: "denied", status }] : [],

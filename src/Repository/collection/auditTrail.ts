@@ -5,6 +5,13 @@ import type * as Effect from "effect/Effect"
 import type { ReadError } from "../RepositoryError.ts"
 
 /**
+ * The maximum number of identifiers in an entry.
+ *
+ * @internal
+ */
+export const maxIds = 1_000
+
+/**
  * Documents that an operation is about.
  *
  * @internal
@@ -26,6 +33,8 @@ export interface Touched {
 export interface AuditTrail {
   /** Whether entries are documents of this store, which are written in the transaction of a write. */
   readonly isStored: boolean
+  /** Whether the store has transactions: a write by a condition is one with the search for what it changes. */
+  readonly hasTransactions: boolean
   readonly hasReads: boolean
   /** Adds the entry of a write: in the current transaction, or once it is committed. */
   readonly wrote: (touched: Touched) => Effect.Effect<void, ReadError>

@@ -9,37 +9,41 @@ import type { Document, DocumentStore } from "../DocumentStore.ts"
 import { textOfId } from "../query/bsonForm.ts"
 import type { ReadError } from "../RepositoryError.ts"
 import { afterCommit } from "../store/transactionRunner.ts"
-import type { AuditTrail, Touched } from "./auditTrail.ts"
-import { type Kind, type ModelCollection, type Operation, privilegeOf } from "./modelCollection.ts"
+import { type AuditTrail, maxIds, type Touched } from "./auditTrail.ts"
+import { type Kind, type ModelCollection, type Operation, privilegeOf, type Runner } from "./modelCollection.ts"
 
 /**
  * Runs an operation of a caller, and adds what it did to the trail.
  *
  * @internal
  */
-export const recorded = <K extends Kind, A, E>(
+export const recorded = <K extends Kind>(
   trail: AuditTrail,
   { modelName: model }: ModelLike,
   store: DocumentStore["Service"],
   operation: Operation<K>,
-  run: (operation: Operation<K>) => Effect.Effect<A, E>
-): Effect.Effect<A, E | ReadError> => {
+  run: Runner["run"]
+): ReturnType<typeof run<K>> => {
+  type Failure = Effect.Error<ReturnType<typeof run<K>>>
   const given: Operation<K> & Known = operation
   const write = writeOf(operation.kind)
   if (write === undefined) {
     return trail.hasReads && isRead(given) ? recordedRead(trail, model, operation, run) : run(operation)
   }
-  const written = Effect.tap(run(operation), (result): Effect.Effect<void, ReadError> => {
-    const { count, ids, isPartial = false } = touchedBy(given, result)
-    if (count === 0) return Effect.void
-    const touched: Touched = { model, operation: write, ids, count }
-    // Rejected documents end a transaction, so nothing more can be written in it.
-    return isPartial ? afterCommit(Effect.sync(() => trail.wroteBefore(touched))) : trail.wrote(touched)
-  })
+  const running = (operation: Operation<K>, found?: ReadonlyArray<string>): ReturnType<typeof run<K>> =>
+    // The store's own failures are among those of every operation.
+    Effect.tap(run(operation), (result): Effect.Effect<void, Failure> => {
+      const { count, ids, isPartial = false } = touchedBy(given, result)
+      if (count === 0) return Effect.void
+      const touched: Touched = { model, operation: write, ids: found ?? ids, count }
+      // Rejected documents end a transaction, so nothing more can be written in it.
+      return isPartial ? afterCommit(Effect.sync(() => trail.wroteBefore(touched))) : trail.wrote(touched)
+    })
+  const isByCondition = trail.hasTransactions && (operation.kind === "updateMany" || operation.kind === "deleteMany")
+  const written = isByCondition ? Effect.flatMap(idsFor(operation, run), (ids) => running(operation, ids)) : running(operation)
   // A document that several inserts reject would end the transaction of the others.
-  return trail.isStored && operation.kind !== "insertMany"
-    // The store's own failures are among those of reads.
-    ? Effect.catchTag(store.transaction(written), "DuplicateKey", (error) => Effect.fail(error as E))
+  return isByCondition || (trail.isStored && operation.kind !== "insertMany")
+    ? Effect.catchTag(store.transaction(written), "DuplicateKey", (error) => Effect.fail(error as Failure))
     : written
 }
 
@@ -73,6 +77,22 @@ export const writeOf = (kind: Kind): Touched["operation"] | undefined => {
 }
 
 // internal
+
+/** The documents that an operation will change, if it follows in the same transaction. */
+const idsFor = (
+  { conditions, filter, kind, scope }: Operation<Kind>,
+  run: Runner["run"]
+): Effect.Effect<ReadonlyArray<string>, ReadError> =>
+  Effect.map(
+    run({
+      kind: "find",
+      filter,
+      conditions,
+      scope: { ...scope, privilege: scope?.privilege ?? privilegeOf[kind] },
+      options: { projection: { _id: 1 }, limit: maxIds }
+    }),
+    idsOf
+  )
 
 /** What is looked at of any operation. */
 interface Known {

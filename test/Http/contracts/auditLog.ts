@@ -186,7 +186,7 @@ const writing = Effect.fnUntraced(function*({ admin, other, send, writer }: Effe
     200,
     { ...call, call: "both", model: "Note", operation: "insert", ids: ["both-0"], count: 1 },
     { ...call, call: "both", model: "Note", operation: "insert", ids: ["both-1"], count: 1 },
-    { ...call, call: "both", model: "Note", operation: "update", ids: [], count: 2 },
+    { ...call, call: "both", model: "Note", operation: "update", ids: ["both-0", "both-1"], count: 2 },
     { ...call, call: "both", operation: "call" }
   ])
   // A transaction that is rolled back has written nothing; what it was refused stays.
