@@ -4,8 +4,7 @@
 import * as fs from "node:fs"
 import { createServer } from "node:http"
 import { parseArgs } from "node:util"
-import { root, rows as allRows } from "./answers.ts"
-import { type LoadRequest } from "./answers.ts"
+import { type LoadRequest, root, rows as allRows } from "./answers.ts"
 import { load } from "./load.ts"
 import { type Server, startServer, type Variables } from "./processes.ts"
 import { chosen, median, positive, print, printMachine, quantile } from "./report.ts"
@@ -61,14 +60,20 @@ const { values: options } = parseArgs({
 
 /** Both sides of each comparison. */
 const comparisons: ReadonlyMap<string, readonly [Side, Side]> = new Map<string, readonly [Side, Side]>([
-  ["off", [off, options.against === undefined ? off : { server: `${options.against}/bench/servers/ours`, variables: {} }]],
+  ["off", [
+    off,
+    options.against === undefined ? off : { server: `${options.against}/bench/servers/ours`, variables: {} }
+  ]],
   ["log", operated("log")],
   ["health", on({ APPKERNEL_HEALTH_ENABLED: "true" })],
   ["metrics", on({ APPKERNEL_METRICS_ENABLED: "true" })],
   ["traces", on({ ...telemetry, APPKERNEL_TELEMETRY_SIGNALS: "traces" })],
-  ["traces-1-of-100", on({ ...telemetry, APPKERNEL_TELEMETRY_SIGNALS: "traces", APPKERNEL_TELEMETRY_SAMPLE_RATIO: "0.01" })],
+  [
+    "traces-1-of-100",
+    on({ ...telemetry, APPKERNEL_TELEMETRY_SIGNALS: "traces", APPKERNEL_TELEMETRY_SAMPLE_RATIO: "0.01" })
+  ],
   ["max-requests", on({ APPKERNEL_OVERLOAD_MAX_REQUESTS: "500", APPKERNEL_OVERLOAD_MAX_REQUESTS_PER_ROUTE: "300" })],
-  ["max-delay", on({ APPKERNEL_OVERLOAD_MAX_DELAY: "1 second" })],
+  ["max-delay", on({ APPKERNEL_OVERLOAD_MAX_DELAY: "1 minute" })],
   ["zstd", on({ APPKERNEL_COMPRESSION_ENABLED: "true" }, { "accept-encoding": "zstd" })],
   ["gzip", on({ APPKERNEL_COMPRESSION_ENABLED: "true" }, { "accept-encoding": "gzip" })],
   ["br", on({ APPKERNEL_COMPRESSION_ENABLED: "true" }, { "accept-encoding": "br" })],
@@ -88,10 +93,14 @@ interface Row {
 
 const [rounds, processes] = [positive("rounds", options.rounds), positive("processes", options.processes)]
 const requests = positive("requests", options.requests)
-const rows = chosen("rows", options.rows, new Map<string, Row>([
-  ...allRows,
-  ["missing", { title: "missing", request: { method: "GET", path: `${root}/P0` }, status: 404 }]
-]))
+const rows = chosen(
+  "rows",
+  options.rows,
+  new Map<string, Row>([
+    ...allRows,
+    ["missing", { title: "missing", request: { method: "GET", path: `${root}/P0` }, status: 404 }]
+  ])
+)
 const compared = chosen("what", options.what ?? [...comparisons.keys()].join(","), comparisons)
 const warmUp = 4_000
 
@@ -127,11 +136,14 @@ for (const [title, [mine, base]] of compared) {
       }
     }
   }
-  print(title, rows.map(([key]) => {
-    const ratios = taken.get(key)?.map(([a, b]) => a / b) ?? []
-    const [low, high] = [0.25, 0.75].map((part) => quantile(ratios, part).toFixed(2))
-    return `${median(ratios).toFixed(2)} (${low}–${high})`
-  }))
+  print(
+    title,
+    rows.map(([key]) => {
+      const ratios = taken.get(key)?.map(([a, b]) => a / b) ?? []
+      const [low, high] = [0.25, 0.75].map((part) => quantile(ratios, part).toFixed(2))
+      return `${median(ratios).toFixed(2)} (${low}–${high})`
+    })
+  )
   samples[title] = Object.fromEntries(taken)
 }
 sink.closeAllConnections()

@@ -14,8 +14,7 @@ const kind = process.env["BENCH_OPERATED"]
 
 class Product extends Model.Class<Product>()(
   "Product",
-  // The other fields are generated.
-  { ...fields, ...(kind === "audited" ? Model.audited : {}) } as typeof fields,
+  { ...fields, ...(kind === "audited" ? Model.audited : {}) },
   { indexes: [Index.compound({ currency: 1, price: 1 })] }
 ) {}
 

@@ -19,6 +19,7 @@
  *
  * @since 0.1.0
  */
+import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -31,6 +32,7 @@ import { Anonymous } from "../Access/Permission.ts"
 import { Passwords, type Verified } from "../Security/Accounts.ts"
 import type { CredentialsInvalid } from "../Security/SecurityError.ts"
 import * as SignIns from "../Security/SignIns.ts"
+import { TooManyRequests } from "./HttpError.ts"
 import { tooManyRequests } from "./messages/message.ts"
 import * as Service from "./Service.ts"
 import {
@@ -121,16 +123,22 @@ const signIns = Metric.counter("appkernel.sign_ins", {
   incremental: true
 })
 
-/** Counts the outcomes of a grant. */
+/** Counts the outcomes of a grant. What the store fails with says nothing of who asks. */
 const counted = <A, E, R>(
   grant: "password" | "refresh_token",
   issued: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
-  Effect.onExit(
-    issued,
-    (exit) =>
-      Metric.update(Metric.withAttributes(signIns, { grant, outcome: Exit.isSuccess(exit) ? "issued" : "refused" }), 1)
-  )
+  Effect.onExit(issued, (exit) => {
+    const error = Exit.isSuccess(exit) ? undefined : Cause.squash(exit.cause)
+    const outcome = error === undefined
+      ? "issued"
+      : error instanceof InvalidGrant
+      ? "refused"
+      : error instanceof TooManyRequests
+      ? "slowed"
+      : "failed"
+    return Metric.update(Metric.withAttributes(signIns, { grant, outcome }), 1)
+  })
 
 const granted = Effect.fnUntraced(function*(grant: typeof TokenRequest.Type) {
   switch (grant.grant_type) {

@@ -2,9 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Deferred, Duration, Effect, Fiber, Layer, Metric, Redacted, Schema } from "effect"
 import { HttpServer } from "effect/http"
-import { readFileSync } from "node:fs"
 import { createServer } from "node:http"
-import { parse } from "yaml"
 import { layer as telemetryLayer } from "../../src/Http/monitoring/telemetry.ts"
 import { Draining } from "../../src/Http/server/draining.ts"
 import { CircuitBreaker, EmbeddedStore, Jwt, KernelEngine, Monitoring, Role, Service } from "../../src/index.ts"
@@ -395,37 +393,4 @@ describe("Monitoring / compression", () => {
         )
       )
     ))
-})
-
-describe("Monitoring / dashboard and alerts", () => {
-  it("ask for metrics that the service has", () => {
-    const textOf = (file: string) => readFileSync(new URL(`../../docs/${file}`, import.meta.url), "utf8")
-    const units: { readonly [unit: string]: string } = { seconds: "_seconds", bytes: "_bytes" }
-    const known = new Set(
-      [...textOf("reference/metrics.md").matchAll(/^\| `([\w.]+)` \| (\w+)(?:, (\w+))? \|/gmu)].flatMap(
-        ([, name = "", kind, unit = ""]) => {
-          const base = `${name.replaceAll(".", "_")}${units[unit] ?? ""}`
-          return kind === "counter"
-            ? [`${base}_total`]
-            : kind === "histogram"
-            ? ["bucket", "count", "sum"].map((part) => `${base}_${part}`)
-            : [base]
-        }
-      )
-    )
-    const dashboard: unknown = JSON.parse(textOf("operations/dashboard.json"))
-    const { groups }: { readonly groups: ReadonlyArray<{ readonly rules: ReadonlyArray<{ readonly expr: string }> }> } =
-      parse(
-        textOf("operations/alerts.yml")
-      )
-    const expressions = [
-      ...[...JSON.stringify(dashboard).matchAll(/"expr":"((?:[^"\\]|\\.)*)"/gu)].map(([, expr = ""]) => expr),
-      ...groups.flatMap(({ rules }) => rules.map(({ expr }) => expr))
-    ]
-    assert.isAbove(expressions.length, 20)
-    const asked = expressions.flatMap((expr) =>
-      expr.match(/\b(?:http_server|db_client|process|v8js|nodejs|appkernel|circuit_breaker)_\w+(?=[{[\s)]|$)/gu) ?? []
-    ).filter((name) => !["http_request_method", "circuit_breaker_name", "v8js_gc_type"].includes(name))
-    assert.deepStrictEqual(asked.filter((name) => !known.has(name)), [])
-  })
 })

@@ -124,7 +124,10 @@ export const makeAuditLog = Effect.fnUntraced(function*(
         const { decision } = trail
         return status !== 404 || id === undefined || resource === undefined || decision === undefined
           ? finish(status === 401 || status === 403)
-          : Effect.flatMap(isHidden(resource.repository, id, isCall ? "read" : privileges[name] ?? "update", decision), finish)
+          : Effect.flatMap(
+            isHidden(resource.repository, id, isCall ? "read" : privileges[name] ?? "update", decision),
+            finish
+          )
       })
     })
   }

@@ -40,7 +40,9 @@ export const recorded = <K extends Kind>(
       return isPartial ? afterCommit(Effect.sync(() => trail.wroteBefore(touched))) : trail.wrote(touched)
     })
   const isByCondition = trail.hasTransactions && (operation.kind === "updateMany" || operation.kind === "deleteMany")
-  const written = isByCondition ? Effect.flatMap(idsFor(operation, run), (ids) => running(operation, ids)) : running(operation)
+  const written = isByCondition
+    ? Effect.flatMap(idsFor(operation, run), (ids) => running(operation, ids))
+    : running(operation)
   // A document that several inserts reject would end the transaction of the others.
   return isByCondition || (trail.isStored && operation.kind !== "insertMany")
     ? Effect.catchTag(store.transaction(written), "DuplicateKey", (error) => Effect.fail(error as Failure))

@@ -3,6 +3,7 @@ import { ConfigProvider, Context, Effect, Layer, Logger, Redacted, References, S
 import {
   Authenticated,
   DocumentStore,
+  HttpError,
   Jwt,
   KernelEngine,
   Model,
@@ -32,6 +33,7 @@ const Notes = Resource.make(Note, { methods: ["GET", "POST", "PUT", "PATCH", "DE
     check: (me) => ($) => $.owner.equals(me.subject)
   })
   .require(Role("admin"))
+  .action("lose", { success: Schema.String }, () => Effect.fail(new HttpError.NotFound({ message: "lost" })))
 
 const written = (name: string, ...owners: ReadonlyArray<string>) =>
   Effect.gen(function*() {
@@ -64,6 +66,16 @@ const Works = Service.make("WorkService")
         Effect.catchTag("AccessDenied", () => Effect.succeed("refused")),
         Effect.orDie
       )
+  )
+  .operation(
+    "clear",
+    { method: "POST", success: Schema.Int, require: Role("writer") },
+    () =>
+      Effect.gen(function*() {
+        const notes = yield* Repository.for(Note)
+        yield* notes.bulkInsert(Array.from({ length: 1_001 }, (_, i) => note(`many-${i}`, "U1")))
+        return yield* notes.deleteMany(($) => $.text.equals("canary-text"))
+      }).pipe(Effect.orDie)
   )
   .operation(
     "count",
@@ -196,6 +208,33 @@ const writing = Effect.fnUntraced(function*({ admin, other, send, writer }: Effe
     { outcome: "denied", registration: "works", call: "refused", subject: "U1", model: "Note", operation: "insert" },
     { ...call, call: "refused", operation: "call" }
   ])
+  // A write by a condition has at most a thousand of its documents.
+  const [cleared, ...entries] = yield* send(writer, "POST", "/works/clear")
+  assert.deepStrictEqual([cleared, entries.length], [200, 3])
+  for (const operation of ["insert", "delete"]) {
+    const { ids, ...others }: Entry = Object(entries.find((entry) => Object(entry).operation === operation))
+    assert.deepStrictEqual(others, { ...call, call: "clear", model: "Note", operation, count: 1_001 })
+    assert.lengthOf(new Set(Array.isArray(ids) ? ids.filter((id) => /^many-\d+$/u.test(id)) : []), 1_000)
+  }
+
+  // What the rows of the caller hide does not exist for them, but for the audit log.
+  yield* send(admin, "POST", "/notes", { ...body, id: "N7", owner: "U3" })
+  for (const method of ["GET", "PATCH", "DELETE"]) {
+    assert.sameDeepMembers(
+      yield* send(writer, method, "/notes/N7", method === "PATCH" ? { text: "canary" } : undefined),
+      [
+        404,
+        { ...denied, subject: "U1", method, id: "N7", status: 404 }
+      ]
+    )
+  }
+  assert.sameDeepMembers(yield* send(writer, "GET", "/notes/N7/lose"), [
+    404,
+    { ...denied, subject: "U1", call: "lose", id: "N7", status: 404 }
+  ])
+  assert.sameDeepMembers(yield* send(writer, "GET", "/notes/N1/lose"), [404])
+  assert.sameDeepMembers(yield* send(writer, "GET", "/notes/none"), [404])
+
   assert.sameDeepMembers(yield* send(writer, "POST", "/letters", { owner: "U1" }), [201])
   assert.sameDeepMembers(yield* send(undefined, "GET", "/letters"), [401])
 })
@@ -240,7 +279,7 @@ export const auditLogContract = (name: string, store: FreshStore) =>
           200,
           { ...own, id: "N1", ids: ["N1"], count: 1 }
         ])
-        assert.sameDeepMembers(yield* send(writer, "GET", "/notes/N3"), [404])
+        assert.strictEqual((yield* send(writer, "GET", "/notes/N3")).length, 2)
         const [, all] = yield* send(admin, "GET", "/notes?fields=text&page_size=2&page=2")
         assert.deepInclude(all, { subject: "U3", ids: ["N3"], grants: ["admin"] })
         assert.sameDeepMembers(yield* send(writer, "GET", "/works/count"), [200, {

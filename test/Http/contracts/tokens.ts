@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Redacted, Schema } from "effect"
+import { Effect, Layer, Metric, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import * as jose from "jose"
 import {
@@ -277,10 +277,13 @@ export const tokensContract = (name: string, store: FreshStore) =>
         assert.strictEqual(outcome, "The credentials are wrong or no longer valid")
       }))
 
-    it.effect("are slowed after failed attempts", () =>
+    it.effect("are slowed after failed attempts, and counted by their outcome", () =>
       Effect.gen(function*() {
         const attempts = SignInAttempts.layerWith({ perAccount: { limit: 2, window: "1 minute" } })
         const { json } = yield* shop(store, Layer.provide(accounts, attempts))
+        const { body: { refresh_token } } = yield* json("/token", grant)
+        yield* json("/token", { grant_type: "refresh_token", refresh_token })
+        yield* json("/token", { grant_type: "refresh_token", refresh_token })
         const outcomes: Array<string> = []
         for (const password of ["wrong", "wrong", "correct horse"]) {
           const { body, headers, status } = yield* json("/token", { ...grant, password })
@@ -289,7 +292,19 @@ export const tokensContract = (name: string, store: FreshStore) =>
         const [first, second, third] = outcomes
         assert.deepStrictEqual([first, second], ["400,invalid_grant,400,,", "400,invalid_grant,400,,"])
         assert.match(third ?? "", /^429,,429,(\d+),\1$/u)
-      }))
+        const counts = (yield* Metric.snapshot).flatMap(({ attributes, id, state }) =>
+          id === "appkernel.sign_ins" && "count" in state
+            ? [`${attributes?.["grant"]} ${attributes?.["outcome"]} ${state.count}`]
+            : []
+        )
+        assert.sameMembers(counts, [
+          "password issued 1",
+          "password refused 2",
+          "password slowed 1",
+          "refresh_token issued 1",
+          "refresh_token refused 1"
+        ])
+      }).pipe(Effect.provide(Layer.sync(Metric.MetricRegistry, () => new Map()))))
 
     it.effect("end on all servers of a store: revoked, replayed, signed out, or with their user", () =>
       Effect.gen(function*() {
