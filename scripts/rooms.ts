@@ -47,7 +47,7 @@ export const folders: { readonly [name: string]: Folder } = {
     on: ["Model"],
     without: { packages: ["@effect/platform-node/**"], because: "The repository needs no server." },
     rooms: {
-      base: { on: [], modules: ["DocumentStore", "RepositoryError", "StoreTypes"] },
+      base: { on: [], modules: ["ChangeLog", "DocumentStore", "RepositoryError", "StoreTypes"] },
       bson: { on: ["base"] },
       "mql/limits": { on: ["bson"] },
       "mql/execution": { on: ["mql/limits"] },

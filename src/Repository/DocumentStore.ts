@@ -9,9 +9,9 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
+import type { ChangeLog } from "./ChangeLog.ts"
 import type { ReadError, StoreError } from "./RepositoryError.ts"
 import type {
-  ChangeLog,
   CollationOptions,
   CollectionDescription,
   Counted,
@@ -36,6 +36,7 @@ import type {
   ValidatorOptions
 } from "./StoreTypes.ts"
 
+export type * from "./ChangeLog.ts"
 export type * from "./StoreTypes.ts"
 
 /**

@@ -12,7 +12,6 @@ import { DeclarationError } from "../internal/declarationError.ts"
 import {
   assertReferences,
   assertUniqueByShard,
-  loggedTypeId,
   managedField,
   type ModelLike,
   modelsIn,
@@ -20,42 +19,22 @@ import {
   referencesOf,
   shardKeyOf
 } from "../Model/introspection.ts"
-import * as JsonSchema from "../Model/JsonSchema.ts"
 import type * as Model from "../Model/Model.ts"
-import type { ChangeEvent, ChangesOptions, ChangeStreams, ListEvent } from "./changes/changeEvents.ts"
-import type * as Streams from "./changes/changeStreams.ts"
+import type { ChangeEvent, ChangesOptions, ListEvent } from "./changes/changeEvents.ts"
 import { authorized } from "./collection/authorizedCollection.ts"
-import { type DocumentCodec, documentCodec } from "./collection/documentCodec.ts"
-import type { ModelCollection } from "./collection/modelCollection.ts"
 import type { IsSoftDeleted, SoftDeletes, SortOptions } from "./collection/softDeletion.ts"
 import { hasDefaults, hasVersions, makeModelCollection, ownerOf } from "./collection/storedCollection.ts"
-import { DocumentStore, type StoredChange, type StoreOptions } from "./DocumentStore.ts"
-import type { RecordedForm } from "./forms/earlierForms.ts"
+import { DocumentStore, type StoreOptions } from "./DocumentStore.ts"
 import type * as Query from "./Query.ts"
-import { auditFieldsOf } from "./repository/auditFields.ts"
-import { makeDeletes } from "./repository/deletes.ts"
-import {
-  documentOperationsOf,
-  unrestrictedOf,
-  withDocumentOperations,
-  withUnrestricted
-} from "./repository/documentOperations.ts"
+import { documentOperationsOf, unrestrictedOf, withUnrestricted } from "./repository/documentOperations.ts"
 import type { Histories, IsHistoried } from "./repository/history.ts"
 import { historyIndex, historyOf } from "./repository/historyEntry.ts"
-import { makeHistoryReads } from "./repository/historyReads.ts"
-import { makeHistoryWriter } from "./repository/historyWriter.ts"
 import { indexesOf } from "./repository/modelIndexes.ts"
-import { makeModelWriter, type ModelWriter } from "./repository/modelWriter.ts"
+import { loggedOf, makeOperations, referrerOf, writerOf } from "./repository/modelOperations.ts"
 import type { Operations } from "./repository/operations.ts"
-import { makeDocumentReads, makeReads } from "./repository/reads.ts"
-import { checkingReferences, installReferences } from "./repository/referenceChecks.ts"
-import { makeDeleting } from "./repository/referencedDeletes.ts"
-import { referrerOf } from "./repository/referrer.ts"
+import { installReferences } from "./repository/referenceChecks.ts"
 import { registerReferrer } from "./repository/referrers.ts"
-import { makeSoftDeletes } from "./repository/softDeletes.ts"
-import { makeWrites } from "./repository/writes.ts"
 import type { PositionGone, ReadError, StoreError } from "./RepositoryError.ts"
-import { instrumentedStream } from "./store/instrumented.ts"
 import { CurrentStoreOptions } from "./store/storeOptions.ts"
 
 export type {
@@ -375,108 +354,5 @@ const assertAcknowledged = ({ modelName }: ModelLike, options: StoreOptions | un
     throw new DeclarationError(
       `${modelName} can't be written with w: ${w}: at least one member has to acknowledge a write`
     )
-  }
-}
-
-interface Collections {
-  /** The complete collection, which a history records. */
-  readonly all: ModelCollection
-  readonly collection: ModelCollection
-  /** The form of what a history records, of a model with versions. */
-  readonly recorded: RecordedForm | undefined
-}
-
-/** Writes without a check of references. */
-const writerOf = (
-  model: ModelLike,
-  store: DocumentStore["Service"],
-  { all, collection, recorded }: Collections
-): ModelWriter => {
-  const revisionField = managedField(model, "revision")
-  return revisionField === undefined
-    ? makeModelWriter(collection)
-    : makeHistoryWriter(model, revisionField, { all, collection, store, form: recorded?.form })
-}
-
-/** The schema of stored documents. */
-const schemaOf = (model: Model.Any, store: DocumentStore["Service"]) =>
-  hasVersions(model)
-    ? Effect.flatMap(
-      Effect.promise(() => import("./forms/storedSchema.ts")),
-      ({ storedSchema }) => storedSchema(model, store)
-    )
-    : Effect.succeed(JsonSchema.make(model, { mongoCompatibility: true }))
-
-/** The operations on a collection. `collectionOf` has the documents of another model that it may refer to. */
-const makeOperations = <M extends Model.Any>(
-  model: M,
-  store: DocumentStore["Service"],
-  { all, collection, collectionOf, recorded }: Collections & {
-    readonly collectionOf: (model: ModelLike) => ModelCollection
-  }
-): Repository<M> => {
-  const name = model.modelName
-  const codec = documentCodec(model)
-  const auditFields = auditFieldsOf(model)
-  const [deletedField, revisionField] = [managedField(model, "deleted"), managedField(model, "revision")]
-  const writer = checkingReferences(model, writerOf(model, store, { all, collection, recorded }), {
-    all,
-    collection,
-    collectionOf,
-    store
-  })
-  const deleting = makeDeleting(model, collection, store)
-  const { documentWrites, ...writes } = makeWrites(model, collection, writer, auditFields, codec)
-  const operations: Operations<M> = {
-    model,
-    collection: name,
-    ...makeReads(model, collection, codec),
-    ...writes,
-    ...(deletedField === undefined
-      ? makeDeletes(model, collection, writer, deleting)
-      : makeSoftDeletes(model, deletedField, collection, writer, auditFields, codec, deleting)),
-    ...(revisionField === undefined
-      ? {}
-      : makeHistoryReads(model, collection, store, codec, recorded?.lift ?? Function.identity)),
-    syncIndexes: store.syncIndexes(name, indexesOf(ownerOf(model))),
-    installValidator: (options) =>
-      Effect.flatMap(schemaOf(ownerOf(model), store), (schema) => store.setValidator(name, schema, options))
-  }
-  return withDocumentOperations(operations, {
-    ...makeDocumentReads(model, collection),
-    ...documentWrites,
-    ...makeChangeStreams(model, store, { codec, collection, recorded })
-  })
-}
-
-/** How the changes of the model are recorded; `undefined` if they are not. */
-const loggedOf = (model: ModelLike): Model.Model.Logged | undefined =>
-  // Only the options of a model set this property.
-  Reflect.get(ownerOf(model), loggedTypeId) as Model.Model.Logged | undefined
-
-const makeChangeStreams = <M extends Model.Any>(
-  model: M,
-  store: DocumentStore["Service"],
-  { codec, collection, recorded }: Pick<Collections, "collection" | "recorded"> & {
-    readonly codec: DocumentCodec<M["Type"]>
-  }
-): ChangeStreams<M> => {
-  const { modelName } = model
-  const lift = recorded?.lift
-  const lifted = (change: StoredChange): StoredChange =>
-    lift === undefined ? change : {
-      ...change,
-      ...change.operation === "insert" ? {} : { before: lift(change.before) },
-      ...change.operation === "delete" ? {} : { after: lift(change.after) }
-    }
-  const context = { model, documents: collection, store, codec, lifted }
-  const streamed = <A, E>(use: (module: typeof Streams) => Stream.Stream<A, E>) =>
-    loggedOf(model) === undefined
-      ? Stream.die(new DeclarationError(`${modelName} needs the option logged, so that its changes are recorded`))
-      : Stream.unwrap(Effect.map(Effect.promise(() => import("./changes/changeStreams.ts")), use))
-  return {
-    lifted,
-    changes: instrumentedStream("changes", modelName, (options) => streamed((_) => _.changes(context, options))),
-    live: instrumentedStream("live", modelName, (where, options) => streamed((_) => _.live(context, where, options)))
   }
 }

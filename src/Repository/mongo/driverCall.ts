@@ -17,18 +17,16 @@ import {
   type ClientSession,
   type Collection,
   type IndexDescriptionInfo,
-  MongoBulkWriteError,
   MongoServerError
 } from "mongodb"
-import type { Document, InsertManyResult, StoreOptions } from "../DocumentStore.ts"
+import type { Document, StoreOptions } from "../DocumentStore.ts"
 import { QueryTimeout, type ReadError, type StoreError, StoreUnavailable } from "../RepositoryError.ts"
 import { rejectDuplicateKey } from "../store/rejectDuplicateKey.ts"
 import { CurrentStoreOptions } from "../store/storeOptions.ts"
 import { makeStopwatch } from "../store/timeLimit.ts"
-import { classify, classifyWriteError, defect, type FailureContext } from "./classifyError.ts"
+import { classify, defect, type FailureContext } from "./classifyError.ts"
 import type { Deadlines } from "./deadlines.ts"
 import { documentsOf } from "./documentBytes.ts"
-import { brokenRuleCode, brokenRules } from "./validationErrors.ts"
 
 /**
  * A connected database, with the attributes of its spans and errors.
@@ -97,7 +95,8 @@ export class UnclassifiedError {
   }
 }
 
-const contextOf = (call: MongoCall): FailureContext => ({
+/** @internal */
+export const contextOf = (call: MongoCall): FailureContext => ({
   operation: call.operation,
   collection: call.collection,
   redact: call.session.redact,
@@ -308,60 +307,6 @@ export const withSignal = <Options extends object>(options: Options, signal: Abo
 } => ({ ...options, signal })
 
 const isNamespaceNotFound = (cause: unknown): boolean => cause instanceof MongoServerError && cause.code === 26
-
-/**
- * Inserts documents; the rejected ones are part of the result.
- *
- * @internal
- */
-export const insertMany = (
-  call: MongoCall,
-  documents: ReadonlyArray<Document>,
-  ordered: boolean,
-  options: { readonly session?: ClientSession } = {}
-): Effect.Effect<InsertManyResult, ReadError> =>
-  remove(
-    call,
-    (collection, signal) =>
-      collection.insertMany(documents, withSignal({ ...options, ordered }, signal)).then(
-        ({ insertedCount }): BulkOutcome => ({ insertedCount, rejections: [] }),
-        (cause: unknown) => rejectionsOf(cause)
-      )
-  ).pipe(Effect.flatMap(({ insertedCount, rejections }) =>
-    Effect.map(
-      Effect.forEach(rejections, ({ code, index, message }) => {
-        const error = classifyWriteError(code, message, contextOf(call))
-        if (error === undefined) return Effect.die(defect(new Error(`Write error ${code}`), contextOf(call)))
-        return error._tag === "DuplicateKey" || error._tag === "QueryRejected"
-          ? Effect.succeed({ index, error })
-          : Effect.fail(error)
-      }),
-      (failures) => ({ insertedCount, failures })
-    )
-  ))
-
-interface BulkOutcome {
-  readonly insertedCount: number
-  readonly rejections: ReadonlyArray<{ readonly index: number; readonly code: number; readonly message: string }>
-}
-
-const rejectionsOf = (cause: unknown): Promise<BulkOutcome> => {
-  if (!(cause instanceof MongoBulkWriteError)) return Promise.reject(cause)
-  const writeErrors = Arr.ensure(cause.writeErrors)
-  // An unmet write concern affects the documents that were written, so it is a failure of the whole call.
-  const unmet = cause.result.getWriteConcernError()
-  if (writeErrors.length === 0 || unmet !== undefined) return Promise.reject(cause)
-  return Promise.resolve({
-    insertedCount: cause.insertedCount,
-    rejections: writeErrors
-      .map(({ code, err, errmsg, index }) => ({
-        code,
-        index,
-        message: code === brokenRuleCode ? brokenRules(err.errInfo) : errmsg ?? ""
-      }))
-      .toSorted((a, b) => a.index - b.index)
-  })
-}
 
 /**
  * The documents of a cursor of bytes, batch by batch as they are pulled. The cursor is closed with the stream. With `writes`, a

@@ -4,7 +4,7 @@
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { ClientSession, FindCursor, UpdateResult as DriverUpdateResult } from "mongodb"
+import type { ClientSession, Collection, FindCursor, UpdateResult as DriverUpdateResult } from "mongodb"
 import { setImmediate } from "node:timers/promises"
 import type {
   Document,
@@ -18,9 +18,10 @@ import type {
   UpdateManyOptions,
   UpdateResult
 } from "../DocumentStore.ts"
-import { DuplicateKey, QueryRejected, type ReadError } from "../RepositoryError.ts"
+import { DuplicateKey, QueryRejected, type ReadError, type StoreError } from "../RepositoryError.ts"
 import { conjunctionOf } from "../store/filters.ts"
 import type { StoreOperations } from "../store/transactionRunner.ts"
+import { insertMany } from "./bulkInsert.ts"
 import { collationOf } from "./collation.ts"
 import { asBytes, documentOf, documentsOf } from "./documentBytes.ts"
 import * as mongo from "./driverCall.ts"
@@ -194,7 +195,7 @@ const insertOperations = (
     documents.length === 0
       ? Effect.succeed({ insertedCount: 0, failures: [] })
       : Effect.uninterruptible(Effect.flatMap(
-        mongo.insertMany(call("insertMany", collection), documents, options?.ordered ?? true, participation),
+        insertMany(call("insertMany", collection), documents, options?.ordered ?? true, participation),
         (result) => withFields(result, listIndexes(collection))
       ))
 })
@@ -203,45 +204,35 @@ const updateOperations = (
   { call, participation }: OperationContext
 ): Pick<StoreOperations, "replaceOne" | "updateOne" | "updateMany"> => ({
   replaceOne: (collection, filter, document, options) =>
-    Effect.map(
-      mongo.write(
-        call("replaceOne", collection),
-        (_, signal) =>
-          _.replaceOne(
-            withNulls(filter),
-            document,
-            mongo.withSignal({ ...participation, ...collationOf(options), upsert: options?.upsert ?? false }, signal)
-          )
-      ),
-      updateResult
-    ),
+    updating(call("replaceOne", collection), (_, signal) =>
+      _.replaceOne(
+        withNulls(filter),
+        document,
+        mongo.withSignal({ ...participation, ...collationOf(options), upsert: options?.upsert ?? false }, signal)
+      )),
   updateOne: (collection, filter, update, options) =>
-    Effect.map(
-      mongo.write(
-        call("updateOne", collection),
-        (_, signal) =>
-          _.updateOne(
-            withNulls(filter),
-            update,
-            mongo.withSignal({ ...participation, ...updateOptions(options), upsert: options?.upsert ?? false }, signal)
-          )
-      ),
-      updateResult
-    ),
+    updating(call("updateOne", collection), (_, signal) =>
+      _.updateOne(
+        withNulls(filter),
+        update,
+        mongo.withSignal({ ...participation, ...updateOptions(options), upsert: options?.upsert ?? false }, signal)
+      )),
   updateMany: (collection, filter, update, options) =>
-    Effect.map(
-      mongo.write(
-        call("updateMany", collection),
-        (_, signal) =>
-          _.updateMany(
-            withNulls(filter),
-            update,
-            mongo.withSignal({ ...participation, ...updateOptions(options) }, signal)
-          )
-      ),
-      updateResult
+    updating(
+      call("updateMany", collection),
+      (_, signal) =>
+        _.updateMany(
+          withNulls(filter),
+          update,
+          mongo.withSignal({ ...participation, ...updateOptions(options) }, signal)
+        )
     )
 })
+
+const updating = (
+  call: mongo.MongoCall,
+  run: (_: Collection, signal: AbortSignal) => PromiseLike<DriverUpdateResult>
+): Effect.Effect<UpdateResult, StoreError> => Effect.map(mongo.write(call, run), updateResult)
 
 const findAndModifyOperations = (
   { call, filterOptions, participation }: OperationContext

@@ -3,6 +3,7 @@ import { Cause, Deferred, Duration, Effect, Exit, Fiber, Stream, Tracer } from "
 import { type CommandStartedEvent, MongoClient } from "mongodb"
 import { inspect } from "node:util"
 import type { Document } from "../../../src/Repository/DocumentStore.ts"
+import * as bulkInsert from "../../../src/Repository/mongo/bulkInsert.ts"
 import { makeDeadlines } from "../../../src/Repository/mongo/deadlines.ts"
 import * as mongo from "../../../src/Repository/mongo/driverCall.ts"
 import { makeMongoOperations } from "../../../src/Repository/mongo/operations.ts"
@@ -169,7 +170,7 @@ const readAll = (call: mongo.MongoCall) =>
   mongo.readBatches(call, (collection, signal) => collection.find<Document>({}, { batchSize: 10, raw: true, signal }))
 
 const insertMany = (call: mongo.MongoCall, count: number) =>
-  mongo.insertMany(call, Array.from({ length: count }, (_, index) => ({ _id: index })), true)
+  bulkInsert.insertMany(call, Array.from({ length: count }, (_, index) => ({ _id: index })), true)
 
 /** A call on a client whose commands can be looked at. */
 const observed = Effect.fnUntraced(function*(server: FoundServer) {

@@ -10,7 +10,7 @@ import { locationKeys } from "../../mql/geo/location.ts"
 import { beginEvaluation } from "../../mql/limits/costBudget.ts"
 import { catchRejection } from "../../mql/limits/queryProblem.ts"
 import { indexedWords, type TextField } from "../../mql/text/textSearch.ts"
-import { type Index, isGeographic } from "./catalog.ts"
+import { type Index, isGeographic } from "./collection.ts"
 
 /** @internal */
 export interface Entries {

@@ -8,11 +8,11 @@ import { isDocument, isNumber } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type BatchIterator, ended, mapEach } from "../../mql/execution/batchIterator.ts"
 import type { Filter } from "../../mql/filter/parseFilter.ts"
-import { type IndexKind } from "../../mql/geo/cells.ts"
+import type { IndexKind } from "../../mql/geo/cells.ts"
 import { boundOf, makeNear, type Near } from "../../mql/geo/near.ts"
 import { catchRejection, type Problem, reject, rejectWith } from "../../mql/limits/queryProblem.ts"
 import type { Memory } from "../../mql/limits/sizeLimits.ts"
-import type { Collection } from "../catalog/catalog.ts"
+import type { Collection } from "../catalog/collection.ts"
 import { nearbyDocuments, nearProblem, type ReadMatches } from "./nearDocuments.ts"
 
 /** @internal */

@@ -13,7 +13,7 @@ import type { Near, Nearest } from "../../mql/geo/near.ts"
 import { beginEvaluation } from "../../mql/limits/costBudget.ts"
 import { type Problem, rejected } from "../../mql/limits/queryProblem.ts"
 import type { Memory } from "../../mql/limits/sizeLimits.ts"
-import { type Collection, isSearchable } from "../catalog/catalog.ts"
+import { type Collection, isSearchable } from "../catalog/collection.ts"
 import { RecordSet, type StoredDocument } from "../planner/candidates.ts"
 
 /** @internal */

@@ -10,7 +10,7 @@ import { type BatchIterator, mapEach } from "../../mql/execution/batchIterator.t
 import type { Filter } from "../../mql/filter/parseFilter.ts"
 import { type Problem, problemOfThrown } from "../../mql/limits/queryProblem.ts"
 import type { ReadTables } from "../../storage/orderedStore.ts"
-import type { Collection } from "../catalog/catalog.ts"
+import type { Collection } from "../catalog/collection.ts"
 import { byEntries, type Candidates, inOrder, maxCost, type StoredDocument } from "./candidates.ts"
 import type { Plan } from "./queryPlan.ts"
 import { byRanges } from "./rangeScan.ts"

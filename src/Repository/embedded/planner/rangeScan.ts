@@ -7,7 +7,7 @@ import type { Document } from "../../DocumentStore.ts"
 import type { BatchIterator, LazySequence } from "../../mql/execution/batchIterator.ts"
 import type { Filter } from "../../mql/filter/parseFilter.ts"
 import { everything, type Range, type ReadTables } from "../../storage/orderedStore.ts"
-import type { Collection } from "../catalog/catalog.ts"
+import type { Collection } from "../catalog/collection.ts"
 import {
   behind,
   type Candidates,

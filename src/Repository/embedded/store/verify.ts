@@ -7,7 +7,8 @@ import type { DataDamaged, StoreUnavailable } from "../../RepositoryError.ts"
 import { lockFolder } from "../../storage/lmdb/folderLock.ts"
 import { dataFile, problemOfData } from "../../storage/lmdb/preflight.ts"
 import { RecordCheck } from "../../storage/lmdb/records.ts"
-import { type Collection, collectionsIn } from "../catalog/catalog.ts"
+import { collectionsIn } from "../catalog/catalog.ts"
+import type { Collection } from "../catalog/collection.ts"
 import { damageOf } from "../catalog/damage.ts"
 
 /**

@@ -36,7 +36,8 @@ import {
   TransactionConflict,
   type TransactionPolicy
 } from "../../store/transactionRunner.ts"
-import { Catalog, type Collection, type Index } from "../catalog/catalog.ts"
+import { Catalog } from "../catalog/catalog.ts"
+import type { Collection, Index } from "../catalog/collection.ts"
 import type { RecordIds } from "../catalog/recordIds.ts"
 import { DocumentWriter, mergeTraits, type Warn, writeCost } from "../operations/documentWriter.ts"
 import { makeEmbeddedReads } from "../operations/reads.ts"

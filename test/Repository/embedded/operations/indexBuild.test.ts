@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
-import { Catalog, makeIndex } from "../../../../src/Repository/embedded/catalog/catalog.ts"
+import { Catalog } from "../../../../src/Repository/embedded/catalog/catalog.ts"
+import { makeIndex } from "../../../../src/Repository/embedded/catalog/collection.ts"
 import { DocumentWriter, prepare } from "../../../../src/Repository/embedded/operations/documentWriter.ts"
 import { makeIndexing } from "../../../../src/Repository/embedded/operations/indexBuild.ts"
 import * as keyValueMemory from "../../../../src/Repository/storage/memory/store.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import type { Filter, IndexDescription, Sort } from "../../../../src/Repository/DocumentStore.ts"
-import { type Collection, makeCollection, makeIndex } from "../../../../src/Repository/embedded/catalog/catalog.ts"
+import { type Collection, makeCollection, makeIndex } from "../../../../src/Repository/embedded/catalog/collection.ts"
 import { planOf } from "../../../../src/Repository/embedded/planner/queryPlan.ts"
 import { parseFilter } from "../../../../src/Repository/mql/filter/parseFilter.ts"
 import { parseSort } from "../../../../src/Repository/mql/projection/sortSpec.ts"

@@ -1,0 +1,178 @@
+/**
+ * Puts the operations of a repository together: reads, writes, deletes, histories and streams of changes.
+ */
+import * as Effect from "effect/Effect"
+import * as Function from "effect/Function"
+import * as Stream from "effect/Stream"
+import { DeclarationError } from "../../internal/declarationError.ts"
+import { loggedTypeId, managedField, type ModelLike } from "../../Model/introspection.ts"
+import * as JsonSchema from "../../Model/JsonSchema.ts"
+import type * as Model from "../../Model/Model.ts"
+import type { ChangeStreams } from "../changes/changeEvents.ts"
+import type * as Streams from "../changes/changeStreams.ts"
+import { type DocumentCodec, documentCodec } from "../collection/documentCodec.ts"
+import type { ModelCollection } from "../collection/modelCollection.ts"
+import { hasVersions, ownerOf } from "../collection/storedCollection.ts"
+import type { DocumentStore, StoredChange } from "../DocumentStore.ts"
+import type { RecordedForm } from "../forms/earlierForms.ts"
+import { instrumentedStream } from "../store/instrumented.ts"
+import { rejectDuplicateKey } from "../store/rejectDuplicateKey.ts"
+import { auditFieldsOf } from "./auditFields.ts"
+import { makeDeletes } from "./deletes.ts"
+import { withDocumentOperations } from "./documentOperations.ts"
+import { makeHistoryReads } from "./historyReads.ts"
+import { makeHistoryWriter } from "./historyWriter.ts"
+import { indexesOf } from "./modelIndexes.ts"
+import { makeModelWriter, type ModelWriter, withManagedFields } from "./modelWriter.ts"
+import type { Operations } from "./operations.ts"
+import { makeDocumentReads, makeReads } from "./reads.ts"
+import { checkingReferences } from "./referenceChecks.ts"
+import { makeDeleting } from "./referencedDeletes.ts"
+import type { Referrer } from "./referrers.ts"
+import { makeSoftDeletes, markDeleted, softDeleteContextOf } from "./softDeletes.ts"
+import { makeWrites } from "./writes.ts"
+
+interface Collections {
+  /** The complete collection, which a history records. */
+  readonly all: ModelCollection
+  readonly collection: ModelCollection
+  /** The form of what a history records, of a model with versions. */
+  readonly recorded: RecordedForm | undefined
+}
+
+/**
+ * Writes without a check of references.
+ *
+ * @internal
+ */
+export const writerOf = (
+  model: ModelLike,
+  store: DocumentStore["Service"],
+  { all, collection, recorded }: Collections
+): ModelWriter => {
+  const revisionField = managedField(model, "revision")
+  return revisionField === undefined
+    ? makeModelWriter(collection)
+    : makeHistoryWriter(model, revisionField, { all, collection, store, form: recorded?.form })
+}
+
+/** The schema of stored documents. */
+const schemaOf = (model: Model.Any, store: DocumentStore["Service"]) =>
+  hasVersions(model)
+    ? Effect.flatMap(
+      Effect.promise(() => import("../forms/storedSchema.ts")),
+      ({ storedSchema }) => storedSchema(model, store)
+    )
+    : Effect.succeed(JsonSchema.make(model, { mongoCompatibility: true }))
+
+/**
+ * The operations on a collection. `collectionOf` has the documents of another model that it may refer to.
+ *
+ * @internal
+ */
+export const makeOperations = <M extends Model.Any>(
+  model: M,
+  store: DocumentStore["Service"],
+  { all, collection, collectionOf, recorded }: Collections & {
+    readonly collectionOf: (model: ModelLike) => ModelCollection
+  }
+): Operations<M> => {
+  const name = model.modelName
+  const codec = documentCodec(model)
+  const auditFields = auditFieldsOf(model)
+  const [deletedField, revisionField] = [managedField(model, "deleted"), managedField(model, "revision")]
+  const writer = checkingReferences(model, writerOf(model, store, { all, collection, recorded }), {
+    all,
+    collection,
+    collectionOf,
+    store
+  })
+  const deleting = makeDeleting(model, collection, store)
+  const { documentWrites, ...writes } = makeWrites(model, collection, writer, auditFields, codec)
+  const operations: Operations<M> = {
+    model,
+    collection: name,
+    ...makeReads(model, collection, codec),
+    ...writes,
+    ...(deletedField === undefined
+      ? makeDeletes(model, collection, writer, deleting)
+      : makeSoftDeletes(model, deletedField, collection, writer, auditFields, codec, deleting)),
+    ...(revisionField === undefined
+      ? {}
+      : makeHistoryReads(model, collection, store, codec, recorded?.lift ?? Function.identity)),
+    syncIndexes: store.syncIndexes(name, indexesOf(ownerOf(model))),
+    installValidator: (options) =>
+      Effect.flatMap(schemaOf(ownerOf(model), store), (schema) => store.setValidator(name, schema, options))
+  }
+  return withDocumentOperations(operations, {
+    ...makeDocumentReads(model, collection),
+    ...documentWrites,
+    ...makeChangeStreams(model, store, { codec, collection, recorded })
+  })
+}
+
+/**
+ * How the changes of the model are recorded; `undefined` if they are not.
+ *
+ * @internal
+ */
+export const loggedOf = (model: ModelLike): Model.Model.Logged | undefined =>
+  // Only the options of a model set this property.
+  Reflect.get(ownerOf(model), loggedTypeId) as Model.Model.Logged | undefined
+
+const makeChangeStreams = <M extends Model.Any>(
+  model: M,
+  store: DocumentStore["Service"],
+  { codec, collection, recorded }: Pick<Collections, "collection" | "recorded"> & {
+    readonly codec: DocumentCodec<M["Type"]>
+  }
+): ChangeStreams<M> => {
+  const { modelName } = model
+  const lift = recorded?.lift
+  const lifted = (change: StoredChange): StoredChange =>
+    lift === undefined ? change : {
+      ...change,
+      ...change.operation === "insert" ? {} : { before: lift(change.before) },
+      ...change.operation === "delete" ? {} : { after: lift(change.after) }
+    }
+  const context = { model, documents: collection, store, codec, lifted }
+  const streamed = <A, E>(use: (module: typeof Streams) => Stream.Stream<A, E>) =>
+    loggedOf(model) === undefined
+      ? Stream.die(new DeclarationError(`${modelName} needs the option logged, so that its changes are recorded`))
+      : Stream.unwrap(Effect.map(Effect.promise(() => import("../changes/changeStreams.ts")), use))
+  return {
+    lifted,
+    changes: instrumentedStream("changes", modelName, (options) => streamed((_) => _.changes(context, options))),
+    live: instrumentedStream("live", modelName, (where, options) => streamed((_) => _.live(context, where, options)))
+  }
+}
+
+/**
+ * The writes that deletions of other documents make to a model's documents. `writer` applies no row filters of callers.
+ *
+ * @internal
+ */
+export const referrerOf = (model: Model.Any, documents: ModelCollection, writer: ModelWriter): Referrer => {
+  const auditFields = auditFieldsOf(model)
+  const deletedField = managedField(model, "deleted")
+  const managed = { auditFields, versionField: managedField(model, "version") }
+  return {
+    model,
+    documents,
+    update: (filter, change) =>
+      Effect.flatMap(withManagedFields(managed, change), (update) =>
+        rejectDuplicateKey(
+          "delete",
+          // No row filter denies the update, and it adds no reference to check.
+          Effect.catchTag(
+            writer.updateOne("update", filter, update, {}, { deleted: "include" }),
+            ["AccessDenied", "ValidationException"],
+            Effect.die
+          )
+        )),
+    remove: (filter, isPurge) =>
+      deletedField === undefined || isPurge
+        ? writer.deleteMany(isPurge ? "purge" : "delete", filter, { deleted: "include" })
+        : markDeleted(softDeleteContextOf(model, deletedField, writer, auditFields), filter, "updateMany")
+  }
+}
