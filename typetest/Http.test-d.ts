@@ -111,7 +111,7 @@ describe("KernelEngine", () => {
   it("has the registered resources and methods, and no others", () => {
     expectTypeOf<keyof Client>().toEqualTypeOf<"users" | "categories">()
     expectTypeOf<keyof Client["users"]>().toEqualTypeOf<
-      "list" | "get" | "aggregate" | "create" | "patch" | "delete" | "schema" | "meta"
+      "list" | "get" | "aggregate" | "changes" | "live" | "create" | "patch" | "delete" | "schema" | "meta"
     >()
     // @ts-expect-error a read-only resource has no create
     void client.categories.create

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpApiClient from "effect/http-api/HttpApiClient"
@@ -12,6 +13,7 @@ import type * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
+import type * as Stream from "effect/Stream"
 import type * as Types from "effect/Types"
 import { callBehind, RequestHandlingException } from "../Client/ClientError.ts"
 import * as Credentials from "../Client/Credentials.ts"
@@ -20,8 +22,11 @@ import type * as Model from "../Model/Model.ts"
 import type * as Documents from "./description/documents.ts"
 import type * as Endpoint from "./description/endpoint.ts"
 import { readersOf } from "./description/plainAnswers.ts"
-import type { ListQuery } from "./description/requests.ts"
+import type { ChangesQuery, ListQuery } from "./description/requests.ts"
+import { StandardOf } from "./description/standardEndpoints.ts"
 import * as HttpError from "./HttpError.ts"
+import type { Change, ListEvent, StreamOptions } from "./subscription/collectionEvents.ts"
+import { byEvents, byPolls, type ChangesCall, type Connect, type Streams, streamsOf } from "./subscription/subscription.ts"
 
 /**
  * The client of an engine whose registrations are `Groups`: `client.users.get({ params: { id } })`. Each call fails
@@ -42,8 +47,34 @@ import * as HttpError from "./HttpError.ts"
 export type KernelClient<Groups extends HttpApiGroup.Constraint, Failure = HttpClientError.HttpClientError> = {
   readonly [Group in Groups as Group["identifier"]]: Group["endpoints"] extends
     infer Endpoints extends Readonly<Record<string, HttpApiEndpoint.ConstraintRequest>>
-    ? { readonly [Name in keyof Endpoints]: KernelClient.Method<Endpoints[Name], Endpoint.HiddenIn<Group>, Failure> }
+    ?
+      & { readonly [Name in keyof Endpoints]: KernelClient.Method<Endpoints[Name], Endpoint.HiddenIn<Group>, Failure> }
+      & KernelClient.StreamsOf<Endpoints, Endpoint.HiddenIn<Group>, Failure>
     : {}
+}
+
+export type {
+  /**
+   * A change of a collection, as `changes` of its client tells it.
+   *
+   * @category models
+   * @since 0.1.0
+   */
+  Change,
+  /**
+   * An event of a list, as `live` of its client tells it.
+   *
+   * @category models
+   * @since 0.1.0
+   */
+  ListEvent,
+  /**
+   * Options of the streams of a client.
+   *
+   * @category models
+   * @since 0.1.0
+   */
+  StreamOptions
 }
 
 /**
@@ -74,6 +105,69 @@ export declare namespace KernelClient {
   export type Lacking<T, Fields> =
     & { readonly [K in keyof T as K extends Fields ? never : K]: T[K] }
     & { readonly [K in keyof T & Fields]?: Documents.Partially<T[K]> }
+
+  /** The streams of a group with a collection, unless an action has their name. */
+  export type StreamsOf<Endpoints, Hidden extends string, Failure> = Endpoints extends {
+    readonly list: infer E extends HttpApiEndpoint.ConstraintRequest
+  } ? E extends { readonly "~Standard"?: Endpoint.Standard<"list", infer M> }
+      ? Omit<Streams<M, E, Hidden, Failure>, keyof Endpoints>
+    : {}
+    : {}
+
+  /** The streams of a collection whose model is `logged`. Those of another one die. */
+  export interface Streams<
+    M extends Model.Any,
+    E extends HttpApiEndpoint.ConstraintRequest,
+    Hidden extends string,
+    Failure
+  > {
+    /**
+     * The changes after a place, by default from now on. The stream has no end. It connects again when the connection ends, and
+     * goes on at its place.
+     */
+    readonly changes: Changes<M, Hidden, StreamFailure<E, Failure> | HttpError.Gone>
+    /** The documents of a list, and then what enters it, changes in it and leaves it, across connections. */
+    readonly live: Live<M, Hidden, StreamFailure<E, Failure>>
+  }
+
+  /** The method that streams changes. */
+  export interface Changes<M extends Model.Any, Hidden extends string, Failures> {
+    (request: StreamRequest<ChangesQuery<M> & Selecting> & { readonly after?: string }): Stream.Stream<
+      Change<Documents.Selection<M>["Type"], Documents.Id<M>["Type"]>,
+      Failures
+    >
+    (request?: StreamRequest<ChangesQuery<M>> & { readonly after?: string }): Stream.Stream<
+      Change<Shown<M, Hidden>, Documents.Id<M>["Type"]>,
+      Failures
+    >
+  }
+
+  /** The method that streams a list. */
+  export interface Live<M extends Model.Any, Hidden extends string, Failures> {
+    (request: StreamRequest<ChangesQuery<M> & Selecting>): Stream.Stream<
+      ListEvent<Documents.Selection<M>["Type"], Documents.Id<M>["Type"]>,
+      Failures
+    >
+    (request?: StreamRequest<ChangesQuery<M>>): Stream.Stream<
+      ListEvent<Shown<M, Hidden>, Documents.Id<M>["Type"]>,
+      Failures
+    >
+  }
+
+  /** A request that selects fields. */
+  export interface Selecting {
+    readonly fields: string
+  }
+
+  /** The request of a stream. */
+  export type StreamRequest<Query> = StreamOptions & ({} extends Query ? { readonly query?: Query } : { readonly query: Query })
+
+  /** What ends a stream. */
+  export type StreamFailure<E extends HttpApiEndpoint.ConstraintRequest, Failure> =
+    | Failure
+    | HttpApiEndpoint.Errors<E>
+    | HttpError.TooManyRequests
+    | FormFailure<Failure>
 
   /** The methods for standard endpoints, by name, where the type of the result depends on the request. */
   export interface Standard<
@@ -264,7 +358,12 @@ export const make = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   // The types above describe how `withParts` changes the platform's calls.
   Effect.map(
     HttpApiClient.make(exactly(described.api), { ...options, transformClient: transformed(options) }),
-    (client) => withParts(Object(client)) as never
+    (client) =>
+      withStreams(withParts(Object(client)), described.api, (model, group) => {
+        // The platform's client has a call for each endpoint.
+        const calls: CallGroups = Object(client)
+        return byEvents(model, (request) => calls[group]!["changes"]!({ headers: {}, ...request }))
+      }) as never
   )
 
 /**
@@ -320,10 +419,11 @@ export const over = (described: { readonly api: HttpApi.Top }, transport: Transp
     )),
     ([client, bare]) => {
       const readers = readersOf(described.api)
-      return withParts(Object(client), {
+      const own = withParts(Object(client), {
         bare: Object(bare),
         settle: (call, group, name) => transport.settle<unknown, never, never>(call, readers.get(group)?.get(name))
       })
+      return withStreams(own, described.api, (_, group) => byPolls(pollsOf(described.api, group, transport)))
     }
   ) as never
 
@@ -348,7 +448,7 @@ const noExcess = { onExcessProperty: "error" } as const
 
 type Call<E = never> = Effect.Effect<unknown, E | HttpClientError.HttpClientError | Schema.SchemaError>
 
-type Groups = { readonly [group: string]: { readonly [name: string]: (request: object) => Call } }
+type CallGroups = { readonly [group: string]: { readonly [name: string]: (request: object) => Call } }
 
 /**
  * Adds missing parts to calls, since the platform's client encodes every part that an endpoint has. Calls without parts are
@@ -362,14 +462,62 @@ const withParts = (
   } = {}
 ) =>
   // A client consists of groups, and a group of calls.
-  mapValues(client as Groups, (group, groupName) =>
+  mapValues(client as CallGroups, (group, groupName) =>
     mapValues(group, (call, name) => {
-      const callBare = (bare as Groups)[groupName]?.[name] ?? call
+      const callBare = (bare as CallGroups)[groupName]?.[name] ?? call
       return (request: object = {}) => {
         const hasParts = "query" in request || "headers" in request || "payload" in request
         return settle((hasParts ? call : callBare)({ query: {}, headers: {}, ...request }), groupName, name)
       }
     }))
+
+/**
+ * Adds the streams of collections, which are made when they are first used. An action of their name stays.
+ */
+const withStreams = (
+  client: object,
+  { groups }: { readonly groups: { readonly [name: string]: object } },
+  connectOf: (model: Model.Any, group: string) => Connect
+) =>
+  mapValues(client as CallGroups, (calls, name) => {
+    // A group has its endpoints by their names.
+    const { endpoints = {} } = groups[name] as { readonly endpoints?: EndpointsByName }
+    const standard = (endpoint: HttpApiEndpoint.Top | undefined) =>
+      endpoint === undefined ? undefined : Context.getOrUndefined(endpoint.annotations, StandardOf)
+    const model = standard(endpoints["list"])
+    if (model === undefined) return calls
+    let made: Streams | undefined
+    const streams = () => made ??= streamsOf(model, connectOf(model, name))
+    const own = Object.keys(endpoints).filter((name) => standard(endpoints[name]) === undefined)
+    const added: { readonly [N in keyof Streams]: Streams[N] } = {
+      changes: (request) => streams().changes(request),
+      live: (request) => streams().live(request)
+    }
+    return { ...calls, ...Object.fromEntries(Object.entries(added).filter(([name]) => !own.includes(name))) }
+  })
+
+interface EndpointsByName {
+  readonly [name: string]: HttpApiEndpoint.Top
+}
+
+/** Calls of the endpoint of the changes that wait until there are some. */
+const pollsOf = (api: HttpApi.Top, group: string, transport: Transport): ChangesCall => {
+  const made = HttpApiClient.endpoint(exactly(api), {
+    group: group as never, // an arbitrary api has no static names
+    endpoint: "changes" as never,
+    httpClient: transport.waiting,
+    baseUrl: transport.root,
+    transformResponse: transport.transformResponse
+  }) as Effect.Effect<(request: object) => Call>
+  let call: Effect.Success<typeof made> | undefined
+  return (request) =>
+    transport.settle(
+      Effect.flatMap(
+        call === undefined ? Effect.tap(made, (one) => Effect.sync(() => void (call = one))) : Effect.succeed(call),
+        (call) => call({ headers: {}, ...request })
+      )
+    )
+}
 
 const mapValues = <A, B>(
   record: { readonly [key: string]: A },

@@ -22,6 +22,8 @@ export interface Transport {
   readonly root: string
   /** Answers of any status are answers to it. */
   readonly httpClient: HttpClient.HttpClient.With<RequestHandlingException | CircuitOpenError>
+  /** The same for calls that are answered when something happens, which are not tried again either. */
+  readonly waiting: HttpClient.HttpClient.With<RequestHandlingException | CircuitOpenError>
   /** Has `settle` say how an answer is read that the platform's client is about to decode. */
   readonly transformResponse: <A, E, R>(decoded: Effect.Effect<A, E, R>) => Effect.Effect<A, E | ReadFailure, R>
   /**
@@ -38,22 +40,26 @@ export interface Transport {
 export const makeTransport = (root: string, exchange: Exchange, options: CallOptions): Transport => {
   /** The calls that fibers make. One that a call makes on its way, in the same fiber, ends before the answer of the outer one. */
   const calls = new WeakMap<object, Call>()
-  const respond = (request: Parameters<Exchange["respond"]>[0]) =>
-    Effect.withFiber((fiber) => {
-      const call = calls.get(fiber)
-      return Effect.map(exchange.respond(request, options), (response) => {
-        if (call === undefined) return response
-        call.response = response
-        calls.set(fiber, call)
-        return response
+  const clientWith = (options: CallOptions) => {
+    const respond = (request: Parameters<Exchange["respond"]>[0]) =>
+      Effect.withFiber((fiber) => {
+        const call = calls.get(fiber)
+        return Effect.map(exchange.respond(request, options), (response) => {
+          if (call === undefined) return response
+          call.response = response
+          calls.set(fiber, call)
+          return response
+        })
       })
-    })
-  return {
-    root,
-    httpClient: HttpClient.makeWith(
+    return HttpClient.makeWith(
       (request: Effect.Effect<Parameters<Exchange["respond"]>[0]>) => Effect.flatMap(request, respond),
       (request) => Effect.succeed(request)
-    ),
+    )
+  }
+  return {
+    root,
+    httpClient: clientWith(options),
+    waiting: clientWith({ ...options, readTimeout: Math.max(options.readTimeout, minWait), retries: undefined }),
     transformResponse: <A, E, R>(decoded: Effect.Effect<A, E, R>) =>
       Effect.withFiber((fiber): Effect.Effect<A, E | ReadFailure, R> => {
         const { read, response } = calls.get(fiber) ?? none
@@ -84,6 +90,9 @@ interface Call {
   response: HttpClientResponse.HttpClientResponse | undefined
   readonly read: Read | undefined
 }
+
+/** Longer than services wait for changes by default, in milliseconds. */
+const minWait = 60_000
 
 const none: Call = { response: undefined, read: undefined }
 

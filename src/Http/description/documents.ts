@@ -1,6 +1,7 @@
 /**
  * The wire forms of a model's documents: complete, partial, in lists, and their identifiers.
  */
+import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import { wireIdOf } from "../../Model/introspection.ts"
@@ -199,7 +200,7 @@ const hasType = (schema: Schema.Top): schema is Schema.Top & { readonly fields: 
  *
  * @internal
  */
-export const changeMessages = (model: Model.Any): Schema.Top =>
+export const changeMessages = (model: Model.Any) =>
   Schema.Array(Schema.Union([
     Schema.Struct({
       type: Schema.String,
@@ -215,3 +216,12 @@ export const changeMessages = (model: Model.Any): Schema.Top =>
       headers: Schema.Struct({ control: Schema.Literals(["reset", "snapshot-start", "snapshot-end"]) })
     })
   ]))
+
+/**
+ * The body of a stream that does not end. The data of its events are lists of {@link changeMessages}, places and errors.
+ *
+ * @internal
+ */
+export const changeEvents = HttpApiSchema.StreamSse({
+  events: Schema.Struct({ event: Schema.String, id: Schema.optional(Schema.String), data: Schema.String })
+})

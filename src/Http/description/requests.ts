@@ -79,6 +79,17 @@ export const listQuery = <M extends Model.Any>(model: M): ListQuery<M> =>
   // A schema built from the names of the model's fields has the declared type.
   filteredQuery(model, collectionParameters(model)) as never
 
+/**
+ * The parameters of a list that a stream of its changes has, too: filters and the fields to send.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ChangesQuery<M extends Model.Any> = Omit<
+  ListQuery<M>["Type"],
+  Exclude<"page" | "page_size" | "sort_by" | "sort_order" | "count" | "cursor", FilterName<M>>
+>
+
 /** The parameters of a stream of changes: the filters of a list, the fields to send, and where to begin. */
 export const changesQuery = (model: Model.Any): Schema.Top => {
   const parameters = Object.entries<AnyParameters[string]>(collectionParameters(model)).filter(([name]) =>

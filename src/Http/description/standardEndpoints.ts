@@ -6,6 +6,7 @@
  * identifiers that documents can't have. To add an endpoint, add a row, its handler in `routes/resourceRoutes`, and its
  * texts in `openapi/standardOperations`; the compiler requires both.
  */
+import * as Context from "effect/Context"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
@@ -16,6 +17,7 @@ import { NotModifiedResponse, responses } from "../HttpError.ts"
 import { bodyFailures, failures } from "./declaredFailures.ts"
 import {
   byId,
+  changeEvents,
   changeMessages,
   collection,
   type Representation,
@@ -151,8 +153,8 @@ export const standardEndpoints = {
     broughtBy: "GET",
     isOfLogged: true,
     query: changesQuery,
-    success: (model: Model.Any) => [changeMessages(model)],
-    errors: [responses.BadRequest, responses.Forbidden, responses.Gone, ...failures]
+    success: (model: Model.Any) => [changeMessages(model), HttpApiSchema.NoContent, changeEvents],
+    errors: [responses.BadRequest, responses.Forbidden, responses.Gone, responses.TooManyRequests, ...failures]
   },
   schema: {
     method: "GET",
@@ -260,6 +262,15 @@ export const reservedIdsOf = (model: Model.Any): ReadonlyArray<string> =>
   all.flatMap(({ isOfLogged, reserved }) => reserved === undefined || isOfLogged && !isLogged(model) ? [] : [reserved])
 
 /**
+ * The model of a standard endpoint, which tells it from an action of the same name.
+ *
+ * @internal
+ */
+export class StandardOf extends Context.Service<StandardOf, Model.Any>()(
+  "appkernel/Http/description/standardEndpoints/StandardOf"
+) {}
+
+/**
  * The endpoint of a model for its `HttpApi`. `errors` are the application's own. A client decodes a response as the
  * first matching error, so they come first.
  *
@@ -287,5 +298,5 @@ export const describe = (
     // Reads may lack fields anyway, since callers select them.
     success: [...row.success(model, lists), ...isPartial && isWrite ? partialResults(row, model) : []],
     error: [...errors, ...row.errors]
-  })
+  }).annotate(StandardOf, model)
 }

@@ -1,0 +1,250 @@
+/**
+ * The streams of a typed client: connections one after the other, each of which begins where the one before has ended.
+ */
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Predicate from "effect/Predicate"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { DeclarationError } from "../../internal/declarationError.ts"
+import type * as Model from "../../Model/Model.ts"
+import { byId, changeMessages } from "../description/documents.ts"
+import { isLogged } from "../description/standardEndpoints.ts"
+import { Gone, statusOf } from "../HttpError.ts"
+import type { Change, ListEvent, StreamOptions } from "./collectionEvents.ts"
+
+/** @internal */
+export interface Request extends StreamOptions {
+  readonly query?: object | undefined
+  readonly after?: string | undefined
+}
+
+/**
+ * Connects once, with the parameters of a request. What ends in the middle is no failure.
+ *
+ * @internal
+ */
+export type Connect = (query: { readonly offset: string }) => Stream.Stream<Batch, unknown>
+
+/** What a connection tells at once, and the place after it. */
+interface Batch {
+  readonly messages: Messages
+  readonly position: string
+}
+
+type Messages = ReturnType<typeof changeMessages>["Type"]
+
+/**
+ * Calls the endpoint of the changes.
+ *
+ * @internal
+ */
+export type ChangesCall = (request: object) => Effect.Effect<unknown, unknown>
+
+/**
+ * Connections with one answer, whose body does not end.
+ *
+ * @internal
+ */
+export const byEvents = (model: Model.Any, call: ChangesCall): Connect => {
+  const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.toCodecJson(changeMessages(model))))
+  return (query) =>
+    Stream.unwrap(Effect.map(
+      call({ query: { ...query, live: "sse" }, sseOptions: { maxEventSize: Infinity } }),
+      (body) =>
+        // The endpoint's description says what the body is.
+        (body as Stream.Stream<SentEvent, unknown>).pipe(
+          Stream.timeout(maxSilence),
+          Stream.catch(() => Stream.empty),
+          Stream.filter(({ event }) => event === "data" || event === "control"),
+          Stream.mapEffect(({ data, event, id = query.offset }) =>
+            event === "control"
+              ? Effect.succeed<Batch>({ messages: [], position: id })
+              : Effect.map(decode(data), (messages): Batch => ({ messages, position: id }))
+          )
+        )
+    ))
+}
+
+/**
+ * Connections with an answer for each batch, for clients that read answers as a whole.
+ *
+ * @internal
+ */
+export const byPolls = (call: ChangesCall): Connect => (query) =>
+  Stream.unfold(query.offset, (offset) =>
+    Effect.map(
+      // Without a place, the first answer has it at once.
+      call({
+        query: { ...query, offset, ...offset === "now" ? {} : { live: "long-poll" } },
+        responseMode: "decoded-and-response"
+      }),
+      (answer) => {
+        // The endpoint's description says what the answer is.
+        const [messages = [], { headers }] = answer as [Messages | undefined, HttpClientResponse.HttpClientResponse]
+        const position = headers["stream-next-offset"] ?? offset
+        return [{ messages, position }, position]
+      }
+    ))
+
+/**
+ * The streams of a collection.
+ *
+ * @internal
+ */
+export interface Streams {
+  readonly changes: (request?: Request) => Stream.Stream<Change<unknown, unknown>, unknown>
+  readonly live: (request?: Request) => Stream.Stream<ListEvent<unknown, unknown>, unknown>
+}
+
+/** @internal */
+export const streamsOf = (model: Model.Any, connect: Connect): Streams => {
+  const decodeId = Schema.decodeUnknownEffect(Schema.toCodecStringTree(byId(model)))
+
+  /** The changes of messages, where `before` is the place before them. */
+  const changesIn = ({ messages, position }: Batch, before: string) =>
+    Effect.gen(function*() {
+      const changes: Array<Change<unknown, unknown>> = []
+      let items: Array<unknown> | undefined
+      for (const [i, message] of messages.entries()) {
+        if (!("key" in message)) {
+          const { control } = message.headers
+          if (control === "snapshot-start") items = []
+          if (control === "snapshot-end" && items !== undefined) {
+            changes.push({ operation: "reset", items, position })
+            items = undefined
+          }
+          continue
+        }
+        const { headers: { operation, timestamp, txid: transaction }, key, value } = message
+        if (items !== undefined) {
+          items.push(value)
+          continue
+        }
+        const time = timestamp === undefined ? undefined : DateTime.makeUnsafe(timestamp)
+        const { id } = yield* decodeId({ id: key })
+        const facts = { id, position: i === messages.length - 1 ? position : before, transaction, time }
+        changes.push(operation === "delete" ? { ...facts, operation } : { ...facts, operation, after: value })
+      }
+      return changes
+    })
+
+  const follow = ({ after = "now", query, reconnect = backoff }: Request, beginsAnew: boolean) =>
+    Stream.suspend(() => {
+      let position = after
+      return Stream.suspend(() => connect({ ...query, offset: position })).pipe(
+        Stream.mapEffect((batch) =>
+          Effect.tap(changesIn(batch, position), () =>
+            Effect.sync(() => {
+              position = batch.position
+            }))
+        ),
+        Stream.concat(Stream.fail(ended)),
+        Stream.catch((error) => {
+          if (!beginsAnew || !(error instanceof Gone)) return Stream.fail(error)
+          position = everything
+          return Stream.fail(ended)
+        }),
+        Stream.retry(passing(reconnect)),
+        Stream.catch((error) => error === ended ? Stream.empty : Stream.fail(error)),
+        Stream.flattenIterable
+      )
+    })
+
+  return isLogged(model)
+    ? {
+      changes: (request = {}) => follow(request, false),
+      live: (request = {}) => Stream.map(follow({ ...request, after: everything }, true), listEventOf)
+    }
+    : { changes: () => unlogged(model), live: () => unlogged(model) }
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+interface SentEvent {
+  readonly event: string
+  readonly id?: string | undefined
+  readonly data: string
+}
+
+/** The time without a sign of life after which a connection counts as broken. */
+const maxSilence = "1 minute"
+
+/** The place before all documents. */
+const everything = "-1"
+
+/** Why a stream connects again that did not fail. */
+const ended = { _tag: "Ended" } as const
+
+const backoff: Schedule.Schedule<unknown> = Schedule.min([
+  Schedule.exponential("500 millis"),
+  Schedule.spaced("30 seconds")
+]).pipe(Schedule.jittered)
+
+/** Waits for as long as the service asks for. */
+const passing = (reconnect: Schedule.Schedule<unknown>): Schedule.Schedule<unknown> =>
+  reconnect.pipe(
+    Schedule.while(({ input }) =>
+      !mayPass(input)
+        ? Effect.succeed(false)
+        : Effect.as(input === ended ? Effect.void : Effect.logWarning("A stream of changes connects again", input), true)
+    ),
+    Schedule.modifyDelay(({ duration, input }) => Effect.succeed(Duration.max(duration, waitOf(input))))
+  )
+
+const mayPass = (error: unknown): boolean => {
+  if (error === ended) return true
+  const status = statusIn(error)
+  return status === undefined ? isOfNetwork(error) : passingStatuses.has(status)
+}
+
+const passingStatuses: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])
+
+/** The status of the answer that an error is. */
+const statusIn = (error: unknown): number | undefined => {
+  if (!Predicate.hasProperty(error, "_tag")) return undefined
+  const { _tag: tag } = error
+  if (tag === "UpstreamError" && Predicate.hasProperty(error, "code")) return Number(error.code)
+  if (Predicate.isString(tag) && Object.hasOwn(statusOf, tag)) return statusOf[tag as keyof typeof statusOf]
+  if (tag === "HttpClientError" && Predicate.hasProperty(error, "response") && error.response !== undefined) {
+    return Predicate.hasProperty(error.response, "status") ? Number(error.response.status) : undefined
+  }
+  return Predicate.hasProperty(error, "reason") && Predicate.hasProperty(error.reason, "statusCode")
+    ? Number(error.reason.statusCode)
+    : undefined
+}
+
+const isOfNetwork = (error: unknown): boolean => {
+  if (Predicate.isTagged(error, "CircuitOpenError")) return true
+  const reason = Predicate.hasProperty(error, "reason") ? error.reason : undefined
+  return Predicate.isTagged(error, "HttpClientError")
+    ? Predicate.isTagged(reason, "TransportError")
+    : Predicate.isTagged(error, "RequestHandlingException") && Predicate.hasProperty(reason, "_tag") &&
+      !final.has(reason._tag)
+}
+
+/** Reasons of failed calls that stay. */
+const final: ReadonlySet<unknown> = new Set(["NotRepeatable", "InvalidRequest", "InvalidAnswer", "Closed"])
+
+const waitOf = (error: unknown): Duration.Duration => {
+  if (Predicate.hasProperty(error, "retry_after")) return Duration.seconds(Number(error.retry_after))
+  if (!Predicate.hasProperty(error, "retryAfter")) return Duration.zero
+  return Duration.isDuration(error.retryAfter) ? error.retryAfter : Duration.zero
+}
+
+const listEventOf = (change: Change<unknown, unknown>): ListEvent<unknown, unknown> => {
+  if (change.operation === "reset") return { event: "state", items: change.items, position: change.position }
+  const { id, position, time, transaction } = change
+  const facts = { id, position, time, transaction }
+  return change.operation === "delete"
+    ? { ...facts, event: "leave" }
+    : { ...facts, event: change.operation === "insert" ? "enter" : "change", item: change.after }
+}
+
+const unlogged = ({ modelName }: Model.Any): Stream.Stream<never> =>
+  Stream.die(new DeclarationError(`${modelName} needs the option logged, so that its changes are recorded`))
