@@ -26,7 +26,14 @@ import type { ChangesQuery, ListQuery } from "./description/requests.ts"
 import { StandardOf } from "./description/standardEndpoints.ts"
 import * as HttpError from "./HttpError.ts"
 import type { Change, ListEvent, StreamOptions } from "./subscription/collectionEvents.ts"
-import { byEvents, byPolls, type ChangesCall, type Connect, type Streams, streamsOf } from "./subscription/subscription.ts"
+import {
+  byEvents,
+  byPolls,
+  type ChangesCall,
+  type Connect,
+  type Streams,
+  streamsOf
+} from "./subscription/subscription.ts"
 
 /**
  * The client of an engine whose registrations are `Groups`: `client.users.get({ params: { id } })`. Each call fails
@@ -46,8 +53,7 @@ import { byEvents, byPolls, type ChangesCall, type Connect, type Streams, stream
  */
 export type KernelClient<Groups extends HttpApiGroup.Constraint, Failure = HttpClientError.HttpClientError> = {
   readonly [Group in Groups as Group["identifier"]]: Group["endpoints"] extends
-    infer Endpoints extends Readonly<Record<string, HttpApiEndpoint.ConstraintRequest>>
-    ?
+    infer Endpoints extends Readonly<Record<string, HttpApiEndpoint.ConstraintRequest>> ?
       & { readonly [Name in keyof Endpoints]: KernelClient.Method<Endpoints[Name], Endpoint.HiddenIn<Group>, Failure> }
       & KernelClient.StreamsOf<Endpoints, Endpoint.HiddenIn<Group>, Failure>
     : {}
@@ -109,7 +115,8 @@ export declare namespace KernelClient {
   /** The streams of a group with a collection, unless an action has their name. */
   export type StreamsOf<Endpoints, Hidden extends string, Failure> = Endpoints extends {
     readonly list: infer E extends HttpApiEndpoint.ConstraintRequest
-  } ? E extends { readonly "~Standard"?: Endpoint.Standard<"list", infer M> }
+  } ?
+    E extends { readonly "~Standard"?: Endpoint.Standard<"list", infer M> }
       ? Omit<Streams<M, E, Hidden, Failure>, keyof Endpoints>
     : {}
     : {}
@@ -160,7 +167,9 @@ export declare namespace KernelClient {
   }
 
   /** The request of a stream. */
-  export type StreamRequest<Query> = StreamOptions & ({} extends Query ? { readonly query?: Query } : { readonly query: Query })
+  export type StreamRequest<Query> =
+    & StreamOptions
+    & ({} extends Query ? { readonly query?: Query } : { readonly query: Query })
 
   /** What ends a stream. */
   export type StreamFailure<E extends HttpApiEndpoint.ConstraintRequest, Failure> =
@@ -482,19 +491,20 @@ const withStreams = (
   mapValues(client as CallGroups, (calls, name) => {
     // A group has its endpoints by their names.
     const { endpoints = {} } = groups[name] as { readonly endpoints?: EndpointsByName }
-    const standard = (endpoint: HttpApiEndpoint.Top | undefined) =>
-      endpoint === undefined ? undefined : Context.getOrUndefined(endpoint.annotations, StandardOf)
-    const model = standard(endpoints["list"])
+    const model = standardModel(endpoints["list"])
     if (model === undefined) return calls
     let made: Streams | undefined
     const streams = () => made ??= streamsOf(model, connectOf(model, name))
-    const own = Object.keys(endpoints).filter((name) => standard(endpoints[name]) === undefined)
     const added: { readonly [N in keyof Streams]: Streams[N] } = {
       changes: (request) => streams().changes(request),
       live: (request) => streams().live(request)
     }
-    return { ...calls, ...Object.fromEntries(Object.entries(added).filter(([name]) => !own.includes(name))) }
+    const isOwn = (name: string) => name in endpoints && standardModel(endpoints[name]) === undefined
+    return { ...calls, ...Object.fromEntries(Object.entries(added).filter(([name]) => !isOwn(name))) }
   })
+
+const standardModel = (endpoint: HttpApiEndpoint.Top | undefined): Model.Any | undefined =>
+  endpoint === undefined ? undefined : Context.getOrUndefined(endpoint.annotations, StandardOf)
 
 interface EndpointsByName {
   readonly [name: string]: HttpApiEndpoint.Top

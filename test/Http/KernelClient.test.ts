@@ -18,7 +18,7 @@ import {
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import {
   Credentials,
-  DocumentStore,
+  type DocumentStore,
   EmbeddedStore,
   HttpClientFactory,
   Jwt,
@@ -63,12 +63,16 @@ const listened = <A, E>(stream: Stream.Stream<A, E>) =>
       Effect.onExit((exit) => Queue.failCause(events, Exit.isFailure(exit) ? exit.cause : Cause.fail(Cause.Done()))),
       Effect.forkScoped
     )
-    return { fiber, isEmpty: Effect.map(Queue.size(events), (size) => size === 0), next: Queue.take(events).pipe(Effect.timeout("20 seconds")) }
+    return {
+      fiber,
+      isEmpty: Effect.map(Queue.size(events), (size) => size === 0),
+      next: Queue.take(events).pipe(Effect.timeout("20 seconds"))
+    }
   })
 
 const configured = ConfigProvider.layer(
   ConfigProvider.fromUnknown({
-    appkernel: { live: { heartbeat: "100 millis", poll_timeout: "200 millis", max_streams_per_caller: 2 } }
+    appkernel: { live: { heartbeat: "1 minute", poll_timeout: "200 millis", max_streams_per_caller: 2 } }
   })
 )
 
@@ -141,47 +145,53 @@ describe("The streams of a typed client", () => {
       yield* third.close
     }).pipe(Effect.scoped, Effect.provide([FetchHttpClient.layer, configured])), 60_000)
 
-  it.live("begin at a place, select fields, are counted no longer than they are read, and die without a log", () =>
-    Effect.gen(function*() {
-      const { client } = yield* engine.test({ store: Layer.fresh(EmbeddedStore.layerMemory) })
-      const { result: id } = yield* client.orders.create({ payload: order(1) })
-      // More than a caller may have at once, one after the other.
-      for (let i = 0; i < 5; i++) {
-        const told = yield* client.orders.changes({ after: "-1", query: { fields: "total" }, reconnect }).pipe(
-          Stream.take(1),
+  it.live(
+    "begin at a place, select fields, are counted no longer than they are read, and die without a log",
+    () =>
+      Effect.gen(function*() {
+        const { client } = yield* engine.test({ store: Layer.fresh(EmbeddedStore.layerMemory) })
+        const { result: id } = yield* client.orders.create({ payload: order(1) })
+        // More than a caller may have at once, one after the other.
+        for (let i = 0; i < 5; i++) {
+          const told = yield* client.orders.changes({ after: "-1", query: { fields: "total" }, reconnect }).pipe(
+            Stream.take(1),
+            Stream.runCollect
+          )
+          const [item] = told[0]?.operation === "reset" ? told[0].items : []
+          assert.deepStrictEqual([item?.id, item?.total, item?.owner], [id, 1, undefined])
+        }
+        const changes = yield* listened(client.orders.changes({ query: { total: ">0" } }))
+        // It has begun when it tells a change.
+        yield* Effect.repeat(
+          Effect.andThen(client.orders.create({ payload: order(2) }), Effect.sleep("20 millis")),
+          { while: () => changes.isEmpty }
+        )
+        const begun = yield* changes.next
+        yield* client.orders.create({ payload: [order(3), order(4)] })
+        yield* client.orders.delete({ params: { id } })
+        const after = yield* client.orders.changes({ after: begun.position }).pipe(
+          Stream.filter((change) => change.operation !== "insert" || change.after.total > 2),
+          Stream.take(3),
           Stream.runCollect
         )
-        const [item] = told[0]?.operation === "reset" ? told[0].items : []
-        assert.deepStrictEqual([item?.id, item?.total, item?.owner], [id, 1, undefined])
-      }
-      const changes = yield* listened(client.orders.changes({ query: { total: ">0" } }))
-      // It has begun when it tells a change.
-      yield* Effect.repeat(
-        Effect.andThen(client.orders.create({ payload: order(2) }), Effect.sleep("20 millis")),
-        { while: () => changes.isEmpty }
-      )
-      const begun = yield* changes.next
-      yield* client.orders.create({ payload: [order(3), order(4)] })
-      yield* client.orders.delete({ params: { id } })
-      const after = yield* client.orders.changes({ after: begun.position }).pipe(
-        Stream.filter((change) => change.operation !== "insert" || change.after.total > 2),
-        Stream.take(3),
-        Stream.runCollect
-      )
-      assert.deepStrictEqual(
-        after.map((change) => [change.operation, change.operation === "insert" ? change.after.total : undefined]),
-        [["insert", 3], ["insert", 4], ["delete", undefined]]
-      )
-      const further = yield* listened(client.orders.changes({ after: after[2]!.position }))
-      yield* client.orders.create({ payload: order(5) })
-      const told = yield* further.next
-      assert.strictEqual(told.operation === "insert" && told.after.total, 5)
-      const wrong = yield* Effect.flip(Stream.runDrain(client.orders.live({ query: { query: "{" } })))
-      assert.strictEqual(wrong._tag, "BadRequest")
-      const unlogged = yield* Effect.exit(Stream.runDrain(client.plains.changes()))
-      assert.isTrue(Exit.isFailure(unlogged) && Cause.pretty(unlogged.cause).includes("Plain needs the option logged"))
-      assert.strictEqual((yield* Effect.flip(client.plains.live({ params: { id: "none" } })))._tag, "NotFound")
-    }).pipe(Effect.scoped, Effect.provide([FetchHttpClient.layer, configured])), 60_000)
+        assert.deepStrictEqual(
+          after.map((change) => [change.operation, change.operation === "insert" ? change.after.total : undefined]),
+          [["insert", 3], ["insert", 4], ["delete", undefined]]
+        )
+        const further = yield* listened(client.orders.changes({ after: after[2]!.position }))
+        yield* client.orders.create({ payload: order(5) })
+        const told = yield* further.next
+        assert.strictEqual(told.operation === "insert" && told.after.total, 5)
+        const wrong = yield* Effect.flip(Stream.runDrain(client.orders.live({ query: { query: "{" } })))
+        assert.strictEqual(wrong._tag, "BadRequest")
+        const unlogged = yield* Effect.exit(Stream.runDrain(client.plains.changes()))
+        assert.isTrue(
+          Exit.isFailure(unlogged) && Cause.pretty(unlogged.cause).includes("Plain needs the option logged")
+        )
+        assert.strictEqual((yield* Effect.flip(client.plains.live({ params: { id: "none" } })))._tag, "NotFound")
+      }).pipe(Effect.scoped, Effect.provide([FetchHttpClient.layer, configured])),
+    60_000
+  )
 
   it.live("tell what the caller may see now, and end with what the service refuses", () =>
     Effect.gen(function*() {

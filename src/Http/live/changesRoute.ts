@@ -4,6 +4,7 @@
  *
  * A stream that begins without a place, or with one that was read with other rights, first tells all documents of the list.
  */
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { EJSON } from "bson"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -395,6 +396,7 @@ const events = (stream: Begun): ResponseEffect =>
     const { first, live, model, position, repository, rights, scope, seen } = stream
     const { lifted } = documentOperationsOf(repository)
     const { channel, subscriber } = yield* subscribed(stream)
+    yield* Scope.provide(endWithClient(stream.fiber, subscriber), scope)
     if (stream.decide !== undefined || stream.before !== undefined) {
       yield* Effect.forkIn(watchRights(stream, channel, subscriber), scope)
     }
@@ -456,6 +458,23 @@ const eventStream = {
   contentType: "text/event-stream",
   headers: { "cache-control": noStore, "x-accel-buffering": "no" }
 }
+
+/**
+ * Ends a stream when its client closes its side of the connection. Others who do so still read their answer, but no client reads one
+ * without an end.
+ */
+const endWithClient = (
+  { context }: Fiber.Fiber<unknown, unknown>,
+  { interrupt }: Subscriber
+): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.suspend(() => {
+    const { socket } = NodeHttpServerRequest.toIncomingMessage(
+      Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
+    )
+    if (socket.readableEnded) interrupt()
+    socket.once("end", interrupt)
+    return Effect.addFinalizer(() => Effect.sync(() => socket.off("end", interrupt)))
+  })
 
 const subscribed = (
   { fiber, key, live, model, repository, rights, scope, seen }: Begun

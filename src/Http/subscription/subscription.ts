@@ -192,7 +192,10 @@ const passing = (reconnect: Schedule.Schedule<unknown>): Schedule.Schedule<unkno
     Schedule.while(({ input }) =>
       !mayPass(input)
         ? Effect.succeed(false)
-        : Effect.as(input === ended ? Effect.void : Effect.logWarning("A stream of changes connects again", input), true)
+        : Effect.as(
+          input === ended ? Effect.void : Effect.logWarning("A stream of changes connects again", input),
+          true
+        )
     ),
     Schedule.modifyDelay(({ duration, input }) => Effect.succeed(Duration.max(duration, waitOf(input))))
   )

@@ -235,7 +235,7 @@ export const changesContract = <E>(name: string, store: Layer.Layer<DocumentStor
         assert.isString(fourth.headers.get("retry-after"))
         yield* Effect.promise(() => fourth.text())
         third.controller.abort()
-        // A stream that has ended is not counted.
+        // A stream that has ended is not counted, long before a beat tells that its client is gone.
         yield* Effect.eventually(Effect.flatMap(call(url), (response) =>
           response.status === 200
             ? Effect.sync(() => void response.body?.cancel())
