@@ -1,4 +1,6 @@
 import { Effect } from "effect"
+import { get } from "node:http"
+import { Readable } from "node:stream"
 
 /** An event of a body of events. */
 export interface SentEvent {
@@ -54,12 +56,23 @@ export const eventsOf = (response: Response) => {
   }
 }
 
+/** An answer on a connection of its own, which ends with it. */
+const connected = (url: string, headers: Record<string, string>, signal: AbortSignal) =>
+  new Promise<Response>((resolve, reject) => {
+    get(url, { headers, signal, agent: false }, (answer) => {
+      const names = Object.entries(answer.headers).map(([name, value]): [string, string] => [name, String(value)])
+      // The types of both streams differ, though they are the same.
+      const body = answer.statusCode === 204 ? null : Readable.toWeb(answer) as ReadableStream<Uint8Array>
+      resolve(new Response(body, { status: answer.statusCode ?? 0, headers: names }))
+    }).on("error", reject)
+  })
+
 /** An open stream of changes, which is closed with the scope. */
 export const openedStream = (url: string, headers: Record<string, string> = {}) =>
   Effect.acquireRelease(
     Effect.gen(function*() {
       const controller = new AbortController()
-      const response = yield* Effect.promise(() => fetch(url, { headers, signal: controller.signal }))
+      const response = yield* Effect.promise(() => connected(url, headers, controller.signal))
       return { ...eventsOf(response), response, controller }
     }),
     ({ controller }) => Effect.sync(() => controller.abort())

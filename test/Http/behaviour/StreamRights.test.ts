@@ -209,8 +209,8 @@ const layer = Layer.mergeAll(
   lifetimes
 ).pipe(Layer.provideMerge(Layer.fresh(EmbeddedStore.layerMemory)))
 
-/** Lets everything run that waits for no clock. */
-const settled = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+/** Lets everything run that waits for no clock, signatures too. */
+const settled = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 5)))
 
 const parts = 18
 
