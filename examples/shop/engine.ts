@@ -11,8 +11,9 @@ import { UsersV2 } from "./services/UserServiceV2.ts"
 // @effect-diagnostics-next-line processEnv:off
 export const engine = KernelEngine.make("shop", { development: process.env["NODE_ENV"] !== "production" })
   .register(Users, { urlBase: "/api/v1" })
-  .register(Products, { urlBase: "/api/v1" })
-  .register(Orders, { urlBase: "/api/v1" })
+  // A client may keep products, and asks each time whether they are still the same.
+  .register(Products, { urlBase: "/api/v1", cacheControl: "no-cache", pageTags: true })
+  .register(Orders, { urlBase: "/api/v1", priority: "high" })
   .register(Payments, { urlBase: "/api/v1" })
   .register(UsersV2, { urlBase: "/api/v2", name: "users_v2", tags: ["users, version 2"] })
   .register(Tokens.service, { urlBase: "/api/v1" })

@@ -1,3 +1,4 @@
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
@@ -24,17 +25,18 @@ export interface Reload {
 }
 
 /**
- * What can be read again; `undefined` in programs that don't.
+ * What can be read again, with the configuration that is; `undefined` in programs that don't.
  *
  * @internal
  */
-export const Reloads: Context.Reference<Set<Reload> | undefined> = Context.Reference<Set<Reload> | undefined>(
-  "appkernel/internal/reload",
-  { defaultValue: () => undefined }
-)
+export const Reloads: Context.Reference<
+  { readonly all: Set<Reload>; readonly provider: ConfigProvider.ConfigProvider } | undefined
+> = Context.Reference<
+  { readonly all: Set<Reload>; readonly provider: ConfigProvider.ConfigProvider } | undefined
+>("appkernel/internal/reload", { defaultValue: () => undefined })
 
 /**
- * Says what is to be read again, and how.
+ * Says what is to be read again, and how. What is made with a configuration of its own stays as it is.
  *
  * @internal
  */
@@ -47,7 +49,8 @@ export const onReload = <R>(
     (reloads) =>
       reloads === undefined ? Effect.void : Effect.contextWith((context: Context.Context<R>) =>
         Effect.sync(() => {
-          reloads.add({
+          if (Context.get(context, ConfigProvider.ConfigProvider) !== reloads.provider) return
+          reloads.all.add({
             keys,
             // The new configuration comes after what the part was made with.
             prepare: Effect.contextWith((current: Context.Context<never>) =>

@@ -97,7 +97,10 @@ export const launchWith =
         Effect.provideService(Draining, { isStopping: false }),
         Effect.provide(KernelLogger.layer(options)),
         Effect.provideContext(
-          Context.add(context, Reloads, reloads).pipe(
+          Context.add(context, Reloads, {
+            all: reloads,
+            provider: Context.get(context, ConfigProvider.ConfigProvider)
+          }).pipe(
             Context.add(CurrentWorker, worker),
             Context.add(Application, { id, cfgDir, development: options.development, isTest: false })
           )
