@@ -35,6 +35,7 @@ import type * as Repository from "../Repository/Repository.ts"
 import type { StoreError } from "../Repository/RepositoryError.ts"
 import type { Accounts } from "../Security/Accounts.ts"
 import type { ApiKeys } from "../Security/ApiKeys.ts"
+import { provided } from "../Security/Authentication.ts"
 import type { CurrentUser } from "../Security/CurrentUser.ts"
 import type { Jwt } from "../Security/Jwt.ts"
 import { Keys } from "../Security/Keys.ts"
@@ -45,14 +46,14 @@ import type * as KernelClient from "./KernelClient.ts"
 import * as KernelConfig from "./KernelConfig.ts"
 import * as KernelServer from "./KernelServer.ts"
 import type * as OpenApi from "./OpenApi.ts"
-import type { RateLimits } from "./RateLimits.ts"
+import { config as configuredLimits, type RateLimits } from "./RateLimits.ts"
 import * as Registration from "./registration/registration.ts"
 import * as Resource from "./Resource.ts"
 import { type Implementation, implemented } from "./routes/implemented.ts"
 import * as KernelLogger from "./server/kernelLogger.ts"
 import { afterReady, readyLast, whenReady } from "./server/readiness.ts"
 import * as Service from "./Service.ts"
-import type { CredentialsUnprovided } from "./startup/credentialsUnprovided.ts"
+import { CredentialsUnprovided } from "./startup/credentialsUnprovided.ts"
 import type * as Documentation from "./startup/documentation.ts"
 import { logFindings } from "./startup/findings.ts"
 import { launchWith, type Options, type StartFailed } from "./startup/launch.ts"
@@ -144,6 +145,11 @@ export interface KernelEngine<
   readonly migrations: ReadonlyArray<Migration>
   /** The options of `enableOpenApi`; `undefined` if the service has no document. */
   readonly openApi: OpenApi.Options & Documentation.Options | undefined
+  /**
+   * The OpenAPI document that the service serves with the configuration and the credentials that are provided, to everybody;
+   * `undefined` without `enableOpenApi`. Without credentials, `enableOpenApi` has to name the `securitySchemes`.
+   */
+  readonly document: Effect.Effect<OpenApi.Document | undefined, Config.ConfigError | CredentialsUnprovided>
   /** Serves the resources on the configured address, with the repositories of their models and the server that listens. */
   readonly layer: Layer.Layer<
     Repositories | HttpServer.HttpServer,
@@ -489,6 +495,7 @@ const makeEngine = (parts: Parts): never => {
     migrations,
     useMigrations: (added: Parts["migrations"]) => makeEngine({ ...parts, migrations: [...migrations, ...added] }),
     openApi,
+    document: documentOf(parts),
     layerServe,
     layer: Layer.effectContext(Effect.andThen(configured, readyLast(Layer.build(layer)))),
     launch: launchWith(description.id, parts.options),
@@ -522,6 +529,26 @@ const policyOf = ({ api: { guards, registrations }, implementations }: Parts): A
     registrations.map((registration) => implemented(registration, implementations)),
     guards.has("security")
   )
+
+const documentOf = (parts: Parts): AnyEngine["document"] =>
+  Effect.gen(function*() {
+    const { api: { api, guards, registrations }, openApi } = parts
+    if (openApi === undefined) return undefined
+    const { limitsOf, servedDocument } = yield* Effect.promise(() => import("./startup/servedDocument.ts"))
+    const schemes = guards.has("security") ? yield* provided : []
+    const isNamed = openApi.securitySchemes !== undefined
+    if (guards.has("security") && schemes.length === 0 && !isNamed) return yield* new CredentialsUnprovided()
+    const rateLimits = limitsOf(guards.has("rateLimits") ? parts.rateLimits ?? {} : undefined, yield* configuredLimits)
+    const make = servedDocument({
+      api,
+      registrations,
+      limits: yield* KernelConfig.Limits,
+      openApi,
+      rateLimits,
+      schemes: schemes.length === 0 && isNamed ? undefined : schemes
+    })
+    return make(policyOf(parts))
+  })
 
 /** The models without endpoints and without a rule, whose repositories have the rights of the caller in handlers. */
 const unruledModels = ({ api: { guards, registrations }, implementations }: Parts): ReadonlyArray<string> =>

@@ -36,11 +36,11 @@ export const engineModule = Argument.String("module").pipe(
  * @internal
  */
 export interface Engine {
-  readonly api: OpenApi.Source["api"]
+  readonly api: { readonly identifier: string }
   readonly policy: AccessPolicy
   readonly registrations: OpenApi.Source["registrations"]
   readonly migrations: ReadonlyArray<Migration>
-  readonly openApi: OpenApi.Options | undefined
+  readonly document: Effect.Effect<OpenApi.Document | undefined, { readonly _tag: string; readonly message: string }>
 }
 
 /**
@@ -73,6 +73,25 @@ export const loadEngine = Effect.fnUntraced(function*(module: string) {
  *
  * @internal
  */
+export const findBeside = Effect.fnUntraced(function*<A>(
+  module: string,
+  name: string,
+  isOne: (value: unknown) => value is A
+) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const beside = path.join(path.dirname(module), `${name}${path.extname(module)}`)
+  const own = exported(yield* load(module), name)
+  if (isOne(own)) return { beside, found: own }
+  const other = (yield* files.exists(beside)) ? exported(yield* load(beside), name) : undefined
+  return { beside, found: isOne(other) ? other : undefined }
+})
+
+/**
+ * {@link findBeside}, which fails if there is none.
+ *
+ * @internal
+ */
 export const loadBeside = Effect.fnUntraced(function*<A>(
   module: string,
   { example, isOne, name }: {
@@ -81,15 +100,10 @@ export const loadBeside = Effect.fnUntraced(function*<A>(
     readonly example: string
   }
 ) {
-  const files = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const own = exported(yield* load(module), name)
-  if (isOne(own)) return own
-  const beside = path.join(path.dirname(module), `${name}${path.extname(module)}`)
-  const other = (yield* files.exists(beside)) ? exported(yield* load(beside), name) : undefined
-  return isOne(other)
-    ? other
-    : yield* new CommandFailed({ detail: `Neither ${module} nor ${beside} exports ${name}: ${example}` })
+  const { beside, found } = yield* findBeside(module, name, isOne)
+  return found ?? (yield* new CommandFailed({
+    detail: `Neither ${module} nor ${beside} exports ${name}: ${example}`
+  }))
 })
 
 /**

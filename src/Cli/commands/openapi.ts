@@ -3,10 +3,12 @@
  */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
-import * as KernelConfig from "../../Http/KernelConfig.ts"
-import * as OpenApi from "../../Http/OpenApi.ts"
+import * as Layer from "effect/Layer"
+import { Application } from "../../internal/application.ts"
+import type { DocumentStore } from "../../Repository/DocumentStore.ts"
+import * as EmbeddedStore from "../../Repository/EmbeddedStore.ts"
 import { CommandFailed, reported } from "./commandFailed.ts"
-import { engineModule, loadEngine, withConfig } from "./engineModule.ts"
+import { engineModule, findBeside, loadEngine, withConfig } from "./engineModule.ts"
 import { checkFlag, outFlag, writeDocument } from "./output.ts"
 
 /** @internal */
@@ -15,11 +17,36 @@ export const openapi = Command.make(
   { module: engineModule, out: outFlag, check: checkFlag },
   Effect.fnUntraced(function*({ check, module, out }) {
     const engine = yield* loadEngine(module)
-    if (engine.openApi === undefined) {
+    const { beside, found } = yield* findBeside(module, "credentials", isCredentials)
+    const document = yield* withConfig(
+      found === undefined
+        ? Effect.mapError(
+          engine.document,
+          (error) =>
+            error._tag !== "CredentialsUnprovided" ? error : new CommandFailed({
+              detail: `Neither ${module} nor ${beside} exports credentials, by which callers prove who they are: ` +
+                "export const credentials = Jwt.layer, or name the securitySchemes in enableOpenApi"
+            })
+        )
+        // Neither keys nor documents are needed to say what they are.
+        : engine.document.pipe(
+          Effect.provide(Layer.provide(found, EmbeddedStore.layerMemory)),
+          Effect.provideService(Application, {
+            id: engine.api.identifier,
+            cfgDir: ".",
+            development: undefined,
+            isTest: true
+          })
+        )
+    )
+    if (document === undefined) {
       return yield* new CommandFailed({ detail: `The engine of ${module} has no document: enableOpenApi(…)` })
     }
-    const limits = yield* withConfig(KernelConfig.Limits)
-    const document = OpenApi.make(engine, { limits, ...engine.openApi })
     yield* writeDocument(JSON.stringify(document, undefined, 2), { check, out })
   }, reported)
-).pipe(Command.withDescription("Write the OpenAPI document of a service"))
+).pipe(Command.withDescription("Write the OpenAPI document that a service serves"))
+
+// internal
+
+/** What is exported as the credentials of a project is made of the store. */
+const isCredentials = (value: unknown): value is Layer.Layer<never, Error, DocumentStore> => Layer.isLayer(value)

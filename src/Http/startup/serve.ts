@@ -32,9 +32,8 @@ import * as AccessPolicy from "../AccessPolicy.ts"
 import { config as configuredCors } from "../Cors.ts"
 import { shapeOf } from "../description/pathShape.ts"
 import { documentPaths, isLogged } from "../description/standardEndpoints.ts"
-import { RateLimiting } from "../Guard.ts"
 import * as KernelConfig from "../KernelConfig.ts"
-import * as OpenApi from "../OpenApi.ts"
+import type * as OpenApi from "../OpenApi.ts"
 import { openApiPath } from "../openapi/documentationPaths.ts"
 import { config as configuredRateLimits, type RateLimits } from "../RateLimits.ts"
 import type { Registration, ResourceInfo } from "../registration/registration.ts"
@@ -65,7 +64,7 @@ import * as Translations from "../Translations.ts"
 import * as Documentation from "./documentation.ts"
 import { enabled, measuring, monitored } from "./monitored.ts"
 import { RegistrationInvalid } from "./registrationInvalid.ts"
-import { securitySchemesOf } from "./securitySchemes.ts"
+import { limitsOf, servedDocument } from "./servedDocument.ts"
 import { unusedKeys } from "./unusedKeys.ts"
 
 /** Further layers of the router: see `KernelEngine.use`. */
@@ -172,19 +171,23 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
   }
   const rateLimits = limitsOf(parts.rateLimits, yield* configuredRateLimits)
   if (openApi !== undefined) {
-    // Limits of the configuration alone are in the document, and not in the types.
-    const api = rateLimits === undefined ? parts.api : parts.api.middleware(RateLimiting)
     const policy = AccessPolicy.make(all, access !== undefined)
-    const securitySchemes = securitySchemesOf(access?.schemes ?? [], registrations, openApi.servers)
-    const slowsSignIns = access?.schemes.some((scheme) => scheme.slowsGuesses) === true
-    const options = { limits, securitySchemes, slowsSignIns, ...openApi }
-    const document = OpenApi.make({ api, registrations, policy }, options)
+    const { api } = parts
+    const documentOf = servedDocument({
+      api,
+      registrations,
+      limits,
+      openApi,
+      rateLimits,
+      schemes: access?.schemes ?? []
+    })
+    const document = documentOf(policy)
     const ownDocument = access === undefined || openApi.perCaller !== true ?
       undefined :
       yield* (yield* Effect.promise(() => import("./access.ts"))).callerDocument({
         registrations: all,
         roles: parts.security?.roles,
-        documentOf: (policy) => OpenApi.make({ api, registrations, policy }, { ...options, omitsUnreachable: true }),
+        documentOf: (policy) => documentOf(policy, { omitsUnreachable: true }),
         unauthenticated: access.credentialsNeeded
       })
     const respondBadRequest = makeBadRequest(translations, parametersOf({}))
@@ -389,17 +392,6 @@ const unconfirmedByClient = Effect.map(
 )
 
 const rateLimitKeys = ["rate_limits.per_address", "rate_limits.per_caller"]
-
-/** The limits of the program, those of the configuration before them; `undefined` if neither has any. */
-const limitsOf = (
-  declared: RateLimits | undefined,
-  { perAddress, perCaller }: RateLimits
-): RateLimits | undefined =>
-  declared === undefined && perAddress === undefined && perCaller === undefined ? undefined : {
-    ...declared,
-    perAddress: perAddress ?? declared?.perAddress,
-    perCaller: perCaller ?? declared?.perCaller
-  }
 
 const warnOfUnused = (translations: Translations.Translations, registrations: ReadonlyArray<Registration>) =>
   Effect.forEach(unusedKeys(translations, registrations), (warning) => Effect.logWarning(warning), { discard: true })

@@ -5,7 +5,7 @@ import * as path from "node:path"
 import { DocumentStore, EmbeddedStore, MongoStore } from "../../../src/index.ts"
 import { freshDirectory } from "../../support/folders.ts"
 import { type FoundServer, freshDatabase, onMongo } from "../../support/mongo.ts"
-import { type Program, runProgram } from "../../support/processes.ts"
+import { freePort, printed, type Program, runProgram } from "../../support/processes.ts"
 
 const root = path.join(import.meta.dirname, "../../..")
 const engine = path.join(root, "test/support/cli/engine.ts")
@@ -220,6 +220,35 @@ describe("appkernel, on data", () => {
         "3.1.0"
       )
       assert.strictEqual((yield* run(env, "policy", "--check", engine)).code, 2)
+    })))
+
+  it.live("writes the document that the service serves, whatever its callers prove themselves by", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const secured = path.join(root, "test/support/cli/secured.ts")
+      const folder = yield* freshDirectory
+      for (const SCHEMES of ["every", "keys"]) {
+        const port = yield* freePort
+        const env = {
+          SCHEMES,
+          NODE_ENV: "development",
+          APPKERNEL_EMBEDDED_PATH: folder,
+          APPKERNEL_SERVER_PORT: String(port),
+          APPKERNEL_RATE_LIMITS_PER_ADDRESS: "1000 per minute",
+          APPKERNEL_QUERY_MAX_PAGE_SIZE: "77"
+        }
+        const service = yield* runProgram(secured, env)
+        yield* printed(service, "Listening on")
+        const served = yield* Effect.promise(async () =>
+          (await fetch(`http://127.0.0.1:${port}/openapi.json`)).json() as Promise<{ components: object }>
+        )
+        const written = JSON.parse(yield* done(env, "openapi", secured))
+        assert.deepStrictEqual(written, served)
+        assert.deepStrictEqual(
+          Object.keys(written.components.securitySchemes),
+          SCHEMES === "keys" ? ["apiKey"] : ["signIn", "bearer", "basic", "apiKey", "gateway"]
+        )
+      }
+      assert.include(yield* failed({ SCHEMES: "" }, "openapi", secured), "credentials.ts exports credentials, by which")
     })))
 
   it.live("backs up a folder that another process has open, and restores it", () =>

@@ -1,0 +1,83 @@
+/**
+ * The OpenAPI document that a service serves.
+ */
+import type * as HttpApi from "effect/http-api/HttpApi"
+import type { Scheme } from "../../Security/Authentication.ts"
+import type { AccessPolicy } from "../AccessPolicy.ts"
+import { RateLimiting } from "../Guard.ts"
+import * as OpenApi from "../OpenApi.ts"
+import type { RateLimits } from "../RateLimits.ts"
+import type { Registration } from "../registration/registration.ts"
+import * as Tokens from "../Tokens.ts"
+
+/**
+ * Makes the document of a policy. Limits of the configuration alone are in the document, and not in the types. Without
+ * `schemes` the options name them.
+ *
+ * @internal
+ */
+export const servedDocument = ({ api, limits, openApi, rateLimits, registrations, schemes }: {
+  readonly api: HttpApi.Top
+  readonly registrations: ReadonlyArray<Registration>
+  readonly limits: OpenApi.Options["limits"]
+  readonly openApi: OpenApi.Options
+  readonly rateLimits: RateLimits | undefined
+  readonly schemes: ReadonlyArray<Scheme> | undefined
+}) => {
+  const limited = rateLimits === undefined ? api : api.middleware(RateLimiting)
+  const own = schemes === undefined ? {} : {
+    securitySchemes: securitySchemesOf(schemes, registrations, openApi.servers),
+    slowsSignIns: schemes.some((scheme) => scheme.slowsGuesses)
+  }
+  return (policy: AccessPolicy, options: Pick<OpenApi.Options, "omitsUnreachable"> = {}): OpenApi.Document =>
+    OpenApi.make({ api: limited, registrations, policy }, { limits, ...own, ...openApi, ...options })
+}
+
+/**
+ * The limits of the program, those of the configuration before them; `undefined` if neither has any.
+ *
+ * @internal
+ */
+export const limitsOf = (
+  declared: RateLimits | undefined,
+  { perAddress, perCaller }: RateLimits
+): RateLimits | undefined =>
+  declared === undefined && perAddress === undefined && perCaller === undefined ? undefined : {
+    ...declared,
+    perAddress: perAddress ?? declared?.perAddress,
+    perCaller: perCaller ?? declared?.perCaller
+  }
+
+// internal
+
+/** The schemes as the OpenAPI document has them. Where tokens are issued, `signIn` tells documentation pages how to get one. */
+const securitySchemesOf = (
+  schemes: ReadonlyArray<Scheme>,
+  registrations: ReadonlyArray<Registration>,
+  servers: OpenApi.Options["servers"]
+): { readonly [name: string]: OpenApi.SecurityScheme } => {
+  const path = schemes.some(({ id }) => id === "bearer") ? tokenPathOf(registrations) : undefined
+  const base = servers?.[0]?.url.replace(/\/$/u, "") ?? ""
+  return {
+    ...(path === undefined ? {} : {
+      signIn: {
+        type: "oauth2",
+        description: "Sign in with a name and a password",
+        flows: { password: { tokenUrl: `${base}${path}`, scopes: {} } }
+      }
+    }),
+    ...Object.fromEntries(schemes.map((scheme) => [scheme.id, described(scheme)]))
+  }
+}
+
+const described = ({ challenge, header, id, word }: Scheme): OpenApi.SecurityScheme => {
+  if (header === "authorization" && word !== undefined) {
+    return { type: "http", scheme: word, ...(id === "bearer" ? { bearerFormat: "JWT" } : {}) }
+  }
+  const name = challenge.parameters?.["header"] ?? header
+  return { type: "apiKey", in: "header", name: name.toLowerCase() === header ? name : header }
+}
+
+const tokenPathOf = (registrations: ReadonlyArray<Registration>): string | undefined =>
+  registrations.find(({ description }) => description === Tokens.service.description)?.calls
+    .find(({ name }) => name === "token")?.path
