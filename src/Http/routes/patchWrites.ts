@@ -79,7 +79,7 @@ export const patchWrites = (context: WriteContext, onPatch: MethodHooks) => {
           ? changes
           : { ...changes, [versionField]: expected }
       ),
-      (instance) => written(context, instance, false)
+      (document): WrittenDocument => ({ _tag: "Document", id: document["_id"], document, created: false })
     )
 
   return ({ body, conditions, id }: WriteRequest<Changes>): Effect.Effect<Written, CallFailure> =>

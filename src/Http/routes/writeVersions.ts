@@ -59,7 +59,7 @@ export const guarded = <A>(
   conditions: preconditions.Preconditions,
   write: (expected: number | undefined) => Effect.Effect<A, WriteFailure>
 ): Effect.Effect<A, WriteFailure> => {
-  const stored = context.repository.findById(id)
+  const stored = Effect.suspend(() => context.repository.findById(id))
   return preconditions.guarded(conditions, {
     isVersioned: context.versionField !== undefined,
     current: Effect.map(stored, (instance) => versionOf(context, instance)),

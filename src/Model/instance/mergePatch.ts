@@ -61,13 +61,19 @@ export const mergeProperties = (
   change: ReadonlyArray<readonly [key: string, part: unknown]>,
   merge: (key: string) => Merge | undefined
 ): { readonly [key: string]: unknown } => {
-  const parts = new Map<string, unknown>(isObject(before) ? Object.entries(before) : [])
+  const parts: { [key: string]: unknown } = isObject(before) ? { ...before } : {}
   for (const [key, part] of change) {
-    if (part === null) parts.delete(key)
-    else if (part !== undefined) parts.set(key, merge(key)?.(parts.get(key), part) ?? part)
+    if (part === null) delete parts[key]
+    else if (part !== undefined) {
+      const value = merge(key)?.(Object.hasOwn(parts, key) ? parts[key] : undefined, part) ?? part
+      if (key === "__proto__") Object.defineProperty(parts, key, { ...ownProperty, value })
+      else parts[key] = value
+    }
   }
-  return Object.fromEntries(parts)
+  return parts
 }
+
+const ownProperty = { configurable: true, enumerable: true, writable: true }
 
 const isObject = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value)

@@ -27,7 +27,8 @@ import { hasDefaults } from "./storedCollection.ts"
 export const withDefaults: (model: ModelLike) => (filter: Filter) => Filter = memoize((model) => {
   if (!hasDefaults(model)) return identity
   noteDefaults(model)
-  return memoize((filter) => filterOf(model, filter))
+  const withDefaults = memoize((filter: Filter) => filterOf(model, filter))
+  return (filter) => isUnaffected(model, filter) ? filter : withDefaults(filter)
 })
 
 // internal
@@ -52,6 +53,17 @@ const constantOf = (codec: FieldCodec): Option.Option<unknown> =>
 const filterOf = (model: ModelLike, filter: Filter): Filter => {
   if (isAsStored(filter)) return filter
   return conjunctionOf(...Object.entries(filter).flatMap(([key, operand]) => partsOf(model, key, operand)))
+}
+
+/** Whether all conditions are on fields without a default, outside of other models. */
+const isUnaffected = (model: ModelLike, filter: Filter): boolean => {
+  const codecs = fieldCodecsOf(model, false)
+  for (const key in filter) {
+    if (key.startsWith("$") || key.includes(".")) return false
+    const codec = codecs.get(key)
+    if (codec !== undefined && (codec.attributes.absent !== undefined || codec.model !== undefined)) return false
+  }
+  return true
 }
 
 const partsOf = (model: ModelLike, key: string, operand: unknown): ReadonlyArray<Filter> =>

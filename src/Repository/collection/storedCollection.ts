@@ -97,6 +97,8 @@ export const viewOf = (model: ModelLike): ViewOf<Model.Any> | undefined =>
 
 // internal
 
+const everything: Filter = {}
+
 const storeRunner = (
   model: ModelLike,
   store: DocumentStore["Service"],
@@ -105,6 +107,7 @@ const storeRunner = (
   const name = model.modelName
   /** The filter of an operation with its conditions, as the store has it. */
   const whole: StoreRunner["whole"] = ({ conditions = [], filter }) => {
+    if (conditions.length === 0) return stored(filter ?? everything)
     // The conditions of a caller are the same objects each time, whose stored form is known.
     return conjunctionOf(...[filter ?? {}, ...conditions].map(stored))
   }
@@ -177,10 +180,15 @@ const withStoreOptions = (
   run: (operation) => {
     const isPartOfWrite = (operation.scope?.privilege ?? "read") !== "read"
     if (options === undefined && !isPartOfWrite) return runner.run(operation)
-    return Effect.updateService(runner.run(operation), CurrentStoreOptions, (all) => {
+    return Effect.withFiber((fiber) => {
+      const all = fiber.getRef(CurrentStoreOptions)
+      if (options === undefined && all[collection] === undefined) return runner.run(operation)
       const own = { ...options, ...all[collection] }
-      // A write that depends on what is outdated would fail, or be lost.
-      return { ...all, [collection]: isPartOfWrite ? { writeConcern: own.writeConcern } : own }
+      return Effect.provideService(runner.run(operation), CurrentStoreOptions, {
+        ...all,
+        // A write that depends on what is outdated would fail, or be lost.
+        [collection]: isPartOfWrite ? { writeConcern: own.writeConcern } : own
+      })
     })
   },
   runStream: (operation) =>

@@ -52,10 +52,11 @@ export interface DocumentWrites<A> {
     id: unknown,
     change: (current: A) => Effect.Effect<{ readonly instance: A; readonly filters?: RowFilters | undefined }, E, R>
   ) => Effect.Effect<A, E | DocumentNotFound | DocumentInvalid | VersionConflict | ModelError | WriteError, R>
+  /** Succeeds with the document as it is stored then. */
   readonly patch: (
     id: unknown,
     changes: object
-  ) => Effect.Effect<A, DocumentNotFound | DocumentInvalid | VersionConflict | ModelError | WriteError>
+  ) => Effect.Effect<Document, DocumentNotFound | DocumentInvalid | VersionConflict | ModelError | WriteError>
   /**
    * Fails with `VersionConflict` if the stored document has another version or, without a version, another value of a field
    * that the instance was computed from.

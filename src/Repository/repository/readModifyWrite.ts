@@ -6,9 +6,10 @@
 import * as Effect from "effect/Effect"
 import { hasRules, inspector, modelTypeId, patcher } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
+import type { ModelError } from "../../Model/ModelError.ts"
 import { type RowFilters, withRowFilters } from "../collection/accessDecision.ts"
 import type { DocumentCodec } from "../collection/documentCodec.ts"
-import type { Document } from "../DocumentStore.ts"
+import type { Document, Update } from "../DocumentStore.ts"
 import { isStoredIdentically, storedIdOf } from "../query/bsonForm.ts"
 import type { DocumentInvalid, DocumentNotFound, VersionConflict, WriteError } from "../RepositoryError.ts"
 import type { DocumentWrites } from "./documentOperations.ts"
@@ -31,7 +32,7 @@ export const makeReadModifyWrite = <M extends Model.Any>(
   codec: DocumentCodec<M["Type"]>,
   retry: RetryLostUpdates
 ): ReadModifyWrite<M> => {
-  const { toDocument } = codec
+  const { fromDocument, toDocument } = codec
   const modify = modifier(model, context, codec, retry)
   const inspect = inspector(model)
   const patched = patcher(model)
@@ -40,22 +41,24 @@ export const makeReadModifyWrite = <M extends Model.Any>(
   // A rule over several fields may break if another write changes any of them after the validation.
   const readByPatch = hasRules(model) ? fields : []
 
-  const plannedPatch = Effect.fnUntraced(function*(
+  const plannedPatch = (
     id: unknown,
     changes: { readonly [field: string]: unknown },
     isSent: boolean,
     current: M["Type"],
     stored: Document
-  ) {
+  ): Effect.Effect<PlannedChange, VersionConflict | ModelError> => {
     const expected = versionOf(context, changes)
     if (expected !== undefined && expected !== storedVersionOf(context, stored)) {
-      return yield* versionConflict(context, id, expected)
+      return Effect.fail(versionConflict(context, id, expected))
     }
     const { versionField } = context
     const merged = applyPatch(model, Object(current), changes, { mode: "merge", versionField })
-    const changed = yield* patched({ current: Object(current), merged, changes, isSent })
-    return { after: toDocument(changed), named: Object.keys(changes), read: readByPatch }
-  })
+    return Effect.mapEager(
+      patched({ current: Object(current), merged, changes, isSent }),
+      (changed) => ({ after: toDocument(changed), named: Object.keys(changes), read: readByPatch })
+    )
+  }
 
   /** Plans a write of the fields that differ, so that new fields of the model stay as they are stored. */
   const plannedChangeOf = (current: M["Type"], changed: M["Type"]): PlannedChange => {
@@ -71,12 +74,15 @@ export const makeReadModifyWrite = <M extends Model.Any>(
     patch: (isSent) => (id, changes) =>
       modify(id, (current, stored) => plannedPatch(id, { ...changes }, isSent, current, stored)),
     modify: (id, change) =>
-      modify(id, (current) =>
-        Effect.flatMap(
-          change(current),
-          ({ instance, filters }) =>
-            Effect.map(inspect(instance, current), () => ({ ...plannedChangeOf(current, instance), filters }))
-        ))
+      Effect.flatMapEager(
+        modify(id, (current) =>
+          Effect.flatMap(
+            change(current),
+            ({ instance, filters }) =>
+              Effect.map(inspect(instance, current), () => ({ ...plannedChangeOf(current, instance), filters }))
+          )),
+        fromDocument
+      )
   }
 }
 
@@ -93,10 +99,10 @@ interface PlannedChange {
 
 type ModifyError = DocumentNotFound | DocumentInvalid | VersionConflict | WriteError
 
-type Modify<A> = <E, R>(
-  id: unknown,
-  plan: (current: A, stored: Document) => Effect.Effect<PlannedChange, E, R>
-) => Effect.Effect<A, E | ModifyError, R>
+type Plan<A, E, R> = (current: A, stored: Document) => Effect.Effect<PlannedChange, E, R>
+
+/** Succeeds with the document as it is stored then. */
+type Modify<A> = <E, R>(id: unknown, plan: Plan<A, E, R>) => Effect.Effect<Document, E | ModifyError, R>
 
 const modifier = <M extends Model.Any>(
   model: M,
@@ -106,27 +112,36 @@ const modifier = <M extends Model.Any>(
 ): Modify<M["Type"]> => {
   const { documents, auditFields, writer } = context
 
-  const attempt = Effect.fnUntraced(function*<E, R>(
-    id: unknown,
-    plan: (current: M["Type"], stored: Document) => Effect.Effect<PlannedChange, E, R>
-  ): Effect.fn.Return<M["Type"], E | LostUpdate | DocumentNotFound | DocumentInvalid | WriteError, R> {
-    const fiber = yield* Effect.fiber
-    const stored = yield* documents.findById(storedIdOf(model)(id), { privilege: "update" })
-    if (stored === undefined) return yield* notFound(context, id)
-    const current = yield* fromDocument(stored)
-    const { after, filters, named, read } = yield* plan(current, stored)
+  const write = (
+    stored: Document,
+    { after, filters, named, read }: PlannedChange
+  ): Effect.Effect<Document, LostUpdate | WriteError> => {
     const change = changeOf(stored, after, { named, read }, context)
-    if (change === undefined) return current
-    const written = writer.findOneAndUpdate(
-      "patch",
-      change.filter,
-      auditFields === undefined ? change.update : withOperands("$set", change.update, auditFields.updated(fiber)),
-      { returnDocument: "after" },
-      { before: stored }
+    if (change === undefined) return Effect.succeed(stored)
+    const { filter, update } = change
+    const updateBy = (update: Update) =>
+      writer.findOneAndUpdate("patch", filter, update, { returnDocument: "after" }, { before: stored })
+    const written = auditFields === undefined
+      ? updateBy(update)
+      : Effect.withFiber((fiber) => updateBy(withOperands("$set", update, auditFields.updated(fiber))))
+    return Effect.flatMapEager(
+      withRowFilters(written, model, filters),
+      (modified) => modified === undefined ? Effect.fail(new LostUpdate()) : Effect.succeed(modified)
     )
-    const modified = yield* withRowFilters(written, model, filters)
-    return modified === undefined ? yield* Effect.fail(new LostUpdate()) : yield* fromDocument(modified)
-  })
+  }
+
+  const attempt = <E, R>(
+    id: unknown,
+    plan: Plan<M["Type"], E, R>
+  ): Effect.Effect<Document, E | LostUpdate | DocumentNotFound | DocumentInvalid | WriteError, R> =>
+    Effect.flatMapEager(
+      documents.findById(storedIdOf(model)(id), { privilege: "update" }),
+      (stored): Effect.Effect<Document, E | LostUpdate | DocumentNotFound | DocumentInvalid | WriteError, R> =>
+        stored === undefined ? Effect.fail(notFound(context, id)) : Effect.flatMapEager(
+          fromDocument(stored),
+          (current) => Effect.flatMapEager(plan(current, stored), (planned) => write(stored, planned))
+        )
+    )
 
   return (id, plan) => retry(id, attempt(id, plan))
 }

@@ -71,7 +71,11 @@ export const makeWrites = <M extends Model.Any>(
   return {
     ...instanceWrites(model, context, codec, retry),
     ...atomicUpdates(model, context, codec),
-    patch: instrumented("patch", collection, (id, changes) => patchOwn(id, Object(changes))),
+    patch: instrumented(
+      "patch",
+      collection,
+      (id, changes) => Effect.flatMap(patchOwn(id, Object(changes)), codec.fromDocument)
+    ),
     modify: (id, change) => modified(id, (current) => Effect.map(change(current), (instance) => ({ instance }))),
     documentWrites: {
       modify: modified,

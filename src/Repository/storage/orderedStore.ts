@@ -57,6 +57,8 @@ export interface Table<Value, Written = Value> {
   readonly scanKeys: (range: Range, visit: (key: string) => boolean) => void
   /** The key at a place in a range, from 0; `undefined` if the range has fewer keys. What is before it is not read. */
   readonly keyAt: (range: Range, place: number) => string | undefined
+  /** The number of keys in a range, in a table that knows it without reading them. */
+  readonly countIn?: ((range: Range) => number | undefined) | undefined
 }
 
 /**

@@ -51,7 +51,10 @@ const keysOf = (store: KeyValue, table: number, range: Range, limit: number) => 
   store.entries(table).scanKeys(range, (key) => again.push(key) < limit)
   assert.deepStrictEqual(again, keys)
   for (const [place, key] of keys.entries()) assert.strictEqual(store.entries(table).keyAt(range, place), key)
-  if (keys.length < limit) assert.isUndefined(store.entries(table).keyAt(range, keys.length))
+  if (keys.length < limit) {
+    assert.isUndefined(store.entries(table).keyAt(range, keys.length))
+    assert.oneOf(store.entries(table).countIn?.(range), [keys.length, undefined])
+  }
   return keys
 }
 
@@ -176,6 +179,7 @@ for (
             scanned,
             scannedKeys,
             places: [0, 1, 5].map((place) => entries.keyAt({ start, end, reverse }, place)),
+            count: entries.countIn?.({ start, end, reverse }) ?? scannedKeys.length,
             got: keys.map((key) => entries.get(key)),
             has: keys.map((key) => entries.has(key))
           }

@@ -79,9 +79,11 @@ export const countEntries = (
   return () => {
     if (!isBegun) {
       isBegun = true
-      let count = 0
-      entries.scanKeys(plan.ranges.at(0), () => ++count <= keysPerStep)
-      if (count <= keysPerStep) {
+      const range = plan.ranges.at(0)
+      const known = entries.countIn?.(range)
+      let count = known ?? 0
+      if (known === undefined) entries.scanKeys(range, () => ++count <= keysPerStep)
+      if (known !== undefined || count <= keysPerStep) {
         state.at = 1
         return Result.succeed([count])
       }

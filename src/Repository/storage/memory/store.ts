@@ -92,6 +92,16 @@ export class MemoryTable<Value> implements Table<Value> {
     return key === undefined || (reverse ? key < start : key >= end) ? undefined : key
   }
 
+  readonly countIn = ({ end, start }: Range): number => {
+    if (start >= end) return 0
+    this.#order()
+    const blocks = this.#blocks
+    const [first, last] = [this.#blockOf(start), this.#blockOf(end)]
+    let count = positionOf(blocks[last] ?? [], end) - positionOf(blocks[first] ?? [], start)
+    for (let at = first; at < last; at++) count += blocks[at]!.length
+    return count
+  }
+
   /** Iterates over the keys of a range. Nothing may be written meanwhile. */
   keysIn({ end, reverse, start }: Range): () => string | undefined {
     this.#order()
@@ -247,7 +257,8 @@ const steppedTable = <Value>(table: Table<Value>, current: () => LongJob | undef
       return versions === undefined
         ? table.keyAt(range, place)
         : keyAtBy((range, visit) => scanMergedKeys(table, changesOf(versions), range, visit), range, place)
-    }
+    },
+    countIn: (range) => hidden() === undefined ? table.countIn?.(range) : undefined
   }
 }
 
