@@ -6,6 +6,7 @@ import { Products } from "./resources/Products.ts"
 import { Users } from "./resources/Users.ts"
 import { Payments } from "./services/PaymentService.ts"
 import { UsersV2 } from "./services/UserServiceV2.ts"
+import { stock } from "./stock.ts"
 
 // The engine is a value that tests and clients import, so it is made before any configuration is read.
 // @effect-diagnostics-next-line processEnv:off
@@ -19,6 +20,7 @@ export const engine = KernelEngine.make("shop", { development: process.env["NODE
   .register(Tokens.service, { urlBase: "/api/v1" })
   .enableSecurity()
   .use(HttpRouter.add("GET", "/", HttpServerResponse.redirect("/docs")))
+  .use(stock)
   .enableOpenApi({ title: "Shop", version: "1.0.0" })
 
 /** Labels and messages, in English unless a request prefers German. */

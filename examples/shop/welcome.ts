@@ -32,6 +32,7 @@ const announce = Effect.gen(function*() {
       `  curl -H "authorization: Bearer $TOKEN" '${base}/api/v1/users'`,
       "",
       `  a browser at ${base}/docs`,
+      `  and one at ${base}/stock, which shows what is in stock as it is now`,
       ""
     ].join("\n")
   )

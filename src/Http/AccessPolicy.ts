@@ -37,6 +37,7 @@ import * as Permission from "../Access/Permission.ts"
 import type * as Model from "../Model/Model.ts"
 import type { Filter } from "../Repository/DocumentStore.ts"
 import * as Query from "../Repository/Query.ts"
+import { isLogged } from "./description/standardEndpoints.ts"
 import type { ResourceInfo, ServiceInfo } from "./registration/registration.ts"
 
 /**
@@ -48,7 +49,7 @@ import type { ResourceInfo, ServiceInfo } from "./registration/registration.ts"
 export interface Entry {
   /** The name of the registration. */
   readonly registration: string
-  /** The method and the path: `GET /api/v1/users`. A resource's `GET` stands for all that reads it. */
+  /** The method and the path: `GET /api/v1/users`. A resource's `GET` stands for all that reads it, but for its stream of changes. */
   readonly endpoint: string
   /** The permission in words; `nobody` without a rule. */
   readonly who: string
@@ -223,14 +224,19 @@ const entriesOf = (registration: Ruled, isEnabled: boolean): ReadonlyArray<Entry
     }))
   }
   // A resource that nobody can read has a schema nevertheless.
-  const methods = registration._tag === "Resource" ?
-    new Set([
-      ...(registration.methods.includes("GET") ? [] : ["GET"]),
-      ...registration.methods
-    ]) :
-    []
+  const methods = registration._tag === "Service"
+    ? []
+    : registration.methods.includes("GET")
+    ? registration.methods
+    : ["GET", ...registration.methods]
+  // A stream of changes lasts longer than a request, so it is named.
+  const streams = registration._tag === "Resource" && registration.methods.includes("GET") &&
+    isLogged(registration.model)
   return [
-    ...[...methods].flatMap((method) => entries(`${method} ${path}`, method, false)),
+    ...methods.flatMap((method) => [
+      ...entries(`${method} ${path}`, method, false),
+      ...method === "GET" && streams ? entries(`GET ${path}/changes`, method, false) : []
+    ]),
     ...calls.flatMap((call) => entries(`${call.method} ${call.path}`, call.name, true))
   ]
 }

@@ -20,4 +20,4 @@ export class Product extends Model.Class<Product>()("Product", {
   tags: Schema.Array(Schema.String.pipe(Validator.notEmpty)).pipe(Validator.unique, Model.withDefault(() => [])),
   dimensions: Dimensions.pipe(Model.optional),
   added: Model.DateTime.pipe(Validator.past, Model.generated(Generator.dateNow))
-}) {}
+}, { logged: true }) {}

@@ -12,7 +12,7 @@ import {
   pagingParameters,
   schemaParameters
 } from "../description/queryParameters.ts"
-import { all, type Name } from "../description/standardEndpoints.ts"
+import { all, isLogged, type Name } from "../description/standardEndpoints.ts"
 import type { Limits } from "../KernelConfig.ts"
 import * as FieldAccess from "../query/fieldAccess.ts"
 import { stageNames } from "../query/pipelineGuard.ts"
@@ -170,7 +170,9 @@ const standard: { readonly [N in Name]: (operation: Node, context: OperationCont
     }),
   delete: (operation, { resource: { model } }) => ({
     summary: `Delete ${withArticle(model.modelName)}`,
-    ...withResponses(operation, { 200: { description: "How many were deleted" } })
+    ...withResponses(operation, {
+      200: { description: "How many were deleted", ...isLogged(model) ? { headers: transactionOf(model) } : {} }
+    })
   })
 }
 
@@ -330,7 +332,7 @@ const writing = (
     : one
   const bodyOf = (type: string) =>
     type === "application/json" ? json : type === "application/json-patch+json" ? { schema: known.jsonPatch } : one
-  const tag = isVersioned(model) ? { ETag: etag } : {}
+  const own = { ...isVersioned(model) ? { ETag: etag } : {}, ...transactionOf(model) }
   const answered = Document.nodeOf(operation["responses"])
   const contentOf = (status: string) => ({
     "application/json": {
@@ -351,7 +353,7 @@ const writing = (
     Object.fromEntries(
       Object.entries(responses).map(([status, { description, headers }]) => [
         status,
-        { description, headers: { ...headers, ...tag, "Preference-Applied": applied }, content: contentOf(status) }
+        { description, headers: { ...headers, ...own, "Preference-Applied": applied }, content: contentOf(status) }
       ])
     )
   )
@@ -393,6 +395,14 @@ const streamHeaders: Node = {
   },
   "Stream-Cursor": { description: "What the next request that waits sends as `cursor`", schema: { type: "string" } }
 }
+
+/** What the answer to a write tells of its changes. */
+const transactionOf = (model: Model.Any): Node =>
+  isLogged(model)
+    ? {
+      "Stream-Txid": { description: "The `txid` of the messages of the write's changes", schema: { type: "string" } }
+    }
+    : {}
 
 const location: Node = { description: "Where the new document is, where it is one", schema: { type: "string" } }
 

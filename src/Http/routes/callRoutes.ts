@@ -57,7 +57,7 @@ import { parameters as parametersOf, payloadFields } from "../response/problemFi
 import { makeBadRequest } from "../response/translation.ts"
 import type { Translations } from "../Translations.ts"
 import type { ImplementedCall as Call } from "./implemented.ts"
-import { acceptedRoute, routeOf as jsonRoute } from "./resourceRoutes.ts"
+import { acceptedRoute, routeOf as jsonRoute, withTransaction } from "./resourceRoutes.ts"
 import { headersOf, notFound, type Route, unknownParameters } from "./route.ts"
 
 /**
@@ -77,6 +77,8 @@ export interface CallContext {
   readonly registration: string
   /** Whether undeclared keys of a payload are rejected. */
   readonly isStrict: boolean
+  /** Whether any changes are recorded. */
+  readonly tellsTransactions: boolean
   readonly lists: ListResponses
   readonly translations: Translations
   readonly repository: Repository<Model.Any> | undefined
@@ -142,9 +144,11 @@ const routeOf = (call: Call, surroundings: CallContext): Route => {
     (error) => error instanceof InvalidRequest ? respondBadRequest(error.problems) : Effect.fail(error)
   )
   const types = rawOf(options.success)?.types
+  const plain = { method, path, handler: handled }
+  const told = surroundings.tellsTransactions && method !== "GET" ? withTransaction(plain) : plain
   return types === undefined
-    ? jsonRoute({ method, path, handler: handled }, respondBadRequest)
-    : acceptedRoute({ method, path, handler: handled }, respondBadRequest, types)
+    ? jsonRoute(told, respondBadRequest)
+    : acceptedRoute(told, respondBadRequest, types)
 }
 
 /** Limits the size of a raw body, and turns the platform's errors into those of the engine. */

@@ -21,7 +21,7 @@ import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { AccessDecision, withTransactionId } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { schemaParameters } from "../description/queryParameters.ts"
-import { endpointsOf, isLogged, type Name, type StandardEndpoint } from "../description/standardEndpoints.ts"
+import { endpointsOf, type Name, type StandardEndpoint } from "../description/standardEndpoints.ts"
 import { NotAcceptable } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type { Live } from "../live/live.ts"
@@ -77,7 +77,8 @@ export const routesOf = (
   const handlerOf = isViewed
     ? callersHandler(viewedHandlers(registration, repository, store, surroundings))
     : ofName(handlersOf(registration, repository, store, { ...surroundings, view: wholeView(model) }))
-  const tellsTransactions = isLogged(model)
+  // A hook may write what is recorded, too.
+  const tellsTransactions = surroundings.live !== undefined
   return endpointsOf(registration).map(({ method, name, path: own }): Route => {
     const handler = handlerOf(name)
     const handled = { method, path: `${path}${own}` as const, handler }
@@ -89,8 +90,12 @@ export const routesOf = (
 
 const changesTypes = ["application/json", "text/event-stream"]
 
-/** Adds the number of the transaction to the response of a write. A client finds its own write among changes by it. */
-const withTransaction = ({ handler, ...handled }: Handled): Handled => ({
+/**
+ * Adds the number of the transaction to the response of a write. A client finds its own write among changes by it.
+ *
+ * @internal
+ */
+export const withTransaction = ({ handler, ...handled }: Handled): Handled => ({
   ...handled,
   handler: Effect.map(
     withTransactionId(handler),

@@ -123,7 +123,15 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
   const routes: Array<EndpointRoute> = []
   for (const registration of all) {
     const { auditLog, caching, calls, headers, name, onExcessProperty, priority, rules, timeout } = registration
-    const common = { registration: name, isStrict: onExcessProperty === "error", limits, lists, translations }
+    const isStrict = onExcessProperty === "error"
+    const common = {
+      registration: name,
+      isStrict,
+      tellsTransactions: live !== undefined,
+      limits,
+      lists,
+      translations
+    }
     const own = { auditLog, caching, priority, timeout, ...Object.keys(headers).length === 0 ? {} : { headers } }
     // The rules of a call are those of its name.
     const callRoutesOf = (surroundings: CallContext, resource?: Endpoint["resource"]) =>

@@ -12,7 +12,9 @@ import {
   Model,
   Permission,
   type Query,
-  Resource
+  Repository,
+  Resource,
+  Service
 } from "../../../src/index.ts"
 import * as SignIns from "../../../src/Security/SignIns.ts"
 import {
@@ -45,8 +47,24 @@ class Plain extends Model.Class<Plain>()("Plain", { id: Model.id() }) {}
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 
+const pay = (id: string) =>
+  Effect.gen(function*() {
+    const orders = yield* Repository.for(Order)
+    yield* orders.patch(id, { state: "paid" })
+    return id
+  })
+
 const engine = KernelEngine.make("changes")
-  .register(Resource.make(Order, { methods }))
+  .register(
+    Resource.make(Order, { methods }).action("pay", { method: "POST", success: Schema.String }, ({ id }) => pay(id))
+  )
+  .register(
+    Service.make("HookService").operation(
+      "receive",
+      { payload: { paid: Schema.String }, success: Schema.String },
+      ({ payload }) => pay(payload.paid)
+    )
+  )
   .register(Plain)
 
 const shown = ({ headers, key, value }: Message) =>
@@ -172,7 +190,7 @@ export const changesContract = <E>(name: string, store: Layer.Layer<DocumentStor
 
     it.live("waits for changes", () =>
       Effect.gen(function*() {
-        const { changes, orders } = yield* serving
+        const { baseUrl, changes, orders } = yield* serving
         const none = yield* call(`${changes}?offset=now&live=long-poll`)
         assert.strictEqual(none.status, 204)
         assert.strictEqual(none.headers.get("stream-up-to-date"), "true")
@@ -190,6 +208,16 @@ export const changesContract = <E>(name: string, store: Layer.Layer<DocumentStor
         assert.strictEqual(messages[0]?.headers.txid, created.headers.get("stream-txid"))
         const further = yield* call(`${changes}?offset=${found.headers.get("stream-next-offset")!}`)
         assert.deepStrictEqual(yield* Effect.promise(() => further.json()), [])
+        // An action and an operation write, too.
+        for (const [i, path] of ["/orders/a/pay", "/hooks/receive"].entries()) {
+          const id = i === 0 ? "a" : "h"
+          if (i === 1) yield* call(orders, body(order(id, 1)))
+          const at = (yield* call(`${changes}?offset=now`)).headers.get("stream-next-offset")!
+          const answer = yield* call(`${baseUrl}${path}`, body(i === 0 ? {} : { paid: id }))
+          const [message]: ReadonlyArray<Message> = yield* Effect.promise(() => json(`${changes}?offset=${at}`))
+          assert.deepStrictEqual([answer.status, message?.key, message?.value?.["state"]], [200, id, "paid"])
+          assert.strictEqual(message?.headers.txid, answer.headers.get("stream-txid"))
+        }
       }).pipe(Effect.scoped, Effect.provide(configured)))
 
     it.live("sends events, beats, resumes at an exact place and is counted", () =>
