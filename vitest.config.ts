@@ -25,7 +25,7 @@ const timeouts = { testTimeout: 240_000, hookTimeout: 240_000 }
 
 export default defineConfig({
   test: {
-    globalSetup: ["test/support/mongoGlobalSetup.ts"],
+    globalSetup: ["test/support/mongoGlobalSetup.ts", "test/support/programsGlobalSetup.ts"],
     reporters: ["default", new StoreReporter()],
     projects: [
       // The files of a worker share what they load, which is compiled and warm for most of them. Many of them wait for

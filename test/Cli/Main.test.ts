@@ -7,8 +7,10 @@ import { engine as shop } from "../../examples/shop/engine.ts"
 import { Keys } from "../../src/index.ts"
 import { freshDirectory } from "../support/folders.ts"
 import { runProgram } from "../support/processes.ts"
+import { builtFrom } from "../support/programs.ts"
 
 const root = path.join(import.meta.dirname, "../..")
+const engineOfShop = await builtFrom(path.join(root, "examples/shop/engine.ts"))
 
 const runWith = Effect.fnUntraced(
   function*(env: { readonly [name: string]: string }, ...args: ReadonlyArray<string>) {
@@ -143,10 +145,10 @@ describe("appkernel", () => {
 
   it.live("routes: prints who may call what", () =>
     Effect.gen(function*() {
-      const { code, output } = yield* run("routes", path.join(root, "examples/shop/engine.ts"))
+      const { code, output } = yield* run("routes", engineOfShop)
       assert.strictEqual(code, 0, output)
       assert.match(output, /^POST \/api\/v1\/orders +everybody signed in +/mu)
-      const { output: json } = yield* run("routes", "--json", path.join(root, "examples/shop/engine.ts"))
+      const { output: json } = yield* run("routes", "--json", engineOfShop)
       assert.deepStrictEqual(JSON.parse(json).entries, shop.policy.entries)
       const none = yield* run("routes", path.join(root, "examples/shop/seed.ts"))
       assert.strictEqual(none.code, 1)

@@ -352,29 +352,30 @@ describe("the shop / embedded", () => {
       const env = { APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data") }
       const first = yield* startConfigured(env)
       const answered: Array<string> = []
-      const writer = (name: string) =>
+      const writer = (_: unknown, at: number) =>
         Effect.promise(async () => {
-          for (let i = 0; i < 10_000; i++) {
-            const body = JSON.stringify({ ...ada, email: `${name}.${i}@example.com`, id: `U-${name}-${i}` })
+          for (let i = 0; i < 500; i++) {
+            const code = `NEW-${String(500 * at + i).padStart(4, "0")}`
+            const body = JSON.stringify({ id: `P-${code}`, code, name: "Lamp", price: 1, currency: "CHF", stock: 1 })
             const headers = { ...first.headers, "content-type": "application/json" }
-            const response = await fetch(`${first.base}/users`, { method: "POST", headers, body }).catch(() =>
+            const response = await fetch(`${first.base}/products`, { method: "POST", headers, body }).catch(() =>
               undefined
             )
             if (response?.status !== 201) return
-            answered.push(`U-${name}-${i}`)
+            answered.push(`P-${code}`)
           }
         })
       const killer = Effect.gen(function*() {
         while (answered.length < 100) yield* Effect.sleep("5 millis")
         yield* stop(first, "SIGKILL")
       })
-      yield* Effect.all([killer, ...Array.from({ length: 16 }, (_, i) => writer(`w${i}`))], {
+      yield* Effect.all([killer, ...Array.from({ length: 16 }, writer)], {
         concurrency: "unbounded"
       })
       assert.isAtLeast(answered.length, 100)
       const second = yield* start(env)
       for (const id of answered) {
-        assert.strictEqual((yield* request(`${second.base}/users/${id}`, first)).status, 200)
+        assert.strictEqual((yield* request(`${second.base}/products/${id}`)).status, 200)
       }
     }))
 

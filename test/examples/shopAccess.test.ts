@@ -7,6 +7,7 @@ import { engine } from "../../examples/shop/engine.ts"
 import { User } from "../../examples/shop/models/User.ts"
 import { freshFolder } from "../support/folders.ts"
 import { onMongo } from "../support/mongo.ts"
+import { quickHashes } from "../support/quickHashes.ts"
 import { bearer, type Reply, request, signIn, surroundings } from "../support/shop.ts"
 
 it.effect("the access policy of the shop is the reviewed one", () =>
@@ -161,7 +162,7 @@ const suite = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, 
           const isSet = /^(?:POST|PUT) .*\/users/u.test(line) && expected[3] === 200
           if (isSet) asAnn = yield* shop.signedIn(shop.ann)
         }
-      }).pipe(Effect.provideService(Tokens.Lifetimes, atOnce)))
+      }).pipe(Effect.provideService(Tokens.Lifetimes, atOnce), Effect.provide(quickHashes)))
 
     it.live("hides what products cost, and everything of others", () =>
       Effect.gen(function*() {
@@ -202,7 +203,7 @@ const suite = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, 
           (yield* users.ben(`GET /api/v1/orders/${order}`)).body.message,
           (yield* users.ben("GET /api/v1/orders/O-none")).body.message.replace("O-none", order)
         )
-      }))
+      }).pipe(Effect.provide(quickHashes)))
 
     it.live(
       "names the fields that only the administrator writes, and lets nobody take an account over",
@@ -221,7 +222,7 @@ const suite = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, 
           const { body } = yield* admin(`GET /api/v1/users/${ann.id}`)
           assert.deepStrictEqual([body.name, body.roles, body.version], ["ann", ["user"], 1])
           assert.strictEqual((yield* admin("GET /api/v1/users")).body._items.length, 3)
-        })
+        }).pipe(Effect.provide(quickHashes))
     )
   })
 

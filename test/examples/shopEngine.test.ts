@@ -7,6 +7,7 @@ import { Order } from "../../examples/shop/models/Order.ts"
 import type { Product } from "../../examples/shop/models/Product.ts"
 import { freshFolder } from "../support/folders.ts"
 import { onMongo } from "../support/mongo.ts"
+import { quickHashes } from "../support/quickHashes.ts"
 import { surroundings } from "../support/shop.ts"
 
 const product = {
@@ -56,7 +57,7 @@ const suite = (store: string, layerStore: Store) => {
         assert.strictEqual((yield* change(jane.password, "battery staple")).result, "Password changed")
         assert.strictEqual((yield* Effect.flip(change(jane.password, "x".repeat(8))))._tag, "WrongPassword")
         assert.strictEqual((yield* client.users.get({ params: { id } })).version, 2)
-      }))
+      }).pipe(Effect.provide(quickHashes)))
 
     it.live("summarises a product's reviews", () =>
       Effect.gen(function*() {
@@ -222,7 +223,7 @@ const suite = (store: string, layerStore: Store) => {
           Effect.provide(FetchHttpClient.layer)
         )
         assert.includeMembers(Object.keys(paths), ["/api/v1/users/{id}", "/api/v2/users/{user_id}"])
-      }))
+      }).pipe(Effect.provide(quickHashes)))
   })
 }
 

@@ -22,11 +22,13 @@ export const runProgram = (
   own: ReadonlyArray<string> = []
 ): Effect.Effect<Program, never, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.sync(() => {
+    Effect.promise(async () => {
+      // Programs import this module, too, and can't load what is for tests.
+      const { builtFrom, compileCache } = await import("./programs.ts")
       const [command = process.execPath, ...args] = within
-      const line = ["--conditions=source", file, ...own]
+      const line = ["--conditions=source", await builtFrom(file), ...own]
       const process_ = spawn(command, command === process.execPath ? line : [...args, process.execPath, ...line], {
-        env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...env },
+        env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: compileCache(), ...env },
         stdio: ["ignore", "pipe", "pipe"]
       })
       return programOf(process_)

@@ -8,6 +8,7 @@ import { promisify } from "node:util"
 import { engine as shop } from "../../../examples/shop/engine.ts"
 import { EmbeddedStore, KernelServer, OpenApi } from "../../../src/index.ts"
 import { type Installed, installed } from "../../support/installed.ts"
+import { quickHashes } from "../../support/quickHashes.ts"
 import { administrator, credentials, payments } from "../../support/shop.ts"
 
 const document = OpenApi.make(shop, { title: "Shop", version: "1.0.0" })
@@ -20,7 +21,7 @@ const layer = shop.layerServe.pipe(
   Layer.provide(payments),
   Layer.provideMerge(credentials),
   Layer.provideMerge(KernelServer.layerWith({ address: "127.0.0.1", port: 0 })),
-  Layer.provide(EmbeddedStore.layerMemory)
+  Layer.provide([EmbeddedStore.layerMemory, quickHashes])
 )
 
 const execute = promisify(execFile)

@@ -10,6 +10,7 @@ import * as Conformance from "../../support/conformance.ts"
 import { checksOf } from "../../support/conformanceChecks.ts"
 import { engine as everyField } from "../../support/everyField.ts"
 import type { Json } from "../../support/jsonValues.ts"
+import { quickHashes } from "../../support/quickHashes.ts"
 import { administrator, bearer, credentials as shopCredentials, payments, request, signIn } from "../../support/shop.ts"
 
 const runs = Number(process.env["CONFORMANCE_RUNS"] ?? 100)
@@ -255,7 +256,7 @@ describe("OpenApi, held against the server", () => {
       Layer.provide(payments),
       Layer.provideMerge(shopCredentials),
       Layer.provideMerge(serverLayer),
-      Layer.provide(EmbeddedStore.layerMemory)
+      Layer.provide([EmbeddedStore.layerMemory, quickHashes])
     ),
     { product: "/api/v1/products", order: "/api/v1/orders" },
     // What is ordered and paid has to be there.
