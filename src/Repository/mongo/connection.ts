@@ -159,73 +159,58 @@ const makeSession = ({ address, client, db, deadlines, limit, lookUpLimit }: {
 }
 
 /**
- * Observes the pools of a client, one for each server; called before the client connects. Clients with the same pool
- * name are added up. The returned function removes the client's connections from the metrics when it is closed.
+ * Counts the connections of a client's pools, one for each server; called before the client connects. The metrics are computed when they
+ * are read, and clients with the same pool name are added up. The returned function removes the client from the metrics when it is
+ * closed.
  */
 const watchPools = (client: MongoClient, name: string, context: Context.Context<never>): () => void => {
-  const pool = { "db.client.connection.pool.name": name }
-  const connections = (state: "idle" | "used") =>
-    gaugeOf("db.client.connection.count", "Connections that are open", {
-      ...pool,
-      "db.client.connection.state": state
+  const counts: PoolCounts = { open: new Set(), used: 0, pending: 0 }
+  const pools = poolsOf.get(name) ?? new Set<PoolCounts>()
+  poolsOf.set(name, pools.add(counts))
+  const attributes = { "db.client.connection.pool.name": name }
+  const state = "db.client.connection.state"
+  const register = (metric: Metric.Gauge<number>, valueOf: (counts: PoolCounts) => number): void => {
+    Metric.registerUnsafe(metric, context, {
+      get: () => ({ value: [...pools].reduce((sum, counts) => sum + valueOf(counts), 0) }),
+      update: () => {},
+      modify: () => {}
     })
-  const [idle, used] = [connections("idle"), connections("used")]
-  const pending = gaugeOf("db.client.connection.pending_requests", "Requests that wait for a connection", pool)
-  const reported = { idle: 0, used: 0, pending: 0 }
-  const open = new Set<string>()
-  const inUse = new Set<string>()
-  let waiting = 0
-
-  const report = (): void => {
-    const now = { idle: open.size - inUse.size, used: inUse.size, pending: waiting }
-    idle.modifyUnsafe(now.idle - reported.idle, context)
-    used.modifyUnsafe(now.used - reported.used, context)
-    pending.modifyUnsafe(now.pending - reported.pending, context)
-    Object.assign(reported, now)
   }
-  const onConnection = (change: (connection: string) => void) => ({ address, connectionId }: ConnectionEvent): void => {
-    change(`${address}/${connectionId}`)
-    report()
-  }
-  const onWaiting = (change: 1 | -1) => (): void => {
-    waiting += change
-    report()
-  }
-
-  report()
+  const connections = "Connections that are open"
+  register(
+    gaugeOf("db.client.connection.count", connections, { ...attributes, [state]: "idle" }),
+    ({ open, used }) => open.size - used
+  )
+  register(gaugeOf("db.client.connection.count", connections, { ...attributes, [state]: "used" }), ({ used }) => used)
+  register(
+    gaugeOf("db.client.connection.pending_requests", "Requests that wait for a connection", attributes),
+    ({ pending }) => pending
+  )
   client
-    .on("connectionReady", onConnection((connection) => open.add(connection)))
-    .on(
-      "connectionClosed",
-      onConnection((connection) => {
-        open.delete(connection)
-        inUse.delete(connection)
-      })
-    )
-    .on("connectionCheckOutStarted", onWaiting(1))
-    .on("connectionCheckOutFailed", onWaiting(-1))
-    .on(
-      "connectionCheckedOut",
-      onConnection((connection) => {
-        waiting -= 1
-        inUse.add(connection)
-      })
-    )
-    .on("connectionCheckedIn", onConnection((connection) => inUse.delete(connection)))
-
+    .on("connectionReady", ({ address, connectionId }) => counts.open.add(`${address}/${connectionId}`))
+    // Some are closed that never were ready.
+    .on("connectionClosed", ({ address, connectionId }) => counts.open.delete(`${address}/${connectionId}`))
+    .on("connectionCheckOutStarted", () => counts.pending++)
+    .on("connectionCheckOutFailed", () => counts.pending--)
+    .on("connectionCheckedOut", () => {
+      counts.pending--
+      counts.used++
+    })
+    .on("connectionCheckedIn", () => counts.used--)
   return () => {
     for (const event of events) client.removeAllListeners(event)
-    open.clear()
-    inUse.clear()
-    waiting = 0
-    report()
+    pools.delete(counts)
   }
 }
 
-interface ConnectionEvent {
-  readonly address: string
-  readonly connectionId: number | "<monitor>"
+interface PoolCounts {
+  readonly open: Set<string>
+  used: number
+  pending: number
 }
+
+/** The counts of the open clients by the names of their pools. */
+const poolsOf = new Map<string, Set<PoolCounts>>()
 
 const events = [
   "connectionReady",
