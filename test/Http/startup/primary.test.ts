@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
+import process from "node:process"
 import { ofWorkers } from "../../../src/Http/monitoring/prometheus.ts"
 import { freshDirectory } from "../../support/folders.ts"
 import { freshDatabase, onMongo } from "../../support/mongo.ts"
@@ -77,7 +78,7 @@ onMongo("server.workers on a server", (_, server) => {
           APPKERNEL_RATE_LIMITS_PER_ADDRESS: "50000 per day",
           APPKERNEL_MONGO_HOST: server.url,
           APPKERNEL_MONGO_DB: yield* freshDatabase(server)
-        })
+        }, ["setsid"])
         yield* printed(running, "2 workers serve")
         // The first worker has done it before the second one began.
         assert.deepStrictEqual(said(running, "what is done at a start").map(({ worker }) => worker), [1, 2])
@@ -138,10 +139,13 @@ onMongo("server.workers on a server", (_, server) => {
         const last = yield* Effect.forkChild(get("/works/slow"))
         // The one before it has arrived then.
         yield* get("/works/whoami")
-        running.process.kill("SIGTERM")
+        // As a terminal does, or a supervisor: all of them get the signal at once.
+        const group = running.process.pid ?? assert.fail("it has not begun")
+        process.kill(-group, "SIGTERM")
         assert.strictEqual((yield* Fiber.join(last)).status, 200)
         assert.strictEqual(yield* running.ended, 0)
         assert.deepStrictEqual(linesOf(running).filter(({ level }) => level === "FATAL"), [])
+        assert.throws(() => process.kill(-group, 0), /ESRCH/u)
       }),
     60_000
   )
