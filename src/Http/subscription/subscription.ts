@@ -1,11 +1,14 @@
 /**
  * The streams of a typed client: connections one after the other, each of which begins where the one before has ended.
  */
+import * as Cause from "effect/Cause"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Predicate from "effect/Predicate"
+import type * as Pull from "effect/Pull"
+import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -56,14 +59,12 @@ export const byEvents = (model: Model.Any, call: ChangesCall): Connect => {
       call({ query: { ...query, live: "sse" }, sseOptions: { maxEventSize: Infinity } }),
       (body) =>
         // The endpoint's description says what the body is.
-        (body as Stream.Stream<SentEvent, unknown>).pipe(
-          Stream.timeout(maxSilence),
+        untilSilent(body as Stream.Stream<SentEvent, unknown>).pipe(
           Stream.catch(() => Stream.empty),
-          Stream.filter(({ event }) => event === "data" || event === "control"),
           Stream.mapEffect(({ data, event, id = query.offset }) =>
-            event === "control"
-              ? Effect.succeed<Batch>({ messages: [], position: id })
-              : Effect.map(decode(data), (messages): Batch => ({ messages, position: id }))
+            event === "data"
+              ? Effect.map(decode(data), (messages): Batch => ({ messages, position: id }))
+              : Effect.succeed<Batch>({ messages: [], position: id })
           )
         )
     ))
@@ -135,7 +136,7 @@ export const streamsOf = (model: Model.Any, connect: Connect): Streams => {
   const follow = ({ after = "now", query, reconnect = backoff }: Request, beginsAnew: boolean) =>
     Stream.suspend(() => {
       let position = after
-      return Stream.suspend(() => connect({ ...query, offset: position })).pipe(
+      const batches = Stream.suspend(() => connect({ ...query, offset: position })).pipe(
         Stream.mapEffect((batch) =>
           Effect.tap(changesIn(batch, position), () =>
             Effect.sync(() => {
@@ -149,9 +150,9 @@ export const streamsOf = (model: Model.Any, connect: Connect): Streams => {
           return Stream.fail(ended)
         }),
         Stream.retry(passing(reconnect)),
-        Stream.catch((error) => error === ended ? Stream.empty : Stream.fail(error)),
-        Stream.flattenIterable
+        Stream.catch((error) => error === ended ? Stream.empty : Stream.fail(error))
       )
+      return Stream.transformPull(batches, (pull) => Effect.succeed(flattened(pull)))
     })
 
   return isLogged(model)
@@ -181,23 +182,18 @@ const everything = "-1"
 /** Why a stream connects again that did not fail. */
 const ended = { _tag: "Ended" } as const
 
-const backoff: Schedule.Schedule<unknown> = Schedule.min([
+/** Clients that have lost the same service do not come back all at once. */
+const backoff: Schedule.Schedule<unknown> = Schedule.modifyDelay(
   Schedule.exponential("500 millis"),
-  Schedule.spaced("30 seconds")
-]).pipe(Schedule.jittered)
+  ({ duration }) =>
+    Effect.map(Random.next, (next) => Math.min(Duration.toMillis(duration), 30_000) * (0.8 + 0.4 * next))
+)
 
 /** Waits for as long as the service asks for. */
 const passing = (reconnect: Schedule.Schedule<unknown>): Schedule.Schedule<unknown> =>
   reconnect.pipe(
-    Schedule.while(({ input }) =>
-      !mayPass(input)
-        ? Effect.succeed(false)
-        : Effect.as(
-          input === ended ? Effect.void : Effect.logWarning("A stream of changes connects again", input),
-          true
-        )
-    ),
-    Schedule.modifyDelay(({ duration, input }) => Effect.succeed(Duration.max(duration, waitOf(input))))
+    Schedule.while(({ input }) => Effect.succeed(mayPass(input))),
+    Schedule.modifyDelay(({ duration, input }) => Effect.succeed(Math.max(Duration.toMillis(duration), waitOf(input))))
   )
 
 const mayPass = (error: unknown): boolean => {
@@ -223,22 +219,50 @@ const statusIn = (error: unknown): number | undefined => {
 }
 
 const isOfNetwork = (error: unknown): boolean => {
-  if (Predicate.isTagged(error, "CircuitOpenError")) return true
-  const reason = Predicate.hasProperty(error, "reason") ? error.reason : undefined
-  return Predicate.isTagged(error, "HttpClientError")
-    ? Predicate.isTagged(reason, "TransportError")
-    : Predicate.isTagged(error, "RequestHandlingException") && Predicate.hasProperty(reason, "_tag") &&
-      !final.has(reason._tag)
+  const reason = tagOf(Predicate.hasProperty(error, "reason") ? error.reason : undefined)
+  switch (tagOf(error)) {
+    case "CircuitOpenError":
+      return true
+    case "HttpClientError":
+      return reason === "TransportError"
+    case "RequestHandlingException":
+      return !final.has(reason)
+    default:
+      return false
+  }
 }
+
+const tagOf = (value: unknown): unknown => Predicate.hasProperty(value, "_tag") ? value._tag : undefined
 
 /** Reasons of failed calls that stay. */
 const final: ReadonlySet<unknown> = new Set(["NotRepeatable", "InvalidRequest", "InvalidAnswer", "Closed"])
 
-const waitOf = (error: unknown): Duration.Duration => {
-  if (Predicate.hasProperty(error, "retry_after")) return Duration.seconds(Number(error.retry_after))
-  if (!Predicate.hasProperty(error, "retryAfter")) return Duration.zero
-  return Duration.isDuration(error.retryAfter) ? error.retryAfter : Duration.zero
+/** How long the service asks to wait, in milliseconds. */
+const waitOf = (error: unknown): number => {
+  if (Predicate.hasProperty(error, "retry_after")) return Number(error.retry_after) * 1_000
+  const own = Predicate.hasProperty(error, "reason") && Predicate.hasProperty(error.reason, "retryAfter")
+    ? error.reason
+    : error
+  return Predicate.hasProperty(own, "retryAfter") && Duration.isDuration(own.retryAfter)
+    ? Duration.toMillis(own.retryAfter)
+    : 0
 }
+
+const untilSilent = <A, E>(stream: Stream.Stream<A, E>): Stream.Stream<A, E> =>
+  Stream.transformPull(
+    stream,
+    (pull) => Effect.succeed(Effect.timeoutOrElse(pull, { duration: maxSilence, orElse: () => Cause.done() }))
+  )
+
+/** What a pull of lists has, without empty ones. */
+const flattened = <A, E>(
+  pull: Pull.Pull<ReadonlyArray<ReadonlyArray<A>>, E>
+): Pull.Pull<readonly [A, ...Array<A>], E> =>
+  Effect.flatMap(pull, (lists) => {
+    const all = lists.flat()
+    // It is not empty.
+    return all.length === 0 ? flattened(pull) : Effect.succeed(all as unknown as readonly [A, ...Array<A>])
+  })
 
 const listEventOf = (change: Change<unknown, unknown>): ListEvent<unknown, unknown> => {
   if (change.operation === "reset") return { event: "state", items: change.items, position: change.position }
