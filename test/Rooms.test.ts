@@ -86,6 +86,7 @@ describe("The rooms of src", () => {
       "resource",
       "descriptions",
       "registration",
+      "subscription",
       "contract"
     ])
     const wrong = portable.flatMap((room) => rooms[room]!.on.filter((below) => rooms[below]!.isPortable !== true))

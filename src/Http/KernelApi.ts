@@ -11,7 +11,9 @@ import type { Described, Transport } from "../Client/HttpClientFactory.ts"
 import type * as Model from "../Model/Model.ts"
 import type * as Guard from "./Guard.ts"
 import * as KernelClient from "./KernelClient.ts"
+import { group } from "./registration/group.ts"
 import * as Registration from "./registration/registration.ts"
+import type { SegmentOf } from "./registration/segment.ts"
 import * as Resource from "./Resource.ts"
 import { isDescription } from "./resource/description.ts"
 import * as Service from "./Service.ts"
@@ -42,7 +44,7 @@ export interface KernelApi<
   readonly register: <
     T extends Registration.Described,
     const Methods extends ReadonlyArray<Resource.Method> = readonly ["GET"],
-    const Name extends string = Registration.SegmentOf<T>,
+    const Name extends string = SegmentOf<T>,
     const Form extends number = never
   >(
     target: T,
@@ -190,8 +192,7 @@ const apiOf = (
   guards: ReadonlySet<Guard.Guard>
 ): HttpApi.Top =>
   registrations.reduce(
-    (api: HttpApi.Constraint, registration): HttpApi.Constraint =>
-      erased(api).add(Registration.group(registration, guards)),
+    (api: HttpApi.Constraint, registration): HttpApi.Constraint => erased(api).add(group(registration, guards)),
     HttpApi.make(id)
   ) as HttpApi.Top
 

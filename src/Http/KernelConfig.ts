@@ -29,7 +29,8 @@ import * as nodePath from "node:path"
 import process from "node:process"
 import { Lifetimes } from "../Security/SignIns.ts"
 import type { InForce } from "./config/inForce.ts"
-import { lifetimes, Limits, limits } from "./config/keys.ts"
+import { lifetimes } from "./config/keys.ts"
+import { Limits, limits } from "./config/limits.ts"
 import { withSecretFiles } from "./config/secretFiles.ts"
 
 export type { InForce } from "./config/inForce.ts"
@@ -56,6 +57,7 @@ export interface Options {
 }
 
 export * from "./config/keys.ts"
+export * from "./config/limits.ts"
 
 /**
  * Occurs when the configuration can't be used: a required file is missing, the file is no valid YAML, or values are

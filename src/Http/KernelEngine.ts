@@ -24,44 +24,40 @@ import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import type * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type { Described, HttpClientFactory } from "../Client/HttpClientFactory.ts"
 import type * as Model from "../Model/Model.ts"
-import { DocumentStore } from "../Repository/DocumentStore.ts"
-import { ownerOf } from "../Repository/introspection.ts"
+import type { DocumentStore } from "../Repository/DocumentStore.ts"
 import type { Migration, MigrationFailed, MigrationsMissing } from "../Repository/Migration.ts"
 import type * as Repository from "../Repository/Repository.ts"
 import type { StoreError } from "../Repository/RepositoryError.ts"
 import type { Accounts } from "../Security/Accounts.ts"
 import type { ApiKeys } from "../Security/ApiKeys.ts"
-import { provided } from "../Security/Authentication.ts"
 import type { CurrentUser } from "../Security/CurrentUser.ts"
 import type { Jwt } from "../Security/Jwt.ts"
-import { Keys } from "../Security/Keys.ts"
-import * as AccessPolicy from "./AccessPolicy.ts"
+import type * as AccessPolicy from "./AccessPolicy.ts"
 import type * as Guard from "./Guard.ts"
 import * as KernelApi from "./KernelApi.ts"
-import type * as KernelClient from "./KernelClient.ts"
-import * as KernelConfig from "./KernelConfig.ts"
 import * as KernelServer from "./KernelServer.ts"
 import type * as OpenApi from "./OpenApi.ts"
-import { config as configuredLimits, type RateLimits } from "./RateLimits.ts"
+import type { RateLimits } from "./RateLimits.ts"
 import * as Registration from "./registration/registration.ts"
+import type { SegmentOf } from "./registration/segment.ts"
 import * as Resource from "./Resource.ts"
-import { type Implementation, implemented } from "./routes/implemented.ts"
 import * as KernelLogger from "./server/kernelLogger.ts"
-import { afterReady, readyLast, whenReady } from "./server/readiness.ts"
+import { readyLast } from "./server/readiness.ts"
 import * as Service from "./Service.ts"
-import { CredentialsUnprovided } from "./startup/credentialsUnprovided.ts"
+import { announced, warnOfUnread } from "./startup/announcement.ts"
+import { check } from "./startup/checks.ts"
+import type { Complete } from "./startup/completeness.ts"
+import type { CredentialsUnprovided } from "./startup/credentialsUnprovided.ts"
 import type * as Documentation from "./startup/documentation.ts"
-import { logFindings } from "./startup/findings.ts"
+import { documentOf, type Parts, policyOf } from "./startup/engineParts.ts"
 import { launchWith, type Options, type StartFailed } from "./startup/launch.ts"
-import { enabled, monitoredPaths } from "./startup/monitored.ts"
 import { requireNode } from "./startup/nodeVersion.ts"
-import { type RegistrationInvalid, rejectInvalid, rejectUnknownRoles } from "./startup/registrationInvalid.ts"
-import { rejectConflicts, type RouteConflict } from "./startup/routeConflict.ts"
-import { type TestUser, testWith } from "./startup/test.ts"
+import type { RegistrationInvalid } from "./startup/registrationInvalid.ts"
+import type { RouteConflict } from "./startup/routeConflict.ts"
+import { type TestService, testWith } from "./startup/test.ts"
 import type { TranslationsInvalid } from "./Translations.ts"
 
 /**
@@ -91,7 +87,7 @@ export interface KernelEngine<
   readonly register: <
     T extends Registration.Target,
     const Methods extends ReadonlyArray<Resource.Method> = readonly ["GET"],
-    const Name extends string = Registration.SegmentOf<T>,
+    const Name extends string = SegmentOf<T>,
     const Form extends number = never
   >(
     target: T,
@@ -204,59 +200,9 @@ export declare namespace KernelEngine {
   }
 
   /** A service that runs for a test. */
-  export interface Test<Groups extends HttpApiGroup.Constraint, Guards extends Guard.Guard = never> {
-    /** The typed client of the service. With security, it has no credentials, as `anonymous`. */
-    readonly client: KernelClient.KernelClient<Guard.Guarded<Groups, Guards>>
-    /** A client without credentials. */
-    readonly anonymous: KernelClient.KernelClient<Guard.Guarded<Groups, Guards>>
-    /**
-     * A client that calls as a user, with a signed token: by the `Jwt` that is provided to the test, otherwise with keys in
-     * memory. It dies if that has no private key. Only a service with security has it.
-     */
-    readonly as: "security" extends Guards
-      ? (user: TestUser) => Effect.Effect<KernelClient.KernelClient<Guard.Guarded<Groups, Guards>>>
-      : undefined
-    /** The repositories of the registered models, by the names of their registrations: `repositories.users`. */
-    readonly repositories: TestRepositories<Groups>
-    /** The store of the service. */
-    readonly store: DocumentStore["Service"]
-    /** The address of the service, for clients of another kind: `http://127.0.0.1:41234`. */
-    readonly baseUrl: string
-  }
-
-  /** The repositories of the models that `Groups` are of. */
-  export type TestRepositories<Groups extends HttpApiGroup.Constraint> = {
-    readonly [Group in Groups as Group extends OfModel<infer _> ? Group["identifier"] : never]: Group extends
-      OfModel<infer M> ? Repository.Repository<M> : never
-  }
-
-  /**
-   * What is wrong with the implementations of a description: the names of registrations without one, or, at its place,
-   * that an implementation belongs to none. `unknown` if they are complete.
-   */
-  export type Complete<Registered extends KernelApi.AnyEntry, Implementations extends ReadonlyArray<Implements>> =
-    [Unimplemented<Registered, Implementations[number]["description"]>] extends [never]
-      ? { readonly [I in keyof Implementations]: Surplus<Implementations[I], Registered["target"]> }
-      : `${Unimplemented<Registered, Implementations[number]["description"]>} has no implementation`
-
-  /** An implementation of anything. */
-  export interface Implements {
-    readonly description: unknown
-  }
-
-  /** The names of registrations that none of the descriptions is of. */
-  export type Unimplemented<Registered, Descriptions> = Registered extends KernelApi.Entry<infer Name, infer T>
-    ? T extends Resource.Description<infer _M, infer _Methods, infer Actions, infer _E>
-      ? [Actions] extends [never] ? never : T extends Descriptions ? never : Name
-    : T extends Service.Description<infer _Name, infer Endpoints>
-      ? [Endpoints] extends [never] ? never : T extends Descriptions ? never : Name
-    : never
-    : never
-
-  /** Whether an implementation belongs to none of the targets. */
-  export type Surplus<T, Targets> = T extends { readonly description: infer D }
-    ? D extends Targets ? unknown : `${Registration.NameOf<D>} is not registered in the description`
-    : unknown
+  export interface Test<Groups extends HttpApiGroup.Constraint, Guards extends Guard.Guard = never>
+    extends TestService<Groups, Guards>
+  {}
 
   /**
    * The services that have to be provided to an engine for its handlers: not the repositories of its models, its store,
@@ -279,11 +225,6 @@ export declare namespace KernelEngine {
     : ApiKeys extends R ? "No layer provides ApiKeys: Layer.provide(ApiKeys.layer)"
     : HttpClientFactory extends R ? "No layer provides HttpClientFactory: Layer.provide(HttpClientFactory.layer)"
     : unknown
-
-  /** The part of a resource's group that tells its model. */
-  export interface OfModel<M extends Model.Any> {
-    readonly endpoints: { readonly meta: { readonly "~Model"?: M } }
-  }
 }
 
 /**
@@ -352,7 +293,7 @@ export const fromApi = <
   Guards extends Guard.Guard = never
 >(
   api: KernelApi.KernelApi<Id, Groups, Registered, Guards>,
-  implementations: Implementations & KernelEngine.Complete<Registered, Implementations>,
+  implementations: Implementations & Complete<Registered, Implementations>,
   options: Options = {}
 ): KernelEngine<
   Id,
@@ -364,79 +305,17 @@ export const fromApi = <
   // A description with any registrations.
   makeEngine({ ...nothing, options, api: api as never, implementations })
 
-export {
-  /**
-   * Who calls in a test.
-   *
-   * @category models
-   * @since 0.1.0
-   */
-  type TestUser
-} from "./startup/test.ts"
-
-export {
-  /**
-   * The options of {@link make}: how the configuration is found, and how the service logs.
-   *
-   * @category models
-   * @since 0.1.0
-   */
-  type Options,
-  /**
-   * Occurs when a service could not start. The reason has already been logged.
-   *
-   * @category errors
-   * @since 0.1.0
-   */
-  StartFailed
-} from "./startup/launch.ts"
-
-export {
-  /**
-   * Occurs when security is enabled and nothing is provided that could prove who calls.
-   *
-   * @category errors
-   * @since 0.1.0
-   */
-  CredentialsUnprovided
-} from "./startup/credentialsUnprovided.ts"
-
-export {
-  /**
-   * Occurs when a registration is invalid.
-   *
-   * @category errors
-   * @since 0.1.0
-   */
-  RegistrationInvalid
-} from "./startup/registrationInvalid.ts"
-
-export {
-  /**
-   * Occurs when two registrations have conflicting routes.
-   *
-   * @category errors
-   * @since 0.1.0
-   */
-  RouteConflict
-} from "./startup/routeConflict.ts"
+export { CredentialsUnprovided } from "./startup/credentialsUnprovided.ts"
+export { type Options, StartFailed } from "./startup/launch.ts"
+export { RegistrationInvalid } from "./startup/registrationInvalid.ts"
+export { RouteConflict } from "./startup/routeConflict.ts"
+export type { TestUser } from "./startup/test.ts"
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
 requireNode()
-
-interface Parts {
-  readonly api: KernelApi.Any
-  readonly implementations: ReadonlyArray<Implementation>
-  readonly additions: ReadonlyArray<Layer.Layer<never, never, HttpRouter.HttpRouter>>
-  readonly migrations: ReadonlyArray<Migration>
-  readonly options: Options
-  readonly openApi: OpenApi.Options & Documentation.Options | undefined
-  readonly security?: KernelEngine.SecurityOptions | undefined
-  readonly rateLimits?: RateLimits | undefined
-}
 
 const nothing = { implementations: [], additions: [], migrations: [], openApi: undefined } as const
 
@@ -447,21 +326,7 @@ const makeEngine = (parts: Parts): never => {
   const { api: description, implementations, migrations, openApi } = parts
   const { registrations } = description
   const layerServe: AnyEngine["layerServe"] = Layer.effectContext(Effect.gen(function*() {
-    yield* rejectInvalid(registrations, implementations, parts.options.roles)
-    yield* rejectUnknownRoles(parts)
-    const unreachable = AccessPolicy.unreachable(policyOf(parts))
-    if (unreachable.length > 0) {
-      yield* Effect.logWarning(`Nobody may call ${unreachable.join(", ")}: no rule admits anybody`)
-    }
-    const unruled = unruledModels(parts)
-    if (unruled.length > 0) {
-      yield* Effect.logWarning(
-        `Handlers may not read or write ${unruled.join(", ")} for callers, for want of a rule: ` +
-          "grant it to somebody, or use Repository.unrestricted"
-      )
-    }
-    const hasKeys = Option.isSome(yield* Effect.serviceOption(Keys))
-    yield* rejectConflicts({ registrations, openApi, hasKeys, monitored: monitoredPaths(yield* enabled) })
+    yield* check(parts)
     const { beginForms } = yield* Effect.promise(() => import("../Repository/introspection.ts"))
     yield* beginForms(registrations.flatMap((one) => one._tag === "Resource" ? [one.model] : []))
     if (parts.migrations.length > 0) {
@@ -478,7 +343,7 @@ const makeEngine = (parts: Parts): never => {
       rateLimits: description.guards.has("rateLimits") ? parts.rateLimits ?? {} : undefined
     })
   }))
-  const layer = Layer.merge(layerServe, whereabouts(registrations)).pipe(
+  const layer = Layer.merge(layerServe, announced(registrations)).pipe(
     Layer.provideMerge(KernelServer.layer),
     Layer.provide(KernelLogger.layerAccess)
   )
@@ -497,7 +362,7 @@ const makeEngine = (parts: Parts): never => {
     openApi,
     document: documentOf(parts),
     layerServe,
-    layer: Layer.effectContext(Effect.andThen(configured, readyLast(Layer.build(layer)))),
+    layer: Layer.effectContext(Effect.andThen(warnOfUnread, readyLast(Layer.build(layer)))),
     launch: launchWith(description.id, parts.options),
     test: testWith<StartFailure | KernelServer.ListenFailed>(description, {
       serve: layerServe,
@@ -522,69 +387,6 @@ const makeEngine = (parts: Parts): never => {
   }
   // It has every member of an engine, whose types follow from the registrations.
   return engine as never
-}
-
-const policyOf = ({ api: { guards, registrations }, implementations }: Parts): AccessPolicy.AccessPolicy =>
-  AccessPolicy.make(
-    registrations.map((registration) => implemented(registration, implementations)),
-    guards.has("security")
-  )
-
-const documentOf = (parts: Parts): AnyEngine["document"] =>
-  Effect.gen(function*() {
-    const { api: { api, guards, registrations }, openApi } = parts
-    if (openApi === undefined) return undefined
-    const { limitsOf, servedDocument } = yield* Effect.promise(() => import("./startup/servedDocument.ts"))
-    const schemes = guards.has("security") ? yield* provided : []
-    const isNamed = openApi.securitySchemes !== undefined
-    if (guards.has("security") && schemes.length === 0 && !isNamed) return yield* new CredentialsUnprovided()
-    const rateLimits = limitsOf(guards.has("rateLimits") ? parts.rateLimits ?? {} : undefined, yield* configuredLimits)
-    const make = servedDocument({
-      api,
-      registrations,
-      limits: yield* KernelConfig.Limits,
-      openApi,
-      rateLimits,
-      schemes: schemes.length === 0 && isNamed ? undefined : schemes
-    })
-    return make(policyOf(parts))
-  })
-
-/** The models without endpoints and without a rule, whose repositories have the rights of the caller in handlers. */
-const unruledModels = ({ api: { guards, registrations }, implementations }: Parts): ReadonlyArray<string> =>
-  !guards.has("security") ? [] : registrations.flatMap((registration) => {
-    const { calls, rules } = implemented(registration, implementations)
-    return registration._tag === "Resource" && rules.grants.length === 0 &&
-        registration.methods.length + calls.length === 0
-      ? [registration.model.modelName]
-      : []
-  })
-
-/** Says at the start where documents are, and where the endpoints are that clients know by the names of registrations. */
-/** What the configuration says counts only where it is read. */
-const configured = Effect.flatMap(KernelConfig.IsLoaded, (isLoaded) =>
-  isLoaded ? Effect.void : Effect.logWarning(
-    "No cfg.yml is read: start the service by engine.launch, or provide KernelConfig.layer() to all of its layers"
-  ))
-
-const whereabouts = (registrations: ReadonlyArray<Registration.Registration>) =>
-  Layer.effectDiscard(Effect.gen(function*() {
-    const store = yield* DocumentStore
-    const scope = yield* Effect.scope
-    const models = registrations.flatMap((one) => one._tag === "Resource" ? [ownerOf(one.model)] : [])
-    const findings = Effect.provideService(logFindings(models), DocumentStore, store)
-    yield* whenReady(Effect.andThen(
-      Effect.logInfo(`Documents are in ${store.description}`),
-      registrations.length === 0 ? Effect.void : Effect.logInfo(`Endpoints: ${registrations.map(placeOf).join("; ")}`)
-    ))
-    // Nothing waits for it.
-    yield* afterReady(Effect.asVoid(Effect.forkIn(findings, scope)))
-  }))
-
-const placeOf = (registration: Registration.Registration): string => {
-  const { calls, name } = registration
-  const own = registration._tag === "Resource" ? [registration.path] : []
-  return `${name} at ${[...new Set([...own, ...calls.map(({ path }) => path)])].join(", ")}`
 }
 
 type RegisterOptions = Registration.ModelOptions<ReadonlyArray<Resource.Method>, string, number>

@@ -15,7 +15,7 @@ import { Tags } from "./description/tags.ts"
 import { RateLimiting } from "./Guard.ts"
 import * as KernelConfig from "./KernelConfig.ts"
 import { entriesOf, fieldRules, noFieldRules, withAccess } from "./openapi/access.ts"
-import { withProblems } from "./openapi/errors.ts"
+import { withErrorResponses, withProblems } from "./openapi/errors.ts"
 import * as Json from "./openapi/node.ts"
 import {
   bracedOf,
@@ -31,7 +31,7 @@ import { sampling } from "./openapi/samples.ts"
 import * as Schemas from "./openapi/schemas.ts"
 import { completeStandard } from "./openapi/standardOperations.ts"
 import { closing, strictOperations } from "./openapi/strictSchemas.ts"
-import { describeStatus, summaryOf } from "./openapi/texts.ts"
+import { summaryOf } from "./openapi/texts.ts"
 
 export type { Call, Tag } from "./openapi/paths.ts"
 
@@ -350,30 +350,6 @@ const detailsOf = (api: HttpApi.Top): ReadonlyMap<string, Detail> => {
   })
   return details
 }
-
-/** Describes each status but those that there are none of, and types a body without a schema as an object. */
-const withErrorResponses = (operation: Json.Node, without: ReadonlyArray<string>): Json.Node => {
-  const known = Json.mapBodies(operation, (schema) => Object.keys(schema).length === 0 ? { type: "object" } : schema)
-  return {
-    ...known,
-    responses: Json.mapValues(
-      Json.omitBy(Json.nodeOf(known["responses"]), (status) => without.includes(status)),
-      (response, status) => {
-        const { description, ...rest } = Json.nodeOf(response)
-        return {
-          description: describeStatus(status, String(description)),
-          ...(status === "500" ? { headers: { "X-Request-Id": requestId } } : {}),
-          ...(status === "429" ? { headers: { "Retry-After": retryAfter } } : {}),
-          ...rest
-        }
-      }
-    )
-  }
-}
-
-const requestId = { description: "Under which a defect is logged", schema: { type: "string" } }
-
-const retryAfter = { description: "The seconds to wait", schema: { type: "integer" } }
 
 const bearer: { readonly [name: string]: SecurityScheme } = {
   bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" }

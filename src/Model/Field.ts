@@ -8,14 +8,13 @@
  * @since 0.1.0
  */
 import * as Function from "effect/Function"
-import * as Schema from "effect/Schema"
+import type * as Schema from "effect/Schema"
 import type * as VariantSchema from "effect/schema/VariantSchema"
 import * as Struct from "effect/Struct"
 import type * as Types from "effect/Types"
 import type { Converter } from "./Converter.ts"
 import type { Index } from "./FieldIndex.ts"
-import type { Attributes } from "./fieldTypes/attributes.ts"
-import * as Generator from "./Generator.ts"
+import type * as Generator from "./Generator.ts"
 import type { Marshaller } from "./Marshaller.ts"
 import { notEmptyTypeId } from "./shape/annotations.ts"
 import { composed } from "./shape/conversion.ts"
@@ -34,8 +33,9 @@ import {
   withStorableCheckOf
 } from "./shape/fields.ts"
 import { defaulted, supplied } from "./shape/suppliedField.ts"
-import { type Nested, storableSchema, type Variant, variants, withChecksOf } from "./shape/variants.ts"
+import { type Nested, storableSchema, type Variant, withChecksOf } from "./shape/variants.ts"
 
+export { id } from "./fieldTypes/identifier.ts"
 export type { OptionalStored } from "./shape/fields.ts"
 
 /**
@@ -132,12 +132,42 @@ export declare namespace Field {
     { readonly store: S; readonly wire: W; readonly create: W; readonly patch: W }
   >
 
-  /** The schema of an identifier with a brand, or without one for `never`. */
-  export type IdSchema<Brand extends string> = [Brand] extends [never] ? Schema.String
-    : Schema.brand<Schema.String, Brand>
-
   /** The attributes of a field of type `A`. */
-  export interface Options<A> extends Attributes<A> {}
+  export interface Options<A> {
+    /** Whether the field must have a value. Defaults to false, and to true with `Validator.notEmpty`. */
+    readonly required?: boolean | undefined
+    /** The value for a missing one, or a function that returns it. */
+    readonly default?: A | (() => A) | undefined
+    /** Validators of the value: the combinators of `Validator`. A converter's output has to satisfy them. */
+    readonly validators?: ReadonlyArray<((self: ValidatorInput<A>) => FieldInput) | RequiringValidator<A>> | undefined
+    /** Supplies a missing value before the default applies. */
+    readonly generator?: Generator.Generator<A | undefined> | undefined
+    /** Converts a given value. */
+    readonly converter?: Converter<A> | undefined
+    /** The forms of the value in the store and on the wire. */
+    readonly marshaller?: AnyMarshaller<A> | undefined
+    /** Whether the field is excluded from every output. Defaults to false. */
+    readonly omit?: boolean | undefined
+    /** Whether callers read the field and can't send it. Defaults to false. */
+    readonly readOnly?: boolean | undefined
+    readonly index?: Index | undefined
+  }
+
+  type ValidatorInput<A> = Schema.Top & { readonly Type: A }
+
+  /**
+   * A validator that makes the field required. It has a type of its own next to the other validators, so that the compiler
+   * keeps the properties of each array element.
+   */
+  interface RequiringValidator<A> {
+    (self: ValidatorInput<A>): FieldInput
+    readonly [notEmptyTypeId]: true
+  }
+
+  type AnyMarshaller<A> = Marshaller<
+    Schema.Top & { readonly Type: A },
+    Schema.Top & { readonly Type: A }
+  >
 
   /** A field with the attributes of `field`. */
   export type FromOptions<S extends Schema.Constraint, O> = OmittedBy<
@@ -158,56 +188,6 @@ export declare namespace Field {
   type ReadOnlyBy<O, F> = O extends { readonly readOnly: true } ? ReadOnly<F> : F
   type GeneratedBy<O, F> = O extends { readonly generator: unknown } ? Supplied<F> : F
   type OmittedBy<O, F> = O extends { readonly omit: true } ? Omitted<F> : F
-}
-
-/**
- * The identifier: a string that is stored as `_id`. The default is a UUID after `prefix`: a random one, or with
- * `version: 7` one that starts with the time, so that new documents sort last.
- *
- * With `brand` the identifier has a type of its own, and the identifier of another model does not compile in its place: in
- * repositories, conditions, hooks and typed clients. Without `brand` it is a `string`.
- *
- * **Example** (A branded identifier)
- *
- * ```ts
- * import { Schema } from "effect"
- * import { Model } from "appkernel"
- *
- * class User extends Model.Class<User>()("User", {
- *   id: Model.id({ prefix: "U", brand: "UserId" }),
- *   name: Schema.String
- * }) {}
- *
- * class Note extends Model.Class<Note>()("Note", { id: Model.id(), author: User.wire.fields.id }) {}
- *
- * const jane: User["id"] = User.wire.fields.id.make("U1")
- * new Note({ author: jane }).author // => "U1"
- * ```
- *
- * @category constructors
- * @since 0.1.0
- */
-export const id = <const Brand extends string = never>(
-  options: {
-    readonly prefix?: string | undefined
-    readonly version?: 4 | 7 | undefined
-    /** The name of the identifier's type. It exists at compile time only. Defaults to none. */
-    readonly brand?: Brand | undefined
-  } = {}
-): Field<{
-  readonly store: Schema.withConstructorDefault<Field.IdSchema<Brand>>
-  readonly wire: Field.IdSchema<Brand>
-  readonly create: Schema.optionalKey<Schema.NullOr<Field.IdSchema<Brand>>>
-}> => {
-  const text = options.brand === undefined
-    ? Schema.NonEmptyString
-    // The name is a single brand, which the type parameter does not say.
-    : Schema.NonEmptyString.pipe(Schema.brand(options.brand as never))
-  const field = supplied(variants.Field({ store: text, wire: text, create: text }), Generator.uuid(options), {
-    managed: "id"
-  })
-  // The schemas are those of the type: branded if there is a brand.
-  return field as ReturnType<typeof id<Brand>>
 }
 
 /**

@@ -25,33 +25,19 @@
 import type * as ByteSize from "effect/ByteSize"
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
+import type * as Schema from "effect/Schema"
 import type * as VariantSchema from "effect/schema/VariantSchema"
 import type * as SchemaAST from "effect/SchemaAST"
 import { DeclarationError } from "../internal/declarationError.ts"
 import { type EarlierForm, type Versions, versionsOf, versionsTypeId, viewFields, viewTypeId } from "./EarlierForm.ts"
 import { type Field, omitted as omittedField } from "./Field.ts"
-import { type ModelIndex, modelIndexesTypeId, type ShardKind } from "./FieldIndex.ts"
-import { type Arguments, validatedArguments } from "./instance/constructorArguments.ts"
-import { display } from "./instance/display.ts"
+import type { ModelIndex, ShardKind } from "./FieldIndex.ts"
 import { finaliser } from "./instance/finaliser.ts"
-import { mergePatchOf } from "./instance/mergePatch.ts"
+import { makeClass } from "./instance/modelClass.ts"
 import type { ModelError, Problem } from "./ModelError.ts"
-import { type FieldAttributes, loggedTypeId, modelAnnotation } from "./shape/annotations.ts"
-import { attributesOf, schemasOf } from "./shape/fields.ts"
-import { assertShardKey, shardKeyTypeId } from "./shape/shardKey.ts"
-import { assertStorable } from "./shape/storable.ts"
-import {
-  assertNotReserved,
-  assertSeparable,
-  elementOf,
-  type ModelLike,
-  modelTypeId,
-  type Validation,
-  validationTypeId,
-  type Variant,
-  variants
-} from "./shape/variants.ts"
+import type { FieldAttributes } from "./shape/annotations.ts"
+import type { validationTypeId } from "./shape/variants.ts"
+import { type ModelLike, modelTypeId, type Validation, type Variant } from "./shape/variants.ts"
 
 export { Date, DateTime, type Temporal } from "./codec/temporal.ts"
 export { type EarlierForm, was } from "./EarlierForm.ts"
@@ -261,73 +247,11 @@ export const Class = <Self = never>() =>
 ): [Self] extends [never] ? "Missing `Self` generic: `class Self extends Model.Class<Self>()(…)`"
   : Model<Self, Name, F> =>
 {
-  const all: { [key: string]: VariantSchema.Field<{ readonly [V in Variant]?: Schema.Top }> } = {}
-  const attributes: { [key: string]: FieldAttributes } = {}
-  for (const [key, field] of Object.entries(fields)) {
-    assertNotReserved(name, key)
-    const { patch, ...schemas } = schemasOf(field)
-    all[key] = variants.Field(
-      patch === undefined ? schemas : { ...schemas, patch: Schema.optionalKey(mergePatchOf(patch)) }
-    )
-    // A field named `id` is the identifier, however it is declared.
-    attributes[key] = { ...(key === "id" ? { managed: "id" } : {}), ...attributesOf(field) }
-    for (const schema of [schemas.wire, schemas.create, patch]) {
-      if (schema !== undefined) assertSeparable(name, key, schema, { suspended: false })
-    }
-    const visible = schemas.wire ?? schemas.store
-    if (visible !== undefined) {
-      assertStorable(name, key, visible.ast, { isVisible: schemas.wire !== undefined, suspended: false })
-    }
-  }
-  if (options?.shardKey !== undefined) {
-    assertShardKey(name, options.shardKey, {
-      attributes,
-      indexes: options.indexes ?? [],
-      isList: (field) => {
-        const { store } = schemasOf(fields[field]!)
-        return store !== undefined && elementOf(store) !== undefined
-      }
-    })
-  }
-  const annotations = { [modelAnnotation]: () => Model }
-  const Base = variants.Class<unknown>(name)(all, annotations)
-  const wire = { _type: Schema.tag(name), ...Base.wire.fields }
-  const own = {
-    [modelTypeId]: attributes,
-    [validationTypeId]: options?.validate,
-    [modelIndexesTypeId]: options?.indexes ?? [],
-    ...(options?.logged === undefined || options.logged === false
-      ? {}
-      : { [loggedTypeId]: options.logged === true ? {} : options.logged }),
-    ...(options?.shardKey === undefined ? {} : { [shardKeyTypeId]: options.shardKey }),
-    ...(options?.versions === undefined
-      ? {}
-      : { [versionsTypeId]: versionsOf(name, fields, options.versions) }),
-    modelName: name,
-    store: withChecks(Base.store, options?.validators ?? []).annotate({
-      ...annotations,
-      identifier: `${name}Stored`
-    }),
-    wire: Schema.Struct(wire).annotate({ ...annotations, identifier: name }),
-    create: Base.create.annotate({ ...annotations, identifier: `${name}Create` }),
-    patch: Base.patch.annotate({ ...annotations, identifier: `${name}Patch` })
-  }
-  // The variants are static members of `Base`, which a class declaration can't redefine.
-  class Model extends (Base as unknown as new(...args: Arguments) => object) {
-    constructor(input: Arguments[0], options?: Arguments[1]) {
-      // The loop below gives the class the members of a model.
-      super(...validatedArguments(Model as never, input, options))
-    }
-    static make(input: Arguments[0], options?: Arguments[1]): unknown {
-      return input instanceof this ? input : new this(input, options)
-    }
-  }
-  for (const key of Reflect.ownKeys(own)) {
-    Object.defineProperty(Model, key, { value: Reflect.get(own, key), enumerable: true })
-  }
-  Object.defineProperties(Model.prototype, display(name, attributes))
-  // The loops above build what the type describes field by field.
-  return Model as never
+  const versions = options?.versions === undefined
+    ? {}
+    : { [versionsTypeId]: versionsOf(name, fields, options.versions) }
+  // `makeClass` builds what the type describes field by field.
+  return makeClass(name, fields, options, versions) as never
 }
 
 /**
@@ -397,15 +321,6 @@ const differenceOf = (one: Any, other: Any): string | undefined => {
     shown(one, key) !== shown(other, key)
   )
 }
-
-const withChecks = <S extends Schema.Top>(
-  schema: S,
-  [check, ...others]: ReadonlyArray<SchemaAST.Check<never>>
-): S["Rebuild"] | S =>
-  check === undefined
-    ? schema
-    // The checks apply to values of the schema's type.
-    : (schema.check as (...checks: ReadonlyArray<SchemaAST.Check<never>>) => S["Rebuild"])(check, ...others)
 
 /**
  * Makes an instance of what a caller sent. Each field goes through the generator if there is no value, the default if

@@ -18,7 +18,6 @@ import { type Document, DocumentStore, type Filter } from "./DocumentStore.ts"
 import { retireIndexes } from "./forms/formIndexes.ts"
 import { formOf, type Forms, formsOf } from "./forms/forms.ts"
 import { raiseMark, readMark, refreshAfter, writtenForm } from "./forms/marks.ts"
-import { removeLookups } from "./forms/uniqueValues.ts"
 import { textOfId } from "./query/bsonForm.ts"
 import { indexesOf } from "./repository/modelIndexes.ts"
 import type { ReadError, StoreError } from "./RepositoryError.ts"
@@ -247,6 +246,8 @@ export const upgrade = (
       if (understood < forms.newest || (yield* store.count(model.modelName, pending)) > 0) return
       yield* store.createIndexes(model.modelName, indexesOf(model))
       yield* raiseMark(store, model.modelName, { complete: forms.newest })
+      // It loads the query language, which other programs have no use for.
+      const { removeLookups } = yield* Effect.promise(() => import("./forms/uniqueValues.ts"))
       yield* removeLookups(store, model.modelName, indexesOf(model))
     }))
     return Stream.concat(pass, end)

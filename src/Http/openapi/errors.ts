@@ -1,4 +1,5 @@
 import * as Document from "./node.ts"
+import { describeStatus } from "./texts.ts"
 
 const isError = (schema: Document.Node): boolean => {
   const type = Document.nodeOf(Document.nodeOf(schema["properties"])["_type"])
@@ -94,3 +95,34 @@ export const withProblems = (operation: Document.Node, problem: Document.Node): 
     }
   })
 })
+
+/**
+ * Describes each status but those that there are none of, and types a body without a schema as an object.
+ *
+ * @internal
+ */
+export const withErrorResponses = (operation: Document.Node, without: ReadonlyArray<string>): Document.Node => {
+  const known = Document.mapBodies(
+    operation,
+    (schema) => Object.keys(schema).length === 0 ? { type: "object" } : schema
+  )
+  return {
+    ...known,
+    responses: Document.mapValues(
+      Document.omitBy(Document.nodeOf(known["responses"]), (status) => without.includes(status)),
+      (response, status) => {
+        const { description, ...rest } = Document.nodeOf(response)
+        return {
+          description: describeStatus(status, String(description)),
+          ...(status === "500" ? { headers: { "X-Request-Id": requestId } } : {}),
+          ...(status === "429" ? { headers: { "Retry-After": retryAfter } } : {}),
+          ...rest
+        }
+      }
+    )
+  }
+}
+
+const requestId = { description: "Under which a defect is logged", schema: { type: "string" } }
+
+const retryAfter = { description: "The seconds to wait", schema: { type: "integer" } }

@@ -1,40 +1,32 @@
-import * as Schema from "effect/Schema"
-import { isWithin } from "../../Access/introspection.ts"
-import { managedField, type ModelLike, nestedModel } from "../../Model/introspection.ts"
+import { managedField } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
-import { maxFields, maxItems, maxSortFields } from "../description/limits.ts"
+import { maxItems } from "../description/limits.ts"
 import {
   aggregationParameters,
   type AnyParameters,
   changesParameters,
-  collectionParameters,
   documentParameters,
   pagingParameters,
   schemaParameters
 } from "../description/queryParameters.ts"
 import { all, isLogged, type Name } from "../description/standardEndpoints.ts"
-import type { Limits } from "../KernelConfig.ts"
-import * as FieldAccess from "../query/fieldAccess.ts"
-import { stageNames } from "../query/pipelineGuard.ts"
 import * as Document from "./node.ts"
+import {
+  described,
+  fieldsOf,
+  filters,
+  header,
+  type OperationContext,
+  pageParameters,
+  pipeline,
+  query,
+  valueOf
+} from "./parameters.ts"
 import { bracedOf } from "./paths.ts"
-import type { Known, Resource } from "./schemas.ts"
+import type { Resource } from "./schemas.ts"
 import { filterText, statusTexts, withArticle } from "./texts.ts"
 
 type Node = Document.Node
-
-/**
- * The input for the completion of a standard operation.
- *
- * @internal
- */
-export interface OperationContext {
-  readonly resource: Resource
-  readonly limits: Pick<Limits, "defaultPageSize" | "maxPageSize"> & Partial<Pick<Limits, "skipUnreadable">>
-  readonly known: Known
-  /** The fields that the document leaves out, as dotted paths. */
-  readonly hidden: ReadonlyArray<string>
-}
 
 /**
  * Completes the standard operations of a registered model. Any other operation stays unchanged.
@@ -177,116 +169,6 @@ const standard: { readonly [N in Name]: (operation: Node, context: OperationCont
 }
 
 const segmentOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
-
-const query = (name: string, description: string, schema: Node): Node => ({
-  name,
-  in: "query",
-  description,
-  required: false,
-  schema
-})
-
-const header = (name: string, description: string, schema: Node): Node => ({
-  name,
-  in: "header",
-  description,
-  required: false,
-  schema
-})
-
-/** The parameters of every collection. */
-const pageParameters = (
-  model: Model.Any,
-  limits: OperationContext["limits"],
-  hidden: ReadonlyArray<string>
-): ReadonlyArray<Node> => {
-  const parameters: AnyParameters = collectionParameters(model, limits)
-  return Object.entries(parameters).map(([name, parameter]) => {
-    if (name === "query") {
-      const content = { "application/json": { schema: { type: "object" } } }
-      return { name, in: "query", description: parameter.description, required: false, content }
-    }
-    const listed = name === "sort_by" ? sortableFields(model, hidden) : name === "fields" ? fieldsOf(model, hidden) : {}
-    return query(name, parameter.description, { ...valueOf(parameter), ...listed })
-  })
-}
-
-/** The type of a parameter's value, besides its text. */
-const valueOf = ({ byDefault, schema }: AnyParameters[string]): Node => {
-  const { schema: value } = Schema.toJsonSchemaDocument(Schema.toType(schema))
-  const { allOf, ...own } = Document.nodeOf(value)
-  const parts = Document.listOf(allOf).flatMap((part) => Object.entries(Document.nodeOf(part)))
-  const { maximum, ...merged } = { ...own, ...Object.fromEntries(parts) }
-  return {
-    ...merged,
-    // The other bound is that of every integer.
-    ...(maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? {} : { maximum }),
-    ...(byDefault === undefined ? {} : { default: byDefault })
-  }
-}
-
-/** Describes the parameters of a query. */
-const described = (parameters: AnyParameters): { readonly [name: string]: Node } =>
-  Object.fromEntries(
-    Object.entries(parameters).map(([name, parameter]) => [
-      name,
-      { description: parameter.description, schema: valueOf(parameter) }
-    ])
-  )
-
-/** A list of names of the model's fields, within the server's limit. */
-const listed = (
-  model: Model.Any,
-  hidden: ReadonlyArray<string>,
-  sign: string,
-  maximum: number,
-  has: (field: FieldAccess.AccessibleField) => boolean
-): Node => {
-  const access = FieldAccess.of(model)
-  const names = shownIn(model, hidden).filter((name) => {
-    const field = access.field(name)
-    return field !== undefined && has(field) && !/[,\s]/u.test(name)
-  })
-  const name = `${sign}(?:${names.map(escaped).join("|")})`
-  return { type: "string", ...(names.length === 0 ? {} : { pattern: `^${name}(?:,${name}){0,${maximum - 1}}$` }) }
-}
-
-const escaped = (name: string): string => name.replaceAll(/[\^$\\.*+?()[\]{}|/]/gu, String.raw`\$&`)
-
-const sortableFields = (model: Model.Any, hidden: ReadonlyArray<string>): Node =>
-  listed(model, hidden, "-?", maxSortFields, ({ sortable }) => sortable)
-
-const fieldsOf = (model: Model.Any, hidden: ReadonlyArray<string>): Node =>
-  listed(model, hidden, "", maxFields, ({ selectable }) => selectable)
-
-const pipeline: Node = {
-  type: "array",
-  items: { type: "object", minProperties: 1, maxProperties: 1, propertyNames: { enum: stageNames } }
-}
-
-const filters = (model: Model.Any, hidden: ReadonlyArray<string>): ReadonlyArray<Node> => {
-  const access = FieldAccess.of(model)
-  const others = collectionParameters(model)
-  return shownIn(model, hidden).flatMap((name) => {
-    const field = access.field(name)
-    const isFilter = field !== undefined && !Object.hasOwn(others, name) &&
-      (!field.isDocument || field.isList || field.mayBeMissing)
-    return isFilter ? [query(name, `A condition on \`${name}\``, { type: "string" })] : []
-  })
-}
-
-const shownIn = (model: Model.Any, hidden: ReadonlyArray<string>): ReadonlyArray<string> =>
-  namesIn(model, "", [model]).filter((name) => !isWithin(name, hidden))
-
-/** Names stop at a recursive reference. */
-const namesIn = (model: ModelLike, prefix: string, outer: ReadonlyArray<ModelLike>): ReadonlyArray<string> =>
-  Object.keys(model.wire.fields).filter((key) => key in model.store.fields).flatMap((key) => {
-    const inner = nestedModel(model.store.fields[key])
-    const below = inner === undefined || outer.includes(inner)
-      ? []
-      : namesIn(inner, `${prefix}${key}.`, [...outer, inner])
-    return [`${prefix}${key}`, ...below]
-  })
 
 /** Adds details to an operation's parameters; `undefined` removes them. */
 const withDetails = (operation: Node, details: { readonly [name: string]: Node }): Node => ({

@@ -5,24 +5,16 @@
  */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
-import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
-import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
-import * as OpenApi from "effect/http-api/OpenApi"
-import type * as Schema from "effect/Schema"
+import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Model from "../../Model/Model.ts"
 import type { StoreOptions } from "../../Repository/DocumentStore.ts"
 import type * as Repository from "../../Repository/Repository.ts"
 import type * as Action from "../Action.ts"
-import { endpointOf } from "../description/callEndpoint.ts"
 import type * as Endpoint from "../description/endpoint.ts"
-import { responsesOf } from "../description/ownErrors.ts"
-import { describe, endpointsOf } from "../description/standardEndpoints.ts"
-import { Tags } from "../description/tags.ts"
-import * as Guard from "../Guard.ts"
-import { responses } from "../HttpError.ts"
 import type * as Operation from "../Operation.ts"
 import type * as Resource from "../Resource.ts"
 import type * as Service from "../Service.ts"
+import { type NameOf, segmentOf, serviceSegmentOf } from "./segment.ts"
 
 /**
  * The options of a registration.
@@ -106,18 +98,6 @@ export type Described = Model.Any & Resource.Hookless | Resource.AnyDescription 
 export type Target = Model.Any & Resource.Hookless | Resource.Any | Service.Any
 
 /**
- * The name of the model or service.
- *
- * @category models
- * @since 0.1.0
- */
-export type NameOf<T> = T extends { readonly modelName: infer Name extends string } ? Name
-  : T extends { readonly description: infer D } ? NameOf<D>
-  : T extends { readonly model: { readonly modelName: infer Name extends string } } ? Name
-  : T extends { readonly name: infer Name extends string } ? Name
-  : never
-
-/**
  * The options for a target. A model's resource is made from them.
  *
  * @category models
@@ -197,34 +177,6 @@ export type RequirementsOf<T> = T extends
   : never
 
 /**
- * The default path segment of a target: its name in lower case, without the suffix `Service`, `Controller` or `Resource`, in
- * the English plural. A service that ends in `s` stays as it is, since few of them have the name of one thing: `SmsService` is
- * `sms`.
- *
- * @category models
- * @since 0.1.0
- */
-export type SegmentOf<T> = T extends Service.AnyDescription | Service.Any ? ServiceSegment<Stem<NameOf<T>>>
-  : Plural<Stem<NameOf<T>>>
-
-const stemOf = (name: string): string => name.replace(/(?<=.)(?:Service|Controller|Resource)$/u, "").toLowerCase()
-
-/** {@link SegmentOf} of a value. */
-const segmentOf = (name: string): string => {
-  const stem = stemOf(name)
-  return /[^aeiou]y$/u.test(stem)
-    ? `${stem.slice(0, -1)}ies`
-    : /(?:s|x|z|ch|sh)$/u.test(stem)
-    ? `${stem}es`
-    : `${stem}s`
-}
-
-const serviceSegmentOf = (name: string): string => {
-  const stem = stemOf(name)
-  return stem.endsWith("s") ? stem : segmentOf(name)
-}
-
-/**
  * A mounted action or operation.
  *
  * @category models
@@ -237,37 +189,42 @@ export interface Call {
   readonly options: Action.Options
 }
 
+/** What resources and services have in common. */
+interface Mounted {
+  readonly name: string
+  readonly path: `/${string}`
+  readonly onExcessProperty: "ignore" | "error"
+  readonly calls: ReadonlyArray<Call>
+  readonly tags: ReadonlyArray<string>
+  /** The names of all given options, including unknown ones. */
+  readonly givenOptions: ReadonlyArray<string>
+  /** The headers of every response. */
+  readonly headers: { readonly [name: string]: string }
+  /** Whether `headers` deprecate the endpoints. */
+  readonly isDeprecated: boolean
+  /** The entries of the audit log; `undefined` for those of the configuration. */
+  readonly auditLog: Options<string>["auditLog"]
+  readonly timeout: Duration.Duration | undefined
+  readonly priority: "low" | "normal" | "high"
+  /** The headers of responses to `GET` for caches; `undefined` without such options. */
+  readonly caching: { readonly cacheControl: string | undefined; readonly pageTags: boolean } | undefined
+}
+
 /**
  * A mounted resource.
  *
  * @category models
  * @since 0.1.0
  */
-export interface ResourceInfo {
+export interface ResourceInfo extends Mounted {
   readonly _tag: "Resource"
-  readonly name: string
   readonly description: Resource.AnyDescription
   readonly model: Model.Any
-  readonly path: `/${string}`
   readonly methods: ReadonlyArray<Endpoint.Method>
   readonly enableHateoas: boolean
   /** Whether a `POST` may have a list of documents. */
   readonly lists: boolean
   readonly storeOptions: StoreOptions | undefined
-  readonly onExcessProperty: "ignore" | "error"
-  readonly calls: ReadonlyArray<Call>
-  readonly tags: ReadonlyArray<string>
-  /** The names of all given options, including unknown ones. */
-  readonly givenOptions: ReadonlyArray<string>
-  /** The headers of every answer, and whether they deprecate the endpoints. */
-  readonly headers: { readonly [name: string]: string }
-  readonly isDeprecated: boolean
-  /** What the audit log has; `undefined` for what the configuration says. */
-  readonly auditLog: Options<string>["auditLog"]
-  readonly timeout: Duration.Duration | undefined
-  readonly priority: "low" | "normal" | "high"
-  /** What caches may keep of what is read; `undefined` for nothing in particular. */
-  readonly caching: { readonly cacheControl: string | undefined; readonly pageTags: boolean } | undefined
 }
 
 /**
@@ -276,25 +233,9 @@ export interface ResourceInfo {
  * @category models
  * @since 0.1.0
  */
-export interface ServiceInfo {
+export interface ServiceInfo extends Mounted {
   readonly _tag: "Service"
-  readonly name: string
   readonly description: Service.AnyDescription
-  readonly path: `/${string}`
-  readonly onExcessProperty: "ignore" | "error"
-  readonly calls: ReadonlyArray<Call>
-  readonly tags: ReadonlyArray<string>
-  /** The names of all given options, including unknown ones. */
-  readonly givenOptions: ReadonlyArray<string>
-  /** The headers of every answer, and whether they deprecate the endpoints. */
-  readonly headers: { readonly [name: string]: string }
-  readonly isDeprecated: boolean
-  /** What the audit log has; `undefined` for what the configuration says. */
-  readonly auditLog: Options<string>["auditLog"]
-  readonly timeout: Duration.Duration | undefined
-  readonly priority: "low" | "normal" | "high"
-  /** What caches may keep of what is read; `undefined` for nothing in particular. */
-  readonly caching: { readonly cacheControl: string | undefined; readonly pageTags: boolean } | undefined
 }
 
 /**
@@ -373,60 +314,9 @@ export const ofService = (
   }
 }
 
-/**
- * The endpoints of a registration as a group of an `HttpApi`.
- *
- * @category constructors
- * @since 0.1.0
- */
-export const group = (
-  registration: Registration,
-  guards: ReadonlySet<Guard.Guard> = new Set()
-): HttpApiGroup.Constraint => {
-  const { calls, isDeprecated, name, path, tags } = registration
-  const guarded = (described: HttpApiEndpoint.Constraint, isOpen: boolean) => {
-    const endpoint = isDeprecated ? anyEndpoint(described).annotate(OpenApi.Deprecated, true) : described
-    const authenticated = guards.has("security") ? withSecurity(endpoint, isOpen) : endpoint
-    return guards.has("rateLimits") ? anyEndpoint(authenticated).middleware(Guard.RateLimiting) : authenticated
-  }
-  const standard = registration._tag === "Service" ? [] : standardOf(registration, guarded)
-  const own: HttpApiGroup.Constraint = HttpApiGroup.make(name).annotate(OpenApi.Title, tags[0] ?? name).annotate(
-    Tags,
-    tags
-  )
-  const placed: HttpApiGroup.Constraint = erased(standard.reduce(added, own)).prefix(path)
-  const model = registration._tag === "Service" ? undefined : registration.model
-  return calls.reduce(
-    (group, call) => added(group, guarded(endpointOf(call, model), call.options.anonymous === true)),
-    placed
-  )
-}
-
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-type WithoutSuffix<Name extends string> = Name extends `${infer Stem}${"Service" | "Controller" | "Resource"}`
-  ? Stem extends "" ? Name : Stem
-  : Name
-
-type Stem<Name extends string> = Lowercase<WithoutSuffix<Name>>
-
-type ServiceSegment<Name extends string> = Name extends `${string}s` ? Name : Plural<Name>
-
-type Vowel = "a" | "e" | "i" | "o" | "u"
-
-type Plural<Name extends string> = Name extends `${string}${Vowel}y` ? `${Name}s`
-  : Name extends `${infer Stem}y` ? `${Stem}ies`
-  : Name extends `${string}${"s" | "x" | "z" | "ch" | "sh"}` ? `${Name}es`
-  : `${Name}s`
-
-// The platform's group has its endpoints in its type, but the endpoints of an arbitrary registration have no static
-// names.
-const erased = (group: HttpApiGroup.Constraint) => group as HttpApiGroup.Top
-
-const added = (group: HttpApiGroup.Constraint, endpoint: HttpApiEndpoint.Constraint): HttpApiGroup.Constraint =>
-  erased(group).add(endpoint)
 
 const placeOf = (defaultSegment: string, options: Options<string>) => {
   const { name: own, segment = defaultSegment, tags, urlBase } = options
@@ -461,34 +351,4 @@ const methodOf = ({ method, payload }: Operation.Options): Endpoint.Method =>
 const routeOf = (parts: ReadonlyArray<string>): `/${string}` => {
   const segments = parts.flatMap((part) => part.split("/")).filter((segment) => segment !== "" && segment !== ".")
   return `/${segments.map((segment) => segment.replace(/^\{(.*)\}$/u, ":$1")).join("/")}`
-}
-
-// The endpoints of an arbitrary registration have no static types.
-const anyEndpoint = (endpoint: HttpApiEndpoint.Constraint) => endpoint as HttpApiEndpoint.Top
-
-const withSecurity = (endpoint: HttpApiEndpoint.Constraint, isOpen: boolean): HttpApiEndpoint.Constraint => {
-  const authenticated = anyEndpoint(endpoint).middleware(Guard.Authentication)
-  return isOpen ? authenticated : authenticated.middleware(Guard.Authorization)
-}
-
-const standardOf = (
-  registration: ResourceInfo,
-  guarded: (endpoint: HttpApiEndpoint.Constraint, isOpen: boolean) => HttpApiEndpoint.Constraint
-): ReadonlyArray<HttpApiEndpoint.Constraint> => {
-  const { description, lists, methods, model } = registration
-  const isPartial = description.hidden.length > 0
-  const errors = new Map<string, ReadonlyArray<Schema.Top>>(
-    methods.map((method) => [method, hookErrorsOf(registration, method)])
-  )
-  return endpointsOf(registration).map((endpoint) =>
-    guarded(
-      describe(endpoint, model, errors.get(endpoint.broughtBy) ?? [], { isPartial, lists }),
-      Guard.isOpen(description.anonymous, endpoint)
-    )
-  )
-}
-
-const hookErrorsOf = ({ description }: ResourceInfo, method: Endpoint.Method): ReadonlyArray<Schema.Top> => {
-  const own = description.errors[method]
-  return own === undefined ? [] : [...responsesOf(own), responses.BadRequest, responses.NotFound, responses.Conflict]
 }

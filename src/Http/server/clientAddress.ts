@@ -1,3 +1,7 @@
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as IpNetwork from "effect/net/IpNetwork"
 import * as NetAddress from "effect/net/NetAddress"
 import type { IncomingMessage } from "node:http"
@@ -106,3 +110,16 @@ const isEscaped = (text: string, index: number): boolean => {
 
 /** A name and a token or a quoted string. */
 const pair = /(?<=^|;)\s*([\w!#$%&'*+.^`|~-]+)=(?:([\w!#$%&'*+.^`|~-]+)|"((?:[^"\\]|\\.)*)")\s*(?=;|$)/gu
+
+/**
+ * The address of the client of the request that the fiber handles.
+ *
+ * @internal
+ */
+export const addressOfRequest = (clientAddressOf: ClientAddressOf): Effect.Effect<string | undefined> =>
+  Effect.withFiber((fiber) => {
+    const request = Context.getOrUndefined(fiber.context, HttpServerRequest.HttpServerRequest)
+    return Effect.succeed(
+      request === undefined ? undefined : clientAddressOf(NodeHttpServerRequest.toIncomingMessage(request))
+    )
+  })

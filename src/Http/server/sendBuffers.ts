@@ -1,4 +1,7 @@
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import { readFile } from "node:fs/promises"
 import type { Socket } from "node:net"
 
@@ -9,7 +12,7 @@ import type { Socket } from "node:net"
  *
  * @internal
  */
-export const makeSendBuffers: Effect.Effect<(socket: Socket) => Effect.Effect<string | undefined>> = Effect.gen(
+const makeSendBuffers: Effect.Effect<(socket: Socket) => Effect.Effect<string | undefined>> = Effect.gen(
   function*() {
     const v4 = yield* connections("/proc/self/net/tcp")
     const v6 = yield* connections("/proc/self/net/tcp6")
@@ -43,3 +46,19 @@ const sizesIn = (table: string): ReadonlyMap<string, string> => {
 const portOf = (address: string): string => address.slice(address.indexOf(":") + 1)
 
 const hex = (port: number): string => port.toString(16).toUpperCase().padStart(4, "0")
+
+/**
+ * What the client of the request that the fiber handles has not confirmed yet.
+ *
+ * @internal
+ */
+export const unconfirmedByClient = Effect.map(
+  makeSendBuffers,
+  (unconfirmed) =>
+    Effect.withFiber<string | undefined>((fiber) => {
+      const request = Context.getOrUndefined(fiber.context, HttpServerRequest.HttpServerRequest)
+      return request === undefined
+        ? Effect.undefined
+        : unconfirmed(NodeHttpServerRequest.toIncomingMessage(request).socket)
+    })
+)

@@ -1,5 +1,4 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as ByteSize from "effect/ByteSize"
 import * as Context from "effect/Context"
 import * as Crypto from "effect/crypto/WebCrypto"
@@ -18,7 +17,6 @@ import * as Redacted from "effect/Redacted"
 import * as Tracer from "effect/Tracer"
 import type { Endpoint } from "../../Access/AccessControl.ts"
 import { requirement } from "../../Access/Grant.ts"
-import type { ModelView } from "../../Access/introspection.ts"
 import { ClientAddressSource } from "../../internal/clientAddress.ts"
 import { ContentHashed } from "../../internal/contentHashed.ts"
 import { onReload } from "../../internal/reload.ts"
@@ -36,16 +34,16 @@ import * as KernelConfig from "../KernelConfig.ts"
 import type * as OpenApi from "../OpenApi.ts"
 import { openApiPath } from "../openapi/documentationPaths.ts"
 import { config as configuredRateLimits, type RateLimits } from "../RateLimits.ts"
-import type { Registration, ResourceInfo } from "../registration/registration.ts"
+import type { Registration } from "../registration/registration.ts"
 import { cached, type Caching } from "../response/caching.ts"
+import { linksBy, linksFrom } from "../response/callResponse.ts"
 import { makeItemTexts } from "../response/itemTexts.ts"
-import * as Links from "../response/links.ts"
 import { makeListResponses } from "../response/listResponse.ts"
 import { ErrorFormat } from "../response/problem.ts"
 import { parameters as parametersOf } from "../response/problemFields.ts"
 import { makeResponseBudget } from "../response/responseBudget.ts"
 import { makeBadRequest, makeErrorResponses } from "../response/translation.ts"
-import { type CallContext, callRoutes, type LinksOf } from "../routes/callRoutes.ts"
+import { type CallContext, callRoutes } from "../routes/callRoutes.ts"
 import { withCors } from "../routes/cors.ts"
 import { routed, routerConfig, withErrorResponses } from "../routes/errorBoundary.ts"
 import { type Implementation, implemented, withReferences } from "../routes/implemented.ts"
@@ -55,10 +53,10 @@ import { routesOf } from "../routes/resourceRoutes.ts"
 import { withResponseTimeout } from "../routes/responseTimeout.ts"
 import type { Route } from "../routes/route.ts"
 import { accessLogged } from "../server/accessLog.ts"
-import { type ClientAddressOf, makeClientAddress } from "../server/clientAddress.ts"
+import { addressOfRequest, makeClientAddress } from "../server/clientAddress.ts"
 import * as KernelLogger from "../server/kernelLogger.ts"
 import * as overload from "../server/overload.ts"
-import { makeSendBuffers } from "../server/sendBuffers.ts"
+import { unconfirmedByClient } from "../server/sendBuffers.ts"
 import { type Priority, shed } from "../server/shedding.ts"
 import * as Translations from "../Translations.ts"
 import * as Documentation from "./documentation.ts"
@@ -333,6 +331,7 @@ const auditLogOf = Effect.fnUntraced(function*(store: DocumentStore["Service"]) 
   const { makeAuditLog } = yield* Effect.promise(() => import("../routes/auditLog.ts"))
   return yield* makeAuditLog(options, store)
 })
+
 /** The priority by the URL. */
 const priorities = (routes: ReadonlyArray<EndpointRoute>): (url: string) => Priority => {
   const own = FindMyWay.make<Priority>(routerConfig)
@@ -378,27 +377,6 @@ const randomSecret = Effect.map(
   (crypto) => Redacted.make(Base64Url.encode(crypto.getRandomValues(new Uint8Array(32))))
 )
 
-/** The address of the client of the request that the fiber handles. */
-const addressOfRequest = (clientAddressOf: ClientAddressOf): Effect.Effect<string | undefined> =>
-  Effect.withFiber((fiber) => {
-    const request = Context.getOrUndefined(fiber.context, HttpServerRequest.HttpServerRequest)
-    return Effect.succeed(
-      request === undefined ? undefined : clientAddressOf(NodeHttpServerRequest.toIncomingMessage(request))
-    )
-  })
-
-/** What the client of the request that the fiber handles has not confirmed yet. */
-const unconfirmedByClient = Effect.map(
-  makeSendBuffers,
-  (unconfirmed) =>
-    Effect.withFiber<string | undefined>((fiber) => {
-      const request = Context.getOrUndefined(fiber.context, HttpServerRequest.HttpServerRequest)
-      return request === undefined
-        ? Effect.undefined
-        : unconfirmed(NodeHttpServerRequest.toIncomingMessage(request).socket)
-    })
-)
-
 const rateLimitKeys = ["rate_limits.per_address", "rate_limits.per_caller"]
 
 const warnOfUnused = (translations: Translations.Translations, registrations: ReadonlyArray<Registration>) =>
@@ -419,21 +397,3 @@ const pathsOfDocuments = (registrations: ReadonlyArray<Registration>): ReadonlyA
 
 /** The number of maximum-size pages that may be in memory; others wait. */
 const largePagesAtOnce = 4
-
-/** An action's response has the links of its own resource. */
-const linksFrom = (resource: ResourceInfo, linksOf: LinksOf): LinksOf => (model, view) =>
-  model === resource.model ? linksAt(resource, view) : linksOf(model, view)
-
-const linksAt = (resource: ResourceInfo, view: ModelView | undefined): ReturnType<LinksOf> =>
-  resource.enableHateoas ? { links: Links.ofResource(resource, view), path: resource.path } : undefined
-
-/** Documents have the links of the first registration of their model with links enabled. */
-const linksBy = (registrations: ReadonlyArray<Registration>): LinksOf => {
-  const resources = registrations.filter((registration): registration is ResourceInfo =>
-    registration._tag === "Resource" && registration.enableHateoas
-  )
-  return (model, view) => {
-    const found = resources.find((resource) => resource.model === model)
-    return found === undefined ? undefined : linksAt(found, view)
-  }
-}

@@ -1,6 +1,7 @@
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
@@ -8,10 +9,12 @@ import type * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
 import * as Credentials from "../../Client/Credentials.ts"
 import { Application } from "../../internal/application.ts"
+import type * as Model from "../../Model/Model.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import * as EmbeddedStore from "../../Repository/EmbeddedStore.ts"
 import * as Repository from "../../Repository/Repository.ts"
 import * as Jwt from "../../Security/Jwt.ts"
+import type * as Guard from "../Guard.ts"
 import type * as KernelApi from "../KernelApi.ts"
 import * as KernelClient from "../KernelClient.ts"
 
@@ -28,6 +31,42 @@ export interface TestUser {
   readonly roles?: ReadonlyArray<string> | undefined
   /** Further claims. */
   readonly claims?: Schema.JsonObject | undefined
+}
+
+/**
+ * A service that runs for a test.
+ *
+ * @internal
+ */
+export interface TestService<Groups extends HttpApiGroup.Constraint, Guards extends Guard.Guard = never> {
+  /** The typed client of the service. With security, it has no credentials, as `anonymous`. */
+  readonly client: KernelClient.KernelClient<Guard.Guarded<Groups, Guards>>
+  /** A client without credentials. */
+  readonly anonymous: KernelClient.KernelClient<Guard.Guarded<Groups, Guards>>
+  /**
+   * A client that calls as a user, with a signed token: by the `Jwt` that is provided to the test, otherwise with keys in
+   * memory. It dies if that has no private key. Only a service with security has it.
+   */
+  readonly as: "security" extends Guards
+    ? (user: TestUser) => Effect.Effect<KernelClient.KernelClient<Guard.Guarded<Groups, Guards>>>
+    : undefined
+  /** The repositories of the registered models, by the names of their registrations: `repositories.users`. */
+  readonly repositories: TestRepositories<Groups>
+  /** The store of the service. */
+  readonly store: DocumentStore["Service"]
+  /** The address of the service, for clients of another kind: `http://127.0.0.1:41234`. */
+  readonly baseUrl: string
+}
+
+/** The repositories of the models that `Groups` are of. */
+type TestRepositories<Groups extends HttpApiGroup.Constraint> = {
+  readonly [Group in Groups as Group extends OfModel<infer _> ? Group["identifier"] : never]: Group extends
+    OfModel<infer M> ? Repository.Repository<M> : never
+}
+
+/** The part of a resource's group that tells its model. */
+interface OfModel<M extends Model.Any> {
+  readonly endpoints: { readonly meta: { readonly "~Model"?: M } }
 }
 
 /**

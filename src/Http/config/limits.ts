@@ -1,0 +1,85 @@
+/**
+ * The limits of one request, and their keys of the configuration. `KernelConfig` exports them.
+ *
+ * @since 0.1.0
+ */
+import * as Config from "effect/Config"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import { configOf, settings } from "./settings.ts"
+
+/**
+ * The limits of one request.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Limits {
+  /** The maximum bytes of a JSON body. Defaults to 1 MiB. */
+  readonly maxBodySize: number
+  /** The maximum bytes of a multipart body. Defaults to 10 MiB. */
+  readonly maxMultipartSize: number
+  /** The documents on a page if the request gives no size, at most {@link maxPageSize}. Defaults to 50. */
+  readonly defaultPageSize: number
+  /** The maximum number of documents on a page. Defaults to 1,000. */
+  readonly maxPageSize: number
+  /**
+   * The maximum bytes of a page or of an aggregation's result, which always has at least one document. Beyond this
+   * limit, a numbered page and an aggregation are a 400, and a cursor page ends early with its `next`. The server holds
+   * four times as many bytes for larger responses at once; others wait, at most for {@link queryTimeout}. Defaults to
+   * 16 MiB.
+   */
+  readonly maxPageBytes: number
+  /** The maximum number of documents that an aggregation or a native query returns. Defaults to 10,000. */
+  readonly maxResults: number
+  /** The time after which the store aborts a query. Defaults to 5 seconds. */
+  readonly queryTimeout: Duration.Duration
+  /**
+   * Whether a page leaves out stored documents that do not fit the model. It has their number in the header
+   * `X-Unreadable-Count`. Defaults to false: the page is a 500. Both log the identifiers.
+   */
+  readonly skipUnreadable: boolean
+  /** The bytes of items of lists, as text, that are kept for the next request. Defaults to 16 MiB. */
+  readonly keptTextBytes: number
+}
+
+/**
+ * The current limits.
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const Limits: Context.Reference<Limits> = Context.Reference<Limits>("appkernel/Http/KernelConfig/Limits", {
+  defaultValue: () => ({
+    maxBodySize: 1_048_576,
+    maxMultipartSize: 10_485_760,
+    defaultPageSize: 50,
+    maxPageSize: 1_000,
+    maxPageBytes: 16_777_216,
+    maxResults: 10_000,
+    queryTimeout: Duration.seconds(5),
+    skipUnreadable: false,
+    keptTextBytes: 16_777_216
+  })
+})
+
+/**
+ * The limits. Unset keys take their values from `otherwise`.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const limits = (otherwise: Limits): Config.Config<Limits> =>
+  Config.all({
+    maxBodySize: configOf(settings.serverMaxBodySize, otherwise.maxBodySize),
+    maxMultipartSize: configOf(settings.serverMaxMultipartSize, otherwise.maxMultipartSize),
+    defaultPageSize: configOf(settings.queryDefaultPageSize, otherwise.defaultPageSize),
+    maxPageSize: configOf(settings.queryMaxPageSize, otherwise.maxPageSize),
+    maxPageBytes: configOf(settings.queryMaxPageBytes, otherwise.maxPageBytes),
+    maxResults: configOf(settings.queryMaxResults, otherwise.maxResults),
+    queryTimeout: configOf(settings.queryTimeout, otherwise.queryTimeout),
+    skipUnreadable: configOf(settings.querySkipUnreadable, otherwise.skipUnreadable),
+    keptTextBytes: configOf(settings.cacheTexts, otherwise.keptTextBytes)
+  }).pipe(
+    Config.map((limits) => ({ ...limits, defaultPageSize: Math.min(limits.defaultPageSize, limits.maxPageSize) }))
+  )

@@ -1,0 +1,46 @@
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { DocumentStore } from "../../Repository/DocumentStore.ts"
+import { ownerOf } from "../../Repository/introspection.ts"
+import * as KernelConfig from "../KernelConfig.ts"
+import type * as Registration from "../registration/registration.ts"
+import { afterReady, whenReady } from "../server/readiness.ts"
+import { logFindings } from "./findings.ts"
+
+/**
+ * Warns of a program that reads no configuration file.
+ *
+ * @internal
+ */
+export const warnOfUnread = Effect.flatMap(
+  KernelConfig.IsLoaded,
+  (isLoaded) =>
+    isLoaded ? Effect.void : Effect.logWarning(
+      "No cfg.yml is read: start the service by engine.launch, or provide KernelConfig.layer() to all of its layers"
+    )
+)
+
+/**
+ * Logs where documents and endpoints are when the service is ready, and then what it found in the store.
+ *
+ * @internal
+ */
+export const announced = (registrations: ReadonlyArray<Registration.Registration>) =>
+  Layer.effectDiscard(Effect.gen(function*() {
+    const store = yield* DocumentStore
+    const scope = yield* Effect.scope
+    const models = registrations.flatMap((one) => one._tag === "Resource" ? [ownerOf(one.model)] : [])
+    const findings = Effect.provideService(logFindings(models), DocumentStore, store)
+    yield* whenReady(Effect.andThen(
+      Effect.logInfo(`Documents are in ${store.description}`),
+      registrations.length === 0 ? Effect.void : Effect.logInfo(`Endpoints: ${registrations.map(placeOf).join("; ")}`)
+    ))
+    // The start does not wait for the search.
+    yield* afterReady(Effect.asVoid(Effect.forkIn(findings, scope)))
+  }))
+
+const placeOf = (registration: Registration.Registration): string => {
+  const { calls, name } = registration
+  const own = registration._tag === "Resource" ? [registration.path] : []
+  return `${name} at ${[...new Set([...own, ...calls.map(({ path }) => path)])].join(", ")}`
+}

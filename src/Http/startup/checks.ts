@@ -1,0 +1,44 @@
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { Keys } from "../../Security/Keys.ts"
+import * as AccessPolicy from "../AccessPolicy.ts"
+import { implemented } from "../routes/implemented.ts"
+import { type Parts, policyOf } from "./engineParts.ts"
+import { enabled, monitoredPaths } from "./monitored.ts"
+import { rejectInvalid, rejectUnknownRoles } from "./registrationInvalid.ts"
+import { rejectConflicts } from "./routeConflict.ts"
+
+/**
+ * Checks the parts of a service before it is served. Fails for mistakes in registrations and conflicting routes, and logs
+ * warnings about rules that admit nobody.
+ *
+ * @internal
+ */
+export const check = Effect.fnUntraced(function*(parts: Parts) {
+  const { api: { registrations }, implementations, openApi, options } = parts
+  yield* rejectInvalid(registrations, implementations, options.roles)
+  yield* rejectUnknownRoles(parts)
+  const unreachable = AccessPolicy.unreachable(policyOf(parts))
+  if (unreachable.length > 0) {
+    yield* Effect.logWarning(`Nobody may call ${unreachable.join(", ")}: no rule admits anybody`)
+  }
+  const unruled = unruledModels(parts)
+  if (unruled.length > 0) {
+    yield* Effect.logWarning(
+      `Handlers may not read or write ${unruled.join(", ")} for callers, for want of a rule: ` +
+        "grant it to somebody, or use Repository.unrestricted"
+    )
+  }
+  const hasKeys = Option.isSome(yield* Effect.serviceOption(Keys))
+  yield* rejectConflicts({ registrations, openApi, hasKeys, monitored: monitoredPaths(yield* enabled) })
+})
+
+/** The models without endpoints and without a rule, whose repositories have the rights of the caller in handlers. */
+const unruledModels = ({ api: { guards, registrations }, implementations }: Parts): ReadonlyArray<string> =>
+  !guards.has("security") ? [] : registrations.flatMap((registration) => {
+    const { calls, rules } = implemented(registration, implementations)
+    return registration._tag === "Resource" && rules.grants.length === 0 &&
+        registration.methods.length + calls.length === 0
+      ? [registration.model.modelName]
+      : []
+  })

@@ -1,0 +1,72 @@
+/**
+ * The parts of an engine, and what they describe: the policy of access, and the OpenAPI document.
+ */
+import type * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import type * as HttpRouter from "effect/http/HttpRouter"
+import type * as Layer from "effect/Layer"
+import type { Migration } from "../../Repository/Migration.ts"
+import { provided } from "../../Security/Authentication.ts"
+import * as AccessPolicy from "../AccessPolicy.ts"
+import type * as KernelApi from "../KernelApi.ts"
+import * as KernelConfig from "../KernelConfig.ts"
+import type * as OpenApi from "../OpenApi.ts"
+import { config as configuredLimits, type RateLimits } from "../RateLimits.ts"
+import { type Implementation, implemented } from "../routes/implemented.ts"
+import { CredentialsUnprovided } from "./credentialsUnprovided.ts"
+import type * as Documentation from "./documentation.ts"
+import type { Options } from "./launch.ts"
+
+/**
+ * The parts of an engine.
+ *
+ * @internal
+ */
+export interface Parts {
+  readonly api: KernelApi.Any
+  readonly implementations: ReadonlyArray<Implementation>
+  readonly additions: ReadonlyArray<Layer.Layer<never, never, HttpRouter.HttpRouter>>
+  readonly migrations: ReadonlyArray<Migration>
+  readonly options: Options
+  readonly openApi: OpenApi.Options & Documentation.Options | undefined
+  readonly security?: { readonly roles?: { readonly [role: string]: ReadonlyArray<string> } | undefined } | undefined
+  readonly rateLimits?: RateLimits | undefined
+}
+
+/**
+ * Who may call what, by the rules of the registrations.
+ *
+ * @internal
+ */
+export const policyOf = ({ api: { guards, registrations }, implementations }: Parts): AccessPolicy.AccessPolicy =>
+  AccessPolicy.make(
+    registrations.map((registration) => implemented(registration, implementations)),
+    guards.has("security")
+  )
+
+/**
+ * The OpenAPI document; `undefined` if the service has none.
+ *
+ * @internal
+ */
+export const documentOf = (
+  parts: Parts
+): Effect.Effect<OpenApi.Document | undefined, CredentialsUnprovided | Config.ConfigError> =>
+  Effect.gen(function*() {
+    const { api: { api, guards, registrations }, openApi } = parts
+    if (openApi === undefined) return undefined
+    const { limitsOf, servedDocument } = yield* Effect.promise(() => import("./servedDocument.ts"))
+    const schemes = guards.has("security") ? yield* provided : []
+    const isNamed = openApi.securitySchemes !== undefined
+    if (guards.has("security") && schemes.length === 0 && !isNamed) return yield* new CredentialsUnprovided()
+    const rateLimits = limitsOf(guards.has("rateLimits") ? parts.rateLimits ?? {} : undefined, yield* configuredLimits)
+    const make = servedDocument({
+      api,
+      registrations,
+      limits: yield* KernelConfig.Limits,
+      openApi,
+      rateLimits,
+      schemes: schemes.length === 0 && isNamed ? undefined : schemes
+    })
+    return make(policyOf(parts))
+  })
