@@ -63,7 +63,7 @@ export {
 export { bodyDecoder, type Decoded, limitProblems } from "./codec/explainer.ts"
 export { formatDateTime, hasFourDigitYear, isDate, parseDate, parseDateTime } from "./codec/iso.ts"
 export { type FieldProblem, problemsOf } from "./codec/issues.ts"
-export { compileSerialiser, type Serialiser, textsByProgram } from "./codec/serialiser.ts"
+export { compileSerialiser, type Serialiser } from "./codec/serialiser.ts"
 export { isNullValue } from "./codec/validationContext.ts"
 export { withoutRules } from "./codec/withoutRules.ts"
 export { expectationOf, ruleOf, typeInMessage, withoutTextSuffix } from "./codec/wording.ts"

@@ -175,8 +175,7 @@ const expected = {
     maxPageBytes: 4_000_000,
     maxResults: 500,
     queryTimeout: Duration.millis(250),
-    skipUnreadable: true,
-    keptTextBytes: 1_048_576
+    skipUnreadable: true
   },
   lifetimes: {
     accessToken: Duration.minutes(5),
@@ -267,7 +266,7 @@ appkernel:
     shutdown_timeout: 8 seconds
     circuit_breaker: { failure_threshold: 3, recovery_timeout: 60, half_open_max_calls: 2 }
   embedded: { path: /var/lib/shop }
-  cache: { records: 64 MiB, texts: 1048576 }
+  cache: { records: 64 MiB }
   i18n: { path: /etc/shop/texts, languages: [en, de-CH] }
   query:
     default_page_size: 20
@@ -361,7 +360,6 @@ const env = {
   APPKERNEL_CLIENT_CIRCUIT_BREAKER_HALF_OPEN_MAX_CALLS: "2",
   APPKERNEL_EMBEDDED_PATH: "/var/lib/shop",
   APPKERNEL_CACHE_RECORDS: "67108864",
-  APPKERNEL_CACHE_TEXTS: "1 MiB",
   APPKERNEL_I18N_PATH: "/etc/shop/texts",
   APPKERNEL_I18N_LANGUAGES: "en,de-CH",
   APPKERNEL_QUERY_DEFAULT_PAGE_SIZE: "20",

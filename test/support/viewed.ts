@@ -7,7 +7,6 @@ import { filtersOfMethod } from "../../src/Access/decision/rowFilters.ts"
 import { endpointsOf } from "../../src/Http/description/standardEndpoints.ts"
 import * as KernelConfig from "../../src/Http/KernelConfig.ts"
 import * as Registration from "../../src/Http/registration/registration.ts"
-import { type ItemTexts, makeItemTexts } from "../../src/Http/response/itemTexts.ts"
 import { makeListResponses } from "../../src/Http/response/listResponse.ts"
 import { inputFields } from "../../src/Http/response/problemFields.ts"
 import { makeResponseBudget } from "../../src/Http/response/responseBudget.ts"
@@ -51,8 +50,7 @@ export const servingViewed = <E>(
   resource: Resource.Any,
   store: Layer.Layer<DocumentStore.DocumentStore, E>,
   grants: Grants,
-  cursors: ResourceSurroundings["cursors"] = {},
-  itemTexts: ItemTexts = makeItemTexts()
+  cursors: ResourceSurroundings["cursors"] = {}
 ) =>
   Layer.effectDiscard(Effect.gen(function*() {
     const documents = yield* DocumentStore.DocumentStore
@@ -67,7 +65,7 @@ export const servingViewed = <E>(
       limits.maxPageBytes,
       Effect.undefined
     )
-    const surroundings = { cursors, limits, lists, itemTexts, translations, live: undefined }
+    const surroundings = { cursors, limits, lists, translations, live: undefined }
     const handlersFor = viewedHandlers(registration, repository, documents, surroundings)
     const respondBadRequest = makeBadRequest(translations, inputFields(model))
     const errorResponses = makeErrorResponses(translations)

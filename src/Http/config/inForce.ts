@@ -115,7 +115,6 @@ export const defaults: { readonly [key: string]: string } = {
   "mongo.socket_timeout": "30 seconds",
   "embedded.path": "./data",
   "cache.records": "32 MiB",
-  "cache.texts": "16 MiB",
   "query.default_page_size": "50",
   "query.max_page_size": "1,000",
   "query.max_page_bytes": "16 MiB",

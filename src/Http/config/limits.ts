@@ -39,8 +39,6 @@ export interface Limits {
    * `X-Unreadable-Count`. Defaults to false: the page is a 500. Both log the identifiers.
    */
   readonly skipUnreadable: boolean
-  /** The bytes of items of lists, as text, that are kept for the next request. Defaults to 16 MiB. */
-  readonly keptTextBytes: number
 }
 
 /**
@@ -58,8 +56,7 @@ export const Limits: Context.Reference<Limits> = Context.Reference<Limits>("appk
     maxPageBytes: 16_777_216,
     maxResults: 10_000,
     queryTimeout: Duration.seconds(5),
-    skipUnreadable: false,
-    keptTextBytes: 16_777_216
+    skipUnreadable: false
   })
 })
 
@@ -78,8 +75,7 @@ export const limits = (otherwise: Limits): Config.Config<Limits> =>
     maxPageBytes: configOf(settings.queryMaxPageBytes, otherwise.maxPageBytes),
     maxResults: configOf(settings.queryMaxResults, otherwise.maxResults),
     queryTimeout: configOf(settings.queryTimeout, otherwise.queryTimeout),
-    skipUnreadable: configOf(settings.querySkipUnreadable, otherwise.skipUnreadable),
-    keptTextBytes: configOf(settings.cacheTexts, otherwise.keptTextBytes)
+    skipUnreadable: configOf(settings.querySkipUnreadable, otherwise.skipUnreadable)
   }).pipe(
     Config.map((limits) => ({ ...limits, defaultPageSize: Math.min(limits.defaultPageSize, limits.maxPageSize) }))
   )

@@ -290,7 +290,6 @@ export const settings = {
   clientHalfOpenMaxCalls: integer(1, 65_535)("client.circuit_breaker.half_open_max_calls"),
   embeddedPath: text("embedded.path"),
   cacheRecords: size("cache.records"),
-  cacheTexts: size("cache.texts"),
   i18nLanguages: texts("i18n.languages"),
   i18nPath: text("i18n.path"),
   queryDefaultPageSize: integer(1, 1_000_000)("query.default_page_size"),

@@ -11,7 +11,6 @@ import { AccessDecision, identifierOf } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { ResourceInfo } from "../registration/registration.ts"
 import type { ResponseEffect } from "./callFailures.ts"
-import type { ItemTexts } from "./itemTexts.ts"
 import * as Links from "./links.ts"
 
 /**
@@ -24,8 +23,6 @@ export interface Representation {
   readonly isShown: (document: Document) => boolean
   /** The JSON text with links; `undefined` for a document that does not match the model. */
   readonly textOf: (document: Document) => string | undefined
-  /** {@link Representation.textOf} for an item of a list, whose text may be cached. */
-  readonly itemOf: (document: Document) => string | undefined
   /** {@link Representation.textOf} with the selected fields only. It needs the whole document if its links depend on it. */
   readonly textBy: (fields: ReadonlyArray<string>) => (document: Document) => string | undefined
   /** Whether the links of a document depend on its fields. */
@@ -45,15 +42,14 @@ export type Representations = (fiber: Fiber.Fiber<unknown, unknown>) => Represen
 export const representationsOf = (
   resource: ResourceInfo,
   repository: Repository<Model.Any>,
-  { isViewed, itemTexts, view }: {
+  { isViewed, view }: {
     readonly view: ModelView
-    readonly itemTexts: ItemTexts
     /** Whether the representation depends on the caller. */
     readonly isViewed: boolean
   }
 ): Representations => {
   const { model } = resource
-  const { isPlain, print, valueOf } = identifierOf(resource.model)
+  const { print, valueOf } = identifierOf(resource.model)
   const resourceLinks = Links.ofResource(resource, view)
   const corrupt = (document: Document): ResponseEffect =>
     Effect.flatMap(
@@ -69,7 +65,6 @@ export const representationsOf = (
       ? (document, links) => formOf(document).serialise(document, links)
       : form.serialise
     const textOf = (document: Document) => serialise(document, links.of(print(document["_id"]), document))
-    const isOfDocument = form !== undefined && isPlain && !links.dependOnDocument
     const textBy = (fields: ReadonlyArray<string>) => {
       const selected = form?.selected(fields)
       return (document: Document) =>
@@ -78,7 +73,6 @@ export const representationsOf = (
     return {
       isShown,
       textOf,
-      itemOf: isOfDocument ? itemTexts.keeping(textOf) : textOf,
       textBy,
       linksDependOnDocument: links.dependOnDocument,
       corrupt

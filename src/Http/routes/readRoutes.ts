@@ -232,7 +232,7 @@ const listRoute = (context: ReadContext): ResponseEffect => {
     if (Result.isFailure(read)) return rejectQuery(context, read.failure)
     const query = read.success
     const representation = representations(fiber)
-    const serialise = query.fields === undefined ? representation.itemOf : representation.textBy(query.fields)
+    const serialise = query.fields === undefined ? representation.textOf : representation.textBy(query.fields)
 
     /** Writes a page while `find` reads it. A large page is reserved and read again. */
     const respond = (

@@ -30,7 +30,6 @@ import { queryReader } from "../query/parameterReader.ts"
 import { accepts, acceptsJson } from "../request/accept.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
 import { withoutProperties } from "../response/hiddenFields.ts"
-import type { ItemTexts } from "../response/itemTexts.ts"
 import * as responses from "../response/json.ts"
 import type { ListResponses } from "../response/listResponse.ts"
 import { expectations, inputFields, parameters as parametersOf } from "../response/problemFields.ts"
@@ -118,7 +117,6 @@ const callersHandler = (handlersFor: (grants: Grants) => Handlers) => {
 export interface ResourceSurroundings {
   readonly limits: Limits
   readonly lists: ListResponses
-  readonly itemTexts: ItemTexts
   readonly translations: Translations
   readonly cursors: Cursor.Options
   /** `undefined` if no changes are recorded. */

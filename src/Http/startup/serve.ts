@@ -37,7 +37,6 @@ import { config as configuredRateLimits, type RateLimits } from "../RateLimits.t
 import type { Registration } from "../registration/registration.ts"
 import { cached, type Caching } from "../response/caching.ts"
 import { linksBy, linksFrom } from "../response/callResponse.ts"
-import { makeItemTexts } from "../response/itemTexts.ts"
 import { makeListResponses } from "../response/listResponse.ts"
 import { ErrorFormat } from "../response/problem.ts"
 import { parameters as parametersOf } from "../response/problemFields.ts"
@@ -95,7 +94,6 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
     limits.maxPageBytes,
     yield* unconfirmedByClient
   )
-  const itemTexts = makeItemTexts(limits.keptTextBytes)
   const live = registrations.some((one) => one._tag === "Resource" && isLogged(one.model))
     ? yield* liveOf(store)
     : undefined
@@ -161,7 +159,7 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
     const { storeOptions } = registration
     const withOptions = storeOptions === undefined ? identity : Repository.withStoreOptions(model, storeOptions)
     const resource = access?.resourceOf(registration, repository)
-    const surroundings = { cursors, limits, lists, itemTexts, translations, live, isViewed: access !== undefined }
+    const surroundings = { cursors, limits, lists, translations, live, isViewed: access !== undefined }
     routes.push(
       ...routesOf(registration, repository, store, surroundings).map((route) => ({
         ...route,

@@ -23,16 +23,6 @@ export type Serialiser = (document: Values, links: string) => string | undefined
 
 type Values = { readonly [key: string]: unknown }
 
-/**
- * How many values were written so far by code of the program: converters, defaults, and schemas of its own, which may write
- * the same value differently the next time.
- *
- * @internal
- */
-export const textsByProgram = (): number => byProgram
-
-let byProgram = 0
-
 /** Writes a value as JSON text; `undefined` for a value of another type. */
 type Write = (value: unknown) => string | undefined
 
@@ -183,7 +173,6 @@ const transcoderOf = (model: ModelLike, key: string): Write | undefined => {
   const nullIsValue = isNullValue(model.store.fields[key] as Schema.Top, model[modelTypeId][key] ?? {})
   return (value) => {
     if (value === null && nullIsValue) return "null"
-    byProgram += 1
     const decoded = decode(value)
     const encoded = decoded._tag === "Success" ? encode(decoded.value) : decoded
     return encoded._tag === "Success" ? JSON.stringify(encoded.value) : undefined
@@ -203,10 +192,7 @@ const isWhole = (ast: SchemaAST.AST): boolean =>
 const defaultWriter = (value: () => unknown, stored: unknown, write: Write): () => string | undefined => {
   // Every struct field is a schema.
   const encode = encoderOf(stored as Schema.Top)
-  return () => {
-    byProgram += 1
-    return write(encode(value()))
-  }
+  return () => write(encode(value()))
 }
 
 const encoderOf = (schema: Schema.Top): (value: unknown) => unknown => {
@@ -293,7 +279,6 @@ const compileFallback = (ast: SchemaAST.AST): Writer => {
   compileParsers(SchemaAST.flip(codec.ast))
   const encode = encoderOf(codec)
   return unquoted((value) => {
-    byProgram += 1
     const encoded = encode(value)
     return encoded === undefined ? undefined : JSON.stringify(encoded)
   })

@@ -14,8 +14,6 @@ import { instanceIdOf } from "./bsonForm.ts"
 export interface Identifier {
   /** Parses the identifier in a URL into its decoded form; `undefined` if the model has no such identifier. */
   readonly parse: (text: string) => unknown
-  /** Whether identifiers are texts without a schema that encodes them. */
-  readonly isPlain: boolean
   /** The JSON form of a decoded identifier. */
   readonly jsonOf: (id: unknown) => unknown
   /** The text of a stored identifier. */
@@ -57,7 +55,6 @@ export const identifierOf: (model: ModelLike) => Identifier = memoize((model: Mo
       }
       return undefined
     },
-    isPlain: false,
     jsonOf,
     print: (id) => textOf(valueOf(id)),
     write: (id) => JSON.stringify(jsonOf(valueOf(id))),
@@ -70,7 +67,6 @@ const number = /^-?\d{1,21}(?:\.\d{1,25})?(?:e[+-]\d{1,3})?$/u
 
 const plain: Identifier = {
   parse: (text) => text,
-  isPlain: true,
   jsonOf: (id) => id,
   print: String,
   write: (id) => quote(String(id)),

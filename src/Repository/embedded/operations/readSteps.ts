@@ -57,7 +57,7 @@ export const collect = <A>(
   stopwatch?: Stopwatch,
   taker?: (items: ReadonlyArray<A>) => boolean
 ): Effect.Effect<ReadonlyArray<A>, ReadError> => {
-  const all: Array<A> = []
+  let all: Array<A> = []
   let source: BatchIterator<A> | undefined
   const turn = (): Result.Result<boolean, Problem> => {
     if (source === undefined) {
@@ -69,7 +69,8 @@ export const collect = <A>(
       const items = source()
       if (Result.isFailure(items)) return Result.fail(items.failure)
       if (items.success === undefined) return atEnd
-      for (const item of items.success) all.push(item)
+      if (all.length === 0) all = items.success.slice()
+      else for (const item of items.success) all.push(item)
     }
     return notAtEnd
   }
@@ -77,7 +78,8 @@ export const collect = <A>(
     if (stopwatch?.isOver() === true) return Effect.fail(new QueryTimeout({ operation }))
     const isEnded = runStep(store, operation, turn)
     if (Result.isFailure(isEnded)) return Effect.fail(isEnded.failure)
-    const isEnough = taker !== undefined && all.length > 0 && !taker(all.splice(0))
+    const isEnough = taker !== undefined && all.length > 0 && !taker(all)
+    if (taker !== undefined) all = []
     return isEnded.success || isEnough ? Effect.succeed(all) : Effect.flatMap(Effect.yieldNow, go)
   }
   return Effect.suspend(go)

@@ -1,7 +1,6 @@
 /** An item of a list is what a read of the document gives, whatever was read and written before, by anybody. */
 import { assert, it } from "@effect/vitest"
 import { Effect, Exit, type Layer, Schema } from "effect"
-import { makeItemTexts } from "../../../src/Http/response/itemTexts.ts"
 import { type DocumentStore, Index, Model, Resource } from "../../../src/index.ts"
 import { atOnce, type Method, send } from "../../support/rest.ts"
 import { type Granted, type Grants, servingViewed } from "../../support/viewed.ts"
@@ -71,38 +70,17 @@ const Step = Schema.Struct({
   reader: Schema.Literals(["admin", "clerk", "both", "a", "b"])
 })
 
-export const itemTextsContract = <E>(
+export const listItemsContract = <E>(
   name: string,
   store: Layer.Layer<DocumentStore.DocumentStore, E>,
-  { keeps, runs }: { readonly keeps: boolean; readonly runs: number }
+  runs: number
 ) => {
-  let written = 0
-  const texts = makeItemTexts()
-  const counting = {
-    keeping: (write: Parameters<typeof texts.keeping>[0]) =>
-      texts.keeping((document) => {
-        written += 1
-        return write(document)
-      })
-  }
-  it.layer(servingViewed(resource, store, grants, {}, counting))(`items of lists / ${name}`, (it) => {
+  it.layer(servingViewed(resource, store, grants))(`items of lists / ${name}`, (it) => {
     const cleared = Effect.gen(function*() {
       const { body } = yield* admin("GET", list)
       const items: ReadonlyArray<{ readonly id: string }> = body._items
       yield* Effect.forEach(items, ({ id }) => admin("DELETE", `/${id}`))
     })
-
-    it.effect(keeps ? "are written once" : "are written at each read", () =>
-      Effect.gen(function*() {
-        yield* cleared
-        yield* atOnce(3, (i) => admin("POST", "", entryOf("a", "text", i)))
-        for (let i = 0; i < 4; i++) yield* admin("GET", list)
-        const before = written
-        for (let i = 0; i < 4; i++) yield* admin("GET", list)
-        // For another caller with the same rights, too; not for one with others.
-        yield* as("a")("GET", list)
-        assert.strictEqual(written - before, keeps ? 3 : 15)
-      }))
 
     it.effect.prop(
       "are what a read gives after any writes",
