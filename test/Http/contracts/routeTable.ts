@@ -8,6 +8,7 @@ import { User } from "../../../examples/shop/models/User.ts"
 import { endpointsOf } from "../../../src/Http/description/standardEndpoints.ts"
 import { basic, ownSigner, tokens } from "../../support/credentials.ts"
 import type { FreshStore } from "../../support/mongo.ts"
+import { quickHashes } from "../../support/quickHashes.ts"
 import { accounts, bearer, payments, request, signIn } from "../../support/shop.ts"
 import { shop } from "../../support/tokens.ts"
 
@@ -34,6 +35,7 @@ const table: { readonly [route: string]: Row } = {
   "GET /api/v1/products/:id": [404, 404, 404],
   "GET /api/v1/products/:id/get_summary": [404, 404, 404],
   "GET /api/v1/products/aggregate": [400, 400, 400],
+  "GET /api/v1/products/changes": [200, 200, 200],
   "GET /api/v1/products/schema": [200, 200, 200],
   "GET /api/v1/products/meta": [200, 200, 200],
   "GET /api/v1/orders": [401, 200, 200],
@@ -91,7 +93,7 @@ interface Sent {
 
 const password = "analytical engine"
 
-/** Credentials of every kind. Passwords, which take long to verify, are sent if they are asked for. */
+/** Credentials of every kind. Passwords are sent if they are asked for. */
 const credentials = Effect.fnUntraced(function*(baseUrl: string, withPasswords: boolean) {
   const users = yield* Repository.for(User)
   const keys = yield* ApiKeys.ApiKeys
@@ -162,7 +164,7 @@ const served = (store: FreshStore) =>
       )
     ),
     Layer.provideMerge(KernelServer.layerWith({ address: "127.0.0.1", port: 0 })),
-    Layer.provideMerge(store)
+    Layer.provideMerge(Layer.merge(store, quickHashes))
   )
 
 export const routeTableContract = (name: string, store: FreshStore) =>
