@@ -72,7 +72,10 @@ export const makeLiveStreams = (
         )
       )
       const beats = Effect.forever(Effect.andThen(Effect.sleep(heartbeat), Effect.sync(() => channel.beat())))
-      const fiber = yield* Effect.forkDetach(Effect.raceFirst(Effect.ignore(pump), beats))
+      const fiber = yield* Effect.forkDetach(Effect.raceFirst(
+        Effect.catch(pump, (error) => Effect.logWarning(`The streams of ${collection} end: ${error.message}`)),
+        beats
+      ))
       return { channel, fiber, ready, users: 0 }
     })
 

@@ -1,15 +1,28 @@
 /**
- * The log of changes on MongoDB: its change streams, with the images of documents before and after each change. A position
- * is a resume token. Each reader has a change stream of its own.
+ * The log of changes on MongoDB: its change streams, with the images of documents before and after each change. A position is a
+ * time of the server's log and a resume token of that time, or the time alone, which is the end of it. So positions have the
+ * order of the log, whatever tokens look like.
+ *
+ * All who follow the same collections share a change stream. A stream that begins earlier first reads up to there.
  */
 import * as DateTime from "effect/DateTime"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { Binary, type ChangeStream, type ChangeStreamDocument, MongoServerError, type ResumeToken } from "mongodb"
+import {
+  Binary,
+  type ChangeStream,
+  type ChangeStreamDocument,
+  MongoServerError,
+  type ResumeToken,
+  Timestamp
+} from "mongodb"
 import type { ChangeLog, ChangePage, Document, Position, StoredChange } from "../DocumentStore.ts"
 import { PositionGone, QueryRejected, type ReadError, Unsupported } from "../RepositoryError.ts"
+import { maxPage, RecentChanges } from "../store/recentChanges.ts"
 import { rejectDuplicateKey } from "../store/rejectDuplicateKey.ts"
 import { recordImages, recordsImages } from "./collectionAdmin.ts"
 import * as mongo from "./driverCall.ts"
@@ -17,21 +30,14 @@ import { textOfTime } from "./receipts.ts"
 
 /** @internal */
 export const makeChangeLog = (session: mongo.MongoSession): ChangeLog => {
-  const context: LogContext = { session, recorded: new Set() }
+  const context: LogContext = { session, recorded: new Set(), tails: new Map() }
   return {
     record: (collection, options) => options === undefined ? Effect.void : record(context, collection),
-    end: endOf(session),
+    end: Effect.map(timeOfServer(session), endOf),
     read: (collections, { after, limit }) =>
-      Effect.scoped(Effect.andThen(
-        checked(context, collections),
-        Effect.gen(function*() {
-          const end = yield* endOf(session)
-          const stream = yield* open(session, collections, after)
-          return yield* readPage(session, stream, after, limit, end)
-        })
-      )),
+      Effect.andThen(checked(context, collections), readPage(session, collections, after, limit)),
     stream: (collections, options) =>
-      Stream.unwrap(Effect.andThen(checked(context, collections), follow(session, collections, options?.after)))
+      Stream.unwrap(Effect.andThen(checked(context, collections), follow(context, collections, options?.after)))
   }
 }
 
@@ -43,6 +49,8 @@ interface LogContext {
   readonly session: mongo.MongoSession
   /** The collections that are known to be recorded. */
   readonly recorded: Set<string>
+  /** The change streams that are followed, by their collections. */
+  readonly tails: Map<string, Tail>
 }
 
 const record = Effect.fnUntraced(function*(
@@ -81,15 +89,15 @@ const checked = Effect.fnUntraced(function*(
 
 type Changes = ChangeStream<Document, ChangeStreamDocument<Document>>
 
-/** Opens a change stream of these collections; without any, it has no changes. The scope closes it. */
+/** Opens a change stream of these collections, which is closed with the scope. */
 const open = (
   session: mongo.MongoSession,
   collections: ReadonlyArray<string>,
-  after: Position | undefined,
-  wait = shortWait
+  after: Position,
+  wait: number
 ): Effect.Effect<Changes, ReadError | PositionGone, Scope.Scope> => {
-  const token = after === undefined ? undefined : tokenOf(after)
-  return after !== undefined && token === undefined
+  const start = startOf(after)
+  return start === undefined
     ? Effect.fail(new PositionGone({ position: after }))
     : Effect.acquireRelease(
       mongo.read(
@@ -99,7 +107,7 @@ const open = (
             fullDocument: "required",
             fullDocumentBeforeChange: "required",
             maxAwaitTimeMS: wait,
-            ...token === undefined ? {} : { resumeAfter: token }
+            ...start
           }))
       ),
       (stream) => mongo.cleanUp(() => stream.close())
@@ -113,14 +121,18 @@ const longWait = 1_000
 // The change streams are those of the database.
 const callIn = (session: mongo.MongoSession): mongo.MongoCall => ({ session, operation, collection: "$cmd.aggregate" })
 
-/** The next event, or `undefined` if there is none within the time that the stream waits. */
+/** The next change, or `undefined` if there is none within the time that the stream waits. */
 const next = (
   session: mongo.MongoSession,
   stream: Changes,
   position: Position
-): Effect.Effect<ChangeStreamDocument<Document> | undefined, ReadError | PositionGone> =>
+): Effect.Effect<StoredChange | undefined, ReadError | PositionGone> =>
   Effect.matchEffect(Effect.tryPromise({ try: () => stream.tryNext(), catch: (cause) => new Caught(cause) }), {
-    onSuccess: (event) => Effect.succeed(event ?? undefined),
+    onSuccess: (event): Effect.Effect<StoredChange | undefined, PositionGone> => {
+      if (event === null) return Effect.undefined
+      const change = changeOf(event)
+      return change === undefined ? Effect.fail(new PositionGone({ position })) : Effect.succeed(change)
+    },
     onFailure: ({ cause }): Effect.Effect<never, ReadError | PositionGone> =>
       cause instanceof MongoServerError && typeof cause.code === "number" && goneCodes.has(cause.code)
         ? Effect.fail(new PositionGone({ position }))
@@ -147,66 +159,137 @@ const goneCodes = new Set([
   50_811 // A token that is no BSON
 ])
 
-/** The position after the last change: that of a new change stream without changes. */
-const endOf = (session: mongo.MongoSession): Effect.Effect<Position, ReadError> =>
-  Effect.scoped(Effect.flatMap(open(session, [], undefined), (stream) =>
-    Effect.map(
-      mongo.read(callIn(session), () => stream.tryNext()),
-      () => positionOf(stream.resumeToken)
-    ))).pipe(Effect.catchTag("PositionGone", (gone) => Effect.die(gone)))
+/** The time of the last operation that the server has. */
+const timeOfServer = (session: mongo.MongoSession): Effect.Effect<string, ReadError> =>
+  mongo.read(
+    callIn(session),
+    ({ db }, signal) => db.command({ ping: 1 }, { signal }).then(({ operationTime }) => textOf(operationTime))
+  )
 
-const readPage = Effect.fnUntraced(function*(
+const readPage = (
   session: mongo.MongoSession,
-  stream: Changes,
+  collections: ReadonlyArray<string>,
   after: Position,
-  limit: number,
-  end: Position
-): Effect.fn.Return<ChangePage, ReadError | PositionGone> {
-  const changes: Array<StoredChange> = []
-  let position = after
-  // The server may return nothing before it has searched all changes.
-  let empty = 0
-  while (changes.length < limit && empty < maxEmpty) {
-    const event = yield* next(session, stream, position)
-    if (event === undefined) {
-      position = positionOf(stream.resumeToken)
-      if (position >= end) return { changes, position, isUpToDate: true }
-      empty += 1
-      continue
+  limit: number
+): Effect.Effect<ChangePage, ReadError | PositionGone> =>
+  Effect.scoped(Effect.gen(function*() {
+    const end = yield* timeOfServer(session)
+    const stream = yield* open(session, collections, after, shortWait)
+    const changes: Array<StoredChange> = []
+    let position = after
+    // The server may give up a long search before its end.
+    let empty = 0
+    while (changes.length < limit) {
+      const change = yield* next(session, stream, position)
+      if (change !== undefined) {
+        position = change.position
+        changes.push(change)
+      } else if (hasReached(stream.resumeToken, end) || ++empty === maxEmpty) {
+        const last = endOf(end)
+        return { changes, position: position > last ? position : last, isUpToDate: true }
+      }
     }
-    const change = changeOf(event)
-    if (change === undefined) return yield* new PositionGone({ position })
-    position = change.position
-    changes.push(change)
-  }
-  return { changes, position, isUpToDate: changes.length < limit }
+    return { changes, position, isUpToDate: false }
+  }))
+
+const maxEmpty = 100
+
+/** A change stream that all who follow its collections share. */
+interface Tail {
+  readonly held: RecentChanges
+  /** Where the first change that was held came after. */
+  readonly start: Deferred.Deferred<Position, ReadError | PositionGone>
+  /** Fails when the change stream does. */
+  readonly failed: Deferred.Deferred<never, ReadError | PositionGone>
+  readonly fiber: Fiber.Fiber<unknown, unknown>
+  users: number
+}
+
+const beginTail = Effect.fnUntraced(function*(
+  session: mongo.MongoSession,
+  collections: ReadonlyArray<string>
+): Effect.fn.Return<Tail> {
+  const held = new RecentChanges(0)
+  const start = yield* Deferred.make<Position, ReadError | PositionGone>()
+  const failed = yield* Deferred.make<never, ReadError | PositionGone>()
+  const pump = Effect.scoped(Effect.gen(function*() {
+    yield* held.reader
+    let position = endOf(yield* timeOfServer(session))
+    const stream = yield* open(session, collections, position, longWait)
+    yield* Deferred.succeed(start, position)
+    for (let number = 1;;) {
+      const change = yield* next(session, stream, position)
+      if (change === undefined) continue
+      position = change.position
+      held.publish([change], number++)
+    }
+  }))
+  const fiber = yield* Effect.forkDetach(
+    Effect.onExit(pump, (exit) => Effect.andThen(Deferred.done(failed, exit), Deferred.done(start, exit)))
+  )
+  return { held, start, failed, fiber, users: 0 }
 })
 
-const maxEmpty = 3
+/** The change stream of these collections, which ends with the last who follows them. */
+const tailOf = (
+  { session, tails }: LogContext,
+  collections: ReadonlyArray<string>
+): Effect.Effect<Tail, never, Scope.Scope> => {
+  const key = collections.join("\n")
+  return Effect.acquireRelease(
+    Effect.gen(function*() {
+      const known = tails.get(key)
+      const tail = known === undefined || (yield* Deferred.isDone(known.failed))
+        ? yield* beginTail(session, collections)
+        : known
+      tails.set(key, tail)
+      tail.users += 1
+      return tail
+    }),
+    (tail) =>
+      Effect.suspend(() => {
+        tail.users -= 1
+        if (tail.users > 0) return Effect.void
+        if (tails.get(key) === tail) tails.delete(key)
+        return Fiber.interrupt(tail.fiber)
+      })
+  )
+}
 
-/** Pages of the changes that were read together. The first page has none, and tells the position of the beginning. */
+/** Pages of one change or more, which has been read together; the first page says where the stream begins. */
 const follow = Effect.fnUntraced(function*(
-  session: mongo.MongoSession,
+  context: LogContext,
   collections: ReadonlyArray<string>,
   after: Position | undefined
 ): Effect.fn.Return<Stream.Stream<ChangePage, ReadError | PositionGone>, ReadError | PositionGone, Scope.Scope> {
-  let position = after ?? (yield* endOf(session))
-  const stream = yield* open(session, collections, position, longWait)
-  const page = Effect.gen(function*() {
-    const event = yield* next(session, stream, position)
-    if (event === undefined) {
-      position = positionOf(stream.resumeToken)
-      return []
-    }
-    const change = changeOf(event)
-    if (change === undefined) return yield* new PositionGone({ position })
-    position = change.position
-    return [{ changes: [change], position, isUpToDate: false }]
-  })
-  const first: ChangePage = { changes: [], position, isUpToDate: after === undefined }
-  return Stream.concat(
-    after === undefined ? Stream.succeed(first) : Stream.empty,
-    Stream.paginate(undefined, () => Effect.map(page, (pages) => [pages, Option.some(undefined)] as const))
+  const { session } = context
+  const { failed, held, start } = yield* tailOf(context, collections)
+  const first = yield* Deferred.await(start)
+  const names = new Set(collections)
+  const pages = (begin: Position) =>
+    Stream.paginate(begin, (position) =>
+      Effect.gen(function*() {
+        const number = held.numberAt(position, first)
+        if (number === undefined) {
+          const page = yield* readPage(session, collections, position, maxPage)
+          return [page.changes.length === 0 ? [] : [page], Option.some(page.position)] as const
+        }
+        yield* held.wait(names, number)
+        // Changes of before may arrive after it was asked where the log ends.
+        const changes = (held.after(number) ?? []).filter((change) => change.position > position)
+        const last = changes.at(-1)?.position
+        if (last === undefined) return [[], Option.some(position)] as const
+        const page: ChangePage = { changes, position: last, isUpToDate: changes.length < maxPage }
+        return [[page], Option.some(last)] as const
+      }))
+  const begin: ChangePage = after === undefined
+    ? { changes: [], position: endOf(yield* timeOfServer(session)), isUpToDate: true }
+    // The server knows whether there is such a place.
+    : yield* readPage(session, collections, after, maxPage)
+  const isTold = after === undefined || begin.changes.length > 0
+  return Stream.interruptWhen(
+    Stream.concat(isTold ? Stream.succeed(begin) : Stream.empty, pages(begin.position)),
+    Deferred.await(failed)
   )
 })
 
@@ -215,7 +298,7 @@ const changeOf = (event: ChangeStreamDocument<Document>): StoredChange | undefin
   if (!("documentKey" in event) || !("coll" in event.ns)) return undefined
   const { clusterTime, documentKey, wallTime } = event
   const facts = {
-    position: positionOf(event._id),
+    position: positionOf(textOf(clusterTime), event._id),
     transaction: clusterTime === undefined ? "" : textOfTime(clusterTime),
     collection: event.ns.coll,
     id: documentKey["_id"],
@@ -240,14 +323,31 @@ const changeOf = (event: ChangeStreamDocument<Document>): StoredChange | undefin
   }
 }
 
+// Of one length, so that they are in the order of times.
+const textOf = (time: Timestamp | undefined): string => (time?.toBigInt() ?? 0n).toString(16).padStart(16, "0")
+
 // The data of the token, and its type bits, which tell the types of numbers in an identifier.
-const positionOf = (token: ResumeToken): Position => {
+const positionOf = (time: string, token: ResumeToken): Position => {
   const { _data, _typeBits } = Object(token)
-  return _typeBits === undefined ? String(_data) : `${_data}.${Buffer.from(_typeBits.buffer).toString("hex")}`
+  return `${time}_${_data}${_typeBits === undefined ? "" : `.${Buffer.from(_typeBits.buffer).toString("hex")}`}`
 }
 
-const tokenOf = (position: Position): Document | undefined => {
-  const [, data, types] = /^([0-9A-Fa-f]+)(?:\.([0-9a-f]+))?$/u.exec(position) ?? []
-  if (data === undefined) return undefined
-  return types === undefined ? { _data: data } : { _data: data, _typeBits: new Binary(Buffer.from(types, "hex")) }
+// The letter is after the character before tokens.
+const endOf = (time: string): Position => `${time}z`
+
+/** Where a change stream begins that has all changes after a position. */
+const startOf = (position: Position): Document | undefined => {
+  const [, time = "", data, types] = /^([0-9a-f]{16})(?:z|_([0-9A-Fa-f]+)(?:\.([0-9a-f]+))?)$/u.exec(position) ?? []
+  if (time === "") return undefined
+  if (data === undefined) return { startAtOperationTime: new Timestamp(BigInt(`0x${time}`) + 1n) }
+  const token = types === undefined
+    ? { _data: data }
+    : { _data: data, _typeBits: new Binary(Buffer.from(types, "hex")) }
+  return { resumeAfter: token }
+}
+
+/** Whether a stream that has no more changes has seen those up to a time, which the tokens of MongoDB begin with. */
+const hasReached = (token: ResumeToken, time: string): boolean => {
+  const [, own] = /^82([0-9A-F]{16})/u.exec(String(Object(token)._data)) ?? []
+  return own === undefined || own.toLowerCase() >= time
 }

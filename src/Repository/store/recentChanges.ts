@@ -7,7 +7,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import type { StoredChange } from "../DocumentStore.ts"
+import type { Position, StoredChange } from "../DocumentStore.ts"
 
 interface Waiting {
   readonly collections: ReadonlySet<string>
@@ -66,6 +66,16 @@ export class RecentChanges {
   after(number: number): ReadonlyArray<StoredChange> | undefined {
     const first = this.#held.length - (this.#end - number)
     return first < 0 || number > this.#end ? undefined : this.#held.slice(first, first + maxPage)
+  }
+
+  /**
+   * The number of the last change up to a place; `undefined` if not all changes after it are held. All of them have been since the
+   * place `start`, before the first one.
+   */
+  numberAt(position: Position, start: Position): number | undefined {
+    const index = this.#held.findLastIndex((change) => change.position <= position)
+    const number = this.#end - this.#held.length + index + 1
+    return index < 0 && (number > 0 || position < start) ? undefined : number
   }
 
   /**

@@ -131,10 +131,13 @@ const pass = (seconds: number) =>
 export const streamLeaksContract = <E>(
   name: string,
   store: Layer.Layer<DocumentStore.DocumentStore, E>,
-  { isEmbedded }: { readonly isEmbedded: boolean } = { isEmbedded: true }
+  { hasImages, isEmbedded }: { readonly hasImages: boolean; readonly isEmbedded: boolean } = {
+    hasImages: true,
+    isEmbedded: true
+  }
 ) =>
   describe(`live / leaks / ${name}`, () => {
-    it.effect("nobody hears of the deletion of what they could not see (supabase#48785)", () =>
+    it.effect.skipIf(!hasImages)("nobody hears of the deletion of what they could not see (supabase#48785)", () =>
       Effect.gen(function*() {
         const { as, changes, insert, patch, remove } = yield* serving(store)
         yield* insert("hidden", "bob", { cost: 4711 })
@@ -172,26 +175,29 @@ export const streamLeaksContract = <E>(
         }
       }).pipe(Effect.scoped, Effect.provide(configured)))
 
-    it.effect("nothing of a document that left the filter comes, but that it left (directus#19704)", () =>
-      Effect.gen(function*() {
-        const { admin, changes, insert, patch, remove } = yield* serving(store)
-        yield* insert("a", "ann")
-        yield* insert("b", "ann", { state: "paid" })
-        const open = yield* openedStream(`${changes}?${live}&state=open`, admin)
-        const one = yield* openedStream(`${changes}?${live}&id=a`, admin)
-        yield* patch("b", { total: 2 })
-        yield* patch("a", { state: "paid" })
-        yield* patch("a", { total: 3 })
-        yield* remove("b")
-        yield* remove("a")
-        yield* insert("a", "ann", { total: 4 })
-        assert.deepStrictEqual([yield* next(open), yield* next(open)], [[["delete", "a"]], [["insert", "a", 4]]])
-        assert.deepStrictEqual(
-          [yield* next(one), yield* next(one), yield* next(one), yield* next(one)],
-          [[["update", "a", 1]], [["update", "a", 3]], [["delete", "a"]], [["insert", "a", 4]]]
-        )
-        assert.notInclude(open.seen.bytes + one.seen.bytes, "\"b\"")
-      }).pipe(Effect.scoped, Effect.provide(configured)))
+    it.effect.skipIf(!hasImages)(
+      "nothing of a document that left the filter comes, but that it left (directus#19704)",
+      () =>
+        Effect.gen(function*() {
+          const { admin, changes, insert, patch, remove } = yield* serving(store)
+          yield* insert("a", "ann")
+          yield* insert("b", "ann", { state: "paid" })
+          const open = yield* openedStream(`${changes}?${live}&state=open`, admin)
+          const one = yield* openedStream(`${changes}?${live}&id=a`, admin)
+          yield* patch("b", { total: 2 })
+          yield* patch("a", { state: "paid" })
+          yield* patch("a", { total: 3 })
+          yield* remove("b")
+          yield* remove("a")
+          yield* insert("a", "ann", { total: 4 })
+          assert.deepStrictEqual([yield* next(open), yield* next(open)], [[["delete", "a"]], [["insert", "a", 4]]])
+          assert.deepStrictEqual(
+            [yield* next(one), yield* next(one), yield* next(one), yield* next(one)],
+            [[["update", "a", 1]], [["update", "a", 3]], [["delete", "a"]], [["insert", "a", 4]]]
+          )
+          assert.notInclude(open.seen.bytes + one.seen.bytes, "\"b\"")
+        }).pipe(Effect.scoped, Effect.provide(configured))
+    )
 
     it.effect("a stream ends with the right to it, and has nothing of later (harper#1414)", () =>
       Effect.gen(function*() {
@@ -209,82 +215,93 @@ export const streamLeaksContract = <E>(
         assert.strictEqual(again.response.status, 403)
       }).pipe(Effect.scoped, Effect.provide(configured)))
 
-    it.effect("what is hidden from one stays hidden, whoever else follows the list (parse-server#10331)", () =>
-      Effect.gen(function*() {
-        const { admin, as, changes, insert, patch } = yield* serving(store)
-        const clerk = yield* as("ann", "clerk")
-        const streams = yield* Effect.forEach(
-          [admin, clerk, admin, clerk, admin],
-          (headers) => Effect.map(openedStream(`${changes}?${live}`, headers), (stream) => ({ headers, stream })),
-          { concurrency: 5 }
-        )
-        yield* insert("a", "ann", { cost: 4711, inner: { note: "seen", margin: 4712 } })
-        yield* patch("a", { total: 2, inner: { note: "new", margin: 4713 } })
-        yield* patch("a", { owner: "bob" })
-        yield* patch("a", { owner: "ann" })
-        for (const { headers, stream } of streams) {
-          const values = []
-          for (let i = 0; i < 4; i++) values.push(...(yield* nextMessages(stream)).map(({ value }) => value))
-          const isClerk = headers === clerk
-          const expected = [[1, "seen", 4712], [2, "new", 4713], isClerk ? undefined : [2, "new", 4713], [
-            2,
-            "new",
-            4713
-          ]]
-          assert.deepStrictEqual(
-            values.map((value) => value && [value["total"], value["cost"], value["inner"]]),
-            expected.map((value) =>
-              value && [
-                value[0],
-                isClerk ? undefined : 4711,
-                { _type: "Inner", note: value[1], ...isClerk ? {} : { margin: value[2] } }
-              ]
-            )
+    it.effect.skipIf(!hasImages)(
+      "what is hidden from one stays hidden, whoever else follows the list (parse-server#10331)",
+      () =>
+        Effect.gen(function*() {
+          const { admin, as, changes, insert, patch } = yield* serving(store)
+          const clerk = yield* as("ann", "clerk")
+          const streams = yield* Effect.forEach(
+            [admin, clerk, admin, clerk, admin],
+            (headers) =>
+              Effect.map(openedStream(`${changes}?${live}`, headers), (stream) => ({ headers, stream })),
+            { concurrency: 5 }
           )
-          if (isClerk) assert.notMatch(stream.seen.bytes, /471|cost|margin/u)
-        }
-      }).pipe(Effect.scoped, Effect.provide(configured)))
-
-    it.effect("a stream has the fields that a list has, by all roles of the caller (parse-server#10655)", () =>
-      Effect.gen(function*() {
-        const { admin, as, changes, insert, orders, patch, request } = yield* serving(store)
-        const callers = [
-          admin,
-          yield* as("ann", "clerk"),
-          // A lead is a clerk, too.
-          yield* as("ann", "lead"),
-          yield* as("ann", "auditor"),
-          yield* as("ann", "lead", "auditor"),
-          yield* as("bob", "auditor", "clerk")
-        ]
-        const streams = yield* Effect.forEach(callers, (headers) => openedStream(`${changes}?${live}`, headers))
-        const listed = (headers: Headers) =>
-          Effect.map(request("GET", orders, undefined, headers), ({ text }) =>
-            new Map<string, object>(
-              JSON.parse(text)._items.map((item: { readonly id: string }) => [item.id, withoutLinks(item)])
-            ))
-        yield* insert("open", "ann", { cost: 1, inner: { note: "n", margin: 2 } })
-        yield* insert("paid", "ann", { state: "paid", cost: 3, inner: { note: "n", margin: 4 } })
-        yield* insert("other", "bob", { state: "paid", cost: 5 })
-        yield* patch("open", { state: "paid" })
-        yield* patch("paid", { state: "open" })
-        // All see the last one.
-        yield* insert("last", "ann", { state: "paid" })
-        yield* insert("last2", "bob", { state: "paid" })
-        for (const [i, stream] of streams.entries()) {
-          const documents = new Map<string, object>()
-          const own = i === 5 ? "last2" : "last"
-          while (!documents.has(own)) {
-            for (const { headers, key, value } of yield* nextMessages(stream)) {
-              if (headers.operation === "delete") documents.delete(key!)
-              else documents.set(key!, withoutLinks(value!))
+          yield* insert("a", "ann", { cost: 4711, inner: { note: "seen", margin: 4712 } })
+          yield* patch("a", { total: 2, inner: { note: "new", margin: 4713 } })
+          yield* patch("a", { owner: "bob" })
+          yield* patch("a", { owner: "ann" })
+          for (const { headers, stream } of streams) {
+            const values = []
+            for (let i = 0; i < 4; i++) {
+              values.push(...(yield* nextMessages(stream)).map(({ value }) =>
+                value
+              ))
             }
+            const isClerk = headers === clerk
+            const expected = [[1, "seen", 4712], [2, "new", 4713], isClerk ? undefined : [2, "new", 4713], [
+              2,
+              "new",
+              4713
+            ]]
+            assert.deepStrictEqual(
+              values.map((value) => value && [value["total"], value["cost"], value["inner"]]),
+              expected.map((value) =>
+                value && [
+                  value[0],
+                  isClerk ? undefined : 4711,
+                  { _type: "Inner", note: value[1], ...isClerk ? {} : { margin: value[2] } }
+                ]
+              )
+            )
+            if (isClerk) assert.notMatch(stream.seen.bytes, /471|cost|margin/u)
           }
-          const list = yield* listed(callers[i]!)
-          if (own === "last") list.delete("last2")
-          assert.deepStrictEqual(documents, list, `${i}`)
-        }
-      }).pipe(Effect.scoped, Effect.provide(configured)))
+        }).pipe(Effect.scoped, Effect.provide(configured))
+    )
+
+    it.effect.skipIf(!hasImages)(
+      "a stream has the fields that a list has, by all roles of the caller (parse-server#10655)",
+      () =>
+        Effect.gen(function*() {
+          const { admin, as, changes, insert, orders, patch, request } = yield* serving(store)
+          const callers = [
+            admin,
+            yield* as("ann", "clerk"),
+            // A lead is a clerk, too.
+            yield* as("ann", "lead"),
+            yield* as("ann", "auditor"),
+            yield* as("ann", "lead", "auditor"),
+            yield* as("bob", "auditor", "clerk")
+          ]
+          const streams = yield* Effect.forEach(callers, (headers) => openedStream(`${changes}?${live}`, headers))
+          const listed = (headers: Headers) =>
+            Effect.map(request("GET", orders, undefined, headers), ({ text }) =>
+              new Map<string, object>(
+                JSON.parse(text)._items.map((item: { readonly id: string }) => [item.id, withoutLinks(item)])
+              ))
+          yield* insert("open", "ann", { cost: 1, inner: { note: "n", margin: 2 } })
+          yield* insert("paid", "ann", { state: "paid", cost: 3, inner: { note: "n", margin: 4 } })
+          yield* insert("other", "bob", { state: "paid", cost: 5 })
+          yield* patch("open", { state: "paid" })
+          yield* patch("paid", { state: "open" })
+          // All see the last one.
+          yield* insert("last", "ann", { state: "paid" })
+          yield* insert("last2", "bob", { state: "paid" })
+          for (const [i, stream] of streams.entries()) {
+            const documents = new Map<string, object>()
+            const own = i === 5 ? "last2" : "last"
+            while (!documents.has(own)) {
+              for (const { headers, key, value } of yield* nextMessages(stream)) {
+                if (headers.operation === "delete") documents.delete(key!)
+                else documents.set(key!, withoutLinks(value!))
+              }
+            }
+            const list = yield* listed(callers[i]!)
+            if (own === "last") list.delete("last2")
+            assert.deepStrictEqual(documents, list, `${i}`)
+          }
+        }).pipe(Effect.scoped, Effect.provide(configured))
+    )
 
     it.effect("where a hook runs after reads, there is no stream that goes around it (parse-server#10233)", () =>
       Effect.gen(function*() {
@@ -341,22 +358,25 @@ export const streamLeaksContract = <E>(
         }
       }).pipe(Effect.scoped, Effect.provide(configured)))
 
-    it.effect("a change of what is hidden or not asked for is no event at all (parse-server#10254)", () =>
-      Effect.gen(function*() {
-        const { admin, as, changes, insert, patch } = yield* serving(store)
-        yield* insert("a", "ann", { cost: 1, inner: { note: "n", margin: 1 } })
-        const clerk = yield* as("ann", "clerk")
-        const hidden = yield* openedStream(`${changes}?${live}`, clerk)
-        const narrow = yield* openedStream(`${changes}?${live}&fields=state`, admin)
-        for (let i = 2; i < 6; i++) yield* patch("a", { cost: i, inner: { note: "n", margin: i } })
-        yield* patch("a", { total: 7, state: "paid" })
-        for (const stream of [hidden, narrow]) {
-          const [message] = messagesIn(yield* nextData(stream))
-          assert.strictEqual(message?.value?.["state"], "paid")
-          assert.strictEqual(stream.seen.bytes.match(/event: data/gu)?.length, 1)
-        }
-        assert.notMatch(hidden.seen.bytes, /cost|margin/u)
-      }).pipe(Effect.scoped, Effect.provide(configured)))
+    it.effect.skipIf(!hasImages)(
+      "a change of what is hidden or not asked for is no event at all (parse-server#10254)",
+      () =>
+        Effect.gen(function*() {
+          const { admin, as, changes, insert, patch } = yield* serving(store)
+          yield* insert("a", "ann", { cost: 1, inner: { note: "n", margin: 1 } })
+          const clerk = yield* as("ann", "clerk")
+          const hidden = yield* openedStream(`${changes}?${live}`, clerk)
+          const narrow = yield* openedStream(`${changes}?${live}&fields=state`, admin)
+          for (let i = 2; i < 6; i++) yield* patch("a", { cost: i, inner: { note: "n", margin: i } })
+          yield* patch("a", { total: 7, state: "paid" })
+          for (const stream of [hidden, narrow]) {
+            const [message] = messagesIn(yield* nextData(stream))
+            assert.strictEqual(message?.value?.["state"], "paid")
+            assert.strictEqual(stream.seen.bytes.match(/event: data/gu)?.length, 1)
+          }
+          assert.notMatch(hidden.seen.bytes, /cost|margin/u)
+        }).pipe(Effect.scoped, Effect.provide(configured))
+    )
 
     it.effect("a place that is gone is refused each time, and one asks anew once (meteor#14607)", () =>
       Effect.gen(function*() {
@@ -364,7 +384,7 @@ export const streamLeaksContract = <E>(
         yield* insert("a", "ann")
         const now = yield* request("GET", `${changes}?offset=now`)
         const [, rights] = now.headers.get("stream-next-offset")!.split(".")
-        const dead = isEmbedded ? "0000000000000000_0" : "82".padEnd(60, "0")
+        const dead = isEmbedded ? "0000000000000000_0" : "0000000000000001_00"
         for (let i = 0; i < 3; i++) {
           for (const mode of ["", "&live=sse", "&live=long-poll"]) {
             const { headers, status } = yield* request("GET", `${changes}?offset=${dead}.${rights}${mode}`)
@@ -456,7 +476,7 @@ export const streamLeaksContract = <E>(
           })
         )
         const events = withoutChunks(Buffer.concat(received)).split("\n\n").slice(0, -1)
-        const complete = events.filter((event) => event.startsWith("event: data")).length
+        const complete = events.join("").split("\"key\":").length - 1
         const last = /^id: (.+)$/mu.exec(events.at(-1)!)![1]!
         assert.isBelow(complete, count - 20)
         const again = yield* openedStream(`${changes}?live=sse`, { ...admin, "last-event-id": last })
