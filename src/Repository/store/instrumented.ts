@@ -37,7 +37,8 @@ export const makeInstrumentation = (
   name: string,
   collection?: string
 ): <A, E, R>(run: (isTraced: boolean) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> => {
-  const options = { attributes: attributesOf(name, collection) }
+  // A stack for each span costs more than many operations.
+  const options = { attributes: attributesOf(name, collection), captureStackTrace: false }
   const record = operationRecorder(options.attributes)
   return (run) =>
     Effect.withFiber((fiber) => {
@@ -63,7 +64,7 @@ export const instrumentedStream = <Args extends ReadonlyArray<unknown>, A, E>(
   collection: string,
   operation: (...args: Args) => Stream.Stream<A, E>
 ): (...args: Args) => Stream.Stream<A, E> => {
-  const options = { attributes: attributesOf(name, collection) }
+  const options = { attributes: attributesOf(name, collection), captureStackTrace: false }
   const record = operationRecorder(options.attributes)
   return (...args) =>
     Stream.unwrap(Effect.withFiber((fiber) => {
