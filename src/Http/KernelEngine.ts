@@ -254,7 +254,7 @@ export const make = <const Id extends string>(
   id: Id,
   options: Options = {}
 ): KernelEngine<Id, never> =>
-  // An `HttpApi` with any registrations.
+  // `Parts` does not say which registrations the api has.
   makeEngine({ ...nothing, options, api: KernelApi.make(id) as never })
 
 /**
@@ -302,7 +302,7 @@ export const fromApi = <
   Registration.RequirementsOf<Implementations[number]>,
   Guards
 > =>
-  // A description with any registrations.
+  // `Parts` does not say which registrations the description has.
   makeEngine({ ...nothing, options, api: api as never, implementations })
 
 export { CredentialsUnprovided } from "./startup/credentialsUnprovided.ts"

@@ -76,7 +76,7 @@ export interface Results<M extends Model.Any>
 export const results = <M extends Model.Any>(model: M): Results<M> => {
   const id = wireIdOf(model)
   return (
-    // As above.
+    // The schema is that of the type, as in `result`.
     id === undefined ? OperationIds : Schema.Struct({ ...OperationIds.fields, result: Schema.Array(id) })
   ) as never
 }
