@@ -354,16 +354,23 @@ const page = (stream: Begun, ifNoneMatch: string | undefined, offset: string | u
 const poll = (stream: Begun): ResponseEffect =>
   Effect.gen(function*() {
     const { first, live } = stream
-    const read = first.length > 0
+    let read: Page = first.length > 0
       ? { messages: first, position: stream.position, isUpToDate: true }
       : yield* readPage(stream, stream.position)
     if (read.messages.length > 0) return yield* polled(stream, read)
     const { channel, subscriber } = yield* subscribed(stream)
+    // What was written before the channel began is not in it.
+    do {
+      read = yield* readPage(stream, read.position)
+      if (read.messages.length > 0) return yield* polled(stream, read)
+    } while (!channel.isHeldAfter(read.position))
     channel.join(subscriber, read.position)
     let position = read.position
     const next = Effect.gen(function*() {
       while (subscriber.ended === undefined) {
-        const entries = channel.take(subscriber, maxChunk) ?? []
+        const entries = channel.take(subscriber, maxChunk)
+        // It has fallen behind what is held, and the next request reads on.
+        if (entries === undefined) return { messages: [], position, isUpToDate: false }
         const messages = entries.flatMap((entry) => entry.messages)
         position = entries.at(-1)?.next ?? position
         if (messages.length > 0) return { messages, position, isUpToDate: entries.at(-1)!.isUpToDate }

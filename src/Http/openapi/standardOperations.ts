@@ -113,7 +113,8 @@ const standard: { readonly [N in Name]: (operation: Node, context: OperationCont
         ...pageParameters(model, limits, hidden).filter(({ name }) =>
           !pagingParameters.has(String(name)) && !Object.hasOwn(changesParameters, String(name))
         ),
-        ...filters(model, hidden).filter(({ name }) => !Object.hasOwn(changesParameters, String(name)))
+        ...filters(model, hidden).filter(({ name }) => !Object.hasOwn(changesParameters, String(name))),
+        header("Last-Event-ID", "The `id` of the last event, which counts instead of `offset`", { type: "string" })
       ]
     }
   },

@@ -14,6 +14,7 @@ export const statusTexts: { readonly [status: string]: string } = {
   405: "The route is there, but not with this method",
   406: "The answer exists in no content type that the request accepts",
   409: "A unique value is taken, another document refers to this one, or somebody else wrote in between",
+  410: "What has changed since the place is no longer kept: begin anew",
   412: "The document is not the one that the request's precondition names",
   413: "The body is larger than the server takes",
   415: "The body is of a content type that the server does not take here",

@@ -12,7 +12,7 @@ import type * as Schedule from "effect/Schedule"
  * @category models
  * @since 0.1.0
  */
-export interface AnyChange<Id> {
+interface AnyChange<Id> {
   /** The identifier of the document. */
   readonly id: Id
   /** A stream that begins here misses nothing after this change, and may have others of the same time once more. */

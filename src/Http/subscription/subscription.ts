@@ -19,8 +19,7 @@ import { isLogged } from "../description/standardEndpoints.ts"
 import { Gone, statusOf } from "../HttpError.ts"
 import type { Change, ListEvent, StreamOptions } from "./collectionEvents.ts"
 
-/** @internal */
-export interface Request extends StreamOptions {
+interface Request extends StreamOptions {
   readonly query?: object | undefined
   readonly after?: string | undefined
 }
@@ -30,7 +29,12 @@ export interface Request extends StreamOptions {
  *
  * @internal
  */
-export type Connect = (query: { readonly offset: string }) => Stream.Stream<Batch, unknown>
+export type Connect = (query: { readonly offset: string }) => Stream.Stream<Batch, Failed>
+
+/** Any failure of a call. */
+interface Failed {
+  readonly _tag: string
+}
 
 /** What a connection tells at once, and the place after it. */
 interface Batch {
@@ -45,7 +49,7 @@ type Messages = ReturnType<typeof changeMessages>["Type"]
  *
  * @internal
  */
-export type ChangesCall = (request: object) => Effect.Effect<unknown, unknown>
+export type ChangesCall = (request: object) => Effect.Effect<unknown, Failed>
 
 /**
  * Connections with one answer, whose body does not end.
@@ -59,7 +63,7 @@ export const byEvents = (model: Model.Any, call: ChangesCall): Connect => {
       call({ query: { ...query, live: "sse" }, sseOptions: { maxEventSize: Infinity } }),
       (body) =>
         // The endpoint's description says what the body is.
-        untilSilent(body as Stream.Stream<SentEvent, unknown>).pipe(
+        untilSilent(body as Stream.Stream<SentEvent, Failed>).pipe(
           Stream.catch(() => Stream.empty),
           Stream.mapEffect(({ data, event, id = query.offset }) =>
             event === "data"
@@ -106,8 +110,8 @@ export const streamsOf = (model: Model.Any, connect: Connect): Streams => {
   const decodeId = Schema.decodeUnknownEffect(Schema.toCodecStringTree(byId(model)))
 
   /** The changes of messages, where `before` is the place before them. */
-  const changesIn = ({ messages, position }: Batch, before: string) =>
-    Effect.gen(function*() {
+  const changesIn = Effect.fnUntraced(
+    function*({ messages, position }: Batch, before: string) {
       const changes: Array<Change<unknown, unknown>> = []
       let items: Array<unknown> | undefined
       for (const [i, message] of messages.entries()) {
@@ -131,7 +135,8 @@ export const streamsOf = (model: Model.Any, connect: Connect): Streams => {
         changes.push(operation === "delete" ? { ...facts, operation } : { ...facts, operation, after: value })
       }
       return changes
-    })
+    }
+  )
 
   const follow = ({ after = "now", query, reconnect = backoff }: Request, beginsAnew: boolean) =>
     Stream.suspend(() => {
@@ -147,7 +152,7 @@ export const streamsOf = (model: Model.Any, connect: Connect): Streams => {
         Stream.catch((error) => {
           if (!beginsAnew || !(error instanceof Gone)) return Stream.fail(error)
           position = everything
-          return Stream.fail(ended)
+          return Stream.fail<Failed>(ended)
         }),
         Stream.retry(passing(reconnect)),
         Stream.catch((error) => error === ended ? Stream.empty : Stream.fail(error))

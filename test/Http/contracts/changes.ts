@@ -214,6 +214,17 @@ export const changesContract = <E>(
         assert.strictEqual(messages[0]?.headers.txid, created.headers.get("stream-txid"))
         const further = yield* call(`${changes}?offset=${found.headers.get("stream-next-offset")!}`)
         assert.deepStrictEqual(yield* Effect.promise(() => further.json()), [])
+        // What is written while a request begins to wait is not missed.
+        for (let i = 0; i < 60; i++) {
+          const at = (yield* call(`${changes}?offset=now`)).headers.get("stream-next-offset")!
+          const [answer] = yield* Effect.all(
+            [call(`${changes}?offset=${at}&live=long-poll`), call(orders, body(order(`r${i}`, i)))],
+            { concurrency: 2 }
+          )
+          assert.strictEqual(answer.status, 200)
+          const [first]: ReadonlyArray<Message> = yield* Effect.promise(() => answer.json())
+          assert.strictEqual(first?.key, `r${i}`)
+        }
         // An action and an operation write, too.
         for (const [i, path] of ["/orders/a/pay", "/hooks/receive"].entries()) {
           const id = i === 0 ? "a" : "h"
