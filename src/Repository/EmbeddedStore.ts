@@ -77,7 +77,7 @@ import type { Verification } from "./embedded/store/verify.ts"
 import type { StoreUnavailable } from "./RepositoryError.ts"
 
 export type { Backup } from "./embedded/store/backup.ts"
-export type { CollectionVerification, Verification } from "./embedded/store/verify.ts"
+export type { CollectionVerification, LogVerification, Verification } from "./embedded/store/verify.ts"
 
 /**
  * Options of {@link make} and {@link layerWith}.

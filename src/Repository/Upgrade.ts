@@ -221,9 +221,10 @@ export const upgrade = (
     const store = yield* DocumentStore
     const forms = formsOf(model)
     const { batch = 500, perSecond } = options
-    const { complete, understood } = yield* readMark(store, model.modelName)
+    const { understood } = yield* readMark(store, model.modelName)
     const target = writtenForm(forms, understood)
-    if (complete >= forms.newest || target === 1) return Stream.empty
+    // A complete one is looked through again: an earlier version may have written since.
+    if (target === 1) return Stream.empty
     let progress: Progress = { examined: 0, upgraded: 0, misfits: [] }
     const pending = pendingFor(forms, target)
     const pass = store.stream(model.modelName, { filter: pending }).pipe(

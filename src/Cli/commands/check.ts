@@ -10,7 +10,7 @@ import * as Inspection from "../../Repository/Inspection.ts"
 import * as Migration from "../../Repository/Migration.ts"
 import * as Upgrade from "../../Repository/Upgrade.ts"
 import { CommandFailed, reported } from "./commandFailed.ts"
-import { engineModule, modelsOf, withStoreToRead } from "./engineModule.ts"
+import { engineModule, modelsOf, withStore } from "./engineModule.ts"
 import { indexLines, isDifferent } from "./indexes.ts"
 import { atLeast, counted, jsonFlag, print } from "./output.ts"
 import { formLines, misfitLine } from "./upgrade.ts"
@@ -33,7 +33,7 @@ export const check = Command.make(
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ ids, json, module, sample }) {
-    const found = yield* withStoreToRead(module, (engine) =>
+    const found = yield* withStore(module, { inUse: undefined }, (engine) =>
       Effect.gen(function*() {
         const models = modelsOf(engine)
         const documents = yield* Effect.forEach(models, (model) =>

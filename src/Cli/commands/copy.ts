@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as Redacted from "effect/Redacted"
+import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import * as EmbeddedStore from "../../Repository/EmbeddedStore.ts"
 import * as MongoStore from "../../Repository/MongoStore.ts"
 import * as StoreCopy from "../../Repository/StoreCopy.ts"
@@ -43,11 +44,17 @@ export const copy = Command.make(
         onProgress: ({ collection, done, total }) =>
           progress(`${collection}: ${done.toLocaleString("en")} of ${total.toLocaleString("en")}`)
       })
+      const logged = yield* Effect.filter(copied, ({ name }) => isLogged(fromStore, name))
       yield* print(json, { from: fromStore.description, to: toStore.description, collections: copied }, [
         ...copied.map(({ documents, hash, indexes, name }) =>
           `${name}: ${counted(documents, "document")}, ${counted(indexes.length, "index", "indexes")}, ${hash}`
         ),
-        `${toStore.description} has what ${fromStore.description} has`
+        `${toStore.description} has what ${fromStore.description} has`,
+        ...logged.length === 0 ? [] : [
+          `The log of changes begins anew there: who follows ${
+            logged.map(({ name }) => name).join(", ")
+          } reads a snapshot first`
+        ]
       ])
     },
     Effect.scoped,
@@ -72,6 +79,13 @@ const addressOf = (given: string) =>
       () => new CommandFailed({ detail: `There is no variable ${given.slice("env:".length)}` })
     )
     : Effect.succeed(given)
+
+/** Whether the changes of a collection are recorded. */
+const isLogged = (store: DocumentStore["Service"], collection: string) =>
+  Effect.flatMap(store.changes.end, (after) => store.changes.read([collection], { after, limit: 1 })).pipe(
+    Effect.as(true),
+    Effect.catch(() => Effect.succeed(false))
+  )
 
 const open = (address: string) =>
   isUrl(address)

@@ -115,11 +115,32 @@ export const withConfig = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.flatMap(KernelConfig.load(), ({ context }) => Effect.provideContext(effect, context))
 
 /**
- * Loads the engine, and runs a function on it with the store and the configuration of the project.
+ * Loads the engine, and runs a function on it with the store and the configuration of the project. Of a folder that a service
+ * has open, a command that writes fails, and `inUse` says what to do instead; without it, the command reads a copy of what
+ * the folder has now.
  *
  * @internal
  */
-export const withStore = Effect.fnUntraced(function*<A, E>(
+export const withStore = <A, E>(
+  module: string,
+  { inUse }: { readonly inUse: string | undefined },
+  use: (engine: Engine) => Effect.Effect<A, E, DocumentStore>
+) =>
+  Effect.catchIf(inStore(module, use), isInUse, ({ detail }) =>
+    Effect.scoped(Effect.gen(function*() {
+      if (inUse !== undefined) return yield* new CommandFailed({ detail: `The ${detail}. ${inUse}` })
+      const files = yield* FileSystem.FileSystem
+      const path = yield* Path.Path
+      const { path: folder } = yield* withConfig(Effect.suspend(() => EmbeddedStore.config))
+      const to = path.join(yield* files.makeTempDirectoryScoped({ directory: path.dirname(folder) }), "copy")
+      yield* Console.error(`${folder} is in use: reading a copy of what it has now`)
+      yield* EmbeddedStore.backup({ path: folder, to })
+      return yield* inStore(module, use, to)
+    })))
+
+// internal
+
+const inStore = Effect.fnUntraced(function*<A, E>(
   module: string,
   use: (engine: Engine) => Effect.Effect<A, E, DocumentStore>,
   folder?: string
@@ -133,28 +154,6 @@ export const withStore = Effect.fnUntraced(function*<A, E>(
   const used = Effect.provide(use(engine), store)
   return yield* withConfig(folder === undefined ? used : inFolder(folder, used))
 })
-
-/**
- * {@link withStore} for a command that only reads: of a folder that a service has open, it gets a copy as it is now.
- *
- * @internal
- */
-export const withStoreToRead = <A, E>(
-  module: string,
-  use: (engine: Engine) => Effect.Effect<A, E, DocumentStore>
-) =>
-  Effect.catchIf(withStore(module, use), isInUse, () =>
-    Effect.scoped(Effect.gen(function*() {
-      const files = yield* FileSystem.FileSystem
-      const path = yield* Path.Path
-      const { path: folder } = yield* withConfig(Effect.suspend(() => EmbeddedStore.config))
-      const to = path.join(yield* files.makeTempDirectoryScoped({ directory: path.dirname(folder) }), "copy")
-      yield* Console.error(`${folder} is in use: reading a copy of what it has now`)
-      yield* EmbeddedStore.backup({ path: folder, to })
-      return yield* withStore(module, use, to)
-    })))
-
-// internal
 
 const isInUse = (error: unknown): error is StoreUnavailable =>
   error instanceof StoreUnavailable && error.operation === "open" && error.detail.includes(" is in use by ")

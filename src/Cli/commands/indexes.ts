@@ -10,6 +10,8 @@ import { CommandFailed, reported } from "./commandFailed.ts"
 import { engineModule, modelsOf, withStore } from "./engineModule.ts"
 import { counted, jsonFlag, print } from "./output.ts"
 
+const wayOut = "Stop the service first; it installs missing indexes by itself when it starts"
+
 /** @internal */
 export const indexes = Command.make(
   "indexes",
@@ -27,7 +29,7 @@ export const indexes = Command.make(
   },
   Effect.fnUntraced(function*({ apply, drop, json, module }) {
     if (drop && !apply) return yield* new CommandFailed({ detail: "--drop needs --apply", code: 2 })
-    const found = yield* withStore(module, (engine) =>
+    const found = yield* withStore(module, { inUse: apply ? wayOut : undefined }, (engine) =>
       Effect.gen(function*() {
         if (apply) {
           for (const model of modelsOf(engine)) {

@@ -12,6 +12,8 @@ import { CommandFailed, reported } from "./commandFailed.ts"
 import { engineModule, modelsOf, withStore } from "./engineModule.ts"
 import { atLeast, counted, jsonFlag, print } from "./output.ts"
 
+const wayOut = "Stop the service first, or let it migrate when it starts: migrations.on_start is run"
+
 /** @internal */
 export const migrate = Command.make(
   "migrate",
@@ -33,18 +35,22 @@ export const migrate = Command.make(
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ acceptEdited, dryRun, json, lease, module }) {
-    const { failure, status } = yield* withStore(module, (engine) =>
-      Effect.gen(function*() {
-        const { migrations } = engine
-        if (!dryRun) yield* beginForms(modelsOf(engine))
-        const failure = dryRun ? undefined : yield* Migration.run(migrations, {
-          lease: Duration.seconds(lease),
-          acceptEdited,
-          onBegin: (id) => Console.error(`Running ${id}`),
-          onWait: (holder) => Console.error(`Waiting for the migrations of ${holder}`)
-        }).pipe(Effect.as(undefined), Effect.catchTag("MigrationFailed", (failed) => Effect.succeed(failed)))
-        return { failure, status: yield* Migration.status(migrations) }
-      }))
+    const { failure, status } = yield* withStore(
+      module,
+      { inUse: dryRun ? undefined : wayOut },
+      (engine) =>
+        Effect.gen(function*() {
+          const { migrations } = engine
+          if (!dryRun) yield* beginForms(modelsOf(engine))
+          const failure = dryRun ? undefined : yield* Migration.run(migrations, {
+            lease: Duration.seconds(lease),
+            acceptEdited,
+            onBegin: (id) => Console.error(`Running ${id}`),
+            onWait: (holder) => Console.error(`Waiting for the migrations of ${holder}`)
+          }).pipe(Effect.as(undefined), Effect.catchTag("MigrationFailed", (failed) => Effect.succeed(failed)))
+          return { failure, status: yield* Migration.status(migrations) }
+        })
+    )
     const { applied, edited, interrupted, pending, unknown } = status
     yield* print(json, { ...status, ...failure === undefined ? {} : { error: failure.message } }, [
       pending.length === 0

@@ -27,7 +27,7 @@ export const seed = Command.make(
       example: "export const seed = Effect.gen(…)"
     })
     const effect = Effect.isEffect(given) ? given : Effect.scoped(Layer.build(given))
-    yield* withStore(module, (engine) =>
+    yield* withStore(module, { inUse: "Stop the service first" }, (engine) =>
       Effect.gen(function*() {
         const store = yield* DocumentStore
         for (const { modelName } of again ? [] : modelsOf(engine)) {

@@ -12,6 +12,8 @@ import { CommandFailed, reported } from "./commandFailed.ts"
 import { engineModule, modelsOf, withStore } from "./engineModule.ts"
 import { atLeast, counted, jsonFlag, makeProgress, print } from "./output.ts"
 
+const wayOut = "Stop the service first, or run Upgrade.finish and Upgrade.upgrade in it"
+
 /** @internal */
 export const upgrade = Command.make(
   "upgrade",
@@ -34,7 +36,7 @@ export const upgrade = Command.make(
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ batch, finish, json, module, rate }) {
-    const found = yield* withStore(module, (engine) =>
+    const found = yield* withStore(module, { inUse: wayOut }, (engine) =>
       Effect.gen(function*() {
         const progress = yield* makeProgress
         const results: Array<Upgrade.StoredForms & Upgrade.Progress> = []
@@ -53,7 +55,14 @@ export const upgrade = Command.make(
             Stream.runLast
           )
           const none: Upgrade.Progress = { examined: 0, upgraded: 0, misfits: [] }
-          results.push({ ...yield* Upgrade.storedForms(model), ...Option.getOrElse(done, () => none) })
+          const progressed = Option.getOrElse(done, () => none)
+          if (before.isComplete && progressed.examined > 0) {
+            yield* Console.error(
+              `${model.modelName}: after the upgrade, an earlier version has written ` +
+                `${counted(progressed.examined, "document")}: stop it, since queries do not find what it writes`
+            )
+          }
+          results.push({ ...yield* Upgrade.storedForms(model), ...progressed })
         }
         return results
       }))

@@ -8,7 +8,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as EmbeddedStore from "../../Repository/EmbeddedStore.ts"
 import { collectionLine } from "./backup.ts"
 import { CommandFailed, reported } from "./commandFailed.ts"
-import { jsonFlag, print } from "./output.ts"
+import { counted, jsonFlag, print } from "./output.ts"
 
 /** @internal */
 export const verify = Command.make(
@@ -23,14 +23,17 @@ export const verify = Command.make(
     const files = yield* FileSystem.FileSystem
     if (!(yield* files.exists(folder))) return yield* new CommandFailed({ detail: `There is no folder ${folder}` })
     const found = yield* EmbeddedStore.verify({ path: folder })
-    const { collections, problem } = found
+    const { collections, log, problem } = found
+    const damagedChanges = log?.damaged ?? 0
     yield* print(json, found, [
       ...collections.map(collectionLine),
       ...collections.flatMap(({ damaged }) => damaged.map(({ message }) => message)),
-      ...collections.filter(({ missing }) => missing > 0).map(({ missing, name }) => `${name}: ${missing} missing`)
+      ...collections.filter(({ missing }) => missing > 0).map(({ missing, name }) => `${name}: ${missing} missing`),
+      ...log === undefined ? [] : [`The log of changes: ${counted(log.changes, "change")}`],
+      ...damagedChanges === 0 ? [] : [`${counted(damagedChanges, "change")} in the log are damaged`]
     ])
     if (problem !== undefined) return yield* new CommandFailed({ detail: `${folder}: ${problem}` })
-    if (collections.some(({ damaged, missing }) => damaged.length + missing > 0)) {
+    if (damagedChanges > 0 || collections.some(({ damaged, missing }) => damaged.length + missing > 0)) {
       return yield* new CommandFailed({ detail: `${folder} is damaged` })
     }
   }, reported)

@@ -104,11 +104,22 @@ export const placesOf = (
 }
 
 /**
- * The indexes by which a write finds other documents with its unique values, in whatever form they are stored.
+ * Whether this is an index by which writes find other documents with their unique values.
  *
  * @internal
  */
-export const lookupIndexes = (
+export const isLookupIndex = ({ key }: IndexDescription): boolean => Object.keys(key).at(-1) === formField
+
+/**
+ * The fields on which an index depends.
+ *
+ * @internal
+ */
+export const fieldsOfIndex = ({ key, partialFilterExpression = {} }: IndexDescription): ReadonlyArray<string> =>
+  [...Object.keys(key), ...fieldsOfFilter(partialFilterExpression) ?? []].map(fieldOf)
+
+/** The indexes by which a write finds other documents with its unique values, in whatever form they are stored. */
+const lookupIndexes = (
   forms: Forms,
   deferred: ReadonlyArray<IndexDescription>,
   { earliest }: Pick<State, "earliest">
@@ -123,18 +134,3 @@ export const lookupIndexes = (
     })).values()
   ]
 }
-
-/**
- * Whether this is one of the {@link lookupIndexes}.
- *
- * @internal
- */
-export const isLookupIndex = ({ key }: IndexDescription): boolean => Object.keys(key).at(-1) === formField
-
-/**
- * The fields on which an index depends.
- *
- * @internal
- */
-export const fieldsOfIndex = ({ key, partialFilterExpression = {} }: IndexDescription): ReadonlyArray<string> =>
-  [...Object.keys(key), ...fieldsOfFilter(partialFilterExpression) ?? []].map(fieldOf)

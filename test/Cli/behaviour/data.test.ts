@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, type Scope } from "effect"
+import { Effect, Fiber, Layer, type Scope } from "effect"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { DocumentStore, EmbeddedStore, MongoStore } from "../../../src/index.ts"
@@ -268,7 +268,13 @@ describe("appkernel, on data", () => {
           const checked = yield* failed(env, "check", engine)
           assert.include(checked, "is in use: reading a copy of what it has now")
           assert.include(checked, "Person: 3 documents, all fit")
-          assert.include(yield* failed(env, "migrate", engine), "is in use by process")
+          assert.include(yield* failed(env, "indexes", engine), "is in use: reading a copy of what it has now")
+          assert.match(yield* failed(env, "migrate", engine), /is in use by process .*migrations\.on_start is run/u)
+          assert.match(yield* failed(env, "upgrade", "--finish", engine), /is in use by process .*Upgrade\.finish and/u)
+          assert.match(
+            yield* failed(env, "indexes", "--apply", engine),
+            /is in use by process .*installs missing indexes/u
+          )
         }))
       assert.include(yield* done(env, "verify", backup), "Person: 3 documents")
       assert.include(yield* failed(env, "backup", backup), "is there already")
@@ -345,6 +351,34 @@ describe("appkernel, on data", () => {
 })
 
 onMongo("appkernel, on data / mongodb", (_, server) => {
+  it.live("upgrades while an earlier version still writes, and tells what it has written after the end", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const env = yield* mongoEnv(server)
+      // As a service writes that knows the first form only.
+      let count = 0
+      const write = inStore(
+        env,
+        (store) => Effect.suspend(() => store.insertOne("Letter", { _id: `L${++count}`, body: "text", n: count }))
+      )
+      yield* Effect.repeat(write, { times: 20 })
+      const writer = yield* Effect.forkChild(Effect.forever(Effect.delay(write, "50 millis")))
+      assert.include(yield* done(env, "upgrade", "--finish", engine), "every process is told to write form 2")
+      yield* Fiber.interrupt(writer)
+      yield* done(env, "upgrade", engine)
+      yield* write
+      const warned = yield* done(env, "upgrade", engine)
+      assert.include(warned, "Letter: after the upgrade, an earlier version has written 1 document: stop it")
+      const last = yield* done(env, "upgrade", engine)
+      assert.notInclude(last, "an earlier version")
+      assert.include(last, `Letter: ${count} documents of form 2\n`)
+      yield* inStore(
+        env,
+        (store) =>
+          Effect.map(store.count("Letter", { text: "text", body: { $exists: false } }), (found) =>
+            assert.strictEqual(found, count))
+      )
+    })))
+
   it.live("runs each migration once, though two processes begin and one is killed", () =>
     Effect.scoped(Effect.gen(function*() {
       const env = { ...yield* mongoEnv(server), SIZE: "500" }

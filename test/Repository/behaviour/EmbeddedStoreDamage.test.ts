@@ -139,6 +139,24 @@ describe("EmbeddedStore with a damaged file / embedded", () => {
       assert.match(message, /is already open in this process$/u)
     }))
 
+  it.live("verifies the log of changes", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      yield* inFolder(folder, (store) =>
+        Effect.gen(function*() {
+          yield* store.changes.record("things", {})
+          yield* store.insertOne("things", { _id: "a", text: "the text of a" })
+          yield* store.insertOne("things", { _id: "b", text: "the text of b" })
+          yield* store.deleteOne("things", { _id: "b" })
+        }))
+      assert.deepStrictEqual((yield* EmbeddedStore.verify({ path: folder })).log, { changes: 3, damaged: 0 })
+      // Only the log has the deleted document.
+      change(folder, "the text of b", "the next of b")
+      const { collections, log } = yield* EmbeddedStore.verify({ path: folder })
+      assert.isAtLeast(log?.damaged ?? 0, 1)
+      assert.deepStrictEqual(collections.map(({ damaged, documents }) => [documents, damaged]), [[1, []]])
+    }))
+
   it.live("reads a folder of before there were checksums, which values get as they are written", () =>
     Effect.gen(function*() {
       const folder = yield* freshDirectory

@@ -257,5 +257,15 @@ interface Log {
 
 const logKey = "changes"
 
+/**
+ * The number of the table with the records, by the definitions in a folder; `undefined` without a log.
+ *
+ * @internal
+ */
+export const logTableIn = (catalog: ReadonlyMap<string, Document>): number | undefined => {
+  const { table } = catalog.get(logKey) ?? {}
+  return table === undefined ? undefined : Number(table)
+}
+
 // Texts of one length have the order of their numbers.
 const textOf = (number: number): string => String(number).padStart(16, "0")

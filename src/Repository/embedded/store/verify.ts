@@ -8,6 +8,7 @@ import { lockFolder } from "../../storage/lmdb/folderLock.ts"
 import { dataFile, problemOfData } from "../../storage/lmdb/preflight.ts"
 import { RecordCheck } from "../../storage/lmdb/records.ts"
 import { collectionsIn } from "../catalog/catalog.ts"
+import { logTableIn } from "../catalog/changeRecorder.ts"
 import type { Collection } from "../catalog/collection.ts"
 import { damageOf } from "../catalog/damage.ts"
 
@@ -21,6 +22,20 @@ import { damageOf } from "../catalog/damage.ts"
 export interface Verification {
   readonly problem?: string
   readonly collections: ReadonlyArray<CollectionVerification>
+  /** The log of changes; `undefined` if the folder has none. */
+  readonly log?: LogVerification
+}
+
+/**
+ * The result of `EmbeddedStore.verify` for the log of changes.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface LogVerification {
+  readonly changes: number
+  /** The number of changes that do not match their checksums. Who reads the log can't pass them. */
+  readonly damaged: number
 }
 
 /**
@@ -62,7 +77,13 @@ export const read = (folder: string): Effect.Effect<Verification> =>
     const problem = yield* problemOfData(path.join(folder, dataFile), check, Infinity)
     const collections = collectionsIn(check.catalog)
     const sorted = collections.map((collection) => verificationOf(collection, check))
-    return problem === undefined ? { collections: sorted } : { problem, collections: sorted }
+    const table = logTableIn(check.catalog)
+    const records = table === undefined ? undefined : check.contentOf("documents", table)
+    return {
+      ...problem === undefined ? {} : { problem },
+      collections: sorted,
+      ...records === undefined ? {} : { log: { changes: records.values, damaged: records.damaged.length } }
+    }
   })
 
 /**
@@ -70,8 +91,9 @@ export const read = (folder: string): Effect.Effect<Verification> =>
  *
  * @internal
  */
-export const isSound = ({ collections, problem }: Verification): boolean =>
-  problem === undefined && collections.every(({ damaged, missing }) => damaged.length === 0 && missing === 0)
+export const isSound = ({ collections, log, problem }: Verification): boolean =>
+  problem === undefined && (log?.damaged ?? 0) === 0 &&
+  collections.every(({ damaged, missing }) => damaged.length === 0 && missing === 0)
 
 // internal
 
