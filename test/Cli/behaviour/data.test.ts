@@ -374,8 +374,10 @@ onMongo("appkernel, on data / mongodb", (_, server) => {
       yield* inStore(
         env,
         (store) =>
-          Effect.map(store.count("Letter", { text: "text", body: { $exists: false } }), (found) =>
-            assert.strictEqual(found, count))
+          Effect.map(
+            store.count("Letter", { text: "text", body: { $exists: false } }),
+            (found) => assert.strictEqual(found, count)
+          )
       )
     })))
 
