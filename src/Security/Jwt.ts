@@ -29,7 +29,7 @@ import type { Keys } from "./Keys.ts"
 import { layer as layerKeys } from "./Keys.ts"
 import { type CredentialsInvalid, type IssuerUnavailable, KeysInvalid } from "./SecurityError.ts"
 
-export { discovered, type Issuer, type IssuerOptions, jwks, local, type OpenIssuer } from "./jwt/issuers.ts"
+export { discovered, type Issuer, type IssuerOptions, jwks, local } from "./jwt/issuers.ts"
 
 /**
  * Options of {@link make} and {@link layerWith}. The application alone, {@link local}, is trusted.

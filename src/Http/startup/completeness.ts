@@ -7,7 +7,8 @@ import type * as Service from "../Service.ts"
  * The type of complete implementations of a description: `unknown` for each of them. Otherwise a message names the
  * registrations without one, or, in its place, an implementation that belongs to no registration.
  *
- * @internal
+ * @category models
+ * @since 0.1.0
  */
 export type Complete<Registered extends KernelApi.AnyEntry, Implementations extends ReadonlyArray<Implements>> =
   [Unimplemented<Registered, Implementations[number]["description"]>] extends [never]

@@ -36,7 +36,8 @@ export interface TestUser {
 /**
  * A service that runs for a test.
  *
- * @internal
+ * @category models
+ * @since 0.1.0
  */
 export interface TestService<Groups extends HttpApiGroup.Constraint, Guards extends Guard.Guard = never> {
   /** The typed client of the service. With security, it has no credentials, as `anonymous`. */
