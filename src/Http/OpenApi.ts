@@ -7,6 +7,7 @@
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
+import { identity } from "effect/Function"
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as EffectOpenApi from "effect/http-api/OpenApi"
 import type * as Model from "../Model/Model.ts"
@@ -15,6 +16,7 @@ import { Tags } from "./description/tags.ts"
 import { RateLimiting } from "./Guard.ts"
 import * as KernelConfig from "./KernelConfig.ts"
 import { entriesOf, fieldRules, noFieldRules, withAccess } from "./openapi/access.ts"
+import { taggedOperations, withEntityTag } from "./openapi/entityTags.ts"
 import { withErrorResponses, withProblems } from "./openapi/errors.ts"
 import * as Json from "./openapi/node.ts"
 import {
@@ -153,12 +155,16 @@ export interface Source {
       readonly calls: ReadonlyArray<Call>
       /** Whether bodies may have undeclared keys. Defaults to `ignore`. */
       readonly onExcessProperty?: "ignore" | "error" | undefined
+      /** Whether responses to `GET` have entity tags. */
+      readonly caching?: { readonly pageTags: boolean } | undefined
     }
     | {
       readonly _tag: "Resource"
       readonly calls: ReadonlyArray<Call>
       /** Whether bodies may have undeclared keys. Defaults to `ignore`. */
       readonly onExcessProperty?: "ignore" | "error" | undefined
+      /** Whether responses to `GET` have entity tags. */
+      readonly caching?: { readonly pageTags: boolean } | undefined
       readonly model: Model.Any
       /** Where the collection is: `/api/v1/users`. */
       readonly path: `/${string}`
@@ -254,6 +260,7 @@ export const make = ({ api: described, policy, registrations }: Source, options:
   const { close, finish } = closing(open, ignored)
   const withSamples = sampling(open, made)
   const isStrict = strictOperations(registrations)
+  const isTagged = taggedOperations(registrations)
   const limits = options.limits ?? KernelConfig.Limits.defaultValue()
   const details = detailsOf(api)
   const operations = Json.mapValues(
@@ -276,9 +283,10 @@ export const make = ({ api: described, policy, registrations }: Source, options:
           known,
           hidden: fields.hiddenOf(resource.model)
         }
-        const completed = withSamples(
+        const complement = isTagged.has(`${method} ${path}`) ? withEntityTag : identity
+        const completed = withSamples(complement(
           context === undefined ? operation : completeStandard(operation, method, path, context)
-        )
+        ))
         return ordered(withProblems(
           withAccess(
             {

@@ -27,7 +27,9 @@ describe("An inspection", () => {
       const differences = Inspection.indexDifferences(Person)
       const history = { collection: "Person.history", missing: ["document_id_1_revision_-1"], different: [], extra: [] }
       const person = { collection: "Person", missing: [], different: [], extra: ["own"] }
-      assert.deepStrictEqual(yield* differences, [{ ...person, different: ["city_1"] }, history])
+      // By them, writes find the same address in both forms until the upgrade.
+      const lookups = ["mail__form_1", "email__form_1"]
+      assert.deepStrictEqual(yield* differences, [{ ...person, missing: lookups, different: ["city_1"] }, history])
       yield* Inspection.applyIndexes(Person, false)
       assert.deepStrictEqual(yield* differences, [person, { ...history, missing: [] }])
       yield* Inspection.applyIndexes(Person, true)

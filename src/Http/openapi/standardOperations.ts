@@ -10,6 +10,7 @@ import {
   schemaParameters
 } from "../description/queryParameters.ts"
 import { all, isLogged, type Name } from "../description/standardEndpoints.ts"
+import { entityTags, ifNoneMatch } from "./entityTags.ts"
 import * as Document from "./node.ts"
 import {
   described,
@@ -296,15 +297,6 @@ const etag: Node = {
 
 const requiredEtag: Node = { ...etag, required: true }
 
-/** `*`, or a list of tags that may have empty elements (RFC 9110, section 5.6.1). */
-const entityTags: Node = {
-  type: "string",
-  pattern: ((tag) => String.raw`^[ \t]*(?:\*|(?:,[ \t]*)*${tag}(?:[ \t]*,(?:[ \t]*${tag})?)*)[ \t]*$`)(
-    String.raw`(?:W\/)?"[!#-~\u0080-\u00ff]*"`
-  ),
-  examples: ["\"1\""]
-}
-
 /** Adds the precondition headers to an operation that may fail by them (RFC 9110, section 13). */
 const conditional = (operation: Node, method: string, { model }: Resource): Node => {
   const responses = Document.nodeOf(operation["responses"])
@@ -312,7 +304,7 @@ const conditional = (operation: Node, method: string, { model }: Resource): Node
   const headers = isVersioned(model) ? { headers: { ETag: requiredEtag } } : {}
   const conditions = [
     header("If-Match", "Entity tags, one of which the document must have, or `*`", entityTags),
-    header("If-None-Match", "Entity tags of which the document must have none, or `*`", entityTags)
+    ifNoneMatch("Entity tags of which the document must have none, or `*`")
   ]
   const withConditions = { ...operation, parameters: [...Document.listOf(operation["parameters"]), ...conditions] }
   return method !== "get"

@@ -6,7 +6,7 @@ import { statusOf } from "../HttpError.ts"
  * @internal
  */
 export const statusTexts: { readonly [status: string]: string } = {
-  304: "The document is the one that the caller has",
+  304: "The caller has this already",
   400: "The request can't be understood or is not valid; `errors` names every problem",
   401: "There are no credentials, or they are not valid",
   403: "The caller may not do this",

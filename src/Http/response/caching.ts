@@ -55,11 +55,15 @@ const privately = (control: string): string =>
   ]
     .join(", ")
 
+const isUnstored = (headers: Response["headers"]): boolean => headers["cache-control"]?.includes("no-store") === true
+
 /** Tags a response by a hash of its bytes. The tag is weak, since the response may be compressed. */
 const tagged = (response: Response): Effect.Effect<Response> =>
   Effect.withFiber((fiber) => {
     const { body, headers: { "content-length": _length, "content-type": _type, ...headers }, status } = response
-    if (status !== 200 || body._tag !== "Uint8Array" || headers["etag"] !== undefined) return Effect.succeed(response)
+    if (status !== 200 || body._tag !== "Uint8Array" || headers["etag"] !== undefined || isUnstored(headers)) {
+      return Effect.succeed(response)
+    }
     const etag = `W/"${hash("sha1", body.body).slice(0, 27)}"`
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     return Effect.succeed(

@@ -1,0 +1,70 @@
+/**
+ * Entity tags of responses, and the conditions of requests on them (RFC 9110, sections 8.8.3 and 13.1).
+ */
+import { all } from "../description/standardEndpoints.ts"
+import * as Document from "./node.ts"
+import { header } from "./parameters.ts"
+import { bracedOf } from "./paths.ts"
+import type { Registered } from "./strictSchemas.ts"
+import { statusTexts } from "./texts.ts"
+
+type Node = Document.Node
+
+/**
+ * `*`, or a list of tags that may have empty elements (RFC 9110, section 5.6.1).
+ *
+ * @internal
+ */
+export const entityTags: Node = {
+  type: "string",
+  pattern: ((tag) => String.raw`^[ \t]*(?:\*|(?:,[ \t]*)*${tag}(?:[ \t]*,(?:[ \t]*${tag})?)*)[ \t]*$`)(
+    String.raw`(?:W\/)?"[!#-~\u0080-\u00ff]*"`
+  ),
+  examples: ["\"1\""]
+}
+
+/** @internal */
+export const ifNoneMatch = (description: string): Node => header("If-None-Match", description, entityTags)
+
+/**
+ * The operations, by method and path, whose responses have tags since their registration says so.
+ *
+ * @internal
+ */
+export const taggedOperations = (
+  registrations: ReadonlyArray<Registered & { readonly caching?: { readonly pageTags: boolean } | undefined }>
+): ReadonlySet<string> =>
+  new Set(
+    registrations.filter(({ caching }) => caching?.pageTags === true).flatMap(({ _tag, calls, path }) => [
+      ...(_tag === "Service" ? [] : standard.map((endpoint) => `${path}${bracedOf(endpoint.path)}`)),
+      ...calls.filter(({ method }) => method === "GET").map(({ path }) => bracedOf(path))
+    ]).map((path) => `get ${path}`)
+  )
+
+/** Caches don't store the changes of a collection. */
+const standard = all.filter(({ method, name }) => method === "GET" && name !== "changes")
+
+/**
+ * Adds the tag of the response, and the condition on it.
+ *
+ * @internal
+ */
+export const withEntityTag = (operation: Node): Node => {
+  const parameters = Document.listOf(operation["parameters"])
+  const responses = Document.nodeOf(operation["responses"])
+  const found = Document.nodeOf(responses["200"])
+  const hasCondition = parameters.some((parameter) => Document.nodeOf(parameter)["name"] === "If-None-Match")
+  return {
+    ...operation,
+    parameters: hasCondition ? parameters : [...parameters, ifNoneMatch("Entity tags of responses that the caller has")],
+    responses: {
+      ...responses,
+      200: { ...found, headers: { ...tag, ...Document.nodeOf(found["headers"]) } },
+      304: responses["304"] ?? { description: statusTexts["304"], headers: tag }
+    }
+  }
+}
+
+const tag: Node = {
+  ETag: { description: "A digest of the response, for `If-None-Match`", schema: { type: "string" } }
+}
