@@ -96,7 +96,7 @@ const standard: { readonly [N in Name]: (operation: Node, context: OperationCont
   }),
   changes: (operation, { hidden, limits, resource: { model, path } }) => {
     const answered = withResponses(operation, {
-      200: { description: "The changes after the place", headers: streamHeaders }
+      200: { description: "The changes after the place", headers: { ...streamHeaders, ETag: streamTag } }
     })
     const { content } = Document.nodeOf(Document.nodeOf(answered["responses"])["200"])
     return {
@@ -278,6 +278,11 @@ const streamHeaders: Node = {
     schema: { type: "string", enum: ["true"] }
   },
   "Stream-Cursor": { description: "What the next request that waits sends as `cursor`", schema: { type: "string" } }
+}
+
+const streamTag: Node = {
+  description: "A tag of a page, for `If-None-Match`, where the request does not wait",
+  schema: { type: "string" }
 }
 
 /** What the answer to a write tells of its changes. */
