@@ -56,7 +56,9 @@ export const withEntityTag = (operation: Node): Node => {
   const hasCondition = parameters.some((parameter) => Document.nodeOf(parameter)["name"] === "If-None-Match")
   return {
     ...operation,
-    parameters: hasCondition ? parameters : [...parameters, ifNoneMatch("Entity tags of responses that the caller has")],
+    parameters: hasCondition
+      ? parameters
+      : [...parameters, ifNoneMatch("Entity tags of responses that the caller has")],
     responses: {
       ...responses,
       200: { ...found, headers: { ...tag, ...Document.nodeOf(found["headers"]) } },

@@ -105,7 +105,8 @@ const standard: { readonly [N in Name]: (operation: Node, context: OperationCont
         "Protocol. A document that begins to match is an `insert`, one that ceases to a `delete`.",
       ...withResponses(answered, {
         200: { content: { ...Document.nodeOf(content), "text/event-stream": { schema: { type: "string" } } } },
-        204: { description: "Nothing has changed while the request waited", headers: streamHeaders }
+        204: { description: "Nothing has changed while the request waited", headers: streamHeaders },
+        304: { description: statusTexts["304"], headers: { ETag: streamTag } }
       }),
       parameters: [
         ...Object.entries<AnyParameters[string]>(changesParameters).map(([name, parameter]) =>
@@ -115,7 +116,8 @@ const standard: { readonly [N in Name]: (operation: Node, context: OperationCont
           !pagingParameters.has(String(name)) && !Object.hasOwn(changesParameters, String(name))
         ),
         ...filters(model, hidden).filter(({ name }) => !Object.hasOwn(changesParameters, String(name))),
-        header("Last-Event-ID", "The `id` of the last event, which counts instead of `offset`", { type: "string" })
+        header("Last-Event-ID", "The `id` of the last event, which counts instead of `offset`", { type: "string" }),
+        ifNoneMatch("Entity tags of pages that the caller has")
       ]
     }
   },

@@ -186,6 +186,7 @@ answered(await client.GET("/api/v1/products/{id}", { params: { path: { id: produ
 const { result } = answered(await client.GET("/api/v1/products/{id}/get_summary", { params: { path: { id: product.id } } }))
 if (!result.includes("Chair")) throw new Error(result)
 answered(await client.GET("/api/v1/products/aggregate", { params: { query: { pipe } } }))
+answered(await client.GET("/api/v1/products/changes", { params: { query: { offset: "now" } } }))
 answered(await client.GET("/api/v1/products/schema"))
 answered(await client.GET("/api/v1/products/meta"))
 
@@ -250,8 +251,8 @@ import json, sys
 from shop_client import Client
 from shop_client.api.orders import orders_aggregate, orders_create, orders_get, orders_list, orders_meta, orders_schema
 from shop_client.api.payments import payments_methods, payments_pay, payments_status
-from shop_client.api.products import (products_aggregate, products_create, products_get, products_get_summary,
-    products_list, products_meta, products_schema)
+from shop_client.api.products import (products_aggregate, products_changes, products_create, products_get,
+    products_get_summary, products_list, products_meta, products_schema)
 from shop_client.api.tokens import tokens_revoke, tokens_token
 from shop_client.api.users import (users_aggregate, users_change_password, users_create, users_delete, users_get,
     users_list, users_meta, users_patch, users_replace, users_schema)
@@ -307,6 +308,7 @@ asked("GET /api/v1/products/{id}", products_get.sync_detailed(product.id, client
 summary = asked("GET /api/v1/products/{id}/get_summary", products_get_summary.sync_detailed(product.id, client=client))
 expect("Chair" in summary.result, True)
 asked("GET /api/v1/products/aggregate", products_aggregate.sync_detailed(client=counting))
+asked("GET /api/v1/products/changes", products_changes.sync_detailed(client=client, offset="now"))
 asked("GET /api/v1/products/schema", products_schema.sync_detailed(client=client))
 asked("GET /api/v1/products/meta", products_meta.sync_detailed(client=client))
 

@@ -211,7 +211,9 @@ const openToAll = [
   "POST /api/v1/users",
   "POST /api/v1/token/revoke",
   "GET /api/v1/payments/methods",
-  ...["", "/{id}", "/{id}/get_summary", "/aggregate", "/schema", "/meta"].map((path) => `GET /api/v1/products${path}`)
+  ...["", "/{id}", "/{id}/get_summary", "/aggregate", "/changes", "/schema", "/meta"].map((path) =>
+    `GET /api/v1/products${path}`
+  )
 ]
 
 /** There may be an order that the user has made with what was drawn. */
