@@ -2,7 +2,7 @@
  * The open streams of a service: how many there are, of whom, and the channels that they share.
  */
 import * as Deferred from "effect/Deferred"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -32,7 +32,10 @@ export interface ChannelOptions {
 /** @internal */
 export interface LiveStreams extends LiveOptions {
   readonly store: DocumentStore["Service"]
-  /** The time after which rights are decided again. */
+  /**
+   * The time between two decisions on a stream, which is also the age of the facts that they go by, and the time that they may
+   * take: together they are the delay within which rights end.
+   */
   readonly decisionInterval: Duration.Duration
   /** Counts a stream until the scope closes. Fails if there are too many. */
   readonly admit: (caller: string) => Effect.Effect<void, ServiceUnavailable | TooManyRequests, Scope.Scope>
@@ -45,7 +48,7 @@ export interface LiveStreams extends LiveOptions {
 /** @internal */
 export const makeLiveStreams = (
   store: DocumentStore["Service"],
-  options: LiveOptions & { readonly decisionInterval: Duration.Duration }
+  { revocationDelay, ...options }: LiveOptions & { readonly revocationDelay: Duration.Duration }
 ): LiveStreams => {
   const { heartbeat, maxStreams, maxStreamsPerCaller } = options
   let count = 0
@@ -81,6 +84,7 @@ export const makeLiveStreams = (
 
   return {
     ...options,
+    decisionInterval: Duration.max(Duration.times(revocationDelay, 1 / 3), minDecisionInterval),
     store,
     admit: (caller) =>
       Effect.asVoid(Effect.acquireRelease(
@@ -135,6 +139,8 @@ interface Shared {
   readonly ready: Deferred.Deferred<void, ReadError | PositionGone>
   users: number
 }
+
+const minDecisionInterval = Duration.millis(50)
 
 const retryMillis = 5_000
 

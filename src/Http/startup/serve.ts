@@ -312,13 +312,13 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
 
 /** What streams changes. It loads the query language. */
 const liveOf = Effect.fnUntraced(function*(store: DocumentStore["Service"]) {
-  const { changesRoute, decisionIntervalOf } = yield* Effect.promise(() => import("../live/changesRoute.ts"))
+  const { changesRoute } = yield* Effect.promise(() => import("../live/changesRoute.ts"))
   const { makeLiveStreams } = yield* Effect.promise(() => import("../live/liveStreams.ts"))
   const { revocationDelay } = yield* Lifetimes
   const options = yield* KernelConfig.live
   return {
     changesRoute,
-    streams: makeLiveStreams(store, { ...options, decisionInterval: decisionIntervalOf(revocationDelay) })
+    streams: makeLiveStreams(store, { ...options, revocationDelay })
   }
 })
 

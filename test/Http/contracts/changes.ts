@@ -107,8 +107,7 @@ const order = (id: string, total: number, rest: object = {}) => ({ id, owner: "a
 
 export const changesContract = <E>(
   name: string,
-  store: Layer.Layer<DocumentStore.DocumentStore, E>,
-  { hasImages }: { readonly hasImages: boolean } = { hasImages: true }
+  store: Layer.Layer<DocumentStore.DocumentStore, E>
 ) =>
   describe(`live / changesRoute / ${name}`, () => {
     const serving = Effect.gen(function*() {
@@ -117,7 +116,7 @@ export const changesContract = <E>(
       return { ...test, orders, changes: `${orders}/changes` }
     })
 
-    it.live.skipIf(!hasImages)("reads a list and its changes by the protocol of Durable Streams", () =>
+    it.live("reads a list and its changes by the protocol of Durable Streams", () =>
       Effect.gen(function*() {
         const { baseUrl, changes, orders } = yield* serving
         assert.strictEqual((yield* call(`${baseUrl}/plains/changes`)).status, 404)
@@ -131,9 +130,7 @@ export const changesContract = <E>(
         assert.strictEqual(first.headers.get("cache-control"), "private, no-store")
         assert.strictEqual(first.headers.get("stream-up-to-date"), "true")
         const offset = first.headers.get("stream-next-offset")!
-        const listed: ReadonlyArray<Message> = yield* Effect.promise(() =>
-          first.json()
-        )
+        const listed: ReadonlyArray<Message> = yield* Effect.promise(() => first.json())
         assert.deepStrictEqual(listed.map(shown), ["snapshot-start", ["insert", "a", 1], "snapshot-end"])
         assert.strictEqual(listed[1]?.type, "orders")
         assert.deepStrictEqual(yield* Effect.promise(() => json(`${changes}?state=open&offset=${offset}`)), [])
@@ -237,7 +234,7 @@ export const changesContract = <E>(
         }
       }).pipe(Effect.scoped, Effect.provide(configured)))
 
-    it.live.skipIf(!hasImages)("sends events, beats, resumes at an exact place and is counted", () =>
+    it.live("sends events, beats, resumes at an exact place and is counted", () =>
       Effect.gen(function*() {
         const { changes, orders } = yield* serving
         yield* call(orders, body(order("a", 1)))
@@ -269,15 +266,12 @@ export const changesContract = <E>(
         // Many writes at once, also in one request, are in the order of the log.
         yield* call(
           orders,
-          body(Array.from({ length: 30 }, (_, i) =>
-            order(`m${i}`, i)))
+          body(Array.from({ length: 30 }, (_, i) => order(`m${i}`, i)))
         )
         for (const one of [stream, second]) {
           const keys: Array<unknown> = []
           while (keys.length < 30) {
-            keys.push(...(yield* nextMessages(one)).map((message) =>
-              message[1]
-            ))
+            keys.push(...(yield* nextMessages(one)).map((message) => message[1]))
           }
           assert.deepStrictEqual(keys, Array.from({ length: 30 }, (_, i) => `m${i}`))
         }
@@ -356,8 +350,10 @@ export const changesContract = <E>(
           )
           .beforeGet(
             () =>
-              Effect.flatMap(Ref.get(isRefusing), (refuses) =>
-                refuses ? Effect.fail(new HttpError.Conflict({ message: "closed" })) : Effect.void),
+              Effect.flatMap(
+                Ref.get(isRefusing),
+                (refuses) => refuses ? Effect.fail(new HttpError.Conflict({ message: "closed" })) : Effect.void
+              ),
             { error: [] }
           )
         const secured = KernelEngine.make("secured").register(Orders).enableSecurity()
@@ -399,8 +395,7 @@ export const changesContract = <E>(
         for (const query of ["cost=4712", `query=${encodeURIComponent("{\"cost\":4712}")}`, "fields=cost"]) {
           assert.strictEqual((yield* call(`${orders}/changes?${query}`, { headers: ann })).status, 400, query)
         }
-        yield* Effect.forEach([mine, all], ({ controller }) =>
-          Effect.sync(() => controller.abort()))
+        yield* Effect.forEach([mine, all], ({ controller }) => Effect.sync(() => controller.abort()))
 
         // The rows of a grant change: the stream says so, and with its last place the list comes anew.
         const before = yield* streamOf(ann, "&offset=now")
@@ -445,7 +440,7 @@ export const changesContract = <E>(
         assert.strictEqual((yield* call(`${orders}/changes?live=sse`, { headers: ann })).status, 409)
       }).pipe(Effect.scoped, Effect.provide(Layer.mergeAll(configured, lifetimes, Layer.orDie(shop("ES256"))))), 30_000)
 
-    it.live.skipIf(!hasImages)("ends with the account, the role and the sign-in of its caller", () =>
+    it.live("ends with the account, the role and the sign-in of its caller", () =>
       Effect.gen(function*() {
         const Orders = Resource.make(Order, { methods }).require(Permission.Role("clerk"))
         const secured = KernelEngine.make("signed").register(Orders).register(Resource.make(User).denyAll())

@@ -131,13 +131,10 @@ const pass = (seconds: number) =>
 export const streamLeaksContract = <E>(
   name: string,
   store: Layer.Layer<DocumentStore.DocumentStore, E>,
-  { hasImages, isEmbedded }: { readonly hasImages: boolean; readonly isEmbedded: boolean } = {
-    hasImages: true,
-    isEmbedded: true
-  }
+  { isEmbedded }: { readonly isEmbedded: boolean } = { isEmbedded: true }
 ) =>
   describe(`live / leaks / ${name}`, () => {
-    it.effect.skipIf(!hasImages)("nobody hears of the deletion of what they could not see (supabase#48785)", () =>
+    it.effect("nobody hears of the deletion of what they could not see (supabase#48785)", () =>
       Effect.gen(function*() {
         const { as, changes, insert, patch, remove } = yield* serving(store)
         yield* insert("hidden", "bob", { cost: 4711 })
@@ -175,7 +172,7 @@ export const streamLeaksContract = <E>(
         }
       }).pipe(Effect.scoped, Effect.provide(configured)))
 
-    it.effect.skipIf(!hasImages)(
+    it.effect(
       "nothing of a document that left the filter comes, but that it left (directus#19704)",
       () =>
         Effect.gen(function*() {
@@ -215,7 +212,7 @@ export const streamLeaksContract = <E>(
         assert.strictEqual(again.response.status, 403)
       }).pipe(Effect.scoped, Effect.provide(configured)))
 
-    it.effect.skipIf(!hasImages)(
+    it.effect(
       "what is hidden from one stays hidden, whoever else follows the list (parse-server#10331)",
       () =>
         Effect.gen(function*() {
@@ -223,8 +220,7 @@ export const streamLeaksContract = <E>(
           const clerk = yield* as("ann", "clerk")
           const streams = yield* Effect.forEach(
             [admin, clerk, admin, clerk, admin],
-            (headers) =>
-              Effect.map(openedStream(`${changes}?${live}`, headers), (stream) => ({ headers, stream })),
+            (headers) => Effect.map(openedStream(`${changes}?${live}`, headers), (stream) => ({ headers, stream })),
             { concurrency: 5 }
           )
           yield* insert("a", "ann", { cost: 4711, inner: { note: "seen", margin: 4712 } })
@@ -234,9 +230,7 @@ export const streamLeaksContract = <E>(
           for (const { headers, stream } of streams) {
             const values = []
             for (let i = 0; i < 4; i++) {
-              values.push(...(yield* nextMessages(stream)).map(({ value }) =>
-                value
-              ))
+              values.push(...(yield* nextMessages(stream)).map(({ value }) => value))
             }
             const isClerk = headers === clerk
             const expected = [[1, "seen", 4712], [2, "new", 4713], isClerk ? undefined : [2, "new", 4713], [
@@ -259,7 +253,7 @@ export const streamLeaksContract = <E>(
         }).pipe(Effect.scoped, Effect.provide(configured))
     )
 
-    it.effect.skipIf(!hasImages)(
+    it.effect(
       "a stream has the fields that a list has, by all roles of the caller (parse-server#10655)",
       () =>
         Effect.gen(function*() {
@@ -358,7 +352,7 @@ export const streamLeaksContract = <E>(
         }
       }).pipe(Effect.scoped, Effect.provide(configured)))
 
-    it.effect.skipIf(!hasImages)(
+    it.effect(
       "a change of what is hidden or not asked for is no event at all (parse-server#10254)",
       () =>
         Effect.gen(function*() {

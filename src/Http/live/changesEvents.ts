@@ -1,0 +1,121 @@
+/**
+ * Answers with a body of events that has no end.
+ */
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { documentOperationsOf } from "../../Repository/introspection.ts"
+import type { PositionGone, ReadError } from "../../Repository/RepositoryError.ts"
+import type { ResponseEffect } from "../response/callFailures.ts"
+import type { Begun } from "./changesStart.ts"
+import { maxChunk, noStore, pageSize, subscribed } from "./changesSubscriber.ts"
+import type { Subscriber } from "./channel.ts"
+import { controlEvent, cursorAt, dataEvent, messageOf, offsetOf } from "./messages.ts"
+import { resetEvent, watchRights } from "./rights.ts"
+
+/**
+ * Tells the changes until the client goes away or loses its rights.
+ *
+ * @internal
+ */
+export const events = (stream: Begun): ResponseEffect =>
+  Effect.gen(function*() {
+    const { first, live, model, position, repository, rights, scope, seen } = stream
+    const { lifted } = documentOperationsOf(repository)
+    const { channel, subscriber } = yield* subscribed(stream)
+    yield* Scope.provide(endWithClient(stream.fiber, subscriber), scope)
+    if (stream.decide !== undefined || stream.before !== undefined) {
+      yield* Effect.forkIn(watchRights(stream, channel, subscriber), scope)
+    }
+    let at = position
+    let isJoined = false
+    let hasBegun = false
+    const beginning = (now: number): ReadonlyArray<Uint8Array> => {
+      const offset = offsetOf(position, rights)
+      const control = controlEvent(offset, cursorAt(now, undefined), channel.isHeldAfter(position))
+      return first.length === 0 ? [control] : [...dataEvent(first, offset), control]
+    }
+    const next: Effect.Effect<ReadonlyArray<Uint8Array>, Cause.Done | ReadError | PositionGone> = Effect.suspend(() => {
+      channel.touch(subscriber)
+      if (subscriber.ended !== undefined) {
+        const { last } = subscriber.ended
+        subscriber.ended = { last: undefined }
+        return last === undefined ? Cause.done() : Effect.succeed([last])
+      }
+      return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        if (!hasBegun) {
+          hasBegun = true
+          return Effect.succeed(beginning(now))
+        }
+        if (!isJoined && channel.isHeldAfter(at)) {
+          isJoined = true
+          channel.join(subscriber, at)
+        }
+        if (!isJoined) {
+          return Effect.flatMap(
+            live.store.changes.read([model.modelName], { after: at, limit: pageSize }),
+            (page) => {
+              at = page.position
+              const messages = page.changes.flatMap((change) => messageOf(seen, lifted(change)) ?? [])
+              const offset = offsetOf(at, rights)
+              return messages.length === 0 && !page.isUpToDate ? next : Effect.succeed([
+                ...messages.length === 0 ? [] : dataEvent(messages, offset),
+                controlEvent(offset, cursorAt(now, undefined), page.isUpToDate)
+              ])
+            }
+          )
+        }
+        const entries = channel.take(subscriber, maxChunk)
+        // It has fallen behind what is held. Its client resumes at the place that it was told last.
+        if (entries === undefined) return Cause.done()
+        return entries.length === 0
+          ? Effect.andThen(channel.wait(subscriber), next)
+          : Effect.succeed(entries.map((entry) => channel.chunkOf(entry, now)))
+      })
+    })
+    // What the stream tells is never empty, and any failure but an interruption is its end.
+    const pull = Effect.catchCause(
+      next,
+      (cause) => Cause.hasInterrupts(cause) ? Effect.failCause(cause as Cause.Cause<never>) : Cause.done()
+    ) as Effect.Effect<readonly [Uint8Array, ...Array<Uint8Array>], Cause.Done>
+    return HttpServerResponse.stream(Stream.fromPull(Effect.succeed(pull)), eventStream)
+  })
+
+/**
+ * Says no more than that the caller sees something else now: with its place, the next request is told what.
+ *
+ * @internal
+ */
+export const resetEvents = (): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.uint8Array(resetEvent, eventStream)
+
+// internal
+
+const eventStream = {
+  contentType: "text/event-stream",
+  headers: { "cache-control": noStore, "x-accel-buffering": "no" }
+}
+
+/**
+ * Ends a stream when its client closes its side of the connection. Others who do so still read their answer, but no client reads one
+ * without an end.
+ */
+const endWithClient = (
+  { context }: Fiber.Fiber<unknown, unknown>,
+  { interrupt }: Subscriber
+): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.suspend(() => {
+    const { socket } = NodeHttpServerRequest.toIncomingMessage(
+      Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
+    )
+    if (socket.readableEnded) interrupt()
+    socket.once("end", interrupt)
+    return Effect.addFinalizer(() => Effect.sync(() => socket.off("end", interrupt)))
+  })

@@ -1,0 +1,121 @@
+/**
+ * Answers with a page of changes, at once or when there are some.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Option from "effect/Option"
+import type { Position } from "../../Repository/DocumentStore.ts"
+import { documentOperationsOf } from "../../Repository/introspection.ts"
+import type { ReadError } from "../../Repository/RepositoryError.ts"
+import type { Gone } from "../HttpError.ts"
+import type { ResponseEffect } from "../response/callFailures.ts"
+import * as responses from "../response/json.ts"
+import { type Begun, unlessGone } from "./changesStart.ts"
+import { maxChunk, noStore, pageSize, subscribed } from "./changesSubscriber.ts"
+import { controlMessage, cursorAt, messageOf, offsetOf } from "./messages.ts"
+import { changedRights } from "./rights.ts"
+
+/**
+ * Answers with the changes that there are.
+ *
+ * @internal
+ */
+export const page = (stream: Begun, ifNoneMatch: string | undefined, offset: string | undefined): ResponseEffect =>
+  Effect.gen(function*() {
+    const { first, position, rights } = stream
+    const read = first.length > 0 || offset === "now"
+      ? { messages: first, position, isUpToDate: true }
+      : yield* readPage(stream, position)
+    const next = offsetOf(read.position, rights)
+    const headers = headersOf(next, read.isUpToDate)
+    if (offset === "now") return responses.json("[]", 200, headers)
+    const etag = `"${offset ?? "-1"}:${next}"`
+    return ifNoneMatch === etag
+      ? HttpServerResponse.empty({ status: 304, headers: { ...headers, etag } })
+      : responses.json(`[${read.messages.join()}]`, 200, { ...headers, etag })
+  })
+
+/**
+ * Answers when there are changes, or at the end of the waiting time.
+ *
+ * @internal
+ */
+export const poll = (stream: Begun): ResponseEffect =>
+  Effect.gen(function*() {
+    const { first, live } = stream
+    let read: Page = first.length > 0
+      ? { messages: first, position: stream.position, isUpToDate: true }
+      : yield* readPage(stream, stream.position)
+    if (read.messages.length > 0) return yield* polled(stream, read)
+    const { channel, subscriber } = yield* subscribed(stream)
+    // What was written before the channel began is not in it.
+    do {
+      read = yield* readPage(stream, read.position)
+      if (read.messages.length > 0) return yield* polled(stream, read)
+    } while (!channel.isHeldAfter(read.position))
+    channel.join(subscriber, read.position)
+    let position = read.position
+    const next = Effect.gen(function*() {
+      while (subscriber.ended === undefined) {
+        const entries = channel.take(subscriber, maxChunk)
+        // It has fallen behind what is held, and the next request reads on.
+        if (entries === undefined) return { messages: [], position, isUpToDate: false }
+        const messages = entries.flatMap((entry) => entry.messages)
+        position = entries.at(-1)?.next ?? position
+        if (messages.length > 0) return { messages, position, isUpToDate: entries.at(-1)!.isUpToDate }
+        yield* channel.wait(subscriber)
+      }
+      return undefined
+    })
+    const found = Option.getOrUndefined(yield* Effect.timeoutOption(next, live.pollTimeout))
+    const changed = found === undefined ? undefined : yield* changedRights(stream)
+    if (changed === undefined) return yield* polled(stream, found ?? { messages: [], position, isUpToDate: true })
+    return changed.response ?? (yield* polledReset({ ...stream, position }))
+  })
+
+/**
+ * Says no more than that the caller sees something else now: with its place, the next request is told what.
+ *
+ * @internal
+ */
+export const polledReset = (stream: Begun): ResponseEffect =>
+  polled(stream, { messages: [controlMessage("reset")], position: stream.position, isUpToDate: true })
+
+// internal
+
+interface Page {
+  readonly messages: ReadonlyArray<string>
+  readonly position: Position
+  readonly isUpToDate: boolean
+}
+
+/** Reads until there is something to tell. */
+const readPage = Effect.fnUntraced(function*(
+  { live, model, repository, seen }: Begun,
+  after: Position
+): Effect.fn.Return<Page, ReadError | Gone> {
+  const { lifted } = documentOperationsOf(repository)
+  let position = after
+  while (true) {
+    const page = yield* unlessGone(live.store.changes.read([model.modelName], { after: position, limit: pageSize }))
+    const messages = page.changes.flatMap((change) => messageOf(seen, lifted(change)) ?? [])
+    position = page.position
+    if (messages.length > 0 || page.isUpToDate) return { messages, position, isUpToDate: page.isUpToDate }
+  }
+})
+
+const headersOf = (offset: string, isUpToDate: boolean, cursor?: string): { readonly [name: string]: string } => ({
+  "cache-control": noStore,
+  "stream-next-offset": offset,
+  ...isUpToDate ? { "stream-up-to-date": "true" } : {},
+  ...cursor === undefined ? {} : { "stream-cursor": cursor }
+})
+
+const polled = ({ cursor, rights }: Begun, { isUpToDate, messages, position }: Page): ResponseEffect =>
+  Effect.map(Clock.currentTimeMillis, (now) => {
+    const headers = headersOf(offsetOf(position, rights), isUpToDate, cursorAt(now, cursor))
+    return messages.length === 0
+      ? HttpServerResponse.empty({ status: 204, headers })
+      : responses.json(`[${messages.join()}]`, 200, headers)
+  })

@@ -1,0 +1,136 @@
+/**
+ * What a request for the changes of a collection asks for, and with which rights.
+ */
+import { EJSON } from "bson"
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import * as Result from "effect/Result"
+import { createHash } from "node:crypto"
+import type { ModelView } from "../../Access/introspection.ts"
+import { BoundedCache } from "../../internal/boundedCache.ts"
+import { managedField } from "../../Model/introspection.ts"
+import type * as Model from "../../Model/Model.ts"
+import { Problem } from "../../Model/ModelError.ts"
+import { modelMatcher, rejectUnsuitable } from "../../Repository/evaluation.ts"
+import { AccessDecision, conjunctionOf, identifierOf } from "../../Repository/introspection.ts"
+import type { Repository } from "../../Repository/Repository.ts"
+import { changesParameters, filterNamesOf, pagingParameters } from "../description/queryParameters.ts"
+import type { Limits } from "../KernelConfig.ts"
+import { namingOf } from "../query/maskedNaming.ts"
+import { queryReader } from "../query/parameterReader.ts"
+import * as UrlQuery from "../query/urlQuery.ts"
+import type { CallFailure } from "../response/callFailures.ts"
+import type { Representations } from "../response/representation.ts"
+import type { BadRequestResponder } from "../response/translation.ts"
+import type { LiveStreams } from "./liveStreams.ts"
+import type { MessageView } from "./messages.ts"
+
+/** @internal */
+export interface ChangesContext {
+  readonly name: string
+  readonly path: string
+  readonly model: Model.Any
+  readonly repository: Repository<Model.Any>
+  readonly representations: Representations
+  readonly view: ModelView
+  readonly limits: Limits
+  readonly live: LiveStreams
+  readonly respondBadRequest: BadRequestResponder
+  /** Runs before a read, and may refuse it. */
+  readonly before: Effect.Effect<void, CallFailure> | undefined
+  /** Whether a hook has to run after reads. */
+  readonly isHookedAfter: boolean
+}
+
+/** @internal */
+export interface Asked {
+  readonly mode: "page" | "sse" | "long-poll"
+  readonly offset: string | undefined
+  readonly cursor: string | undefined
+  readonly query: UrlQuery.UrlQuery
+  readonly seen: MessageView
+  readonly rights: string
+  /** The same for all who see the same. */
+  readonly key: string
+}
+
+/** @internal */
+export const requestReader = (context: ChangesContext) => {
+  const { limits, model, name, path, representations, view } = context
+  const readQuery = UrlQuery.make(view.model, limits)
+  const readOwn = queryReader(changesParameters, "is not a parameter of the changes")
+  const fields = new Set(filterNamesOf(view.model))
+  const { print } = identifierOf(model)
+  const own = new Set(Object.keys(changesParameters))
+  const deleted = managedField(model, "deleted")
+  const existing = deleted === undefined ? undefined : { [deleted]: null }
+  return (
+    parameters: UrlQuery.Parameters,
+    fiber: Fiber.Fiber<unknown, unknown>
+  ): Result.Result<Asked, ReadonlyArray<Problem>> => {
+    const entries = Object.entries(parameters)
+    const protocol = readOwn(Object.fromEntries(entries.filter(([name]) => own.has(name))))
+    if (Result.isFailure(protocol)) return Result.fail(protocol.failure)
+    const paging = entries.filter(([name]) => pagingParameters.has(name) && !fields.has(name))
+    if (paging.length > 0) {
+      return Result.fail(
+        paging.map(([field]) =>
+          new Problem({ field, validator: "Parameter", message: "is not a parameter of the changes" })
+        )
+      )
+    }
+    const filters = Object.fromEntries(entries.filter(([name]) => !own.has(name)))
+    const read = readQuery(filters, namingOf(model, view.of(fiber).partlyHidden))
+    if (Result.isFailure(read)) return Result.fail(read.failure)
+    const query = read.success
+    const unsuitable = rejectUnsuitable(query.filter)
+    if (unsuitable !== undefined) {
+      return Result.fail([
+        new Problem({ field: "query", validator: "Query", message: unsuitable.replaceAll("in a rule", "here") })
+      ])
+    }
+    const decision = Context.get(fiber.context, AccessDecision)
+    const rights = textOfRights(decision)
+    const representation = representations(fiber)
+    const { cursor, live = "page", offset } = protocol.success
+    return Result.succeed({
+      mode: live,
+      offset,
+      cursor,
+      query,
+      rights: digestOf(rights),
+      key: `${path}\n${rights}\n${query.fields?.join() ?? ""}\n${EJSON.stringify(query.filter)}`,
+      seen: {
+        type: name,
+        sees: modelMatcher(model, conjunctionOf(query.filter, decision?.endpoint?.rows.rows("read"), existing)),
+        textOf: query.fields === undefined ? representation.textOf : representation.textBy(query.fields),
+        keyOf: (id) => print(id)
+      }
+    })
+  }
+}
+
+/**
+ * A digest of what a decision lets the caller see.
+ *
+ * @internal
+ */
+export const rightsOf = (decision: AccessDecision | undefined): string => digestOf(textOfRights(decision))
+
+// internal
+
+/** What the caller may see, as a text: the same text, the same documents with the same fields and links. */
+const textOfRights = (decision: AccessDecision | undefined): string => {
+  const own = decision?.endpoint
+  return own === undefined ? "" : EJSON.stringify([
+    own.read.map(({ fields, id, rows }) => [id, fields ?? null, rows ?? null]),
+    own.rows.rows("read") ?? null,
+    own.links?.endpoints ?? null
+  ])
+}
+
+const digests = new BoundedCache<string>(1_024)
+
+const digestOf = (rights: string): string =>
+  rights === "" ? "" : digests.getOrMake(rights, () => createHash("sha256").update(rights).digest("hex").slice(0, 16))
