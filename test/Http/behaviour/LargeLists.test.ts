@@ -171,7 +171,7 @@ describe.runIf(process.platform === "linux")("A client that reads a large list",
         if (n % 20 === 10) yield* pause(8)
       }
       assert.isTrue(isOpen())
-      yield* pause(30)
+      yield* pause(60)
       // What the system has already received comes first.
       yield* takeRest
       while (isOpen()) yield* moment

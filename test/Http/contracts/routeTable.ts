@@ -182,7 +182,8 @@ export const routeTableContract = (name: string, store: FreshStore) =>
         const sent = yield* credentials(baseUrl, name === "memory")
         assert.isAtLeast(sent.length, 27)
         for (const [route, row] of Object.entries(table)) {
-          const line = route.replace(/:\w+/u, "U1")
+          // Who may begin a stream may read on, which takes long on some servers.
+          const line = route.replace(/:\w+/u, "U1").replace(/\/changes$/u, "$&?offset=now")
           const body = /^(?:POST|PUT|PATCH)/u.test(line) ? {} : undefined
           const differences = yield* Effect.forEach(sent, ({ headers, name, who }) =>
             Effect.map(request(baseUrl, line, body, headers), ({ status }) =>
