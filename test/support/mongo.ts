@@ -30,7 +30,13 @@ export const onMongo = (name: string, suite: (layer: FreshStore, server: FoundSe
 /** {@link FreshStore}; `options` are added to the connection string: `appName=mine`. */
 export const freshStore = (server: FoundServer, options = ""): FreshStore =>
   Layer.unwrap(
-    Effect.map(freshDatabase(server), (db) => MongoStore.layerWith({ host: withOptions(server, options), db }))
+    Effect.map(freshDatabase(server), (db) =>
+      MongoStore.layerWith({
+        host: withOptions(server, options),
+        db,
+        // A read waits as long, too, while the server is busy with other tests.
+        ...options === "" ? { serverSelectionTimeout: "60 seconds" } : {}
+      }))
   )
 
 /**
