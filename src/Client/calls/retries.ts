@@ -11,6 +11,7 @@ import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import { millisLeft } from "../../internal/deadline.ts"
 import { isRepeatable } from "../../internal/readOnce.ts"
+import { transientStatuses } from "../../internal/transientStatuses.ts"
 import { type CircuitOpenError, type Reason, RequestHandlingException } from "../ClientError.ts"
 import { failure, wasSent } from "./failures.ts"
 import { idempotencyKey, isIdempotent } from "./idempotent.ts"
@@ -100,8 +101,6 @@ const transientReasons: ReadonlySet<Reason["_tag"]> = new Set([
   "Timeout",
   "TooManyFiles"
 ])
-
-const transientStatuses: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])
 
 const isTransient = ({ reason }: RequestHandlingException): boolean =>
   reason._tag === "Status"

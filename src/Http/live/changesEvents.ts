@@ -11,13 +11,13 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { documentOperationsOf } from "../../Repository/introspection.ts"
-import type { PositionGone, ReadError } from "../../Repository/RepositoryError.ts"
+import type { ReadError } from "../../Repository/RepositoryError.ts"
+import type { Gone } from "../HttpError.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
 import type { Begun } from "./changesStart.ts"
-import { maxChunk, noStore, pageSize, subscribed } from "./changesSubscriber.ts"
+import { maxChunk, noStore, readChanges, subscribed } from "./changesSubscriber.ts"
 import type { Subscriber } from "./channel.ts"
-import { controlEvent, cursorAt, dataEvent, messageOf, offsetOf } from "./messages.ts"
+import { controlEvent, cursorAt, dataEvent, offsetOf } from "./messages.ts"
 import { resetEvent, watchRights } from "./rights.ts"
 
 /**
@@ -27,8 +27,7 @@ import { resetEvent, watchRights } from "./rights.ts"
  */
 export const events = (stream: Begun): ResponseEffect =>
   Effect.gen(function*() {
-    const { first, live, model, position, repository, rights, scope, seen } = stream
-    const { lifted } = documentOperationsOf(repository)
+    const { first, position, rights, scope } = stream
     const { channel, subscriber } = yield* subscribed(stream)
     yield* Scope.provide(endWithClient(stream.fiber, subscriber), scope)
     if (stream.decide !== undefined || stream.before !== undefined) {
@@ -42,7 +41,7 @@ export const events = (stream: Begun): ResponseEffect =>
       const control = controlEvent(offset, cursorAt(now, undefined), channel.isHeldAfter(position))
       return first.length === 0 ? [control] : [...dataEvent(first, offset), control]
     }
-    const next: Effect.Effect<ReadonlyArray<Uint8Array>, Cause.Done | ReadError | PositionGone> = Effect.suspend(() => {
+    const next: Effect.Effect<ReadonlyArray<Uint8Array>, Cause.Done | ReadError | Gone> = Effect.suspend(() => {
       channel.touch(subscriber)
       if (subscriber.ended !== undefined) {
         const { last } = subscriber.ended
@@ -59,18 +58,14 @@ export const events = (stream: Begun): ResponseEffect =>
           channel.join(subscriber, at)
         }
         if (!isJoined) {
-          return Effect.flatMap(
-            live.store.changes.read([model.modelName], { after: at, limit: pageSize }),
-            (page) => {
-              at = page.position
-              const messages = page.changes.flatMap((change) => messageOf(seen, lifted(change)) ?? [])
-              const offset = offsetOf(at, rights)
-              return messages.length === 0 && !page.isUpToDate ? next : Effect.succeed([
-                ...messages.length === 0 ? [] : dataEvent(messages, offset),
-                controlEvent(offset, cursorAt(now, undefined), page.isUpToDate)
-              ])
-            }
-          )
+          return Effect.flatMap(readChanges(stream, at), ({ isUpToDate, messages, position }) => {
+            at = position
+            const offset = offsetOf(at, rights)
+            return messages.length === 0 && !isUpToDate ? next : Effect.succeed([
+              ...messages.length === 0 ? [] : dataEvent(messages, offset),
+              controlEvent(offset, cursorAt(now, undefined), isUpToDate)
+            ])
+          })
         }
         const entries = channel.take(subscriber, maxChunk)
         // It has fallen behind what is held. Its client resumes at the place that it was told last.

@@ -6,14 +6,13 @@ import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
 import type { Position } from "../../Repository/DocumentStore.ts"
-import { documentOperationsOf } from "../../Repository/introspection.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
 import type { Gone } from "../HttpError.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
 import * as responses from "../response/json.ts"
-import { type Begun, unlessGone } from "./changesStart.ts"
-import { maxChunk, noStore, pageSize, subscribed } from "./changesSubscriber.ts"
-import { controlMessage, cursorAt, messageOf, offsetOf } from "./messages.ts"
+import type { Begun } from "./changesStart.ts"
+import { maxChunk, noStore, type Page, readChanges, subscribed } from "./changesSubscriber.ts"
+import { controlMessage, cursorAt, offsetOf } from "./messages.ts"
 import { changedRights } from "./rights.ts"
 
 /**
@@ -84,26 +83,12 @@ export const polledReset = (stream: Begun): ResponseEffect =>
 
 // internal
 
-interface Page {
-  readonly messages: ReadonlyArray<string>
-  readonly position: Position
-  readonly isUpToDate: boolean
-}
-
 /** Reads until there is something to tell. */
-const readPage = Effect.fnUntraced(function*(
-  { live, model, repository, seen }: Begun,
-  after: Position
-): Effect.fn.Return<Page, ReadError | Gone> {
-  const { lifted } = documentOperationsOf(repository)
-  let position = after
-  while (true) {
-    const page = yield* unlessGone(live.store.changes.read([model.modelName], { after: position, limit: pageSize }))
-    const messages = page.changes.flatMap((change) => messageOf(seen, lifted(change)) ?? [])
-    position = page.position
-    if (messages.length > 0 || page.isUpToDate) return { messages, position, isUpToDate: page.isUpToDate }
-  }
-})
+const readPage = (stream: Begun, after: Position): Effect.Effect<Page, ReadError | Gone> =>
+  Effect.flatMap(
+    readChanges(stream, after),
+    (page) => page.messages.length > 0 || page.isUpToDate ? Effect.succeed(page) : readPage(stream, page.position)
+  )
 
 const headersOf = (offset: string, isUpToDate: boolean, cursor?: string): { readonly [name: string]: string } => ({
   "cache-control": noStore,

@@ -1,19 +1,16 @@
 /**
- * The part of a request in the channel that it shares with others who see the same.
+ * What a request reads of changes: pages of the log, and its part in the channel that it shares with others who see the same.
  */
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
+import type { Position } from "../../Repository/DocumentStore.ts"
 import { documentOperationsOf } from "../../Repository/introspection.ts"
+import type { ReadError } from "../../Repository/RepositoryError.ts"
+import type { Gone } from "../HttpError.ts"
 import type { CallFailure } from "../response/callFailures.ts"
 import { type Begun, unlessGone } from "./changesStart.ts"
 import type { Channel, Subscriber } from "./channel.ts"
-
-/**
- * The number of changes that are read at once.
- *
- * @internal
- */
-export const pageSize = 256
+import { messageOf } from "./messages.ts"
 
 /**
  * The number of bytes that are taken from a channel at once.
@@ -24,6 +21,37 @@ export const maxChunk = 65_536
 
 /** @internal */
 export const noStore = "private, no-store"
+
+/**
+ * Messages, and the place after them.
+ *
+ * @internal
+ */
+export interface Page {
+  readonly messages: ReadonlyArray<string>
+  readonly position: Position
+  readonly isUpToDate: boolean
+}
+
+/**
+ * Reads the next page of the log, whose changes may all be none for the caller.
+ *
+ * @internal
+ */
+export const readChanges = (
+  { live, model, repository, seen }: Begun,
+  after: Position
+): Effect.Effect<Page, ReadError | Gone> => {
+  const { lifted } = documentOperationsOf(repository)
+  return Effect.map(
+    unlessGone(live.store.changes.read([model.modelName], { after, limit: pageSize })),
+    ({ changes, isUpToDate, position }) => ({
+      messages: changes.flatMap((change) => messageOf(seen, lifted(change)) ?? []),
+      position,
+      isUpToDate
+    })
+  )
+}
 
 /**
  * Joins the channel for as long as the request lasts.
@@ -49,3 +77,7 @@ export const subscribed = (
     yield* Scope.addFinalizer(scope, Effect.sync(() => channel.unsubscribe(subscriber)))
     return { channel, subscriber }
   })
+
+// internal
+
+const pageSize = 256

@@ -13,6 +13,7 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { DeclarationError } from "../../internal/declarationError.ts"
+import { transientStatuses } from "../../internal/transientStatuses.ts"
 import type * as Model from "../../Model/Model.ts"
 import { byId, changeMessages } from "../description/documents.ts"
 import { isLogged } from "../description/standardEndpoints.ts"
@@ -204,10 +205,8 @@ const passing = (reconnect: Schedule.Schedule<unknown>): Schedule.Schedule<unkno
 const mayPass = (error: unknown): boolean => {
   if (error === ended) return true
   const status = statusIn(error)
-  return status === undefined ? isOfNetwork(error) : passingStatuses.has(status)
+  return status === undefined ? isOfNetwork(error) : transientStatuses.has(status)
 }
-
-const passingStatuses: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])
 
 /** The status of the answer that an error is. */
 const statusIn = (error: unknown): number | undefined => {
