@@ -9,7 +9,7 @@ import { count } from "./data.ts"
 import { connections, type Count, type Limit, load } from "./load.ts"
 import { installPeers, startMongo } from "./peers.ts"
 import { pinned, startServer, type Variables } from "./processes.ts"
-import { chosen, cores, cpu, median, positive, print, printMachine } from "./report.ts"
+import { chosen, cores, cpu, median, positive, print, printMachine, quantile, randomOf } from "./report.ts"
 
 interface Part {
   readonly folder: string
@@ -27,6 +27,8 @@ const open: Part = {
     ["peers/nest", "NestJS 12, Fastify"],
     ["peers/feathers", "Feathers 5, Koa"],
     ["ours", "ours"],
+    ["fastifyLog", "Fastify 5, its log"],
+    ["oursLog", "ours, its log"],
     ["peers/express", "Express 5, mongoose"],
     ["oursMongo", "ours, MongoDB"]
   ]),
@@ -95,14 +97,6 @@ interface Sample {
   readonly busy: number
 }
 
-/** The same numbers in each process that begins with the same seed. */
-const randomOf = (seed: number) => () => {
-  seed = seed + 0x6d2b79f5 | 0
-  let bits = Math.imul(seed ^ seed >>> 15, seed | 1)
-  bits = bits + Math.imul(bits ^ bits >>> 7, bits | 61) ^ bits
-  return ((bits ^ bits >>> 14) >>> 0) / 2 ** 32
-}
-
 const measure = async (server: string, row: Row, round: number): Promise<Sample> => {
   // A process for each round: no server carries the documents and the garbage of an earlier row.
   await using running = await startServer(`${folder}${server}`, variables)
@@ -120,8 +114,14 @@ const measure = async (server: string, row: Row, round: number): Promise<Sample>
   const cold = await send({ requests: coldRequests })
   let warm = cold.requests
   for (let i = 0; i < maxWarmUps && warm < warmRequests; i++) warm += (await send({ seconds: warmUp })).requests
-  const { busy, cpuMicros, p99, requests, seconds: elapsed } = await send({ seconds })
-  return { requestsPerSecond: requests / elapsed, cpuMicros, coldMicros: cold.cpuMicros, p99, busy }
+  const { busy, cpuMicros, latencies, requests, seconds: elapsed } = await send({ seconds })
+  return {
+    requestsPerSecond: requests / elapsed,
+    cpuMicros,
+    coldMicros: cold.cpuMicros,
+    p99: quantile(latencies, 0.99),
+    busy
+  }
 }
 
 const rounds = positive("rounds", options.rounds)

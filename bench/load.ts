@@ -1,11 +1,10 @@
 /**
- * The load: 64 connections, each sending its next request when the last one is answered. It writes requests and reads answers
+ * The load: 64 connections, each sending its next request when the last one is answered, or at a steady rate. It writes requests and reads answers
  * on bare sockets, so that it takes little of the machine, and that each request can be another one.
  */
 import { once } from "node:events"
 import * as net from "node:net"
 import type { LoadRequest } from "./answers.ts"
-import { quantile } from "./report.ts"
 
 export const connections = 64
 
@@ -16,8 +15,14 @@ export interface Count {
   readonly seconds: number
   /** Answers with another status. */
   readonly failures: number
-  /** Milliseconds until the answer of the request that 99 of 100 are faster than. */
-  readonly p99: number
+  /** Milliseconds until each answer. */
+  readonly latencies: ReadonlyArray<number>
+}
+
+/** How many requests are on their way at once, and how many begin in a second; without a rate, each follows an answer. */
+interface Pace {
+  readonly connections?: number
+  readonly rate?: number
 }
 
 /** How long a run is. */
@@ -43,12 +48,16 @@ const expected = (request: LoadRequest, status: number): number => request.metho
 /** The end of an answer in chunks. A compressed text has these bytes only there, or once in a great many. */
 const lastChunk = "\r\n0\r\n\r\n"
 
-/** Sends requests until the limit is reached, and waits for the last answers. */
+/**
+ * Sends requests until the limit is reached, and waits for the last answers. At a steady rate, the time of a request begins when
+ * it is due, so that one that waits for a connection counts as slow.
+ */
 export const load = async (
   url: string,
   next: () => LoadRequest,
   status: number,
-  limit: Limit
+  limit: Limit,
+  { connections: count = connections, rate }: Pace = {}
 ): Promise<Count> => {
   const { hostname, port } = new URL(url)
   const begin = performance.now()
@@ -56,6 +65,9 @@ export const load = async (
   let toSend = "requests" in limit ? limit.requests : Infinity
   let [requests, failures] = [0, 0]
   const latencies: Array<number> = []
+  /** The connections that wait for a request, at a steady rate. */
+  const free: Array<(due: number) => void> = []
+  const isOver = () => toSend <= 0 || performance.now() >= end
 
   const connect = async (): Promise<void> => {
     const socket = net.connect(Number(port), hostname).setNoDelay()
@@ -65,8 +77,8 @@ export const load = async (
     let isRight = true
     // The last bytes of an answer without a length.
     let tail: string | undefined
-    const send = (): void => {
-      if (toSend <= 0 || performance.now() >= end) {
+    const begin = (due: number): void => {
+      if (isOver()) {
         socket.destroy()
         resolve()
         return
@@ -74,8 +86,12 @@ export const load = async (
       toSend--
       const request = next()
       wanted = expected(request, status)
-      sent = performance.now()
+      sent = due
       socket.write(madeOnce(request))
+    }
+    const send = (): void => {
+      if (rate === undefined || isOver()) begin(performance.now())
+      else free.push(begin)
     }
     const finish = (): void => {
       latencies.push(performance.now() - sent)
@@ -121,6 +137,16 @@ export const load = async (
     send()
     await promise
   }
-  await Promise.all(Array.from({ length: connections }, connect))
-  return { requests, failures, seconds: (performance.now() - begin) / 1000, p99: quantile(latencies, 0.99) }
+  const connected = Promise.all(Array.from({ length: count }, connect))
+  if (rate !== undefined) {
+    let due = performance.now()
+    const pace = (): void => {
+      for (; due <= performance.now() && free.length > 0; due += 1000 / rate) free.shift()?.(due)
+      if (!isOver()) setImmediate(pace)
+      else for (const begin of free.splice(0)) begin(due)
+    }
+    pace()
+  }
+  await connected
+  return { requests, failures, seconds: (performance.now() - begin) / 1000, latencies }
 }

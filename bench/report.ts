@@ -30,6 +30,14 @@ export const quantile = (values: ReadonlyArray<number>, part: number): number =>
   return low + (high - low) * (at - Math.floor(at))
 }
 
+/** The same numbers in each process that begins with the same seed. */
+export const randomOf = (seed: number) => () => {
+  seed = seed + 0x6d2b79f5 | 0
+  let bits = Math.imul(seed ^ seed >>> 15, seed | 1)
+  bits = bits + Math.imul(bits ^ bits >>> 7, bits | 61) ^ bits
+  return ((bits ^ bits >>> 14) >>> 0) / 2 ** 32
+}
+
 export const cpu = os.cpus()[0]?.model.trim() ?? "unknown CPU"
 
 export const cores = os.cpus().length

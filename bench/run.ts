@@ -1,6 +1,6 @@
 /**
  * Runs a part of the benchmark: `http` and `secured`, the servers against one another, `codecs`, `stores`, `loop`,
- * `transfers`, `client`, `language`, `start`, `overload` or `operation`, and `chart`, which draws the first. See README.md.
+ * `transfers`, `client`, `language`, `start`, `overload`, `operation`, `tails` or `growth`, and `chart`, which draws the first. See README.md.
  */
 import { parseArgs } from "node:util"
 
@@ -9,7 +9,7 @@ const { documents, part = "http" } = parseArgs({
   options: { part: { type: "string" }, documents: { type: "string" } },
   strict: false
 }).values
-process.env["BENCH_DOCUMENTS"] = String(documents ?? (part === "http" ? 100_000 : 200))
+process.env["BENCH_DOCUMENTS"] = String(documents ?? (part === "http" || part === "tails" ? 100_000 : 200))
 
 if (part === "http" || part === "secured") await import("./http.ts")
 else if (part === "codecs") await import("./codecs.ts")
@@ -21,7 +21,9 @@ else if (part === "language") await import("./language.ts")
 else if (part === "start") await import("./start.ts")
 else if (part === "overload") await import("./overload.ts")
 else if (part === "operation") await import("./operation.ts")
+else if (part === "tails") await import("./tails.ts")
+else if (part === "growth") await import("./growth.ts")
 else if (part === "chart") await import("./chart.ts")
 else {throw new Error(
-    `--part takes http, secured, codecs, stores, loop, transfers, client, language, start, overload, operation or chart, not ${part}`
+    `--part takes http, secured, codecs, stores, loop, transfers, client, language, start, overload, operation, tails, growth or chart, not ${part}`
   )}

@@ -6,7 +6,7 @@ import { fastify } from "fastify"
 import { toError } from "../answers.ts"
 
 /** An app whose errors have the form that the others' have. */
-export const app = fastify({ ajv: { customOptions: { allErrors: true } } })
+export const app = fastify({ logger: process.env["BENCH_LOG"] === "true", ajv: { customOptions: { allErrors: true } } })
 
 app.setErrorHandler((error: FastifyError, _request, reply) => {
   const status = error.statusCode ?? 500
