@@ -77,13 +77,13 @@ const axes: ReadonlyMap<string, Axis> = new Map([
     }
   }],
   ["fields", {
-    title: "fields, each of 10 characters",
+    title: "fields of 10 characters",
     unit: "ms of CPU for a request",
     sizes: [1, 10, 100, 1_000],
     measure: async (size) => {
       await using server = await startServer("growing", { BENCH_FIELDS: String(size) })
       const body = JSON.stringify(Object.fromEntries(Array.from({ length: size }, (_, i) => [`f${i}`, "0123456789"])))
-      return createAndRead(server, body, size >= 1_000 ? 500 : 2_000)
+      return await createAndRead(server, body, size >= 1_000 ? 500 : 2_000)
     }
   }],
   ["kilobytes", {
@@ -93,7 +93,7 @@ const axes: ReadonlyMap<string, Axis> = new Map([
     measure: async (size) => {
       await using server = await startServer("growing", { APPKERNEL_SERVER_MAX_BODY_SIZE: "16 MB" })
       const body = JSON.stringify({ text: "lorem ipsum ".repeat(Math.ceil(1_000 * size / 12)).slice(0, 1_000 * size) })
-      return createAndRead(server, body, Math.max(8, Math.min(2_000, Math.floor(100_000 / size))))
+      return await createAndRead(server, body, Math.max(8, Math.min(2_000, Math.floor(100_000 / size))))
     }
   }]
 ])
@@ -104,7 +104,8 @@ const { values: options } = parseArgs({
     rounds: { type: "string", default: "3" },
     axes: { type: "string", default: [...axes.keys()].join(",") },
     json: { type: "string" },
-    picture: { type: "string" }
+    picture: { type: "string" },
+    from: { type: "string" }
   }
 })
 const rounds = positive("rounds", options.rounds)
@@ -114,11 +115,21 @@ interface Point {
   readonly values: Readonly<Record<string, number>>
 }
 
-const digits = (value: number): string => value < 10 ? value.toFixed(3) : value.toFixed(0)
+interface Measured {
+  readonly title: string
+  readonly unit: string
+  readonly points: ReadonlyArray<Point>
+}
 
-printMachine()
-const measured: Array<{ readonly title: string; readonly unit: string; readonly points: Array<Point> }> = []
-for (const [, { measure, sizes, title, unit }] of chosen("axes", options.axes, axes)) {
+const digits = (value: number): string => value < 10 ? value.toFixed(2) : value.toFixed(0)
+
+const measured: Array<Measured> = options.from === undefined
+  ? []
+  : (JSON.parse(fs.readFileSync(options.from, "utf8")) as { readonly measured: Array<Measured> }).measured
+if (options.from === undefined) printMachine()
+for (
+  const [, { measure, sizes, title, unit }] of options.from === undefined ? chosen("axes", options.axes, axes) : []
+) {
   const points: Array<Point> = []
   for (const size of sizes) {
     const samples: Array<Readonly<Record<string, number>>> = []
@@ -140,12 +151,18 @@ const draw = (): string => {
     const [x0, y0] = [chart % 2 * (width + 20), Math.floor(chart / 2) * (height + 30)]
     const names = Object.keys(points[0]?.values ?? {}).filter((name) => !name.includes(" MB") && !name.includes("%"))
     const all = points.flatMap(({ values }) => names.map((name) => values[name]!))
-    const scale = (values: ReadonlyArray<number>, from: number, to: number) => {
-      const [low, high] = [Math.log10(Math.min(...values)), Math.log10(Math.max(...values))]
-      return (value: number) => (from + (to - from) * (Math.log10(value) - low) / (high - low)).toFixed(1)
-    }
-    const x = scale(points.map(({ size }) => size), x0 + left, x0 + width - 30)
-    const y = scale(all, y0 + height - 24, y0 + top + 10)
+    const scale = (low: number, high: number, from: number, to: number) => (value: number) =>
+      (from + (to - from) * (Math.log10(value) - low) / (high - low)).toFixed(1)
+    const sizes = points.map(({ size }) => Math.log10(size))
+    const x = scale(Math.min(...sizes), Math.max(...sizes), x0 + left, x0 + width - 30)
+    // Whole decades, so that a small difference looks small.
+    const lowest = Math.floor(Math.log10(Math.min(...all)))
+    const y = scale(
+      lowest,
+      Math.max(lowest + 1, Math.ceil(Math.log10(Math.max(...all)))),
+      y0 + height - 24,
+      y0 + top + 10
+    )
     return [
       `<text class="h" x="${x0 + 8}" y="${y0 + 18}">${title}: ${unit}</text>`,
       ...points.map(({ size }) =>
