@@ -20,6 +20,7 @@ export { indexesOf } from "./repository/modelIndexes.ts"
 export { beginForms } from "./forms/begin.ts"
 export { documentOperationsOf } from "./repository/documentOperations.ts"
 export { applyPatch } from "./repository/mergePatch.ts"
+export { CountsOperations } from "./store/instrumented.ts"
 export { makeRetry } from "./store/retryOnConflict.ts"
 export { withTransactionId } from "./store/writeReceipt.ts"
 

@@ -50,7 +50,7 @@ export const layer = (
         ),
         // Probes and scrapes are no work of the service.
         Layer.succeed(HttpMiddleware.TracerDisabledWhen, ({ url }) =>
-          url.startsWith("/health") || url.startsWith("/metrics"))
+          /^\/(?:health(?:\/(?:live|ready))?|metrics)(?:\?|$)/u.test(url))
       ),
       metrics: OtlpMetrics.layer(optionsOf("metrics")),
       logs: Logger.layer([

@@ -16,10 +16,12 @@ import { DeclarationError } from "../../internal/declarationError.ts"
 import { type Reload, Reloads } from "../../internal/reload.ts"
 import { CurrentWorker } from "../../internal/worker.ts"
 import { problemsOf } from "../../Model/introspection.ts"
+import { CountsOperations } from "../../Repository/introspection.ts"
 import * as KernelConfig from "../KernelConfig.ts"
 import { Draining } from "../server/draining.ts"
 import * as KernelLogger from "../server/kernelLogger.ts"
 import { readyLast } from "../server/readiness.ts"
+import { isMeasured } from "./monitored.ts"
 import { joinPrimary } from "./workerChannel.ts"
 
 /**
@@ -82,7 +84,9 @@ export const launchWith =
       const count = worker === undefined ? yield* workersOf.pipe(Effect.provideContext(context)) : 1
       const running = count > 1
         ? reported(Effect.scoped(primaryOf(count)))
-        : reported(Effect.provide(runningThen(worker === undefined ? Effect.void : worker.ready), telemetry))
+        : reported(
+          Effect.provide(runningThen(worker === undefined ? Effect.void : worker.ready), [counting, telemetry])
+        )
       const reload = Effect.promise(() => import("./reloading.ts")).pipe(
         Effect.map(({ makeReload }) => makeReload(options, loaded, reloads)),
         Effect.cached,
@@ -110,6 +114,9 @@ export const launchWith =
       Effect.catch((error) => error instanceof StartFailed ? Effect.fail(error) : report(error))
     )
   }
+
+/** Operations of repositories are counted for those who read it. */
+const counting = Layer.effect(CountsOperations, isMeasured)
 
 /** Sends what the configuration says. What sends it is loaded by services that do. */
 const telemetry = Layer.unwrap(Effect.gen(function*() {

@@ -69,13 +69,22 @@ export const monitored = Effect.fnUntraced(function*(
 })
 
 /**
+ * Whether the configuration sends metrics, or serves them.
+ *
+ * @internal
+ */
+export const isMeasured = Effect.gen(function*() {
+  const { endpoint, signals } = yield* KernelConfig.telemetry
+  return (yield* KernelConfig.metricsEnabled) || (endpoint !== undefined && signals.includes("metrics"))
+})
+
+/**
  * The metrics of requests and of the process, if somebody reads them.
  *
  * @internal
  */
-export const measuring = Effect.fnUntraced(function*({ metrics }: Enabled) {
-  const { endpoint, signals } = yield* KernelConfig.telemetry
-  if (metrics === undefined && (endpoint === undefined || !signals.includes("metrics"))) return undefined
+export const measuring = Effect.gen(function*() {
+  if (!(yield* isMeasured)) return undefined
   const { registerProcessMetrics } = yield* Effect.promise(() => import("../monitoring/processMetrics.ts"))
   yield* registerProcessMetrics((yield* DocumentStore).folder)
   return (yield* Effect.promise(() => import("../monitoring/requestMetrics.ts"))).measured

@@ -267,7 +267,7 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
   if (maxRequests !== undefined) {
     handler = overload.bounded(handler, { maximum: maxRequests, refuse, retryAfter, scope: "service" })
   }
-  const measured = yield* measuring(monitoring)
+  const measured = yield* measuring
   if (measured !== undefined) handler = yield* measured(handler)
   const log = yield* KernelLogger.Access
   const clientAddressOf = makeClientAddress(yield* KernelConfig.proxies)

@@ -8,6 +8,7 @@ import type { ModelLike } from "../../Model/introspection.ts"
 import type { Document, DocumentStore } from "../DocumentStore.ts"
 import { textOfId } from "../query/bsonForm.ts"
 import type { ReadError } from "../RepositoryError.ts"
+import { conjunctionOf } from "../store/filters.ts"
 import { afterCommit } from "../store/transactionRunner.ts"
 import { type AuditTrail, maxIds, type Touched } from "./auditTrail.ts"
 import { type Kind, type ModelCollection, type Operation, privilegeOf, type Runner } from "./modelCollection.ts"
@@ -39,9 +40,18 @@ export const recorded = <K extends Kind>(
       // Rejected documents end a transaction, so nothing more can be written in it.
       return isPartial ? afterCommit(Effect.sync(() => trail.wroteBefore(touched))) : trail.wrote(touched)
     })
-  const isByCondition = trail.hasTransactions && (operation.kind === "updateMany" || operation.kind === "deleteMany")
+  const isFirstOf = operation.kind === "updateOne" && namedIn(given.filter).length !== 1
+  const isByCondition = trail.hasTransactions &&
+    (isFirstOf || operation.kind === "updateMany" || operation.kind === "deleteMany")
   const written = isByCondition
-    ? Effect.flatMap(idsFor(operation, run), (ids) => running(operation, ids))
+    ? Effect.flatMap(documentsFor(operation, run, isFirstOf ? 1 : maxIds), (found) => {
+      const [first] = found
+      if (!isFirstOf) return running(operation, idsOf(found))
+      // An update that finds none may insert one, which its result names.
+      return first === undefined
+        ? running(operation)
+        : running({ ...operation, filter: conjunctionOf(given.filter ?? {}, { _id: first["_id"] }) }, idsOf(found))
+    })
     : running(operation)
   // A document that several inserts reject would end the transaction of the others.
   return isByCondition || (trail.isStored && operation.kind !== "insertMany")
@@ -81,20 +91,18 @@ export const writeOf = (kind: Kind): Touched["operation"] | undefined => {
 // internal
 
 /** The documents that an operation will change, if it follows in the same transaction. */
-const idsFor = (
+const documentsFor = (
   { conditions, filter, kind, scope }: Operation<Kind>,
-  run: Runner["run"]
-): Effect.Effect<ReadonlyArray<string>, ReadError> =>
-  Effect.map(
-    run({
-      kind: "find",
-      filter,
-      conditions,
-      scope: { ...scope, privilege: scope?.privilege ?? privilegeOf[kind] },
-      options: { projection: { _id: 1 }, limit: maxIds }
-    }),
-    idsOf
-  )
+  run: Runner["run"],
+  limit: number
+): Effect.Effect<ReadonlyArray<Document>, ReadError> =>
+  run({
+    kind: "find",
+    filter,
+    conditions,
+    scope: { ...scope, privilege: scope?.privilege ?? privilegeOf[kind] },
+    options: { projection: { _id: 1 }, limit }
+  })
 
 /** What is looked at of any operation. */
 interface Known {

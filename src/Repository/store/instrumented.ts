@@ -4,7 +4,7 @@
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
-import type * as Context from "effect/Context"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
@@ -12,6 +12,15 @@ import * as Metric from "effect/Metric"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
+
+/**
+ * Whether operations are counted and timed: a service that nobody measures turns it off.
+ *
+ * @internal
+ */
+export const CountsOperations = Context.Reference<boolean>("appkernel/Repository/CountsOperations", {
+  defaultValue: () => true
+})
 
 /**
  * Counts and times an operation. Runs it in a span if a tracer is installed, because a span costs more than many
@@ -42,15 +51,14 @@ export const makeInstrumentation = (
   const record = operationRecorder(options.attributes)
   return (run) =>
     Effect.withFiber((fiber) => {
+      const operation = hasTracer(fiber) ? Effect.withSpan(run(true), `Repository.${name}`, options) : run(false)
+      if (!fiber.getRef(CountsOperations)) return operation
       const clock = fiber.getRef(Clock.Clock)
       const start = clock.monotonicTimeNanosUnsafe()
-      return Effect.onExitPrimitive(
-        hasTracer(fiber) ? Effect.withSpan(run(true), `Repository.${name}`, options) : run(false),
-        (exit) => {
-          record(exit, clock.monotonicTimeNanosUnsafe() - start, fiber.context)
-          return undefined
-        }
-      )
+      return Effect.onExitPrimitive(operation, (exit) => {
+        record(exit, clock.monotonicTimeNanosUnsafe() - start, fiber.context)
+        return undefined
+      })
     })
 }
 
@@ -68,14 +76,16 @@ export const instrumentedStream = <Args extends ReadonlyArray<unknown>, A, E>(
   const record = operationRecorder(options.attributes)
   return (...args) =>
     Stream.unwrap(Effect.withFiber((fiber) => {
+      const all = operation(...args)
+      const traced = hasTracer(fiber) ? Stream.withSpan(all, `Repository.${name}`, options) : all
+      if (!fiber.getRef(CountsOperations)) return Effect.succeed(traced)
       const clock = fiber.getRef(Clock.Clock)
       const start = clock.monotonicTimeNanosUnsafe()
       const { context } = fiber
-      const stream = Stream.onExit(operation(...args), (exit) =>
+      return Effect.succeed(Stream.onExit(traced, (exit) =>
         Effect.sync(() => {
           record(exit, clock.monotonicTimeNanosUnsafe() - start, context)
-        }))
-      return Effect.succeed(hasTracer(fiber) ? Stream.withSpan(stream, `Repository.${name}`, options) : stream)
+        })))
     }))
 }
 

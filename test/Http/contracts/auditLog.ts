@@ -78,6 +78,18 @@ const Works = Service.make("WorkService")
       }).pipe(Effect.orDie)
   )
   .operation(
+    "first",
+    { method: "POST", success: Schema.Int, require: Role("writer") },
+    () =>
+      Effect.gen(function*() {
+        const notes = yield* Repository.for(Note)
+        yield* notes.bulkInsert([note("first-0", "U1"), note("first-1", "U1")])
+        const changed = yield* notes.updateOne(($) => $.text.equals("canary-text"), ($) => [$.text.set("canary-new")])
+        const none = yield* notes.updateOne(($) => $.text.equals("canary-none"), ($) => [$.text.set("canary-new")])
+        return changed.modifiedCount + none.modifiedCount
+      }).pipe(Effect.orDie)
+  )
+  .operation(
     "count",
     { success: Schema.Int, require: Authenticated },
     () => Effect.flatMap(Repository.for(Note), (notes) => Effect.orDie(notes.count()))
@@ -141,103 +153,123 @@ const run = Effect.fnUntraced(function*(
     assert.notMatch(JSON.stringify(entries), /canary|Bearer|eyJ/u)
     return [status, ...entries.map(plain)]
   })
-  return { send, writer, other, admin }
-})
-
-const writing = Effect.fnUntraced(function*({ admin, other, send, writer }: Effect.Success<ReturnType<typeof run>>) {
-  const by = { outcome: "allowed", registration: "notes", subject: "U1", grants: ["writer"] }
-  const body = { id: "N1", owner: "U1", text: "canary" }
-  const one = { model: "Note", ids: ["N1"], count: 1 }
-  const byAdmin = { ...by, subject: "U3", grants: ["admin"] }
-  assert.sameDeepMembers(yield* send(admin, "POST", "/notes", body), [
-    201,
-    { ...byAdmin, method: "POST", ...one, operation: "insert" }
-  ])
-  const [replaced, replacement] = yield* send(writer, "PUT", "/notes/N1", body)
-  assert.deepStrictEqual([replaced, replacement], [
-    200,
-    { ...by, method: "PUT", id: "N1", ...one, operation: "replace" }
-  ])
-  const [patched, patch] = yield* send(admin, "PATCH", "/notes/N1", { text: "canary-2" })
-  assert.deepStrictEqual(patched, 200)
-  assert.deepInclude(patch, { subject: "U3", method: "PATCH", ids: ["N1"], grants: ["admin"] })
-  assert.sameDeepMembers(
-    yield* send(admin, "POST", "/notes", [{ ...body, id: "N2" }, { ...body, id: "N3" }]),
-    [201, { ...byAdmin, method: "POST", model: "Note", operation: "insert", ids: ["N2", "N3"], count: 2 }]
-  )
-  // One that exists already lets none of them be written.
-  assert.sameDeepMembers(yield* send(admin, "POST", "/notes", [{ ...body, id: "N4" }, { ...body, id: "N2" }]), [409])
-
-  // Nothing is written where nothing happens.
-  assert.sameDeepMembers(yield* send(writer, "DELETE", "/notes/N9"), [404])
-  assert.sameDeepMembers(yield* send(writer, "POST", "/notes", { owner: 1 }), [400])
-  assert.sameDeepMembers(yield* send(writer, "DELETE", "/notes/N3"), [
-    200,
-    { ...by, method: "DELETE", id: "N3", model: "Note", operation: "delete", ids: ["N3"], count: 1 }
-  ])
-
-  // What is denied.
-  const denied = { outcome: "denied", registration: "notes" }
-  assert.sameDeepMembers(yield* send(undefined, "DELETE", "/notes/N1"), [
-    401,
-    { ...denied, method: "DELETE", id: "N1", status: 401 }
-  ])
-  assert.sameDeepMembers(yield* send("nonsense", "GET", "/notes"), [401, { ...denied, method: "GET", status: 401 }])
-  assert.sameDeepMembers(yield* send(other, "GET", "/notes/N1"), [
-    403,
-    { ...denied, subject: "U2", method: "GET", id: "N1", status: 403 }
-  ])
-  assert.sameDeepMembers(yield* send(writer, "POST", "/notes", { owner: "U9", text: "canary" }), [
-    403,
-    { ...denied, subject: "U1", method: "POST", model: "Note", operation: "insert" }
-  ])
-
-  // Operations, and what their handlers write.
-  const call = { ...by, registration: "works" }
-  assert.sameDeepMembers(yield* send(writer, "POST", "/works/both"), [
-    200,
-    { ...call, call: "both", model: "Note", operation: "insert", ids: ["both-0"], count: 1 },
-    { ...call, call: "both", model: "Note", operation: "insert", ids: ["both-1"], count: 1 },
-    { ...call, call: "both", model: "Note", operation: "update", ids: ["both-0", "both-1"], count: 2 },
-    { ...call, call: "both", operation: "call" }
-  ])
-  // A transaction that is rolled back has written nothing; what it was refused stays.
-  assert.sameDeepMembers(yield* send(writer, "POST", "/works/undone"), [500])
-  assert.sameDeepMembers(yield* send(writer, "POST", "/works/refused"), [
-    200,
-    { outcome: "denied", registration: "works", call: "refused", subject: "U1", model: "Note", operation: "insert" },
-    { ...call, call: "refused", operation: "call" }
-  ])
-  // A write by a condition has at most a thousand of its documents.
-  const [cleared, ...entries] = yield* send(writer, "POST", "/works/clear")
-  assert.deepStrictEqual([cleared, entries.length], [200, 3])
-  for (const operation of ["insert", "delete"]) {
-    const { ids, ...others }: Entry = Object(entries.find((entry) => Object(entry).operation === operation))
-    assert.deepStrictEqual(others, { ...call, call: "clear", model: "Note", operation, count: 1_001 })
-    assert.lengthOf(new Set(Array.isArray(ids) ? ids.filter((id) => /^many-\d+$/u.test(id)) : []), 1_000)
-  }
-
-  // What the rows of the caller hide does not exist for them, but for the audit log.
-  yield* send(admin, "POST", "/notes", { ...body, id: "N7", owner: "U3" })
-  for (const method of ["GET", "PATCH", "DELETE"]) {
-    assert.sameDeepMembers(
-      yield* send(writer, method, "/notes/N7", method === "PATCH" ? { text: "canary" } : undefined),
-      [
-        404,
-        { ...denied, subject: "U1", method, id: "N7", status: 404 }
-      ]
+  const textsOf = (...ids: ReadonlyArray<string>) =>
+    Effect.map(
+      seen.find("Note", { filter: { _id: { $in: [...ids] } } }),
+      (documents) => Object.fromEntries(documents.map(({ _id, text }) => [String(_id), text]))
     )
-  }
-  assert.sameDeepMembers(yield* send(writer, "GET", "/notes/N7/lose"), [
-    404,
-    { ...denied, subject: "U1", call: "lose", id: "N7", status: 404 }
-  ])
-  assert.sameDeepMembers(yield* send(writer, "GET", "/notes/N1/lose"), [404])
-  assert.sameDeepMembers(yield* send(writer, "GET", "/notes/none"), [404])
-
-  assert.sameDeepMembers(yield* send(writer, "POST", "/letters", { owner: "U1" }), [201])
-  assert.sameDeepMembers(yield* send(undefined, "GET", "/letters"), [401])
+  return { send, textsOf, writer, other, admin }
 })
+
+const writing = Effect.fnUntraced(
+  function*({ admin, other, send, textsOf, writer }: Effect.Success<ReturnType<typeof run>>) {
+    const by = { outcome: "allowed", registration: "notes", subject: "U1", grants: ["writer"] }
+    const body = { id: "N1", owner: "U1", text: "canary" }
+    const one = { model: "Note", ids: ["N1"], count: 1 }
+    const byAdmin = { ...by, subject: "U3", grants: ["admin"] }
+    assert.sameDeepMembers(yield* send(admin, "POST", "/notes", body), [
+      201,
+      { ...byAdmin, method: "POST", ...one, operation: "insert" }
+    ])
+    const [replaced, replacement] = yield* send(writer, "PUT", "/notes/N1", body)
+    assert.deepStrictEqual([replaced, replacement], [
+      200,
+      { ...by, method: "PUT", id: "N1", ...one, operation: "replace" }
+    ])
+    const [patched, patch] = yield* send(admin, "PATCH", "/notes/N1", { text: "canary-2" })
+    assert.deepStrictEqual(patched, 200)
+    assert.deepInclude(patch, { subject: "U3", method: "PATCH", ids: ["N1"], grants: ["admin"] })
+    assert.sameDeepMembers(
+      yield* send(admin, "POST", "/notes", [{ ...body, id: "N2" }, { ...body, id: "N3" }]),
+      [201, { ...byAdmin, method: "POST", model: "Note", operation: "insert", ids: ["N2", "N3"], count: 2 }]
+    )
+    // One that exists already lets none of them be written.
+    assert.sameDeepMembers(yield* send(admin, "POST", "/notes", [{ ...body, id: "N4" }, { ...body, id: "N2" }]), [409])
+
+    // Nothing is written where nothing happens.
+    assert.sameDeepMembers(yield* send(writer, "DELETE", "/notes/N9"), [404])
+    assert.sameDeepMembers(yield* send(writer, "POST", "/notes", { owner: 1 }), [400])
+    assert.sameDeepMembers(yield* send(writer, "DELETE", "/notes/N3"), [
+      200,
+      { ...by, method: "DELETE", id: "N3", model: "Note", operation: "delete", ids: ["N3"], count: 1 }
+    ])
+
+    // What is denied.
+    const denied = { outcome: "denied", registration: "notes" }
+    assert.sameDeepMembers(yield* send(undefined, "DELETE", "/notes/N1"), [
+      401,
+      { ...denied, method: "DELETE", id: "N1", status: 401 }
+    ])
+    assert.sameDeepMembers(yield* send("nonsense", "GET", "/notes"), [401, { ...denied, method: "GET", status: 401 }])
+    assert.sameDeepMembers(yield* send(other, "GET", "/notes/N1"), [
+      403,
+      { ...denied, subject: "U2", method: "GET", id: "N1", status: 403 }
+    ])
+    assert.sameDeepMembers(yield* send(writer, "POST", "/notes", { owner: "U9", text: "canary" }), [
+      403,
+      { ...denied, subject: "U1", method: "POST", model: "Note", operation: "insert" }
+    ])
+
+    // Operations, and what their handlers write.
+    const call = { ...by, registration: "works" }
+    assert.sameDeepMembers(yield* send(writer, "POST", "/works/both"), [
+      200,
+      { ...call, call: "both", model: "Note", operation: "insert", ids: ["both-0"], count: 1 },
+      { ...call, call: "both", model: "Note", operation: "insert", ids: ["both-1"], count: 1 },
+      { ...call, call: "both", model: "Note", operation: "update", ids: ["both-0", "both-1"], count: 2 },
+      { ...call, call: "both", operation: "call" }
+    ])
+    // A transaction that is rolled back has written nothing; what it was refused stays.
+    assert.sameDeepMembers(yield* send(writer, "POST", "/works/undone"), [500])
+    assert.sameDeepMembers(yield* send(writer, "POST", "/works/refused"), [
+      200,
+      { outcome: "denied", registration: "works", call: "refused", subject: "U1", model: "Note", operation: "insert" },
+      { ...call, call: "refused", operation: "call" }
+    ])
+    // A write by a condition has at most a thousand of its documents.
+    const [cleared, ...entries] = yield* send(writer, "POST", "/works/clear")
+    assert.deepStrictEqual([cleared, entries.length], [200, 3])
+    for (const operation of ["insert", "delete"]) {
+      const { ids, ...others }: Entry = Object(entries.find((entry) => Object(entry).operation === operation))
+      assert.deepStrictEqual(others, { ...call, call: "clear", model: "Note", operation, count: 1_001 })
+      assert.lengthOf(new Set(Array.isArray(ids) ? ids.filter((id) => /^many-\d+$/u.test(id)) : []), 1_000)
+    }
+
+    // An update of the first one that matches has the one that it changed.
+    const [first, ...changed] = yield* send(writer, "POST", "/works/first")
+    assert.strictEqual(first, 200)
+    const { ids, ...update }: Entry = Object(changed.find((entry) => Object(entry).operation === "update"))
+    assert.deepStrictEqual(update, { ...call, call: "first", model: "Note", operation: "update", count: 1 })
+    const [id] = Array.isArray(ids) && ids.length === 1 ? ids : []
+    assert.deepStrictEqual(yield* textsOf("first-0", "first-1"), {
+      "first-0": "canary-text",
+      "first-1": "canary-text",
+      [id]: "canary-new"
+    })
+    assert.lengthOf(changed, 3)
+
+    // What the rows of the caller hide does not exist for them, but for the audit log.
+    yield* send(admin, "POST", "/notes", { ...body, id: "N7", owner: "U3" })
+    for (const method of ["GET", "PATCH", "DELETE"]) {
+      assert.sameDeepMembers(
+        yield* send(writer, method, "/notes/N7", method === "PATCH" ? { text: "canary" } : undefined),
+        [
+          404,
+          { ...denied, subject: "U1", method, id: "N7", status: 404 }
+        ]
+      )
+    }
+    assert.sameDeepMembers(yield* send(writer, "GET", "/notes/N7/lose"), [
+      404,
+      { ...denied, subject: "U1", call: "lose", id: "N7", status: 404 }
+    ])
+    assert.sameDeepMembers(yield* send(writer, "GET", "/notes/N1/lose"), [404])
+    assert.sameDeepMembers(yield* send(writer, "GET", "/notes/none"), [404])
+
+    assert.sameDeepMembers(yield* send(writer, "POST", "/letters", { owner: "U1" }), [201])
+    assert.sameDeepMembers(yield* send(undefined, "GET", "/letters"), [401])
+  }
+)
 
 export const auditLogContract = (name: string, store: FreshStore) =>
   describe(`Audit log / ${name}`, () => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Metric, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Metric, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import * as jose from "jose"
 import {
@@ -15,6 +15,7 @@ import {
   KernelEngine,
   Model,
   Repository,
+  RepositoryError,
   Resource,
   Service,
   SignInAttempts,
@@ -280,7 +281,10 @@ export const tokensContract = (name: string, store: FreshStore) =>
     it.effect("are slowed after failed attempts, and counted by their outcome", () =>
       Effect.gen(function*() {
         const attempts = SignInAttempts.layerWith({ perAccount: { limit: 2, window: "1 minute" } })
-        const { json } = yield* shop(store, Layer.provide(accounts, attempts))
+        const built = Context.get(yield* Layer.build(Layer.fresh(store)), DocumentStore.DocumentStore)
+        const documents = { ...built }
+        const own = Layer.succeed(DocumentStore.DocumentStore, documents)
+        const { json } = yield* shop(own, Layer.provide(accounts, attempts))
         const { body: { refresh_token } } = yield* json("/token", grant)
         yield* json("/token", { grant_type: "refresh_token", refresh_token })
         yield* json("/token", { grant_type: "refresh_token", refresh_token })
@@ -292,6 +296,14 @@ export const tokensContract = (name: string, store: FreshStore) =>
         const [first, second, third] = outcomes
         assert.deepStrictEqual([first, second], ["400,invalid_grant,400,,", "400,invalid_grant,400,,"])
         assert.match(third ?? "", /^429,,429,(\d+),\1$/u)
+        // The store is gone.
+        const gone = () =>
+          Effect.fail(new RepositoryError.StoreUnavailable({ operation: "any", detail: "gone", retryable: true }))
+        for (const [name, member] of Object.entries(documents)) {
+          if (typeof member === "function") Object.assign(documents, { [name]: gone })
+        }
+        const { status } = yield* json("/token", { grant_type: "refresh_token", refresh_token })
+        assert.strictEqual(status, 503)
         const counts = (yield* Metric.snapshot).flatMap(({ attributes, id, state }) =>
           id === "appkernel.sign_ins" && "count" in state
             ? [`${attributes?.["grant"]} ${attributes?.["outcome"]} ${state.count}`]
@@ -301,6 +313,7 @@ export const tokensContract = (name: string, store: FreshStore) =>
           "password issued 1",
           "password refused 2",
           "password slowed 1",
+          "refresh_token failed 1",
           "refresh_token issued 1",
           "refresh_token refused 1"
         ])

@@ -2,6 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber, Layer, Metric, Schema, Stream, Tracer } from "effect"
 import { TestClock } from "effect/testing"
 import { type DocumentStore, Model, Repository } from "../../../src/index.ts"
+import { CountsOperations } from "../../../src/Repository/introspection.ts"
 
 class Meter extends Model.Class<Meter>()("Meter", { id: Model.id(), value: Schema.Int, ...Model.versioned }) {}
 
@@ -53,6 +54,15 @@ export const repositoryMetricsContract = <E>(
           ["aggregate ok", 1],
           ["find defect", 1]
         ])
+      }))
+
+    it.effect("counts nothing in a service that nobody measures", () =>
+      Effect.gen(function*() {
+        const meters = yield* Repository.for(Meter)
+        const operations = Effect.andThen(meters.count(), Stream.runDrain(meters.stream()))
+        assert.strictEqual((yield* measured("db.client.operations", operations)).size, 2)
+        const uncounted = Effect.provideService(operations, CountsOperations, false)
+        assert.strictEqual((yield* measured("db.client.operations", uncounted)).size, 0)
       }))
 
     it.effect("measures the duration of operations in seconds, by the clock", () =>
