@@ -152,18 +152,26 @@ describe("What programs load", () => {
   const served = ["index.ts", "Http/startup/serve.ts", "Http/routes/resourceRoutes.ts", "Repository/mongo/store.ts"]
   const language = /^Repository\/(mql|embedded|storage)\//u
 
-  it("has no query language, geometry or LMDB for those who serve MongoDB, and no decisions for those without access control", () => {
+  it("has no query language, geometry or LMDB for those who serve MongoDB", () => {
     const loaded = loadedWith(...served)
     assert.includeMembers([...loaded], ["Repository/Repository.ts", "Repository/mongo/operations.ts"])
-    assert.deepStrictEqual(
-      loaded.filter((module) => language.test(module) || module.startsWith("Access/decision/")),
-      []
-    )
+    assert.deepStrictEqual(loaded.filter((module) => language.test(module)), [])
+  })
+
+  it("has of access control only the words for rules, for those without rules", () => {
+    const words = ["Access/Grant.ts", "Access/Permission.ts", "Access/index.ts"]
+    const checks = /^Access\/|^Http\/routes\/(auditLog|authentication|authorization)|^Http\/startup\/access/u
+    assert.deepStrictEqual(loadedWith(...served).filter((module) => checks.test(module)).toSorted(), words)
   })
 
   it("has them by need", () => {
     assert.isTrue(loadedWith("Repository/collection/filteredCollection.ts").some((module) => language.test(module)))
-    assert.isTrue(loadedWith("Http/startup/access.ts").some((module) => module.startsWith("Access/decision/")))
+    const access = loadedWith("Http/startup/access.ts")
+    assert.includeMembers([...access], [
+      "Access/decision/endpointDecision.ts",
+      "Access/fields/modelView.ts",
+      "Http/routes/authorization.ts"
+    ])
   })
 })
 

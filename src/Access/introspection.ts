@@ -1,19 +1,10 @@
 /**
- * What callers see of documents, for the HTTP server. Users cannot import this module. Other folders import nothing but this
- * module and `AccessControl.ts` from the private rooms of `src/Access`.
+ * What callers see of documents, for the HTTP server. A service without access control loads none of it. Users cannot import
+ * this module. Other folders import nothing but this module and `AccessControl.ts` from the private rooms of `src/Access`.
  *
  * @since 0.1.0
  */
-export { type DocumentForm, formWithout } from "./fields/documentForm.ts"
-export {
-  type FieldNames,
-  fieldRuleProblem,
-  hiddenBy,
-  hiddenWithin,
-  isWithin,
-  modelWithout,
-  withoutIndexes
-} from "./fields/fieldMask.ts"
+export { hiddenWithin } from "./fields/fieldMask.ts"
 export {
   type CallerDocuments,
   type Grants,
@@ -21,7 +12,6 @@ export {
   keyOf,
   type ModelView,
   modelView,
-  noGrants,
-  wholeView
+  noGrants
 } from "./fields/modelView.ts"
 export type { WriteMask } from "./fields/writeMask.ts"

@@ -32,11 +32,12 @@ export { kindOf } from "./shape/kind.ts"
 export { childrenOf, mapParts, withParts } from "./shape/nodes.ts"
 export { assertReferences, referencesOf, type ReferringField } from "./shape/references.ts"
 export {
+  type FieldNames,
   isModelList,
-  restrictedModel,
-  type Restriction,
+  isWithin,
+  modelWithout,
   restrictionProblem,
-  type Restrictions
+  withoutIndexes
 } from "./shape/restrictedModel.ts"
 export { sentForm } from "./shape/sentForm.ts"
 export { assertUniqueByShard, shardKeyOf } from "./shape/shardKey.ts"
@@ -60,6 +61,7 @@ export {
 } from "./shape/variants.ts"
 
 // Decoding and encoding of values, and the messages about invalid ones.
+export { type DocumentForm, formWithout } from "./codec/documentForm.ts"
 export { bodyDecoder, type Decoded, limitProblems } from "./codec/explainer.ts"
 export { formatDateTime, hasFourDigitYear, isDate, parseDate, parseDateTime } from "./codec/iso.ts"
 export { type FieldProblem, problemsOf } from "./codec/issues.ts"

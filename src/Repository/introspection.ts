@@ -29,6 +29,7 @@ export {
   AccessDecision,
   apartFromAddressed,
   type EffectiveGrant,
+  hiddenBy,
   type Matcher,
   type ModelDecision,
   type PermittedLinks,

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import { HttpRouter, HttpServer, HttpServerRequest } from "effect/http"
 import * as Layer from "effect/Layer"
 import { filtersOfMethod } from "../../src/Access/decision/rowFilters.ts"
+import * as Views from "../../src/Access/introspection.ts"
 import { endpointsOf } from "../../src/Http/description/standardEndpoints.ts"
 import * as KernelConfig from "../../src/Http/KernelConfig.ts"
 import * as Registration from "../../src/Http/registration/registration.ts"
@@ -65,7 +66,7 @@ export const servingViewed = <E>(
       limits.maxPageBytes,
       Effect.undefined
     )
-    const surroundings = { cursors, limits, lists, translations, live: undefined }
+    const surroundings = { cursors, limits, lists, translations, live: undefined, views: Views }
     const handlersFor = viewedHandlers(registration, repository, documents, surroundings)
     const respondBadRequest = makeBadRequest(translations, inputFields(model))
     const errorResponses = makeErrorResponses(translations)

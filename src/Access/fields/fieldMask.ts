@@ -1,54 +1,10 @@
 /**
- * The fields that grants take away, and models without them.
+ * The fields that grants take away.
  */
 import * as Effect from "effect/Effect"
-import { memoize } from "effect/Function"
-import { BoundedCache } from "../../internal/boundedCache.ts"
-import {
-  managedField,
-  type ModelLike,
-  nestedModel,
-  restrictedModel,
-  type Restriction,
-  restrictionProblem,
-  type Restrictions
-} from "../../Model/introspection.ts"
-import type * as Model from "../../Model/Model.ts"
-import type { AccessDecision, EffectiveGrant } from "../../Repository/introspection.ts"
+import { type FieldNames, isWithin, type ModelLike, nestedModel } from "../../Model/introspection.ts"
+import { type AccessDecision, type EffectiveGrant, hiddenBy } from "../../Repository/introspection.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
-
-/**
- * The names of fields, sorted: `cost`, `address.phone`, `lines.cost`.
- *
- * @internal
- */
-export type FieldNames = ReadonlyArray<string>
-
-/**
- * Why no grant can hide a field of this name or make it read-only; `undefined` if one can.
- *
- * @internal
- */
-export const fieldRuleProblem = (model: Model.Any, name: string): string | undefined =>
-  name === managedField(model, "id")
-    ? `${model.modelName}.${name} is the identifier, which is part of every URL`
-    : restrictionProblem(model, name)
-
-/**
- * Whether the field is one of these, or is part of one.
- *
- * @internal
- */
-export const isWithin = (name: string, names: FieldNames): boolean =>
-  names.some((other) => name === other || name.startsWith(`${other}.`))
-
-/**
- * The name of a field without the indexes of list items: `lines.0.cost` is `lines.cost`.
- *
- * @internal
- */
-export const withoutIndexes = (path: string): string =>
-  /\d/u.test(path) ? path.split(".").filter((segment) => !/^\d+$/u.test(segment)).join(".") : path
 
 /**
  * The fields that a set of grants takes away, depending on the document.
@@ -102,59 +58,13 @@ export const unwritableByAll = (grants: ReadonlyArray<EffectiveGrant>): Masked =
   return { always, ever, dependsOnDocument: !ever.every((name) => isWithin(name, always)) }
 }
 
-/** @internal */
-export const hiddenBy = ({ fields }: EffectiveGrant): FieldNames => fields?.hide ?? none
-
 /**
  * A field that the grant of a write hides can't be written by it.
  *
  * @internal
  */
 export const unwritableBy = ({ fields }: EffectiveGrant): FieldNames =>
-  fields === undefined ? none : [...fields.hide, ...fields.readOnly]
-
-const none: FieldNames = []
-
-/**
- * A model without the fields `hide`, in which callers need not send the fields `loose`.
- *
- * @internal
- */
-export const modelWithout = (model: Model.Any, hide: FieldNames, loose: FieldNames = none): Model.Any =>
-  hide.length === 0 && loose.length === 0
-    ? model
-    : restrictedModels(model).getOrMake(
-      JSON.stringify([hide, loose]),
-      () => restrictedModel(model, restrictionsOf(hide, loose))
-    )
-
-const maxModels = 256
-
-const restrictedModels = memoize(() => new BoundedCache<Model.Any>(maxModels))
-
-interface Draft {
-  isHidden: boolean
-  isLoose: boolean
-  readonly inner: Map<string, Draft>
-}
-
-const restrictionsOf = (hide: FieldNames, loose: FieldNames): Restrictions => {
-  const root = new Map<string, Draft>()
-  const at = (name: string): Draft => {
-    let fields = root
-    let draft: Draft | undefined
-    for (const key of name.split(".")) {
-      draft = fields.get(key) ?? { isHidden: false, isLoose: false, inner: new Map() }
-      fields.set(key, draft)
-      fields = draft.inner
-    }
-    return draft!
-  }
-  for (const name of hide) at(name).isHidden = true
-  for (const name of loose) at(name).isLoose = true
-  const restrictions: ReadonlyMap<string, Restriction> = root
-  return restrictions
-}
+  fields === undefined ? [] : [...fields.hide, ...fields.readOnly]
 
 /**
  * The fields that a caller does not see of a model without a registration: those that are hidden from them, in some document,

@@ -7,26 +7,18 @@ import type * as Fiber from "effect/Fiber"
 import { memoize } from "effect/Function"
 import * as Result from "effect/Result"
 import { BoundedCache } from "../../internal/boundedCache.ts"
+import { type DocumentForm, type FieldNames, formWithout, modelWithout } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
 import {
   AccessDecision,
   type EffectiveGrant,
+  hiddenBy,
   type ModelDecision,
   nothing,
   type RowFilters
 } from "../../Repository/introspection.ts"
-import { type DocumentForm, formWithout } from "./documentForm.ts"
-import {
-  type FieldNames,
-  hiddenBy,
-  type Masked,
-  maskedBy,
-  maskedByAll,
-  modelWithout,
-  unwritableBy,
-  unwritableByAll
-} from "./fieldMask.ts"
+import { type Masked, maskedBy, maskedByAll, unwritableBy, unwritableByAll } from "./fieldMask.ts"
 import { type Values, type WriteMask, writeMaskOf } from "./writeMask.ts"
 
 /**
@@ -130,16 +122,6 @@ export interface ModelView extends Pick<GrantedFields, "form" | "mask" | "maskDe
   readonly dependsOnDocument: boolean
   /** The documents of every caller, if they do not depend on the caller. */
   readonly same: CallerDocuments | undefined
-}
-
-/**
- * The view of callers who see and write everything.
- *
- * @internal
- */
-export const wholeView = (model: Model.Any): ModelView => {
-  const all = [{ id: 0, fields: undefined, rows: undefined, check: undefined }]
-  return makeView(model, { ...noGrants, read: all, write: all })
 }
 
 /**

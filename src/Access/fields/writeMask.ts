@@ -3,9 +3,11 @@ import { memoize } from "effect/Function"
 import * as Result from "effect/Result"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import {
+  type FieldNames,
   isModelList,
   isPlainObject,
   isRequiredInput,
+  isWithin,
   Kept,
   managedField,
   type ModelLike,
@@ -13,7 +15,7 @@ import {
   nestedModel
 } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
-import { type FieldNames, isWithin, type Masked } from "./fieldMask.ts"
+import type { Masked } from "./fieldMask.ts"
 
 /**
  * The fields that a caller can't see or write, for the writes of documents.

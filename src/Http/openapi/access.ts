@@ -1,9 +1,8 @@
 /**
  * What the document says of access control: who may call an operation, and which fields not every caller may see or set.
  */
-import { isWithin } from "../../Access/introspection.ts"
 import * as Permission from "../../Access/Permission.ts"
-import { managedField, type ModelLike, nestedModel } from "../../Model/introspection.ts"
+import { isWithin, managedField, type ModelLike, nestedModel } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Entry } from "../AccessPolicy.ts"
 import * as Json from "./node.ts"

@@ -2,8 +2,7 @@
  * The parameters of standard operations: of the query, and of headers.
  */
 import * as Schema from "effect/Schema"
-import { isWithin } from "../../Access/introspection.ts"
-import { type ModelLike, nestedModel } from "../../Model/introspection.ts"
+import { isWithin, type ModelLike, nestedModel } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { maxFields, maxSortFields } from "../description/limits.ts"
 import { type AnyParameters, collectionParameters } from "../description/queryParameters.ts"

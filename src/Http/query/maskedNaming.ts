@@ -1,10 +1,11 @@
 /**
  * What a request may name where documents show a caller different fields.
  */
-import { type CallerDocuments, hiddenBy, isWithin, modelWithout, withoutIndexes } from "../../Access/introspection.ts"
+import type { CallerDocuments } from "../../Access/introspection.ts"
+import { isWithin, modelWithout, withoutIndexes } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
-import { allOf, anyOf, type EffectiveGrant, indexesOf } from "../../Repository/introspection.ts"
+import { allOf, anyOf, type EffectiveGrant, hiddenBy, indexesOf } from "../../Repository/introspection.ts"
 import * as FieldAccess from "./fieldAccess.ts"
 
 /**

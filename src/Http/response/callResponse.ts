@@ -5,9 +5,16 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Schema from "effect/Schema"
-import { type DocumentForm, formWithout, hiddenWithin, type ModelView, modelView } from "../../Access/introspection.ts"
+import type * as Views from "../../Access/introspection.ts"
 import { quote } from "../../internal/json.ts"
-import { assertSeparable, elementOf, isModelLike, type ModelLike } from "../../Model/introspection.ts"
+import {
+  assertSeparable,
+  type DocumentForm,
+  elementOf,
+  formWithout,
+  isModelLike,
+  type ModelLike
+} from "../../Model/introspection.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { AccessDecision, documentEncoder, identifierOf } from "../../Repository/introspection.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
@@ -26,7 +33,7 @@ import { addAll, type ListResponses } from "./listResponse.ts"
  */
 export type LinksOf = (
   model: ModelLike,
-  view?: ModelView
+  view?: Views.ModelView
 ) => { readonly links: ResourceLinks; readonly path: string } | undefined
 
 /**
@@ -56,6 +63,15 @@ type ResultWriter = (
   url: string
 ) => Effect.Effect<HttpServerResponse.HttpServerResponse, ServiceUnavailable | ReadError>
 
+/** @internal */
+export interface ResultSurroundings {
+  /** The links of documents; none if their model is not registered. */
+  readonly linksOf: LinksOf
+  readonly lists: ListResponses
+  /** What callers see of models; `undefined` without access control. */
+  readonly views: typeof Views | undefined
+}
+
 /**
  * Writes results with the status and the `Location` that the call declares.
  *
@@ -63,9 +79,9 @@ type ResultWriter = (
  */
 export const resultWriter = (
   options: Call["options"],
-  { linksOf, lists }: { readonly linksOf: LinksOf; readonly lists: ListResponses }
+  surroundings: ResultSurroundings
 ): ResultWriter => {
-  const respond = responderOf(successOf(options), linksOf, lists)
+  const respond = responderOf(successOf(options), surroundings)
   const { status } = options
   const locationOf = options.location === undefined ? undefined : locationBy(options.location, successOf(options))
   return status === undefined && locationOf === undefined
@@ -81,15 +97,14 @@ export const resultWriter = (
 
 const responderOf = (
   success: Schema.Top,
-  linksOf: LinksOf,
-  lists: ListResponses
+  surroundings: ResultSurroundings
 ): ResultWriter => {
   if (rawOf(success) !== undefined) {
     return (value) => HttpServerResponse.isHttpServerResponse(value) ? Effect.succeed(value) : Effect.die(noResponse)
   }
   const element = elementOf(success)
   if (isModelLike(success)) {
-    const writer = modelWriter(success, linksOf)
+    const writer = modelWriter(success, surroundings)
     return (value) => Effect.flatMap(writer, (write) => Effect.map(write(value), (text) => responses.json(text)))
   }
   if (element === undefined) {
@@ -98,11 +113,11 @@ const responderOf = (
     return (value) => Effect.map(write(value), (text) => responses.json(`{"_type":"OperationResult","result":${text}}`))
   }
   const writer = isModelLike(element)
-    ? modelWriter(element, linksOf)
+    ? modelWriter(element, surroundings)
     : Effect.succeed(valueWriter(element))
   return (value, url) =>
     Effect.flatMap(writer, (write) => {
-      const items = lists.begin()
+      const items = surroundings.lists.begin()
       return Effect.map(
         // The schema of the result is a list.
         addAll(items, value as ReadonlyArray<unknown>, write),
@@ -116,7 +131,10 @@ const noResponse = new Error("The handler of a raw response returned no HttpServ
 type Write = (value: unknown) => Effect.Effect<string>
 
 /** Writes instances as their caller may see them. A caller without a grant to read gets what the handler returns. */
-const modelWriter = (model: ModelLike, linksOf: LinksOf): Effect.Effect<Write, ReadError> => {
+const modelWriter = (
+  model: ModelLike,
+  { linksOf, views }: ResultSurroundings
+): Effect.Effect<Write, ReadError> => {
   const toDocument = documentEncoder(model)
   const { print } = identifierOf(model)
   const writeBy = (formOf: (document: Document) => DocumentForm, links: CallerLinks): Write => (value) => {
@@ -126,22 +144,23 @@ const modelWriter = (model: ModelLike, linksOf: LinksOf): Effect.Effect<Write, R
   }
   const form = formWithout(model, [])
   const whole = writeBy(() => form, (linksOf(model)?.links ?? noLinks).all)
-  const known = new WeakMap<ModelView, ReturnType<LinksOf>>()
-  const linksIn = (view: ModelView): ReturnType<LinksOf> => {
+  const known = new WeakMap<Views.ModelView, ReturnType<LinksOf>>()
+  const linksIn = (view: Views.ModelView): ReturnType<LinksOf> => {
     if (!known.has(view)) known.set(view, linksOf(model, view))
     return known.get(view)
   }
+  if (views === undefined) return Effect.succeed(whole)
   return Effect.withFiber((fiber) => {
     const decision = Context.get(fiber.context, AccessDecision)
     if (decision === undefined) return Effect.succeed(whole)
     return Effect.flatMap(decision.of(model), (grants) => {
       if (grants === undefined) {
         return Effect.map(
-          hiddenWithin(model, decision),
+          views.hiddenWithin(model, decision),
           (hidden) => hidden.length === 0 ? whole : writeBy(() => formWithout(model, hidden), noLinks.all)
         )
       }
-      const view = modelView(model, grants)
+      const view = views.modelView(model, grants)
       const { formOf } = view.ofCaller(grants)
       const found = linksIn(view)
       return found === undefined
@@ -165,7 +184,7 @@ const valueWriter = (schema: Schema.Top): Write => {
 export const linksFrom = (resource: ResourceInfo, linksOf: LinksOf): LinksOf => (model, view) =>
   model === resource.model ? linksAt(resource, view) : linksOf(model, view)
 
-const linksAt = (resource: ResourceInfo, view: ModelView | undefined): ReturnType<LinksOf> =>
+const linksAt = (resource: ResourceInfo, view: Views.ModelView | undefined): ReturnType<LinksOf> =>
   resource.enableHateoas ? { links: ofResource(resource, view), path: resource.path } : undefined
 
 /**

@@ -1,8 +1,8 @@
 /**
  * Errors and schemas for callers from whom fields are hidden.
  */
-import { type FieldNames, withoutIndexes, type WriteMask } from "../../Access/introspection.ts"
-import { limitProblems } from "../../Model/introspection.ts"
+import type { WriteMask } from "../../Access/introspection.ts"
+import { type FieldNames, limitProblems, withoutIndexes } from "../../Model/introspection.ts"
 import { PropertyRequiredException, ValidationException } from "../../Model/ModelError.ts"
 import { BulkInsertFailed, DuplicateKey } from "../../Repository/RepositoryError.ts"
 import { BadRequest, Forbidden } from "../HttpError.ts"

@@ -39,8 +39,7 @@ import { mediaTypeOf, readJson, readParameters } from "../request/jsonBody.ts"
 import { readRaw, unreadableOf } from "../request/rawBody.ts"
 import { rejectExcess } from "../request/unknownKeys.ts"
 import type { CallFailure } from "../response/callFailures.ts"
-import { assertShowable, type LinksOf, resultWriter } from "../response/callResponse.ts"
-import type { ListResponses } from "../response/listResponse.ts"
+import { assertShowable, type ResultSurroundings, resultWriter } from "../response/callResponse.ts"
 import { parameters as parametersOf, payloadFields } from "../response/problemFields.ts"
 import { makeBadRequest } from "../response/translation.ts"
 import type { Translations } from "../Translations.ts"
@@ -59,7 +58,7 @@ export const callRoutes = (
 ): ReadonlyArray<Route> => calls.map((call) => routeOf(call, surroundings))
 
 /** @internal */
-export interface CallContext {
+export interface CallContext extends ResultSurroundings {
   readonly limits: Limits
   /** The name of the registration. */
   readonly registration: string
@@ -67,11 +66,8 @@ export interface CallContext {
   readonly isStrict: boolean
   /** Whether any changes are recorded. */
   readonly tellsTransactions: boolean
-  readonly lists: ListResponses
   readonly translations: Translations
   readonly repository: Repository<Model.Any> | undefined
-  /** The links of documents; none if their model is not registered. */
-  readonly linksOf: LinksOf
 }
 
 const routeOf = (call: Call, surroundings: CallContext): Route => {

@@ -3,15 +3,7 @@ import * as Effect from "effect/Effect"
 import { memoize } from "effect/Function"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Result from "effect/Result"
-import {
-  type Grants,
-  hasAllFields,
-  keyOf,
-  type ModelView,
-  modelView,
-  noGrants,
-  wholeView
-} from "../../Access/introspection.ts"
+import type * as Views from "../../Access/introspection.ts"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import * as JsonSchema from "../../Model/JsonSchema.ts"
 import * as Metadata from "../../Model/Metadata.ts"
@@ -41,6 +33,7 @@ import {
   makeErrorResponses,
   metadataResponse
 } from "../response/translation.ts"
+import { wholeView } from "../response/wholeView.ts"
 import type { Translations } from "../Translations.ts"
 import type { ImplementedResource } from "./implemented.ts"
 import { readRoutes } from "./readRoutes.ts"
@@ -65,17 +58,14 @@ export const routesOf = (
   registration: ImplementedResource,
   repository: Repository<Model.Any>,
   store: DocumentStore["Service"],
-  surroundings: ResourceSurroundings & {
-    /** Whether handlers depend on the grants of the caller. */
-    readonly isViewed: boolean
-  }
+  surroundings: ResourceSurroundings
 ): ReadonlyArray<Route> => {
   const { model, path } = registration
-  const { isViewed, translations } = surroundings
+  const { translations, views } = surroundings
   const respondBadRequest = makeBadRequest(translations, inputFields(model))
-  const handlerOf = isViewed
-    ? callersHandler(viewedHandlers(registration, repository, store, surroundings))
-    : ofName(handlersOf(registration, repository, store, { ...surroundings, view: wholeView(model) }))
+  const handlerOf = views === undefined
+    ? ofName(handlersOf(registration, repository, store, { ...surroundings, view: wholeView(model) }))
+    : callersHandler(viewedHandlers(registration, repository, store, { ...surroundings, views }), views.noGrants)
   // A hook may write what is recorded, too.
   const tellsTransactions = surroundings.live !== undefined
   return endpointsOf(registration).map(({ method, name, path: own }): Route => {
@@ -106,7 +96,7 @@ export const withTransaction = ({ handler, ...handled }: Handled): Handled => ({
 const ofName = (handlers: Handlers) => (name: Name): ResponseEffect => handlers[name]
 
 /** The handler for the grants of the caller of the request. */
-const callersHandler = (handlersFor: (grants: Grants) => Handlers) => {
+const callersHandler = (handlersFor: (grants: Views.Grants) => Handlers, noGrants: Views.Grants) => {
   // Requests with the same row filters share one object of grants, by which the handlers are memoised.
   const handlersOf = memoize(handlersFor)
   return (name: Name): ResponseEffect =>
@@ -121,6 +111,8 @@ export interface ResourceSurroundings {
   readonly cursors: Cursor.Options
   /** `undefined` if no changes are recorded. */
   readonly live: Live | undefined
+  /** What callers see of models, on which the handlers then depend; `undefined` without access control. */
+  readonly views: typeof Views | undefined
 }
 
 /** The handlers of a resource's endpoints, by name. */
@@ -136,11 +128,11 @@ export const viewedHandlers = (
   registration: ImplementedResource,
   repository: Repository<Model.Any>,
   store: DocumentStore["Service"],
-  surroundings: ResourceSurroundings
-): (grants: Grants) => Handlers => {
+  surroundings: ResourceSurroundings & { readonly views: typeof Views }
+): (grants: Views.Grants) => Handlers => {
   const { model } = registration
-  const handlersFor = (view: ModelView) =>
-    handlersOf(registration, repository, store, { ...surroundings, isViewed: true, view })
+  const { hasAllFields, keyOf, modelView } = surroundings.views
+  const handlersFor = (view: Views.ModelView) => handlersOf(registration, repository, store, { ...surroundings, view })
   const plain = handlersFor(wholeView(model))
   const compiled = new BoundedCache<Handlers>(maxViews)
   return (grants) => {
@@ -162,11 +154,14 @@ const handlersOf = (
   registration: ImplementedResource,
   repository: Repository<Model.Any>,
   store: DocumentStore["Service"],
-  surroundings: ResourceSurroundings & { readonly isViewed: boolean; readonly view: ModelView }
+  surroundings: ResourceSurroundings & { readonly view: Views.ModelView }
 ): Handlers => {
   const { model, path } = registration
   const { translations, view } = surroundings
-  const representations = representationsOf(registration, repository, surroundings)
+  const representations = representationsOf(registration, repository, {
+    view,
+    isViewed: surroundings.views !== undefined
+  })
   const places = inputFields(model)
   const respondBadRequest = makeBadRequest(translations, places)
   const errorResponses = makeErrorResponses(translations)
@@ -245,7 +240,7 @@ const accepting = (
 }
 
 /** Builds each variant of the schema at the first request for it, so that a start does not wait for all models. */
-const schemaOf = ({ hidden, model }: ModelView, translations: Translations): ResponseEffect => {
+const schemaOf = ({ hidden, model }: Views.ModelView, translations: Translations): ResponseEffect => {
   const responseOf = (mongoCompatibility: boolean, additionalProperties: boolean) => {
     const schema = JsonSchema.make(model, { additionalProperties, mongoCompatibility })
     // The schema for MongoDB describes stored documents, which have fields that the wire form omits.

@@ -6,7 +6,7 @@ import * as Equal from "effect/Equal"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import { type ModelView, withoutIndexes, type WriteMask } from "../../Access/introspection.ts"
+import type { ModelView, WriteMask } from "../../Access/introspection.ts"
 import {
   bodyDecoder,
   type Decoded,
@@ -14,6 +14,7 @@ import {
   isRequiredInput,
   managedField,
   type Serialiser,
+  withoutIndexes,
   withoutRules
 } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"

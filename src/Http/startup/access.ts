@@ -14,6 +14,7 @@ import {
   type ModelPolicy,
   modelPolicy
 } from "../../Access/AccessControl.ts"
+import * as views from "../../Access/introspection.ts"
 import { Denied } from "../../Access/Permission.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Repository } from "../../Repository/Repository.ts"
@@ -39,6 +40,8 @@ export interface Access extends Authorization {
   /** A registered resource with its repository, for its endpoints. */
   readonly resourceOf: (resource: ImplementedResource, repository: Repository<Model.Any>) => Endpoint["resource"]
   readonly schemes: ReadonlyArray<Scheme>
+  /** What callers see of models. */
+  readonly views: typeof views
 }
 
 /**
@@ -73,6 +76,7 @@ export const accessOf = Effect.fnUntraced(function*({ audit, errorResponses, rea
   return {
     ...authorization,
     schemes,
+    views,
     resourceOf: (resource, repository) => {
       const policy = policies.get(resource)
       return policy === undefined ? undefined : { policy, repository }

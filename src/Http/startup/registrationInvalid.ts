@@ -6,9 +6,8 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Grant from "../../Access/Grant.ts"
-import { fieldRuleProblem } from "../../Access/introspection.ts"
 import * as Permission from "../../Access/Permission.ts"
-import { managedField } from "../../Model/introspection.ts"
+import { managedField, restrictionProblem } from "../../Model/introspection.ts"
 import { ownerOf } from "../../Repository/introspection.ts"
 import { parametersIn, partProblem, unknownInLocation } from "../description/callEndpoint.ts"
 import type { Registration, ResourceInfo } from "../registration/registration.ts"
@@ -193,7 +192,10 @@ const fieldProblem = (registration: Registration, { fields }: Grant.Rule): strin
   if (registration._tag === "Service" || fields === undefined) return undefined
   const { model } = registration
   for (const path of [...fields.hide, ...fields.readOnly]) {
-    const problem = fieldRuleProblem(model, path)
+    if (path === managedField(model, "id")) {
+      return `${model.modelName}.${path} is the identifier, which is part of every URL`
+    }
+    const problem = restrictionProblem(model, path)
     if (problem !== undefined) return problem
   }
   const undescribed = fields.hide.find((path) => !registration.description.hidden.includes(path))

@@ -102,7 +102,7 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
     withReferences(implemented(registration, implementations), registrations)
   )
   const linksOf = linksBy(all)
-  // They load the query language, which a service without access control has no use for.
+  // It loads the query language and the masks of fields, which a service without access control has no use for.
   const access = parts.security === undefined
     ? undefined
     : yield* (yield* Effect.promise(() => import("./access.ts"))).accessOf({
@@ -126,7 +126,8 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
       tellsTransactions: live !== undefined,
       limits,
       lists,
-      translations
+      translations,
+      views: access?.views
     }
     const own = { auditLog, caching, priority, timeout, ...Object.keys(headers).length === 0 ? {} : { headers } }
     // The rules of a call are those of its name.
@@ -159,7 +160,7 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
     const { storeOptions } = registration
     const withOptions = storeOptions === undefined ? identity : Repository.withStoreOptions(model, storeOptions)
     const resource = access?.resourceOf(registration, repository)
-    const surroundings = { cursors, limits, lists, translations, live, isViewed: access !== undefined }
+    const surroundings = { cursors, limits, lists, translations, live, views: access?.views }
     routes.push(
       ...routesOf(registration, repository, store, surroundings).map((route) => ({
         ...route,

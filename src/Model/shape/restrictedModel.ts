@@ -1,19 +1,108 @@
 import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
+import { BoundedCache } from "../../internal/boundedCache.ts"
 import { type FieldAttributes, modelAnnotation } from "./annotations.ts"
 import { mapParts, withParts } from "./nodes.ts"
 import { elementOf, type ModelLike, modelOf, modelTypeId, nestedModel, type Variant } from "./variants.ts"
 
 /**
- * The fields to restrict by name: the complete field, or fields of the nested model in it.
+ * The names of fields, sorted: `cost`, `address.phone`, `lines.cost`.
  *
  * @internal
  */
-export interface Restrictions extends ReadonlyMap<string, Restriction> {}
+export type FieldNames = ReadonlyArray<string>
 
-/** @internal */
-export interface Restriction {
+/**
+ * Whether the field is one of these, or is part of one.
+ *
+ * @internal
+ */
+export const isWithin = (name: string, names: FieldNames): boolean =>
+  names.some((other) => name === other || name.startsWith(`${other}.`))
+
+/**
+ * The name of a field without the indexes of list items: `lines.0.cost` is `lines.cost`.
+ *
+ * @internal
+ */
+export const withoutIndexes = (path: string): string =>
+  /\d/u.test(path) ? path.split(".").filter((segment) => !/^\d+$/u.test(segment)).join(".") : path
+
+/**
+ * A model without the fields `hide`, as if they had `Model.omitted`, in which callers need not send the fields `loose`. It
+ * describes the same documents and has the same instances.
+ *
+ * @internal
+ */
+export const modelWithout = (model: ModelLike, hide: FieldNames, loose: FieldNames = []): ModelLike =>
+  hide.length === 0 && loose.length === 0
+    ? model
+    : restrictedModels(model).getOrMake(
+      JSON.stringify([hide, loose]),
+      () => restrictedModel(model, restrictionsOf(hide, loose))
+    )
+
+/**
+ * Why a path names no field that can be restricted; `undefined` if it does. It leads through nested models, lists of
+ * them, and optional ones.
+ *
+ * @internal
+ */
+export const restrictionProblem = (model: ModelLike, path: string): string | undefined => {
+  const [key = "", ...rest] = path.split(".")
+  const field = Object.hasOwn(model.store.fields, key) ? model.store.fields[key] : undefined
+  if (field === undefined) return `${model.modelName} has no field ${JSON.stringify(key)}`
+  if (rest.length === 0) return undefined
+  const inner = nestedModel(field)
+  return inner === undefined
+    ? `${model.modelName}.${key} is no nested model, so only the complete field can be hidden or read-only`
+    : restrictionProblem(inner, rest.join("."))
+}
+
+/**
+ * Whether the field is a list of models.
+ *
+ * @internal
+ */
+export const isModelList = (model: ModelLike, key: string): boolean =>
+  // Every struct field is a schema.
+  elementOf(model.store.fields[key] as Schema.Top) !== undefined
+
+// internal
+
+const maxModels = 256
+
+const restrictedModels = memoize(() => new BoundedCache<ModelLike>(maxModels))
+
+interface Draft {
+  isHidden: boolean
+  isLoose: boolean
+  readonly inner: Map<string, Draft>
+}
+
+const restrictionsOf = (hide: FieldNames, loose: FieldNames): Restrictions => {
+  const root = new Map<string, Draft>()
+  const at = (name: string): Draft => {
+    let fields = root
+    let draft: Draft | undefined
+    for (const key of name.split(".")) {
+      draft = fields.get(key) ?? { isHidden: false, isLoose: false, inner: new Map() }
+      fields.set(key, draft)
+      fields = draft.inner
+    }
+    return draft!
+  }
+  for (const name of hide) at(name).isHidden = true
+  for (const name of loose) at(name).isLoose = true
+  const restrictions: ReadonlyMap<string, Restriction> = root
+  return restrictions
+}
+
+/** The fields to restrict by name: the complete field, or fields of the nested model in it. */
+interface Restrictions extends ReadonlyMap<string, Restriction> {}
+
+interface Restriction {
   /** Whether the field is omitted. */
   readonly isHidden: boolean
   /** Whether callers may leave the field out of what they send to create a document. */
@@ -22,13 +111,7 @@ export interface Restriction {
   readonly inner: Restrictions
 }
 
-/**
- * A model with further restrictions on its fields: a hidden field is as one with `Model.omitted`. It describes the same
- * documents and has the same instances.
- *
- * @internal
- */
-export const restrictedModel = (model: ModelLike, restrictions: Restrictions): ModelLike => {
+const restrictedModel = (model: ModelLike, restrictions: Restrictions): ModelLike => {
   if (restrictions.size === 0) return model
   // The class of a model has its schemas as static members.
   const View = class extends (model as unknown as new() => object) {} as unknown as ModelLike
@@ -77,34 +160,6 @@ export const restrictedModel = (model: ModelLike, restrictions: Restrictions): M
   }
   return View
 }
-
-/**
- * Why a path names no field that can be restricted; `undefined` if it does. It leads through nested models, lists of
- * them, and optional ones.
- *
- * @internal
- */
-export const restrictionProblem = (model: ModelLike, path: string): string | undefined => {
-  const [key = "", ...rest] = path.split(".")
-  const field = Object.hasOwn(model.store.fields, key) ? model.store.fields[key] : undefined
-  if (field === undefined) return `${model.modelName} has no field ${JSON.stringify(key)}`
-  if (rest.length === 0) return undefined
-  const inner = nestedModel(field)
-  return inner === undefined
-    ? `${model.modelName}.${key} is no nested model, so only the complete field can be hidden or read-only`
-    : restrictionProblem(inner, rest.join("."))
-}
-
-/**
- * Whether the field is a list of models.
- *
- * @internal
- */
-export const isModelList = (model: ModelLike, key: string): boolean =>
-  // Every struct field is a schema.
-  elementOf(model.store.fields[key] as Schema.Top) !== undefined
-
-// internal
 
 /** Replaces a nested model within the schemas of a field. */
 interface Replacement {

@@ -57,6 +57,13 @@ export interface EffectiveGrant extends UpdateGrant {
 }
 
 /**
+ * The fields that a grant hides.
+ *
+ * @internal
+ */
+export const hiddenBy = ({ fields }: EffectiveGrant): ReadonlyArray<string> => fields?.hide ?? []
+
+/**
  * Whether the caller may use each endpoint that links list: for every document, for none, or for those that match a filter.
  *
  * @internal

@@ -1,9 +1,10 @@
 import { memoize } from "effect/Function"
 import * as SchemaAST from "effect/SchemaAST"
 import { BoundedCache } from "../../internal/boundedCache.ts"
-import { compileSerialiser, mapParts, type ModelLike, type Serialiser, withParts } from "../../Model/introspection.ts"
-import type * as Model from "../../Model/Model.ts"
-import { type FieldNames, modelWithout } from "./fieldMask.ts"
+import { mapParts, withParts } from "../shape/nodes.ts"
+import { type FieldNames, modelWithout } from "../shape/restrictedModel.ts"
+import type { ModelLike } from "../shape/variants.ts"
+import { compileSerialiser, type Serialiser } from "./serialiser.ts"
 
 /**
  * How documents without some fields are written.
@@ -21,7 +22,7 @@ export interface DocumentForm {
  *
  * @internal
  */
-export const formWithout = (model: Model.Any, hidden: FieldNames): DocumentForm =>
+export const formWithout = (model: ModelLike, hidden: FieldNames): DocumentForm =>
   forms(model).getOrMake(hidden.join(), () => {
     const shown = modelWithout(model, hidden)
     return { serialise: compileSerialiser(shown), selected: selectionSerialisers(shown) }

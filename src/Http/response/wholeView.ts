@@ -1,0 +1,49 @@
+import * as Result from "effect/Result"
+import type { CallerDocuments, ModelView, WriteMask } from "../../Access/introspection.ts"
+import { formWithout } from "../../Model/introspection.ts"
+import type * as Model from "../../Model/Model.ts"
+
+/**
+ * The view of callers who see and write everything.
+ *
+ * @internal
+ */
+export const wholeView = (model: Model.Any): ModelView => {
+  const form = formWithout(model, [])
+  const same: CallerDocuments = {
+    isShown: () => true,
+    formOf: () => form,
+    form,
+    updatesOf: () => [{ mask, allows: () => true, filters: undefined }],
+    insertFiltersOf: () => Result.succeed(undefined),
+    partlyHidden: undefined
+  }
+  return {
+    model,
+    hidden: [],
+    mask,
+    form,
+    isReadable: true,
+    dependsOnDocument: false,
+    maskDependsOnDocument: false,
+    same,
+    of: () => same,
+    ofCaller: () => same
+  }
+}
+
+// internal
+
+const no = () => false
+
+const mask: WriteMask = {
+  isEmpty: true,
+  loose: [],
+  needsCompletion: false,
+  forbiddenIn: () => undefined,
+  isUnwritable: no,
+  isClosed: no,
+  isHidden: no,
+  touches: no,
+  keep: (values) => Result.succeed(values)
+}
