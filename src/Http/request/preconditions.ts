@@ -1,27 +1,11 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { hash } from "node:crypto"
 import type { FieldProblem } from "../../Model/introspection.ts"
 import type { VersionConflict } from "../../Repository/RepositoryError.ts"
 import { PreconditionFailed } from "../HttpError.ts"
 import { en } from "../messages/catalogues/en.ts"
 import { translatable } from "../messages/message.ts"
-
-/**
- * An entity tag (RFC 9110, section 8.8.3).
- */
-interface EntityTag {
-  readonly weak: boolean
-  /** The text between the quotation marks. */
-  readonly opaque: string
-}
-
-/**
- * `*`, or a list of entity tags.
- *
- * @internal
- */
-export type Condition = "any" | ReadonlyArray<EntityTag>
+import { type Condition, malformed, parseTags, strongly, versionsOf, weakly } from "./entityTags.ts"
 
 /**
  * The preconditions of a request on tags. `If-Unmodified-Since` is ignored: a second is too coarse for writes (RFC 9110,
@@ -59,8 +43,8 @@ export const read = (
   const match = headers["if-match"]
   const noneMatch = headers["if-none-match"]
   if (match === undefined && noneMatch === undefined) return unconditional
-  const ifMatch = match === undefined ? undefined : parse(match)
-  const ifNoneMatch = noneMatch === undefined ? undefined : parse(noneMatch)
+  const ifMatch = match === undefined ? undefined : parseTags(match)
+  const ifNoneMatch = noneMatch === undefined ? undefined : parseTags(noneMatch)
   const problems = [
     ...(ifMatch === malformed ? [problemOf("If-Match")] : []),
     ...(ifNoneMatch === malformed ? [problemOf("If-None-Match")] : [])
@@ -68,25 +52,6 @@ export const read = (
   return ifMatch === malformed || ifNoneMatch === malformed
     ? Result.fail(problems)
     : Result.succeed({ ifMatch, ifNoneMatch })
-}
-
-/**
- * The entity tag of a document: its version, and a digest of the text that its caller gets, which other programs may change
- * without the version.
- *
- * @internal
- */
-export const etagOf = (version: number, text: string): string => `"${opaqueOf(version, text)}"`
-
-/**
- * Whether `If-None-Match` has a tag, by weak comparison. A malformed header has none.
- *
- * @internal
- */
-export const includesTag = (header: string | undefined, etag: string): boolean => {
-  const condition = header === undefined ? malformed : parse(header)
-  if (condition === "any" || condition === malformed) return condition === "any"
-  return condition.some(({ opaque }) => etag === `W/"${opaque}"`)
 }
 
 /**
@@ -185,8 +150,6 @@ export const failed = translatable(
   "errors.PreconditionFailed"
 )
 
-const malformed = "malformed"
-
 const unconditional: Result.Result<Preconditions, never> = Result.succeed(none)
 
 const problemOf = (field: string): FieldProblem => ({
@@ -194,52 +157,5 @@ const problemOf = (field: string): FieldProblem => ({
   validator: "Header",
   message: "must be * or a list of entity tags in quotation marks"
 })
-
-/** `etagc` includes all visible characters except the quotation mark, and all non-ASCII characters. */
-const entityTag = /^[ \t]*(W\/)?"([!\u0023-\u007e\u0080-\uffff]*)"[ \t]*(?:,|$)/u
-
-/** A list may have empty elements (RFC 9110, section 5.6.1). */
-const emptyElement = /^[ \t]*(?:,|$)/u
-
-const parse = (header: string): Condition | typeof malformed => {
-  if (header.trim() === "*") return "any"
-  const tags: Array<EntityTag> = []
-  let rest = header
-  while (rest !== "") {
-    const tag = entityTag.exec(rest)
-    const [element] = tag ?? emptyElement.exec(rest) ?? []
-    if (element === undefined) return malformed
-    if (tag !== null) tags.push({ weak: tag[1] !== undefined, opaque: tag[2] ?? "" })
-    rest = rest.slice(element.length)
-  }
-  return tags.length === 0 ? malformed : tags
-}
-
-const strongly = (condition: Condition, version: number | undefined): boolean =>
-  condition === "any" || version !== undefined && versionsOf(condition).includes(version)
-
-/** Without a text, all tags of the version match. */
-const weakly = (condition: Condition, version: number | undefined, text: string | undefined): boolean => {
-  if (condition === "any" || version === undefined) return condition === "any"
-  const own = text === undefined ? undefined : opaqueOf(version, text)
-  return condition.some(({ opaque }) => own === undefined ? versionIn(opaque) === version : opaque === own)
-}
-
-const opaqueOf = (version: number, text: string): string => `${version}-${hash("sha1", text).slice(0, digestLength)}`
-
-/** 64 bits: two texts of one version have the same digest by chance only. */
-const digestLength = 16
-
-/** The versions of strong tags. Other tags match no document. */
-const versionsOf = (tags: ReadonlyArray<EntityTag>): ReadonlyArray<number> => [
-  ...new Set(tags.flatMap(({ opaque, weak }) => weak ? [] : versionIn(opaque) ?? []))
-]
-
-/** The version in the text of a tag. */
-const versionIn = (opaque: string): number | undefined => {
-  const [, text = ""] = /^(-?\d+)(?:-\w+)?$/u.exec(opaque) ?? []
-  const version = Number(text)
-  return Number.isSafeInteger(version) && String(version) === text ? version : undefined
-}
 
 const isConflict = (error: { readonly _tag: string }): error is VersionConflict => error._tag === "VersionConflict"

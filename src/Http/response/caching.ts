@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { hash } from "node:crypto"
-import * as preconditions from "../request/preconditions.ts"
+import { includesTag } from "../request/entityTags.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
@@ -67,7 +67,7 @@ const tagged = (response: Response): Effect.Effect<Response> =>
     const etag = `W/"${hash("sha1", body.body).slice(0, 27)}"`
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     return Effect.succeed(
-      preconditions.includesTag(request.headers["if-none-match"], etag)
+      includesTag(request.headers["if-none-match"], etag)
         ? HttpServerResponse.empty({ status: 304, headers: { ...headers, etag } })
         : HttpServerResponse.setHeader(response, "etag", etag)
     )

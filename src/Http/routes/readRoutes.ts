@@ -22,6 +22,7 @@ import { namingOf } from "../query/maskedNaming.ts"
 import * as QueryGuard from "../query/nativeQuery.ts"
 import { queryReader } from "../query/parameterReader.ts"
 import * as UrlQuery from "../query/urlQuery.ts"
+import { etagOf } from "../request/entityTags.ts"
 import * as preconditions from "../request/preconditions.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
 import { writeDocument } from "../response/documentJson.ts"
@@ -180,7 +181,7 @@ const documentAnswer = ({ model, respondBadRequest }: ReadContext) => {
       ? undefined
       : preconditions.lastModifiedOf(document[updatedField], now)
     const own = {
-      ...(version === undefined ? undefined : { etag: preconditions.etagOf(version, text) }),
+      ...(version === undefined ? undefined : { etag: etagOf(version, text) }),
       ...(lastModified === undefined ? undefined : { "last-modified": lastModified })
     }
     if (preconditions.isNotModifiedSince(headers, lastModified) && headers["if-match"] === undefined) {

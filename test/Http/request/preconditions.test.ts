@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Ref, Result, Schema } from "effect"
+import { type Condition, etagOf } from "../../../src/Http/request/entityTags.ts"
 import {
-  type Condition,
-  etagOf,
   guarded,
   isCreateOnly,
   none,
