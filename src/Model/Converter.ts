@@ -5,12 +5,10 @@
  */
 import * as Crypto from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
-import * as Base64 from "effect/encoding/Base64"
-import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
+import type * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
-import * as Semaphore from "effect/Semaphore"
 import { ContentHashed } from "../internal/contentHashed.ts"
+import * as PasswordHash from "../internal/passwordHash.ts"
 
 /**
  * Converts the value of a field. It must return its own output unchanged. A value that a plain function, such as one that
@@ -120,14 +118,14 @@ export interface ContentHasherOptions {
  * @since 0.1.0
  */
 export const contentHasher = (options?: ContentHasherOptions): Converter<string> => {
-  const rounds = within("rounds", options?.rounds ?? defaultRounds, minimumRounds, maximumRounds)
-  const saltSize = within("saltSize", options?.saltSize ?? 16, minimumSaltSize, 1_024)
+  const rounds = within("rounds", options?.rounds ?? PasswordHash.defaultRounds, ...PasswordHash.roundsRange)
+  const saltSize = within("saltSize", options?.saltSize ?? 16, 8, 1_024)
   return make({
-    makes: hashedText,
+    makes: PasswordHash.schema,
     convert: Effect.fnUntraced(function*(value) {
       const crypto = yield* Crypto.WebCrypto
       const salt = crypto.getRandomValues(new Uint8Array(saltSize))
-      const made = print({ rounds, salt, hash: yield* derive(value, salt, rounds) })
+      const made = yield* PasswordHash.make(value, salt, rounds)
       yield* (yield* ContentHashed)(made)
       return made
     })
@@ -142,96 +140,14 @@ export const contentHasher = (options?: ContentHasherOptions): Converter<string>
  * @since 0.1.0
  */
 export const verifyContent = (text: string, hashed: string): Effect.Effect<boolean> =>
-  Effect.map(verifyAndStrengthen(text, hashed, 0), ({ isRight }) => isRight)
-
-/**
- * {@link verifyContent} that takes the work of `rounds` at least, so that the time does not tell a weaker hash. If the text
- * matches such a hash, `stronger` is its hash with `rounds` and the same salt.
- *
- * @internal
- */
-export const verifyAndStrengthen: (
-  text: string,
-  hashed: string,
-  rounds: number
-) => Effect.Effect<{ readonly isRight: boolean; readonly stronger?: string }> = Effect.fnUntraced(
-  function*(text, hashed, rounds) {
-    const parsed = parse(hashed)
-    if (parsed === undefined) return { isRight: false }
-    const { salt } = parsed
-    const hash = yield* derive(text, salt, parsed.rounds)
-    let difference = hash.length ^ parsed.hash.length
-    for (let i = 0; i < hash.length; i++) difference |= hash[i]! ^ (parsed.hash[i] ?? 0)
-    const isRight = difference === 0
-    if (parsed.rounds >= rounds) return { isRight }
-    const other = yield* derive(text, salt, isRight ? rounds : rounds - parsed.rounds)
-    return isRight ? { isRight, stronger: print({ rounds, salt, hash: other }) } : { isRight }
-  }
-)
-
-/**
- * The parts of a hash of {@link contentHasher}, or `undefined` if the text is none.
- *
- * @internal
- */
-export const parse = (value: string): Hash | undefined => {
-  const match = hashed.exec(value)
-  if (match === null || Number(match[1]) > maximumRounds) return undefined
-  const salt = fromAdaptedBase64(match[2]!)
-  const hash = fromAdaptedBase64(match[3]!)
-  return salt === undefined || hash === undefined ? undefined : { rounds: Number(match[1]), salt, hash }
-}
+  Effect.map(PasswordHash.verifyAndStrengthen(text, hashed, 0), ({ isRight }) => isRight)
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-const hashLength = 32
-// Argon2 would need Node 24.7, and scrypt a module of Node's own. Both are missing in browsers.
-const defaultRounds = 600_000
-const minimumRounds = 1_000
-const maximumRounds = 1_000_000
-const minimumSaltSize = 8
-const hashed = /^\$pbkdf2-sha256\$([1-9]\d{0,6})\$([A-Za-z0-9./]*)\$([A-Za-z0-9./]{43})$/u
-
-interface Hash {
-  readonly rounds: number
-  readonly salt: Uint8Array<ArrayBuffer>
-  readonly hash: Uint8Array
-}
-
-const print = ({ hash, rounds, salt }: Hash): string =>
-  `$pbkdf2-sha256$${rounds}$${toAdaptedBase64(salt)}$${toAdaptedBase64(hash)}`
-
-/** A hash of 1,000 to 1,000,000 rounds with a salt of at least 8 bytes. */
-const hashedText = Schema.String.check(Schema.isPattern(
-  /^\$pbkdf2-sha256\$(?:[1-9]\d{3,5}|1000000)\$(?:[A-Za-z0-9./]{4}){2}(?:[A-Za-z0-9./]{3}|(?:[A-Za-z0-9./]{4})+(?:[A-Za-z0-9./]{2,3})?)\$[A-Za-z0-9./]{43}$/u
-))
 
 /** Hashers are made in model declarations, so a wrong option is a mistake in the program. */
 const within = (option: string, value: number, minimum: number, maximum: number): number =>
   Number.isInteger(value) && value >= minimum && value <= maximum ? value : Effect.runSync(
     Effect.die(new Error(`Converter.contentHasher: ${option} must be an integer from ${minimum} to ${maximum}`))
   )
-
-// More would keep the platform's few threads from files, addresses and stores.
-const threads = Semaphore.makeUnsafe(2)
-
-/** A thread goes on after an interruption, so the permit is held until it ends. */
-const derive = (text: string, salt: Uint8Array<ArrayBuffer>, iterations: number) =>
-  Effect.flatMap(Crypto.WebCrypto, ({ subtle }) =>
-    threads.withPermits(1)(Effect.uninterruptible(
-      Effect.promise(() =>
-        subtle.importKey("raw", new TextEncoder().encode(text), "PBKDF2", false, ["deriveBits"]).then((key) =>
-          subtle.deriveBits({ name: "PBKDF2", hash: "SHA-256", salt, iterations }, key, hashLength * 8)
-        ).then((bits) => new Uint8Array(bits))
-      )
-    )))
-
-// passlib's alphabet has "." in place of "+", and no padding.
-const toAdaptedBase64 = (bytes: Uint8Array): string => Base64.encode(bytes).replaceAll("+", ".").replaceAll("=", "")
-
-const fromAdaptedBase64 = (text: string): Uint8Array<ArrayBuffer> | undefined => {
-  const padded = text.replaceAll(".", "+").padEnd(Math.ceil(text.length / 4) * 4, "=")
-  return Result.getOrUndefined(Result.map(Base64.decode(padded), (bytes) => new Uint8Array(bytes)))
-}

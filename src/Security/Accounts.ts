@@ -15,6 +15,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as SchemaParser from "effect/SchemaParser"
+import * as PasswordHash from "../internal/passwordHash.ts"
 import * as Converter from "../Model/Converter.ts"
 import type * as Model from "../Model/Model.ts"
 import type { DocumentStore } from "../Repository/DocumentStore.ts"
@@ -219,7 +220,7 @@ const passwordsOf = Effect.fnUntraced(
   function*(accounts: Operations, hash: (text: string) => Effect.Effect<string>) {
     // Compared where there is no account, so that it takes as long.
     const nobody = yield* hash("nobody")
-    const rounds = Converter.parse(nobody)?.rounds ?? 0
+    const rounds = PasswordHash.parse(nobody)?.rounds ?? 0
     const attempts = Option.getOrUndefined(yield* Effect.serviceOption(SignInAttempts)) ?? (yield* makeAttempts())
     return Passwords.of({
       verify: Effect.fn("Passwords.verify")((login, password) =>
@@ -231,7 +232,7 @@ const passwordsOf = Effect.fnUntraced(
             const account = Option.getOrUndefined(yield* accounts.find(login))
             const secret = account === undefined ? undefined : Redacted.value(account.secret)
             const stored = secret !== undefined && isHash(secret) ? secret : undefined
-            const { isRight, stronger } = yield* Converter.verifyAndStrengthen(text, stored ?? nobody, rounds)
+            const { isRight, stronger } = yield* PasswordHash.verifyAndStrengthen(text, stored ?? nobody, rounds)
             if (account === undefined) return yield* new CredentialsInvalid({ reason: "account" })
             if (stored === undefined || !isRight) return yield* new CredentialsInvalid({ reason: "secret" })
             if (stronger !== undefined) yield* strengthen(accounts, account, stronger)
@@ -252,6 +253,4 @@ const strengthen = (accounts: Operations, account: Account, secret: string) =>
 
 const maxLength = 1_024
 
-const { makes } = Converter.contentHasher()
-
-const isHash: (value: unknown) => boolean = makes === undefined ? () => false : SchemaParser.is(makes)
+const isHash: (value: unknown) => boolean = SchemaParser.is(PasswordHash.schema)

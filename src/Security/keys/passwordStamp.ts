@@ -2,7 +2,7 @@
  * What tells one password of an account from the next.
  */
 import * as Base64 from "effect/encoding/Base64"
-import * as Converter from "../../Model/Converter.ts"
+import * as PasswordHash from "../../internal/passwordHash.ts"
 import { hashOf } from "./hash.ts"
 
 /**
@@ -12,6 +12,6 @@ import { hashOf } from "./hash.ts"
  * @internal
  */
 export const stampOf = (secret: string): string => {
-  const salt = Converter.parse(secret)?.salt
+  const salt = PasswordHash.parse(secret)?.salt
   return hashOf(salt === undefined ? secret : Base64.encode(salt))
 }

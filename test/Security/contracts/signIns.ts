@@ -14,6 +14,7 @@ import {
   Repository,
   type SecurityError
 } from "../../../src/index.ts"
+import { verifyAndStrengthen } from "../../../src/internal/passwordHash.ts"
 import * as SignIns from "../../../src/Security/SignIns.ts"
 import type { FreshStore } from "../../support/mongo.ts"
 import { shop } from "../../support/tokens.ts"
@@ -147,7 +148,7 @@ export const signInsContract = (name: string, store: FreshStore) =>
         const { verify } = yield* Accounts.Passwords
         const first = yield* SignIns.signIn({ subject: user.id, roles: user.roles })
         const { rehash } = yield* Accounts.Accounts
-        const stronger = yield* Converter.verifyAndStrengthen("correct horse", user.password, 2_000)
+        const stronger = yield* verifyAndStrengthen("correct horse", user.password, 2_000)
         yield* rehash!(
           { subject: user.id, roles: [], secret: Redacted.make(user.password) },
           Redacted.make(stronger.stronger!)
