@@ -3,9 +3,8 @@
  *
  * @since 0.1.0
  */
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as HttpApi from "effect/http-api/HttpApi"
+import type * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpApiClient from "effect/http-api/HttpApiClient"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
@@ -23,17 +22,11 @@ import type * as Documents from "./description/documents.ts"
 import type * as Endpoint from "./description/endpoint.ts"
 import { readersOf } from "./description/plainAnswers.ts"
 import type { ChangesQuery, ListQuery } from "./description/requests.ts"
-import { StandardOf } from "./description/standardEndpoints.ts"
 import * as HttpError from "./HttpError.ts"
 import type { Change, ListEvent, StreamOptions } from "./subscription/collectionEvents.ts"
-import {
-  byEvents,
-  byPolls,
-  type ChangesCall,
-  type Connect,
-  type Streams,
-  streamsOf
-} from "./subscription/subscription.ts"
+import { byEvents, byPolls } from "./subscription/subscription.ts"
+import { type CallGroups, exactly, withParts } from "./typedClient/calls.ts"
+import { pollsOf, withStreams } from "./typedClient/streams.ts"
 
 /**
  * The client of an engine whose registrations are `Groups`: `client.users.get({ params: { id } })`. Each call fails
@@ -444,96 +437,6 @@ const transformed = ({ baseUrl, credentials, transformClient = (client) => clien
   credentials === undefined
     ? transformClient
     : (client: HttpClient.HttpClient) => Credentials.attach(credentials, transformClient(client), baseUrl)
-
-/** Undeclared keys are rejected instead of being removed. */
-const exactly = <Id extends string, Groups extends HttpApiGroup.Constraint>(
-  api: HttpApi.HttpApi<Id, Groups>
-): HttpApi.HttpApi<Id, Groups> =>
-  api.annotate(HttpApi.QueryParseOptions, noExcess)
-    .annotate(HttpApi.HeadersParseOptions, noExcess)
-    .annotate(HttpApi.PayloadParseOptions, noExcess)
-
-const noExcess = { onExcessProperty: "error" } as const
-
-type Call<E = never> = Effect.Effect<unknown, E | HttpClientError.HttpClientError | Schema.SchemaError>
-
-type CallGroups = { readonly [group: string]: { readonly [name: string]: (request: object) => Call } }
-
-/**
- * Adds missing parts to calls, since the platform's client encodes every part that an endpoint has. Calls without parts are
- * those of `bare`, which does not look for undeclared keys in them: to look takes as long as to send.
- */
-const withParts = (
-  client: object,
-  { bare = client, settle = (call) => call }: {
-    readonly bare?: object
-    readonly settle?: (call: Call, group: string, name: string) => Call<RequestHandlingException>
-  } = {}
-) =>
-  // A client consists of groups, and a group of calls.
-  mapValues(client as CallGroups, (group, groupName) =>
-    mapValues(group, (call, name) => {
-      const callBare = (bare as CallGroups)[groupName]?.[name] ?? call
-      return (request: object = {}) => {
-        const hasParts = "query" in request || "headers" in request || "payload" in request
-        return settle((hasParts ? call : callBare)({ query: {}, headers: {}, ...request }), groupName, name)
-      }
-    }))
-
-/**
- * Adds the streams of collections, which are made when they are first used. An action of their name stays.
- */
-const withStreams = (
-  client: object,
-  { groups }: { readonly groups: { readonly [name: string]: object } },
-  connectOf: (model: Model.Any, group: string) => Connect
-) =>
-  mapValues(client as CallGroups, (calls, name) => {
-    // A group has its endpoints by their names.
-    const { endpoints = {} } = groups[name] as { readonly endpoints?: EndpointsByName }
-    const model = standardModel(endpoints["list"])
-    if (model === undefined) return calls
-    let made: Streams | undefined
-    const streams = () => made ??= streamsOf(model, connectOf(model, name))
-    const added: { readonly [N in keyof Streams]: Streams[N] } = {
-      changes: (request) => streams().changes(request),
-      live: (request) => streams().live(request)
-    }
-    const isOwn = (name: string) => name in endpoints && standardModel(endpoints[name]) === undefined
-    return { ...calls, ...Object.fromEntries(Object.entries(added).filter(([name]) => !isOwn(name))) }
-  })
-
-const standardModel = (endpoint: HttpApiEndpoint.Top | undefined): Model.Any | undefined =>
-  endpoint === undefined ? undefined : Context.getOrUndefined(endpoint.annotations, StandardOf)
-
-interface EndpointsByName {
-  readonly [name: string]: HttpApiEndpoint.Top
-}
-
-/** Calls of the endpoint of the changes that wait until there are some. */
-const pollsOf = (api: HttpApi.Top, group: string, transport: Transport): ChangesCall => {
-  const made = HttpApiClient.endpoint(exactly(api), {
-    group: group as never, // an arbitrary api has no static names
-    endpoint: "changes" as never,
-    httpClient: transport.waiting,
-    baseUrl: transport.root,
-    transformResponse: transport.transformResponse
-  }) as Effect.Effect<(request: object) => Call>
-  let call: Effect.Success<typeof made> | undefined
-  return (request) =>
-    transport.settle(
-      Effect.flatMap(
-        call === undefined ? Effect.tap(made, (one) => Effect.sync(() => void (call = one))) : Effect.succeed(call),
-        (call) => call({ headers: {}, ...request })
-      )
-    )
-}
-
-const mapValues = <A, B>(
-  record: { readonly [key: string]: A },
-  f: (value: A, key: string) => B
-): { readonly [key: string]: B } =>
-  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, f(value, key)]))
 
 const isOfService = (error: unknown): error is HttpError.HttpError | HttpError.NotModified =>
   error instanceof HttpError.NotModified || isTagged(error) && HttpError.isHttpError(error)
