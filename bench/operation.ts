@@ -42,6 +42,9 @@ const audit = (variables: Variables): readonly [Side, Side] => [
   { ...secured, variables: { ...secured.variables, ...variables } },
   secured
 ]
+/** A single document is compressed, too. */
+const compressing = (algorithm: string) =>
+  on({ APPKERNEL_COMPRESSION_ENABLED: "true", APPKERNEL_COMPRESSION_MIN_SIZE: "100" }, { "accept-encoding": algorithm })
 const telemetry = { APPKERNEL_TELEMETRY_ENDPOINT: collector }
 
 const { values: options } = parseArgs({
@@ -69,14 +72,14 @@ const comparisons: ReadonlyMap<string, readonly [Side, Side]> = new Map<string, 
   ["metrics", on({ APPKERNEL_METRICS_ENABLED: "true" })],
   ["traces", on({ ...telemetry, APPKERNEL_TELEMETRY_SIGNALS: "traces" })],
   [
-    "traces-1-of-100",
-    on({ ...telemetry, APPKERNEL_TELEMETRY_SIGNALS: "traces", APPKERNEL_TELEMETRY_SAMPLE_RATIO: "0.01" })
+    "traces-1-of-10",
+    on({ ...telemetry, APPKERNEL_TELEMETRY_SIGNALS: "traces", APPKERNEL_TELEMETRY_SAMPLE_RATIO: "0.1" })
   ],
   ["max-requests", on({ APPKERNEL_OVERLOAD_MAX_REQUESTS: "500", APPKERNEL_OVERLOAD_MAX_REQUESTS_PER_ROUTE: "300" })],
   ["max-delay", on({ APPKERNEL_OVERLOAD_MAX_DELAY: "1 minute" })],
-  ["zstd", on({ APPKERNEL_COMPRESSION_ENABLED: "true" }, { "accept-encoding": "zstd" })],
-  ["gzip", on({ APPKERNEL_COMPRESSION_ENABLED: "true" }, { "accept-encoding": "gzip" })],
-  ["br", on({ APPKERNEL_COMPRESSION_ENABLED: "true" }, { "accept-encoding": "br" })],
+  ["zstd", compressing("zstd")],
+  ["gzip", compressing("gzip")],
+  ["br", compressing("br")],
   ["caching", operated("caching")],
   ["audited-model", operated("audited")],
   ["problems", on({ APPKERNEL_ERRORS_FORMAT: "problem" })],

@@ -242,7 +242,11 @@ const spansIn = (body: Buffer) =>
     parent: inside(span, 4)[0]?.toString("hex"),
     name: String(inside(span, 5)[0]),
     attributes: Object.fromEntries(
-      inside(span, 9).map((attribute) => [String(inside(attribute, 1)[0]), String(inside(attribute, 2, 1)[0] ?? "")])
+      inside(span, 9).map((attribute) => [
+        String(inside(attribute, 1)[0]),
+        // A text, or a small number.
+        String(inside(attribute, 2, 1)[0] ?? inside(attribute, 2, 3)[0]?.[0] ?? "")
+      ])
     )
   }))
 
@@ -292,6 +296,8 @@ describe("Monitoring / traces", () => {
       const { bodies, url } = yield* collector
       const trace = "0af7651916cd43dd8448eb211c80319c"
       yield* Effect.gen(function*() {
+        yield* send("POST", "/notes", [{ text: "one" }, { text: "two" }])
+        yield* send("GET", "/notes?count=none")
         yield* send("GET", "/notes?text=secret-value", undefined, { traceparent: `00-${trace}-b7ad6b7169203331-01` })
         yield* send("GET", "/failings/fail")
       }).pipe(
@@ -309,8 +315,16 @@ describe("Monitoring / traces", () => {
       assert.deepInclude(request?.attributes, { "http.route": "/notes", "http.request.method": "GET" })
       const operation = ours.find(({ name }) => name.startsWith("Repository."))
       assert.strictEqual(operation?.attributes["db.collection.name"], "Note")
+      // A page is read by parts.
+      const rows = (operation: string) =>
+        spans.filter(({ name }) => name === operation).map(({ attributes }) => attributes["db.response.returned_rows"])
+      assert.deepStrictEqual(rows("Repository.findDocuments"), ["2"])
+      assert.deepStrictEqual(rows("Repository.findAndCountDocuments"), ["0"])
       assert.isTrue(spans.some(({ name }) => name === "GET /failings/fail"))
-      assert.isTrue(bodies.some(([path]) => path === "/v1/metrics k"))
+      const [, measured = Buffer.of()] = bodies.find(([path]) => path === "/v1/metrics k") ?? []
+      assert.include(String(measured), "db.client.operation.duration")
+      // The unit is that of the metric, and no attribute of its points.
+      assert.notInclude(String(measured), "\n\u0004unit")
       assert.notInclude(String(Buffer.concat(bodies.map(([, body]) => body))), "secret")
     }).pipe(Effect.scoped))
 

@@ -304,8 +304,15 @@ const send = (
   return Effect.withFiber((fiber) =>
     isTraced(fiber)
       ? Effect.useSpan(
-        `http.client ${method}`,
-        { kind: "client", attributes: { "http.request.method": method, "server.address": url.host } },
+        method,
+        {
+          kind: "client",
+          attributes: {
+            "http.request.method": method,
+            "server.address": url.hostname,
+            "server.port": Number(url.port === "" ? (url.protocol === "https:" ? 443 : 80) : url.port)
+          }
+        },
         (span) =>
           Effect.tap(
             sendWith(HttpTraceContext.toHeaders(span)),

@@ -66,8 +66,26 @@ export const layer = (
       )
     )
   })).pipe(
-    Layer.provide([OtlpExporter.layerFlusher, OtlpSerialization.layerProtobuf, FetchHttpClient.layer])
+    Layer.provide([OtlpExporter.layerFlusher, serialization, FetchHttpClient.layer])
   )
+
+/** Effect has the unit of a metric among the attributes of its points, too, where the conventions have none. */
+const serialization = Layer.effect(
+  OtlpSerialization.OtlpSerialization,
+  Effect.map(OtlpSerialization.OtlpSerialization, (protobuf) => ({
+    ...protobuf,
+    metrics: (data: OtlpMetrics.MetricsData) => {
+      for (const { scopeMetrics } of data.resourceMetrics) {
+        for (const { gauge, histogram, sum } of scopeMetrics.flatMap(({ metrics }) => metrics)) {
+          for (const point of [gauge, histogram, sum].flatMap((one) => one?.dataPoints ?? [])) {
+            point.attributes = point.attributes?.filter(({ key }) => key !== "unit") ?? []
+          }
+        }
+      }
+      return protobuf.metrics(data)
+    }
+  }))
+).pipe(Layer.provide(OtlpSerialization.layerProtobuf))
 
 type Needs = OtlpExporter.Flusher | OtlpSerialization.OtlpSerialization | HttpClient.HttpClient
 

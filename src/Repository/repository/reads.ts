@@ -19,7 +19,7 @@ import { storedIdOf, textOfId } from "../query/bsonForm.ts"
 import { fieldNamed } from "../query/fieldPath.ts"
 import { type DocumentInvalid, DocumentNotFound, type ReadError } from "../RepositoryError.ts"
 import { conjunctionOf } from "../store/filters.ts"
-import { instrumented, instrumentedStream } from "../store/instrumented.ts"
+import { instrumented, instrumentedStream, instrumentedTake } from "../store/instrumented.ts"
 import type { DocumentReads } from "./documentOperations.ts"
 import type { FindOptions as RepositoryFindOptions, Operations } from "./operations.ts"
 
@@ -93,8 +93,8 @@ export const makeDocumentReads = (model: Model.Any, documents: ModelCollection):
       (id, options) => documents.findById(storedId(id), options, options)
     ),
     isLimited: documents.isLimited(),
-    find: instrumented("findDocuments", collection, (options) => documents.find(options)),
-    findAndCount: instrumented("findAndCountDocuments", collection, (options) => documents.findAndCount(options))
+    find: instrumentedTake("findDocuments", collection, (options) => documents.find(options)),
+    findAndCount: instrumentedTake("findAndCountDocuments", collection, (options) => documents.findAndCount(options))
   }
 }
 

@@ -12,6 +12,7 @@ import * as Metric from "effect/Metric"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
+import type { TakeOptions } from "../StoreTypes.ts"
 
 /**
  * Whether operations are counted and timed: a service that nobody measures turns it off.
@@ -35,6 +36,34 @@ export const instrumented = <Args extends ReadonlyArray<unknown>, A, E, R>(
 ): (...args: Args) => Effect.Effect<A, E, R> => {
   const instrument = makeInstrumentation(name, collection)
   return (...args) => instrument((isTraced) => isTraced ? Effect.tap(operation(...args), annotate) : operation(...args))
+}
+
+/**
+ * {@link instrumented} for reads whose documents a consumer may take as they are read: the result has none of these.
+ *
+ * @internal
+ */
+export const instrumentedTake = <A, E>(
+  name: string,
+  collection: string,
+  read: (options: TakeOptions) => Effect.Effect<A, E>
+): (options: TakeOptions) => Effect.Effect<A, E> => {
+  const instrument = makeInstrumentation(name, collection)
+  return (options) => {
+    const { take } = options
+    return instrument((isTraced) => {
+      if (!isTraced) return read(options)
+      if (take === undefined) return Effect.tap(read(options), annotate)
+      let taken = 0
+      const counted = (documents: ReadonlyArray<unknown>): void => {
+        taken += documents.length
+      }
+      return Effect.tap(
+        read({ ...options, take: (documents) => (counted(documents), take(documents)) }),
+        () => annotateCount(taken)
+      )
+    })
+  }
 }
 
 /**
@@ -93,8 +122,14 @@ export const instrumentedStream = <Args extends ReadonlyArray<unknown>, A, E>(
 
 const hasTracer = (fiber: Fiber.Fiber<unknown, unknown>): boolean => fiber.getRef(Tracer.Tracer) !== Tracer.nativeTracer
 
-const annotate = (result: unknown) =>
-  Array.isArray(result) ? Effect.annotateCurrentSpan("db.response.returned_rows", result.length) : Effect.void
+const annotate = (result: unknown): Effect.Effect<void> => {
+  const found: unknown = ["documents", "items"].map((name) => Reflect.get(Object(result), name)).find(Array.isArray)
+  const all = found ?? result
+  return Array.isArray(all) ? annotateCount(all.length) : Effect.void
+}
+
+const annotateCount = (count: number): Effect.Effect<void> =>
+  Effect.annotateCurrentSpan("db.response.returned_rows", count)
 
 /** Records an operation that has ended, with its duration in nanoseconds. */
 type Recorder = (
