@@ -4,8 +4,10 @@
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
 import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
+import * as Hash from "effect/Hash"
+import * as RcMap from "effect/RcMap"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { DocumentStore, StoredChange } from "../../Repository/DocumentStore.ts"
@@ -17,11 +19,12 @@ import { Channel } from "./channel.ts"
 import type { MessageView } from "./messages.ts"
 
 /**
- * What a channel is made of. Two with the same key are the same.
+ * What a channel is made of.
  *
  * @internal
  */
 export interface ChannelOptions {
+  /** Two channels with the same key are the same. */
   readonly key: string
   readonly collection: string
   readonly view: MessageView
@@ -46,19 +49,19 @@ export interface LiveStreams extends LiveOptions {
 }
 
 /** @internal */
-export const makeLiveStreams = (
+export const makeLiveStreams = Effect.fnUntraced(function*(
   store: DocumentStore["Service"],
   { revocationDelay, ...options }: LiveOptions & { readonly revocationDelay: Duration.Duration }
-): LiveStreams => {
+): Effect.fn.Return<LiveStreams, never, Scope.Scope> {
   const { heartbeat, maxStreams, maxStreamsPerCaller } = options
   let count = 0
   let isEnded = false
   const counts = new Map<string, number>()
-  const channels = new Map<string, Shared>()
-
-  const open = ({ collection, lifted, rights, view }: ChannelOptions): Effect.Effect<Shared> =>
-    Effect.gen(function*() {
+  const open = new Set<Channel>()
+  const channels = yield* RcMap.make({
+    lookup: Effect.fnUntraced(function*({ options: { collection, lifted, rights, view } }: ChannelKey) {
       const channel = new Channel(view, rights, lifted)
+      yield* Effect.acquireRelease(Effect.sync(() => open.add(channel)), () => Effect.sync(() => open.delete(channel)))
       const ready = yield* Deferred.make<void, ReadError | PositionGone>()
       const pump = store.changes.stream([collection]).pipe(
         Stream.runForEach((page) =>
@@ -75,12 +78,14 @@ export const makeLiveStreams = (
         )
       )
       const beats = Effect.forever(Effect.andThen(Effect.sleep(heartbeat), Effect.sync(() => channel.beat())))
-      const fiber = yield* Effect.forkDetach(Effect.raceFirst(
+      yield* Effect.forkScoped(Effect.raceFirst(
         Effect.catch(pump, (error) => Effect.logWarning(`The streams of ${collection} end: ${error.message}`)),
         beats
       ))
-      return { channel, fiber, ready, users: 0 }
+      yield* Deferred.await(ready)
+      return channel
     })
+  })
 
   return {
     ...options,
@@ -104,40 +109,27 @@ export const makeLiveStreams = (
             else counts.set(caller, own)
           })
       )),
-    channel: (own) =>
-      Effect.flatMap(
-        Effect.acquireRelease(
-          Effect.gen(function*() {
-            const shared = channels.get(own.key) ?? (yield* open(own))
-            // No other fiber runs between, since nothing above waits.
-            channels.set(own.key, shared)
-            shared.users += 1
-            return shared
-          }),
-          (shared) =>
-            Effect.suspend(() => {
-              shared.users -= 1
-              if (shared.users > 0) return Effect.void
-              if (channels.get(own.key) === shared) channels.delete(own.key)
-              return Fiber.interrupt(shared.fiber)
-            })
-        ),
-        ({ channel, ready }) => Effect.as(Deferred.await(ready), channel)
-      ),
+    channel: (options) => RcMap.get(channels, new ChannelKey(options)),
     end: Effect.sync(() => {
       isEnded = true
-      for (const { channel } of channels.values()) channel.endAll()
+      for (const channel of open) channel.endAll()
     })
   }
-}
+})
 
 // internal
 
-interface Shared {
-  readonly channel: Channel
-  readonly fiber: Fiber.Fiber<unknown, unknown>
-  readonly ready: Deferred.Deferred<void, ReadError | PositionGone>
-  users: number
+class ChannelKey implements Equal.Equal {
+  readonly options: ChannelOptions
+  constructor(options: ChannelOptions) {
+    this.options = options
+  }
+  [Equal.symbol](that: Equal.Equal): boolean {
+    return that instanceof ChannelKey && that.options.key === this.options.key
+  }
+  [Hash.symbol](): number {
+    return Hash.string(this.options.key)
+  }
 }
 
 const minDecisionInterval = Duration.millis(50)

@@ -319,7 +319,7 @@ const liveOf = Effect.fnUntraced(function*(store: DocumentStore["Service"]) {
   const options = yield* KernelConfig.live
   return {
     changesRoute,
-    streams: makeLiveStreams(store, { ...options, revocationDelay })
+    streams: yield* makeLiveStreams(store, { ...options, revocationDelay })
   }
 })
 

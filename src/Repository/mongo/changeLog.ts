@@ -8,8 +8,8 @@
 import * as DateTime from "effect/DateTime"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
+import * as RcMap from "effect/RcMap"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import {
@@ -29,8 +29,14 @@ import * as mongo from "./driverCall.ts"
 import { textOfTime } from "./receipts.ts"
 
 /** @internal */
-export const makeChangeLog = (session: mongo.MongoSession): ChangeLog => {
-  const context: LogContext = { session, recorded: new Set(), tails: new Map() }
+export const makeChangeLog = Effect.fnUntraced(function*(
+  session: mongo.MongoSession
+): Effect.fn.Return<ChangeLog, never, Scope.Scope> {
+  const tails: Tails = yield* RcMap.make({
+    lookup: (collections: ReadonlyArray<string>) =>
+      tailOf(session, collections, () => RcMap.invalidate(tails, collections))
+  })
+  const context: LogContext = { session, recorded: new Set(), tails }
   return {
     record: (collection, options) => options === undefined ? Effect.void : record(context, collection),
     end: Effect.map(timeOfServer(session), endOf),
@@ -39,7 +45,7 @@ export const makeChangeLog = (session: mongo.MongoSession): ChangeLog => {
     stream: (collections, options) =>
       Stream.unwrap(Effect.andThen(checked(context, collections), follow(context, collections, options?.after)))
   }
-}
+})
 
 // internal
 
@@ -50,8 +56,10 @@ interface LogContext {
   /** The collections that are known to be recorded. */
   readonly recorded: Set<string>
   /** The change streams that are followed, by their collections. */
-  readonly tails: Map<string, Tail>
+  readonly tails: Tails
 }
+
+type Tails = RcMap.RcMap<ReadonlyArray<string>, Tail>
 
 const record = Effect.fnUntraced(function*(
   { recorded, session }: LogContext,
@@ -201,14 +209,14 @@ interface Tail {
   readonly start: Deferred.Deferred<Position, ReadError | PositionGone>
   /** Fails when the change stream does. */
   readonly failed: Deferred.Deferred<never, ReadError | PositionGone>
-  readonly fiber: Fiber.Fiber<unknown, unknown>
-  users: number
 }
 
-const beginTail = Effect.fnUntraced(function*(
+/** The change stream of these collections. Whoever comes after it has failed needs another one. */
+const tailOf = Effect.fnUntraced(function*(
   session: mongo.MongoSession,
-  collections: ReadonlyArray<string>
-): Effect.fn.Return<Tail> {
+  collections: ReadonlyArray<string>,
+  onFailure: () => Effect.Effect<void>
+): Effect.fn.Return<Tail, never, Scope.Scope> {
   const held = new RecentChanges(0)
   const start = yield* Deferred.make<Position, ReadError | PositionGone>()
   const failed = yield* Deferred.make<never, ReadError | PositionGone>()
@@ -224,37 +232,12 @@ const beginTail = Effect.fnUntraced(function*(
       held.publish([change], number++)
     }
   }))
-  const fiber = yield* Effect.forkDetach(
-    Effect.onExit(pump, (exit) => Effect.andThen(Deferred.done(failed, exit), Deferred.done(start, exit)))
-  )
-  return { held, start, failed, fiber, users: 0 }
+  yield* Effect.forkScoped(Effect.onExit(
+    Effect.tapError(pump, onFailure),
+    (exit) => Effect.andThen(Deferred.done(failed, exit), Deferred.done(start, exit))
+  ))
+  return { held, start, failed }
 })
-
-/** The change stream of these collections, which ends with the last who follows them. */
-const tailOf = (
-  { session, tails }: LogContext,
-  collections: ReadonlyArray<string>
-): Effect.Effect<Tail, never, Scope.Scope> => {
-  const key = collections.join("\n")
-  return Effect.acquireRelease(
-    Effect.gen(function*() {
-      const known = tails.get(key)
-      const tail = known === undefined || (yield* Deferred.isDone(known.failed))
-        ? yield* beginTail(session, collections)
-        : known
-      tails.set(key, tail)
-      tail.users += 1
-      return tail
-    }),
-    (tail) =>
-      Effect.suspend(() => {
-        tail.users -= 1
-        if (tail.users > 0) return Effect.void
-        if (tails.get(key) === tail) tails.delete(key)
-        return Fiber.interrupt(tail.fiber)
-      })
-  )
-}
 
 /** Pages of one change or more, which has been read together; the first page says where the stream begins. */
 const follow = Effect.fnUntraced(function*(
@@ -263,7 +246,7 @@ const follow = Effect.fnUntraced(function*(
   after: Position | undefined
 ): Effect.fn.Return<Stream.Stream<ChangePage, ReadError | PositionGone>, ReadError | PositionGone, Scope.Scope> {
   const { session } = context
-  const { failed, held, start } = yield* tailOf(context, collections)
+  const { failed, held, start } = yield* RcMap.get(context.tails, collections)
   const first = yield* Deferred.await(start)
   const names = new Set(collections)
   const pages = (begin: Position) =>

@@ -28,12 +28,15 @@ export const open = (
   database: string,
   timeouts: Timeouts
 ): Effect.Effect<DocumentStore["Service"], StoreUnavailable, Scope.Scope> =>
-  Effect.map(
+  Effect.flatMap(
     connect(address, database, timeouts),
     (session) => makeStore(session, `MongoDB at ${address.hosts}/${database}`)
   )
 
-const makeStore = (session: mongo.MongoSession, description: string): DocumentStore["Service"] => {
+const makeStore = Effect.fnUntraced(function*(
+  session: mongo.MongoSession,
+  description: string
+): Effect.fn.Return<DocumentStore["Service"], never, Scope.Scope> {
   const call = (operation: string, collection: string): mongo.MongoCall => ({ session, operation, collection })
 
   const listIndexes = (collection: string): Effect.Effect<ReadonlyArray<IndexDescription>, ReadError> =>
@@ -81,7 +84,7 @@ const makeStore = (session: mongo.MongoSession, description: string): DocumentSt
     isolation: "snapshot",
     ...operations,
     transaction,
-    changes: makeChangeLog(session),
+    changes: yield* makeChangeLog(session),
     listCollections: listCollections(call("listCollections", "$cmd.listCollections")),
     ...outside({
       createIndexes,
@@ -98,4 +101,4 @@ const makeStore = (session: mongo.MongoSession, description: string): DocumentSt
       listIndexes
     })
   })
-}
+})

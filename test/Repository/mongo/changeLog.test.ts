@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { type Collection, type Document, MongoServerError } from "mongodb"
+import { Effect, Stream } from "effect"
+import { type Collection, type Document, MongoServerError, Timestamp } from "mongodb"
 import { DocumentStore } from "../../../src/Repository/DocumentStore.ts"
 import { makeChangeLog } from "../../../src/Repository/mongo/changeLog.ts"
 import { makeDeadlines } from "../../../src/Repository/mongo/deadlines.ts"
@@ -9,8 +9,12 @@ import { ChangeFollower } from "../../support/changeFollower.ts"
 import { onMongo } from "../../support/mongo.ts"
 
 /** A log on a server that answers commands by this function. */
-const logOn = (answer: (command: Document) => Document) =>
-  Effect.map(makeDeadlines, (deadlines) => {
+const logOn = (
+  answer: (command: Document) => Document,
+  watch: () => object = () => assert.fail("no change stream is opened")
+) =>
+  Effect.gen(function*() {
+    const deadlines = yield* makeDeadlines
     const commands: Array<Document> = []
     const db = {
       command: (command: Document) => {
@@ -20,7 +24,8 @@ const logOn = (answer: (command: Document) => Document) =>
       createCollection: (name: string, options: Document) => {
         commands.push({ create: name, ...options })
         return Promise.resolve({})
-      }
+      },
+      watch
     }
     const session: MongoSession = {
       // What the log uses of a collection.
@@ -32,7 +37,7 @@ const logOn = (answer: (command: Document) => Document) =>
       lookUpLimit: 5_000,
       deadlines
     }
-    return { commands, log: makeChangeLog(session) }
+    return { commands, log: yield* makeChangeLog(session) }
   })
 
 const images = { changeStreamPreAndPostImages: { enabled: true } }
@@ -73,6 +78,42 @@ describe("changeLog", () => {
         `${needs}BSON field 'changeStreamPreAndPostImages' is unknown (record)`
       )
       assert.deepStrictEqual(single.commands, [{ hello: 1 }])
+    }))
+
+  it.live("shares a change stream with all who follow the collections, and opens another one after it has failed", () =>
+    Effect.gen(function*() {
+      const opened: Array<{ readonly fail: (code: number) => void; isClosed: boolean }> = []
+      const { log } = yield* logOn(
+        ({ hello }) => hello === 1 ? { setName: "rs0" } : { operationTime: new Timestamp({ t: 1, i: 1 }) },
+        () => {
+          const { promise, reject } = Promise.withResolvers<never>()
+          const one = {
+            fail: (code: number) => reject(new MongoServerError({ message: "no more", code })),
+            isClosed: false
+          }
+          opened.push(one)
+          const close = () => {
+            one.isClosed = true
+            return Promise.resolve()
+          }
+          return { tryNext: () => promise, close }
+        }
+      )
+      yield* log.record("orders", {})
+      const follow = Effect.gen(function*() {
+        const pull = yield* Stream.toPull(log.stream(["orders"]))
+        yield* pull
+        return pull
+      })
+      yield* Effect.scoped(Effect.andThen(follow, follow))
+      assert.deepStrictEqual(opened.map(({ isClosed }) => isClosed), [true])
+      const pull = yield* follow
+      yield* follow
+      assert.strictEqual(opened.length, 2)
+      opened[1]!.fail(286)
+      assert.strictEqual((yield* Effect.flip(pull))._tag, "PositionGone")
+      yield* follow
+      assert.deepStrictEqual(opened.map(({ isClosed }) => isClosed), [true, true, false])
     }))
 })
 
