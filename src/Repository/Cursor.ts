@@ -175,8 +175,7 @@ interface Checksum {
 const checksumOf = (signature: string, secret: Redacted.Redacted | undefined): Checksum => {
   if (secret === undefined) {
     const length = 16
-    const of = (text: string) =>
-      crypto.createHash("sha256").update(`${signature}\n${text}`).digest("base64url").slice(0, length)
+    const of = (text: string) => crypto.hash("sha256", `${signature}\n${text}`, "base64url").slice(0, length)
     return { length, of }
   }
   const key = crypto.createSecretKey(Redacted.value(secret), "utf8")

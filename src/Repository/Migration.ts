@@ -39,7 +39,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import { DeclarationError } from "../internal/declarationError.ts"
 import { dateOf } from "./bson/normalise.ts"
 import { DocumentStore } from "./DocumentStore.ts"
@@ -97,7 +97,7 @@ export const make = <E>(
     id,
     effect: Effect.mapError(Effect.isEffect(effect) ? effect : Effect.suspend(effect), failedOf(id, transaction)),
     transaction,
-    hash: text === undefined ? undefined : createHash("sha256").update(text).digest("hex").slice(0, 16)
+    hash: text === undefined ? undefined : hash("sha256", text).slice(0, 16)
   }
 }
 

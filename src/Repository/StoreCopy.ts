@@ -12,7 +12,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import { dateOf } from "./bson/normalise.ts"
 import type { Document, DocumentStore } from "./DocumentStore.ts"
 import type { StoreError } from "./RepositoryError.ts"
@@ -139,7 +139,7 @@ interface Sum {
 const emptySum = (): { count: number; bytes: Buffer } => ({ count: 0, bytes: Buffer.alloc(32) })
 
 const add = (sum: ReturnType<typeof emptySum>, bytes: Uint8Array): void => {
-  const digest = createHash("sha256").update(bytes).digest()
+  const digest = hash("sha256", bytes, "buffer")
   sum.count += 1
   for (let i = 0; i < digest.length; i++) sum.bytes[i]! ^= digest[i]!
 }

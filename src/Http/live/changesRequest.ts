@@ -6,7 +6,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import type { ModelView } from "../../Access/introspection.ts"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import { managedField } from "../../Model/introspection.ts"
@@ -133,4 +133,4 @@ const textOfRights = (decision: AccessDecision | undefined): string => {
 const digests = new BoundedCache<string>(1_024)
 
 const digestOf = (rights: string): string =>
-  rights === "" ? "" : digests.getOrMake(rights, () => createHash("sha256").update(rights).digest("hex").slice(0, 16))
+  rights === "" ? "" : digests.getOrMake(rights, () => hash("sha256", rights).slice(0, 16))

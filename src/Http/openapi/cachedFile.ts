@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import Negotiator from "negotiator"
-import { createHash } from "node:crypto"
+import * as crypto from "node:crypto"
 import { promisify } from "node:util"
 import { gzip } from "node:zlib"
 
@@ -32,7 +32,7 @@ export const make = (
   }
 ): Effect.Effect<File> => {
   const plain = Buffer.from(text)
-  const hash = createHash("sha256").update(plain).digest("hex").slice(0, 16)
+  const hash = crypto.hash("sha256", plain).slice(0, 16)
   // Weak (RFC 9110, section 8.8.1), since the compressed form has the same tag.
   const etag = `W/"${hash}"`
   const all = {

@@ -221,7 +221,7 @@ const withDocumentPath = (
 
 /** Turns a filter into an array filter. Its identifier is a hash, so equal filters have the same identifier. */
 const arrayFilterOf = (filter: Filter): { readonly identifier: string; readonly filter: Filter } => {
-  const hash = crypto.createHash("sha256").update(EJSON.stringify(filter, { relaxed: false })).digest("hex")
+  const hash = crypto.hash("sha256", EJSON.stringify(filter, { relaxed: false }))
   const identifier = `e${hash.slice(0, 12)}`
   return { identifier, filter: prefixPaths(identifier, filter) }
 }

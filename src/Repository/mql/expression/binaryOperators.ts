@@ -2,7 +2,7 @@
  * The expression operators of binary data, and its conversions from and to texts.
  */
 import { Binary, ObjectId, UUID } from "bson"
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import { bytesOf, isDocument, Rank, rankOf } from "../../bson/value.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
@@ -97,7 +97,7 @@ const $hexHash = named(["input", "algorithm"], [], ({ algorithm, input }, name) 
   if (typeof input !== "string" && !isBinary(input)) return reject(`${name} needs a text or binary data`)
   const bytes = typeof input === "string" ? Buffer.from(input) : bytesOf(input)
   charge(bytes.length)
-  return createHash(algorithm).update(bytes).digest("hex").toUpperCase()
+  return hash(algorithm, bytes).toUpperCase()
 })
 
 const $createObjectId: OperatorParser = (operand, _, name) =>
