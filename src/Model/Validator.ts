@@ -17,6 +17,7 @@ import type { Field } from "./Field.ts"
 import * as Index from "./FieldIndex.ts"
 import { notEmptyTypeId, relatedAnnotation, validatorAnnotation, type ValidatorEntry } from "./shape/annotations.ts"
 import * as fields from "./shape/fields.ts"
+import { holdsNumbers, holdsTexts } from "./shape/kind.ts"
 import { asUnicode } from "./shape/unicodePattern.ts"
 import { elementOf } from "./shape/variants.ts"
 
@@ -295,23 +296,5 @@ const measured = (
   checks: { readonly number: () => Check; readonly text: () => Check; readonly list: () => Check }
 ): Check => {
   const { ast } = fields.valueOf(self) ?? Schema.Never
-  return isMadeOf("number", ast) ? checks.number() : isMadeOf("string", ast) ? checks.text() : checks.list()
-}
-
-const isMadeOf = (kind: "number" | "string", ast: SchemaAST.AST): boolean => {
-  switch (ast._tag) {
-    case "Number":
-      return kind === "number"
-    case "String":
-    case "TemplateLiteral":
-      return kind === "string"
-    case "Literal":
-      return typeof ast.literal === kind
-    case "Enum":
-      return ast.enums.every(([, value]) => typeof value === kind)
-    case "Union":
-      return ast.types.every((type) => isMadeOf(kind, type))
-    default:
-      return false
-  }
+  return holdsNumbers(ast) ? checks.number() : holdsTexts(ast) ? checks.text() : checks.list()
 }

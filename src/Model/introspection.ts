@@ -28,7 +28,7 @@ export {
 export { ObjectIdText } from "./shape/bsonKinds.ts"
 export { evolve, withoutChecks } from "./shape/fields.ts"
 export { fold, nodesIn } from "./shape/fold.ts"
-export { kindOf } from "./shape/kind.ts"
+export { holdsTexts, kindOf } from "./shape/kind.ts"
 export { childrenOf, withParts } from "./shape/nodes.ts"
 export { assertReferences, referencesOf, type ReferringField } from "./shape/references.ts"
 export {

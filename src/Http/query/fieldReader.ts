@@ -6,6 +6,7 @@ import * as SchemaParser from "effect/SchemaParser"
 import { booleanOf } from "../../internal/booleans.ts"
 import {
   hasFourDigitYear,
+  holdsTexts,
   kindOf,
   nameOf,
   parseDate,
@@ -72,7 +73,7 @@ const make = (storedForm: SchemaAST.AST, wireForm: SchemaAST.AST): Reader => {
   }
 
   return {
-    isText: isTextual(SchemaAST.toEncoded(stored.ast)),
+    isText: holdsTexts(SchemaAST.toEncoded(stored.ast)),
     isOrdered: isOrdered(stored.ast),
     text: (text) => {
       if (isBoolean) {
@@ -105,7 +106,7 @@ const formReader = (form: Schema.Codec<unknown>, encode: (value: unknown) => unk
   const codec = Schema.toCodecJson(form)
   const decode = SchemaParser.decodeUnknownExit(codec)
   return {
-    isText: isTextual(SchemaAST.toEncoded(codec.ast)),
+    isText: holdsTexts(SchemaAST.toEncoded(codec.ast)),
     read: (value: unknown): unknown => {
       const exit = decode(value)
       return exit._tag === "Success" ? encode(exit.value) : undefined
@@ -135,7 +136,7 @@ const isOrdered = (ast: SchemaAST.AST): boolean => {
   if (ast._tag === "Boolean" || ast._tag === "Null") return false
   if (ast.encoding === undefined) return ast._tag !== "Declaration" || ordered.has(nameOf(ast))
   // A number that is stored as text is ordered as text.
-  return end._tag === "Number" ? isNumeric(ast) : isTextual(end) && isTextual(SchemaAST.toType(ast))
+  return end._tag === "Number" ? isNumeric(ast) : holdsTexts(end) && holdsTexts(SchemaAST.toType(ast))
 }
 
 const ordered: ReadonlySet<unknown> = new Set([
@@ -150,22 +151,6 @@ const ordered: ReadonlySet<unknown> = new Set([
 const isNumeric = (ast: SchemaAST.AST): boolean => ast._tag === "Number" || moments.has(kindOf(ast))
 
 const moments: ReadonlySet<string> = new Set(["datetime", "date"])
-
-const isTextual = (ast: SchemaAST.AST): boolean => {
-  switch (ast._tag) {
-    case "String":
-    case "TemplateLiteral":
-      return true
-    case "Literal":
-      return typeof ast.literal === "string"
-    case "Enum":
-      return ast.enums.every(([, value]) => typeof value === "string")
-    case "Union":
-      return ast.types.every(isTextual)
-    default:
-      return false
-  }
-}
 
 /** The schema with the checks of its type, but without validators. */
 const withoutValidators = (ast: SchemaAST.AST): Schema.Codec<unknown> => {

@@ -61,7 +61,8 @@ const noOptions: SchemaAST.ParseOptions = {}
 const hasEncodingChecks = (ast: SchemaAST.AST): boolean => "encodingChecks" in ast && ast.encodingChecks !== undefined
 
 /**
- * Decodes a type without its checks; `undefined` for types that only Effect's parser decodes.
+ * Decodes a type without its checks; `undefined` for types that only Effect's parser decodes. It is no fold: what compiles the
+ * parts is its caller's.
  *
  * @internal
  */

@@ -68,7 +68,10 @@ const onlyMember = (ast: SchemaAST.AST): SchemaAST.AST | undefined => {
   return others.length === 0 ? only : undefined
 }
 
-/** Removes the checks of the values. The schemas that these are decoded from keep theirs. */
+/**
+ * Removes the checks of the values. The schemas that these are decoded from keep theirs. It is no fold, since two schemas are
+ * traversed together.
+ */
 const stripper = (): (ast: SchemaAST.AST, place: Place) => SchemaAST.AST => {
   const strip = (ast: SchemaAST.AST, place: Place): SchemaAST.AST => {
     const remaining = ast.checks?.filter((check) => !place.rules.includes(check))

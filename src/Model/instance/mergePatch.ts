@@ -110,13 +110,12 @@ interface Merging {
 
 const mergingOf: (ast: SchemaAST.AST) => Merging = fold<Merging>({
   first: (ast, byCase) =>
-    isOpaque(ast)
-      ? replacing(ast)
-      : isAnyJson(ast)
-      ? { ...replacing(ast), merge: mergeJson }
-      : ast._tag === "Suspend"
-      ? suspended(ast)
-      : byCase(),
+    isOpaque(ast) ? replacing(ast) : isAnyJson(ast) ? { ...replacing(ast), merge: mergeJson } : byCase(),
+  // A recursive schema ends here: the inner one is resolved when it is used.
+  Suspend: (inner, { thunk }) => ({
+    patch: Schema.suspend(() => mergePatchOf(Schema.make(thunk()))),
+    merge: (before, change) => inner().merge?.(before, change) ?? change
+  }),
   Objects: (ast) => ({ patch: patchOfObjects(ast), merge: mergeOfObjects(ast) }),
   Union: (ast) => {
     const [object, ...others] = ast.types.filter(hasProperties)
@@ -129,12 +128,6 @@ const mergingOf: (ast: SchemaAST.AST) => Merging = fold<Merging>({
 })
 
 const replacing = (ast: SchemaAST.AST): Merging => staysAbsent(ast) ? {} : { patch: ofPresentValue(Schema.make(ast)) }
-
-/** A recursive schema ends here: the inner one is resolved when it is used. */
-const suspended = ({ thunk }: SchemaAST.Suspend): Merging => ({
-  patch: Schema.suspend(() => mergePatchOf(Schema.make(thunk()))),
-  merge: (before, change) => mergingOf(thunk()).merge?.(before, change) ?? change
-})
 
 const patchOfObjects = (ast: SchemaAST.Objects): Schema.Top => {
   const records = ast.indexSignatures.map(({ parameter, type }) =>

@@ -47,7 +47,7 @@ interface SchemaWriter extends Pick<DefinitionStrategy, "schemaFor"> {
   readonly additionalProperties: boolean
 }
 
-/** `name` applies to an object without an identifier. */
+/** `name` applies to an object without an identifier. It is no fold, since a node's schema depends on the name. */
 const write = (writer: SchemaWriter, ast: SchemaAST.AST, name?: string): JsonSchema => {
   const reference = referenceOf(ast)
   const schema = writeAny(writer, ast, name)

@@ -15,7 +15,7 @@ type Cases<A> =
     /** Comes before the cases, and decides by what all kinds have, such as an encoding, or by the node's own case. */
     readonly first?: (ast: SchemaAST.AST, byCase: () => A) => A
     /** Of a suspended node, which is resolved when `inner` is called first. By default it is what the inner node is. */
-    readonly Suspend?: (inner: () => A) => A
+    readonly Suspend?: (inner: () => A, ast: SchemaAST.Suspend) => A
     /** Of the kinds that have no case. */
     readonly otherwise: (ast: SchemaAST.AST) => A
   }
@@ -32,7 +32,7 @@ export const fold = <A>(cases: Cases<A>): (ast: SchemaAST.AST) => A => {
   const byCase = (ast: SchemaAST.AST): A => {
     if (ast._tag === "Suspend") {
       let known: { readonly value: A } | undefined
-      return suspended(() => (known ??= resultOf(ast.thunk())).value)
+      return suspended(() => (known ??= resultOf(ast.thunk())).value, ast)
     }
     // The case has the tag of the node.
     return (cases[ast._tag] as Cases<A>["otherwise"] | undefined ?? cases.otherwise)(ast)

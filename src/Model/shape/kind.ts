@@ -44,6 +44,35 @@ export const choicesOf: (ast: SchemaAST.AST) => ReadonlyArray<string | number | 
   otherwise: () => []
 })
 
+const holding = (type: "number" | "string"): (ast: SchemaAST.AST) => boolean => {
+  const holds: (ast: SchemaAST.AST) => boolean = fold<boolean>({
+    Number: () => type === "number",
+    String: () => type === "string",
+    TemplateLiteral: () => type === "string",
+    Literal: ({ literal }) => typeof literal === type,
+    Enum: ({ enums }) => enums.every(([, value]) => typeof value === type),
+    Union: ({ types }) => types.every(holds),
+    // It can't be resolved while its class is being declared.
+    Suspend: () => false,
+    otherwise: () => false
+  })
+  return holds
+}
+
+/**
+ * Whether all values are numbers.
+ *
+ * @internal
+ */
+export const holdsNumbers: (ast: SchemaAST.AST) => boolean = holding("number")
+
+/**
+ * Whether all values are texts.
+ *
+ * @internal
+ */
+export const holdsTexts: (ast: SchemaAST.AST) => boolean = holding("string")
+
 /** The type name of a declared type's JSON form. */
 const declaredKindOf = (ast: SchemaAST.Declaration): string => {
   const kind = SchemaAST.toEncoded(ast).annotations?.[temporalKind]

@@ -65,6 +65,7 @@ export const assertReferences = (model: ModelLike): void => {
   }
 }
 
+/** It is no fold: what is found in a node depends on its path. */
 const referencesIn = (
   model: ModelLike,
   prefix: ReadonlyArray<string>,

@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import { type FieldAttributes, modelAnnotation } from "./annotations.ts"
+import { fold } from "./fold.ts"
 import { mapParts, withParts } from "./nodes.ts"
 import { elementOf, type ModelLike, modelOf, modelTypeId, nestedModel, type Variant } from "./variants.ts"
 
@@ -167,37 +168,24 @@ interface Replacement {
 }
 
 const replacementOf = (nested: ModelLike, view: ModelLike): Replacement => {
-  const annotate = (ast: SchemaAST.AST) => ({ ...ast.annotations, [modelAnnotation]: () => view })
-
-  const replaceNode: (ast: SchemaAST.AST) => SchemaAST.AST = memoize((ast) => replacedParts(withReplacedSources(ast)))
+  const isNested = (ast: SchemaAST.AST) => modelOf(ast)?.wire === nested.wire
+  const replaceNode: (ast: SchemaAST.AST) => SchemaAST.AST = fold<SchemaAST.AST>({
+    // An instance is decoded from the complete document.
+    first: (ast, byCase) => isNested(ast) ? viewed(ast) : withReplacedSources(byCase()),
+    Arrays: (ast) => mapParts(ast, replaceNode),
+    Union: (ast) => mapParts(ast, replaceNode),
+    Suspend: (inner, ast) => withParts(ast, { thunk: inner }),
+    otherwise: (ast) => ast
+  })
+  const viewed = (ast: SchemaAST.AST): SchemaAST.AST =>
+    withParts(ast, {
+      ...(ast._tag === "Objects" ? { propertySignatures: propertiesFor(ast, nested, view) } : {}),
+      annotations: { ...ast.annotations, [modelAnnotation]: () => view }
+    })
   /** The schemas that the node is decoded from. */
   const withReplacedSources = (ast: SchemaAST.AST): SchemaAST.AST => {
-    const { encoding } = ast
-    // An instance is decoded from the complete document.
-    if (encoding === undefined || isNested(ast)) return ast
-    const links = encoding.map((link) => new SchemaAST.Link(replaceNode(link.to), link.transformation))
-    return links.every(({ to }, i) => to === encoding[i]?.to) ? ast : withParts(ast, { encoding: links })
-  }
-  const isNested = (ast: SchemaAST.AST) => modelOf(ast)?.wire === nested.wire
-  const replacedParts = (ast: SchemaAST.AST): SchemaAST.AST => {
-    switch (ast._tag) {
-      case "Declaration":
-        return isNested(ast) ? withParts(ast, { annotations: annotate(ast) }) : ast
-      case "Objects":
-        return isNested(ast)
-          ? withParts(ast, {
-            propertySignatures: propertiesFor(ast, nested, view),
-            annotations: annotate(ast)
-          })
-          : ast
-      case "Arrays":
-      case "Union":
-        return mapParts(ast, replaceNode)
-      case "Suspend":
-        return withParts(ast, { thunk: () => replaceNode(ast.thunk()) })
-      default:
-        return ast
-    }
+    const links = ast.encoding?.map((link) => new SchemaAST.Link(replaceNode(link.to), link.transformation))
+    return links?.some(({ to }, i) => to !== ast.encoding?.[i]?.to) === true ? withParts(ast, { encoding: links }) : ast
   }
 
   const replaceSchema = (schema: Schema.Top): Schema.Top => {

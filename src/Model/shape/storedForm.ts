@@ -18,7 +18,7 @@ import { nodesIn } from "./fold.ts"
 import { childrenOf, mapParts, withParts } from "./nodes.ts"
 
 /**
- * The node whose encoded side is the stored form.
+ * The node whose encoded side is the stored form. It is no fold, since a form is its own form.
  *
  * @internal
  */
