@@ -167,23 +167,6 @@ export const selection = (
 }
 
 /**
- * The page among the documents that `find` returned, and what follows it: whether there are more documents and, in
- * cursor pagination, the cursor of the next page. An exact count determines whether there are more.
- *
- * @category combinators
- * @since 0.1.0
- */
-export const pageOf = (
-  { count, keyset, pageSize }: UrlQuery,
-  documents: ReadonlyArray<Document>
-): { readonly documents: ReadonlyArray<Document>; readonly hasNext: boolean; readonly next: string | undefined } => {
-  const hasNext = count !== "exact" && documents.length > pageSize
-  const page = hasNext ? documents.slice(0, pageSize) : documents
-  const last = page.at(-1)
-  return { documents: page, hasNext, next: hasNext && last !== undefined ? keyset?.cursor(last) : undefined }
-}
-
-/**
  * A text as a quoted filter value without special meaning: `">5"`.
  *
  * @category conversions
