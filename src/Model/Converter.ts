@@ -7,7 +7,6 @@ import * as Crypto from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
-import { ContentHashed } from "../internal/contentHashed.ts"
 import * as PasswordHash from "../internal/passwordHash.ts"
 
 /**
@@ -126,7 +125,7 @@ export const contentHasher = (options?: ContentHasherOptions): Converter<string>
       const crypto = yield* Crypto.WebCrypto
       const salt = crypto.getRandomValues(new Uint8Array(saltSize))
       const made = yield* PasswordHash.make(value, salt, rounds)
-      yield* (yield* ContentHashed)(made)
+      yield* (yield* PasswordHash.ContentHashed)(made)
       return made
     })
   })

@@ -17,7 +17,7 @@ import type { Index } from "./FieldIndex.ts"
 import type * as Generator from "./Generator.ts"
 import type { Marshaller } from "./Marshaller.ts"
 import { notEmptyTypeId } from "./shape/annotations.ts"
-import { composed } from "./shape/conversion.ts"
+import { composed } from "./shape/fieldConverter.ts"
 import {
   type AnyField,
   applyChange,

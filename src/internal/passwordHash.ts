@@ -1,6 +1,7 @@
 /**
  * Hashes of passwords: PBKDF2 with SHA-256 (RFC 8018) in the modular crypt format of passlib's `pbkdf2_sha256`.
  */
+import * as Context from "effect/Context"
 import * as Crypto from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
@@ -68,6 +69,15 @@ export const parse = (value: string): Hash | undefined => {
   const hash = fromAdaptedBase64(match[3]!)
   return salt === undefined || hash === undefined ? undefined : { rounds: Number(match[1]), salt, hash }
 }
+
+/**
+ * Runs with each hash that `Converter.contentHasher` makes. The engine sets it for all handlers, once.
+ *
+ * @internal
+ */
+export const ContentHashed: Context.Reference<(hash: string) => Effect.Effect<void>> = Context.Reference<
+  (hash: string) => Effect.Effect<void>
+>("appkernel/internal/ContentHashed", { defaultValue: () => () => Effect.void })
 
 // internal
 

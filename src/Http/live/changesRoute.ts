@@ -20,7 +20,7 @@ import { events, resetEvents } from "./changesEvents.ts"
 import { page, poll, polledReset } from "./changesPages.ts"
 import { type ChangesContext, requestReader } from "./changesRequest.ts"
 import { begin, type Begun } from "./changesStart.ts"
-import { decidedOtherwise, decideLater } from "./rights.ts"
+import { decidedOtherwise, decideLater } from "./revocation.ts"
 
 /**
  * The handler of the requests of callers with the same fields.

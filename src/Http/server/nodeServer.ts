@@ -13,7 +13,7 @@ import type { Duplex } from "node:stream"
 import { clearInterval, setImmediate, setInterval, setTimeout } from "node:timers"
 import { quote } from "../../internal/json.ts"
 import { batch } from "./batchedSocket.ts"
-import { type Gate, Listener, OrderedResponse, unwrittenResponse } from "./listener.ts"
+import { type Gate, Listener, OrderedResponse, unwrittenResponse } from "./dispatch.ts"
 
 /**
  * Longer than clients and proxies keep idle connections, so that they close them first and no request hits a closing

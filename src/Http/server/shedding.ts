@@ -9,7 +9,7 @@ import type { Socket } from "node:net"
 import { performance } from "node:perf_hooks"
 // Tests may replace the global `setImmediate`.
 import { setImmediate, setTimeout } from "node:timers"
-import { type Gate, unwrittenResponse } from "./listener.ts"
+import { type Gate, unwrittenResponse } from "./dispatch.ts"
 import { refusalsOf, secondsOf } from "./overload.ts"
 
 /**

@@ -14,7 +14,7 @@ import {
 } from "../codec/validationContext.ts"
 import type { ModelError } from "../ModelError.ts"
 import type { FieldAttributes } from "../shape/annotations.ts"
-import { convertAlways } from "../shape/conversion.ts"
+import { convertAlways } from "../shape/fieldConverter.ts"
 import { hasRules, type ModelLike, modelsIn, modelTypeId, nestedModel, someFieldIn } from "../shape/variants.ts"
 import { finaliser } from "./finaliser.ts"
 

@@ -12,7 +12,7 @@ import {
 import { validityOf } from "../codec/validity.ts"
 import type { Converter } from "../Converter.ts"
 import type { ModelError } from "../ModelError.ts"
-import { isConverted, unconvertedEntry, unconvertedMessage } from "../shape/conversion.ts"
+import { isConverted, unconvertedEntry, unconvertedMessage } from "../shape/fieldConverter.ts"
 import { type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
 import { previousElements } from "./previousElements.ts"
 

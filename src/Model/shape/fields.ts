@@ -6,7 +6,7 @@ import type * as SchemaAST from "effect/SchemaAST"
 import * as SchemaGetter from "effect/SchemaGetter"
 import type { Converter } from "../Converter.ts"
 import { type FieldAttributes, storableAnnotation } from "./annotations.ts"
-import { convertedChecks, isConvertedCheck } from "./conversion.ts"
+import { convertedChecks, isConvertedCheck } from "./fieldConverter.ts"
 import { withParts } from "./nodes.ts"
 import { nameOf, storableCheckOf } from "./storedForm.ts"
 import {
