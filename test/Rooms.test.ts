@@ -87,6 +87,7 @@ describe("The rooms of src", () => {
       "descriptions",
       "registration",
       "subscription",
+      "typedClient",
       "contract"
     ])
     const wrong = portable.flatMap((room) => rooms[room]!.on.filter((below) => rooms[below]!.isPortable !== true))
