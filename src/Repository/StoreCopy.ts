@@ -14,8 +14,8 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { hash } from "node:crypto"
 import { dateOf } from "./bson/normalise.ts"
-import type { Document, DocumentStore } from "./DocumentStore.ts"
-import type { StoreError } from "./RepositoryError.ts"
+import type { CollectionDescription, Document, DocumentStore, IndexDescription, StoredChange } from "./DocumentStore.ts"
+import type { ReadError, StoreError } from "./RepositoryError.ts"
 
 type Store = DocumentStore["Service"]
 
@@ -70,8 +70,8 @@ export const copy = Effect.fn("StoreCopy.copy")(function*({ from, onProgress = (
   readonly to: Store
   readonly onProgress?: ((progress: CopyProgress) => Effect.Effect<void>) | undefined
 }): Effect.fn.Return<ReadonlyArray<CopiedCollection>, StoreError | CopyFailed> {
-  const collections = (yield* from.listCollections).filter(({ name }) => name !== ledger)
-  const isDone = yield* begin(from, to)
+  const collections = yield* collectionsOf(from)
+  const isDone = (yield* begin(from.description, to))["state"] === "done"
   const copied: Array<CopiedCollection> = []
   for (const { action, jsonSchema, name } of collections) {
     const total = yield* from.estimatedCount(name)
@@ -81,6 +81,7 @@ export const copy = Effect.fn("StoreCopy.copy")(function*({ from, onProgress = (
       name,
       onProgress: (done) => onProgress({ collection: name, done, total })
     }
+    if (!isDone) yield* loosen(to, name)
     const { count, hash } = yield* isDone ? compared(passage) : equalised(passage)
     const indexes = yield* from.listIndexes(name)
     if (!isDone) {
@@ -95,7 +96,7 @@ export const copy = Effect.fn("StoreCopy.copy")(function*({ from, onProgress = (
     if (names.has(name) || (yield* to.find(name, { limit: 1 })).length === 0) continue
     return yield* new CopyFailed({ detail: `${name} has documents in the copy, and none in the source` })
   }
-  if (!isDone) yield* to.updateOne(ledger, { _id: ledgerId }, { $set: { state: "done" } })
+  if (!isDone) yield* note(to, { state: "done" })
   return copied
 })
 
@@ -107,24 +108,69 @@ const ledger = "appkernel.copies"
 
 const ledgerId = "copy"
 
-/** Takes the target, and tells whether the copy is complete already. Fails if it has documents of another origin. */
-const begin = Effect.fnUntraced(function*(from: Store, to: Store) {
-  const source = from.description
+/**
+ * Writes into the note of the target.
+ *
+ * @internal
+ */
+export const note = (to: Store, facts: Document): Effect.Effect<void, StoreError> =>
+  Effect.asVoid(to.updateOne(ledger, { _id: ledgerId }, { $set: facts }))
+
+/**
+ * What is copied of a store.
+ *
+ * @internal
+ */
+export const collectionsOf = (store: Store): Effect.Effect<ReadonlyArray<CollectionDescription>, ReadError> =>
+  Effect.map(store.listCollections, (collections) => collections.filter(({ name }) => name !== ledger))
+
+/**
+ * Takes the target for a source, and returns its note, which says how far the copy is. Fails if it has documents of another
+ * origin.
+ *
+ * @internal
+ */
+export const begin = Effect.fnUntraced(function*(
+  source: string,
+  to: Store
+): Effect.fn.Return<Document, StoreError | CopyFailed> {
   const known = yield* to.findById(ledger, ledgerId)
   if (known !== undefined) {
-    if (known["from"] === source) return known["state"] === "done"
+    if (known["from"] === source) return known
     return yield* new CopyFailed({ detail: `${to.description} has a copy of ${String(known["from"])} already` })
   }
   for (const { name } of yield* to.listCollections) {
     if ((yield* to.find(name, { limit: 1 })).length === 0) continue
     return yield* new CopyFailed({ detail: `${to.description} has documents of its own, in ${name}` })
   }
-  const begun = dateOf(yield* Clock.currentTimeMillis)
-  yield* to.insertOne(ledger, { _id: ledgerId, from: source, begun, state: "copying" })
-  return false
+  const begun = { _id: ledgerId, from: source, begun: dateOf(yield* Clock.currentTimeMillis), state: "copying" }
+  yield* to.insertOne(ledger, begun)
+  return begun
 })
 
-interface Passage {
+/**
+ * Whether an index decides which documents there may be: it refuses some, or removes them.
+ *
+ * @internal
+ */
+export const isStrict = ({ expireAfterSeconds, unique }: IndexDescription): boolean =>
+  unique === true || expireAfterSeconds !== undefined
+
+/**
+ * Lets a collection of the target take documents in any order: what an earlier run of the copy has installed could refuse those
+ * that are newer, while older ones are still there.
+ *
+ * @internal
+ */
+export const loosen = Effect.fnUntraced(function*(to: Store, name: string) {
+  const strict = (yield* to.listIndexes(name)).filter(isStrict)
+  if (strict.length > 0) yield* to.dropIndexes(name, strict.map(({ name }) => name))
+  const known = (yield* to.listCollections).find((collection) => collection.name === name)
+  if (known?.jsonSchema !== undefined) yield* to.setValidator(name, undefined)
+})
+
+/** @internal */
+export interface Passage {
   readonly from: Store
   readonly to: Store
   readonly name: string
@@ -193,31 +239,60 @@ const equalised = Effect.fnUntraced(function*(passage: Passage) {
 
 const maxRounds = 3
 
-/** Writes what the target lacks or has otherwise. Returns the sum of the source. */
-const written = Effect.fnUntraced(function*({ from, name, onProgress, to }: Passage) {
+/**
+ * Writes what the target lacks or has otherwise. Returns the sum of the source.
+ *
+ * @internal
+ */
+export const written = Effect.fnUntraced(function*({ from, name, onProgress, to }: Passage) {
   const sum = emptySum()
   const isEmpty = (yield* to.find(name, { limit: 1 })).length === 0
   yield* inBatches(from.stream(name, {}), (batch) =>
     Effect.gen(function*() {
       for (const { bytes } of batch) add(sum, bytes)
-      const known = isEmpty ? [] : yield* to.find(name, { filter: { _id: { $in: batch.map(({ id }) => id) } } })
-      const found = new Map(known.map((document) => [idOf(document), bytesOf(document)]))
-      const missing = batch.filter(({ document }) => !found.has(idOf(document)))
-      const { failures: [failure] } = yield* to.insertMany(name, missing.map(({ document }) => document))
-      if (failure !== undefined) return yield* failure.error
-      for (const { bytes, document, id } of batch) {
-        const there = found.get(idOf(document))
-        if (there !== undefined && Buffer.compare(there, bytes) !== 0) {
-          yield* to.replaceOne(name, { _id: { $eq: id } }, document)
-        }
-      }
+      yield* put(to, name, batch, isEmpty)
       yield* onProgress(sum.count)
     }))
   return sumOf(sum)
 })
 
-/** Removes what the source does not have any more. */
-const removed = (from: Store, to: Store, name: string): Effect.Effect<void, StoreError> =>
+/** Writes the documents that the target lacks or has otherwise. */
+const put = Effect.fnUntraced(function*(to: Store, name: string, batch: ReadonlyArray<BatchItem>, isEmpty: boolean) {
+  const known = isEmpty ? [] : yield* to.find(name, { filter: { _id: { $in: batch.map(({ id }) => id) } } })
+  const found = new Map(known.map((document) => [idOf(document), bytesOf(document)]))
+  const missing = batch.filter(({ document }) => !found.has(idOf(document)))
+  const { failures: [failure] } = yield* to.insertMany(name, missing.map(({ document }) => document))
+  if (failure !== undefined) return yield* failure.error
+  const changed = batch.filter(({ bytes, document }) => {
+    const there = found.get(idOf(document))
+    return there !== undefined && Buffer.compare(there, bytes) !== 0
+  })
+  yield* Effect.forEach(
+    changed,
+    ({ document, id }) => to.replaceOne(name, { _id: { $eq: id } }, document),
+    { concurrency: 16, discard: true }
+  )
+})
+
+/**
+ * Writes what changes of one collection, in their order, leave behind.
+ *
+ * @internal
+ */
+export const applied = Effect.fnUntraced(function*(to: Store, name: string, changes: ReadonlyArray<StoredChange>) {
+  const last = [...new Map(changes.map((change) => [idOf({ _id: change.id }), change])).values()]
+  const gone = last.filter(({ operation }) => operation === "delete").map(({ id }) => id)
+  if (gone.length > 0) yield* to.deleteMany(name, { _id: { $in: gone } })
+  const documents = last.flatMap((change) => change.operation === "delete" ? [] : [change.after])
+  yield* inBatches(Stream.fromIterable(documents), (batch) => put(to, name, batch, false))
+})
+
+/**
+ * Removes what the source does not have any more.
+ *
+ * @internal
+ */
+export const removed = (from: Store, to: Store, name: string): Effect.Effect<void, StoreError> =>
   inBatches(to.stream(name, { projection: { _id: 1 } }), (batch) =>
     Effect.gen(function*() {
       const ids = batch.map(({ id }) => id)

@@ -3,7 +3,9 @@
  */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
+import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
@@ -12,6 +14,7 @@ import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import * as EmbeddedStore from "../../Repository/EmbeddedStore.ts"
 import * as MongoStore from "../../Repository/MongoStore.ts"
 import * as StoreCopy from "../../Repository/StoreCopy.ts"
+import * as StoreFollow from "../../Repository/StoreFollow.ts"
 import { CommandFailed, reported } from "./commandFailed.ts"
 import { counted, jsonFlag, makeProgress, print } from "./output.ts"
 
@@ -23,39 +26,31 @@ export const copy = Command.make(
       Argument.withDescription("The source: a folder, a URL mongodb://…, or env:NAME for what the variable NAME has")
     ),
     to: Argument.String("to").pipe(Argument.withDescription("The target, in the same way. It has no documents yet")),
+    follow: Flag.Boolean("follow").pipe(
+      Flag.withDescription(
+        "Copies while a service writes to the source, and then what it writes, until it is interrupted"
+      ),
+      Flag.withDefault(false)
+    ),
     json: jsonFlag
   },
   Effect.fnUntraced(
-    function*({ from, json, to }) {
+    function*({ follow, from, json, to }) {
       const files = yield* FileSystem.FileSystem
       const path = yield* Path.Path
       const [source, target] = [yield* addressOf(from), yield* addressOf(to)]
       if (!isUrl(source) && !(yield* files.exists(path.join(source, "data.mdb")))) {
         return yield* new CommandFailed({ detail: `There is no store in ${source}` })
       }
-      const [fromStore, toStore] = [yield* open(source), yield* open(target)]
-      if (fromStore.description === toStore.description) {
-        return yield* new CommandFailed({ detail: "The source and the target are the same", code: 2 })
+      if (source === target || (!isUrl(target) && path.resolve(source) === path.resolve(target))) return yield* same
+      const toStore = yield* open(target)
+      if (follow && !isUrl(source)) {
+        const used = yield* StoreFollow.folderInUse({ folder: source, target: toStore.description })
+        return yield* followed(used, toStore, json)
       }
-      const progress = yield* makeProgress
-      const copied = yield* StoreCopy.copy({
-        from: fromStore,
-        to: toStore,
-        onProgress: ({ collection, done, total }) =>
-          progress(`${collection}: ${done.toLocaleString("en")} of ${total.toLocaleString("en")}`)
-      })
-      const logged = yield* Effect.filter(copied, ({ name }) => isLogged(fromStore, name))
-      yield* print(json, { from: fromStore.description, to: toStore.description, collections: copied }, [
-        ...copied.map(({ documents, hash, indexes, name }) =>
-          `${name}: ${counted(documents, "document")}, ${counted(indexes.length, "index", "indexes")}, ${hash}`
-        ),
-        `${toStore.description} has what ${fromStore.description} has`,
-        ...logged.length === 0 ? [] : [
-          `The log of changes begins anew there: who follows ${
-            logged.map(({ name }) => name).join(", ")
-          } reads a snapshot first`
-        ]
-      ])
+      const fromStore = yield* open(source)
+      if (fromStore.description === toStore.description) return yield* same
+      yield* follow ? followed(StoreFollow.openStore(fromStore), toStore, json) : copied(fromStore, toStore, json)
     },
     Effect.scoped,
     reported
@@ -65,10 +60,73 @@ export const copy = Command.make(
   Command.withExamples([{
     command: "appkernel copy ./data mongodb://localhost:27017/shop",
     description: "Move from the embedded store to MongoDB"
+  }, {
+    command: "appkernel copy --follow ./data mongodb://localhost:27017/shop",
+    description: "The same while the service runs, and then what it writes"
   }])
 )
 
 // internal
+
+type Store = DocumentStore["Service"]
+
+const same = new CommandFailed({ detail: "The source and the target are the same", code: 2 })
+
+const showing =
+  (progress: (text: string) => Effect.Effect<void>) => ({ collection, done, total }: StoreCopy.CopyProgress) =>
+    progress(`${collection}: ${done.toLocaleString("en")} of ${total.toLocaleString("en")}`)
+
+const copied = Effect.fnUntraced(function*(from: Store, to: Store, json: boolean) {
+  const collections = yield* StoreCopy.copy({ from, to, onProgress: showing(yield* makeProgress) })
+  const logged = yield* Effect.filter(collections, ({ name }) => StoreFollow.isLogged(from.changes, name))
+  yield* print(json, { from: from.description, to: to.description, collections }, [
+    ...collections.map(({ documents, hash, indexes, name }) =>
+      `${name}: ${counted(documents, "document")}, ${counted(indexes.length, "index", "indexes")}, ${hash}`
+    ),
+    `${to.description} has what ${from.description} has`,
+    ...logged.length === 0 ? [] : [
+      `The log of changes begins anew there: who follows ${
+        logged.map(({ name }) => name).join(", ")
+      } reads a snapshot first`
+    ]
+  ])
+})
+
+/** Follows until a signal interrupts it, and then says how far that is. */
+const followed = Effect.fnUntraced(function*(from: StoreFollow.Source, to: Store, json: boolean) {
+  const progress = yield* makeProgress
+  let last: StoreFollow.Following | undefined
+  return yield* StoreFollow.follow({
+    from,
+    to,
+    onProgress: showing(progress),
+    onFollowing: Effect.fnUntraced(function*(now) {
+      if (last === undefined) {
+        yield* Console.error(`Following ${now.followed.join(", ")}`)
+        if (now.others.length > 0) yield* Console.error(unloggedLine(now))
+      }
+      const isNews = now.changes !== last?.changes || (now.behind === 0) !== (last.behind === 0)
+      last = now
+      if (now.behind === 0 && isNews) yield* Console.error(textOf(now))
+      else if (isNews) yield* progress(textOf(now))
+    })
+  }).pipe(
+    Effect.onInterrupt(() =>
+      print(json, { from: from.description, to: to.description, ...last }, [
+        last === undefined ? "The copy has not been made yet" : textOf(last),
+        "Run the command again to go on; without --follow, once nobody writes to the source, to complete the copy"
+      ])
+    )
+  )
+})
+
+const textOf = ({ behind, changes }: StoreFollow.Following): string =>
+  `${counted(changes, "change")} applied, ${behind === 0 ? "up to date" : `${(behind / 1000).toFixed(1)} s behind`}`
+
+const unloggedLine = ({ others }: StoreFollow.Following): string =>
+  `Not logged, and so as they were when they were copied: ${
+    others.join(", ")
+  }. The run that completes the copy brings the rest`
 
 const isUrl = (address: string): boolean => /^mongodb(\+srv)?:\/\//u.test(address)
 
@@ -79,13 +137,6 @@ const addressOf = (given: string) =>
       () => new CommandFailed({ detail: `There is no variable ${given.slice("env:".length)}` })
     )
     : Effect.succeed(given)
-
-/** Whether the changes of a collection are recorded. */
-const isLogged = (store: DocumentStore["Service"], collection: string) =>
-  Effect.flatMap(store.changes.end, (after) => store.changes.read([collection], { after, limit: 1 })).pipe(
-    Effect.as(true),
-    Effect.catch(() => Effect.succeed(false))
-  )
 
 const open = (address: string) =>
   isUrl(address)

@@ -154,6 +154,62 @@ const assertCopied = Effect.fnUntraced(function*(from: Env, to: Env, env: Env, t
   return copied
 })
 
+/** Copies a folder that the test writes to, kills the copy at random, and completes it afterwards. */
+const assertFollowed = Effect.fnUntraced(function*(from: Env, to: Env, env: Env, target: string) {
+  const follow = ["copy", "--follow", folderOf(from), target]
+  const count = 500
+  const write = (store: DocumentStore.DocumentStore["Service"]) =>
+    Effect.forEach(Array.from({ length: 20 }), () =>
+      Effect.gen(function*() {
+        const [_id, n] = [Math.floor(count * Math.random()), Math.floor(1e9 * Math.random())]
+        yield* n % 3 === 0
+          ? store.deleteOne("numbers", { _id })
+          : store.updateOne("numbers", { _id }, { $set: { n }, $inc: { times: 1 } }, { upsert: true })
+      }), { concurrency: 5, discard: true })
+  const source = yield* inStore(from, (store) =>
+    Effect.scoped(Effect.gen(function*() {
+      yield* store.changes.record("numbers", {})
+      yield* store.createIndexes("numbers", [{ name: "n_1", key: { n: 1 }, unique: true, sparse: true }])
+      yield* store.insertMany("numbers", Array.from({ length: count }, (_, _id) => ({ _id, n: -_id })))
+      yield* store.insertOne("Person.history", { _id: "ann@1", document: { name: "Ann" } })
+      const writer = yield* Effect.forkChild(Effect.forever(Effect.delay(write(store), "2 millis")))
+      const killed = Effect.scoped(Effect.gen(function*() {
+        const program = yield* start(env, ...follow)
+        const killing = setTimeout(() => program.process.kill("SIGKILL"), 3000 * Math.random())
+        yield* program.ended
+        clearTimeout(killing)
+        assert.strictEqual(program.process.signalCode, "SIGKILL", program.output())
+      }))
+      yield* Effect.repeat(killed, { times: kills - 1 })
+      yield* Fiber.interrupt(writer)
+      yield* store.insertOne("Person.history", { _id: "ann@2", document: { name: "Anna" } })
+      const program = yield* start(env, ...follow)
+      yield* printed(program, " applied, up to date")
+      program.process.kill("SIGTERM")
+      assert.strictEqual(yield* program.ended, 130)
+      assert.include(
+        program.output(),
+        "Following numbers\nNot logged, and so as they were when they were copied: Person.history."
+      )
+      assert.include(program.output(), "without --follow, once nobody writes to the source, to complete the copy")
+      return yield* store.find("numbers", { sort: { _id: 1 } })
+    })))
+  const names = yield* inStore(to, (store) =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* store.find("numbers", { sort: { _id: 1 } }), source)
+      return (yield* store.listIndexes("numbers")).map(({ name }) => name)
+    }))
+  assert.deepStrictEqual(names, [])
+  const { collections } = jsonIn(yield* done(env, "copy", "--json", folderOf(from), target))
+  assert.deepStrictEqual(collections.map(({ documents, indexes, name }: Copied) => [name, documents, indexes]), [
+    ["Person.history", 2, []],
+    ["numbers", source.length, ["n_1"]]
+  ])
+  assert.include(yield* failed(env, ...follow), "has a complete copy already")
+  // No snapshot is left.
+  assert.deepStrictEqual(fs.readdirSync(from["FOLDER"] ?? ""), ["data"])
+})
+
 describe("appkernel, on data", () => {
   it.live("checks documents, indexes and migrations, and says by its code whether all is well", () =>
     Effect.scoped(Effect.gen(function*() {
@@ -348,6 +404,12 @@ describe("appkernel, on data", () => {
       const none = yield* failed({}, "copy", folderOf(from), "env:NOTHING")
       assert.include(none, "There is no variable NOTHING")
     })))
+
+  it.live("copies a folder that a service writes to, and follows it, though it is killed", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const [from, to] = [yield* folderEnv, yield* folderEnv]
+      yield* assertFollowed(from, to, {}, folderOf(to))
+    })))
 })
 
 onMongo("appkernel, on data / mongodb", (_, server) => {
@@ -395,6 +457,14 @@ onMongo("appkernel, on data / mongodb", (_, server) => {
         check: assertMigrated(other, 500),
         undo: inStore(other, (store) => Effect.forEach(names, (name) => store.deleteMany(name, {}), { discard: true }))
       })
+    })))
+
+  it.live("follows a folder that a service writes to, though it is killed", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const [from, to] = [yield* folderEnv, yield* mongoEnv(server)]
+      const url = new URL(server.url)
+      url.pathname = `/${to["APPKERNEL_MONGO_DB"]}`
+      yield* assertFollowed(from, to, { TARGET: url.href }, "env:TARGET")
     })))
 
   it.live("copies from a folder and back, though it is killed", () =>

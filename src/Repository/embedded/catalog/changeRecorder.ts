@@ -8,12 +8,11 @@
 import { ObjectId } from "bson"
 import * as Latch from "effect/Latch"
 import { numberOfRecord, recordIdOf } from "../../bson/keyEncoding.ts"
-import { dateOf } from "../../bson/normalise.ts"
-import { isArray, isDocument } from "../../bson/value.ts"
-import type { Document, Position, StoredChange } from "../../DocumentStore.ts"
-import { type Encoded, everything, type KeyValue, type Range } from "../../storage/orderedStore.ts"
+import type { Document, StoredChange } from "../../DocumentStore.ts"
+import { type Encoded, everything, type KeyValue } from "../../storage/orderedStore.ts"
 import { RecentChanges } from "../../store/recentChanges.ts"
-import { documentsOf, encodeRecord, headOf, type RecordHead, storedChange } from "./changeRecord.ts"
+import { encodeRecord, headOf, storedChange } from "./changeRecord.ts"
+import { ChangeRecords, type Log, logKey } from "./changeRecords.ts"
 
 /**
  * How the changes of a collection are recorded.
@@ -40,24 +39,12 @@ export interface Origin {
   first: number | undefined
 }
 
-/**
- * A stored record.
- *
- * @internal
- */
-export interface NumberedRecord extends RecordHead {
-  readonly number: number
-  /** Decodes the documents of the change. */
-  readonly change: () => StoredChange
-}
-
 /** @internal */
-export class ChangeRecorder {
+export class ChangeRecorder extends ChangeRecords {
   readonly recent: RecentChanges
   readonly #store: KeyValue
   /** The epoch that begins with the next record, if none has been written since the store was opened. */
   readonly #id = new ObjectId().toHexString().slice(8)
-  #log: Log
   /** The number of the last record, and the bytes of all records so far. */
   #last = 0
   #bytes = 0
@@ -71,9 +58,9 @@ export class ChangeRecorder {
   #pending: Array<() => StoredChange> = []
 
   constructor(store: KeyValue) {
+    super(store)
     this.#store = store
-    this.#log = this.#load()
-    store.documents(this.#log.table).scan({ ...everything, reverse: true }, (key, record, bytes) => {
+    store.documents(this.log.table).scan({ ...everything, reverse: true }, (key, record, bytes) => {
       const { offset, time } = headOf(record)
       this.#last = numberOfRecord(key)
       this.#bytes = offset + bytes
@@ -84,26 +71,10 @@ export class ChangeRecorder {
     this.recent = new RecentChanges(this.#last)
   }
 
-  #load(): Log {
-    const { epochs, table } = this.#store.catalog.get(logKey) ?? {}
-    return {
-      table: Number(table ?? 0),
-      epochs: (isArray(epochs) ? epochs : []).filter(isDocument).map(({ from, id }) => ({
-        id: String(id),
-        from: Number(from)
-      }))
-    }
-  }
-
   /** For jobs. */
   #save(log: Log): void {
     this.#store.catalog.put(logKey, { table: log.table, epochs: log.epochs }, undefined)
-    this.#log = log
-  }
-
-  /** Whether the log has been made. */
-  get exists(): boolean {
-    return this.#log.table > 0
+    this.log = log
   }
 
   /** For jobs: makes the log in the table of a number that was never used. */
@@ -117,6 +88,14 @@ export class ChangeRecorder {
     this.#origin = origin
   }
 
+  /**
+   * For jobs: records a change of no collection, so that no position from before names the place after it: what was written to a
+   * collection that was not recorded is missing there.
+   */
+  mark(): void {
+    if (this.#last > 0) this.record("", undefined, {}, undefined)
+  }
+
   /** For jobs: records a write. */
   record(
     collection: string,
@@ -126,7 +105,7 @@ export class ChangeRecorder {
   ): void {
     if (before === undefined && after === undefined) return
     const number = this.#last + 1
-    const { epochs, table } = this.#log
+    const { epochs, table } = this.log
     if (epochs.at(-1)?.id !== this.#id) this.#save({ table, epochs: [...epochs, { id: this.#id, from: number }] })
     this.#time = Math.max(this.#time, this.#origin.time)
     const transaction = this.#origin.first ??= number
@@ -136,7 +115,7 @@ export class ChangeRecorder {
     this.#store.documents(table).put(recordIdOf(number), record.encoded, undefined)
     this.#last = number
     this.#bytes += record.bytes
-    this.#pending.push(() => storedChange(this.#factsOf(number, head), before, after))
+    this.#pending.push(() => storedChange(this.factsOf(number, head), before, after))
   }
 
   committed(): void {
@@ -156,20 +135,7 @@ export class ChangeRecorder {
     this.#last = this.#committed.last
     this.#bytes = this.#committed.bytes
     this.#time = this.#committed.time
-    this.#log = this.#load()
-  }
-
-  /**
-   * For reads: the number of the last visible record. A commit on disk may be visible before its jobs have succeeded, so
-   * documents are never newer than this record.
-   */
-  get end(): number {
-    let end = 0
-    this.#store.documents(this.#log.table).scanKeys({ ...everything, reverse: true }, (key) => {
-      end = numberOfRecord(key)
-      return false
-    })
-    return end
+    this.log = this.load()
   }
 
   /** The bytes of all committed records, including removed ones. */
@@ -182,90 +148,13 @@ export class ChangeRecorder {
     this.grown.closeUnsafe()
   }
 
-  /** For reads: the number of the last removed record. */
-  get trimmed(): number {
-    let trimmed = 0
-    this.#store.documents(this.#log.table).scanKeys(everything, (key) => {
-      trimmed = numberOfRecord(key) - 1
-      return false
-    })
-    return trimmed
-  }
-
-  /** For reads: visits the records after a number. */
-  scan(after: number, visit: (record: NumberedRecord, bytes: number) => boolean): void {
-    const range: Range = { ...everything, start: recordIdOf(after + 1) }
-    this.#store.documents(this.#log.table).scan(range, (key, record, bytes) => {
-      const number = numberOfRecord(key)
-      const head = headOf(record)
-      const change = () => {
-        const { after, before } = documentsOf(record)
-        return storedChange(this.#factsOf(number, head), before, after)
-      }
-      return visit({ ...head, number, change }, bytes)
-    })
-  }
-
   /** For jobs: removes records. The last record of all stays, since the next one takes its number from it. */
   trim(numbers: ReadonlyArray<number>): void {
-    const { epochs, table } = this.#log
+    const { epochs, table } = this.log
     const documents = this.#store.documents(table)
     for (const number of numbers) if (number < this.#last) documents.remove(recordIdOf(number), undefined)
     const first = Math.min(numbers.at(-1) ?? 0, this.#last - 1)
     const kept = epochs.filter((_, i) => (epochs[i + 1]?.from ?? Infinity) > first)
     if (kept.length < epochs.length) this.#save({ table, epochs: kept })
   }
-
-  positionOf(number: number): Position {
-    return `${textOf(number)}_${this.#epochOf(number)}`
-  }
-
-  /** For reads: the number of a position; `undefined` if the position is not of this log. */
-  numberOf(position: Position): number | undefined {
-    const [, digits, epoch] = /^(\d{16})_([0-9a-f]*)$/u.exec(position) ?? []
-    const number = Number(digits)
-    return digits !== undefined && number <= this.end && this.#epochOf(number) === epoch ? number : undefined
-  }
-
-  transactionOf(number: number): string {
-    return textOf(number)
-  }
-
-  /** The epoch of a record; an empty text before the first epoch. */
-  #epochOf(number: number): string {
-    return this.#log.epochs.findLast(({ from }) => from <= number)?.id ?? ""
-  }
-
-  #factsOf(number: number, { collection, time, transaction, who }: RecordHead) {
-    return {
-      position: this.positionOf(number),
-      transaction: this.transactionOf(transaction),
-      collection,
-      time: dateOf(time),
-      ...who === undefined ? {} : { who }
-    }
-  }
 }
-
-// internal
-
-interface Log {
-  /** The number of its table; 0 if it has not been made. */
-  readonly table: number
-  readonly epochs: ReadonlyArray<{ readonly id: string; readonly from: number }>
-}
-
-const logKey = "changes"
-
-/**
- * The number of the table with the records, by the definitions in a folder; `undefined` without a log.
- *
- * @internal
- */
-export const logTableIn = (catalog: ReadonlyMap<string, Document>): number | undefined => {
-  const { table } = catalog.get(logKey) ?? {}
-  return table === undefined ? undefined : Number(table)
-}
-
-// Texts of one length have the order of their numbers.
-const textOf = (number: number): string => String(number).padStart(16, "0")

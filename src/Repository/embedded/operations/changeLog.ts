@@ -19,7 +19,8 @@ import type { KeyValue, SteppedKeyValue, StoreFailure } from "../../storage/orde
 import { maxPage } from "../../store/recentChanges.ts"
 import { WriteReceipt } from "../../store/writeReceipt.ts"
 import type { Catalog } from "../catalog/catalog.ts"
-import type { ChangeRecorder, Origin } from "../catalog/changeRecorder.ts"
+import type { ChangeRecorder, Origin, Recording } from "../catalog/changeRecorder.ts"
+import type { ChangeRecords } from "../catalog/changeRecords.ts"
 import { costOf } from "../planner/candidates.ts"
 import { maxPerJob } from "./writeJob.ts"
 
@@ -85,12 +86,7 @@ export const makeChangeLog = Effect.fnUntraced(function*(
         ),
         options === undefined ? Effect.void : beginTrimming
       ),
-    end: Effect.map(endOf(context), (end) => recorder.positionOf(end)),
-    read: (collections, { after, limit }) =>
-      Effect.flatMap(
-        checked(context, collections, after),
-        (number) => readSome(context, new Set(collections), number, limit)
-      ),
+    ...logReads(context),
     stream: (collections, options) =>
       Stream.unwrap(Effect.gen(function*() {
         yield* recorder.recent.reader
@@ -101,11 +97,36 @@ export const makeChangeLog = Effect.fnUntraced(function*(
   }
 })
 
+/**
+ * What reads of a log need.
+ *
+ * @internal
+ */
+export interface LogTables {
+  readonly store: Pick<KeyValue, "read">
+  readonly catalog: { readonly get: (name: string) => { readonly recording?: Recording | undefined } | undefined }
+  readonly recorder: ChangeRecords
+}
+
+/**
+ * The reads of a log that do not wait.
+ *
+ * @internal
+ */
+export const logReads = (tables: LogTables): Pick<ChangeLog, "end" | "read"> => ({
+  end: Effect.map(endOf(tables), (end) => tables.recorder.positionOf(end)),
+  read: (collections, { after, limit }) =>
+    Effect.flatMap(
+      checked(tables, collections, after),
+      (number) => readSome(tables, new Set(collections), number, limit)
+    )
+})
+
 // internal
 
 const operation = "changes"
 
-interface LogContext {
+interface LogContext extends LogTables {
   readonly store: KeyValue
   readonly catalog: Catalog
   readonly recorder: ChangeRecorder
@@ -126,6 +147,7 @@ const install = ({ catalog, recorder }: LogContext, name: string, options: LogOp
     return
   }
   recorder.make(() => catalog.nextNumber())
+  if (collection.recording === undefined) recorder.mark()
   catalog.save({
     ...collection,
     recording: {
@@ -136,12 +158,12 @@ const install = ({ catalog, recorder }: LogContext, name: string, options: LogOp
   })
 }
 
-const endOf = ({ recorder, store }: LogContext): Effect.Effect<number, StoreFailure> =>
+const endOf = ({ recorder, store }: LogTables): Effect.Effect<number, StoreFailure> =>
   Effect.suspend(() => Effect.fromResult(store.read(operation, () => recorder.end)))
 
 /** The number of a position. Fails if changes of the collections after it have been removed. */
 const checked = Effect.fnUntraced(function*(
-  { catalog, recorder, store }: LogContext,
+  { catalog, recorder, store }: LogTables,
   collections: ReadonlyArray<string>,
   after: Position
 ): Effect.fn.Return<number, ReadError | PositionGone> {
@@ -161,7 +183,7 @@ const checked = Effect.fnUntraced(function*(
 
 /** Reads a page in several steps, between which other fibers run. */
 const readSome = Effect.fnUntraced(function*(
-  { recorder, store }: LogContext,
+  { recorder, store }: LogTables,
   names: ReadonlySet<string>,
   after: number,
   limit: number

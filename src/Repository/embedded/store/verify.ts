@@ -8,7 +8,7 @@ import { lockFolder } from "../../storage/lmdb/folderLock.ts"
 import { dataFile, problemOfData } from "../../storage/lmdb/preflight.ts"
 import { RecordCheck } from "../../storage/lmdb/records.ts"
 import { collectionsIn } from "../catalog/catalog.ts"
-import { logTableIn } from "../catalog/changeRecorder.ts"
+import { logTableIn } from "../catalog/changeRecords.ts"
 import type { Collection } from "../catalog/collection.ts"
 import { damageOf } from "../catalog/damage.ts"
 
