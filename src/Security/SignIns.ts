@@ -36,7 +36,7 @@ export interface Lifetimes {
   readonly refreshToken: Duration.Duration
   /**
    * The time after which no process accepts a token whose sign-in has ended, or whose account is gone, blocked, has another
-   * password or has lost a role. Each process asks the store that often for each sign-in. Defaults to 10 seconds; zero asks
+   * password or has lost a role. Each process asks the store that often for each sign-in. Defaults to 30 seconds; zero asks
    * on every request.
    */
   readonly revocationDelay: Duration.Duration
@@ -55,7 +55,7 @@ export const Lifetimes: Context.Reference<Lifetimes> = Context.Reference<Lifetim
     defaultValue: () => ({
       accessToken: Duration.minutes(15),
       refreshToken: Duration.days(30),
-      revocationDelay: Duration.seconds(10)
+      revocationDelay: Duration.seconds(30)
     })
   }
 )

@@ -124,7 +124,7 @@ export const defaults: { readonly [key: string]: string } = {
   "migrations.on_start": "refuse",
   "security.access_token_lifetime": "15 minutes",
   "security.refresh_token_lifetime": "30 days",
-  "security.revocation_delay": "10 seconds",
+  "security.revocation_delay": "30 seconds",
   "security.cursor_secret": "a random one for each process",
   "health.enabled": "false",
   "health.timeout": "2 seconds",
