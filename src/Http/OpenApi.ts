@@ -34,6 +34,7 @@ import * as Schemas from "./openapi/schemas.ts"
 import { completeStandard } from "./openapi/standardOperations.ts"
 import { closing, strictOperations } from "./openapi/strictSchemas.ts"
 import { summaryOf } from "./openapi/texts.ts"
+import { watchedChanges } from "./openapi/watchedChanges.ts"
 
 export type { Call, Tag } from "./openapi/paths.ts"
 
@@ -165,6 +166,8 @@ export interface Source {
       readonly onExcessProperty?: "ignore" | "error" | undefined
       /** Whether responses to `GET` have entity tags. */
       readonly caching?: { readonly pageTags: boolean } | undefined
+      /** The name of the collection, in what tells of several ones. */
+      readonly name?: string | undefined
       readonly model: Model.Any
       /** Where the collection is: `/api/v1/users`. */
       readonly path: `/${string}`
@@ -263,7 +266,7 @@ export const make = ({ api: described, policy, registrations }: Source, options:
   const isTagged = taggedOperations(registrations)
   const limits = options.limits ?? KernelConfig.Limits.defaultValue()
   const details = detailsOf(api)
-  const operations = Json.mapValues(
+  const own = Json.mapValues(
     inReadingOrder(
       reachableIn(
         generated.paths,
@@ -304,6 +307,7 @@ export const make = ({ api: described, policy, registrations }: Source, options:
         ))
       })
   )
+  const operations = { ...own, ...watchedChanges(own, resources) }
   const { components, rename } = finish(
     Object.values(operations).flatMap((item) => Object.values(Json.nodeOf(item)).map(Json.nodeOf))
   )

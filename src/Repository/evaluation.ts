@@ -4,5 +4,5 @@
  *
  * @since 0.1.0
  */
-export { listAt } from "./changes/listAt.ts"
+export { listsAt } from "./changes/listsAt.ts"
 export { modelMatcher, rejectUnsuitable, rowMatcher } from "./collection/rowMatcher.ts"

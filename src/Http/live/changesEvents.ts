@@ -30,13 +30,13 @@ export const events = (stream: Begun): ResponseEffect =>
     const { first, position, rights, scope } = stream
     const { channel, subscriber } = yield* subscribed(stream)
     yield* Scope.provide(endWithClient(stream.fiber, subscriber), scope)
-    if (stream.decide !== undefined || stream.before !== undefined) {
+    if (stream.lists.some(({ before, decide }) => decide !== undefined || before !== undefined)) {
       yield* Effect.forkIn(watchRights(stream, channel, subscriber), scope)
     }
     let at = position
     let isJoined = false
     let hasBegun = false
-    const beginning = (now: number): ReadonlyArray<Uint8Array> => {
+    const begun = (now: number): ReadonlyArray<Uint8Array> => {
       const offset = offsetOf(position, rights)
       const control = controlEvent(offset, cursorAt(now, undefined), channel.isHeldAfter(position))
       return first.length === 0 ? [control] : [...dataEvent(first, offset), control]
@@ -51,7 +51,7 @@ export const events = (stream: Begun): ResponseEffect =>
       return Effect.flatMap(Clock.currentTimeMillis, (now) => {
         if (!hasBegun) {
           hasBegun = true
-          return Effect.succeed(beginning(now))
+          return Effect.succeed(begun(now))
         }
         if (!isJoined && channel.isHeldAfter(at)) {
           isJoined = true

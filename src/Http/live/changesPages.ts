@@ -12,7 +12,7 @@ import type { ResponseEffect } from "../response/callFailures.ts"
 import * as responses from "../response/json.ts"
 import type { Begun } from "./changesStart.ts"
 import { maxChunk, noStore, type Page, readChanges, subscribed } from "./changesSubscriber.ts"
-import { controlMessage, cursorAt, offsetOf } from "./messages.ts"
+import { beginning, controlMessage, cursorAt, offsetOf } from "./messages.ts"
 import { changedRights } from "./revocation.ts"
 
 /**
@@ -29,7 +29,7 @@ export const page = (stream: Begun, ifNoneMatch: string | undefined, offset: str
     const next = offsetOf(read.position, rights)
     const headers = headersOf(next, read.isUpToDate)
     if (offset === "now") return responses.json("[]", 200, headers)
-    const etag = `"${offset ?? "-1"}:${next}"`
+    const etag = `"${offset ?? beginning}:${next}"`
     return ifNoneMatch === etag
       ? HttpServerResponse.empty({ status: 304, headers: { ...headers, etag } })
       : responses.json(`[${read.messages.join()}]`, 200, { ...headers, etag })
@@ -70,16 +70,16 @@ export const poll = (stream: Begun): ResponseEffect =>
     const found = Option.getOrUndefined(yield* Effect.timeoutOption(next, live.pollTimeout))
     const changed = found === undefined ? undefined : yield* changedRights(stream)
     if (changed === undefined) return yield* polled(stream, found ?? { messages: [], position, isUpToDate: true })
-    return changed.response ?? (yield* polledReset({ ...stream, position }))
+    return changed.response ?? (yield* polledReset(stream))
   })
 
 /**
- * Says no more than that the caller sees something else now: with its place, the next request is told what.
+ * Says no more than that the caller sees something else now: with its place, the next request gets the list anew.
  *
  * @internal
  */
 export const polledReset = (stream: Begun): ResponseEffect =>
-  polled(stream, { messages: [controlMessage("reset")], position: stream.position, isUpToDate: true })
+  polled(stream, { messages: [controlMessage("reset")], position: undefined, isUpToDate: false })
 
 // internal
 
@@ -97,9 +97,13 @@ const headersOf = (offset: string, isUpToDate: boolean, cursor?: string): { read
   ...cursor === undefined ? {} : { "stream-cursor": cursor }
 })
 
-const polled = ({ cursor, rights }: Begun, { isUpToDate, messages, position }: Page): ResponseEffect =>
+const polled = (
+  { cursor, rights }: Begun,
+  { isUpToDate, messages, position }: Omit<Page, "position"> & { readonly position: Position | undefined }
+): ResponseEffect =>
   Effect.map(Clock.currentTimeMillis, (now) => {
-    const headers = headersOf(offsetOf(position, rights), isUpToDate, cursorAt(now, cursor))
+    const offset = position === undefined ? beginning : offsetOf(position, rights)
+    const headers = headersOf(offset, isUpToDate, cursorAt(now, cursor))
     return messages.length === 0
       ? HttpServerResponse.empty({ status: 204, headers })
       : responses.json(`[${messages.join()}]`, 200, headers)

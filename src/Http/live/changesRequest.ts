@@ -3,7 +3,7 @@
  */
 import { EJSON } from "bson"
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import { hash } from "node:crypto"
@@ -12,9 +12,11 @@ import { BoundedCache } from "../../internal/boundedCache.ts"
 import { managedField } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { Problem } from "../../Model/ModelError.ts"
+import type { Document } from "../../Repository/DocumentStore.ts"
 import { modelMatcher, rejectUnsuitable } from "../../Repository/evaluation.ts"
-import { AccessDecision, conjunctionOf, identifierOf } from "../../Repository/introspection.ts"
+import { AccessDecision, conjunctionOf, documentOperationsOf, identifierOf } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
+import type { ReadError } from "../../Repository/RepositoryError.ts"
 import { changesParameters, filterNamesOf, pagingParameters } from "../description/queryParameters.ts"
 import type { Limits } from "../KernelConfig.ts"
 import { namingOf } from "../query/maskedNaming.ts"
@@ -23,8 +25,9 @@ import * as UrlQuery from "../query/urlQuery.ts"
 import type { CallFailure } from "../response/callFailures.ts"
 import type { Representations } from "../response/representation.ts"
 import type { BadRequestResponder } from "../response/translation.ts"
+import { type Decided, decideLater } from "./decideAgain.ts"
 import type { LiveStreams } from "./liveStreams.ts"
-import type { MessageView } from "./messages.ts"
+import type { ToldList } from "./messages.ts"
 
 /** @internal */
 export interface ChangesContext {
@@ -43,21 +46,31 @@ export interface ChangesContext {
   readonly isHookedAfter: boolean
 }
 
-/** @internal */
-export interface Asked {
+/**
+ * A list whose changes are asked for.
+ *
+ * @internal
+ */
+export interface Asked extends ToldList {
   readonly mode: "page" | "sse" | "long-poll"
   readonly offset: string | undefined
   readonly cursor: string | undefined
-  readonly query: UrlQuery.UrlQuery
-  readonly seen: MessageView
+  readonly path: string
+  /** Finds the documents of the list that the caller may see. */
+  readonly find: Effect.Effect<ReadonlyArray<Document>, ReadError>
+  /** A digest of what the caller may see. */
   readonly rights: string
   /** The same for all who see the same. */
   readonly key: string
+  /** Decides again on the request. `undefined`: everybody may see everything. */
+  readonly decide: Effect.Effect<Decided> | undefined
+  readonly before: Effect.Effect<void, CallFailure> | undefined
 }
 
 /** @internal */
 export const requestReader = (context: ChangesContext) => {
-  const { limits, model, name, path, representations, view } = context
+  const { before, limits, live: streams, model, name, path, repository, representations, view } = context
+  const { find, lifted } = documentOperationsOf(repository)
   const readQuery = UrlQuery.make(view.model, limits)
   const readOwn = queryReader(changesParameters, "is not a parameter of the changes")
   const fields = new Set(filterNamesOf(view.model))
@@ -98,7 +111,18 @@ export const requestReader = (context: ChangesContext) => {
       mode: live,
       offset,
       cursor,
-      query,
+      collection: model.modelName,
+      path,
+      find: Effect.provideContext(
+        find({
+          filter: query.filter,
+          sort: { _id: 1 },
+          limit: limits.maxResults + 1,
+          timeLimit: limits.queryTimeout
+        }),
+        fiber.context
+      ),
+      lifted,
       rights: digestOf(rights),
       key: `${path}\n${rights}\n${query.fields?.join() ?? ""}\n${EJSON.stringify(query.filter)}`,
       seen: {
@@ -106,7 +130,9 @@ export const requestReader = (context: ChangesContext) => {
         sees: modelMatcher(model, conjunctionOf(query.filter, decision?.endpoint?.rows.rows("read"), existing)),
         textOf: query.fields === undefined ? representation.textOf : representation.textBy(query.fields),
         keyOf: (id) => print(id)
-      }
+      },
+      decide: decideLater(fiber, streams),
+      before: before === undefined ? undefined : Effect.provideContext(before, fiber.context)
     })
   }
 }
@@ -117,6 +143,14 @@ export const requestReader = (context: ChangesContext) => {
  * @internal
  */
 export const rightsOf = (decision: AccessDecision | undefined): string => digestOf(textOfRights(decision))
+
+/**
+ * A digest of what the caller of lists may see: of one list its own, and of several also of which lists these are.
+ *
+ * @internal
+ */
+export const rightsOfAll = (lists: ReadonlyArray<Asked>): string =>
+  lists.length === 1 ? lists[0]!.rights : digestOf(lists.map(({ path, rights }) => `${path} ${rights}`).join("\n"))
 
 // internal
 

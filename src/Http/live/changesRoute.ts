@@ -1,5 +1,5 @@
 /**
- * The stream of a collection's changes, by the read path of Durable Streams: a page of them, a request that waits for some, or a
+ * The stream of the changes of collections, by the read path of Durable Streams: a page of them, a request that waits for some, or a
  * body of events without an end.
  *
  * A stream that begins without a place, or with one that was read with other rights, first tells all documents of the list.
@@ -18,9 +18,22 @@ import type * as UrlQuery from "../query/urlQuery.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
 import { events, resetEvents } from "./changesEvents.ts"
 import { page, poll, polledReset } from "./changesPages.ts"
-import { type ChangesContext, requestReader } from "./changesRequest.ts"
-import { begin, type Begun } from "./changesStart.ts"
-import { decidedOtherwise, decideLater } from "./revocation.ts"
+import { type Asked, type ChangesContext, requestReader, rightsOfAll } from "./changesRequest.ts"
+import { begin, type Begun, type Following } from "./changesStart.ts"
+import { changedDecisions } from "./revocation.ts"
+
+/**
+ * What is done with a list that a request asks for: it is answered, unless the request asks for several.
+ *
+ * @internal
+ */
+export const Asking = Context.Reference<(list: Asked, context: AnswerContext) => ResponseEffect>(
+  "appkernel/Http/live/Asking",
+  { defaultValue: () => (list, context) => answered([list], context) }
+)
+
+/** @internal */
+export type AnswerContext = Pick<ChangesContext, "limits" | "live" | "respondBadRequest">
 
 /**
  * The handler of the requests of callers with the same fields.
@@ -30,39 +43,54 @@ import { decidedOtherwise, decideLater } from "./revocation.ts"
 export const changesRoute = (
   context: ChangesContext
 ): (parameters: UrlQuery.Parameters, fiber: Fiber.Fiber<unknown, unknown>) => ResponseEffect => {
-  const { before, isHookedAfter, live, respondBadRequest } = context
+  const { before, isHookedAfter, respondBadRequest } = context
   const read = requestReader(context)
   return (parameters, fiber) =>
     Effect.gen(function*() {
       if (isHookedAfter) return yield* unhooked
-      const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
       const asked = read(parameters, fiber)
       if (Result.isFailure(asked)) {
         const forbidden = QueryGuard.forbiddenOf(asked.failure)
         return forbidden === undefined ? yield* respondBadRequest(asked.failure) : yield* forbidden
       }
       if (before !== undefined) yield* before
-      const { mode } = asked.success
-      const offset = mode === "sse" ? request.headers["last-event-id"] ?? asked.success.offset : asked.success.offset
+      return yield* Context.get(fiber.context, Asking)(asked.success, context)
+    })
+}
+
+/**
+ * Answers with the changes of lists, in the mode of the first.
+ *
+ * @internal
+ */
+export const answered = (
+  lists: Following["lists"],
+  { limits, live, respondBadRequest }: AnswerContext
+): ResponseEffect =>
+  Effect.withFiber((fiber) =>
+    Effect.gen(function*() {
+      const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+      const [{ cursor, mode, offset: asked }] = lists
+      const offset = mode === "sse" ? request.headers["last-event-id"] ?? asked : asked
       const scope = Context.getUnsafe(fiber.context, Scope.Scope)
       if (mode !== "page" && request.method !== "HEAD") {
         yield* Scope.provide(live.admit(callerOf(fiber, yield* currentClientAddress)), scope)
       }
-      const started = yield* begin(context, asked.success, request.method === "HEAD" ? "now" : offset)
+      const following: Following = { lists, rights: rightsOfAll(lists), cursor, limits, live, scope, fiber }
+      const started = yield* begin(following, request.method === "HEAD" ? "now" : offset)
       if (Result.isFailure(started)) return yield* respondBadRequest([started.failure])
-      const decide = decideLater(fiber, request, live)
-      const stream: Begun = { ...asked.success, ...context, ...started.success, scope, fiber, decide }
+      const stream: Begun = { ...following, ...started.success }
       if (mode === "page" || request.method === "HEAD") {
         return yield* page(stream, request.headers["if-none-match"], offset)
       }
       // The request may have been let in by facts that are as old as the delay; a stream may not.
-      const changed = decide === undefined ? undefined : yield* decidedOtherwise(stream, decide)
+      const changed = yield* changedDecisions(lists)
       if (changed !== undefined) {
         return changed.response ?? (mode === "sse" ? resetEvents() : yield* polledReset(stream))
       }
       return yield* mode === "sse" ? events(stream) : poll(stream)
     })
-}
+  )
 
 // internal
 

@@ -1,21 +1,21 @@
 /**
- * Where a stream of changes begins: at a place, or with all documents of the list.
+ * Where a stream of changes begins: at a place, or with all documents of its lists.
  */
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
-import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import { Problem } from "../../Model/ModelError.ts"
 import type { Position } from "../../Repository/DocumentStore.ts"
-import { listAt } from "../../Repository/evaluation.ts"
-import { type AccessDecision, documentOperationsOf } from "../../Repository/introspection.ts"
+import { listsAt } from "../../Repository/evaluation.ts"
 import type { PositionGone, ReadError } from "../../Repository/RepositoryError.ts"
 import { Gone } from "../HttpError.ts"
+import type { Limits } from "../KernelConfig.ts"
 import { englishOf, translatable } from "../messages/message.ts"
 import type { CallFailure } from "../response/callFailures.ts"
-import type { Asked, ChangesContext } from "./changesRequest.ts"
-import { controlMessage, readOffset, stateMessage } from "./messages.ts"
+import type { Asked } from "./changesRequest.ts"
+import type { LiveStreams } from "./liveStreams.ts"
+import { beginning, controlMessage, readOffset, stateMessage } from "./messages.ts"
 
 /** @internal */
 export interface Start {
@@ -24,18 +24,24 @@ export interface Start {
   readonly position: Position
 }
 
-/** @internal */
-export interface Begun extends Asked, Start, ChangesContext {
+/**
+ * A request for the changes of lists, all of them at the same place.
+ *
+ * @internal
+ */
+export interface Following {
+  readonly lists: readonly [Asked, ...ReadonlyArray<Asked>]
+  /** A digest of what the caller may see of which lists. */
+  readonly rights: string
+  readonly cursor: string | undefined
+  readonly limits: Limits
+  readonly live: LiveStreams
   readonly scope: Scope.Scope
   readonly fiber: Fiber.Fiber<unknown, unknown>
-  /** Decides again on the request. `undefined`: everybody may see everything. */
-  readonly decide: Effect.Effect<Decided> | undefined
 }
 
 /** @internal */
-export type Decided =
-  | { readonly decision: AccessDecision }
-  | { readonly response: HttpServerResponse.HttpServerResponse }
+export interface Begun extends Following, Start {}
 
 /**
  * Finds the place, and what to tell before the changes after it.
@@ -43,22 +49,22 @@ export type Decided =
  * @internal
  */
 export const begin = (
-  context: ChangesContext,
-  asked: Asked,
+  following: Following,
   offset: string | undefined
 ): Effect.Effect<Result.Result<Start, Problem>, CallFailure> => {
-  const { changes } = context.live.store
+  const { lists, live: { store: { changes } }, rights } = following
   if (offset === "now") return Effect.map(changes.end, (position) => Result.succeed({ first: [], position }))
-  if (offset === undefined || offset === "-1") return state(context, asked, [])
+  if (offset === undefined || offset === beginning) return state(following, [])
   const place = readOffset(offset)
   if (place === undefined) {
     return Effect.succeed(
       Result.fail(new Problem({ field: "offset", validator: "Parameter", message: "is not a place in these changes" }))
     )
   }
-  if (place.rights !== asked.rights) return state(context, asked, [controlMessage("reset")])
+  if (place.rights !== rights) return state(following, [controlMessage("reset")])
+  const collections = lists.map(({ collection }) => collection)
   return Effect.as(
-    unlessGone(changes.read([context.model.modelName], { after: place.position, limit: 1 })),
+    unlessGone(changes.read(collections, { after: place.position, limit: 1 })),
     Result.succeed({ first: [], position: place.position })
   )
 }
@@ -69,32 +75,29 @@ export const unlessGone = <A>(effect: Effect.Effect<A, ReadError | PositionGone>
 
 const gone = translatable(new Gone({ message: englishOf("errors.PositionGone") }), "errors.PositionGone")
 
-/** The documents of the list as they are at a place, as messages. */
+/** The documents of the lists as they are at a place, as messages. */
 const state = Effect.fnUntraced(function*(
-  { limits, live, model, repository }: ChangesContext,
-  { query, seen }: Asked,
+  { limits, lists, live }: Following,
   before: ReadonlyArray<string>
 ): Effect.fn.Return<Result.Result<Start, Problem>, CallFailure> {
-  const { find, lifted } = documentOperationsOf(repository)
-  const list = yield* unlessGone(listAt(live.store, {
-    modelName: model.modelName,
-    find: find({
-      filter: query.filter,
-      sort: { _id: 1 },
-      limit: limits.maxResults + 1,
-      timeLimit: limits.queryTimeout
-    }),
-    lifted,
-    sees: seen.sees
-  }))
-  const texts = list.documents.flatMap((document) => {
-    const text = seen.textOf(document)
-    return text === undefined ? [] : [stateMessage(seen, document, text)]
+  const read = yield* unlessGone(listsAt(
+    live.store,
+    lists.map((list) => ({ ...list, sees: list.seen.sees }))
+  ))
+  let isWhole = true
+  const texts = lists.flatMap(({ seen }, i) => {
+    const { documents, found } = read.lists[i]!
+    const own = documents.flatMap((document) => {
+      const text = seen.textOf(document)
+      return text === undefined ? [] : [stateMessage(seen, document, text)]
+    })
+    // A list that was cut is not whole, though documents have left it since.
+    if (Math.max(found, own.length) > limits.maxResults) isWhole = false
+    return own
   })
   let length = 0
   for (const text of texts) length += text.length
-  // A list that was cut is not whole, though documents have left it since.
-  return Math.max(list.found, texts.length) > limits.maxResults || length > limits.maxPageBytes
+  return !isWhole || length > limits.maxPageBytes
     ? Result.fail(
       new Problem({
         field: "offset",
@@ -105,6 +108,6 @@ const state = Effect.fnUntraced(function*(
     )
     : Result.succeed({
       first: [...before, controlMessage("snapshot-start"), ...texts, controlMessage("snapshot-end")],
-      position: list.position
+      position: read.position
     })
 })

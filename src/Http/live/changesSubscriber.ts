@@ -4,13 +4,12 @@
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
 import type { Position } from "../../Repository/DocumentStore.ts"
-import { documentOperationsOf } from "../../Repository/introspection.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
 import type { Gone } from "../HttpError.ts"
 import type { CallFailure } from "../response/callFailures.ts"
 import { type Begun, unlessGone } from "./changesStart.ts"
 import type { Channel, Subscriber } from "./channel.ts"
-import { messageOf } from "./messages.ts"
+import { messagesOf } from "./messages.ts"
 
 /**
  * The number of bytes that are taken from a channel at once.
@@ -38,20 +37,15 @@ export interface Page {
  *
  * @internal
  */
-export const readChanges = (
-  { live, model, repository, seen }: Begun,
-  after: Position
-): Effect.Effect<Page, ReadError | Gone> => {
-  const { lifted } = documentOperationsOf(repository)
-  return Effect.map(
-    unlessGone(live.store.changes.read([model.modelName], { after, limit: pageSize })),
+export const readChanges = ({ lists, live }: Begun, after: Position): Effect.Effect<Page, ReadError | Gone> =>
+  Effect.map(
+    unlessGone(live.store.changes.read(lists.map(({ collection }) => collection), { after, limit: pageSize })),
     ({ changes, isUpToDate, position }) => ({
-      messages: changes.flatMap((change) => messageOf(seen, lifted(change)) ?? []),
+      messages: changes.flatMap((change) => messagesOf(lists, change)),
       position,
       isUpToDate
     })
   )
-}
 
 /**
  * Joins the channel for as long as the request lasts.
@@ -59,12 +53,11 @@ export const readChanges = (
  * @internal
  */
 export const subscribed = (
-  { fiber, key, live, model, repository, rights, scope, seen }: Begun
+  { fiber, lists, live, rights, scope }: Begun
 ): Effect.Effect<{ readonly channel: Channel; readonly subscriber: Subscriber }, CallFailure> =>
   Effect.gen(function*() {
-    const { lifted } = documentOperationsOf(repository)
-    const shared = { key, collection: model.modelName, view: seen, rights, lifted }
-    const channel = yield* unlessGone(Scope.provide(live.channel(shared), scope))
+    const key = lists.map((list) => list.key).join("\n\n")
+    const channel = yield* unlessGone(Scope.provide(live.channel({ key, lists, rights }), scope))
     const subscriber: Subscriber = {
       next: 0,
       after: "",

@@ -1,10 +1,10 @@
 /**
- * The changes of a collection for everybody who sees the same of it: each one is read, decided and written once, however many
+ * The changes of collections for everybody who sees the same of them: each one is read, decided and written once, however many
  * streams there are. The latest are held, within limits; a stream that falls behind them ends, and its client resumes.
  */
 import * as Effect from "effect/Effect"
-import type { ChangePage, Position, StoredChange } from "../../Repository/DocumentStore.ts"
-import { controlEvent, cursorAt, dataEvent, messageOf, type MessageView, offsetOf } from "./messages.ts"
+import type { ChangePage, Position } from "../../Repository/DocumentStore.ts"
+import { controlEvent, cursorAt, dataEvent, messagesOf, offsetOf, type ToldList } from "./messages.ts"
 
 /**
  * One stream of a channel.
@@ -37,9 +37,8 @@ interface Entry {
 
 /** @internal */
 export class Channel {
-  readonly #view: MessageView
+  readonly #lists: ReadonlyArray<ToldList>
   readonly #rights: string
-  readonly #lifted: (change: StoredChange) => StoredChange
   #entries: Array<Entry> = []
   /** The number of the first entry that is held. */
   #first = 0
@@ -49,10 +48,9 @@ export class Channel {
   #beats = 0
   readonly #subscribers = new Set<Subscriber>()
 
-  constructor(view: MessageView, rights: string, lifted: (change: StoredChange) => StoredChange) {
-    this.#view = view
+  constructor(lists: ReadonlyArray<ToldList>, rights: string) {
+    this.#lists = lists
     this.#rights = rights
-    this.#lifted = lifted
   }
 
   /** Adds the changes of a page. Two changes with the same view before and after are not in it. */
@@ -60,12 +58,12 @@ export class Channel {
     this.#start ??= position
     this.#end = position
     const seen = changes.flatMap((change) => {
-      const message = messageOf(this.#view, this.#lifted(change))
-      return message === undefined ? [] : [{ position: change.position, message }]
+      const messages = messagesOf(this.#lists, change)
+      return messages.length === 0 ? [] : [{ position: change.position, messages }]
     })
-    for (const [i, { message, position: own }] of seen.entries()) {
+    for (const [i, { messages, position: own }] of seen.entries()) {
       const isLast = i === seen.length - 1
-      this.#add([message], own, isLast ? position : own, isLast && isUpToDate)
+      this.#add(messages, own, isLast ? position : own, isLast && isUpToDate)
     }
     if (seen.length > 0) this.#wake()
   }

@@ -1,21 +1,51 @@
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
-import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { AccessDecision } from "../../Repository/introspection.ts"
+import { Lifetimes } from "../../Security/SignIns.ts"
+import type { LiveStreams } from "./liveStreams.ts"
 
 /**
- * Decides again on the request that a stream answers, with its credentials: the decision, or the answer that the request would get
- * now. `undefined`: there is no access control.
+ * The decision on a request, or the answer that the request would get.
+ *
+ * @internal
+ */
+export type Decided =
+  | { readonly decision: AccessDecision }
+  | { readonly response: HttpServerResponse.HttpServerResponse }
+
+/**
+ * Decides again on the request that a stream answers, with its credentials. `undefined`: there is no access control.
  *
  * @internal
  */
 export const DecideAgain = Context.Reference<
-  | Effect.Effect<
-    | { readonly decision: AccessDecision }
-    | { readonly response: HttpServerResponse.HttpServerResponse },
-    never,
-    HttpServerRequest.HttpServerRequest
-  >
-  | undefined
+  Effect.Effect<Decided, never, HttpServerRequest.HttpServerRequest> | undefined
 >("appkernel/Http/live/DecideAgain", { defaultValue: () => undefined })
+
+/**
+ * The decision on the request at a later time, by facts of then. The context of its fiber is another one then.
+ *
+ * @internal
+ */
+export const decideLater = (
+  { context }: Fiber.Fiber<unknown, unknown>,
+  { decisionInterval }: LiveStreams
+): Effect.Effect<Decided> | undefined => {
+  const again = Context.get(context, DecideAgain)
+  if (again === undefined) return undefined
+  const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
+  const lifetimes = { ...Context.get(context, Lifetimes), revocationDelay: decisionInterval }
+  // What rules have decided on a request is known by its object, so each decision has another one.
+  return Effect.suspend(() =>
+    Effect.provideContext(
+      again,
+      context.pipe(
+        Context.add(HttpServerRequest.HttpServerRequest, request.modify({})),
+        Context.add(Lifetimes, lifetimes)
+      )
+    )
+  )
+}

@@ -1,5 +1,6 @@
 import type { changesRoute } from "./changesRoute.ts"
 import type { LiveStreams } from "./liveStreams.ts"
+import type { watchRoute } from "./watchRoute.ts"
 
 /**
  * What streams changes, where a service records some.
@@ -9,4 +10,5 @@ import type { LiveStreams } from "./liveStreams.ts"
 export interface Live {
   readonly streams: LiveStreams
   readonly changesRoute: typeof changesRoute
+  readonly watchRoute: typeof watchRoute
 }

@@ -10,13 +10,13 @@ import * as Hash from "effect/Hash"
 import * as RcMap from "effect/RcMap"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type { DocumentStore, StoredChange } from "../../Repository/DocumentStore.ts"
+import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { PositionGone, ReadError } from "../../Repository/RepositoryError.ts"
 import { ServiceUnavailable, type TooManyRequests } from "../HttpError.ts"
 import type { LiveOptions } from "../KernelConfig.ts"
 import { englishOf, tooManyRequests, translatable } from "../messages/message.ts"
 import { Channel } from "./channel.ts"
-import type { MessageView } from "./messages.ts"
+import type { ToldList } from "./messages.ts"
 
 /**
  * What a channel is made of.
@@ -26,10 +26,8 @@ import type { MessageView } from "./messages.ts"
 export interface ChannelOptions {
   /** Two channels with the same key are the same. */
   readonly key: string
-  readonly collection: string
-  readonly view: MessageView
+  readonly lists: ReadonlyArray<ToldList>
   readonly rights: string
-  readonly lifted: (change: StoredChange) => StoredChange
 }
 
 /** @internal */
@@ -59,11 +57,12 @@ export const makeLiveStreams = Effect.fnUntraced(function*(
   const counts = new Map<string, number>()
   const open = new Set<Channel>()
   const channels = yield* RcMap.make({
-    lookup: Effect.fnUntraced(function*({ options: { collection, lifted, rights, view } }: ChannelKey) {
-      const channel = new Channel(view, rights, lifted)
+    lookup: Effect.fnUntraced(function*({ options: { lists, rights } }: ChannelKey) {
+      const channel = new Channel(lists, rights)
+      const collections = lists.map(({ collection }) => collection)
       yield* Effect.acquireRelease(Effect.sync(() => open.add(channel)), () => Effect.sync(() => open.delete(channel)))
       const ready = yield* Deferred.make<void, ReadError | PositionGone>()
-      const pump = store.changes.stream([collection]).pipe(
+      const pump = store.changes.stream(collections).pipe(
         Stream.runForEach((page) =>
           Effect.andThen(
             Effect.sync(() => channel.publish(page)),
@@ -79,7 +78,7 @@ export const makeLiveStreams = Effect.fnUntraced(function*(
       )
       const beats = Effect.forever(Effect.andThen(Effect.sleep(heartbeat), Effect.sync(() => channel.beat())))
       yield* Effect.forkScoped(Effect.raceFirst(
-        Effect.catch(pump, (error) => Effect.logWarning(`The streams of ${collection} end: ${error.message}`)),
+        Effect.catch(pump, (error) => Effect.logWarning(`The streams of ${collections.join()} end: ${error.message}`)),
         beats
       ))
       yield* Deferred.await(ready)

@@ -20,12 +20,31 @@ export interface MessageView {
 }
 
 /**
- * What a view is told of a change; `undefined` if it shows no difference. A document that leaves a view and one that is deleted
- * look the same.
+ * The documents of a collection, as somebody sees them.
  *
  * @internal
  */
-export const messageOf = (view: MessageView, change: StoredChange): string | undefined => {
+export interface ToldList {
+  readonly collection: string
+  readonly seen: MessageView
+  readonly lifted: (change: StoredChange) => StoredChange
+}
+
+/**
+ * What is told of a change to somebody who follows lists.
+ *
+ * @internal
+ */
+export const messagesOf = (lists: ReadonlyArray<ToldList>, change: StoredChange): ReadonlyArray<string> =>
+  lists.flatMap(({ collection, lifted, seen }) =>
+    collection === change.collection ? messageOf(seen, lifted(change)) ?? [] : []
+  )
+
+/**
+ * What a view is told of a change; `undefined` if it shows no difference. A document that leaves a view and one that is deleted
+ * look the same.
+ */
+const messageOf = (view: MessageView, change: StoredChange): string | undefined => {
   const before = change.operation === "insert" || !view.sees(change.before) ? undefined : view.textOf(change.before)
   const after = change.operation === "delete" || !view.sees(change.after) ? undefined : view.textOf(change.after)
   if (before === after) return undefined
@@ -68,6 +87,13 @@ export const readOffset = (
   const [position, rights] = [offset.slice(0, Math.max(dot, 0)), offset.slice(dot + 1)]
   return /^[\w.-]{1,4096}$/u.test(position) && /^[0-9a-f]{0,64}$/u.test(rights) ? { position, rights } : undefined
 }
+
+/**
+ * The place before all documents.
+ *
+ * @internal
+ */
+export const beginning = "-1"
 
 /**
  * Messages as an event, whose `id` an `EventSource` sends when it connects again. It is sent in several chunks if it is long.

@@ -2,20 +2,14 @@
  * Decides again, while a stream goes on, on what its caller may see.
  */
 import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Fiber from "effect/Fiber"
-import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
-import { Lifetimes } from "../../Security/SignIns.ts"
-import { rightsOf } from "./changesRequest.ts"
-import type { Begun, Decided } from "./changesStart.ts"
+import { type Asked, rightsOf } from "./changesRequest.ts"
+import type { Begun } from "./changesStart.ts"
 import type { Channel, Subscriber } from "./channel.ts"
-import { DecideAgain } from "./decideAgain.ts"
-import type { LiveStreams } from "./liveStreams.ts"
-import { controlMessage, dataEvent, errorEvent } from "./messages.ts"
+import { beginning, controlEvent, controlMessage, dataEvent, errorEvent } from "./messages.ts"
 
 /** @internal */
 export interface Changed {
@@ -24,58 +18,58 @@ export interface Changed {
 }
 
 /**
- * The decision on the request at a later time, by facts of then. The context of its fiber is another one then.
- *
- * @internal
- */
-export const decideLater = (
-  { context }: Fiber.Fiber<unknown, unknown>,
-  request: HttpServerRequest.HttpServerRequest,
-  { decisionInterval }: LiveStreams
-): Effect.Effect<Decided> | undefined => {
-  const again = Context.get(context, DecideAgain)
-  if (again === undefined) return undefined
-  const lifetimes = { ...Context.get(context, Lifetimes), revocationDelay: decisionInterval }
-  // What rules have decided on a request is known by its object, so each decision has another one.
-  return Effect.suspend(() =>
-    Effect.provideContext(
-      again,
-      context.pipe(
-        Context.add(HttpServerRequest.HttpServerRequest, request.modify({})),
-        Context.add(Lifetimes, lifetimes)
-      )
-    )
-  )
-}
-
-/**
  * How the answer to the request would differ now; `undefined` if it would not.
  *
  * @internal
  */
-export const changedRights = (stream: Begun): Effect.Effect<Changed | undefined> =>
+export const changedRights = ({ lists }: Pick<Begun, "lists">): Effect.Effect<Changed | undefined> =>
+  firstOf(
+    lists,
+    (list) =>
+      Effect.flatMap(decidedOtherwise(list), (changed) =>
+        changed !== undefined || list.before === undefined
+          ? Effect.succeed(changed)
+          // The hook runs as it did at the beginning, and the next request is told why it refuses.
+          : Effect.match(list.before, { onFailure: () => ({ response: undefined }), onSuccess: () => undefined }))
+  )
+
+/**
+ * {@link changedRights} without the hooks before reads.
+ *
+ * @internal
+ */
+export const changedDecisions = (lists: Begun["lists"]): Effect.Effect<Changed | undefined> =>
+  firstOf(lists, decidedOtherwise)
+
+const firstOf = (
+  lists: Begun["lists"],
+  changedOf: (list: Asked) => Effect.Effect<Changed | undefined>
+): Effect.Effect<Changed | undefined> =>
   Effect.gen(function*() {
-    const { before, decide } = stream
-    const changed = decide === undefined ? undefined : yield* decidedOtherwise(stream, decide)
-    if (changed !== undefined || before === undefined) return changed
-    // The hook runs as it did at the beginning, and the next request is told why it refuses.
-    return yield* Effect.match(before, { onFailure: () => ({ response: undefined }), onSuccess: () => undefined })
+    for (const list of lists) {
+      const changed = yield* changedOf(list)
+      if (changed !== undefined) return changed
+    }
+    return undefined
   })
 
-/** @internal */
-export const decidedOtherwise = (
-  { rights }: Begun,
-  decide: Effect.Effect<Decided>
-): Effect.Effect<Changed | undefined> =>
-  Effect.map(decide, (decided) =>
+const decidedOtherwise = ({ decide, rights }: Asked): Effect.Effect<Changed | undefined> =>
+  decide === undefined ? Effect.undefined : Effect.map(decide, (decided) =>
     "response" in decided
       ? decided
       : rightsOf(decided.decision) === rights
       ? undefined
       : { response: undefined })
 
-/** @internal */
-export const resetEvent = Buffer.concat([...dataEvent([controlMessage("reset")], undefined)])
+/**
+ * Whoever forgets the list has to get it anew, also if the rights are those of before again when they ask.
+ *
+ * @internal
+ */
+export const resetEvent = Buffer.concat([
+  ...dataEvent([controlMessage("reset")], beginning),
+  controlEvent(beginning, "0", false)
+])
 
 /**
  * Ends a stream when its caller has lost the right to it, sees something else of the list, or when this can't be decided in time.

@@ -22,6 +22,7 @@ type Node = Document.Node
  * @internal
  */
 export interface Resource {
+  readonly name?: string | undefined
   readonly model: Model.Any
   readonly path: `/${string}`
   readonly enableHateoas: boolean

@@ -14,9 +14,11 @@ import { AccessDecision, withTransactionId } from "../../Repository/introspectio
 import type { Repository } from "../../Repository/Repository.ts"
 import { schemaParameters } from "../description/queryParameters.ts"
 import { endpointsOf, type Name, type StandardEndpoint } from "../description/standardEndpoints.ts"
+import { watchPathOf } from "../description/watchPath.ts"
 import { NotAcceptable } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type { Live } from "../live/live.ts"
+import type { Watchable } from "../live/watchRoute.ts"
 import { englishOf, translatable } from "../messages/message.ts"
 import { queryReader } from "../query/parameterReader.ts"
 import { accepts, acceptsJson } from "../request/accept.ts"
@@ -78,6 +80,24 @@ export const routesOf = (
 }
 
 const changesTypes = ["application/json", "text/event-stream"]
+
+/**
+ * The routes of the changes of several collections, one for the collections that are side by side.
+ *
+ * @internal
+ */
+export const watchRoutes = (
+  live: Live,
+  streams: ReadonlyArray<Watchable & { readonly name: string }>,
+  respondBadRequest: BadRequestResponder
+): ReadonlyArray<Route> => {
+  const byPath = Map.groupBy(streams, ({ path }) => watchPathOf(path))
+  return Array.from(byPath, ([path, beside]) => {
+    const collections = new Map(beside.map((stream) => [stream.name, stream]))
+    const handler = withParameters(live.watchRoute(collections, respondBadRequest))
+    return acceptedRoute({ method: "GET", path, handler }, respondBadRequest, changesTypes)
+  })
+}
 
 /**
  * Adds the number of the transaction to the response of a write. A client finds its own write among changes by it.

@@ -48,7 +48,7 @@ import { routed, routerConfig, withErrorResponses } from "../routes/errorBoundar
 import { type Implementation, implemented, withReferences } from "../routes/implemented.ts"
 import { keysRoute } from "../routes/keysRoute.ts"
 import { makeRateLimiter, unlimited } from "../routes/rateLimits.ts"
-import { routesOf } from "../routes/resourceRoutes.ts"
+import { routesOf, watchRoutes } from "../routes/resourceRoutes.ts"
 import { withResponseTimeout } from "../routes/responseTimeout.ts"
 import type { Route } from "../routes/route.ts"
 import { accessLogged } from "../server/accessLog.ts"
@@ -173,6 +173,22 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
         handler: withOptions(route.handler)
       }))
     )
+  }
+  if (live !== undefined) {
+    const streams = routes.filter(({ isStream }) => isStream === true)
+    const watched = watchRoutes(
+      live,
+      streams.map((route) => ({
+        name: route.endpoint?.registration ?? "",
+        path: route.path,
+        respond: access === undefined
+          ? withErrorResponses(route.handler, route.respondBadRequest, errorResponses)
+          : access.checked(route, route.endpoint, identity, route.auditLog)
+      })),
+      makeBadRequest(translations, parametersOf({}))
+    )
+    const taken = new Set(routes.map(({ method, path }) => `${method} ${path}`))
+    routes.push(...watched.filter(({ method, path }) => !taken.has(`${method} ${path}`)))
   }
   const rateLimits = limitsOf(parts.rateLimits, yield* configuredRateLimits)
   if (openApi !== undefined) {
@@ -314,11 +330,13 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
 /** What streams changes. It loads the query language. */
 const liveOf = Effect.fnUntraced(function*(store: DocumentStore["Service"]) {
   const { changesRoute } = yield* Effect.promise(() => import("../live/changesRoute.ts"))
+  const { watchRoute } = yield* Effect.promise(() => import("../live/watchRoute.ts"))
   const { makeLiveStreams } = yield* Effect.promise(() => import("../live/liveStreams.ts"))
   const { revocationDelay } = yield* Lifetimes
   const options = yield* KernelConfig.live
   return {
     changesRoute,
+    watchRoute,
     streams: yield* makeLiveStreams(store, { ...options, revocationDelay })
   }
 })

@@ -22,7 +22,7 @@ import { type PositionGone, QueryRejected, type ReadError } from "../RepositoryE
 import { conjunctionOf } from "../store/filters.ts"
 import type { AnyChange, ChangeEvent, ChangesOptions, ListEvent } from "./changeEvents.ts"
 import { type ChangeView, sameFor, type SeenChange, seenChange } from "./changeViews.ts"
-import { listAt } from "./listAt.ts"
+import { listsAt } from "./listsAt.ts"
 
 /** @internal */
 export interface ChangeContext<M extends Model.Any> {
@@ -171,11 +171,12 @@ const snapshot = Effect.fnUntraced(function*<M extends Model.Any>(
 > {
   const { documents, lifted, model: { modelName }, store } = context
   const find = documents.find({ filter, sort: order }, scope)
-  const list = yield* listAt(store, { modelName, find, lifted, sees: view.sees })
+  const { lists, position } = yield* listsAt(store, [{ collection: modelName, find, lifted, sees: view.sees }])
+  const list = lists[0]!
   const sorted = list.isChanged
     ? yield* Stream.runCollect(
       evaluated("live", Stream.fromIterable(list.documents), [{ $sort: order }], { reason: "a list is sorted here" })
     )
     : list.documents
-  return { documents: sorted, position: list.position }
+  return { documents: sorted, position }
 })

@@ -1,0 +1,75 @@
+/**
+ * The changes of several collections over one connection: the lists that the own streams of these collections would answer, with
+ * the rights to each of them, in one answer.
+ */
+import * as Arr from "effect/Array"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { Problem } from "../../Model/ModelError.ts"
+import type { Parameters } from "../query/urlQuery.ts"
+import type { ResponseEffect } from "../response/callFailures.ts"
+import type { BadRequestResponder } from "../response/translation.ts"
+import type { Asked } from "./changesRequest.ts"
+import { answered, Asking } from "./changesRoute.ts"
+
+/**
+ * The stream of one collection, after all checks.
+ *
+ * @internal
+ */
+export interface Watchable {
+  /** The path of the stream. */
+  readonly path: string
+  readonly respond: Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest>
+}
+
+/** @internal */
+export const watchRoute = (
+  collections: ReadonlyMap<string, Watchable>,
+  respondBadRequest: BadRequestResponder
+): (parameters: Parameters, fiber: Fiber.Fiber<unknown, unknown>) => ResponseEffect =>
+({ watch, ...parameters }, fiber) => {
+  const names = [...new Set([watch ?? []].flat().flatMap((text) => text.split(",")))]
+  const unknown = names.length === 0 || names.some((name) => !collections.has(name))
+  if (unknown) {
+    const message = `must be some of ${[...collections.keys()].join(", ")}, separated by commas`
+    return respondBadRequest([new Problem({ field: "watch", validator: "Parameter", message })])
+  }
+  const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+  const ask = ([name = "", ...others]: ReadonlyArray<string>, lists: ReadonlyArray<Asked>): ResponseEffect => {
+    // Its name is known.
+    const { path, respond } = collections.get(name)!
+    const { parsed, url } = parametersOf(name, names, parameters)
+    return respond.pipe(
+      Effect.provideService(HttpServerRequest.HttpServerRequest, request.modify({ url: `${path}?${url}` })),
+      Effect.provideService(HttpServerRequest.ParsedSearchParams, parsed),
+      // The others are asked for within the request for the first, so all that it has lasts as long as the answer.
+      Effect.provideService(Asking, (list, context) => {
+        const all = Arr.append(lists, list)
+        return others.length === 0 ? answered(all, context) : ask(others, all)
+      })
+    )
+  }
+  return ask(names, [])
+}
+
+// internal
+
+/** The parameters for all collections, and those that have the name of this one before them. */
+const parametersOf = (name: string, names: ReadonlyArray<string>, parameters: Parameters) => {
+  const own = new Map<string, Array<string>>()
+  for (const [key, value = []] of Object.entries(parameters)) {
+    const of = names.find((one) => key.startsWith(`${one}.`))
+    if (of !== undefined && of !== name) continue
+    const ownKey = of === undefined ? key : key.slice(name.length + 1)
+    own.set(ownKey, [...own.get(ownKey) ?? [], ...[value].flat()])
+  }
+  const entries = [...own]
+  return {
+    url: new URLSearchParams(entries.flatMap(([key, values]) => values.map((value) => [key, value]))).toString(),
+    parsed: Object.fromEntries(entries.map(([key, values]) => [key, values.length === 1 ? values[0]! : values]))
+  }
+}
