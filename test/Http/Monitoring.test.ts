@@ -1,7 +1,7 @@
 /** Health, metrics, traces, overload and compression of a service, over a socket. */
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Deferred, Duration, Effect, Fiber, Layer, Metric, Redacted, Schema } from "effect"
-import { HttpServer } from "effect/http"
+import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { createServer } from "node:http"
 import { layer as telemetryLayer } from "../../src/Http/monitoring/telemetry.ts"
 import { Draining } from "../../src/Http/server/draining.ts"
@@ -181,6 +181,9 @@ describe("Monitoring / limits and credentials", () => {
     Effect.gen(function*() {
       refused(401, yield* send("GET", "/notes", undefined, { authorization: "Bearer nonsense" }))
       refused(429, yield* send("GET", "/notes"))
+      // Probes are under no limit.
+      const probes = yield* atOnce(3, () => send("GET", "/health/ready"))
+      assert.deepStrictEqual(probes.map(({ status }) => status), [200, 200, 200])
       const counts = (yield* Metric.snapshot).flatMap(({ attributes, id, state }) =>
         id.startsWith("appkernel.") && id.endsWith(".refused") && "count" in state
           ? [[id, attributes?.["policy"] ?? `${attributes?.["scheme"]} ${attributes?.["reason"]}`, state.count]]
@@ -193,7 +196,9 @@ describe("Monitoring / limits and credentials", () => {
     }).pipe(
       Effect.provide(
         serving(KernelEngine.make("limited").register(Note).enableSecurity(), EmbeddedStore.layerMemory).pipe(
-          Layer.provide(configured({ APPKERNEL_RATE_LIMITS_PER_ADDRESS: "1 per minute" })),
+          Layer.provide(
+            configured({ APPKERNEL_RATE_LIMITS_PER_ADDRESS: "1 per minute", APPKERNEL_HEALTH_ENABLED: "true" })
+          ),
           Layer.provide(Layer.provide(
             Layer.fresh(Jwt.layer),
             Layer.succeed(Application, { id: "limited", cfgDir: ".", development: true, isTest: true })
@@ -379,6 +384,20 @@ describe("Monitoring / overload", () => {
 })
 
 describe("Monitoring / compression", () => {
+  let turns = 0
+  const large = "a text that repeats itself, ".repeat(400_000)
+  const texts = Layer.mergeAll(
+    HttpRouter.add(
+      "GET",
+      "/large/open",
+      Effect.sync(() => {
+        turns = 0
+        return HttpServerResponse.text(large)
+      })
+    ),
+    HttpRouter.add("GET", "/large/secret", HttpServerResponse.text(large, { headers: { "cache-control": "no-store" } }))
+  )
+
   it.live("compresses what is large, and nothing where a browser adds credentials by itself", () =>
     Effect.gen(function*() {
       yield* send("POST", "/notes", { text: "long ".repeat(1_000) })
@@ -396,13 +415,24 @@ describe("Monitoring / compression", () => {
       assert.isUndefined(yield* encodingOf("/notes/none", { "accept-encoding": "br" }))
       assert.isUndefined(yield* encodingOf("/notes", { "accept-encoding": "br", cookie: "a=b" }))
       assert.isUndefined(yield* encodingOf("/notes", { "accept-encoding": "br", authorization: "Basic YTpi" }))
+      assert.isUndefined(yield* encodingOf("/large/secret", { "accept-encoding": "br" }))
+      // The loop turns while another thread compresses.
+      let isTurning = true
+      const turn = (): void => {
+        turns++
+        if (isTurning) setImmediate(turn)
+      }
+      turn()
+      assert.strictEqual(yield* encodingOf("/large/open", { "accept-encoding": "br" }), "br")
+      isTurning = false
+      assert.isAbove(turns, 100)
       const answer = yield* Effect.promise(() => fetch(`${base}/notes`, { headers: { "accept-encoding": "br" } }))
       assert.match(String(answer.headers.get("vary")), /accept-encoding/iu)
       assert.include(yield* Effect.promise(() => answer.text()), "long long")
     }).pipe(
       Effect.provide(
         Layer.provideMerge(
-          serving(engine, EmbeddedStore.layerMemory),
+          serving(engine.use(texts), EmbeddedStore.layerMemory),
           configured({ APPKERNEL_COMPRESSION_ENABLED: "true" })
         )
       )

@@ -223,6 +223,37 @@ describe("the first start of the shop / embedded", () => {
         assert.notInclude(second.output(), "The administrator is")
       })
   )
+
+  it.live(
+    "by npm, stopped with its processes, says that it is not ready until it ends, and starts again at once",
+    () =>
+      Effect.gen(function*() {
+        const port = yield* freePort
+        const env = {
+          PATH: process.env["PATH"],
+          HOME: process.env["HOME"],
+          APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data"),
+          APPKERNEL_SERVER_PORT: String(port),
+          APPKERNEL_SERVER_SHUTDOWN_DELAY: "2 seconds"
+        }
+        const ready = Effect.map(
+          request(`http://127.0.0.1:${port}/health/ready`),
+          ({ body, status }) => [status, body] as const
+        )
+        const first = yield* npmStart(env)
+        yield* printed(first, "a browser at")
+        assert.deepStrictEqual(yield* ready, [200, { status: "ok" }])
+        // As a terminal and systemd do: npm, its shell and the service get it.
+        process.kill(-(first.process.pid ?? 0), "SIGTERM")
+        yield* printed(first, "Stopping in 2s: the service is not ready any more")
+        assert.deepStrictEqual(yield* ready, [503, { status: "stopping" }])
+        yield* first.ended
+        assert.include(first.output(), "Stopping: no more requests")
+        const second = yield* npmStart(env)
+        yield* printed(second, "a browser at")
+        assert.deepStrictEqual(yield* ready, [200, { status: "ok" }])
+      })
+  )
 })
 
 /** A new password on one device, which another device has to know then; and back to the old one. */
