@@ -182,11 +182,11 @@ class ReplacedValues<Value> {
   }
 
   changesIn(range: Range, commit: number): () => Change<Value> | undefined {
-    const next = this.#versions.keysIn(range)
+    const entry = this.#versions.entriesIn(range)
     return () => {
-      for (let key = next(); key !== undefined; key = next()) {
-        const version = this.at(key, commit)
-        if (version !== undefined) return { key, value: version.before }
+      while (entry.next()) {
+        const version = entry.value.find((version) => version.commit > commit)
+        if (version !== undefined) return { key: entry.key, value: version.before }
       }
       return undefined
     }

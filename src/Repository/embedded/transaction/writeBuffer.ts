@@ -90,11 +90,8 @@ export class BufferedTable<Value, Encoded = Value> implements Table<Value, Encod
   readonly keyAt = (range: Range, place: number): string | undefined => keyAtBy(this.scanKeys, range, place)
 
   readonly #changes = (range: Range): () => Change<Value> | undefined => {
-    const next = this.#written.keysIn(range)
-    return () => {
-      const key = next()
-      return key === undefined ? undefined : { key, value: this.#written.get(key)?.value }
-    }
+    const entry = this.#written.entriesIn(range)
+    return () => entry.next() ? { key: entry.key, value: entry.value.value } : undefined
   }
 }
 

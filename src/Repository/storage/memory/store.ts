@@ -33,14 +33,14 @@ const blockLength = 256
 const maxUnordered = 2048
 
 /**
- * A table in memory: a map of values, and the sorted keys in blocks, which are found by their last keys. New keys are
+ * A table in memory: a map of values, and the sorted entries in blocks, which are found by their last keys. New keys are
  * sorted lazily, by the next operation that needs the order, so that a write is as fast as that of a map.
  *
  * @internal
  */
 export class MemoryTable<Value> implements Table<Value> {
   readonly #values = new ShardedMap<Value>()
-  readonly #blocks: Array<Array<string>> = []
+  readonly #blocks: Array<Block<Value>> = []
   #unordered: Array<string> = []
 
   readonly get = (key: string): Value | undefined => this.#values.get(key)
@@ -50,29 +50,36 @@ export class MemoryTable<Value> implements Table<Value> {
   readonly has = (key: string): boolean => this.#values.has(key)
 
   readonly put = (key: string, value: Value): void => {
-    if (!this.#values.set(key, value)) return
-    this.#unordered.push(key)
-    if (this.#unordered.length >= maxUnordered) this.#order()
+    if (this.#values.set(key, value)) {
+      this.#unordered.push(key)
+      if (this.#unordered.length >= maxUnordered) this.#order()
+      return
+    }
+    this.#order()
+    const block = this.#blocks[this.#blockOf(key)]
+    if (block !== undefined) block.values[positionOf(block.keys, key)] = value
   }
 
   readonly remove = (key: string): void => {
     if (!this.#values.delete(key)) return
     this.#order()
     const at = this.#blockOf(key)
-    const block = this.#blocks[at] ?? []
-    block.splice(positionOf(block, key), 1)
-    if (block.length === 0) this.#blocks.splice(at, 1)
+    const block = this.#blocks[at]
+    if (block === undefined) return
+    const place = positionOf(block.keys, key)
+    block.keys.splice(place, 1)
+    block.values.splice(place, 1)
+    if (block.keys.length === 0) this.#blocks.splice(at, 1)
   }
 
-  readonly scan = (range: Range, visit: Visit<string, Value>): void =>
-    this.scanKeys(range, (key) => {
-      const value = this.#values.get(key)
-      return value === undefined || visit(key, value, 0)
-    })
+  readonly scan = (range: Range, visit: Visit<string, Value>): void => {
+    const entry = this.entriesIn(range)
+    while (entry.next() && visit(entry.key, entry.value, 0));
+  }
 
   readonly scanKeys = (range: Range, visit: (key: string) => boolean): void => {
-    const next = this.keysIn(range)
-    for (let key = next(); key !== undefined && visit(key); key = next());
+    const entry = this.entriesIn(range)
+    while (entry.next() && visit(entry.key));
   }
 
   readonly keyAt = ({ end, reverse, start }: Range, place: number): string | undefined => {
@@ -80,15 +87,15 @@ export class MemoryTable<Value> implements Table<Value> {
     const blocks = this.#blocks
     const from = reverse ? end : start
     let at = Math.min(this.#blockOf(from), blocks.length - 1)
-    const first = positionOf(blocks[at] ?? [], from)
+    const first = positionOf(blocks[at]?.keys ?? [], from)
     // What is left to pass over from the beginning of a block, or backwards from its end.
-    let left = place + (reverse ? (blocks[at]?.length ?? 0) - first : first)
-    for (let block = blocks[at]; block !== undefined && left >= block.length; block = blocks[at]) {
-      left -= block.length
+    let left = place + (reverse ? (blocks[at]?.keys.length ?? 0) - first : first)
+    for (let block = blocks[at]; block !== undefined && left >= block.keys.length; block = blocks[at]) {
+      left -= block.keys.length
       at += reverse ? -1 : 1
     }
-    const block = blocks[at]
-    const key = block?.[reverse ? block.length - 1 - left : left]
+    const keys = blocks[at]?.keys
+    const key = keys?.[reverse ? keys.length - 1 - left : left]
     return key === undefined || (reverse ? key < start : key >= end) ? undefined : key
   }
 
@@ -97,41 +104,23 @@ export class MemoryTable<Value> implements Table<Value> {
     this.#order()
     const blocks = this.#blocks
     const [first, last] = [this.#blockOf(start), this.#blockOf(end)]
-    let count = positionOf(blocks[last] ?? [], end) - positionOf(blocks[first] ?? [], start)
-    for (let at = first; at < last; at++) count += blocks[at]!.length
+    let count = positionOf(blocks[last]?.keys ?? [], end) - positionOf(blocks[first]?.keys ?? [], start)
+    for (let at = first; at < last; at++) count += blocks[at]!.keys.length
     return count
   }
 
-  /** Iterates over the keys of a range. Nothing may be written meanwhile. */
-  keysIn({ end, reverse, start }: Range): () => string | undefined {
+  /** Iterates over the entries of a range. Nothing may be written meanwhile. */
+  entriesIn(range: Range): Entries<Value> {
     this.#order()
-    const blocks = this.#blocks
-    const sign = reverse ? -1 : 1
-    // Backwards, it starts with the last key before the end.
-    const from = reverse ? end : start
-    let at = Math.min(this.#blockOf(from), blocks.length - 1)
-    let place = positionOf(blocks[at] ?? [], from) - (reverse ? 1 : 0)
-    return () => {
-      let key = blocks[at]?.[place]
-      if (key === undefined) {
-        at += sign
-        const block = blocks[at]
-        place = reverse && block !== undefined ? block.length - 1 : 0
-        key = block?.[place]
-        if (key === undefined) return undefined
-      }
-      place += sign
-      return (reverse ? key < start : key >= end) ? undefined : key
-    }
+    const from = range.reverse ? range.end : range.start
+    const at = Math.min(this.#blockOf(from), this.#blocks.length - 1)
+    return new Entries(this.#blocks, range, at, positionOf(this.#blocks[at]?.keys ?? [], from))
   }
 
   /** The entries in the order of the keys. Nothing may be written meanwhile. */
   *entries(): Iterable<readonly [key: string, value: Value]> {
-    const next = this.keysIn(everything)
-    for (let key = next(); key !== undefined; key = next()) {
-      const value = this.#values.get(key)
-      if (value !== undefined) yield [key, value]
-    }
+    const entry = this.entriesIn(everything)
+    while (entry.next()) yield [entry.key, entry.value]
   }
 
   /** The index of the first block whose last key is not before this key; the number of blocks if there is none. */
@@ -139,7 +128,7 @@ export class MemoryTable<Value> implements Table<Value> {
     let [low, high] = [0, this.#blocks.length]
     while (low < high) {
       const middle = (low + high) >>> 1
-      if ((this.#blocks[middle]?.at(-1) ?? "") < key) low = middle + 1
+      if ((this.#blocks[middle]?.keys.at(-1) ?? "") < key) low = middle + 1
       else high = middle
     }
     return low
@@ -149,24 +138,78 @@ export class MemoryTable<Value> implements Table<Value> {
     if (this.#unordered.length === 0) return
     const keys = this.#unordered
     this.#unordered = []
-    for (const key of isSorted(keys) ? keys : keys.toSorted(byBytes)) this.#insert(key)
+    for (const key of isSorted(keys) ? keys : keys.toSorted(byBytes)) {
+      // Every key that is not sorted yet has a value.
+      this.#insert(key, this.#values.get(key) as Value)
+    }
   }
 
-  #insert(key: string): void {
+  #insert(key: string, value: Value): void {
     const last = this.#blocks.length - 1
-    const isLast = last >= 0 && key > (this.#blocks[last]?.at(-1) ?? "")
+    const isLast = last >= 0 && key > (this.#blocks[last]?.keys.at(-1) ?? "")
     const at = isLast ? last : Math.min(this.#blockOf(key), Math.max(0, last))
     const block = this.#blocks[at]
     if (block === undefined) {
-      this.#blocks.push([key])
+      this.#blocks.push({ keys: [key], values: [value] })
       return
     }
+    const { keys, values } = block
     // The fast path for ascending keys.
-    if (key > (block.at(-1) ?? "")) block.push(key)
-    else block.splice(positionOf(block, key), 0, key)
-    if (block.length > blockLength) {
-      this.#blocks.splice(at + 1, 0, block.splice(at === last ? blockLength - 1 : blockLength >>> 1))
+    if (key > (keys.at(-1) ?? "")) {
+      keys.push(key)
+      values.push(value)
+    } else {
+      const place = positionOf(keys, key)
+      keys.splice(place, 0, key)
+      values.splice(place, 0, value)
     }
+    if (keys.length > blockLength) {
+      const middle = at === last ? blockLength - 1 : blockLength >>> 1
+      this.#blocks.splice(at + 1, 0, { keys: keys.splice(middle), values: values.splice(middle) })
+    }
+  }
+}
+
+/** Keys in order and their values, apart, so that a search touches only keys and a scan looks up no value. */
+interface Block<Value> {
+  readonly keys: Array<string>
+  readonly values: Array<Value>
+}
+
+/** Stands on an entry of a range after each `next` that returns `true`. */
+class Entries<Value> {
+  key = ""
+  // Set before it is read.
+  value!: Value
+  readonly #blocks: ReadonlyArray<Block<Value>>
+  readonly #range: Range
+  #at: number
+  #place: number
+
+  /** `place` is that of the first key from the begin on, or backwards the one behind the last key before the end. */
+  constructor(blocks: ReadonlyArray<Block<Value>>, range: Range, at: number, place: number) {
+    this.#blocks = blocks
+    this.#range = range
+    this.#at = at
+    this.#place = range.reverse ? place - 1 : place
+  }
+
+  next(): boolean {
+    const { end, reverse, start } = this.#range
+    let block = this.#blocks[this.#at]
+    if (block === undefined) return false
+    if (reverse ? this.#place < 0 : this.#place >= block.keys.length) {
+      this.#at += reverse ? -1 : 1
+      block = this.#blocks[this.#at]
+      if (block === undefined) return false
+      this.#place = reverse ? block.keys.length - 1 : 0
+    }
+    const key = block.keys[this.#place]!
+    if (reverse ? key < start : key >= end) return false
+    this.key = key
+    this.value = block.values[this.#place]!
+    this.#place += reverse ? -1 : 1
+    return true
   }
 }
 
@@ -264,11 +307,8 @@ const steppedTable = <Value>(table: Table<Value>, current: () => LongJob | undef
 
 /** The values before the job, as changes of the table. */
 const changesOf = <Value>(replaced: MemoryTable<{ readonly before: Value | undefined }>): Changes<Value> => (range) => {
-  const next = replaced.keysIn(range)
-  return () => {
-    const key = next()
-    return key === undefined ? undefined : { key, value: replaced.get(key)?.before }
-  }
+  const entry = replaced.entriesIn(range)
+  return () => entry.next() ? { key: entry.key, value: entry.value.before } : undefined
 }
 
 /** @internal */
