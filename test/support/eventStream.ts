@@ -34,7 +34,7 @@ export const eventsOf = (response: Response) => {
         const lines = rest.slice(0, end).split("\n")
         rest = rest.slice(end + 2)
         const of = (field: string) =>
-          lines.filter((line) => line.startsWith(`${field}: `)).map((line) => line.slice(field.length + 2))
+          lines.filter((line) => line.startsWith(`${field}:`)).map((line) => line.slice(field.length + 1).trimStart())
         return { event: of("event")[0] ?? "message", id: of("id")[0], data: of("data").join("\n") }
       }
       if (state.isEnded) return undefined

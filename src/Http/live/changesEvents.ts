@@ -38,7 +38,7 @@ export const events = (stream: Begun): ResponseEffect =>
     let hasBegun = false
     const begun = (now: number): ReadonlyArray<Uint8Array> => {
       const offset = offsetOf(position, rights)
-      const control = controlEvent(offset, cursorAt(now, undefined), channel.isHeldAfter(position))
+      const control = controlEvent(offset, cursorAt(now, stream.cursor), channel.isHeldAfter(position))
       return first.length === 0 ? [control] : [...dataEvent(first, offset), control]
     }
     const next: Effect.Effect<ReadonlyArray<Uint8Array>, Cause.Done | ReadError | Gone> = Effect.suspend(() => {

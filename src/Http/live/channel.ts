@@ -46,6 +46,7 @@ export class Channel {
   #start: Position | undefined
   #end: Position = ""
   #beats = 0
+  #isEnded = false
   readonly #subscribers = new Set<Subscriber>()
 
   constructor(lists: ReadonlyArray<ToldList>, rights: string) {
@@ -88,6 +89,7 @@ export class Channel {
   subscribe(subscriber: Subscriber): void {
     subscriber.seen = this.#beats
     this.#subscribers.add(subscriber)
+    if (this.#isEnded) this.end(subscriber)
   }
 
   unsubscribe(subscriber: Subscriber): void {
@@ -148,6 +150,7 @@ export class Channel {
   }
 
   endAll(): void {
+    this.#isEnded = true
     for (const subscriber of this.#subscribers) this.end(subscriber)
   }
 

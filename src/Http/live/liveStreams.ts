@@ -10,7 +10,7 @@ import * as Hash from "effect/Hash"
 import * as RcMap from "effect/RcMap"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type { DocumentStore } from "../../Repository/DocumentStore.ts"
+import type { DocumentStore, Position } from "../../Repository/DocumentStore.ts"
 import type { PositionGone, ReadError } from "../../Repository/RepositoryError.ts"
 import { ServiceUnavailable, type TooManyRequests } from "../HttpError.ts"
 import type { LiveOptions } from "../KernelConfig.ts"
@@ -55,33 +55,60 @@ export const makeLiveStreams = Effect.fnUntraced(function*(
   let count = 0
   let isEnded = false
   const counts = new Map<string, number>()
-  const open = new Set<Channel>()
-  const channels = yield* RcMap.make({
-    lookup: Effect.fnUntraced(function*({ options: { lists, rights } }: ChannelKey) {
-      const channel = new Channel(lists, rights)
-      const collections = lists.map(({ collection }) => collection)
-      yield* Effect.acquireRelease(Effect.sync(() => open.add(channel)), () => Effect.sync(() => open.delete(channel)))
+  const open = new Set<Reader>()
+  // All channels of the same collections share one reader of the log, however many lists there are.
+  const readers: RcMap.RcMap<string, Reader, ReadError | PositionGone> = yield* RcMap.make({
+    lookup: Effect.fnUntraced(function*(joined: string) {
+      const reader: Reader = { channels: new Set(), end: "", isEnded: false }
       const ready = yield* Deferred.make<void, ReadError | PositionGone>()
-      const pump = store.changes.stream(collections).pipe(
+      const reading = store.changes.stream(joined.split("\n")).pipe(
         Stream.runForEach((page) =>
           Effect.andThen(
-            Effect.sync(() => channel.publish(page)),
+            Effect.sync(() => {
+              reader.end = page.position
+              for (const channel of reader.channels) channel.publish(page)
+            }),
             Deferred.succeed(ready, undefined)
           )
         ),
         Effect.onExit((exit) =>
           Effect.andThen(
-            Effect.sync(() => channel.endAll()),
+            Effect.sync(() => endAll(reader)),
             Deferred.done(ready, Exit.asVoid(exit))
           )
         )
       )
-      const beats = Effect.forever(Effect.andThen(Effect.sleep(heartbeat), Effect.sync(() => channel.beat())))
+      const beats = Effect.forever(Effect.andThen(
+        Effect.sleep(heartbeat),
+        Effect.sync(() => {
+          for (const channel of reader.channels) channel.beat()
+        })
+      ))
+      yield* Effect.acquireRelease(Effect.sync(() => open.add(reader)), () => Effect.sync(() => open.delete(reader)))
       yield* Effect.forkScoped(Effect.raceFirst(
-        Effect.catch(pump, (error) => Effect.logWarning(`The streams of ${collections.join()} end: ${error.message}`)),
+        Effect.catch(reading, (error) =>
+          Effect.andThen(
+            Effect.logWarning(`The streams of ${joined.replaceAll("\n", ", ")} end: ${error.message}`),
+            RcMap.invalidate(readers, joined)
+          )),
         beats
       ))
       yield* Deferred.await(ready)
+      return reader
+    })
+  })
+  const channels = yield* RcMap.make({
+    lookup: Effect.fnUntraced(function*({ options: { lists, rights } }: ChannelKey) {
+      const reader = yield* RcMap.get(readers, lists.map(({ collection }) => collection).join("\n"))
+      const channel = new Channel(lists, rights)
+      yield* Effect.acquireRelease(
+        Effect.sync(() => {
+          channel.publish({ changes: [], isUpToDate: true, position: reader.end })
+          reader.channels.add(channel)
+          if (reader.isEnded) channel.endAll()
+        }),
+        () => Effect.sync(() => reader.channels.delete(channel))
+      )
       return channel
     })
   })
@@ -111,12 +138,24 @@ export const makeLiveStreams = Effect.fnUntraced(function*(
     channel: (options) => RcMap.get(channels, new ChannelKey(options)),
     end: Effect.sync(() => {
       isEnded = true
-      for (const channel of open) channel.endAll()
+      open.forEach(endAll)
     })
   }
 })
 
 // internal
+
+interface Reader {
+  readonly channels: Set<Channel>
+  /** The place after the last page. */
+  end: Position
+  isEnded: boolean
+}
+
+const endAll = (reader: Reader): void => {
+  reader.isEnded = true
+  for (const channel of reader.channels) channel.endAll()
+}
 
 class ChannelKey implements Equal.Equal {
   readonly options: ChannelOptions

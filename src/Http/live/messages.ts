@@ -119,7 +119,7 @@ export function* dataEvent(messages: ReadonlyArray<string>, offset: string | und
  */
 export const controlEvent = (offset: string, cursor: string, isUpToDate: boolean): Uint8Array =>
   encoder.encode(
-    `event: control\nid: ${offset}\ndata: {"streamNextOffset":${quote(offset)},"streamCursor":"${cursor}"${
+    `id: ${offset}\nevent: control\ndata:{"streamNextOffset":${quote(offset)},"streamCursor":"${cursor}"${
       isUpToDate ? ",\"upToDate\":true" : ""
     }}\n\n`
   )
