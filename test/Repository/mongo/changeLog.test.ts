@@ -100,14 +100,15 @@ describe("changeLog", () => {
         }
       )
       yield* log.record("orders", {})
-      const follow = Effect.gen(function*() {
+      const begin = Effect.gen(function*() {
         const pull = yield* Stream.toPull(log.stream(["orders"]))
         yield* pull
         return pull
       })
+      const follow = Effect.asVoid(begin)
       yield* Effect.scoped(Effect.andThen(follow, follow))
       assert.deepStrictEqual(opened.map(({ isClosed }) => isClosed), [true])
-      const pull = yield* follow
+      const pull = yield* begin
       yield* follow
       assert.strictEqual(opened.length, 2)
       opened[1]!.fail(286)
