@@ -113,6 +113,19 @@ const seed = Effect.gen(function*() {
   return before
 })
 
+/** A model with a unique value that is computed from what it was. */
+class Member extends Model.Class<Member>()("Member", {
+  id: Model.id(),
+  mail: Schema.String.pipe(Model.indexed(Index.unique))
+}, {
+  versions: [
+    Model.was.retyped("mail", Schema.Struct({ user: Schema.String, host: Schema.String }), {
+      up: ({ host, user }) => `${user}@${host}`.toLowerCase(),
+      down: (mail) => ({ user: mail.split("@")[0] ?? "", host: mail.split("@")[1] ?? "" })
+    })
+  ]
+}) {}
+
 const Address = Model.Class<unknown>()("Address", { city: Schema.String, zip: Schema.String.pipe(Model.optional) })
 
 /** A model for collections that Beanie and mongoose have written: the name is split, the tags and a country are new. */
@@ -326,6 +339,25 @@ export const versionsContract = <E>(name: string, layer: Layer.Layer<DocumentSto
         assert.isTrue((yield* Upgrade.storedForms(Unique)).isComplete)
         assert.deepStrictEqual((yield* store.listIndexes("Person")).map(({ name }) => name), ["email_1"])
         assert.strictEqual((yield* Effect.flip(unique.insert(person("U1", "p4@example.com"))))._tag, "DuplicateKey")
+      })).pipe(Effect.provide(layer), Effect.scoped))
+
+    it.live("keeps a value unique that a way up computes", () =>
+      atOnce(Effect.gen(function*() {
+        const store = yield* DocumentStore.DocumentStore
+        yield* store.insertMany(
+          "Member",
+          Array.from({ length: 30 }, (_, i) => ({ _id: `M${i}`, mail: { user: `U${i}`, host: "Example.com" } }))
+        )
+        const members = yield* Repository.make(Member)
+        const insert = (id: string, mail: string) => members.insert(new Member({ id, mail }))
+        assert.strictEqual((yield* Effect.flip(insert("N1", "u7@example.com")))._tag, "DuplicateKey")
+        assert.strictEqual((yield* Effect.flip(members.patch("M1", { mail: "u2@example.com" })))._tag, "DuplicateKey")
+        yield* insert("N1", "new@example.com")
+        assert.strictEqual((yield* Effect.flip(insert("N2", "new@example.com")))._tag, "DuplicateKey")
+        yield* store.updateOne("appkernel.forms", { _id: "Member" }, { $set: { understood: 2 } }, { upsert: true })
+        yield* Stream.runDrain(Upgrade.upgrade(Member))
+        assert.deepStrictEqual((yield* store.listIndexes("Member")).map(({ name }) => name), ["mail_1"])
+        assert.strictEqual((yield* Effect.flip(insert("N2", "u7@example.com")))._tag, "DuplicateKey")
       })).pipe(Effect.provide(layer), Effect.scoped))
 
     it.live("reads a few documents for a unique value, also where the earlier form has an index of its own", () =>
