@@ -21,7 +21,8 @@ export const compressed = <E, R>(
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
   minSize: number
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R | HttpServerRequest.HttpServerRequest | HttpPlatform> => {
-  const compressing = HttpMiddleware.compression({ algorithms: ["zstd", "br", "gzip"], minSize })(
+  // At its usual level, zstd took four times the processor time of gzip for a page: each response has tables of that level.
+  const compressing = HttpMiddleware.compression({ algorithms: ["zstd", "br", "gzip"], levels: { zstd: 1 }, minSize })(
     Effect.map(handler, (response) =>
       response.headers["cache-control"]?.includes("no-store") === true
         ? HttpServerResponse.setHeader(response, "content-encoding", "identity")
