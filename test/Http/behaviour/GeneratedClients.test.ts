@@ -187,6 +187,7 @@ const { result } = answered(await client.GET("/api/v1/products/{id}/get_summary"
 if (!result.includes("Chair")) throw new Error(result)
 answered(await client.GET("/api/v1/products/aggregate", { params: { query: { pipe } } }))
 answered(await client.GET("/api/v1/products/changes", { params: { query: { offset: "now" } } }))
+answered(await client.GET("/api/v1/changes", { params: { query: { watch: ["products"], offset: "now" } } }))
 answered(await client.GET("/api/v1/products/schema"))
 answered(await client.GET("/api/v1/products/meta"))
 
@@ -251,6 +252,7 @@ import json, sys
 from shop_client import Client
 from shop_client.api.orders import orders_aggregate, orders_create, orders_get, orders_list, orders_meta, orders_schema
 from shop_client.api.payments import payments_methods, payments_pay, payments_status
+from shop_client.api.changes import api_v1_changes
 from shop_client.api.products import (products_aggregate, products_changes, products_create, products_get,
     products_get_summary, products_list, products_meta, products_schema)
 from shop_client.api.tokens import tokens_revoke, tokens_token
@@ -309,6 +311,8 @@ summary = asked("GET /api/v1/products/{id}/get_summary", products_get_summary.sy
 expect("Chair" in summary.result, True)
 asked("GET /api/v1/products/aggregate", products_aggregate.sync_detailed(client=counting))
 asked("GET /api/v1/products/changes", products_changes.sync_detailed(client=client, offset="now"))
+asked("GET /api/v1/changes", api_v1_changes.sync_detailed(
+    client=client, watch=[m.ApiV1ChangesWatchItem.PRODUCTS], offset="now"))
 asked("GET /api/v1/products/schema", products_schema.sync_detailed(client=client))
 asked("GET /api/v1/products/meta", products_meta.sync_detailed(client=client))
 
