@@ -17,7 +17,8 @@
  * - `errors.Invalid`: the `message` of a 400. Arguments: `{problems}`, `{count}`.
  * - `errors.Problem`: one of these problems, and the `message` of each of the `errors`. Arguments: `{label}`,
  *   `{field}`, `{message}`.
- * - `errors.<Tag>`: the `message` of a `ServiceError`. Arguments: its fields that are texts or numbers.
+ * - `errors.<Tag>`: the `message` of a `ServiceError`. Arguments: its fields that are texts, numbers or dates.
+ *   `{on}` shows a date by ISO 8601, `{on, date, long}` in the form of the language.
  * - `errors.DocumentNotFound`, `errors.DuplicateKey`, `errors.Route`, …: the other messages of the engine; see
  *   `docs/guides/translations.md`.
  *

@@ -80,10 +80,13 @@ const languageOf = (
     const message = messages.get(key)
     if (message === undefined) return undefined
     // A platform's formatter throws for values that it can't format.
-    const made = Result.try(() => message.format(args))
-    return Result.isSuccess(made) && typeof made.success === "string" ? made.success : undefined
+    const made = Result.try(() => message.formatToParts(args).map(({ value }) => shown(value)).join(""))
+    return Result.isSuccess(made) ? made.success : undefined
   }
 })
+
+/** A date whose form the message does not say is a text of ISO 8601. */
+const shown = (value: unknown): string => value instanceof Date ? value.toISOString() : String(value)
 
 const entriesIn = (catalogue: { readonly [key: string]: string }): ReadonlyMap<string, Entry> =>
   new Map(Object.entries(catalogue).map(([key, text]) => [key, { text, file: "appkernel" }]))

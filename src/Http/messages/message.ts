@@ -11,7 +11,7 @@ import { en } from "./catalogues/en.ts"
  * @since 0.1.0
  */
 export interface Arguments {
-  readonly [name: string]: string | number | undefined
+  readonly [name: string]: string | number | Date | undefined
 }
 
 /**

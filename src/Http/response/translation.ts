@@ -1,4 +1,5 @@
 import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Formatter from "effect/Formatter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -146,7 +147,9 @@ export const makeErrorResponses = (translations: Translations): ErrorResponses =
 /** The fields of an error that a message may show. */
 const fieldsOf = (error: Instance): Arguments =>
   Object.fromEntries(
-    Object.entries(error).filter(([, value]) => typeof value === "string" || typeof value === "number")
+    Object.entries(error)
+      .map(([name, value]) => [name, DateTime.isDateTime(value) ? DateTime.toDateUtc(value) : value])
+      .filter(([, value]) => typeof value === "string" || typeof value === "number" || value instanceof Date)
   )
 
 /** The message in the language, otherwise in English. */

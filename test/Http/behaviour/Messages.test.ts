@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Layer, Logger, Schema } from "effect"
+import { ConfigProvider, DateTime, Effect, Layer, Logger, Schema } from "effect"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { de } from "../../../src/Http/messages/catalogues/de.ts"
 import { EmbeddedStore, KernelEngine, Model, Resource, Service, ServiceError, Validator } from "../../../src/index.ts"
@@ -28,7 +28,7 @@ class Place extends Model.Class<Place>()("Place", { city: Schema.String }) {}
 class SoldOut extends ServiceError<SoldOut>()("SoldOut", {
   status: 409,
   message: "It is sold out",
-  fields: { left: Schema.Int }
+  fields: { left: Schema.Int, until: Model.DateTime }
 }) {}
 
 const engine = KernelEngine.make("messages")
@@ -40,7 +40,7 @@ const engine = KernelEngine.make("messages")
           gift: Schema.optionalKey(Schema.Struct({ cards: Schema.Array(Schema.Int), to: Schema.optionalKey(Place) }))
         },
         error: SoldOut
-      }, () => Effect.fail(new SoldOut({ left: 2 })))
+      }, () => Effect.fail(new SoldOut({ left: 2, until: DateTime.makeUnsafe("2026-03-01T12:00:00Z") })))
   )
   .register(
     Service.make("SearchService").operation(
@@ -336,7 +336,7 @@ describe("catalogues of a program's own", () => {
     searches: { find: { limit: "Höchstzahl" } },
     Place: { city: "Ort" },
     Order: { email: "E-Mail-Adresse", nmae: "Name" },
-    errors: { SoldOut: "Ausverkauft, nur noch {left} da", SoldUot: "x" },
+    errors: { SoldOut: "Ausverkauft, nur noch {left} da, bis zum {until, date, long} ({until})", SoldUot: "x" },
     validators: {
       "NotEmpyt": "x",
       "Min@Order.secret": "ist zu kurz",
@@ -361,8 +361,9 @@ describe("catalogues of a program's own", () => {
           _type: "ErrorMessage",
           code: 409,
           error: "SoldOut",
-          message: "Ausverkauft, nur noch 2 da",
-          left: 2
+          message: "Ausverkauft, nur noch 2 da, bis zum 1. März 2026 (2026-03-01T12:00:00.000Z)",
+          left: 2,
+          until: "2026-03-01T12:00:00.000000"
         }])
         const taken = yield* send("POST", "/orders", valid, german)
         assert.strictEqual(taken.body.message, "Bestellung: E-Mail-Adresse gibt es schon")
