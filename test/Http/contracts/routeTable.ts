@@ -36,6 +36,8 @@ const table: { readonly [route: string]: Row } = {
   "GET /api/v1/products/:id/get_summary": [404, 404, 404],
   "GET /api/v1/products/aggregate": [400, 400, 400],
   "GET /api/v1/products/changes": [200, 200, 200],
+  // Of the collections that it names.
+  "GET /api/v1/changes": [200, 200, 200],
   "GET /api/v1/products/schema": [200, 200, 200],
   "GET /api/v1/products/meta": [200, 200, 200],
   "GET /api/v1/orders": [401, 200, 200],
@@ -183,7 +185,10 @@ export const routeTableContract = (name: string, store: FreshStore) =>
         assert.isAtLeast(sent.length, 27)
         for (const [route, row] of Object.entries(table)) {
           // Who may begin a stream may read on, which takes long on some servers.
-          const line = route.replace(/:\w+/u, "U1").replace(/\/changes$/u, "$&?offset=now")
+          const line = route.replace(/:\w+/u, "U1").replace(/\/changes$/u, "$&?offset=now").replace(
+            "v1/changes?",
+            "$&watch=products&"
+          )
           const body = /^(?:POST|PUT|PATCH)/u.test(line) ? {} : undefined
           const differences = yield* Effect.forEach(sent, ({ headers, name, who }) =>
             Effect.map(request(baseUrl, line, body, headers), ({ status }) =>
