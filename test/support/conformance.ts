@@ -349,7 +349,7 @@ const jsonPatches: ReadonlyArray<unknown> = [
   [{ op: "add", path: "/text" }]
 ]
 
-/** Sends it over a keep-alive connection. */
+/** Sends it over a keep-alive connection. Of events, which do not end, the first piece is the answer. */
 export const send = (base: string, agent: Http.Agent, request: Request): Effect.Effect<Answer> =>
   Effect.callback<Answer>((resume) => {
     const { hostname, port } = new URL(base)
@@ -363,11 +363,17 @@ export const send = (base: string, agent: Http.Agent, request: Request): Effect.
       headers: body === undefined ? headers : { ...headers, "Content-Length": Buffer.byteLength(body) }
     }, (response) => {
       const chunks: Array<Buffer> = []
-      response.on("data", (chunk: Buffer) => chunks.push(chunk))
-      response.on("end", () => {
+      const answered = () => {
         const text = Buffer.concat(chunks).toString("utf8")
         resume(Effect.succeed({ status: response.statusCode ?? 0, headers: response.headers, text }))
+      }
+      response.on("data", (chunk: Buffer) => {
+        chunks.push(chunk)
+        if (response.headers["content-type"] !== "text/event-stream") return
+        answered()
+        response.destroy()
       })
+      response.on("end", answered)
     })
     sent.on("error", (error) => resume(Effect.die(error)))
     sent.end(body)

@@ -30,7 +30,7 @@ export const checksOf = (document: Json): Checks => {
     const type = headers["content-type"] ?? ""
     const schema = content[type.split(";", 1)[0]!]?.schema
     if (schema === undefined) return [`the content type ${type} is not documented`]
-    const body: unknown = JSON.parse(text)
+    const body: unknown = /\bjson\b/u.test(type) ? JSON.parse(text) : text
     const validate = validatorOf(schema, true)
     if (validate(body)) return []
     return (validate.errors ?? [])
