@@ -12,7 +12,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import type { ChangeLog, Document, DocumentStore, Position } from "./DocumentStore.ts"
@@ -94,7 +94,7 @@ export const folderInUse = Effect.fn("StoreFollow.folderInUse")(function*(
   const { openLog } = yield* Effect.promise(() => import("./embedded/store/otherLog.ts"))
   const location = path.resolve(folder)
   const { collections, ...changes } = yield* openLog(location)
-  const to = `${location}.copy-${createHash("sha256").update(target).digest("hex").slice(0, 8)}`
+  const to = `${location}.copy-${hash("sha256", target).slice(0, 8)}`
   const clear = Effect.sync(() => fs.rmSync(to, { recursive: true, force: true }))
   return {
     description: `the embedded store in folder ${location}`,

@@ -3,10 +3,8 @@
  */
 import * as Effect from "effect/Effect"
 import { open, type RootDatabase } from "lmdb"
-import * as fs from "node:fs"
-import * as path from "node:path"
-import { StoreUnavailable } from "../../RepositoryError.ts"
-import { dataFile } from "./preflight.ts"
+import type { StoreUnavailable } from "../../RepositoryError.ts"
+import { failuresOf, hasStore, openReadOnly } from "./readOnly.ts"
 
 /** The environments that this process has open, by their folders: lmdb opens none a second time for reading only. */
 const ownEnvironments = new Map<string, RootDatabase<Buffer, Uint8Array>>()
@@ -29,24 +27,14 @@ export const registered = (folder: string, environment: RootDatabase<Buffer, Uin
  */
 export const copyTo = Effect.fnUntraced(
   function*(folder: string, to: string): Effect.fn.Return<void, StoreUnavailable> {
-    const failed = (cause: unknown) =>
-      new StoreUnavailable({
-        operation: "backup",
-        detail: `folder ${folder} can't be copied: ${cause instanceof Error ? cause.message : String(cause)}`,
-        retryable: false
-      })
-    // lmdb would create what is missing.
-    if (!fs.existsSync(path.join(folder, dataFile))) return yield* failed(new Error(`it has no ${dataFile}`))
+    const failed = failuresOf("backup", folder, "copied")
+    yield* hasStore(folder, failed)
     const attempt = <A>(evaluate: () => A) => Effect.try({ try: evaluate, catch: failed })
     const copy = (environment: RootDatabase) =>
       Effect.tryPromise({ try: () => environment.backup(to, true), catch: failed })
     const known = ownEnvironments.get(folder)
     yield* known === undefined
-      ? Effect.acquireUseRelease(
-        attempt(() => open({ path: folder, noSubdir: false, maxDbs: 3, readOnly: true })),
-        copy,
-        (environment) => Effect.promise(() => environment.close())
-      )
+      ? Effect.scoped(Effect.flatMap(openReadOnly(folder, failed), copy))
       : copy(known)
     yield* Effect.acquireUseRelease(
       attempt(() => open({ path: to, noSubdir: false, maxDbs: 3, overlappingSync: false })),

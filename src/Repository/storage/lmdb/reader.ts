@@ -4,15 +4,12 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
-import { open } from "lmdb"
-import * as fs from "node:fs"
-import * as path from "node:path"
 import type { Document } from "../../DocumentStore.ts"
-import { StoreUnavailable } from "../../RepositoryError.ts"
+import type { StoreUnavailable } from "../../RepositoryError.ts"
 import type { Listener, ReadTable, StoreFailure } from "../orderedStore.ts"
 import { formatKey, isMixed as isMixedFormat } from "./format.ts"
 import { failureOf } from "./groupCommit.ts"
-import { dataFile } from "./preflight.ts"
+import { failuresOf, hasStore, openReadOnly } from "./readOnly.ts"
 import { type Bytes, documentForm, encodingBehind, numberLength, tableOf, tablesOf } from "./table.ts"
 
 // lmdb's own transaction, which begins with the next read after a renewal.
@@ -36,22 +33,12 @@ export const openReader = Effect.fnUntraced(function*(
   folder: string,
   describe: Listener["describe"]
 ): Effect.fn.Return<OpenReader, StoreUnavailable, Scope.Scope> {
-  const failed = (cause: unknown) =>
-    new StoreUnavailable({
-      operation: "open",
-      detail: `folder ${folder} can't be read: ${cause instanceof Error ? cause.message : String(cause)}`,
-      retryable: false
-    })
-  // lmdb would create what is missing.
-  if (!fs.existsSync(path.join(folder, dataFile))) return yield* failed(new Error(`it has no ${dataFile}`))
-  const attempt = <A>(evaluate: () => A) => Effect.try({ try: evaluate, catch: failed })
-  const environment = yield* Effect.acquireRelease(
-    attempt(() => open<Buffer, Uint8Array>({ path: folder, noSubdir: false, maxDbs: 3, readOnly: true })),
-    (environment) => Effect.promise(() => environment.close())
-  )
+  const failed = failuresOf("open", folder, "read")
+  yield* hasStore(folder, failed)
+  const environment = yield* openReadOnly(folder, failed)
   const database = (name: string, prefixLength: number): Bytes =>
     environment.openDB<Uint8Array, string>({ name, ...encodingBehind(prefixLength) })
-  return yield* attempt((): OpenReader => {
+  const opened = (): OpenReader => {
     const catalog = tableOf(database("catalog", 0), "", documentForm("", 0, true), reading)
     const isMixed = isMixedFormat(catalog.get(formatKey))
     return {
@@ -67,5 +54,6 @@ export const openReader = Effect.fnUntraced(function*(
           catch: (cause) => failureOf(operation, cause, describe) ?? Result.getOrThrowWith(Result.fail(cause), (_) => _)
         })
     }
-  })
+  }
+  return yield* Effect.try({ try: opened, catch: failed })
 })
