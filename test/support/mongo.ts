@@ -56,7 +56,7 @@ export const freshDatabase = (server: FoundServer) =>
 /** Runs a function with a client of the test's own. */
 export const withClient = <A>(server: FoundServer, use: (client: MongoClient) => Promise<A>): Effect.Effect<A> =>
   Effect.acquireUseRelease(
-    Effect.sync(() => new MongoClient(server.url, { serverSelectionTimeoutMS: 5_000 })),
+    Effect.sync(() => new MongoClient(server.url, { serverSelectionTimeoutMS: 60_000 })),
     (client) => Effect.promise(() => use(client)),
     (client) => Effect.promise(() => client.close())
   )

@@ -23,8 +23,9 @@ declare module "vitest" {
 }
 
 const secantusVersion = "0.7.0b3"
-const installTimeout = 180_000
-const startTimeout = 20_000
+// For a busy machine with a slow disk and network.
+const installTimeout = 600_000
+const startTimeout = 120_000
 
 const execute = promisify(execFile)
 
@@ -175,7 +176,7 @@ const freePort = (): Promise<number> =>
   })
 
 const inspect = async (url: string): Promise<MongoServer> => {
-  const client = new MongoClient(url, { serverSelectionTimeoutMS: 5_000 })
+  const client = new MongoClient(url, { serverSelectionTimeoutMS: startTimeout })
   try {
     const admin = client.db("admin")
     const info = await admin.command({ buildInfo: 1 }).catch((error: unknown) => {

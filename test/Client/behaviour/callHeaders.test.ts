@@ -13,7 +13,6 @@ import {
 import { Effect, Fiber, Layer, Redacted, Schema } from "effect"
 import { FetchHttpClient, HttpServerRequest } from "effect/http"
 import { TestClock } from "effect/testing"
-import { slowness } from "../../support/turns.ts"
 import { upstream } from "../support/upstream.ts"
 
 class Thing extends Model.Class<Thing>()("Thing", { id: Model.id({ prefix: "T" }), text: Schema.String }) {}
@@ -172,7 +171,7 @@ describe("The headers of a call", () => {
       yield* TestClock.adjust("9900 millis")
       assert.isUndefined(failed.pollUnsafe())
       yield* TestClock.adjust("200 millis")
-      const failures = yield* TestClock.withLive(Effect.timeout(Fiber.join(failed), "5 seconds"))
+      const failures = yield* Fiber.join(failed)
       assert.deepStrictEqual(
         failures.map((error) => "reason" in error ? error.reason._tag : error._tag),
         ["Timeout", "Timeout", "TransportError"]
@@ -199,7 +198,7 @@ describe("The headers of a call", () => {
       const waiting = yield* Effect.forkChild(calls, { startImmediately: true })
       yield* Effect.sleep("50 millis")
       held[0]?.()
-      const failed = yield* Effect.timeout(Fiber.join(waiting), 2_000 * slowness())
+      const failed = yield* Fiber.join(waiting)
       assert.deepStrictEqual(new Set(failed.map(reasonOf)), new Set(["InvalidAnswer"]))
       assert.deepStrictEqual(service.requests.map(({ url }) => url), ["/token"])
       // The next call begins another one.

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type ClientError, HttpClientFactory } from "appkernel"
-import { Duration, Effect } from "effect"
+import { Duration, Effect, Fiber } from "effect"
 import type * as net from "node:net"
 import * as zlib from "node:zlib"
 import { nobody, rawUpstream, upstream } from "../support/upstream.ts"
@@ -8,10 +8,10 @@ import { nobody, rawUpstream, upstream } from "../support/upstream.ts"
 const factory = (options: HttpClientFactory.Options = {}) => Effect.provide(HttpClientFactory.layerWith(options))
 
 /** The failure of a GET of `/things`. */
-const failureAt = (url: string) =>
+const failureAt = (url: string, timeout: Duration.Input = "1 minute") =>
   Effect.gen(function*() {
     const proxy = yield* HttpClientFactory.get(url)
-    const failure = yield* Effect.flip(proxy.wrap("things").get({ timeout: "300 millis" }))
+    const failure = yield* Effect.flip(proxy.wrap("things").get({ timeout }))
     return answered(failure)
   })
 
@@ -116,7 +116,9 @@ describe("A call fails with RequestHandlingException and status 500", () => {
     it.live(`if the service ${name}`, () =>
       Effect.gen(function*() {
         const running: string | { readonly url: string } = yield* server
-        const failure = yield* failureAt(typeof running === "string" ? running : running.url)
+        const url = typeof running === "string" ? running : running.url
+        // Half a body has to come in this time.
+        const failure = yield* failureAt(url, reason === "Timeout" ? "1 second" : undefined)
         const { statusCode, upstreamService } = failure
         assert.deepStrictEqual(
           { statusCode, upstreamService, reason: failure.reason._tag, message: failure.message },
@@ -358,8 +360,9 @@ describe("A call", () => {
         socket.on("close", () => closed++)
       })
       const proxy = yield* HttpClientFactory.get(service.url)
-      yield* Effect.timeoutOption(proxy.wrap("things").get(), "200 millis")
-      yield* Effect.sleep("100 millis")
-      assert.strictEqual(closed, 1)
+      const call = yield* Effect.forkChild(proxy.wrap("things").get())
+      yield* Effect.repeat(Effect.sleep("5 millis"), { until: () => service.requests.length === 1 })
+      yield* Fiber.interrupt(call)
+      yield* Effect.repeat(Effect.sleep("5 millis"), { until: () => closed === 1 })
     }).pipe(factory()))
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, ConfigProvider, Console, Effect, Layer, Redacted } from "effect"
+import { Cause, ConfigProvider, Console, Effect, Fiber, Layer, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { TestClock } from "effect/testing"
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -258,13 +258,12 @@ describe("KernelLogger / a service", () => {
         yield* printed(program, "Listening on")
         const headers = { authorization: "Bearer canary", cookie: "session=canary", "x-request-id": "caller-7" }
         const base = `http://127.0.0.1:${port}`
-        yield* Effect.promise(async () => {
-          await (await fetch(`${base}/things/canary?token=canary`, { headers })).text()
-          const leaving = new AbortController()
-          const left = fetch(`${base}/stuck`, { signal: leaving.signal }).catch(() => {})
-          setTimeout(() => leaving.abort(), 200)
-          await left
-        })
+        yield* Effect.promise(async () => (await fetch(`${base}/things/canary?token=canary`, { headers })).text())
+        const leaving = yield* Effect.forkChild(
+          Effect.promise((signal) => fetch(`${base}/stuck`, { signal }).catch(() => {}))
+        )
+        yield* printed(program, "began /stuck")
+        yield* Fiber.interrupt(leaving)
         yield* printed(program, "\"status\":499")
         program.process.kill("SIGTERM")
         assert.strictEqual(yield* program.ended, 0)
