@@ -35,8 +35,8 @@ export const makeShared = Effect.fnUntraced(function*(
     readonly insecureRedirects?: boolean | undefined
   }
 ): Effect.fn.Return<Shared, never, Scope.Scope> {
-  // undici is loaded by programs that make calls, and by no others.
-  const undici = yield* Effect.promise(() => import("@effect/platform-node/Undici"))
+  // undici is loaded by programs that make calls, and by no others. In one file, a CommonJS package has no other names.
+  const { default: undici } = yield* Effect.promise(() => import("@effect/platform-node/Undici"))
   const { toReadable } = yield* Effect.promise(() => import("@effect/platform-node/NodeStream"))
   const deadlines = yield* makeDeadlines
   const compression = yield* makeCompression
