@@ -143,7 +143,7 @@ describe("The streams of a typed client", () => {
       assert.deepStrictEqual(anew.event === "state" && anew.items.map(({ total }) => total), [7])
       assert.strictEqual((yield* Effect.flip(Effect.forever(changes.next)))._tag, "Gone")
       yield* third.close
-    }).pipe(Effect.scoped, Effect.provide([FetchHttpClient.layer, configured])), 60_000)
+    }).pipe(Effect.scoped, Effect.provide([FetchHttpClient.layer, configured])))
 
   it.live(
     "begin at a place, select fields, are counted no longer than they are read, and die without a log",
@@ -189,8 +189,7 @@ describe("The streams of a typed client", () => {
           Exit.isFailure(unlogged) && Cause.pretty(unlogged.cause).includes("Plain needs the option logged")
         )
         assert.strictEqual((yield* Effect.flip(client.plains.live({ params: { id: "none" } })))._tag, "NotFound")
-      }).pipe(Effect.scoped, Effect.provide([FetchHttpClient.layer, configured])),
-    60_000
+      }).pipe(Effect.scoped, Effect.provide([FetchHttpClient.layer, configured]))
   )
 
   it.live("tell what the caller may see now, and end with what the service refuses", () =>
@@ -241,7 +240,7 @@ describe("The streams of a typed client", () => {
           revocationDelay: Duration.millis(200)
         })
       ])
-    ), 60_000)
+    ))
 
   it.live("are those of another service, too", () =>
     Effect.gen(function*() {
@@ -271,5 +270,5 @@ describe("The streams of a typed client", () => {
       )
       assert(refused._tag === "RequestHandlingException")
       assert.strictEqual(refused.reason._tag, "Refused")
-    }).pipe(Effect.scoped, Effect.provide([HttpClientFactory.layerWith({}), configured])), 60_000)
+    }).pipe(Effect.scoped, Effect.provide([HttpClientFactory.layerWith({}), configured])))
 })

@@ -170,8 +170,7 @@ describe.skipIf(nginx === undefined)("nginx", () => {
         assert.strictEqual(huge.status, 413)
         assert.match(huge.headers.get("content-type") ?? "", /^text\/html/u)
         assert.strictEqual((yield* request(base, "GET /metrics")).status, 403)
-      }),
-    90_000
+      })
   )
 
   it.live(
@@ -233,7 +232,6 @@ describe.skipIf(nginx === undefined)("nginx", () => {
         })
         assert.match(answer, /^HTTP\/1\.1 101 /u)
         assert.match(answer, /Upgrade: websocket/u)
-      }),
-    60_000
+      })
   )
 })

@@ -97,7 +97,6 @@ inBrowser("The stock of the shop in a browser", (open) => {
           ofPage
         )
         assert.deepStrictEqual(problems, [])
-      }),
-    120_000
+      })
   )
 })

@@ -34,8 +34,9 @@ export const freshStore = (server: FoundServer, options = ""): FreshStore =>
       MongoStore.layerWith({
         host: withOptions(server, options),
         db,
-        // A read waits as long, too, while the server is busy with other tests.
-        ...options === "" ? { serverSelectionTimeout: "60 seconds" } : {}
+        // The server may be busy with other tests: the driver's own look at it may take as long, and so may a read.
+        connectTimeout: "60 seconds",
+        serverSelectionTimeout: options === "" ? "60 seconds" : "5 seconds"
       }))
   )
 

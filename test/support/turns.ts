@@ -28,6 +28,13 @@ export const turnsOf = <A, E, R>(
     return { whole: end - start, longest: Math.max(longest, end - before) / Math.max(slowBefore, slowness()) }
   })
 
+/**
+ * Runs what sends, waits and times out in steps of so many milliseconds; again in longer steps where it fails, since
+ * another process may have had the processor for a step. What fails for another reason does so in any steps.
+ */
+export const inSteps = <A, E, R>(run: (step: number) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  [30, 150, 750].map(run).reduce((first, next) => Effect.catchCause(first, () => next))
+
 /** The time for a fixed piece of work, relative to the machine that the limits are set for; at least 1. */
 export const slowness = (): number => {
   const times = Array.from({ length: 3 }, () => {

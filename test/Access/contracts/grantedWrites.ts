@@ -157,7 +157,7 @@ export const grantedWritesContract = <E>(
               yield* root("PUT", `/${id}`, stored)
             }
           }),
-        { arbitrary: { runs }, timeout: 240_000 }
+        { arbitrary: { runs } }
       )
     }
   )

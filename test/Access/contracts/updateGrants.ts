@@ -103,6 +103,6 @@ export const updateGrantsContract = <E>(
             documents.map((values) => shown(isWritten && isAllowed(values) ? { ...values, ...change } : values))
           )
         }),
-      { arbitrary: { runs }, timeout: 240_000 }
+      { arbitrary: { runs } }
     )
   })

@@ -319,7 +319,7 @@ export const viewsModelContract = <E>(name: string, store: Layer.Layer<DocumentS
               }
             }
           }),
-        { arbitrary: { runs }, timeout: 240_000 }
+        { arbitrary: { runs } }
       )
     }
   )

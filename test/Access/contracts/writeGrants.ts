@@ -405,6 +405,6 @@ export const writeGrantsContract = (name: string, store: FreshStore, runs: numbe
             yield* restored
           }
         })),
-      { arbitrary: { runs }, timeout: 240_000 }
+      { arbitrary: { runs } }
     )
   })

@@ -399,10 +399,10 @@ describe("appkernel, on data", () => {
       assert.include(yield* failed(env, "check", engine), "Letter: 2,001 documents, 1 do not fit")
     })))
 
-  it.live("copies 100,000 documents, though it is killed", () =>
+  it.live("copies 20,000 documents, though it is killed", () =>
     Effect.scoped(Effect.gen(function*() {
       const [from, to] = [yield* folderEnv, yield* folderEnv]
-      yield* assertCopied(from, to, {}, folderOf(to), 100)
+      yield* assertCopied(from, to, {}, folderOf(to), 20)
       assert.include(yield* failed({}, "copy", `${folderOf(from)}/nowhere`, folderOf(to)), "There is no store in")
       const none = yield* failed({}, "copy", folderOf(from), "env:NOTHING")
       assert.include(none, "There is no variable NOTHING")

@@ -7,7 +7,7 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 import { gzipSync } from "node:zlib"
 import { freshDirectory } from "../../support/folders.ts"
-import { slowness } from "../../support/turns.ts"
+import { inSteps } from "../../support/turns.ts"
 import { breaker, bytes, halves, inParts, reasonOf, textOf, withClient } from "../support/files.ts"
 import { listening, nobody, rawUpstream, upstream } from "../support/upstream.ts"
 
@@ -135,34 +135,39 @@ describe("streamDownload", () => {
     }).pipe(withClient))
 
   it.live("waits for a service that answers slowly, but not for one that stops; a slow consumer takes its time", () =>
-    Effect.gen(function*() {
-      const step = 30 * slowness()
-      const service = yield* listening(({ url }, response) => {
-        if (url === "/stops/") response.write("half")
-        else inParts(response, Array.from({ length: 10 }, (_, i) => `${i}`), url === "/slow/" ? step : 0)
+    inSteps((step) =>
+      Effect.gen(function*() {
+        const service = yield* listening(({ url }, response) => {
+          if (url === "/stops/") response.write("half")
+          else inParts(response, Array.from({ length: 10 }, (_, i) => `${i}`), url === "/slow/" ? step : 0)
+        })
+        const proxy = yield* HttpClientFactory.get(service.url)
+        const options = { timeout: step * 5, chunkSize: 1 }
+        const slow = yield* Stream.runCollect(proxy.at("slow").streamDownload(options))
+        assert.strictEqual(textOf(slow), "0123456789")
+        const calm = Stream.tap(proxy.at("fast").streamDownload(options), () => Effect.sleep(step))
+        assert.strictEqual(textOf(yield* Stream.runCollect(calm)), "0123456789")
+        assert.strictEqual(yield* reasonOf(Stream.runDrain(proxy.at("stops").streamDownload(options))), "Timeout")
       })
-      const proxy = yield* HttpClientFactory.get(service.url)
-      const options = { timeout: step * 5, chunkSize: 1 }
-      const slow = yield* Stream.runCollect(proxy.at("slow").streamDownload(options))
-      assert.strictEqual(textOf(slow), "0123456789")
-      const calm = Stream.tap(proxy.at("fast").streamDownload(options), () => Effect.sleep(step))
-      assert.strictEqual(textOf(yield* Stream.runCollect(calm)), "0123456789")
-      assert.strictEqual(yield* reasonOf(Stream.runDrain(proxy.at("stops").streamDownload(options))), "Timeout")
-    }).pipe(withClient))
+    ).pipe(withClient))
 
   it.live("fails with the reason of the call at its deadline", () =>
-    Effect.gen(function*() {
-      const service = yield* listening((_, response) => void response.write("half"))
-      const proxy = yield* HttpClientFactory.get(service.url)
-      const received: Array<Uint8Array> = []
-      const stream = Stream.tap(proxy.at("files").streamDownload({ chunkSize: 1 }), (chunk) =>
-        Effect.sync(() => received.push(chunk)))
-      const ended = Deadline.within(Stream.runDrain(stream), 200 * slowness())
-      assert.strictEqual(yield* reasonOf(ended), "Timeout")
-      assert.strictEqual(textOf(received), "half")
-      const folder = yield* freshDirectory
-      const saved = Deadline.within(proxy.at("files").downloadTo(folder), 200 * slowness())
-      assert.strictEqual(yield* reasonOf(saved), "Timeout")
-      assert.deepStrictEqual(fs.readdirSync(folder), [])
-    }).pipe(withClient))
+    inSteps((step) =>
+      Effect.gen(function*() {
+        const service = yield* listening((_, response) => void response.write("half"))
+        const proxy = yield* HttpClientFactory.get(service.url)
+        const received: Array<Uint8Array> = []
+        const stream = Stream.tap(
+          proxy.at("files").streamDownload({ chunkSize: 1 }),
+          (chunk) => Effect.sync(() => received.push(chunk))
+        )
+        const ended = Deadline.within(Stream.runDrain(stream), 7 * step)
+        assert.strictEqual(yield* reasonOf(ended), "Timeout")
+        assert.strictEqual(textOf(received), "half")
+        const folder = yield* freshDirectory
+        const saved = Deadline.within(proxy.at("files").downloadTo(folder), 7 * step)
+        assert.strictEqual(yield* reasonOf(saved), "Timeout")
+        assert.deepStrictEqual(fs.readdirSync(folder), [])
+      })
+    ).pipe(withClient))
 })

@@ -5,7 +5,7 @@ import { Cause, Effect, Exit, Schema, Stream } from "effect"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { freshDirectory } from "../../support/folders.ts"
-import { slowness } from "../../support/turns.ts"
+import { inSteps } from "../../support/turns.ts"
 import { breaker, bytes, formOf, reasonOf, Stored, withClient } from "../support/files.ts"
 import { listening, upstream } from "../support/upstream.ts"
 
@@ -132,41 +132,42 @@ describe("upload", () => {
     }).pipe(withClient))
 
   it.live("waits for a service that takes the file slowly, but not for one that stops", () =>
-    Effect.gen(function*() {
-      const step = 30 * slowness()
-      const service = yield* listening((request, response) => {
-        if (request.url === "/stops/") return
-        if (request.url === "/calm/") {
-          // A twentieth at a time.
-          let received = 0
-          request.on("data", (chunk: Buffer) => {
-            received += chunk.length
-            if (received < 1_500_000) return
-            received = 0
+    inSteps((step) =>
+      Effect.gen(function*() {
+        const service = yield* listening((request, response) => {
+          if (request.url === "/stops/") return
+          if (request.url === "/calm/") {
+            // A twentieth at a time.
+            let received = 0
+            request.on("data", (chunk: Buffer) => {
+              received += chunk.length
+              if (received < 1_500_000) return
+              received = 0
+              request.pause()
+              setTimeout(() => request.resume(), step)
+            })
+            request.on("end", () => response.end("{}"))
+            return
+          }
+          // Reads on only after a while each time.
+          request.on("data", () => {
             request.pause()
             setTimeout(() => request.resume(), step)
           })
           request.on("end", () => response.end("{}"))
-          return
-        }
-        // Reads on only after a while each time.
-        request.on("data", () => {
-          request.pause()
-          setTimeout(() => request.resume(), step)
         })
-        request.on("end", () => response.end("{}"))
+        const proxy = yield* HttpClientFactory.get(service.url)
+        const file = Stream.fromIterable(Array.from({ length: 12 }, () => new Uint8Array(10))).pipe(
+          Stream.rechunk(1),
+          Stream.tap(() => Effect.sleep(step))
+        )
+        assert.deepStrictEqual(yield* proxy.at("slow").upload(file, { timeout: step * 6 }), [200, {}])
+        // More than the buffers of both sockets, in one piece.
+        const large = new Uint8Array(30_000_000)
+        assert.strictEqual(yield* reasonOf(proxy.at("stops").upload(large, { timeout: step * 3 })), "Timeout")
+        const start = performance.now()
+        assert.deepStrictEqual(yield* proxy.at("calm").upload(large, { timeout: step * 10 }), [200, {}])
+        assert.isAbove(performance.now() - start, step * 12)
       })
-      const proxy = yield* HttpClientFactory.get(service.url)
-      const file = Stream.fromIterable(Array.from({ length: 12 }, () => new Uint8Array(10))).pipe(
-        Stream.rechunk(1),
-        Stream.tap(() => Effect.sleep(step))
-      )
-      assert.deepStrictEqual(yield* proxy.at("slow").upload(file, { timeout: step * 6 }), [200, {}])
-      // More than the buffers of both sockets, in one piece.
-      const large = new Uint8Array(30_000_000)
-      assert.strictEqual(yield* reasonOf(proxy.at("stops").upload(large, { timeout: step * 3 })), "Timeout")
-      const start = performance.now()
-      assert.deepStrictEqual(yield* proxy.at("calm").upload(large, { timeout: step * 10 }), [200, {}])
-      assert.isAbove(performance.now() - start, step * 12)
-    }).pipe(withClient))
+    ).pipe(withClient))
 })

@@ -438,7 +438,7 @@ export const changesContract = <E>(
         yield* Ref.set(isRefusing, true)
         assert.deepStrictEqual(yield* endOfStream(hooked), "reset")
         assert.strictEqual((yield* call(`${orders}/changes?live=sse`, { headers: ann })).status, 409)
-      }).pipe(Effect.scoped, Effect.provide(Layer.mergeAll(configured, lifetimes, Layer.orDie(shop("ES256"))))), 30_000)
+      }).pipe(Effect.scoped, Effect.provide(Layer.mergeAll(configured, lifetimes, Layer.orDie(shop("ES256"))))))
 
     it.live("ends with the account, the role and the sign-in of its caller", () =>
       Effect.gen(function*() {

@@ -249,7 +249,7 @@ export const hooksContract = <E>(
           assert.deepStrictEqual(statusesOf(answers), { 200: 200 })
           assert.strictEqual((yield* send("GET", `/tickets/${id}`)).body.version, 201)
           yield* lines
-        }), 60_000)
+        }))
 
       it.effect("don't run for a version that is not stored", () =>
         Effect.gen(function*() {

@@ -58,7 +58,7 @@ const leave = Effect.flatMap(HttpServer.HttpServer, ({ address }) =>
 export const largeListsContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) => {
   const limits = Layer.succeed(KernelConfig.Limits, { ...KernelConfig.Limits.defaultValue(), maxPageBytes })
   const service = Layer.provideMerge(filled, Layer.provide(serving(engine, store), limits))
-  it.layer(service, { excludeTestServices: true, timeout: "60 seconds" })(
+  it.layer(service, { excludeTestServices: true })(
     `large lists / ${name}`,
     (it) => {
       it.effect("rejects a numbered page beyond the limit, and suggests a cursor", () =>
@@ -150,8 +150,7 @@ export const largeListsContract = <E>(name: string, store: Layer.Layer<DocumentS
               assert.isAbove(Number(answer.headers["content-length"]), 256 * 1024)
             }
             isWhole(yield* send("GET", "/texts?cursor="))
-          }),
-        60_000
+          })
       )
     }
   )

@@ -197,5 +197,5 @@ export const routeTableContract = (name: string, store: FreshStore) =>
           })
           assert.deepStrictEqual(differences.flat(), [], route)
         }
-      }), 120_000)
+      }))
   })

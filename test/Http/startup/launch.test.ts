@@ -35,7 +35,6 @@ describe("a service with health that is stopped", () => {
         assert.strictEqual((yield* get("/works/whoami"))[0], 200)
         assert.strictEqual((yield* Fiber.join(slow))[0], 200)
         assert.strictEqual(yield* running.ended, 0)
-      }),
-    60_000
+      })
   )
 })

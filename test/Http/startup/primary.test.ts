@@ -62,7 +62,7 @@ describe("server.workers", () => {
           [undefined, "The first worker could not start; its lines say why"]
         ]
       )
-    }), 60_000)
+    }))
 })
 
 onMongo("server.workers on a server", (_, server) => {
@@ -146,7 +146,6 @@ onMongo("server.workers on a server", (_, server) => {
         assert.strictEqual(yield* running.ended, 0)
         assert.deepStrictEqual(linesOf(running).filter(({ level }) => level === "FATAL"), [])
         assert.throws(() => process.kill(-group, 0), /ESRCH/u)
-      }),
-    60_000
+      })
   )
 })

@@ -130,7 +130,6 @@ describe("SIGHUP", () => {
         program.process.kill("SIGTERM")
         assert.strictEqual(yield* program.ended, 0)
         assert.strictEqual(linesOf(program).filter(({ message }) => message === "an info line").length, calls - 2)
-      }).pipe(Effect.provide(NodeServices.layer)),
-    30_000
+      }).pipe(Effect.provide(NodeServices.layer))
   )
 })

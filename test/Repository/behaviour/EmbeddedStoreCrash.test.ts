@@ -10,7 +10,7 @@ import { freshDirectory } from "../../support/folders.ts"
 import { indexProblems } from "../../support/indexProblems.ts"
 import { printed, runProgram } from "../../support/processes.ts"
 
-const rounds = 50
+const rounds = Number(process.env["CRASH_ROUNDS"] ?? 25)
 
 describe("EmbeddedStore that is killed / embedded", () => {
   it.live(

@@ -16,7 +16,7 @@ for (
     ["embedded", freshFolder(EmbeddedStore.layerWith)]
   ] as const
 ) {
-  it.layer(layer, { timeout: "60 seconds", excludeTestServices: true })(
+  it.layer(layer, { excludeTestServices: true })(
     `EmbeddedStore with many documents / ${name}`,
     (it) => {
       const withThings = Effect.gen(function*() {

@@ -29,7 +29,6 @@ for (
   ] as const
 ) {
   it.layer(Repository.layer(Note).pipe(Layer.provideMerge(layer)), {
-    timeout: "60 seconds",
     excludeTestServices: true
   })(
     `EmbeddedStore with long writes / ${name}`,
@@ -48,23 +47,23 @@ for (
       })
 
       it.effect(
-        "yields to other fibers while it inserts 100,000 documents, also with many concurrent inserts",
+        "yields to other fibers while it inserts 50,000 documents, also with many concurrent inserts",
         () =>
           Effect.gen(function*() {
             const store = yield* DocumentStore.DocumentStore
-            const notes = things(100_000).map(({ _id, n }) => new Note({ id: `${_id}`, n }))
+            const notes = things(50_000).map(({ _id, n }) => new Note({ id: `${_id}`, n }))
             const repository = yield* Repository.for(Note)
             yield* lasting({
-              insertMany: store.insertMany("things", things(100_000)),
+              insertMany: store.insertMany("things", things(50_000)),
               together: Effect.all(
-                Array.from({ length: 20 }, (_, i) => store.insertMany(`things ${i}`, things(5_000))),
+                Array.from({ length: 20 }, (_, i) => store.insertMany(`things ${i}`, things(2_500))),
                 { concurrency: 20 }
               ),
               bulkInsert: repository.bulkInsert(notes),
               page: documentOperationsOf(repository).findAndCount({ filter: {}, sort: { _id: 1 }, limit: 1 })
             })
-            assert.strictEqual(yield* store.count("things", {}), 100_000)
-            assert.strictEqual(yield* repository.count(), 100_000)
+            assert.strictEqual(yield* store.count("things", {}), 50_000)
+            assert.strictEqual(yield* repository.count(), 50_000)
           })
       )
 
@@ -125,12 +124,12 @@ for (
           }
         }))
 
-      it.effect("yields to other fibers while transactions write 100,000 documents", () =>
+      it.effect("yields to other fibers while transactions write 50,000 documents", () =>
         Effect.gen(function*() {
           const store = yield* DocumentStore.DocumentStore
           yield* store.createIndexes("written", [{ name: "n", key: { n: 1 } }])
           yield* lasting({
-            insertMany: store.transaction(store.insertMany("written", things(100_000))),
+            insertMany: store.transaction(store.insertMany("written", things(50_000))),
             deleteMany: store.transaction(store.deleteMany("written", {}))
           })
           assert.strictEqual(yield* store.count("written", {}), 0)

@@ -13,7 +13,7 @@ for (
     ["embedded", freshFolder(EmbeddedStore.layerWith)]
   ] as const
 ) {
-  it.layer(layer, { timeout: "60 seconds" })(`EmbeddedStore reads / ${name}`, (it) => {
+  it.layer(layer)(`EmbeddedStore reads / ${name}`, (it) => {
     it.effect("finds each of many unique values, also long ones with a common prefix", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore

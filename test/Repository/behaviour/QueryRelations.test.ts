@@ -23,7 +23,7 @@ import { collectionOf } from "../contracts/documentStore/collection.ts"
 
 const runs = Number(process.env["DIFFERENTIAL_RUNS"] ?? 100)
 
-const options = { timeout: 60_000 + runs * 100, arbitrary: { runs } }
+const options = { timeout: 240_000 + runs * 100, arbitrary: { runs } }
 
 class InSmallTurns extends Context.Service<InSmallTurns, DocumentStore["Service"]>()("test/InSmallTurns") {}
 

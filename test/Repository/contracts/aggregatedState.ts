@@ -25,7 +25,7 @@ export const aggregatedStateContract = <E>(name: string, layer: Layer.Layer<Docu
         yield* Effect.forEach(Array.from({ length: 40 }, () => audits).flat(), audit, { concurrency: 8 })
         yield* Fiber.interruptAll(writers)
         assert.deepStrictEqual(wrong, [])
-      }), 120_000)
+      }))
 
     it.effect("is the one before writes to documents that are read later", () =>
       Effect.gen(function*() {

@@ -9,14 +9,15 @@ export const hostilePipelines = (
   name: "memory" | "embedded",
   layer: Layer.Layer<DocumentStore, unknown>
 ): void => {
-  it.layer(layer, { timeout: "60 seconds", excludeTestServices: true })(`Hostile pipelines / ${name}`, (it) => {
+  it.layer(layer, { excludeTestServices: true })(`Hostile pipelines / ${name}`, (it) => {
     const filled = Effect.gen(function*() {
       const store = yield* DocumentStore
       if ((yield* store.count("one", {})) === 0) yield* fill(store)
       return store
     })
 
-    it.effect.each(attacks)(
+    // What one document takes does not depend on where it is read.
+    it.effect.each(attacks.filter(({ collection }) => name === "memory" || collection !== "one"))(
       "$name: ends within the time limit, and other requests get responses",
       ({ collection, ends, pipeline, timeLimit }) =>
         Effect.gen(function*() {
@@ -35,8 +36,7 @@ export const hostilePipelines = (
           yield* Fiber.interrupt(answers)
           assert.include(ends, end)
           assert.isBelow(longest, mostTurn)
-        }),
-      30_000
+        })
     )
 
     it.effect("evaluates expressions within the cost budget", () =>
@@ -67,7 +67,7 @@ export const hostilePipelines = (
           { $project: { n: { $size: "$r" } } }
         ]))
         assert.deepStrictEqual(best, [{ _id: 99_999, n: 200 }, { _id: 99_998, n: 200 }])
-      }), 120_000)
+      }))
 
     it.effect("names the exceeded limit", () =>
       Effect.gen(function*() {
@@ -120,8 +120,7 @@ export const hostilePipelines = (
             ))
             assert.include(error.message, "more than 100 MiB")
           }
-        }),
-      60_000
+        })
     )
 
     it.effect("limits the cost of filters and projections, too", () =>
@@ -166,7 +165,7 @@ export const hostilePipelines = (
         }
         assert.strictEqual(yield* store.count("slow", {}), 0)
         assert.strictEqual(yield* store.count("one", { b: { $exists: false } }), 1)
-      }), 60_000)
+      }))
 
     it.effect("limits the stages of an update, and what they compute for one document", () =>
       Effect.gen(function*() {
@@ -180,7 +179,7 @@ export const hostilePipelines = (
         }
         yield* store.updateOne("wide", { _id: 1 }, stages(10))
         assert.strictEqual(yield* store.count("wide", { k0: 9 }), 1)
-      }), 60_000)
+      }))
 
     it.effect("rejects an update that makes a document too large", () =>
       Effect.gen(function*() {
@@ -201,7 +200,7 @@ export const hostilePipelines = (
         )
         assert.strictEqual(pushed._tag, "QueryRejected")
         assert.strictEqual(yield* store.count("updated", { list: { $size: 1 } }), 1)
-      }), 30_000)
+      }))
   })
 }
 

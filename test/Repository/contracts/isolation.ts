@@ -21,7 +21,7 @@ export const isolationContract = <E>(
   { isSerializable }: { readonly isSerializable: boolean }
 ) =>
   it.layer(layer, { excludeTestServices: true })(`isolation / ${name}`, (it) => {
-    const test = <A, E>(name: string, run: () => Effect.Effect<A, E, DocumentStore>) => it.effect(name, run, 60_000)
+    const test = <A, E>(name: string, run: () => Effect.Effect<A, E, DocumentStore>) => it.effect(name, run)
 
     test("shows one state to each transaction, during concurrent transfers", () =>
       Effect.gen(function*() {

@@ -41,7 +41,7 @@ export const referencesContract = <E>(name: string, layer: Layer.Layer<DocumentS
       }
     })
 
-    it.layer(Layer.provideMerge(repositories, layer), { timeout: 60_000 })((it) => {
+    it.layer(Layer.provideMerge(repositories, layer))((it) => {
       it.effect("a write is refused that adds a reference which leads nowhere", () =>
         Effect.gen(function*() {
           const { patients, visits } = yield* all
@@ -229,8 +229,7 @@ export const referencesContract = <E>(name: string, layer: Layer.Layer<DocumentS
             yield* visits.deleteAll
             yield* patients.deleteAll
             yield* wards.deleteAll
-          })),
-        60_000
+          }))
       )
 
       it.effect("make no repository if they can't be removed or found", () =>

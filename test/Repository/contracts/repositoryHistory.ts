@@ -304,7 +304,7 @@ export const repositoryHistoryContract = <E>(
             Array.from({ length: 21 }, (_, i) => [i + 1, i === 0 ? "insert" : "update", i])
           )
         }
-      }), 60_000)
+      }))
 
     test("records the states of an update of many documents", () =>
       Effect.gen(function*() {
@@ -323,7 +323,7 @@ export const repositoryHistoryContract = <E>(
         assert.deepStrictEqual(yield* changesOf("many 7"), [[2, "update", 8], [1, "insert", 7]])
         const removed = yield* stocks.deleteMany(($) => $.id.startsWith("many").and($.amount.lessThan(501)))
         assert.deepStrictEqual([removed, yield* kept("delete")], [500, 500])
-      }), 120_000)
+      }))
 
     test("changes the list element that the condition matched", () =>
       Effect.gen(function*() {

@@ -65,7 +65,7 @@ export const repositoryModifyContract = <E>(
         // Who has lost once waits for those who have lost before: nearly nobody loses twice.
         assert.isAtMost(asked, 3 * writers)
         yield* counters.deleteById("crowd")
-      }), 60_000)
+      }))
 
     it.effect("a nested change of the same document does not wait for itself", () =>
       Effect.gen(function*() {
@@ -84,7 +84,7 @@ export const repositoryModifyContract = <E>(
             })), { concurrency: times.length })
         assert.deepInclude(yield* counters.findById("nested"), { count: times.length + 2 })
         yield* counters.deleteById("nested")
-      }), 20_000)
+      }))
 
     it.effect("writes changed fields, removes missing ones, and keeps managed fields", () =>
       Effect.gen(function*() {

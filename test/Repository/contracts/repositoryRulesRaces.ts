@@ -104,7 +104,7 @@ export const repositoryRulesRacesContract = <E>(
               assert.deepStrictEqual(stored, [...list].toSorted(byId), JSON.stringify(step))
             }
           }),
-        { timeout: 120_000, arbitrary: { runs } }
+        { arbitrary: { runs } }
       )
     }
   )

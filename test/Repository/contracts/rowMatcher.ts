@@ -188,6 +188,6 @@ export const rowMatcherContract = <E>(name: string, store: Layer.Layer<DocumentS
             )
           }
         }),
-      { timeout: 120_000, arbitrary: { runs } }
+      { arbitrary: { runs } }
     )
   })

@@ -10,7 +10,7 @@ viewsContract("embedded", freshFolder(EmbeddedStore.layerWith))
 onMongo("on a server", (layer) => viewsContract("mongodb", layer))
 
 viewsModelContract("memory", EmbeddedStore.layerMemory, 60)
-onMongo("on a server", (layer) => viewsModelContract("mongodb", layer, 20))
+onMongo("on a server", (layer) => viewsModelContract("mongodb", layer, 8))
 
 viewsRacesContract("memory", EmbeddedStore.layerMemory)
 viewsRacesContract("embedded", freshFolder(EmbeddedStore.layerWith))

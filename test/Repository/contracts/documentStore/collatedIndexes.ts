@@ -118,7 +118,7 @@ export const collatedIndexContract = (it: Tests, differs: Differs) => {
           )
         }
       }),
-    { timeout: 60_000, arbitrary: { runs: 40 } }
+    { arbitrary: { runs: 40 } }
   )
 }
 

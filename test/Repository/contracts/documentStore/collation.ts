@@ -175,7 +175,7 @@ export const collationContract = (it: Tests, differs: Differs) => {
         )
         assert.deepStrictEqual(found, expected)
       }),
-    { timeout: 60_000, arbitrary: { runs: 60 } }
+    { arbitrary: { runs: 60 } }
   )
 }
 

@@ -32,7 +32,7 @@ export const modelContract = (it: Tests) => {
         assert.strictEqual(yield* store.count(name, {}), things.size)
         assert.strictEqual(yield* store.estimatedCount(name), things.size)
       })),
-    { timeout: 120_000, arbitrary: { runs: 60 } }
+    { arbitrary: { runs: 60 } }
   )
 }
 
