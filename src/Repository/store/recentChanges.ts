@@ -43,20 +43,18 @@ export class RecentChanges {
     return this.#readers > 0
   }
 
-  /** Adds changes, whose last one has the number `end`; `undefined` if nobody reads them. */
+  /** Adds changes, whose last one has the number `end`; `undefined` if they have to be read from the store. */
   publish(changes: ReadonlyArray<StoredChange> | undefined, end: number): void {
     const before = this.#end
     this.#end = end
     if (changes === undefined) {
-      this.#held = []
-      return
-    }
-    for (const change of changes) this.#held.push(change)
+      if (this.#held.length > 0) this.#held = []
+    } else for (const change of changes) this.#held.push(change)
     // Removed in large parts, since each removal moves the others.
     if (this.#held.length > 2 * maxHeld) this.#held = this.#held.slice(-maxHeld)
     if (this.#waiting.size === 0) return
     for (const waiting of this.#waiting) {
-      if (!changes.some(({ collection }) => waiting.collections.has(collection))) continue
+      if (changes?.some(({ collection }) => waiting.collections.has(collection)) === false) continue
       this.#waiting.delete(waiting)
       waiting.resume(before)
     }

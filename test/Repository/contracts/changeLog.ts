@@ -1,6 +1,11 @@
 import { assert, it } from "@effect/vitest"
 import { Array as Arr, Effect, Fiber, type Layer, Stream } from "effect"
-import { type ChangePage, DocumentStore, type StoredChange } from "../../../src/Repository/DocumentStore.ts"
+import {
+  type ChangePage,
+  type Document,
+  DocumentStore,
+  type StoredChange
+} from "../../../src/Repository/DocumentStore.ts"
 import { withTransactionId } from "../../../src/Repository/store/writeReceipt.ts"
 import { CurrentUser } from "../../../src/Security/CurrentUser.ts"
 
@@ -68,6 +73,23 @@ export const changeLogContract = <E>(
         assert.strictEqual(new Set(changes.map(({ position }) => position)).size, 8)
         assert.strictEqual(new Set(changes.map(({ transaction }) => transaction)).size, 8)
         assert.isTrue(changes.every(({ collection }) => collection === name))
+      }))
+
+    it.effect("has fields of any name before and after a change", () =>
+      Effect.gen(function*() {
+        const { name, start, store } = yield* recorded
+        const documents: ReadonlyArray<Document> = [
+          { _id: 1, "": "a" },
+          { _id: 1, "": "a", constructor: 1 },
+          { _id: 1, toString: 2, "": "b" },
+          { _id: 1, valueOf: 3 },
+          { _id: 1, "": "c" }
+        ]
+        for (const document of documents) yield* store.replaceOne(name, { _id: 1 }, document, { upsert: true })
+        assert.deepStrictEqual(
+          shown(yield* readAll(store, [name], start)),
+          documents.map((after, i) => i === 0 ? ["insert", 1, after] : ["update", 1, documents[i - 1], after])
+        )
       }))
 
     it.effect("has nothing of writes that change nothing", () =>

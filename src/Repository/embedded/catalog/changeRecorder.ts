@@ -6,11 +6,15 @@
  * that positions from after the copy do not name them.
  */
 import { ObjectId } from "bson"
+import * as Clock from "effect/Clock"
+import type * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
+import { currentUserIdOf } from "../../../internal/currentUser.ts"
 import { numberOfRecord, recordIdOf } from "../../bson/keyEncoding.ts"
 import type { Document, StoredChange } from "../../DocumentStore.ts"
 import { type Encoded, everything, type KeyValue } from "../../storage/orderedStore.ts"
 import { RecentChanges } from "../../store/recentChanges.ts"
+import { WriteReceipt } from "../../store/writeReceipt.ts"
 import { encodeRecord, headOf, storedChange } from "./changeRecord.ts"
 import { ChangeRecords, type Log, logKey } from "./changeRecords.ts"
 
@@ -27,18 +31,6 @@ export interface Recording {
   readonly maxSize: number
 }
 
-/**
- * The user and the time of a job.
- *
- * @internal
- */
-export interface Origin {
-  readonly time: number
-  readonly who: string | undefined
-  /** The number of the first record of the job. */
-  first: number | undefined
-}
-
 /** @internal */
 export class ChangeRecorder extends ChangeRecords {
   readonly recent: RecentChanges
@@ -53,8 +45,15 @@ export class ChangeRecorder extends ChangeRecords {
   /** Opens when the log has grown by what {@link ChangeRecorder.growBy} says. */
   readonly grown = Latch.makeUnsafe(false)
   /** The state of the last commit. */
-  #committed = { last: 0, bytes: 0, time: 0 }
-  #origin: Origin = { time: 0, who: undefined, first: undefined }
+  readonly #committed = { last: 0, bytes: 0, time: 0 }
+  /** Who has asked for the job that runs. */
+  #writer: Fiber.Fiber<unknown, unknown> | undefined
+  #who: string | undefined
+  /** The number of the first record of the job. */
+  #first: number | undefined
+  /** What the writers of the records since the last commit are told. */
+  #receipts: Array<{ readonly receipt: WriteReceipt; readonly transaction: string }> = []
+  /** The changes since then, as far as somebody reads. */
   #pending: Array<() => StoredChange> = []
 
   constructor(store: KeyValue) {
@@ -67,7 +66,7 @@ export class ChangeRecorder extends ChangeRecords {
       this.#time = time
       return false
     })
-    this.#committed = { last: this.#last, bytes: this.#bytes, time: this.#time }
+    Object.assign(this.#committed, { last: this.#last, bytes: this.#bytes, time: this.#time })
     this.recent = new RecentChanges(this.#last)
   }
 
@@ -82,10 +81,22 @@ export class ChangeRecorder extends ChangeRecords {
     if (!this.exists) this.#save({ table: nextNumber(), epochs: [] })
   }
 
-  /** For jobs: begins a job of this origin. */
-  begin(origin: Origin): void {
-    origin.first = undefined
-    this.#origin = origin
+  /** For jobs: begins a job of a fiber, whose records have its user, and the time of the first of them. */
+  begin(writer: Fiber.Fiber<unknown, unknown>): void {
+    this.#writer = writer
+    this.#first = undefined
+  }
+
+  /** For jobs: begins the records of the job. */
+  #beginRecords(first: number): number {
+    const writer = this.#writer
+    this.#who = undefined
+    if (writer === undefined) return first
+    this.#time = Math.max(this.#time, writer.getRef(Clock.Clock).currentTimeMillisUnsafe())
+    this.#who = currentUserIdOf(writer)
+    const receipt = writer.getRef(WriteReceipt)
+    if (receipt !== undefined) this.#receipts.push({ receipt, transaction: this.transactionOf(first) })
+    return first
   }
 
   /**
@@ -107,31 +118,40 @@ export class ChangeRecorder extends ChangeRecords {
     const number = this.#last + 1
     const { epochs, table } = this.log
     if (epochs.at(-1)?.id !== this.#id) this.#save({ table, epochs: [...epochs, { id: this.#id, from: number }] })
-    this.#time = Math.max(this.#time, this.#origin.time)
-    const transaction = this.#origin.first ??= number
-    const head = { collection, time: this.#time, transaction, who: this.#origin.who, offset: this.#bytes }
-    const stored = after === undefined ? undefined : { document: after, encoded: encoded ?? after }
-    const record = encodeRecord(this.#store, head, before, stored)
+    const transaction = this.#first ??= this.#beginRecords(number)
+    const head = { collection, time: this.#time, transaction, who: this.#who, offset: this.#bytes }
+    const record = encodeRecord(this.#store, head, before, after, encoded)
     this.#store.documents(table).put(recordIdOf(number), record.encoded, undefined)
     this.#last = number
     this.#bytes += record.bytes
-    this.#pending.push(() => storedChange(this.factsOf(number, head), before, after))
+    if (this.recent.isRead) this.#pending.push(() => storedChange(this.factsOf(number, head), before, after))
   }
 
   committed(): void {
-    const pending = this.#pending
-    if (pending.length === 0) return
-    this.#pending = []
-    this.#committed = { last: this.#last, bytes: this.#bytes, time: this.#time }
+    this.#first = undefined
+    const committed = this.#committed
+    const count = this.#last - committed.last
+    if (count === 0) return
+    committed.last = this.#last
+    committed.bytes = this.#bytes
+    committed.time = this.#time
+    for (const { receipt, transaction } of this.#receipts) receipt.transaction = transaction
+    if (this.#receipts.length > 0) this.#receipts = []
     if (this.#bytes > this.#maxBytes) {
       this.#maxBytes = Infinity
       this.grown.openUnsafe()
     }
-    this.recent.publish(this.recent.isRead ? pending.map((change) => change()) : undefined, this.#last)
+    const pending = this.#pending
+    if (pending.length > 0) this.#pending = []
+    // Some are not there if the first reader has come after they were recorded.
+    const areAll = pending.length === count && this.recent.isRead
+    this.recent.publish(areAll ? pending.map((change) => change()) : undefined, this.#last)
   }
 
   aborted(): void {
+    this.#first = undefined
     this.#pending = []
+    this.#receipts = []
     this.#last = this.#committed.last
     this.#bytes = this.#committed.bytes
     this.#time = this.#committed.time

@@ -8,60 +8,40 @@ import * as ByteSize from "effect/ByteSize"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { currentUserIdOf } from "../../../internal/currentUser.ts"
 import { beginStep, isStepDone } from "../../../internal/stepBudget.ts"
 import type { ChangeLog, ChangePage, LogOptions, Position, StoredChange } from "../../DocumentStore.ts"
 import { PositionGone, QueryRejected, type ReadError } from "../../RepositoryError.ts"
 import type { KeyValue, SteppedKeyValue, StoreFailure } from "../../storage/orderedStore.ts"
 import { maxPage } from "../../store/recentChanges.ts"
-import { WriteReceipt } from "../../store/writeReceipt.ts"
 import type { Catalog } from "../catalog/catalog.ts"
-import type { ChangeRecorder, Origin, Recording } from "../catalog/changeRecorder.ts"
+import type { ChangeRecorder, Recording } from "../catalog/changeRecorder.ts"
 import type { ChangeRecords } from "../catalog/changeRecords.ts"
 import { costOf } from "../planner/candidates.ts"
 import { maxPerJob } from "./writeJob.ts"
 
 /**
- * Adds the user and the time of each write job to the recorder. Does nothing while no changes are recorded.
+ * Tells the recorder whose jobs run. Does nothing while no changes are recorded.
  *
  * @internal
  */
-export const withOrigins = <Store extends SteppedKeyValue>(store: Store, recorder: ChangeRecorder): Store => {
-  const noted = <A, E>(write: (origin: Origin) => Effect.Effect<A, E>): Effect.Effect<A, E> =>
-    Effect.withFiber((fiber) => {
-      const origin: Origin = {
-        time: fiber.getRef(Clock.Clock).currentTimeMillisUnsafe(),
-        who: currentUserIdOf(fiber),
-        first: undefined
-      }
-      const receipt = fiber.getRef(WriteReceipt)
-      return receipt === undefined ? write(origin) : Effect.map(write(origin), (result) => {
-        if (origin.first !== undefined) receipt.transaction = recorder.transactionOf(origin.first)
-        return result
-      })
-    })
+export const withWriters = <Store extends SteppedKeyValue>(store: Store, recorder: ChangeRecorder): Store => {
+  const begun = <A>(writer: Fiber.Fiber<unknown, unknown>, job: () => A) => () => {
+    recorder.begin(writer)
+    return job()
+  }
   return {
     ...store,
     write: (operation, job) =>
       recorder.exists
-        ? noted((origin) =>
-          store.write(operation, () => {
-            recorder.begin(origin)
-            return job()
-          })
-        )
+        ? Effect.withFiber((fiber) => store.write(operation, begun(fiber, job)))
         : store.write(operation, job),
     writeInSteps: (operation, job) =>
       recorder.exists
-        ? noted((origin) =>
-          store.writeInSteps(operation, () => {
-            recorder.begin(origin)
-            return job()
-          })
-        )
+        ? Effect.withFiber((fiber) => store.writeInSteps(operation, begun(fiber, job)))
         : store.writeInSteps(operation, job)
   }
 }

@@ -6,7 +6,7 @@ import { makeTransactional } from "../../store/transactionRunner.ts"
 import { Catalog } from "../catalog/catalog.ts"
 import { ChangeRecorder } from "../catalog/changeRecorder.ts"
 import type { Collection } from "../catalog/collection.ts"
-import { makeChangeLog, withOrigins } from "../operations/changeLog.ts"
+import { makeChangeLog, withWriters } from "../operations/changeLog.ts"
 import { DocumentWriter } from "../operations/documentWriter.ts"
 import { makeIndexing } from "../operations/indexBuild.ts"
 import { makeWritingAggregate } from "../operations/pipelineWrites.ts"
@@ -29,7 +29,7 @@ export const fromKeyValue = (
   Effect.gen(function*() {
     const recorder = new ChangeRecorder(store)
     const opened = makeVersions(store)
-    const versions = { ...opened, store: withOrigins(opened.store, recorder) }
+    const versions = { ...opened, store: withWriters(opened.store, recorder) }
     const gate = makeGate(versions.store)
     const { store: gated } = gate
     const catalog = new Catalog(gated, { recorder })
