@@ -88,7 +88,9 @@ export const formLines = ({ isComplete, model, newest, stored, written }: Upgrad
       ? []
       : written < newest
       ? [`  form ${written} is written, and not ${newest}, until upgrade --finish`]
-      : ["  upgrade has not come to its end"]
+      : stored.some(({ form }) => form < newest)
+      ? ["  upgrade has not come to its end"]
+      : ["  no earlier form is stored; queries look for them until upgrade has run"]
   ]
 
 /**
