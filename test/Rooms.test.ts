@@ -169,7 +169,7 @@ describe("What programs load", () => {
     assert.isTrue(loadedWith("Repository/collection/filteredCollection.ts").some((module) => language.test(module)))
     const access = loadedWith("Http/startup/access.ts")
     assert.includeMembers([...access], [
-      "Access/decision/endpointDecision.ts",
+      "Access/decision/documentDecision.ts",
       "Access/fields/modelView.ts",
       "Http/routes/authorization.ts"
     ])

@@ -14,8 +14,8 @@ import type * as Model from "../Model/Model.ts"
 import { AccessDecision, identifierOf, type ModelDecision, nothing } from "../Repository/introspection.ts"
 import type { Repository } from "../Repository/Repository.ts"
 import type { ReadError } from "../Repository/RepositoryError.ts"
+import { documentDecision, notAllowed } from "./decision/documentDecision.ts"
 import { type AccessRequest, effectiveGrants, makeCallers } from "./decision/effectiveGrants.ts"
-import { endpointDecision, notAllowed } from "./decision/endpointDecision.ts"
 import { linksOfAny, linksOfRequest, type ModelPolicy, subjectFilterOf } from "./decision/modelPolicy.ts"
 import { filtersOfHandler, filtersOfMethod } from "./decision/rowFilters.ts"
 import { grantIdsFor, type Rules } from "./Grant.ts"
@@ -93,7 +93,7 @@ export const makeAccessControl = (
       const isAddressed = path.includes("/:id")
       const origin: Origin = { registration, [isCall ? "call" : "method"]: name }
       const decideFor = policy &&
-        endpointDecision({ policy, hasLinks: links !== undefined, isCall, name, ownIds: isOwn })
+        documentDecision({ policy, hasLinks: links !== undefined, isCall, name, ownIds: isOwn })
       const permissions = ownIds.flatMap((id) => rules.grants[id]?.permission ?? [])
       return {
         origin,

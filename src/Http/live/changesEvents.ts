@@ -18,7 +18,7 @@ import type { Begun } from "./changesStart.ts"
 import { maxChunk, noStore, readChanges, subscribed } from "./changesSubscriber.ts"
 import type { Subscriber } from "./channel.ts"
 import { controlEvent, cursorAt, dataEvent, offsetOf } from "./messages.ts"
-import { resetEvent, watchRights } from "./revocation.ts"
+import { resetEvent, watchRights } from "./watchRights.ts"
 
 /**
  * Tells the changes until the client goes away or loses its rights.

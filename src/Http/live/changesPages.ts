@@ -13,7 +13,7 @@ import * as responses from "../response/json.ts"
 import type { Begun } from "./changesStart.ts"
 import { maxChunk, noStore, type Page, readChanges, subscribed } from "./changesSubscriber.ts"
 import { beginning, controlMessage, cursorAt, offsetOf } from "./messages.ts"
-import { changedRights } from "./revocation.ts"
+import { changedRights } from "./watchRights.ts"
 
 /**
  * Answers with the changes that there are.

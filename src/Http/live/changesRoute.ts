@@ -13,14 +13,14 @@ import * as Scope from "effect/Scope"
 import { countedAddressOf, currentClientAddress } from "../../internal/clientAddress.ts"
 import { currentUserIdOf } from "../../internal/currentUser.ts"
 import { NotImplemented } from "../HttpError.ts"
-import * as QueryGuard from "../query/nativeQuery.ts"
+import * as QueryGuard from "../query/queryGuard.ts"
 import type * as UrlQuery from "../query/urlQuery.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
 import { events, resetEvents } from "./changesEvents.ts"
 import { page, poll, polledReset } from "./changesPages.ts"
 import { type Asked, type ChangesContext, requestReader, rightsOfAll } from "./changesRequest.ts"
 import { begin, type Begun, type Following } from "./changesStart.ts"
-import { changedDecisions } from "./revocation.ts"
+import { changedDecisions } from "./watchRights.ts"
 
 /**
  * What is done with a list that a request asks for: it is answered, unless the request asks for several.

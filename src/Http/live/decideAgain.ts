@@ -1,3 +1,6 @@
+/**
+ * How a request with an open stream is decided again; `watchRights` says when.
+ */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"

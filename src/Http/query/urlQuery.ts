@@ -39,8 +39,8 @@ import { combined, conditionsOf, type Logic } from "./conditions.ts"
 import * as FieldAccess from "./fieldAccess.ts"
 import { type FilterValue, isList, parseFilterValue, quoted } from "./filterValue.ts"
 import type { Naming } from "./maskedNaming.ts"
-import * as QueryGuard from "./nativeQuery.ts"
 import { parameterReaders, type Parameters, type ParameterValue, queryReader } from "./parameterReader.ts"
+import * as QueryGuard from "./queryGuard.ts"
 
 export type { Parameters } from "./parameterReader.ts"
 

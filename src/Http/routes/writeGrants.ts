@@ -6,7 +6,7 @@ import { modelTypeId } from "../../Model/introspection.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import type { RowFilters } from "../../Repository/introspection.ts"
 import type { Forbidden } from "../HttpError.ts"
-import { fieldForbidden } from "../response/hiddenFields.ts"
+import { fieldForbidden } from "../response/withoutHiddenFields.ts"
 import type { Instance, Values, WriteContext, WriteFailure } from "./writeContext.ts"
 
 /**

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, type Layer, Result } from "effect"
 import * as FieldAccess from "../../../src/Http/query/fieldAccess.ts"
-import * as QueryGuard from "../../../src/Http/query/nativeQuery.ts"
+import * as QueryGuard from "../../../src/Http/query/queryGuard.ts"
 import * as UrlQuery from "../../../src/Http/query/urlQuery.ts"
 import * as Links from "../../../src/Http/response/links.ts"
 import { DocumentStore, EmbeddedStore, Model, Query } from "../../../src/index.ts"

@@ -14,7 +14,6 @@ import type { Constraint } from "../../mql/filter/constraints.ts"
 import { everything, type Range } from "../../storage/orderedStore.ts"
 import { type Collection, type Index, isGeographic, isSearchable, textIndexOf } from "../catalog/collection.ts"
 import { hasUniqueKeys, isIdDescending, wordKey } from "../catalog/indexKeys.ts"
-import { Choice } from "./choice.ts"
 import {
   beginningsAt,
   type Bounds,
@@ -25,6 +24,7 @@ import {
   spansAt,
   valuesAt
 } from "./indexBounds.ts"
+import { ValueComponents } from "./valueComponents.ts"
 
 /** @internal */
 export type Plan =
@@ -174,7 +174,7 @@ const ofIndex = (
   let isLocated = false
   const constants = new Set<string>()
   const used: Array<string> = []
-  const choices: Array<Choice> = []
+  const choices: Array<ValueComponents> = []
   for (const [i, path] of index.paths.entries()) {
     // Different items of an array may meet the constraints of two paths into it, so only the first path is used.
     if (multikey && used.some((other) => firstSegment(other) === firstSegment(path))) break
@@ -194,7 +194,7 @@ const ofIndex = (
     }
     used.push(path)
     if (values.length === 1) constants.add(path)
-    choices.push(new Choice(values, descending, index.collator))
+    choices.push(new ValueComponents(values, descending, index.collator))
   }
   // An index for locations lacks documents without a location.
   if (!isLocated && isGeographic(index)) return undefined
@@ -214,7 +214,7 @@ const ofIndex = (
 interface Places {
   /** The paths of the choices. */
   readonly used: ReadonlyArray<string>
-  readonly choices: ReadonlyArray<Choice>
+  readonly choices: ReadonlyArray<ValueComponents>
   /** The ranges of the field after the choices. */
   readonly spans: ReadonlyArray<Bounds>
 }

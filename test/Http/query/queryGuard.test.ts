@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Decimal128, Long, ObjectId } from "bson"
 import { Effect, type Layer, Result, Schema, Stream } from "effect"
-import * as QueryGuard from "../../../src/Http/query/nativeQuery.ts"
+import * as QueryGuard from "../../../src/Http/query/queryGuard.ts"
 import { writeDocument } from "../../../src/Http/response/documentJson.ts"
 import { DocumentStore, EmbeddedStore, Index, Model, type ModelError } from "../../../src/index.ts"
 import { formWithout } from "../../../src/Model/codec/documentForm.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Binary, Long, ObjectId, UUID } from "bson"
 import { Effect, Schema } from "effect"
-import { endpointDecision } from "../../../src/Access/decision/endpointDecision.ts"
+import { documentDecision } from "../../../src/Access/decision/documentDecision.ts"
 import { modelPolicy } from "../../../src/Access/decision/modelPolicy.ts"
 import { linkedEndpoints } from "../../../src/Http/response/links.ts"
 import { implemented } from "../../../src/Http/routes/implemented.ts"
@@ -14,7 +14,7 @@ const user = { subject: "ann", roles: [], permissions: [], claims: {} }
 
 const heldWith = (rows: Filter) => [{ id: 0, rows, check: rows, fields: undefined }]
 
-describe("endpointDecision", () => {
+describe("documentDecision", () => {
   it("notices a condition that is changed in place", () => {
     const open = ["north"]
     const since = new Date(0)
@@ -97,7 +97,7 @@ const ofNotes = () => {
   const { model, path, rules } = resource
   const linked = linkedEndpoints(resource)
   const policy = modelPolicy({ linked, model, path, rules })
-  const access = endpointDecision({ policy, hasLinks: true, ownIds: new Set([0, 1]), name: "GET", isCall: false })
+  const access = documentDecision({ policy, hasLinks: true, ownIds: new Set([0, 1]), name: "GET", isCall: false })
   const rows = { owner: "ann" }
   return {
     access,

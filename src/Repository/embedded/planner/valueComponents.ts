@@ -7,11 +7,11 @@ import { everything } from "../../storage/orderedStore.ts"
 
 /**
  * The components of keys for the values that a field of an index may have, in their order. The values are distinct. The
- * components have to be {@link Choice.prepare | prepared}.
+ * components have to be {@link ValueComponents.prepare | prepared}.
  *
  * @internal
  */
-export class Choice implements LazySequence<string> {
+export class ValueComponents implements LazySequence<string> {
   readonly #values: ReadonlyArray<unknown>
   readonly #isDescending: boolean
   readonly #collator: Collator | undefined

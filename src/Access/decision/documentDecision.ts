@@ -16,7 +16,7 @@ type Grants = ReadonlyArray<EffectiveGrant>
  *
  * @internal
  */
-export const endpointDecision = ({ hasLinks, isCall, name, ownIds, policy }: {
+export const documentDecision = ({ hasLinks, isCall, name, ownIds, policy }: {
   readonly policy: ModelPolicy
   readonly hasLinks: boolean
   /** The numbers of the grants for the endpoint; the others are those for `GET` and, of a `POST`, for `PUT`. */
