@@ -109,7 +109,7 @@ describe("a branded identifier", () => {
 
 describe("KernelEngine", () => {
   it("has the registered resources and methods, and no others", () => {
-    expectTypeOf<keyof Client>().toEqualTypeOf<"users" | "categories">()
+    expectTypeOf<keyof Client>().toEqualTypeOf<"users" | "categories" | "changes">()
     expectTypeOf<keyof Client["users"]>().toEqualTypeOf<
       "list" | "get" | "aggregate" | "changes" | "live" | "create" | "patch" | "delete" | "schema" | "meta"
     >()
@@ -310,7 +310,7 @@ describe("actions, hooks and services", () => {
   const client: Client = null!
 
   it("are methods of the client, by the names of their registrations", () => {
-    expectTypeOf<keyof Client>().toEqualTypeOf<"users" | "payments" | "kinds">()
+    expectTypeOf<keyof Client>().toEqualTypeOf<"users" | "payments" | "kinds" | "changes">()
     expectTypeOf<keyof Client["payments"]>().toEqualTypeOf<"status" | "seat" | "pay" | "invite">()
     const changed = client.users.change_password({ params: { id: "U1" }, payload: { new_password: null! } })
     expectTypeOf<Effect.Success<typeof changed>["result"]>().toEqualTypeOf<string>()

@@ -8,7 +8,7 @@ import type * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpApiClient from "effect/http-api/HttpApiClient"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
-import type * as HttpClient from "effect/http/HttpClient"
+import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
@@ -23,10 +23,10 @@ import type * as Endpoint from "./description/endpoint.ts"
 import { readersOf } from "./description/plainAnswers.ts"
 import type { ChangesQuery, ListQuery } from "./description/requests.ts"
 import * as HttpError from "./HttpError.ts"
-import type { Change, ListEvent, StreamOptions } from "./subscription/collectionEvents.ts"
+import type { Change, ListEvent, StreamOptions, WatchedChange } from "./subscription/collectionEvents.ts"
 import { byEvents, byPolls } from "./subscription/subscription.ts"
-import { type CallGroups, exactly, withParts } from "./typedClient/calls.ts"
-import { pollsOf, withStreams } from "./typedClient/streams.ts"
+import { exactly, withParts } from "./typedClient/calls.ts"
+import { callOf, withStreams } from "./typedClient/streams.ts"
 
 /**
  * The client of an engine whose registrations are `Groups`: `client.users.get({ params: { id } })`. Each call fails
@@ -44,13 +44,17 @@ import { pollsOf, withStreams } from "./typedClient/streams.ts"
  * @category models
  * @since 0.1.0
  */
-export type KernelClient<Groups extends HttpApiGroup.Constraint, Failure = HttpClientError.HttpClientError> = {
-  readonly [Group in Groups as Group["identifier"]]: Group["endpoints"] extends
-    infer Endpoints extends Readonly<Record<string, HttpApiEndpoint.ConstraintRequest>> ?
-      & { readonly [Name in keyof Endpoints]: KernelClient.Method<Endpoints[Name], Endpoint.HiddenIn<Group>, Failure> }
-      & KernelClient.StreamsOf<Endpoints, Endpoint.HiddenIn<Group>, Failure>
-    : {}
-}
+export type KernelClient<Groups extends HttpApiGroup.Constraint, Failure = HttpClientError.HttpClientError> =
+  & {
+    readonly [Group in Groups as Group["identifier"]]: Group["endpoints"] extends
+      infer Endpoints extends Readonly<Record<string, HttpApiEndpoint.ConstraintRequest>> ?
+        & {
+          readonly [Name in keyof Endpoints]: KernelClient.Method<Endpoints[Name], Endpoint.HiddenIn<Group>, Failure>
+        }
+        & KernelClient.StreamsOf<Endpoints, Endpoint.HiddenIn<Group>, Failure>
+      : {}
+  }
+  & KernelClient.WatchOf<Groups, Failure>
 
 export type {
   /**
@@ -73,7 +77,14 @@ export type {
    * @category models
    * @since 0.1.0
    */
-  StreamOptions
+  StreamOptions,
+  /**
+   * A change of one of several collections, as `changes` of a client tells it.
+   *
+   * @category models
+   * @since 0.1.0
+   */
+  WatchedChange
 }
 
 /**
@@ -152,6 +163,64 @@ export declare namespace KernelClient {
       ListEvent<Shown<M, Hidden>, Documents.Id<M>["Type"]>,
       Failures
     >
+  }
+
+  /** The stream of several collections, unless a group has its name. */
+  export type WatchOf<Groups extends HttpApiGroup.Constraint, Failure> = "changes" extends Groups["identifier"] ? {}
+    : { readonly changes: Watch<Groups, Failure> }
+
+  /** The method that streams the changes of several collections, whose models are `logged`. The stream of others dies. */
+  export interface Watch<Groups extends HttpApiGroup.Constraint, Failure> {
+    <const Name extends Groups["identifier"]>(
+      request: WatchRequest<
+        Name,
+        { readonly [N in Name]?: ChangesQuery<CollectionOf<Groups, N>["model"]> & Unselecting }
+      >
+    ): Stream.Stream<
+      WatchedChange<
+        {
+          readonly [N in Name]: {
+            readonly document: Shown<CollectionOf<Groups, N>["model"], CollectionOf<Groups, N>["hidden"]>
+            readonly id: Documents.Id<CollectionOf<Groups, N>["model"]>["Type"]
+          }
+        }
+      >,
+      StreamFailure<CollectionOf<Groups, Name>["list"], Failure> | HttpError.Gone
+    >
+    <const Name extends Groups["identifier"]>(
+      request: WatchRequest<Name, { readonly [N in Name]?: ChangesQuery<CollectionOf<Groups, N>["model"]> }>
+    ): Stream.Stream<
+      WatchedChange<
+        {
+          readonly [N in Name]: {
+            readonly document: Documents.Selection<CollectionOf<Groups, N>["model"]>["Type"]
+            readonly id: Documents.Id<CollectionOf<Groups, N>["model"]>["Type"]
+          }
+        }
+      >,
+      StreamFailure<CollectionOf<Groups, Name>["list"], Failure> | HttpError.Gone
+    >
+  }
+
+  /** The request of the changes of several collections, with the filters of each. */
+  export interface WatchRequest<Name extends string, Queries> extends StreamOptions {
+    readonly watch: ReadonlyArray<Name>
+    readonly query?: Queries
+    readonly after?: string
+  }
+
+  /** The collection of the group of this name; `never` if it has none. */
+  export type CollectionOf<Groups extends HttpApiGroup.Constraint, Name> = Groups extends { readonly identifier: Name }
+    ? Groups["endpoints"] extends { readonly list: infer E extends HttpApiEndpoint.ConstraintRequest } ?
+      E extends { readonly "~Standard"?: Endpoint.Standard<"list", infer M> }
+        ? { readonly model: M; readonly hidden: Endpoint.HiddenIn<Groups>; readonly list: E }
+      : never
+    : never
+    : never
+
+  /** A request that selects no fields. */
+  export interface Unselecting {
+    readonly fields?: never
   }
 
   /** A request that selects fields. */
@@ -358,15 +427,16 @@ export const make = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   options?: Options
 ): Effect.Effect<KernelClient<Groups>, never, HttpClient.HttpClient | HttpApiGroup.MiddlewareClient<Groups>> =>
   // The types above describe how `withParts` changes the platform's calls.
-  Effect.map(
-    HttpApiClient.make(exactly(described.api), { ...options, transformClient: transformed(options) }),
-    (client) =>
-      withStreams(withParts(Object(client)), described.api, (model, group) => {
-        // The platform's client has a call for each endpoint.
-        const calls: CallGroups = Object(client)
-        return byEvents(model, (request) => calls[group]!["changes"]!({ headers: {}, ...request }))
-      }) as never
-  )
+  Effect.gen(function*() {
+    const httpClient = transformed(options)(yield* HttpClient.HttpClient)
+    const { baseUrl } = options ?? {}
+    const client = yield* HttpApiClient.makeWith(exactly(described.api), { httpClient, baseUrl })
+    const context = yield* Effect.context<HttpApiGroup.MiddlewareClient<Groups>>()
+    // An arbitrary api has no static types.
+    const api: HttpApi.Constraint = described.api
+    return withStreams(withParts(Object(client)), api as HttpApi.Top, (messages, api, group) =>
+      byEvents(messages, callOf(api, group, { httpClient, baseUrl, context }))) as never
+  })
 
 /**
  * Passes on the failures of a call of a typed client, of which an operation then needs to declare only the application's own
@@ -425,7 +495,14 @@ export const over = (described: { readonly api: HttpApi.Top }, transport: Transp
         bare: Object(bare),
         settle: (call, group, name) => transport.settle<unknown, never, never>(call, readers.get(group)?.get(name))
       })
-      return withStreams(own, described.api, (_, group) => byPolls(pollsOf(described.api, group, transport)))
+      return withStreams(own, described.api, (_, api, group) => {
+        const call = callOf(api, group, {
+          httpClient: transport.waiting,
+          baseUrl: transport.root,
+          transformResponse: transport.transformResponse
+        })
+        return byPolls((request) => transport.settle(call(request)))
+      })
     }
   ) as never
 

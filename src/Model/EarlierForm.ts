@@ -358,8 +358,8 @@ const shortForms = {
  * @category constructors
  * @since 0.1.0
  */
-// The ways take decoded values, whose types the public signatures know.
-export const was: Was = Object.assign(listed, shortForms) as unknown as Was
+// The ways take decoded values, whose types the public signatures know. Browsers load it only for models that have earlier forms.
+export const was: Was = /* @__PURE__ */ Object.assign(listed, shortForms) as unknown as Was
 
 // -----------------------------------------------------------------------------
 // internal

@@ -41,12 +41,19 @@ class Order extends Model.Class<Order>()("Order", {
   cost: Schema.optionalKey(Schema.Int)
 }, { logged: true }) {}
 
+class Person extends Model.Class<Person>()("Person", {
+  id: Model.id({ prefix: "P" }),
+  name: Schema.String,
+  born: Schema.DateTimeUtcFromString
+}, { logged: true }) {}
+
 class Plain extends Model.Class<Plain>()("Plain", { id: Model.id() }) {}
 
 const methods = ["GET", "POST", "PATCH", "DELETE"] as const
 
 const engine = KernelEngine.make("orders")
   .register(Resource.make(Order, { methods }))
+  .register(Resource.make(Person, { methods }), { name: "people" })
   .register(Resource.make(Plain).action("live", { method: "GET", success: Schema.String }, () => Effect.succeed("own")))
 
 const placed = DateTime.makeUnsafe("2026-01-02T03:04:05Z")
@@ -146,6 +153,90 @@ describe("The streams of a typed client", () => {
     }).pipe(Effect.scoped, Effect.provide([FetchHttpClient.layer, configured])))
 
   it.live(
+    "tell the changes of several collections, across servers, until their place is gone",
+    () =>
+      Effect.gen(function*() {
+        const store = yield* Layer.build(Layer.fresh(EmbeddedStore.layerMemory))
+        const served = (own: Layer.Layer<DocumentStore.DocumentStore>) =>
+          Effect.gen(function*() {
+            const scope = yield* Scope.make()
+            const test = yield* Scope.provide(engine.test({ store: own }), scope)
+            return { ...test, close: Scope.close(scope, Exit.void) }
+          })
+        const first = yield* served(Layer.succeedContext(store))
+        const door = yield* doorTo(first.baseUrl)
+        yield* door.open
+        const baseUrl = `http://127.0.0.1:${door.port}`
+        const clients = {
+          events: yield* KernelClient.make(engine, { baseUrl }),
+          polls: yield* HttpClientFactory.typed(engine, baseUrl)
+        }
+        yield* first.client.orders.create({ payload: order(1) })
+        yield* first.client.orders.create({ payload: order(2, "bob") })
+        yield* first.client.people.create({ payload: { name: "Ann", born: placed } })
+        const request = {
+          watch: ["orders", "people"],
+          query: { orders: { owner: "ann", total: ["<100", ">0"] } },
+          after: "-1",
+          reconnect
+        } as const
+        const all = {
+          events: yield* listened(clients.events.changes(request)),
+          polls: yield* listened(clients.polls.changes(request))
+        }
+        let server = first
+        for (const changes of [all.events, all.polls]) {
+          const state = yield* changes.next
+          assert(state.operation === "reset")
+          assert.deepStrictEqual(state.items.orders.map(({ owner, total }) => [owner, total]), [["ann", 1]])
+          assert.deepStrictEqual(state.items.people.map(({ born, name }) => [name, born]), [["Ann", placed]])
+        }
+        const next = Effect.map(Effect.all([all.events.next, all.polls.next]), ([event, poll]) => {
+          assert.deepStrictEqual({ ...event, position: "" }, { ...poll, position: "" })
+          return event
+        })
+        const { result: person } = yield* server.client.people.create({ payload: { name: "Bob", born: placed } })
+        const born = yield* next
+        assert(born.operation === "insert" && born.collection === "people")
+        assert.deepStrictEqual([born.id, born.after.name, born.after.born], [person, "Bob", placed])
+        const { result: id } = yield* server.client.orders.create({ payload: order(3) })
+        const placedOrder = yield* next
+        assert(placedOrder.operation === "insert" && placedOrder.collection === "orders")
+        assert.deepStrictEqual([placedOrder.id, placedOrder.after.total], [id, 3])
+
+        // Another server of the same store: what was missed is told, in its order, and nothing else.
+        server = yield* served(Layer.succeedContext(store))
+        yield* first.close
+        yield* server.client.orders.create({ payload: order(100) })
+        yield* server.client.orders.patch({ params: { id }, payload: { owner: "bob" } })
+        yield* server.client.people.delete({ params: { id: person } })
+        yield* door.turnTo(server.baseUrl)
+        const [left, gone] = [yield* next, yield* next]
+        assert(left.operation === "delete" && gone.operation === "delete")
+        assert.deepStrictEqual([left.collection, left.id, gone.collection, gone.id], ["orders", id, "people", person])
+
+        // A server of another store: its log does not have the place.
+        const third = yield* served(Layer.fresh(EmbeddedStore.layerMemory))
+        yield* door.turnTo(third.baseUrl)
+        yield* server.close
+        assert.strictEqual((yield* Effect.flip(all.events.next))._tag, "Gone")
+        assert.strictEqual((yield* Effect.flip(all.polls.next))._tag, "Gone")
+
+        const wrong = clients.events.changes({ watch: ["orders"], query: { orders: { query: "{" } } })
+        assert.strictEqual((yield* Effect.flip(Stream.runDrain(wrong)))._tag, "BadRequest")
+        // @ts-expect-error it has no such field
+        const unknown = clients.events.changes({ watch: ["orders"], query: { orders: { name: "ann" } } })
+        assert.strictEqual((yield* Effect.flip(Stream.runDrain(unknown)))._tag, "SchemaError")
+        const unlogged = yield* Effect.exit(Stream.runDrain(clients.events.changes({ watch: ["orders", "plains"] })))
+        assert.isTrue(
+          Exit.isFailure(unlogged) && Cause.pretty(unlogged.cause).includes("its model needs the option logged")
+        )
+        yield* third.close
+      }).pipe(Effect.scoped, Effect.provide([FetchHttpClient.layer, HttpClientFactory.layerWith({}), configured])),
+    60_000
+  )
+
+  it.live(
     "begin at a place, select fields, are counted no longer than they are read, and die without a log",
     () =>
       Effect.gen(function*() {
@@ -226,7 +317,10 @@ describe("The streams of a typed client", () => {
       assert.deepStrictEqual(yield* totals, [1, 2])
       yield* Ref.set(isAdmitted, false)
       assert.strictEqual((yield* Effect.flip(list.next))._tag, "Forbidden")
+      const watched = { watch: ["orders"] } as const
+      assert.strictEqual((yield* Effect.flip(Stream.runDrain(ann.changes(watched))))._tag, "Forbidden")
       const nobody = yield* KernelClient.make(secured, { baseUrl })
+      assert.strictEqual((yield* Effect.flip(Stream.runDrain(nobody.changes(watched))))._tag, "Unauthorized")
       assert.strictEqual((yield* Effect.flip(Stream.runDrain(nobody.orders.live())))._tag, "Unauthorized")
     }).pipe(
       Effect.scoped,

@@ -7,7 +7,7 @@ import { connect, createServer, type Socket } from "node:net"
  * connections are accepted and stay open, and nothing that is sent arrives: so does a server whose process is stopped.
  */
 export const doorTo = Effect.fnUntraced(function*(url: string) {
-  const target = new URL(url)
+  let target = new URL(url)
   const sockets = new Set<Socket>()
   let isFrozen = false
   const server = createServer({ pauseOnConnect: true }, (near) => {
@@ -36,6 +36,12 @@ export const doorTo = Effect.fnUntraced(function*(url: string) {
   return {
     open,
     close,
+    /** Leads to another server from now on. Connections to the one before are cut. */
+    turnTo: (url: string) =>
+      Effect.sync(() => {
+        target = new URL(url)
+        for (const socket of sockets) socket.destroy()
+      }),
     freeze: Effect.sync(() => {
       isFrozen = true
       for (const socket of sockets) socket.pause()

@@ -200,22 +200,35 @@ const hasType = (schema: Schema.Top): schema is Schema.Top & { readonly fields: 
  *
  * @internal
  */
-export const changeMessages = (model: Model.Any) =>
+export const changeMessages = (model: Model.Any) => messages([changeMessage(Schema.String, model)])
+
+/**
+ * {@link changeMessages} of several collections, by the names of these.
+ *
+ * @internal
+ */
+export const watchedMessages = (models: ReadonlyMap<string, Model.Any>) =>
+  messages(Array.from(models, ([name, model]) => changeMessage(Schema.Literal(name), model)))
+
+const messages = (changes: ReadonlyArray<ReturnType<typeof changeMessage>>) =>
   Schema.Array(Schema.Union([
-    Schema.Struct({
-      type: Schema.String,
-      key: Schema.String,
-      value: Schema.optionalKey(selection(model)),
-      headers: Schema.Struct({
-        operation: Schema.Literals(["insert", "update", "delete"]),
-        txid: Schema.optionalKey(Schema.String),
-        timestamp: Schema.optionalKey(Schema.String)
-      })
-    }),
+    ...changes,
     Schema.Struct({
       headers: Schema.Struct({ control: Schema.Literals(["reset", "snapshot-start", "snapshot-end"]) })
     })
   ]))
+
+const changeMessage = (type: Schema.Codec<string>, model: Model.Any) =>
+  Schema.Struct({
+    type,
+    key: Schema.String,
+    value: Schema.optionalKey(selection(model)),
+    headers: Schema.Struct({
+      operation: Schema.Literals(["insert", "update", "delete"]),
+      txid: Schema.optionalKey(Schema.String),
+      timestamp: Schema.optionalKey(Schema.String)
+    })
+  })
 
 /**
  * The body of a stream that does not end. The data of its events are lists of {@link changeMessages}, places and errors.

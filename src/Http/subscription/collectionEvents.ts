@@ -40,6 +40,33 @@ export type Change<Document, Id> =
   | { readonly operation: "reset"; readonly items: ReadonlyArray<Document>; readonly position: string }
 
 /**
+ * A change of one of several collections, whose names are the keys of `Collections`.
+ *
+ * **Details**
+ *
+ * It is the {@link Change} of that collection. A `reset` is one of all collections.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type WatchedChange<
+  Collections extends { readonly [name: string]: { readonly document: unknown; readonly id: unknown } }
+> =
+  | {
+    [Name in keyof Collections]:
+      & { readonly collection: Name }
+      & Exclude<
+        Change<Collections[Name]["document"], Collections[Name]["id"]>,
+        { readonly operation: "reset" }
+      >
+  }[keyof Collections]
+  | {
+    readonly operation: "reset"
+    readonly items: { readonly [Name in keyof Collections]: ReadonlyArray<Collections[Name]["document"]> }
+    readonly position: string
+  }
+
+/**
  * An event of a list: all its documents, or one that enters it, changes in it or leaves it. There is a further `state` where the
  * caller's rights have changed, or the service no longer keeps what the client has missed.
  *

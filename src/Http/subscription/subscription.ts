@@ -15,10 +15,10 @@ import * as Stream from "effect/Stream"
 import { DeclarationError } from "../../internal/declarationError.ts"
 import { transientStatuses } from "../../internal/transientStatuses.ts"
 import type * as Model from "../../Model/Model.ts"
-import { byId, changeMessages } from "../description/documents.ts"
+import { byId, type changeMessages } from "../description/documents.ts"
 import { isLogged } from "../description/standardEndpoints.ts"
 import { Gone, statusOf } from "../HttpError.ts"
-import type { Change, ListEvent, StreamOptions } from "./collectionEvents.ts"
+import type { Change, ListEvent, StreamOptions, WatchedChange } from "./collectionEvents.ts"
 
 interface Request extends StreamOptions {
   readonly query?: object | undefined
@@ -43,7 +43,13 @@ interface Batch {
   readonly position: string
 }
 
-type Messages = ReturnType<typeof changeMessages>["Type"]
+/** @internal */
+export type MessagesSchema = ReturnType<typeof changeMessages>
+
+type Messages = MessagesSchema["Type"]
+
+/** A message of a document. */
+type Told = Extract<Messages[number], { readonly key: string }>
 
 /**
  * Calls the endpoint of the changes.
@@ -57,8 +63,8 @@ export type ChangesCall = (request: object) => Effect.Effect<unknown, Failed>
  *
  * @internal
  */
-export const byEvents = (model: Model.Any, call: ChangesCall): Connect => {
-  const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.toCodecJson(changeMessages(model))))
+export const byEvents = (messages: MessagesSchema, call: ChangesCall): Connect => {
+  const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.toCodecJson(messages)))
   return (query) =>
     Stream.unwrap(Effect.map(
       call({ query: { ...query, live: "sse" }, sseOptions: { maxEventSize: Infinity } }),
@@ -108,13 +114,61 @@ export interface Streams {
 
 /** @internal */
 export const streamsOf = (model: Model.Any, connect: Connect): Streams => {
-  const decodeId = Schema.decodeUnknownEffect(Schema.toCodecStringTree(byId(model)))
+  if (!isLogged(model)) return { changes: () => unlogged(model), live: () => unlogged(model) }
+  const idOf = idReader(model)
+  const follow = followed(({ key }) => idOf(key), connect)
+  return {
+    changes: (request = {}) => Stream.map(follow(request, false), changeOf),
+    live: (request = {}) =>
+      Stream.map(follow({ ...request, after: everything }, true), (told) => listEventOf(changeOf(told)))
+  }
+}
 
+/**
+ * The changes of several collections, by their names.
+ *
+ * @internal
+ */
+export const watchedOf = (models: ReadonlyMap<string, Model.Any>, connect: Connect) => {
+  const readers = new Map(Array.from(models, ([name, model]) => [name, idReader(model)]))
+  // The messages are decoded as those of these collections.
+  const follow = followed(({ key, type }) => readers.get(type)!(key), connect)
+  return (request: Request): Stream.Stream<WatchedChange<Watched>, unknown> =>
+    Stream.map(follow(request, false), (told) =>
+      told.operation === "reset"
+        ? {
+          ...told,
+          items: Object.fromEntries(
+            Array.from(models.keys(), (name) => [name, told.items.filter(({ type }) => type === name).map(valueOf)])
+          )
+        }
+        : told)
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** A change with the name of its collection, and the documents of a reset as messages. */
+type Followed =
+  | (Exclude<Change<unknown, unknown>, { readonly operation: "reset" }> & { readonly collection: string })
+  | { readonly operation: "reset"; readonly items: ReadonlyArray<Told>; readonly position: string }
+
+interface Watched {
+  readonly [name: string]: { readonly document: unknown; readonly id: unknown }
+}
+
+const idReader = (model: Model.Any) => {
+  const decode = Schema.decodeUnknownEffect(Schema.toCodecStringTree(byId(model)))
+  return (key: string): Effect.Effect<unknown, Schema.SchemaError> => Effect.map(decode({ id: key }), ({ id }) => id)
+}
+
+const followed = (idOf: (told: Told) => Effect.Effect<unknown, Schema.SchemaError>, connect: Connect) => {
   /** The changes of messages, where `before` is the place before them. */
   const changesIn = Effect.fnUntraced(
     function*({ messages, position }: Batch, before: string) {
-      const changes: Array<Change<unknown, unknown>> = []
-      let items: Array<unknown> | undefined
+      const changes: Array<Followed> = []
+      let items: Array<Told> | undefined
       for (const [i, message] of messages.entries()) {
         if (!("key" in message)) {
           const { control } = message.headers
@@ -125,21 +179,22 @@ export const streamsOf = (model: Model.Any, connect: Connect): Streams => {
           }
           continue
         }
-        const { headers: { operation, timestamp, txid: transaction }, key, value } = message
+        const { headers: { operation, timestamp, txid: transaction }, type: collection, value } = message
         if (items !== undefined) {
-          items.push(value)
+          items.push(message)
           continue
         }
         const time = timestamp === undefined ? undefined : DateTime.makeUnsafe(timestamp)
-        const { id } = yield* decodeId({ id: key })
-        const facts = { id, position: i === messages.length - 1 ? position : before, transaction, time }
+        const id = yield* idOf(message)
+        const place = i === messages.length - 1 ? position : before
+        const facts = { collection, id, position: place, transaction, time }
         changes.push(operation === "delete" ? { ...facts, operation } : { ...facts, operation, after: value })
       }
       return changes
     }
   )
 
-  const follow = ({ after = "now", query, reconnect = backoff }: Request, beginsAnew: boolean) =>
+  return ({ after = "now", query, reconnect = backoff }: Request, beginsAnew: boolean) =>
     Stream.suspend(() => {
       let position = after
       const batches = Stream.suspend(() => connect({ ...query, offset: position })).pipe(
@@ -160,18 +215,16 @@ export const streamsOf = (model: Model.Any, connect: Connect): Streams => {
       )
       return Stream.transformPull(batches, (pull) => Effect.succeed(flattened(pull)))
     })
-
-  return isLogged(model)
-    ? {
-      changes: (request = {}) => follow(request, false),
-      live: (request = {}) => Stream.map(follow({ ...request, after: everything }, true), listEventOf)
-    }
-    : { changes: () => unlogged(model), live: () => unlogged(model) }
 }
 
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
+const valueOf = ({ value }: Told): unknown => value
+
+/** A change of the only collection. */
+const changeOf = (told: Followed): Change<unknown, unknown> => {
+  if (told.operation === "reset") return { ...told, items: told.items.map(valueOf) }
+  const { collection: _, ...change } = told
+  return change
+}
 
 interface SentEvent {
   readonly event: string

@@ -26,7 +26,8 @@ export const exactly = <Id extends string, Groups extends HttpApiGroup.Constrain
     .annotate(HttpApi.HeadersParseOptions, noExcess)
     .annotate(HttpApi.PayloadParseOptions, noExcess)
 
-const noExcess = { onExcessProperty: "error" } as const
+/** @internal */
+export const noExcess = { onExcessProperty: "error" } as const
 
 /**
  * Adds missing parts to calls, since the platform's client encodes every part that an endpoint has. Calls without parts are

@@ -3,32 +3,43 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type * as HttpApi from "effect/http-api/HttpApi"
+import * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpApiClient from "effect/http-api/HttpApiClient"
-import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
-import type { Transport } from "../../Client/HttpClientFactory.ts"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { DeclarationError } from "../../internal/declarationError.ts"
 import type * as Model from "../../Model/Model.ts"
+import { changeEvents, changeMessages, watchedMessages } from "../description/documents.ts"
 import { StandardOf } from "../description/standardEndpoints.ts"
-import { type ChangesCall, type Connect, type Streams, streamsOf } from "../subscription/subscription.ts"
-import { type Call, type CallGroups, exactly, mapValues } from "./calls.ts"
+import { watchPathOf } from "../description/watchPath.ts"
+import type { StreamOptions } from "../subscription/collectionEvents.ts"
+import { type Connect, type MessagesSchema, type Streams, streamsOf, watchedOf } from "../subscription/subscription.ts"
+import { type Call, type CallGroups, exactly, mapValues, noExcess } from "./calls.ts"
 
 /**
- * Adds the streams of collections, which are made when they are first used. An action of their name stays.
+ * Connects to the endpoint `changes` of a group.
  *
  * @internal
  */
-export const withStreams = (
-  client: object,
-  { groups }: { readonly groups: { readonly [name: string]: object } },
-  connectOf: (model: Model.Any, group: string) => Connect
-) =>
-  mapValues(client as CallGroups, (calls, name) => {
-    // A group has its endpoints by their names.
-    const { endpoints = {} } = groups[name] as { readonly endpoints?: EndpointsByName }
+export type ConnectTo = (messages: MessagesSchema, api: HttpApi.Top, group: string) => Connect
+
+/**
+ * Adds the streams of collections, which are made when they are first used. An action of their name stays, and so does a group with
+ * the name of the stream of several collections.
+ *
+ * @internal
+ */
+export const withStreams = (client: object, api: HttpApi.Top, connectTo: ConnectTo) => {
+  const own = mapValues(client as CallGroups, (calls, name) => {
+    const endpoints = endpointsOf(api, name)
     const model = standardModel(endpoints["list"])
     if (model === undefined) return calls
     let made: Streams | undefined
-    const streams = () => made ??= streamsOf(model, connectOf(model, name))
+    const streams = () => made ??= streamsOf(model, connectTo(changeMessages(model), api, name))
     const added: { readonly [N in keyof Streams]: Streams[N] } = {
       changes: (request) => streams().changes(request),
       live: (request) => streams().live(request)
@@ -36,27 +47,36 @@ export const withStreams = (
     const isOwn = (name: string) => name in endpoints && standardModel(endpoints[name]) === undefined
     return { ...calls, ...Object.fromEntries(Object.entries(added).filter(([name]) => !isOwn(name))) }
   })
+  return { changes: (request: WatchRequest) => watched(api, connectTo, request), ...own }
+}
 
 /**
- * Calls of the endpoint of the changes that wait until there are some.
+ * Calls the endpoint `changes` of a group. Its client is made when it is first used, in `context`.
  *
  * @internal
  */
-export const pollsOf = (api: HttpApi.Top, group: string, transport: Transport): ChangesCall => {
+export const callOf = <E>(
+  api: HttpApi.Top,
+  group: string,
+  { context = Context.empty(), ...options }: {
+    readonly httpClient: HttpClient.HttpClient.With<E>
+    readonly baseUrl: URL | string | undefined
+    readonly transformResponse?: (
+      effect: Effect.Effect<unknown, unknown, unknown>
+    ) => Effect.Effect<unknown, unknown, unknown>
+    readonly context?: Context.Context<never>
+  }
+): (request: object) => Call<E> => {
   const made = HttpApiClient.endpoint(exactly(api), {
+    ...options,
     group: group as never, // an arbitrary api has no static names
-    endpoint: "changes" as never,
-    httpClient: transport.waiting,
-    baseUrl: transport.root,
-    transformResponse: transport.transformResponse
-  }) as Effect.Effect<(request: object) => Call>
+    endpoint: "changes" as never
+  }).pipe(Effect.provideContext(context)) as Effect.Effect<(request: object) => Call<E>>
   let call: Effect.Success<typeof made> | undefined
   return (request) =>
-    transport.settle(
-      Effect.flatMap(
-        call === undefined ? Effect.tap(made, (one) => Effect.sync(() => void (call = one))) : Effect.succeed(call),
-        (call) => call({ headers: {}, ...request })
-      )
+    Effect.flatMap(
+      call === undefined ? Effect.tap(made, (one) => Effect.sync(() => void (call = one))) : Effect.succeed(call),
+      (call) => call({ headers: {}, ...request })
     )
 }
 
@@ -67,4 +87,71 @@ const standardModel = (endpoint: HttpApiEndpoint.Top | undefined): Model.Any | u
 
 interface EndpointsByName {
   readonly [name: string]: HttpApiEndpoint.Top
+}
+
+/** The endpoints of a group by their names. */
+const endpointsOf = ({ groups }: HttpApi.Top, group: string): EndpointsByName =>
+  // An arbitrary api has no static names.
+  (groups as { readonly [name: string]: { readonly endpoints: EndpointsByName } })[group]?.endpoints ?? {}
+
+interface WatchRequest extends StreamOptions {
+  readonly watch: ReadonlyArray<string>
+  readonly query?: { readonly [name: string]: object | undefined } | undefined
+  readonly after?: string | undefined
+}
+
+/** The changes of several collections over one connection. */
+const watched = (
+  api: HttpApi.Top,
+  connectTo: ConnectTo,
+  { query = {}, watch, ...request }: WatchRequest
+): Stream.Stream<unknown, unknown> => {
+  const endpoints = new Map(watch.map((name) => [name, endpointsOf(api, name)["changes"]]))
+  const models = new Map<string, Model.Any>()
+  for (const [name, endpoint] of endpoints) {
+    const model = standardModel(endpoint)
+    if (model === undefined) return dying(`${name} has no stream of changes: its model needs the option logged`)
+    models.set(name, model)
+  }
+  const known = [...endpoints.values()].filter((endpoint) => endpoint !== undefined)
+  const paths = new Set(known.map(({ path }) => watchPathOf(path)))
+  const [path] = paths
+  if (path === undefined || paths.size > 1) {
+    return dying(`${watch.join(", ")}: only collections beside each other have one stream`)
+  }
+  const messages = watchedMessages(models)
+  const connect = connectTo(messages, apiOf(path, known, messages), watchGroup)
+  const filters = Effect.forEach(endpoints, ([name, endpoint]) =>
+    Effect.map(
+      // The codecs of models need no services.
+      Schema.encodeUnknownEffect(endpoint?.query as Schema.Codec<unknown>, noExcess)(query[name] ?? {}),
+      (own) => Object.entries(Object(own)).map(([key, value]) => [`${name}.${key}`, value])
+    ))
+  return Stream.unwrap(Effect.map(filters, (all) =>
+    watchedOf(models, connect)({
+      ...request,
+      query: { watch: [...models.keys()].join(","), ...Object.fromEntries(all.flat()) }
+    })))
+}
+
+const dying = (message: string): Stream.Stream<never> => Stream.die(new DeclarationError(message))
+
+const watchGroup = "watched"
+
+/** Describes the stream of several collections. */
+const apiOf = (
+  path: `/${string}`,
+  endpoints: ReadonlyArray<HttpApiEndpoint.Top>,
+  messages: MessagesSchema
+): HttpApi.Top => {
+  const text = Schema.Union([Schema.String, Schema.Array(Schema.String)])
+  const endpoint: HttpApiEndpoint.Constraint = HttpApiEndpoint.get("changes", path, {
+    query: Schema.Record(Schema.String, text),
+    success: [messages, HttpApiSchema.NoContent, changeEvents],
+    error: [...new Set(endpoints.flatMap(({ error }) => [...error]))]
+  })
+  const guards = new Set(endpoints.flatMap(({ middlewares }) => [...middlewares]))
+  // An arbitrary api has no static types.
+  const guarded = [...guards].reduce((endpoint, guard) => endpoint.middleware(guard), endpoint as HttpApiEndpoint.Top)
+  return HttpApi.make("watched").add(HttpApiGroup.make(watchGroup).add(guarded)) as never
 }
