@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os"
 import { join } from "node:path"
 import { defineConfig } from "vitest/config"
+import { BaseSequencer, type TestSpecification } from "vitest/node"
 import StoreReporter from "./test/support/storeReporter.ts"
 import { keepFilesInMemory } from "./test/support/temporaryFolder.ts"
 
@@ -17,6 +18,33 @@ const measuring = [
   "test/Repository/storage/memory/shardedMap.test.ts"
 ]
 
+// Those that take longest, by themselves or since they wait, begin first: none of them is the last one that runs.
+const longest = [
+  "test/Cli/behaviour/data.test.ts",
+  "test/Repository/MongoStore.test.ts",
+  "test/examples/shop.test.ts",
+  "test/Repository/EmbeddedStore.test.ts",
+  "test/Http/behaviour/GeneratedClients.test.ts",
+  "test/Access/behaviour/fields/Views.test.ts",
+  "test/Repository/Repository.test.ts",
+  "test/Http/startup/documentation.test.ts",
+  "test/Repository/behaviour/EmbeddedStoreCrash.test.ts",
+  "test/Http/behaviour/RestHostile.test.ts",
+  "test/Repository/behaviour/Isolation.test.ts",
+  "test/Http/behaviour/RestKinds.test.ts",
+  "test/Repository/behaviour/HostilePipelinesMemory.test.ts",
+  "test/Repository/behaviour/HostilePipelinesFolder.test.ts",
+  "test/Repository/behaviour/EmbeddedStoreLongWrites.test.ts"
+].map((file) => join(import.meta.dirname, file))
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: Array<TestSpecification>): Promise<Array<TestSpecification>> {
+    const rankOf = ({ moduleId }: TestSpecification) => longest.indexOf(moduleId)
+    const first = files.filter((file) => rankOf(file) >= 0).toSorted((a, b) => rankOf(a) - rankOf(b))
+    return [...first, ...await super.sort(files.filter((file) => rankOf(file) < 0))]
+  }
+}
+
 // The package imports itself by its name: from its sources.
 const resolved = { resolve: { conditions: ["source"] }, ssr: { resolve: { conditions: ["source"] } } }
 
@@ -27,9 +55,10 @@ export default defineConfig({
   test: {
     globalSetup: ["test/support/mongoGlobalSetup.ts", "test/support/programsGlobalSetup.ts"],
     reporters: ["default", new StoreReporter()],
+    sequence: { sequencer: LongestFirst },
     projects: [
       // The files of a worker share what they load, which is compiled and warm for most of them. Many of them wait for
-      // processes and sockets, so there is one worker more than processors.
+      // processes and sockets, so there are two workers more than processors.
       {
         ...resolved,
         test: {
@@ -38,7 +67,7 @@ export default defineConfig({
           include: ["test/**/*.test.ts"],
           exclude: measuring,
           isolate: false,
-          maxWorkers: availableParallelism() + 1,
+          maxWorkers: availableParallelism() + 2,
           sequence: { groupOrder: 0 }
         }
       },

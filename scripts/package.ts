@@ -50,22 +50,23 @@ for (const name of ["@types/node", ...Object.keys({ ...manifest.dependencies, ..
 }
 fs.writeFileSync(path.join(consumer, "package.json"), JSON.stringify({ type: "module" }))
 
-/** Compiles a program of the folder, with the options of a strict project and those of its own. */
-const compile = (file: string, options: object): void => {
+/** Compiles programs of the folder, with the options of a strict project and those of their own. */
+const compile = (files: ReadonlyArray<string>, options: object = {}): void => {
   fs.writeFileSync(
     path.join(consumer, "tsconfig.json"),
     JSON.stringify({
       extends: path.resolve("tsconfig.json"),
       compilerOptions: { customConditions: [], noEmit: false, skipLibCheck: false, ...options },
-      include: [file]
+      include: files
     })
   )
   const { stdout } = spawnSync(tool("tsc"), ["-p", ".", "--pretty", "false"], { cwd: consumer, encoding: "utf8" })
   // Other packages' declarations may have errors of their own; ours must have none.
   const errors = stdout.split("\n").filter((line) => /^(?:[\w-]+\.ts|node_modules\/appkernel\/|error)\b/u.test(line))
-  if (errors.length > 0) fail(`${file} does not compile:\n${errors.join("\n")}`)
+  if (errors.length > 0) fail(`${files.join(", ")} must compile:\n${errors.join("\n")}`)
 }
-const copy = (file: string): void => fs.copyFileSync(path.join(programs, file), path.join(consumer, file))
+const users = ["pages.ts", "models.ts", "loaded.ts", "client.ts", "plainClient.ts"]
+for (const file of ["library.ts", ...users]) fs.copyFileSync(path.join(programs, file), path.join(consumer, file))
 
 // -----------------------------------------------------------------------------
 // The entries
@@ -83,7 +84,7 @@ const program = [
   ""
 ]
 fs.writeFileSync(path.join(consumer, "program.ts"), program.join("\n"))
-compile("program.ts", {})
+compile(["program.ts", ...users])
 run(process.execPath, ["program.js"], consumer)
 console.log(`${entries.length} entries can be imported`)
 
@@ -91,9 +92,8 @@ console.log(`${entries.length} entries can be imported`)
 // The declarations of a user's library
 // -----------------------------------------------------------------------------
 
-copy("library.ts")
 for (const [moduleResolution, module] of [["nodenext", "nodenext"], ["bundler", "esnext"]]) {
-  compile("library.ts", { declaration: true, moduleResolution, module, outDir: "declared" })
+  compile(["library.ts"], { declaration: true, moduleResolution, module, outDir: "declared" })
 }
 console.log("The declarations of a library can be written, under NodeNext and Bundler")
 
@@ -101,10 +101,6 @@ console.log("The declarations of a library can be written, under NodeNext and Bu
 // What runs: the documentation's files are found, and a program loads what it uses
 // -----------------------------------------------------------------------------
 
-for (const file of ["pages.ts", "models.ts", "loaded.ts"]) {
-  copy(file)
-  compile(file, {})
-}
 run(process.execPath, ["pages.js"], consumer)
 
 const { stdout } = spawnSync(process.execPath, ["--import", "./loaded.js", "models.js"], {
@@ -122,10 +118,6 @@ console.log(`A program that uses models only loads these files, by package: ${JS
 // The client in a browser
 // -----------------------------------------------------------------------------
 
-for (const file of ["client.ts", "plainClient.ts"]) {
-  copy(file)
-  compile(file, {})
-}
 const client = await bundled(path.join(consumer, "client.js"))
 const plain = await bundled(path.join(consumer, "plainClient.js"))
 const ratio = (client.bytes / plain.bytes).toFixed(2)

@@ -13,7 +13,7 @@ import type { Json } from "../../support/jsonValues.ts"
 import { quickHashes } from "../../support/quickHashes.ts"
 import { administrator, bearer, credentials as shopCredentials, payments, request, signIn } from "../../support/shop.ts"
 
-const runs = Number(process.env["CONFORMANCE_RUNS"] ?? 100)
+const runs = Number(process.env["CONFORMANCE_RUNS"] ?? 50)
 const seed = process.env["CONFORMANCE_SEED"] ?? 1
 
 /** Validators that are code, of which a schema can't speak. */

@@ -178,7 +178,7 @@ export const everyKindContract = <E>(name: string, store: Layer.Layer<DocumentSt
             yield* asked(200, "DELETE", `${path}/${id}`)
             yield* asked(200, "DELETE", `${path}/${second}`)
           }),
-        { arbitrary: { runs: 3 } }
+        { arbitrary: { runs: 2 } }
       )
     }
   })
