@@ -22,6 +22,9 @@ type Env = { readonly [name: string]: string }
 /** Runs of each command that are killed, at random. */
 const kills = Number(process.env["KILLS"] ?? 2)
 
+/** The server may be busy with other tests. */
+const connectTimeout = "60 seconds"
+
 const start = (env: Env, ...args: ReadonlyArray<string>): Effect.Effect<Program, never, Scope.Scope> =>
   runProgram(path.join(root, "src/Cli/Main.ts"), env, [], args)
 
@@ -48,7 +51,9 @@ const jsonIn = (output: string) => JSON.parse(output.slice(output.indexOf("\n{")
 
 const inStore = <A, E>(env: Env, use: (store: DocumentStore.DocumentStore["Service"]) => Effect.Effect<A, E>) => {
   const { APPKERNEL_EMBEDDED_PATH: folder, APPKERNEL_MONGO_DB: db, APPKERNEL_MONGO_HOST: host = "" } = env
-  const layer = folder === undefined ? MongoStore.layerWith({ host, db }) : EmbeddedStore.layerWith({ path: folder })
+  const layer = folder === undefined
+    ? MongoStore.layerWith({ host, db, connectTimeout })
+    : EmbeddedStore.layerWith({ path: folder })
   return Effect.flatMap(DocumentStore.DocumentStore, use).pipe(Effect.provide(Layer.fresh(layer)))
 }
 
@@ -58,7 +63,11 @@ const folderEnv = Effect.map(freshDirectory, (folder): Env => ({
 }))
 
 const mongoEnv = (server: FoundServer) =>
-  Effect.map(freshDatabase(server), (db): Env => ({ APPKERNEL_MONGO_HOST: server.url, APPKERNEL_MONGO_DB: db }))
+  Effect.map(freshDatabase(server), (db): Env => ({
+    APPKERNEL_MONGO_HOST: server.url,
+    APPKERNEL_MONGO_DB: db,
+    APPKERNEL_MONGO_CONNECT_TIMEOUT: connectTimeout
+  }))
 
 /** What the migrations of the project leave behind, whatever has happened between. */
 const assertMigrated = (env: Env, size: number) =>
@@ -453,14 +462,13 @@ onMongo("appkernel, on data / mongodb", (_, server) => {
   it.live("runs each migration once, though two processes begin and one is killed", () =>
     Effect.scoped(Effect.gen(function*() {
       const env = { ...yield* mongoEnv(server), SIZE: "500" }
-      const migrate = ["migrate", "--lease", "3", engine]
-      const both = yield* Effect.all([run(env, ...migrate), run(env, ...migrate)], { concurrency: 2 })
+      const both = yield* Effect.all([run(env, "migrate", engine), run(env, "migrate", engine)], { concurrency: 2 })
       for (const { code, output } of both) assert.strictEqual(code, 0, output)
       yield* assertMigrated(env, 500)
 
       const other = { ...yield* mongoEnv(server), SIZE: "500" }
       const names = ["runs", "numbers", "appkernel.migrations"]
-      yield* killed(other, migrate, {
+      yield* killed(other, ["migrate", "--lease", "3", engine], {
         check: assertMigrated(other, 500),
         undo: inStore(other, (store) => Effect.forEach(names, (name) => store.deleteMany(name, {}), { discard: true }))
       })

@@ -221,7 +221,7 @@ onMongo("five changes of a model / mongodb", (_, server) => {
       Effect.gen(function*() {
         const db = yield* freshDatabase(server)
         const start = asProcess({ APPKERNEL_MONGO_HOST: server.url, APPKERNEL_MONGO_DB: db })
-        yield* Effect.provide(life(start), MongoStore.layerWith({ host: server.url, db }))
+        yield* Effect.provide(life(start), MongoStore.layerWith({ host: server.url, db, connectTimeout: "60 seconds" }))
       }),
     timeout
   )
