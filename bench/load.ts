@@ -16,7 +16,7 @@ export interface Count {
   readonly seconds: number
   /** Answers with another status. */
   readonly failures: number
-  /** Milliseconds until each answer. */
+  /** Milliseconds until each answer, except the first on each connection: a server accepts one in a turn of its loop. */
   readonly latencies: ReadonlyArray<number>
 }
 
@@ -75,6 +75,7 @@ export const load = async (
     await once(socket, "connect")
     const { promise, reject, resolve } = Promise.withResolvers<void>()
     let [head, missing, wanted, sent] = ["", 0, 0, 0]
+    let isAccepted = false
     let isRight = true
     // One that the system has lost fails, and the others go on.
     socket.setTimeout(20_000, () => {
@@ -101,7 +102,8 @@ export const load = async (
       else free.push(begin)
     }
     const finish = (): void => {
-      latencies.push(performance.now() - sent)
+      if (isAccepted) latencies.push(performance.now() - sent)
+      isAccepted = true
       if (isRight) requests++
       else failures++
       send()
