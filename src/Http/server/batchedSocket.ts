@@ -12,8 +12,8 @@ let delayedBytes = 0
 /**
  * Delays the responses on a connection until the end of the event loop's turn, and writes them together with those of
  * other connections, within limits. Clients on the same machine, such as proxies and load balancers, then wake up once
- * for all of them, and the server switches less between kinds of work. This saves a fifth of the processor time under
- * concurrent load. A single response is delayed only until the end of its own turn.
+ * for all of them, and the server switches less between kinds of work. This saves 4 to 8 % of the processor time of small
+ * responses under concurrent load. A single response is delayed only until the end of its own turn.
  *
  * @internal
  */
