@@ -9,6 +9,7 @@ import type * as Fiber from "effect/Fiber"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { Problem } from "../../Model/ModelError.ts"
+import { AccessDecision, type AuditTrail } from "../../Repository/introspection.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
 import type { BadRequestResponder } from "../response/translation.ts"
@@ -39,21 +40,36 @@ export const watchRoute = (
     return respondBadRequest([new Problem({ field: "watch", validator: "Parameter", message })])
   }
   const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-  const ask = ([name = "", ...others]: ReadonlyArray<string>, lists: ReadonlyArray<Asked>): ResponseEffect => {
+  const ask = (
+    [name = "", ...others]: ReadonlyArray<string>,
+    lists: ReadonlyArray<Asked>,
+    admitting: ReadonlyArray<AuditTrail>
+  ): ResponseEffect => {
     // Its name is known.
     const { path, respond } = collections.get(name)!
     const { parsed, url } = parametersOf(name, names, parameters)
+    let isAsked = false
     return respond.pipe(
       Effect.provideService(HttpServerRequest.HttpServerRequest, request.modify({ url: `${path}?${url}` })),
       Effect.provideService(HttpServerRequest.ParsedSearchParams, parsed),
       // The others are asked for within the request for the first, so all that it has lasts as long as the answer.
-      Effect.provideService(Asking, (list, context) => {
-        const all = Arr.append(lists, list)
-        return others.length === 0 ? answered(all, context) : ask(others, all)
-      })
+      Effect.provideService(Asking, (list, context) =>
+        Effect.flatMap(AccessDecision, (decision) => {
+          isAsked = true
+          const all = Arr.append(lists, list)
+          return others.length === 0
+            ? answered(all, context)
+            : ask(others, all, decision?.trail === undefined ? admitting : [...admitting, decision.trail])
+        })),
+      // The audit log names who has refused the request.
+      Effect.tap(() =>
+        Effect.sync(() => {
+          if (!isAsked) admitting.forEach((trail) => trail.admitted())
+        })
+      )
     )
   }
-  return ask(names, [])
+  return ask(names, [], [])
 }
 
 // internal

@@ -123,7 +123,7 @@ export const makeAuditLog = Effect.fnUntraced(function*(
         const finish = (isDenied: boolean) => trail.finish(status, isDenied, isCall && (hasReads || !isRead))
         const { decision } = trail
         return status !== 404 || id === undefined || resource === undefined || decision === undefined
-          ? finish(status === 401 || status === 403)
+          ? finish(!trail.isAdmitted && (status === 401 || status === 403))
           : Effect.flatMap(
             isHidden(resource.repository, id, isCall ? "read" : privileges[name] ?? "update", decision),
             finish
@@ -182,6 +182,7 @@ class RequestTrail implements AuditTrail {
   readonly hasReads: boolean
   /** The decision on the request; `undefined` before it. */
   decision: AccessDecision | undefined
+  isAdmitted = false
   readonly #add: (entry: Entry) => Effect.Effect<void, ReadError>
   readonly #reads = new Map<string, { readonly ids: Set<string>; count: number | undefined }>()
   readonly #refusals: Array<Entry> = []
@@ -214,6 +215,10 @@ class RequestTrail implements AuditTrail {
 
   refused(model: string, operation: Touched["operation"]): void {
     this.#refusals.push({ outcome: "denied", model, operation })
+  }
+
+  admitted(): void {
+    this.isAdmitted = true
   }
 
   /** Writes the entries that belong to no transaction. */

@@ -42,4 +42,6 @@ export interface AuditTrail {
   readonly wroteBefore: (touched: Touched) => void
   readonly read: (touched: Touched) => void
   readonly refused: (model: string, operation: Touched["operation"]) => void
+  /** Notes that the request was let in here: what refuses it later is something else. */
+  readonly admitted: () => void
 }

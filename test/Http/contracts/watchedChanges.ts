@@ -1,6 +1,6 @@
 /** The changes of several collections over one connection, whichever store is under them. */
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Duration, Effect, Layer, Redacted, Ref, Schema } from "effect"
+import { ConfigProvider, Duration, Effect, Layer, Logger, Redacted, Ref, References, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import {
   type DocumentStore,
@@ -218,6 +218,34 @@ export const watchedChangesContract = <E>(name: string, store: Layer.Layer<Docum
         ) {
           const { status, text } = yield* request("GET", `/changes?${query}`)
           assert.strictEqual(status, 400, `${query} ${text}`)
+        }
+      }).pipe(Effect.scoped, Effect.provide(configured)))
+
+    it.effect("has in the audit log the collections that refuse the request, and not those that let it in", () =>
+      Effect.gen(function*() {
+        const lines: Array<ReadonlyArray<unknown>> = []
+        const logger = Logger.make<unknown, void>(({ fiber, message }) => {
+          const { outcome, registration } = fiber.getRef(References.CurrentLogAnnotations)
+          if (String(message) === "audit") lines.push([outcome, registration])
+        })
+        const { as, request } = yield* serving.pipe(
+          Effect.provide(Logger.layer([logger])),
+          Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ appkernel: { audit: { to: "log" } } })))
+        )
+        for (
+          const [roles, watch, refusing] of [
+            [["clerk"], "orders,users", "users"],
+            [["clerk"], "users,orders", "users"],
+            [["guest"], "users,orders", "orders"],
+            [["other"], "orders,users", "orders"],
+            [["clerk"], "orders", undefined],
+            [["admin"], "orders,users", undefined]
+          ] as const
+        ) {
+          lines.length = 0
+          const { status } = yield* request("GET", `/changes?watch=${watch}`, undefined, yield* as(...roles))
+          assert.strictEqual(status, refusing === undefined ? 200 : 403)
+          assert.deepStrictEqual(lines, refusing === undefined ? [] : [["denied", refusing]], `${roles[0]} ${watch}`)
         }
       }).pipe(Effect.scoped, Effect.provide(configured)))
 
