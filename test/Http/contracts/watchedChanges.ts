@@ -229,8 +229,10 @@ export const watchedChangesContract = <E>(name: string, store: Layer.Layer<Docum
           if (String(message) === "audit") lines.push([outcome, registration])
         })
         const { as, request } = yield* serving.pipe(
-          Effect.provide(Logger.layer([logger])),
-          Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ appkernel: { audit: { to: "log" } } })))
+          Effect.provide([
+            Logger.layer([logger]),
+            ConfigProvider.layer(ConfigProvider.fromUnknown({ appkernel: { audit: { to: "log" } } }))
+          ])
         )
         for (
           const [roles, watch, refusing] of [
