@@ -9,11 +9,12 @@ import * as path from "node:path"
 const root = path.join(import.meta.dirname, "..")
 const made = path.join(root, "build/shop/main.mjs")
 
-const changed = (file: string): number => fs.statSync(path.join(root, file)).mtimeMs
+const timeOf = (file: string): number =>
+  fs.statSync(path.resolve(root, file), { throwIfNoEntry: false })?.mtimeMs ?? -Infinity
 
-const isFresh = fs.existsSync(made)
-  && ["package-lock.json", ...fs.globSync("{src,examples/shop}/**", { cwd: root })]
-    .every((file) => changed(file) < fs.statSync(made).mtimeMs)
+const since = timeOf(made)
+const isFresh = ["package-lock.json", ...fs.globSync("{src,examples/shop}/**", { cwd: root })]
+  .every((file) => timeOf(file) < since)
 
 if (!isFresh) {
   const command = ["--conditions=source", path.join(root, "src/Cli/Main.ts"), "build", "main.ts"]

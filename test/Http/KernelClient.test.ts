@@ -83,16 +83,18 @@ const configured = ConfigProvider.layer(
   })
 )
 
+/** A server of the engine that can end before the test does. */
+const served = (store: Layer.Layer<DocumentStore.DocumentStore>) =>
+  Effect.gen(function*() {
+    const scope = yield* Scope.make()
+    const test = yield* Scope.provide(engine.test({ store }), scope)
+    return { ...test, close: Scope.close(scope, Exit.void) }
+  })
+
 describe("The streams of a typed client", () => {
   it.live("stay true when servers end, and begin anew where the changes are gone", () =>
     Effect.gen(function*() {
       const store = yield* Layer.build(Layer.fresh(EmbeddedStore.layerMemory))
-      const served = (own: Layer.Layer<DocumentStore.DocumentStore>) =>
-        Effect.gen(function*() {
-          const scope = yield* Scope.make()
-          const test = yield* Scope.provide(engine.test({ store: own }), scope)
-          return { ...test, close: Scope.close(scope, Exit.void) }
-        })
       const first = yield* served(Layer.succeedContext(store))
       let url = first.baseUrl
       const client = yield* KernelClient.make(engine, {
@@ -157,12 +159,6 @@ describe("The streams of a typed client", () => {
     () =>
       Effect.gen(function*() {
         const store = yield* Layer.build(Layer.fresh(EmbeddedStore.layerMemory))
-        const served = (own: Layer.Layer<DocumentStore.DocumentStore>) =>
-          Effect.gen(function*() {
-            const scope = yield* Scope.make()
-            const test = yield* Scope.provide(engine.test({ store: own }), scope)
-            return { ...test, close: Scope.close(scope, Exit.void) }
-          })
         const first = yield* served(Layer.succeedContext(store))
         const door = yield* doorTo(first.baseUrl)
         yield* door.open

@@ -11,6 +11,7 @@ import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 import process from "node:process"
+import { parseArgs } from "node:util"
 import type { OutputChunk } from "rolldown"
 import { CommandFailed, reported } from "./commandFailed.ts"
 
@@ -120,7 +121,12 @@ const attempt = <A>(evaluate: () => Promise<A>) =>
   })
 
 /** The conditions of packages that this process has been given: the program is made with the same. */
-const conditions = () => process.execArgv.flatMap((flag) => /^(?:--conditions|-C)=(.+)$/u.exec(flag)?.[1] ?? [])
+const conditions = (): ReadonlyArray<string> => {
+  const options = { conditions: { type: "string", short: "C", multiple: true } } as const
+  const { values: { conditions = [] } } = parseArgs({ args: process.execArgv, options, strict: false })
+  // Node has refused a flag without a value, which would be `true`.
+  return conditions.filter((condition) => typeof condition === "string")
+}
 
 /** Writes the program and answers with the packages that it needs beside it. */
 const bundle = Effect.fnUntraced(function*(input: string, dir: string) {

@@ -106,25 +106,28 @@ const watched = (
   connectTo: ConnectTo,
   { query = {}, watch, ...request }: WatchRequest
 ): Stream.Stream<unknown, unknown> => {
-  const endpoints = new Map(watch.map((name) => [name, endpointsOf(api, name)["changes"]]))
+  const endpoints = new Map<string, HttpApiEndpoint.Top>()
   const models = new Map<string, Model.Any>()
-  for (const [name, endpoint] of endpoints) {
-    const model = standardModel(endpoint)
-    if (model === undefined) return dying(`${name} has no stream of changes: its model needs the option logged`)
+  for (const name of watch) {
+    const { changes } = endpointsOf(api, name)
+    const model = standardModel(changes)
+    if (changes === undefined || model === undefined) {
+      return dying(`${name} has no stream of changes: its model needs the option logged`)
+    }
+    endpoints.set(name, changes)
     models.set(name, model)
   }
-  const known = [...endpoints.values()].filter((endpoint) => endpoint !== undefined)
-  const paths = new Set(known.map(({ path }) => watchPathOf(path)))
+  const paths = new Set(Array.from(endpoints.values(), ({ path }) => watchPathOf(path)))
   const [path] = paths
   if (path === undefined || paths.size > 1) {
     return dying(`${watch.join(", ")}: only collections beside each other have one stream`)
   }
   const messages = watchedMessages(models)
-  const connect = connectTo(messages, apiOf(path, known, messages), watchGroup)
+  const connect = connectTo(messages, apiOf(path, [...endpoints.values()], messages), watchGroup)
   const filters = Effect.forEach(endpoints, ([name, endpoint]) =>
     Effect.map(
       // The codecs of models need no services.
-      Schema.encodeUnknownEffect(endpoint?.query as Schema.Codec<unknown>, noExcess)(query[name] ?? {}),
+      Schema.encodeUnknownEffect(endpoint.query as Schema.Codec<unknown>, noExcess)(query[name] ?? {}),
       (own) => Object.entries(Object(own)).map(([key, value]) => [`${name}.${key}`, value])
     ))
   return Stream.unwrap(Effect.map(filters, (all) =>
@@ -153,5 +156,5 @@ const apiOf = (
   const guards = new Set(endpoints.flatMap(({ middlewares }) => [...middlewares]))
   // An arbitrary api has no static types.
   const guarded = [...guards].reduce((endpoint, guard) => endpoint.middleware(guard), endpoint as HttpApiEndpoint.Top)
-  return HttpApi.make("watched").add(HttpApiGroup.make(watchGroup).add(guarded)) as never
+  return HttpApi.make(watchGroup).add(HttpApiGroup.make(watchGroup).add(guarded)) as never
 }
