@@ -23,11 +23,7 @@ import { type Caller, describe, type Failure, or } from "./Permission.ts"
 
 export { type ModelPolicy, modelPolicy } from "./decision/modelPolicy.ts"
 
-/**
- * An endpoint as grants name it.
- *
- * @internal
- */
+/** An endpoint as grants name it. */
 export interface Endpoint {
   /** The name of the registration, for the log. */
   readonly registration: string
@@ -42,7 +38,6 @@ export interface Endpoint {
 
 type Request = HttpServerRequest.HttpServerRequest
 
-/** @internal */
 export interface AccessControl {
   /** Decides requests to an endpoint. */
   readonly at: (endpoint: Endpoint) => EndpointAccess
@@ -67,7 +62,6 @@ type Origin = AccessDecision["origin"]
 
 type Roles = { readonly [role: string]: ReadonlyArray<string> }
 
-/** @internal */
 export const makeAccessControl = (
   /** Those of all registrations of models. */
   policies: ReadonlyArray<ModelPolicy>,
@@ -139,8 +133,6 @@ export const makeAccessControl = (
 /**
  * The numbers of the grants of each registration that apply to a caller for some document, or may apply: what a permission says
  * of a document is not known.
- *
- * @internal
  */
 export const makePossibleGrants = (
   registrations: ReadonlyArray<{ readonly rules: Rules; readonly model: Model.Any | undefined }>,
@@ -167,11 +159,7 @@ export const makePossibleGrants = (
       )))
 }
 
-/**
- * Evaluates grants with all data.
- *
- * @internal
- */
+/** Evaluates grants with all data. */
 export const withAllData = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.provideService(effect, AccessDecision, undefined)
 

@@ -110,27 +110,17 @@ const ledger = "appkernel.copies"
 
 const ledgerId = "copy"
 
-/**
- * Writes into the note of the target.
- *
- * @internal
- */
+/** Writes into the note of the target. */
 export const note = (to: Store, facts: Document): Effect.Effect<void, StoreError> =>
   Effect.asVoid(to.updateOne(ledger, { _id: ledgerId }, { $set: facts }))
 
-/**
- * What is copied of a store.
- *
- * @internal
- */
+/** What is copied of a store. */
 export const collectionsOf = (store: Store): Effect.Effect<ReadonlyArray<CollectionDescription>, ReadError> =>
   Effect.map(store.listCollections, (collections) => collections.filter(({ name }) => name !== ledger))
 
 /**
  * Takes the target for a source, and returns its note, which says how far the copy is. Fails if it has documents of another
  * origin.
- *
- * @internal
  */
 export const begin = Effect.fnUntraced(function*(
   source: string,
@@ -150,19 +140,13 @@ export const begin = Effect.fnUntraced(function*(
   return begun
 })
 
-/**
- * Whether an index decides which documents there may be: it refuses some, or removes them.
- *
- * @internal
- */
+/** Whether an index decides which documents there may be: it refuses some, or removes them. */
 export const isStrict = ({ expireAfterSeconds, unique }: IndexDescription): boolean =>
   unique === true || expireAfterSeconds !== undefined
 
 /**
  * Lets a collection of the target take documents in any order: what an earlier run of the copy has installed could refuse those
  * that are newer, while older ones are still there.
- *
- * @internal
  */
 export const loosen = Effect.fnUntraced(function*(to: Store, name: string) {
   const strict = (yield* to.listIndexes(name)).filter(isStrict)
@@ -171,7 +155,6 @@ export const loosen = Effect.fnUntraced(function*(to: Store, name: string) {
   if (known?.jsonSchema !== undefined) yield* to.setValidator(name, undefined)
 })
 
-/** @internal */
 export interface Passage {
   readonly from: Store
   readonly to: Store
@@ -241,11 +224,7 @@ const equalised = Effect.fnUntraced(function*(passage: Passage) {
 
 const maxRounds = 3
 
-/**
- * Writes what the target lacks or has otherwise. Returns the sum of the source.
- *
- * @internal
- */
+/** Writes what the target lacks or has otherwise. Returns the sum of the source. */
 export const written = Effect.fnUntraced(function*({ from, name, onProgress, to }: Passage) {
   const sum = emptySum()
   const isEmpty = (yield* to.find(name, { limit: 1 })).length === 0
@@ -276,11 +255,7 @@ const put = Effect.fnUntraced(function*(to: Store, name: string, batch: Readonly
   )
 })
 
-/**
- * Writes what changes of one collection, in their order, leave behind.
- *
- * @internal
- */
+/** Writes what changes of one collection, in their order, leave behind. */
 export const applied = Effect.fnUntraced(function*(to: Store, name: string, changes: ReadonlyArray<StoredChange>) {
   const last = [...new Map(changes.map((change) => [idOf({ _id: change.id }), change])).values()]
   const gone = last.filter(({ operation }) => operation === "delete").map(({ id }) => id)
@@ -289,11 +264,7 @@ export const applied = Effect.fnUntraced(function*(to: Store, name: string, chan
   yield* inBatches(Stream.fromIterable(documents), (batch) => put(to, name, batch, false))
 })
 
-/**
- * Removes what the source does not have any more.
- *
- * @internal
- */
+/** Removes what the source does not have any more. */
 export const removed = (from: Store, to: Store, name: string): Effect.Effect<void, StoreError> =>
   inBatches(to.stream(name, { projection: { _id: 1 } }), (batch) =>
     Effect.gen(function*() {

@@ -1,10 +1,6 @@
 import * as Context from "effect/Context"
 
-/**
- * The application that layers are built for.
- *
- * @internal
- */
+/** The application that layers are built for. */
 export interface RunningApplication {
   /** The id of the engine. */
   readonly id: string
@@ -16,11 +12,7 @@ export interface RunningApplication {
   readonly isTest: boolean
 }
 
-/**
- * The application that `engine.launch` and `engine.test` build layers for; `undefined` in other programs.
- *
- * @internal
- */
+/** The application that `engine.launch` and `engine.test` build layers for; `undefined` in other programs. */
 export const Application: Context.Reference<RunningApplication | undefined> = Context.Reference<
   RunningApplication | undefined
 >("appkernel/internal/application", { defaultValue: () => undefined })

@@ -10,9 +10,5 @@ const values: ReadonlyMap<string, boolean> = new Map([
   ["off", false]
 ])
 
-/**
- * Parses a boolean of a URL or a form; `undefined` for any other text.
- *
- * @internal
- */
+/** Parses a boolean of a URL or a form; `undefined` for any other text. */
 export const booleanOf = (text: string): boolean | undefined => values.get(text.toLowerCase())

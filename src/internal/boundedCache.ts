@@ -1,8 +1,4 @@
-/**
- * Values by text keys. A full cache drops its oldest value, so callers may choose the keys.
- *
- * @internal
- */
+/** Values by text keys. A full cache drops its oldest value, so callers may choose the keys. */
 export class BoundedCache<A> {
   readonly #values = new Map<string, A>()
   readonly #capacity: number

@@ -2,11 +2,7 @@
  * Explains which rules of a collection a document breaks, without the values of the document.
  */
 
-/**
- * A rule and the place of what breaks it.
- *
- * @internal
- */
+/** A rule and the place of what breaks it. */
 export interface BrokenRule {
   readonly path: ReadonlyArray<string>
   readonly keyword: string
@@ -15,11 +11,7 @@ export interface BrokenRule {
 // A document may break any number of rules; the message is bounded.
 const maxRules = 20
 
-/**
- * The rules that a document breaks, as in `name (required), age (minimum)`.
- *
- * @internal
- */
+/** The rules that a document breaks, as in `name (required), age (minimum)`. */
 export const describeBroken = (rules: ReadonlyArray<BrokenRule>): string => {
   const names = Array.from(new Set(rules.map(nameOf)))
   return names.length === 0

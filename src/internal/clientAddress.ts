@@ -4,11 +4,7 @@ import * as IpNetwork from "effect/net/IpNetwork"
 import * as NetAddress from "effect/net/NetAddress"
 import * as Result from "effect/Result"
 
-/**
- * The address that a text names, an IPv4-mapped one as IPv4 (RFC 4291, section 2.5.5.2); `undefined` if it is none.
- *
- * @internal
- */
+/** The address that a text names, an IPv4-mapped one as IPv4 (RFC 4291, section 2.5.5.2); `undefined` if it is none. */
 export const addressOf = (text: string): NetAddress.IpAddress | undefined => {
   const zone = text.indexOf("%")
   const parsed = NetAddress.ipFromString(zone === -1 ? text : text.slice(0, zone))
@@ -18,8 +14,6 @@ export const addressOf = (text: string): NetAddress.IpAddress | undefined => {
 /**
  * The address by which callers are counted: of an IPv6 address its /64, since one connection gets so many. Another text
  * stays as it is.
- *
- * @internal
  */
 export const countedAddressOf = (text: string): string => {
   // A text without a colon is IPv4, or no address.
@@ -30,20 +24,12 @@ export const countedAddressOf = (text: string): string => {
   return IpNetwork.format(IpNetwork.fromAddressUnsafe(address, 64))
 }
 
-/**
- * How the address of the current client is found. The engine sets it for all handlers, once.
- *
- * @internal
- */
+/** How the address of the current client is found. The engine sets it for all handlers, once. */
 export const ClientAddressSource: Context.Reference<Effect.Effect<string | undefined>> = Context.Reference<
   Effect.Effect<string | undefined>
 >("appkernel/internal/ClientAddressSource", { defaultValue: () => Effect.succeed(undefined) })
 
-/**
- * The address of the client whose request the fiber handles; `undefined` outside of requests.
- *
- * @internal
- */
+/** The address of the client whose request the fiber handles; `undefined` outside of requests. */
 export const currentClientAddress: Effect.Effect<string | undefined> = Effect.flatMap(
   ClientAddressSource,
   (source) => source

@@ -12,14 +12,9 @@ const CurrentDeadline: Context.Reference<number | undefined> = Context.Reference
   { defaultValue: () => undefined }
 )
 
-/** @internal */
 export const deadlineOf = (fiber: Fiber.Fiber<unknown, unknown>): number | undefined => fiber.getRef(CurrentDeadline)
 
-/**
- * The milliseconds that are left until the current deadline, 0 after it; `undefined` without one.
- *
- * @internal
- */
+/** The milliseconds that are left until the current deadline, 0 after it; `undefined` without one. */
 export const millisLeft: Effect.Effect<number | undefined> = Effect.withFiber((fiber) => {
   const deadline = deadlineOf(fiber)
   return Effect.succeed(
@@ -27,11 +22,7 @@ export const millisLeft: Effect.Effect<number | undefined> = Effect.withFiber((f
   )
 })
 
-/**
- * Runs an effect with a deadline in `millis`, unless the current one is earlier.
- *
- * @internal
- */
+/** Runs an effect with a deadline in `millis`, unless the current one is earlier. */
 export const withDeadline = <A, E, R>(effect: Effect.Effect<A, E, R>, millis: number): Effect.Effect<A, E, R> =>
   Effect.withFiber((fiber) => {
     const deadline = monotonicMillis(fiber.getRef(Clock.Clock)) + millis
@@ -41,9 +32,5 @@ export const withDeadline = <A, E, R>(effect: Effect.Effect<A, E, R>, millis: nu
       : Effect.provideService(effect, CurrentDeadline, deadline)
   })
 
-/**
- * The time of the monotonic clock, which nobody sets.
- *
- * @internal
- */
+/** The time of the monotonic clock, which nobody sets. */
 export const monotonicMillis = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6

@@ -1,8 +1,6 @@
 /**
  * A mistake in the declaration of a model or of a part that uses one. It is a defect, since the running program can't
  * recover from it. The message is one sentence for the developer.
- *
- * @internal
  */
 export class DeclarationError extends Error {
   override readonly name = "DeclarationError"

@@ -9,18 +9,12 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { bytesOf } from "./sizes.ts"
 
-/**
- * The sections and the name of a key, in upper case: `["MONGO", "HOST"]`.
- *
- * @internal
- */
+/** The sections and the name of a key, in upper case: `["MONGO", "HOST"]`. */
 export type Path = readonly [string, ...ReadonlyArray<string>]
 
 /**
  * The value at a path such as `MONGO_HOST` or `mongo.host`, with the sections of the path in upper case first. What a program
  * gives as a `ConfigProvider` has the keys as the file has them.
- *
- * @internal
  */
 export const keyConfig = <A>(
   of: (name: string) => Config.Config<A>,
@@ -37,11 +31,7 @@ export const keyConfig = <A>(
 const nested = <A>(of: (name: string) => Config.Config<A>, path: ReadonlyArray<string>): Config.Config<A> =>
   path.slice(0, -1).reduceRight((config, section) => Config.nested(config, section), of(path.at(-1) ?? ""))
 
-/**
- * Parses a duration; `undefined` for any other text.
- *
- * @internal
- */
+/** Parses a duration; `undefined` for any other text. */
 export const durationOf = (text: string): Duration.Duration | undefined =>
   /^\s*\d+(\.\d+)?\s*$/u.test(text)
     ? Duration.seconds(Number(text))
@@ -66,18 +56,10 @@ const parsedConfig = <A>(
       : Effect.succeed(value)
   }))
 
-/**
- * An optional duration of the configuration.
- *
- * @internal
- */
+/** An optional duration of the configuration. */
 export const durationConfig = (...path: Path): Config.Config<Duration.Duration | undefined> =>
   parsedConfig(durationOf, `a number of seconds, or a time such as "30 seconds" or "500 millis"`, path)
 
-/**
- * An optional number of bytes of the configuration.
- *
- * @internal
- */
+/** An optional number of bytes of the configuration. */
 export const sizeConfig = (...path: Path): Config.Config<number | undefined> =>
   parsedConfig(bytesOf, `a number of bytes from 1, or a size such as "64 MiB"`, path)

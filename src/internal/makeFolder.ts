@@ -6,8 +6,6 @@ import * as path from "node:path"
  * Creates a folder and its parents; returns why it failed, or `undefined`.
  *
  * `fs.mkdirSync` with `recursive` loops forever where no folder can be created, as in /proc.
- *
- * @internal
  */
 export const makeFolder = (folder: string): string | undefined =>
   problemOf(() => {
@@ -15,11 +13,7 @@ export const makeFolder = (folder: string): string | undefined =>
     return undefined
   })
 
-/**
- * The problem that a check returns, or the message of what it throws.
- *
- * @internal
- */
+/** The problem that a check returns, or the message of what it throws. */
 export const problemOf = (check: () => string | undefined): string | undefined =>
   Result.getOrElse(
     Result.try({ try: check, catch: (cause) => cause instanceof Error ? cause.message : "it can't be used" }),

@@ -9,34 +9,22 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Semaphore from "effect/Semaphore"
 
-/**
- * Argon2 would need Node 24.7, and scrypt a module of Node's own. Both are missing in browsers.
- *
- * @internal
- */
+/** Argon2 would need Node 24.7, and scrypt a module of Node's own. Both are missing in browsers. */
 export const defaultRounds = 600_000
 
-/** @internal */
 export const roundsRange = [1_000, 1_000_000] as const
 
-/**
- * A hash of 1,000 to 1,000,000 rounds with a salt of at least 8 bytes.
- *
- * @internal
- */
+/** A hash of 1,000 to 1,000,000 rounds with a salt of at least 8 bytes. */
 export const schema: Schema.String = Schema.String.check(Schema.isPattern(
   /^\$pbkdf2-sha256\$(?:[1-9]\d{3,5}|1000000)\$(?:[A-Za-z0-9./]{4}){2}(?:[A-Za-z0-9./]{3}|(?:[A-Za-z0-9./]{4})+(?:[A-Za-z0-9./]{2,3})?)\$[A-Za-z0-9./]{43}$/u
 ))
 
-/** @internal */
 export const make = (text: string, salt: Uint8Array<ArrayBuffer>, rounds: number): Effect.Effect<string> =>
   Effect.map(derive(text, salt, rounds), (hash) => print({ rounds, salt, hash }))
 
 /**
  * Compares in constant time, and takes the work of `rounds` at least, so that the time does not tell a weaker hash. If the
  * text matches such a hash, `stronger` is its hash with `rounds` and the same salt.
- *
- * @internal
  */
 export const verifyAndStrengthen: (
   text: string,
@@ -57,11 +45,7 @@ export const verifyAndStrengthen: (
   }
 )
 
-/**
- * The parts of a hash, or `undefined` if the text is none.
- *
- * @internal
- */
+/** The parts of a hash, or `undefined` if the text is none. */
 export const parse = (value: string): Hash | undefined => {
   const match = hashed.exec(value)
   if (match === null || Number(match[1]) > roundsRange[1]) return undefined
@@ -70,11 +54,7 @@ export const parse = (value: string): Hash | undefined => {
   return salt === undefined || hash === undefined ? undefined : { rounds: Number(match[1]), salt, hash }
 }
 
-/**
- * Runs with each hash that `Converter.contentHasher` makes. The engine sets it for all handlers, once.
- *
- * @internal
- */
+/** Runs with each hash that `Converter.contentHasher` makes. The engine sets it for all handlers, once. */
 export const ContentHashed: Context.Reference<(hash: string) => Effect.Effect<void>> = Context.Reference<
   (hash: string) => Effect.Effect<void>
 >("appkernel/internal/ContentHashed", { defaultValue: () => () => Effect.void })

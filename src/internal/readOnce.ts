@@ -9,18 +9,10 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 
-/**
- * Whether a body can be sent more than once. A `ReadableStream` and a generator can't be.
- *
- * @internal
- */
+/** Whether a body can be sent more than once. A `ReadableStream` and a generator can't be. */
 export const isRepeatable = (body: HttpBody.HttpBody): boolean => sourceOf(body) === undefined
 
-/**
- * Notes that a body is sent now. Whether it can be: not a second time if it can be read once only.
- *
- * @internal
- */
+/** Notes that a body is sent now. Whether it can be: not a second time if it can be read once only. */
 export const take = (body: HttpBody.HttpBody): boolean => {
   const source = sourceOf(body)
   if (source === undefined) return true
@@ -29,21 +21,13 @@ export const take = (body: HttpBody.HttpBody): boolean => {
   return true
 }
 
-/**
- * Lets go of a body when the call that should send it fails, if it holds what it is read from.
- *
- * @internal
- */
+/** Lets go of a body when the call that should send it fails, if it holds what it is read from. */
 export const discarding = <A, E, R>(body: HttpBody.HttpBody, call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
   const source = sourceOf(body)
   return source === undefined ? call : Effect.onError(call, () => discard(source))
 }
 
-/**
- * Lets go of what can be read once only.
- *
- * @internal
- */
+/** Lets go of what can be read once only. */
 export const discard = (source: object): Effect.Effect<void> => {
   if (source instanceof ReadableStream) {
     return source.locked ? Effect.void : Effect.ignore(Effect.tryPromise(() => source.cancel()))
@@ -53,29 +37,16 @@ export const discard = (source: object): Effect.Effect<void> => {
   })
 }
 
-/**
- * Occurs when a payload can't be read to its end, which tells nothing of the service.
- *
- * @internal
- */
+/** Occurs when a payload can't be read to its end, which tells nothing of the service. */
 export class Unreadable extends Schema.TaggedError<Unreadable>()("Unreadable", {}) {}
 
-/**
- * Occurs when a stream ends sooner than when it was run before: what it reads from can be read once only.
- *
- * @internal
- */
+/** Occurs when a stream ends sooner than when it was run before: what it reads from can be read once only. */
 export class ReadOnce extends Schema.TaggedError<ReadOnce>()("ReadOnce", {}) {}
 
-/** @internal */
 export const readOnceIn = (cause: Cause.Cause<unknown>): ReadOnce | undefined =>
   cause.reasons.filter(Cause.isFailReason).map(({ error }) => error).find((error) => error instanceof ReadOnce)
 
-/**
- * The bytes of a body that can be read once only; `undefined` if it is none. They fail by `Unreadable`.
- *
- * @internal
- */
+/** The bytes of a body that can be read once only; `undefined` if it is none. They fail by `Unreadable`. */
 export const streamOf = (body: HttpBody.HttpBody): Stream.Stream<Uint8Array, ReadOnce | Unreadable> | undefined => {
   const source = sourceOf(body)
   const pieces = source instanceof ReadableStream
@@ -99,8 +70,6 @@ export const streamOf = (body: HttpBody.HttpBody): Stream.Stream<Uint8Array, Rea
 /**
  * A request to be sent more than once, whose stream fails by `ReadOnce` instead of being sent shorter than before, and by
  * `Unreadable` otherwise.
- *
- * @internal
  */
 export const repeatable = (request: HttpClientRequest.HttpClientRequest): HttpClientRequest.HttpClientRequest => {
   const { body, hash, headers, method, url, urlParams } = request
@@ -112,8 +81,6 @@ export const repeatable = (request: HttpClientRequest.HttpClientRequest): HttpCl
 /**
  * A stream that does not end sooner than before. What was left before its end had something to come: it is often left at its
  * first bytes, by an answer that does not wait for them.
- *
- * @internal
  */
 export const neverShorter = <E, R>(
   stream: Stream.Stream<Uint8Array, E, R>

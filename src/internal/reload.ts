@@ -2,11 +2,7 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
-/**
- * What a part of the service takes of a configuration that is read again.
- *
- * @internal
- */
+/** What a part of the service takes of a configuration that is read again. */
 export interface Reloaded {
   /** What it has read besides keys and what differs now: `translations`, with their languages. */
   readonly changed?: { readonly [name: string]: { readonly from: string; readonly to: string } } | undefined
@@ -16,7 +12,6 @@ export interface Reloaded {
   readonly apply: Effect.Effect<void>
 }
 
-/** @internal */
 export interface Reload {
   /** The keys of the configuration whose values it takes. */
   readonly keys: ReadonlyArray<string>
@@ -24,22 +19,14 @@ export interface Reload {
   readonly prepare: Effect.Effect<Reloaded, { readonly message: string }>
 }
 
-/**
- * What can be read again, with the configuration that is; `undefined` in programs that don't.
- *
- * @internal
- */
+/** What can be read again, with the configuration that is; `undefined` in programs that don't. */
 export const Reloads: Context.Reference<
   { readonly all: Set<Reload>; readonly provider: ConfigProvider.ConfigProvider } | undefined
 > = Context.Reference<
   { readonly all: Set<Reload>; readonly provider: ConfigProvider.ConfigProvider } | undefined
 >("appkernel/internal/reload", { defaultValue: () => undefined })
 
-/**
- * Says what is to be read again, and how. What is made with a configuration of its own stays as it is.
- *
- * @internal
- */
+/** Says what is to be read again, and how. What is made with a configuration of its own stays as it is. */
 export const onReload = <R>(
   keys: ReadonlyArray<string>,
   prepare: Effect.Effect<Reloaded, { readonly message: string }, R>

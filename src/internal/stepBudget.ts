@@ -11,34 +11,18 @@ const maxStep = 1_000_000
 let done = 0
 let step = 0
 
-/**
- * Begins a step: other fibers could run before it.
- *
- * @internal
- */
+/** Begins a step: other fibers could run before it. */
 export const beginStep = (): void => {
   step = done
 }
 
-/**
- * Whether the step has used its budget: the caller leaves the rest to the next step.
- *
- * @internal
- */
+/** Whether the step has used its budget: the caller leaves the rest to the next step. */
 export const isStepDone = (): boolean => done - step >= maxStep
 
-/**
- * The units of work done so far; a caller takes the difference of two readings.
- *
- * @internal
- */
+/** The units of work done so far; a caller takes the difference of two readings. */
 export const workDone = (): number => done
 
-/**
- * Counts work that is bounded by the size of stored data.
- *
- * @internal
- */
+/** Counts work that is bounded by the size of stored data. */
 export const spend = (units: number): void => {
   done += units
 }

@@ -9,8 +9,6 @@ const evaluations = new WeakMap<Effect.Effect<unknown>, (fiber: Running) => unkn
 /**
  * An Effect whose value {@link synchronousOf} computes without the fiber's run loop, for a caller that already runs in
  * the fiber and has many Effects to run.
- *
- * @internal
  */
 export const synchronous = <A>(evaluate: (fiber: Running) => A): Effect.Effect<A> => {
   const self = Effect.withFiber<A>((fiber) => Effect.succeed(evaluate(fiber)))
@@ -18,7 +16,6 @@ export const synchronous = <A>(evaluate: (fiber: Running) => A): Effect.Effect<A
   return self
 }
 
-/** @internal */
 export const synchronousOf = <A>(self: Effect.Effect<A>): ((fiber: Running) => A) | undefined =>
   // The map holds the evaluation of the same Effect.
   evaluations.get(self) as ((fiber: Running) => A) | undefined

@@ -1,6 +1,2 @@
-/**
- * The statuses of answers that may be others soon (RFC 9110, section 15; RFC 6585; RFC 8470).
- *
- * @internal
- */
+/** The statuses of answers that may be others soon (RFC 9110, section 15; RFC 6585; RFC 8470). */
 export const transientStatuses: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])

@@ -2,20 +2,12 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { DeclarationError } from "./declarationError.ts"
 
-/**
- * What a worker asks the primary process.
- *
- * @internal
- */
+/** What a worker asks the primary process. */
 export type Question =
   | { readonly kind: "metrics" }
   | { readonly kind: "take" | "giveBack"; readonly key: string; readonly limit: number; readonly millis: number }
 
-/**
- * One of several processes that serve one port.
- *
- * @internal
- */
+/** One of several processes that serve one port. */
 export interface Worker {
   /** From 1 on. The process that takes the place of one has its number. */
   readonly id: number
@@ -25,21 +17,13 @@ export interface Worker {
   readonly answerMetrics: (textOf: () => string) => void
 }
 
-/**
- * The worker that this process is; `undefined` where a service is one process.
- *
- * @internal
- */
+/** The worker that this process is; `undefined` where a service is one process. */
 export const CurrentWorker: Context.Reference<Worker | undefined> = Context.Reference<Worker | undefined>(
   "appkernel/internal/worker",
   { defaultValue: () => undefined }
 )
 
-/**
- * Dies in a worker: what is in one process alone can't be shared.
- *
- * @internal
- */
+/** Dies in a worker: what is in one process alone can't be shared. */
 export const refuseWorkers: Effect.Effect<void> = Effect.flatMap(
   CurrentWorker,
   (worker) =>

@@ -13,8 +13,6 @@ type Grants = ReadonlyArray<EffectiveGrant>
  * Decides what callers may do with the documents of an endpoint's model, by the grants that apply to them. The decision for a
  * user is used again as long as the same grants with the same filters apply. Each request evaluates its grants, and only the
  * decision that follows from them is kept. It is kept as long as the object of the user, which the cache of verified tokens holds.
- *
- * @internal
  */
 export const documentDecision = ({ hasLinks, isCall, name, ownIds, policy }: {
   readonly policy: ModelPolicy
@@ -54,7 +52,6 @@ export const documentDecision = ({ hasLinks, isCall, name, ownIds, policy }: {
   }
 }
 
-/** @internal */
 export const notAllowed = "the caller's grants do not allow it"
 
 // internal

@@ -13,11 +13,7 @@ import * as Query from "../../Repository/Query.ts"
 import type { AnyRows, Rule, Rules } from "../Grant.ts"
 import type { Any, Caller, Failure, Node } from "../Permission.ts"
 
-/**
- * Who asks, and for which document.
- *
- * @internal
- */
+/** Who asks, and for which document. */
 export interface AccessRequest {
   /** The caller, with all roles that theirs include. */
   readonly caller: Option.Option<Caller>
@@ -35,11 +31,7 @@ type Condition = Filter | undefined
 
 type Decided<A> = Effect.Effect<A, Failure>
 
-/**
- * The grants with these numbers, which there are, that apply to the caller; none if the caller may not do this.
- *
- * @internal
- */
+/** The grants with these numbers, which there are, that apply to the caller; none if the caller may not do this. */
 export const effectiveGrants = (
   { grants, restrictions }: Rules,
   ids: ReadonlyArray<number>,
@@ -65,18 +57,12 @@ export const effectiveGrants = (
   })
 }
 
-/**
- * Whether what a permission says may depend on the addressed document.
- *
- * @internal
- */
+/** Whether what a permission says may depend on the addressed document. */
 export const dependsOnDocument = ({ node }: Any): boolean => isCustom(node)
 
 /**
  * Callers as grants see them: with the roles that theirs include, and those that these include, and without claims that are
  * `null`, which would match what has no value.
- *
- * @internal
  */
 export const makeCallers = (
   roles: { readonly [role: string]: ReadonlyArray<string> }

@@ -20,11 +20,7 @@ import type { Failure } from "../Permission.ts"
 import { type AccessRequest, dependsOnDocument, effectiveGrants } from "./effectiveGrants.ts"
 import { rowsOf } from "./rowFilters.ts"
 
-/**
- * A registration as access control sees it.
- *
- * @internal
- */
+/** A registration as access control sees it. */
 export interface Registered {
   readonly model: ModelLike
   readonly rules: Rules
@@ -33,11 +29,7 @@ export interface Registered {
   readonly linked: ReadonlyArray<{ readonly name: string; readonly isCall: boolean }> | undefined
 }
 
-/**
- * The grants of one registration of a model.
- *
- * @internal
- */
+/** The grants of one registration of a model. */
 export interface ModelPolicy extends Pick<Registered, "model" | "path" | "rules"> {
   /** The numbers of all grants. */
   readonly ids: ReadonlyArray<number>
@@ -53,11 +45,7 @@ export interface ModelPolicy extends Pick<Registered, "model" | "path" | "rules"
 
 type Grants = ReadonlyArray<EffectiveGrant>
 
-/**
- * The grants for the endpoints that links list.
- *
- * @internal
- */
+/** The grants for the endpoints that links list. */
 export interface LinkPolicy {
   /** The numbers of the grants for all these endpoints. */
   readonly ids: ReadonlyArray<number>
@@ -73,7 +61,6 @@ export interface LinkPolicy {
   readonly matcher: Matcher
 }
 
-/** @internal */
 export const modelPolicy = ({ linked, model, path, rules }: Registered): ModelPolicy => {
   const byMethod = new Map(methods.map((method) => [method, new Set(grantIdsFor(rules, method, false))]))
   const forMethods = (grants: Grants, methods: ReadonlyArray<string>) =>
@@ -92,11 +79,7 @@ export const modelPolicy = ({ linked, model, path, rules }: Registered): ModelPo
   }
 }
 
-/**
- * What `CurrentSubject` means for the documents of a model.
- *
- * @internal
- */
+/** What `CurrentSubject` means for the documents of a model. */
 export const subjectFilterOf = (model: ModelLike): ModelPolicy["subjectFilter"] => {
   const { parse, print } = identifierOf(model)
   const toStored = storedIdOf(model)
@@ -118,17 +101,11 @@ export const subjectFilterOf = (model: ModelLike): ModelPolicy["subjectFilter"] 
 /**
  * What links list of documents that the caller has read, by the grants for the request; `undefined` if some of the grants may
  * depend on the document: then {@link linksOfRequest} says it.
- *
- * @internal
  */
 export const linksByGrants = (links: LinkPolicy, grants: Grants): PermittedLinks | undefined =>
   links.ofDocument.size === 0 ? permittedLinks(links, grants, { isRead: true }) : undefined
 
-/**
- * What links list of documents that the caller has read. Grants that depend on the document may apply to it.
- *
- * @internal
- */
+/** What links list of documents that the caller has read. Grants that depend on the document may apply to it. */
 export const linksOfRequest = (
   { links, rules }: Pick<ModelPolicy, "rules"> & { readonly links: LinkPolicy },
   grants: Grants,
@@ -141,11 +118,7 @@ export const linksOfRequest = (
   )
 }
 
-/**
- * What links list of a registration's documents, whether the caller may read them or not.
- *
- * @internal
- */
+/** What links list of a registration's documents, whether the caller may read them or not. */
 export const linksOfAny = (
   { links, rules }: Pick<ModelPolicy, "rules"> & { readonly links: LinkPolicy },
   request: Omit<AccessRequest, "document">

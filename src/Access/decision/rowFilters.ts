@@ -13,18 +13,12 @@ import {
 
 type Grants = ReadonlyArray<EffectiveGrant>
 
-/**
- * The documents that one of the grants allows.
- *
- * @internal
- */
+/** The documents that one of the grants allows. */
 export const rowsOf = (grants: ReadonlyArray<Pick<UpdateGrant, "rows">>): Filter | undefined =>
   anyOf(grants.map(({ rows }) => rows))
 
 /**
  * The filters for the model of an endpoint: those of the grants for the request's method, whatever the repository does.
- *
- * @internal
  */
 export const filtersOfMethod = (grants: Grants): RowFilters => {
   const [rows, check, updates] = [rowsOf(grants), checkOf(grants), distinctUpdates(grants)]
@@ -34,8 +28,6 @@ export const filtersOfMethod = (grants: Grants): RowFilters => {
 /**
  * The filters for a `POST` by some of the grants for it. It inserts by these, and replaces a document of the same identifier only
  * if the grants for `PUT` allow the caller to do so as well, with the same fields.
- *
- * @internal
  */
 export const filtersOfCreation = (inserting: Grants, replacing: Grants): (by: Grants) => RowFilters => {
   const sameFields = fieldsOf(inserting) === fieldsOf(replacing)
@@ -64,8 +56,6 @@ export const filtersOfCreation = (inserting: Grants, replacing: Grants): (by: Gr
  * The filters for the document that an action addresses. They allow what the grants for the action allow. If the caller may
  * read documents of the model, they allow only those of them. What a write may leave behind follows from the grants for the
  * action alone.
- *
- * @internal
  */
 export const filtersOfAction = (own: Grants, readable: Grants): RowFilters => {
   const read = readable.length === 0 ? undefined : rowsOf(readable)
@@ -75,8 +65,6 @@ export const filtersOfAction = (own: Grants, readable: Grants): RowFilters => {
 /**
  * The filters for a model that a handler works with, from the grants for the kind of operation. If the caller has no grant of
  * this kind, the filters allow what the caller may read. They also allow what the filters `addressed` allow.
- *
- * @internal
  */
 export const filtersOfHandler = (grantsTo: (privilege: Privilege) => Grants, addressed?: RowFilters): RowFilters => {
   const grants = (privilege: Privilege): Grants => {

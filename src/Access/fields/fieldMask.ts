@@ -6,11 +6,7 @@ import { type FieldNames, isWithin, type ModelLike, nestedModel } from "../../Mo
 import { type AccessDecision, type EffectiveGrant, hiddenBy } from "../../Repository/introspection.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
 
-/**
- * The fields that a set of grants takes away, depending on the document.
- *
- * @internal
- */
+/** The fields that a set of grants takes away, depending on the document. */
 export interface Masked {
   /** In every document. */
   readonly always: FieldNames
@@ -19,17 +15,12 @@ export interface Masked {
   readonly dependsOnDocument: boolean
 }
 
-/**
- * The fields that all of the grants take away, since the grants for a document give their fields together.
- *
- * @internal
- */
+/** The fields that all of the grants take away, since the grants for a document give their fields together. */
 export const maskedByAll = (sets: ReadonlyArray<FieldNames>): FieldNames => {
   const names = new Set(sets.flat())
   return [...names].filter((name) => sets.every((set) => isWithin(name, set))).toSorted()
 }
 
-/** @internal */
 export const maskedBy = (
   grants: ReadonlyArray<EffectiveGrant>,
   namesOf: (grant: EffectiveGrant) => FieldNames
@@ -46,8 +37,6 @@ export const maskedBy = (
  * The fields that no write by one of the grants may change. A single grant has to allow the whole write. If one grant allows
  * whatever the others allow, it decides for every document. Otherwise the fields depend on the document before and after
  * the write.
- *
- * @internal
  */
 export const unwritableByAll = (grants: ReadonlyArray<EffectiveGrant>): Masked => {
   const always = maskedByAll(grants.map(unwritableBy))
@@ -58,19 +47,13 @@ export const unwritableByAll = (grants: ReadonlyArray<EffectiveGrant>): Masked =
   return { always, ever, dependsOnDocument: !ever.every((name) => isWithin(name, always)) }
 }
 
-/**
- * A field that the grant of a write hides can't be written by it.
- *
- * @internal
- */
+/** A field that the grant of a write hides can't be written by it. */
 export const unwritableBy = ({ fields }: EffectiveGrant): FieldNames =>
   fields === undefined ? [] : [...fields.hide, ...fields.readOnly]
 
 /**
  * The fields that a caller does not see of a model without a registration: those that are hidden from them, in some document,
  * of the registered models that stand in it.
- *
- * @internal
  */
 export const hiddenWithin = (
   model: ModelLike,

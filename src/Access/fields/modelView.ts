@@ -21,18 +21,10 @@ import {
 import { type Masked, maskedBy, maskedByAll, unwritableBy, unwritableByAll } from "./fieldMask.ts"
 import { type Values, type WriteMask, writeMaskOf } from "./writeMask.ts"
 
-/**
- * The grants of a caller for the documents of a model.
- *
- * @internal
- */
+/** The grants of a caller for the documents of a model. */
 export type Grants = Pick<ModelDecision, "matcher" | "read" | "rowsBy" | "write">
 
-/**
- * The grants of a caller without any.
- *
- * @internal
- */
+/** The grants of a caller without any. */
 export const noGrants: Grants = {
   read: [],
   write: [],
@@ -40,11 +32,7 @@ export const noGrants: Grants = {
   matcher: () => () => false
 }
 
-/**
- * What a caller sees of each document.
- *
- * @internal
- */
+/** What a caller sees of each document. */
 export interface CallerDocuments {
   /** Whether the caller sees the document at all. */
   readonly isShown: (document: Document) => boolean
@@ -87,26 +75,14 @@ interface GrantedFields {
   readonly form: DocumentForm | undefined
 }
 
-/**
- * Whether all grants show and may write all fields.
- *
- * @internal
- */
+/** Whether all grants show and may write all fields. */
 export const hasAllFields = ({ read, write }: Pick<Grants, "read" | "write">): boolean =>
   read.every(({ fields }) => fields === undefined) && write.every(({ fields }) => fields === undefined)
 
-/**
- * A key for what a set of grants says of fields, and for which of them depend on the document.
- *
- * @internal
- */
+/** A key for what a set of grants says of fields, and for which of them depend on the document. */
 export const keyOf = ({ read, write }: Pick<Grants, "read" | "write">): string => `${keysOf(read)};${keysOf(write)}`
 
-/**
- * A model as callers with a set of grants see it, compiled once for the set.
- *
- * @internal
- */
+/** A model as callers with a set of grants see it, compiled once for the set. */
 export interface ModelView extends Pick<GrantedFields, "form" | "mask" | "maskDependsOnDocument"> {
   /** The model without the fields that are hidden in every document. What may be left out of a body is optional. */
   readonly model: Model.Any
@@ -124,11 +100,7 @@ export interface ModelView extends Pick<GrantedFields, "form" | "mask" | "maskDe
   readonly same: CallerDocuments | undefined
 }
 
-/**
- * The view of a set of grants. The last 64 of a model are cached.
- *
- * @internal
- */
+/** The view of a set of grants. The last 64 of a model are cached. */
 export const modelView = (model: Model.Any, grants: Grants): ModelView =>
   views(model).getOrMake(keyOf(grants), () => makeView(model, grants))
 

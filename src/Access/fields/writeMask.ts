@@ -27,8 +27,6 @@ import type { Masked } from "./fieldMask.ts"
  *
  * A nested model that has such a field can't be removed, and neither can an item of a list. So a new list has to contain each
  * stored item: the one with the same identifier or, if the items have no identifiers, one with the same content.
- *
- * @internal
  */
 export interface WriteMask {
   /** Whether there is no such field. */
@@ -54,10 +52,8 @@ export interface WriteMask {
   readonly keep: (values: Values, previous: unknown, mode: "replace" | "merge") => Result.Result<Values, string>
 }
 
-/** @internal */
 export type Values = { readonly [key: string]: unknown }
 
-/** @internal */
 export const writeMaskOf = (
   model: Model.Any,
   masked: {

@@ -12,7 +12,6 @@ import { reported } from "./commandFailed.ts"
 import { withConfig } from "./engineModule.ts"
 import { counted, jsonFlag, print } from "./output.ts"
 
-/** @internal */
 export const backup = Command.make(
   "backup",
   {
@@ -37,16 +36,11 @@ export const backup = Command.make(
   Command.withExamples([{ command: "appkernel backup backups/monday", description: "Make the folder backups/monday" }])
 )
 
-/**
- * The folder that is given, otherwise the configured one.
- *
- * @internal
- */
+/** The folder that is given, otherwise the configured one. */
 export const folderOf = (given: Option.Option<string>) =>
   Option.isSome(given)
     ? Effect.succeed(given.value)
     : withConfig(Effect.map(Effect.suspend(() => EmbeddedStore.config), ({ path }) => path))
 
-/** @internal */
 export const collectionLine = ({ documents, name }: EmbeddedStore.Backup["collections"][number]): string =>
   `  ${name}: ${counted(documents, "document")}`

@@ -15,7 +15,6 @@ import { parseArgs } from "node:util"
 import type { OutputChunk } from "rolldown"
 import { CommandFailed, reported } from "./commandFailed.ts"
 
-/** @internal */
 export const build = Command.make(
   "build",
   {

@@ -15,7 +15,6 @@ import { indexLines, isDifferent } from "./indexes.ts"
 import { atLeast, counted, jsonFlag, print } from "./output.ts"
 import { formLines, misfitLine } from "./upgrade.ts"
 
-/** @internal */
 export const check = Command.make(
   "check",
   {

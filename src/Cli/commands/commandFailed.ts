@@ -8,8 +8,6 @@ import * as Schema from "effect/Schema"
 
 /**
  * Ends a command with a code: 1 if it has found or could not do something, 2 if it was called in a way that makes no sense.
- *
- * @internal
  */
 export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandFailed", {
   detail: Schema.String,
@@ -22,11 +20,7 @@ export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandF
   }
 }
 
-/**
- * Prints why a command fails, and ends it with its code.
- *
- * @internal
- */
+/** Prints why a command fails, and ends it with its code. */
 export const reported = <A, E extends { readonly message: string }, R>(
   command: Effect.Effect<A, E, R>
 ): Effect.Effect<A, CommandFailed, R> =>

@@ -9,7 +9,6 @@ import * as KernelConfig from "../../Http/KernelConfig.ts"
 import { reported } from "./commandFailed.ts"
 import { jsonFlag, print } from "./output.ts"
 
-/** @internal */
 export const config = Command.make(
   "config",
   {

@@ -18,7 +18,6 @@ import * as StoreFollow from "../../Repository/StoreFollow.ts"
 import { CommandFailed, reported } from "./commandFailed.ts"
 import { counted, jsonFlag, makeProgress, print } from "./output.ts"
 
-/** @internal */
 export const copy = Command.make(
   "copy",
   {

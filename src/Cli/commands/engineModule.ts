@@ -20,21 +20,13 @@ import type { Migration } from "../../Repository/Migration.ts"
 import { StoreUnavailable } from "../../Repository/RepositoryError.ts"
 import { CommandFailed } from "./commandFailed.ts"
 
-/**
- * The argument with the module that exports the engine.
- *
- * @internal
- */
+/** The argument with the module that exports the engine. */
 export const engineModule = Argument.String("module").pipe(
   Argument.withDescription("The module that exports the engine, as engine or by default. Defaults to src/engine.ts"),
   Argument.withDefault("src/engine.ts")
 )
 
-/**
- * What commands use of an engine.
- *
- * @internal
- */
+/** What commands use of an engine. */
 export interface Engine {
   readonly api: { readonly identifier: string }
   readonly policy: AccessPolicy
@@ -43,20 +35,12 @@ export interface Engine {
   readonly document: Effect.Effect<OpenApi.Document | undefined, { readonly _tag: string; readonly message: string }>
 }
 
-/**
- * The models that are registered, each once and in its newest form.
- *
- * @internal
- */
+/** The models that are registered, each once and in its newest form. */
 export const modelsOf = ({ registrations }: Engine): ReadonlyArray<Model.Any> => [
   ...new Set(registrations.flatMap((one) => one._tag === "Resource" ? [ownerOf(one.model)] : []))
 ]
 
-/**
- * Loads the module, and the engine from it.
- *
- * @internal
- */
+/** Loads the module, and the engine from it. */
 export const loadEngine = Effect.fnUntraced(function*(module: string) {
   const loaded = yield* load(module)
   const found = ["engine", "default"].flatMap((name) => {
@@ -68,11 +52,7 @@ export const loadEngine = Effect.fnUntraced(function*(module: string) {
   }))
 })
 
-/**
- * What a module, or the file of this name beside it, exports by a name.
- *
- * @internal
- */
+/** What a module, or the file of this name beside it, exports by a name. */
 export const findBeside = Effect.fnUntraced(function*<A>(
   module: string,
   name: string,
@@ -87,11 +67,7 @@ export const findBeside = Effect.fnUntraced(function*<A>(
   return { beside, found: isOne(other) ? other : undefined }
 })
 
-/**
- * {@link findBeside}, which fails if there is none.
- *
- * @internal
- */
+/** {@link findBeside}, which fails if there is none. */
 export const loadBeside = Effect.fnUntraced(function*<A>(
   module: string,
   { example, isOne, name }: {
@@ -106,11 +82,7 @@ export const loadBeside = Effect.fnUntraced(function*<A>(
   }))
 })
 
-/**
- * Runs an effect with the configuration of the project, `cfg.yml` and the environment.
- *
- * @internal
- */
+/** Runs an effect with the configuration of the project, `cfg.yml` and the environment. */
 export const withConfig = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.flatMap(KernelConfig.load(), ({ context }) => Effect.provideContext(effect, context))
 
@@ -118,8 +90,6 @@ export const withConfig = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
  * Loads the engine, and runs a function on it with the store and the configuration of the project. Of a folder that a service
  * has open, a command that writes fails, and `inUse` says what to do instead; without it, the command reads a copy of what
  * the folder has now.
- *
- * @internal
  */
 export const withStore = <A, E>(
   module: string,

@@ -12,7 +12,6 @@ import { counted, jsonFlag, print } from "./output.ts"
 
 const wayOut = "Stop the service first; it installs missing indexes by itself when it starts"
 
-/** @internal */
 export const indexes = Command.make(
   "indexes",
   {
@@ -48,11 +47,9 @@ export const indexes = Command.make(
   }, reported)
 ).pipe(Command.withDescription("Compare the indexes of the store with those of the models, and install them"))
 
-/** @internal */
 export const isDifferent = ({ different, missing }: Inspection.Indexes): boolean =>
   different.length + missing.length > 0
 
-/** @internal */
 export const indexLines = ({ collection, different, extra, missing }: Inspection.Indexes): ReadonlyArray<string> => [
   ...missing.map((name) => `${collection}: index ${name} is missing`),
   ...different.map((name) => `${collection}: index ${name} has another definition`),

@@ -7,11 +7,7 @@ import * as Path from "effect/Path"
 import * as Keys from "../../Security/Keys.ts"
 import { reported } from "./commandFailed.ts"
 
-/**
- * Makes a pair of keys for tokens.
- *
- * @internal
- */
+/** Makes a pair of keys for tokens. */
 export const keys = Command.make(
   "keys",
   {

@@ -14,7 +14,6 @@ import { atLeast, counted, jsonFlag, print } from "./output.ts"
 
 const wayOut = "Stop the service first, or let it migrate when it starts: migrations.on_start is run"
 
-/** @internal */
 export const migrate = Command.make(
   "migrate",
   {

@@ -16,7 +16,6 @@ import { CommandFailed, reported } from "./commandFailed.ts"
 
 const stores = ["embedded", "mongo"] as const
 
-/** @internal */
 export const newProject = Command.make(
   "new",
   {

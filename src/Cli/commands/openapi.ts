@@ -11,7 +11,6 @@ import { CommandFailed, reported } from "./commandFailed.ts"
 import { engineModule, findBeside, loadEngine, withConfig } from "./engineModule.ts"
 import { checkFlag, outFlag, writeDocument } from "./output.ts"
 
-/** @internal */
 export const openapi = Command.make(
   "openapi",
   { module: engineModule, out: outFlag, check: checkFlag },

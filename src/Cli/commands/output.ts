@@ -9,33 +9,20 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import { CommandFailed } from "./commandFailed.ts"
 
-/**
- * Admits numbers from a least one on.
- *
- * @internal
- */
+/** Admits numbers from a least one on. */
 export const atLeast = (least: number) =>
   Flag.filter((given: number) => given >= least, () => `expected a number from ${least}`)
 
-/** @internal */
 export const jsonFlag = Flag.Boolean("json").pipe(
   Flag.withDescription("Prints the result as JSON, for programs"),
   Flag.withDefault(false)
 )
 
-/**
- * Prints a result, or the lines that say it.
- *
- * @internal
- */
+/** Prints a result, or the lines that say it. */
 export const print = (json: boolean, result: unknown, lines: ReadonlyArray<string>): Effect.Effect<void> =>
   Console.log(json ? JSON.stringify(result, undefined, 2) : lines.join("\n"))
 
-/**
- * Prints how far a command is, once in a second.
- *
- * @internal
- */
+/** Prints how far a command is, once in a second. */
 export const makeProgress = Effect.sync(() => {
   let last = 0
   return (text: string): Effect.Effect<void> =>
@@ -46,31 +33,21 @@ export const makeProgress = Effect.sync(() => {
     })
 })
 
-/** @internal */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString("en")} ${count === 1 ? one : many}`
 
-/**
- * Where a document is written to.
- *
- * @internal
- */
+/** Where a document is written to. */
 export const outFlag = Flag.String("out").pipe(
   Flag.withDescription("The file that is written. Defaults to the standard output"),
   Flag.optional
 )
 
-/** @internal */
 export const checkFlag = Flag.Boolean("check").pipe(
   Flag.withDescription("Writes nothing, and fails if the file of --out is not as it would be written"),
   Flag.withDefault(false)
 )
 
-/**
- * Writes a document, or compares it with what is there.
- *
- * @internal
- */
+/** Writes a document, or compares it with what is there. */
 export const writeDocument = Effect.fnUntraced(function*(
   text: string,
   { check, out }: { readonly check: boolean; readonly out: Option.Option<string> }

@@ -10,7 +10,6 @@ import { reported } from "./commandFailed.ts"
 import { engineModule, loadEngine } from "./engineModule.ts"
 import { checkFlag, jsonFlag, outFlag, writeDocument } from "./output.ts"
 
-/** @internal */
 export const policy = Command.make(
   "policy",
   { module: engineModule, out: outFlag, check: checkFlag, json: jsonFlag },

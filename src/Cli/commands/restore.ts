@@ -11,7 +11,6 @@ import { collectionLine, folderOf } from "./backup.ts"
 import { reported } from "./commandFailed.ts"
 import { jsonFlag, print } from "./output.ts"
 
-/** @internal */
 export const restore = Command.make(
   "restore",
   {

@@ -9,7 +9,6 @@ import { reported } from "./commandFailed.ts"
 import { engineModule, loadEngine } from "./engineModule.ts"
 import { jsonFlag } from "./output.ts"
 
-/** @internal */
 export const routes = Command.make(
   "routes",
   {

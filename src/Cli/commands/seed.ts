@@ -10,7 +10,6 @@ import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { CommandFailed, reported } from "./commandFailed.ts"
 import { engineModule, loadBeside, modelsOf, withStore } from "./engineModule.ts"
 
-/** @internal */
 export const seed = Command.make(
   "seed",
   {

@@ -14,7 +14,6 @@ import { atLeast, counted, jsonFlag, makeProgress, print } from "./output.ts"
 
 const wayOut = "Stop the service first, or run Upgrade.finish and Upgrade.upgrade in it"
 
-/** @internal */
 export const upgrade = Command.make(
   "upgrade",
   {
@@ -80,7 +79,6 @@ export const upgrade = Command.make(
   ])
 )
 
-/** @internal */
 export const formLines = ({ isComplete, model, newest, stored, written }: Upgrade.StoredForms): ReadonlyArray<string> =>
   newest === 1 ? [] : [
     `${model}: ${stored.map(({ documents, form }) => `${counted(documents, "document")} of form ${form}`).join(", ")}`,
@@ -93,11 +91,7 @@ export const formLines = ({ isComplete, model, newest, stored, written }: Upgrad
       : ["  no earlier form is stored; queries look for them until upgrade has run"]
   ]
 
-/**
- * What is wrong with a stored document.
- *
- * @internal
- */
+/** What is wrong with a stored document. */
 export const misfitLine = (
   { form, id, problems }: Upgrade.Misfit,
   { newest }: Pick<Upgrade.StoredForms, "newest">

@@ -10,7 +10,6 @@ import { collectionLine } from "./backup.ts"
 import { CommandFailed, reported } from "./commandFailed.ts"
 import { counted, jsonFlag, print } from "./output.ts"
 
-/** @internal */
 export const verify = Command.make(
   "verify",
   {

@@ -6,21 +6,13 @@ import type * as Effect from "effect/Effect"
 import { CircuitOpenError } from "../ClientError.ts"
 import type * as Circuit from "./circuit.ts"
 
-/**
- * A call that waits to be sent.
- *
- * @internal
- */
+/** A call that waits to be sent. */
 export interface Refusable {
   /** Runs when the breaker opens. */
   readonly refuse: () => void
 }
 
-/**
- * What the calls of a breaker share.
- *
- * @internal
- */
+/** What the calls of a breaker share. */
 export interface Gate {
   /** The circuit now. */
   readonly circuit: (now: () => number) => Circuit.Circuit
@@ -30,11 +22,7 @@ export interface Gate {
   readonly waiting: Set<Refusable>
 }
 
-/**
- * A call that the breaker has let in, for the service with this name.
- *
- * @internal
- */
+/** A call that the breaker has let in, for the service with this name. */
 export class Admission {
   readonly epoch: number
   /** Whether the call has one of the places of a half open circuit. */
@@ -93,11 +81,7 @@ export class Admission {
   }
 }
 
-/**
- * The failure of a call that is refused.
- *
- * @internal
- */
+/** The failure of a call that is refused. */
 export const refusalOf = (
   circuit: Circuit.Circuit,
   now: () => number,

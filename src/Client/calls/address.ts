@@ -13,8 +13,6 @@
 /**
  * A root address without slashes at its end; `undefined` if it is no HTTP URL, or has a query, a fragment, credentials or the
  * port 0, at which nobody listens.
- *
- * @internal
  */
 export const rootOf = (address: string | URL): string | undefined => {
   const url = URL.parse(address)
@@ -25,33 +23,22 @@ export const rootOf = (address: string | URL): string | undefined => {
     : withoutSlashes(url.href)
 }
 
-/** @internal */
 export const namedUrl = (root: string, name: string): string => `${root}/${encodeURIComponent(name)}/`
 
-/** @internal */
 export const wrappedUrl = (root: string, path: string): string => `${root}/${path.replace(/^\/+/u, "")}`
 
-/** @internal */
 export const extendedUrl = (url: string, extension: string | number | undefined): string =>
   extension === undefined || extension === ""
     ? url
     : `${withoutSlashes(url)}/${String(extension).replace(/^\/+/u, "")}`
 
-/**
- * The URL of a call; `undefined` if it is malformed or outside of the root, as with `..` in an extension.
- *
- * @internal
- */
+/** The URL of a call; `undefined` if it is malformed or outside of the root, as with `..` in an extension. */
 export const urlWithin = (root: string, address: string): URL | undefined => {
   const url = URL.parse(address)
   return url === null || !`${url.href}/`.startsWith(`${root}/`) || hasDotSegments(address) ? undefined : url
 }
 
-/**
- * The name of the service behind a URL: the last segment of its path, or its host.
- *
- * @internal
- */
+/** The name of the service behind a URL: the last segment of its path, or its host. */
 export const serviceOf = (address: string): string => {
   const url = URL.parse(address)
   const segments = url?.pathname.split("/").filter((segment) => segment !== "") ?? []

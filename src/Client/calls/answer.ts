@@ -9,11 +9,7 @@ import type { Decoded } from "./compression.ts"
 import { rejected } from "./rejection.ts"
 import type { RawAnswer, RawHeaders } from "./transport.ts"
 
-/**
- * An answer of 2xx. Its body is decompressed.
- *
- * @internal
- */
+/** An answer of 2xx. Its body is decompressed. */
 export interface Answer {
   readonly status: number
   /** By names in lower case. */
@@ -26,14 +22,9 @@ export interface Answer {
   readonly stream: Stream.Stream<Uint8Array, RequestHandlingException>
 }
 
-/** @internal */
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300
 
-/**
- * The answer, if its status is 2xx.
- *
- * @internal
- */
+/** The answer, if its status is 2xx. */
 export const accepted = (
   raw: RawAnswer,
   body: Decoded,
@@ -51,8 +42,6 @@ export const accepted = (
 
 /**
  * The body of an answer that is an error; `undefined` if it does not come in time, or is too large. The status says enough.
- *
- * @internal
  */
 export const errorBody = (body: Decoded, maxBytes: number): Effect.Effect<Uint8Array | undefined> =>
   Effect.timeoutOrElse(Effect.orElseSucceed(body.bytes(Math.min(maxBytes, maxErrorBytes)), () => undefined), {

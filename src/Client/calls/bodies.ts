@@ -17,8 +17,6 @@ import { unusable } from "./failures.ts"
 
 /**
  * The body of a payload: an instance of a model as its JSON text, a record or a list as JSON, anything else as it is.
- *
- * @internal
  */
 export const bodyOf = (payload: unknown): Effect.Effect<HttpBody.HttpBody, Unsendable> => {
   if (payload === undefined) return Effect.succeed(HttpBody.empty)
@@ -48,11 +46,7 @@ export const bodyOf = (payload: unknown): Effect.Effect<HttpBody.HttpBody, Unsen
   return Object.keys(payload).length > 0 || "toJSON" in payload ? jsonBody(payload) : Effect.fail(new Unsendable())
 }
 
-/**
- * The headers of a request with those of its body.
- *
- * @internal
- */
+/** The headers of a request with those of its body. */
 export const withBodyHeaders = (
   headers: { readonly [name: string]: string },
   body: HttpBody.HttpBody
@@ -79,14 +73,9 @@ const jsonBody = (value: unknown) =>
 
 const jsonText = (text: string) => HttpBody.raw(text, { contentType: "application/json" })
 
-/**
- * The models of answers, by their names.
- *
- * @internal
- */
+/** The models of answers, by their names. */
 export type Models = ReadonlyMap<string, Model.Any>
 
-/** @internal */
 export const modelsByName = (models: ReadonlyArray<Model.Any>): Models =>
   new Map(models.map((model) => [model.modelName, model]))
 
@@ -94,8 +83,6 @@ export const modelsByName = (models: ReadonlyArray<Model.Any>): Models =>
  * The value of a body: JSON, or `{ result: text }` if it is not.
  *
  * A body is JSON if it parses as JSON and, where its type is another one, is an object or a list: a text of digits is a text.
- *
- * @internal
  */
 export const valueOf = (text: string, contentType: string | undefined): unknown => {
   const isDeclared = contentType === undefined || /^[^;]*[/+]json\s*(?:;|$)/iu.test(contentType)
@@ -106,8 +93,6 @@ export const valueOf = (text: string, contentType: string | undefined): unknown 
 
 /**
  * A value with instances of `models` in the place of the documents, and of the items of collections, whose `_type` names one.
- *
- * @internal
  */
 export const withInstances = (
   value: unknown,
@@ -133,8 +118,6 @@ export const withInstances = (
 /**
  * A reader of a value by a model, whose instances it makes, or by any schema, from its JSON form. Documents of services that
  * know no `_type` are read as well.
- *
- * @internal
  */
 export const reader = (schema: Schema.Constraint) => {
   const read: (value: unknown) => Effect.Effect<unknown, ModelError | Schema.SchemaError> = isModelLike(schema)

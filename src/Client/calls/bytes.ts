@@ -6,15 +6,10 @@ import { BoundedCache } from "../../internal/boundedCache.ts"
 import type { RequestHandlingException } from "../ClientError.ts"
 import { unusable } from "./failures.ts"
 
-/** @internal */
 export const tooLarge = (upstream: string, maxBytes: number): RequestHandlingException =>
   unusable(upstream, `answered with more than ${maxBytes} bytes`)
 
-/**
- * Bytes as they arrive. Many small parts are joined: each would take some hundred bytes more than it has.
- *
- * @internal
- */
+/** Bytes as they arrive. Many small parts are joined: each would take some hundred bytes more than it has. */
 export class Chunks {
   /** The number of bytes so far. */
   length = 0
@@ -71,19 +66,11 @@ export class Chunks {
   }
 }
 
-/**
- * Text in the charset that a content type names; UTF-8 if it names none, or one that is unknown.
- *
- * @internal
- */
+/** Text in the charset that a content type names; UTF-8 if it names none, or one that is unknown. */
 export const textOf = (bytes: Uint8Array, contentType: ContentType): string =>
   (decoderOf(contentType) ?? utf8).decode(bytes)
 
-/**
- * A body as UTF-8, if its content type names another charset.
- *
- * @internal
- */
+/** A body as UTF-8, if its content type names another charset. */
 export const inUtf8 = (bytes: Uint8Array, contentType: ContentType): Uint8Array => {
   const decoder = decoderOf(contentType)
   return decoder === undefined ? bytes : encoder.encode(decoder.decode(bytes))

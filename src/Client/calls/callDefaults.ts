@@ -16,7 +16,6 @@ interface Headers {
   readonly [name: string]: string
 }
 
-/** @internal */
 export interface CallDefaults {
   /** Headers of all calls of the client. */
   readonly headers: Headers
@@ -26,7 +25,6 @@ export interface CallDefaults {
   readonly credentials: Credentials | undefined
 }
 
-/** @internal */
 export const withCallDefaults = (exchange: Exchange, { credentials, getHeaders, headers }: CallDefaults): Exchange => {
   const shared = lowerCased(headers)
   /** Without headers of the proxy, they differ by the language only. */

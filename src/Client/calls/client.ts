@@ -21,8 +21,6 @@ import type { Body } from "./transport.ts"
 
 /**
  * A client. When its scope closes it lets no further call in, waits until the last one is done, and ends those that take longer.
- *
- * @internal
  */
 export const makeShared = Effect.fnUntraced(function*(
   config: Resolved,
@@ -202,8 +200,6 @@ const partsOf = (bytes: Uint8Array): Pieces =>
 /**
  * Takes each `100 Continue` out of what a server sends before the head of an answer, however it is split. undici would end the
  * connection, since nobody asked for it. Bytes that may be a part of one are kept until they are known.
- *
- * @internal
  */
 export class Interim {
   #pending: Buffer = none

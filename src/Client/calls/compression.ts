@@ -10,14 +10,9 @@ import { Chunks, tooLarge } from "./bytes.ts"
 import { failure, unusable } from "./failures.ts"
 import type { RawAnswer } from "./transport.ts"
 
-/**
- * The ways to read a body.
- *
- * @internal
- */
+/** The ways to read a body. */
 export type Decoded = Pick<RawAnswer, "bytes" | "stream">
 
-/** @internal */
 export interface Compression {
   /** What requests accept: all that this Node undoes. */
   readonly baseHeaders: { readonly [name: string]: string }
@@ -25,7 +20,6 @@ export interface Compression {
   readonly decoded: (raw: RawAnswer, upstream: string) => Decoded
 }
 
-/** @internal */
 export const makeCompression: Effect.Effect<Compression> = Effect.gen(function*() {
   // oxlint-disable-next-line no-restricted-imports -- no service of the platform package decompresses; the web's has no zstd
   const zlib = yield* Effect.promise(() => import("node:zlib"))

@@ -13,7 +13,6 @@ import type { Credentials } from "../Credentials.ts"
 import { serviceOf } from "./address.ts"
 import { failureBy, unusable } from "./failures.ts"
 
-/** @internal */
 export type Credentialed = <A extends { readonly status: number }>(
   credentials: Credentials,
   request: HttpClientRequest.HttpClientRequest,
@@ -23,11 +22,7 @@ export type Credentialed = <A extends { readonly status: number }>(
 
 type CallError = RequestHandlingException | CircuitOpenError
 
-/**
- * `respond` sends the requests for tokens, whose time the credentials limit.
- *
- * @internal
- */
+/** `respond` sends the requests for tokens, whose time the credentials limit. */
 export const makeCredentialed = (
   origin: string,
   respond: (

@@ -9,7 +9,6 @@ import type * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import { monotonicMillis } from "../../internal/deadline.ts"
 
-/** @internal */
 export interface Expiring {
   /** The time at which it expires, in milliseconds of the monotonic clock. `Infinity` if it does not. */
   expiresAt: number
@@ -17,7 +16,6 @@ export interface Expiring {
   readonly expire: () => void
 }
 
-/** @internal */
 export interface Deadlines {
   /** Makes it expire in `millis`, in the place of its earlier deadline. */
   readonly set: (self: Expiring, millis: number) => void
@@ -25,7 +23,6 @@ export interface Deadlines {
   readonly clear: (self: Expiring) => void
 }
 
-/** @internal */
 export const makeDeadlines: Effect.Effect<Deadlines, never, Scope.Scope> = Effect.gen(function*() {
   const context = yield* Effect.context()
   const clock = Context.get(context, Clock.Clock)

@@ -35,11 +35,7 @@ import { responseOf } from "./respond.ts"
 import { inTime, keyed, retried, type Retries } from "./retries.ts"
 import { type Body, type Message, type RawAnswer, type RawHeaders, transmit, type Wire } from "./transport.ts"
 
-/**
- * How one call is made.
- *
- * @internal
- */
+/** How one call is made. */
 export interface CallOptions {
   /** The name of the service, for errors. */
   readonly upstream: string
@@ -61,14 +57,9 @@ export interface CallOptions {
   readonly idempotencyKey?: string | true | undefined
 }
 
-/** @internal */
 export type CallError = RequestHandlingException | CircuitOpenError
 
-/**
- * Makes calls to the services under one root address.
- *
- * @internal
- */
+/** Makes calls to the services under one root address. */
 export interface Exchange {
   /** What all requests say unless they say otherwise. */
   readonly baseHeaders: { readonly [name: string]: string }
@@ -90,11 +81,7 @@ export interface Exchange {
   ) => Effect.Effect<HttpClientResponse.HttpClientResponse, CallError>
 }
 
-/**
- * What all calls of a client share.
- *
- * @internal
- */
+/** What all calls of a client share. */
 export interface Shared extends Wire {
   readonly connectTimeout: number
   readonly writeTimeout: number
@@ -107,7 +94,6 @@ export interface Shared extends Wire {
   readonly bodyOf: (body: HttpBody.HttpBody) => Effect.Effect<Body>
 }
 
-/** @internal */
 export const makeExchange = (
   shared: Shared,
   root: string,

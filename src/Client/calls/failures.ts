@@ -4,62 +4,33 @@
 import { Unreadable } from "../../internal/readOnce.ts"
 import { markAnswered, type Reason, RequestHandlingException } from "../ClientError.ts"
 
-/**
- * Why a call has no answer.
- *
- * @internal
- */
+/** Why a call has no answer. */
 export type Unanswered = Exclude<Reason["_tag"], "Status">
 
-/**
- * A failure without a status of the service.
- *
- * @internal
- */
+/** A failure without a status of the service. */
 export const failure = (upstreamService: string, reason: Unanswered, what: string): RequestHandlingException =>
   new RequestHandlingException({ message: `${upstreamService} ${what}`, upstreamService, reason: { _tag: reason } })
 
-/**
- * The failure that an error of undici tells of.
- *
- * @internal
- */
+/** The failure that an error of undici tells of. */
 export const failureOf = (upstreamService: string, error: unknown): RequestHandlingException =>
   error instanceof Unreadable
     ? failure(upstreamService, "InvalidRequest", "did not get the whole payload, whose stream failed")
     : failureBy(upstreamService, reasonOf(error))
 
-/**
- * The failure for a reason, with its general message.
- *
- * @internal
- */
+/** The failure for a reason, with its general message. */
 export const failureBy = (upstreamService: string, reason: Unanswered): RequestHandlingException =>
   failure(upstreamService, reason, sentences[reason])
 
-/**
- * The failure of a whole answer of 2xx whose body can't be used.
- *
- * @internal
- */
+/** The failure of a whole answer of 2xx whose body can't be used. */
 export const unusable = (upstreamService: string, what: string): RequestHandlingException =>
   markAnswered(failure(upstreamService, "InvalidAnswer", what))
 
-/**
- * Notes that nothing of the request was sent before the failure: there was no connection.
- *
- * @internal
- */
+/** Notes that nothing of the request was sent before the failure: there was no connection. */
 export const markUnsent = (error: RequestHandlingException): void => void unsent.add(error)
 
-/**
- * Notes that a service had got the request before the failure, whatever its reason: the service redirected it.
- *
- * @internal
- */
+/** Notes that a service had got the request before the failure, whatever its reason: the service redirected it. */
 export const markSent = (error: object): void => void unsent.delete(error)
 
-/** @internal */
 export const wasSent = (error: RequestHandlingException): boolean => !unsent.has(error)
 
 const unsent = new WeakSet()

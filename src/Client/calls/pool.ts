@@ -10,18 +10,13 @@
  */
 import type * as Undici from "@effect/platform-node/Undici"
 
-/** @internal */
 export interface PoolLimits {
   readonly maxConnections: number
   readonly maxIdle: number
   readonly maxWaiting: number
 }
 
-/**
- * What carries calls to an origin, and what ends it, also while it connects.
- *
- * @internal
- */
+/** What carries calls to an origin, and what ends it, also while it connects. */
 export interface Opened {
   readonly dispatcher: Undici.Dispatcher
   readonly shut: () => void
@@ -31,11 +26,7 @@ export interface Opened {
   readonly awaitHead: (isAwaited: boolean) => void
 }
 
-/**
- * What carries one call at a time to an origin.
- *
- * @internal
- */
+/** What carries one call at a time to an origin. */
 export interface Connection extends Opened {
   readonly origin: string
   /** Whether it has carried a call before. */
@@ -44,11 +35,7 @@ export interface Connection extends Opened {
   isClosed: boolean
 }
 
-/**
- * A call that waits for a connection.
- *
- * @internal
- */
+/** A call that waits for a connection. */
 export interface Waiting {
   readonly origin: string
   /** Runs when it is its turn. */
@@ -57,7 +44,6 @@ export interface Waiting {
   readonly shutDown: () => void
 }
 
-/** @internal */
 export interface Pool {
   /** A free connection. `"Waiting"`: `connected` runs later, unless {@link leave} does before. */
   readonly take: (self: Waiting) => Connection | "Waiting" | "PoolFull" | "Closed"
@@ -75,8 +61,6 @@ export interface Pool {
 
 /**
  * `open` makes what connects to an origin when it is first used. `onClose` has it tell that its connection is closed.
- *
- * @internal
  */
 export const makePool = (
   { maxConnections, maxIdle, maxWaiting }: PoolLimits,

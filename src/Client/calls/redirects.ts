@@ -8,28 +8,18 @@
  */
 import type { RawAnswer } from "./transport.ts"
 
-/** @internal */
 export const maxRedirects = 20
 
-/**
- * Which redirects are followed: those within the origin, also others but from https to http, or any.
- *
- * @internal
- */
+/** Which redirects are followed: those within the origin, also others but from https to http, or any. */
 export type Redirects = "SameOrigin" | "Secure" | "Any"
 
-/** @internal */
 export interface Redirect {
   readonly url: URL
   readonly method: string
   readonly keepsBody: boolean
 }
 
-/**
- * The redirect of an answer; `undefined` if it is none that can be followed.
- *
- * @internal
- */
+/** The redirect of an answer; `undefined` if it is none that can be followed. */
 export const redirectOf = (
   { headers, status }: Pick<RawAnswer, "headers" | "status">,
   { method, url }: { readonly method: string; readonly url: URL },
@@ -51,17 +41,12 @@ export const redirectOf = (
 
 const statuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/**
- * The headers of a request that another origin may see.
- *
- * @internal
- */
+/** The headers of a request that another origin may see. */
 export const headersForOtherOrigin = (
   headers: { readonly [name: string]: string }
 ): { readonly [name: string]: string } =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => safeHeaders.has(name)))
 
-/** @internal */
 export const withoutBodyHeaders = (headers: { readonly [name: string]: string }): { readonly [name: string]: string } =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith("content-")))
 

@@ -12,11 +12,7 @@ import { RequestHandlingException, requiredHeader } from "../ClientError.ts"
 import { valueOf } from "./bodies.ts"
 import type { RawAnswer, RawHeaders } from "./transport.ts"
 
-/**
- * The failure that an answer with another status than 2xx is.
- *
- * @internal
- */
+/** The failure that an answer with another status than 2xx is. */
 export const rejectedResponse = (
   { headers, status, text }: HttpClientResponse.HttpClientResponse,
   upstream: string
@@ -26,11 +22,7 @@ export const rejectedResponse = (
     (text) => rejected({ headers: { ...headers }, status }, Option.getOrUndefined(text), upstream)
   )
 
-/**
- * {@link rejectedResponse} of an answer whose body was read as `text`.
- *
- * @internal
- */
+/** {@link rejectedResponse} of an answer whose body was read as `text`. */
 export const rejected = (raw: Pick<RawAnswer, "status" | "headers">, text: string | undefined, upstream: string) =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
     const { headers, status } = raw

@@ -14,7 +14,6 @@ import type * as Schema from "effect/Schema"
 import { inUtf8, textOf } from "./bytes.ts"
 import type { RawHeaders } from "./transport.ts"
 
-/** @internal */
 export const responseOf = (
   request: HttpClientRequest.HttpClientRequest,
   status: number,

@@ -16,18 +16,12 @@ import { type CircuitOpenError, type Reason, RequestHandlingException } from "..
 import { failure, wasSent } from "./failures.ts"
 import { idempotencyKey, isIdempotent } from "./idempotent.ts"
 
-/**
- * When a call is tried again: the schedule gets the failures.
- *
- * @internal
- */
+/** When a call is tried again: the schedule gets the failures. */
 export type Retries = Schedule.Schedule<unknown, RequestHandlingException>
 
 /**
  * Tries a call again by a schedule, if its failure may pass and sending the request twice does no harm. It waits for as long as
  * the service asks, if that is not too long. It gives up if the deadline would pass before the next try.
- *
- * @internal
  */
 export const retried = <A, E, R>(
   call: Effect.Effect<A, E | RequestHandlingException | CircuitOpenError, R>,
@@ -49,11 +43,7 @@ export const retried = <A, E, R>(
   })
 }
 
-/**
- * A request with an idempotency key; `true` for a random one.
- *
- * @internal
- */
+/** A request with an idempotency key; `true` for a random one. */
 export const keyed = (
   request: HttpClientRequest.HttpClientRequest,
   key: string | true | undefined
@@ -65,11 +55,7 @@ export const keyed = (
       (crypto) => HttpClientRequest.setHeader(request, idempotencyKey, key === true ? crypto.randomUUID() : key)
     )
 
-/**
- * Ends a call at the current deadline, and does not begin it after that.
- *
- * @internal
- */
+/** Ends a call at the current deadline, and does not begin it after that. */
 export const inTime = <A, E, R>(
   call: Effect.Effect<A, E, R>,
   upstream: string

@@ -35,10 +35,8 @@ interface TimeLimits {
   readonly isWritePerPart: boolean
 }
 
-/** @internal */
 export type Body = Exclude<Undici.Dispatcher.DispatchOptions["body"], undefined>
 
-/** @internal */
 export interface Message {
   readonly method: string
   readonly url: URL
@@ -51,16 +49,11 @@ export interface Message {
   readonly admission: Admission | undefined
 }
 
-/** @internal */
 export interface RawHeaders {
   readonly [name: string]: string | ReadonlyArray<string> | undefined
 }
 
-/**
- * An answer whose body is not read yet.
- *
- * @internal
- */
+/** An answer whose body is not read yet. */
 export interface RawAnswer {
   readonly status: number
   readonly headers: RawHeaders
@@ -72,7 +65,6 @@ export interface RawAnswer {
   readonly close: () => void
 }
 
-/** @internal */
 export interface Wire {
   readonly pool: Pool
   readonly deadlines: Deadlines
@@ -81,8 +73,6 @@ export interface Wire {
 /**
  * Sends a request and waits for the head of its answer. `opened` gets, at once, what has to be closed in the end, whether or
  * not there is an answer.
- *
- * @internal
  */
 export const transmit = (
   wire: Wire,

@@ -2,11 +2,7 @@ import type { Models } from "./bodies.ts"
 import type { Exchange } from "./exchange.ts"
 import type { Retries } from "./retries.ts"
 
-/**
- * A service under a root address, as its proxy and the wrappers of its URLs call it.
- *
- * @internal
- */
+/** A service under a root address, as its proxy and the wrappers of its URLs call it. */
 export interface Upstream {
   /** The root address, without a slash at its end. */
   readonly root: string

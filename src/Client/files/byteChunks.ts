@@ -10,8 +10,6 @@ import { DeclarationError } from "../../internal/declarationError.ts"
 /**
  * The same bytes in chunks of `chunkSize`, 64 KiB by default; the last one has what remains. It reads ahead no further than
  * what the source gives at once.
- *
- * @internal
  */
 export const inChunksOf = <E, R>(
   source: Stream.Stream<Uint8Array, E, R>,

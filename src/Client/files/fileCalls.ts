@@ -28,11 +28,7 @@ import { fileNameOf } from "./fileName.ts"
 import { destinationOf, saveFile } from "./savedFile.ts"
 import { uploadBody, type UploadFailure, type UploadFile, type UploadServices } from "./uploadBody.ts"
 
-/**
- * One call: to which URL, with which headers, and how long to wait.
- *
- * @internal
- */
+/** One call: to which URL, with which headers, and how long to wait. */
 export interface FileCall {
   readonly exchange: Exchange
   readonly url: string
@@ -40,21 +36,13 @@ export interface FileCall {
   readonly options: CallOptions
 }
 
-/**
- * How the part of a file is described.
- *
- * @internal
- */
+/** How the part of a file is described. */
 export interface Part {
   readonly filename?: string | undefined
   readonly contentType?: string | undefined
 }
 
-/**
- * Sends a file as multipart form data. `read` reads the answer.
- *
- * @internal
- */
+/** Sends a file as multipart form data. `read` reads the answer. */
 export const upload = <const File extends UploadFile, A, E>(
   call: FileCall,
   file: File,
@@ -79,11 +67,7 @@ export const upload = <const File extends UploadFile, A, E>(
       )
   ))
 
-/**
- * Sends the file at a path, by default under its own name and with the content type of its extension.
- *
- * @internal
- */
+/** Sends the file at a path, by default under its own name and with the content type of its extension. */
 export const uploadFrom = <A, E>(
   call: FileCall,
   localPath: string,
@@ -104,11 +88,7 @@ export const uploadFrom = <A, E>(
     )
   })
 
-/**
- * The status and the whole body.
- *
- * @internal
- */
+/** The status and the whole body. */
 export const download = (call: FileCall): Effect.Effect<readonly [status: number, body: Uint8Array], CallError> =>
   call.exchange.run(
     get(call),
@@ -119,8 +99,6 @@ export const download = (call: FileCall): Effect.Effect<readonly [status: number
 /**
  * The body in chunks, while it arrives. The call lasts as long as the stream, so that the breaker counts a failure in the
  * middle. To stop reading is not a failure, and closes the connection.
- *
- * @internal
  */
 export const streamDownload = (
   call: FileCall,
@@ -151,11 +129,7 @@ export const streamDownload = (
     return inChunksOf(Stream.catch(stream, (error) => Stream.fromEffectDrain(callFailure(error))), chunkSize)
   }))
 
-/**
- * Saves the body as a file, and returns the absolute path.
- *
- * @internal
- */
+/** Saves the body as a file, and returns the absolute path. */
 export const downloadTo = (
   call: FileCall,
   dest: string,

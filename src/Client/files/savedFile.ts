@@ -11,11 +11,7 @@ import * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 
-/**
- * Where a download is saved: a folder that exists, and the file's name if the caller chose it.
- *
- * @internal
- */
+/** Where a download is saved: a folder that exists, and the file's name if the caller chose it. */
 export interface Destination {
   readonly folder: string
   readonly name: string | undefined
@@ -24,8 +20,6 @@ export interface Destination {
 /**
  * The destination that a path means: an existing folder, also one that ends with a separator, otherwise a file in an
  * existing folder. Fails if the folder does not exist.
- *
- * @internal
  */
 export const destinationOf = Effect.fnUntraced(function*(
   dest: string
@@ -46,8 +40,6 @@ export const destinationOf = Effect.fnUntraced(function*(
 /**
  * Saves the bytes under the name in the folder, in the place of an earlier file, whose mode it gets, and returns the absolute
  * path. The file is on the disk before it gets its name.
- *
- * @internal
  */
 export const saveFile = <E, R>(
   folder: string,

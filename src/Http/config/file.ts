@@ -5,11 +5,7 @@ import * as Result from "effect/Result"
 import { fileSuffix } from "./secretFiles.ts"
 import { filePathOf, type Kind, pathOf, root, settings, variableOf } from "./settings.ts"
 
-/**
- * The text of a file; `undefined` if it does not exist.
- *
- * @internal
- */
+/** The text of a file; `undefined` if it does not exist. */
 export const read = (file: string): Effect.Effect<string | undefined, string, FileSystem.FileSystem> =>
   Effect.flatMap(FileSystem.FileSystem, (files) => files.readFileString(file)).pipe(
     Effect.catchTag(
@@ -26,11 +22,7 @@ interface Findings {
   readonly warnings: ReadonlyArray<string>
 }
 
-/**
- * Checks every key under `appkernel` in the file and in the environment, whether or not the program reads it.
- *
- * @internal
- */
+/** Checks every key under `appkernel` in the file and in the environment, whether or not the program reads it. */
 export const check = Effect.fnUntraced(function*(
   environment: ConfigProvider.ConfigProvider,
   content: unknown,
@@ -96,8 +88,6 @@ export const check = Effect.fnUntraced(function*(
 /**
  * Layers the environment, or what the program gives in its place, over the file. Paths are looked up as given, and in upper
  * case in the environment and lower case in the others.
- *
- * @internal
  */
 export const layered = (
   environment: ConfigProvider.ConfigProvider,
@@ -175,11 +165,7 @@ const keysIn = (value: unknown, prefix: string): ReadonlyArray<string> =>
 
 const isKnown = (key: string): boolean => keys.includes(key)
 
-/**
- * The text of a value of a file; that of a list has commas.
- *
- * @internal
- */
+/** The text of a value of a file; that of a list has commas. */
 export const textIn = (content: unknown, path: ReadonlyArray<string>): string | undefined => {
   const value = valueAt(content, path)
   if (value === undefined || value === null) return undefined
@@ -187,11 +173,7 @@ export const textIn = (content: unknown, path: ReadonlyArray<string>): string | 
   return Array.isArray(value) ? value.join() : `${value as string | number}`
 }
 
-/**
- * The text of a value; that of a list has commas.
- *
- * @internal
- */
+/** The text of a value; that of a list has commas. */
 export const textAt = Effect.fnUntraced(
   function*(provider: ConfigProvider.ConfigProvider, path: ReadonlyArray<string>) {
     const node = yield* provider.load(path)

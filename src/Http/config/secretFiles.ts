@@ -8,8 +8,6 @@ export const fileSuffix = "_FILE"
 /**
  * Reads the values of variables from files: `APPKERNEL_MONGO_HOST_FILE` names the file of `APPKERNEL_MONGO_HOST`. Line breaks at
  * its end are no part of the value. Fails if both are set, or the file can't be read.
- *
- * @internal
  */
 export const withSecretFiles = (
   environment: ConfigProvider.ConfigProvider,

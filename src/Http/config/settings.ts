@@ -12,18 +12,10 @@ import { durationOf } from "../../internal/keyConfig.ts"
 import type { Rate } from "../../internal/rateLimiter.ts"
 import { bytesOf } from "../../internal/sizes.ts"
 
-/**
- * The type of a value, as named in messages.
- *
- * @internal
- */
+/** The type of a value, as named in messages. */
 export type Kind = "text" | "a number" | "true or false" | "a list" | "a mapping"
 
-/**
- * One key under `appkernel`.
- *
- * @internal
- */
+/** One key under `appkernel`. */
 export interface Setting<A> {
   /** The path without `appkernel`: `server.port`. */
   readonly key: string
@@ -213,11 +205,7 @@ const oneOf = <const A extends string>(...values: ReadonlyArray<A>) =>
     (value) => values.find((one) => one === value.trim().toLowerCase())
   )
 
-/**
- * All keys of the configuration.
- *
- * @internal
- */
+/** All keys of the configuration. */
 export const settings = {
   loggingLevel: oneOf("all", "trace", "debug", "info", "warn", "error", "fatal", "none")("logging.level"),
   loggingFileName: text("logging.file_name"),
@@ -307,36 +295,19 @@ export const settings = {
   securityCursorSecret: secret("security.cursor_secret")
 } as const
 
-/** @internal */
 export const root = "appkernel"
 
-/**
- * The path of a key in the environment: `["APPKERNEL", "SERVER", "PORT"]`.
- *
- * @internal
- */
+/** The path of a key in the environment: `["APPKERNEL", "SERVER", "PORT"]`. */
 export const pathOf = (key: string): ReadonlyArray<string> =>
   [root, ...key.split(".")].map((part) => part.toUpperCase())
 
-/**
- * The path of a key in the file, and in a configuration that a program gives: `["appkernel", "server", "port"]`.
- *
- * @internal
- */
+/** The path of a key in the file, and in a configuration that a program gives: `["appkernel", "server", "port"]`. */
 export const filePathOf = (key: string): ReadonlyArray<string> => [root, ...key.split(".")]
 
-/**
- * The environment variable of a key: `APPKERNEL_SERVER_PORT`.
- *
- * @internal
- */
+/** The environment variable of a key: `APPKERNEL_SERVER_PORT`. */
 export const variableOf = (key: string): string => pathOf(key).join("_")
 
-/**
- * The `Config` of a setting; `otherwise` if it is not set.
- *
- * @internal
- */
+/** The `Config` of a setting; `otherwise` if it is not set. */
 export const configOf = <A, B>({ expected, key, kinds, parse }: Setting<A>, otherwise: B): Config.Config<A | B> => {
   const textAt = (path: ReadonlyArray<string>) =>
     kinds.includes("a list")

@@ -13,57 +13,34 @@ import { rawOf } from "./raw.ts"
 import type { Method } from "./standardEndpoints.ts"
 import { Tags } from "./tags.ts"
 
-/** @internal */
 export const schemaOf = (part: Part): Schema.Top => Schema.isSchema(part) ? part : Schema.Struct(part)
 
-/** @internal */
 export const successOf = ({ success = Schema.Void }: Options): Schema.Top => schemaOf(success)
 
-/**
- * The schema of what callers send for a part of the request: its models in their `create` form.
- *
- * @internal
- */
+/** The schema of what callers send for a part of the request: its models in their `create` form. */
 export const sentOf = (part: Part): Schema.Top => rawOf(part) === undefined ? sentForm(schemaOf(part)) : schemaOf(part)
 
-/** @internal */
 export const payloadOf = ({ payload }: Options): Schema.Top | undefined =>
   payload === undefined ? undefined : sentOf(payload)
 
-/**
- * The fields of a part of the request; none if there is no such part, or if its members have no names.
- *
- * @internal
- */
+/** The fields of a part of the request; none if there is no such part, or if its members have no names. */
 export const fieldsOf = (part: Part | undefined): Schema.Struct.Fields => {
   const sent = part === undefined ? undefined : sentOf(part)
   // The fields of a struct or a class.
   return sent !== undefined && "fields" in sent ? sent.fields as Schema.Struct.Fields : {}
 }
 
-/**
- * The names of the parameters in a path of the router.
- *
- * @internal
- */
+/** The names of the parameters in a path of the router. */
 export const parametersIn = (path: string): ReadonlyArray<string> =>
   path.split("/").filter((segment) => segment.startsWith(":")).map((segment) => segment.slice(1))
 
-/**
- * The schema of the parameters with the names. Those without a schema of their own are texts.
- *
- * @internal
- */
+/** The schema of the parameters with the names. Those without a schema of their own are texts. */
 export const paramsOf = (names: ReadonlyArray<string>, declared: Members | undefined): Schema.Top => {
   if (Schema.isSchema(declared)) return sentOf(declared)
   return Schema.Struct({ ...Object.fromEntries(names.map((name) => [name, Schema.String])), ...declared })
 }
 
-/**
- * Whether the payload is in the body; otherwise it is in the query.
- *
- * @internal
- */
+/** Whether the payload is in the body; otherwise it is in the query. */
 export const hasBody = (method: string): boolean => method !== "GET" && method !== "DELETE"
 
 /**
@@ -76,11 +53,7 @@ interface Call {
   readonly options: Options
 }
 
-/**
- * The endpoint of an operation, or of an action on documents of the model.
- *
- * @internal
- */
+/** The endpoint of an operation, or of an action on documents of the model. */
 export const endpointOf = (
   { method, name, options, path }: Call,
   model?: Model.Any
@@ -119,11 +92,7 @@ export const endpointOf = (
   )
 }
 
-/**
- * The media type of forms without files.
- *
- * @internal
- */
+/** The media type of forms without files. */
 export const formType = "application/x-www-form-urlencoded"
 
 /** Adds the form to the bodies of an operation in an OpenAPI document. */
@@ -146,38 +115,22 @@ const answerOf = (success: Schema.Top): Schema.Top => {
     : collection(isModelLike(element) ? representation(element) : element)
 }
 
-/**
- * Whether values of the schema are sent without an `OperationResult`, since they are objects.
- *
- * @internal
- */
+/** Whether values of the schema are sent without an `OperationResult`, since they are objects. */
 export const isObject = (schema: Schema.Top): boolean =>
   "fields" in schema || schema.ast._tag === "Objects" || "members" in schema && Array.isArray(schema.members)
     && schema.members.every((member) => Schema.isSchema(member) && isObject(member))
 
-/**
- * The parts of a `Location` template: literal texts alternating with field names.
- *
- * @internal
- */
+/** The parts of a `Location` template: literal texts alternating with field names. */
 export const partsOf = (template: string): ReadonlyArray<string> => template.split(/\{([^{}]*)\}/u)
 
-/**
- * The fields in the `Location` template that the result does not have.
- *
- * @internal
- */
+/** The fields in the `Location` template that the result does not have. */
 export const unknownInLocation = (options: Options): ReadonlyArray<string> => {
   const success = successOf(options)
   const fields = "fields" in success ? Object.keys(Object(success.fields)) : isObject(success) ? undefined : ["result"]
   return partsOf(options.location ?? "").filter((part, i) => i % 2 === 1 && fields?.includes(part) === false)
 }
 
-/**
- * What is wrong with the parts of the request, in a sentence.
- *
- * @internal
- */
+/** What is wrong with the parts of the request, in a sentence. */
 export const partProblem = ({ method, name, options, path }: Call): string | undefined => {
   const { params, payload } = options
   if (payload !== undefined && !hasBody(method) && !("fields" in sentOf(payload))) {

@@ -1,10 +1,6 @@
 import { responses } from "../HttpError.ts"
 
-/**
- * The failures of every call.
- *
- * @internal
- */
+/** The failures of every call. */
 export const failures = [
   responses.NotAcceptable,
   responses.NotImplemented,
@@ -12,11 +8,7 @@ export const failures = [
   responses.InternalServerError
 ] as const
 
-/**
- * The failures of every call with a body.
- *
- * @internal
- */
+/** The failures of every call with a body. */
 export const bodyFailures = [
   responses.BadRequest,
   responses.PayloadTooLarge,

@@ -1,17 +1,9 @@
 import type { ModelLike } from "../../Model/introspection.ts"
 
-/**
- * The members of responses besides a model's fields.
- *
- * @internal
- */
+/** The members of responses besides a model's fields. */
 export const shownKeys: ReadonlyArray<string> = ["_type", "_links"]
 
-/**
- * The keys that callers read and can't send. They are ignored, so that a document that was read can be sent back.
- *
- * @internal
- */
+/** The keys that callers read and can't send. They are ignored, so that a document that was read can be sent back. */
 export const ignoredKeysOf = (model: ModelLike, variant: "create" | "patch"): ReadonlyArray<string> => [
   ...shownKeys,
   ...Object.keys(model.store.fields).filter((key) => !Object.hasOwn(model[variant].fields, key))

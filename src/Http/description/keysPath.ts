@@ -1,6 +1,2 @@
-/**
- * Where services that verify this service's tokens find its public keys (RFC 8414, section 2, `jwks_uri`).
- *
- * @internal
- */
+/** Where services that verify this service's tokens find its public keys (RFC 8414, section 2, `jwks_uri`). */
 export const keysPath = "/.well-known/jwks.json"

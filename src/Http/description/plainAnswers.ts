@@ -11,20 +11,12 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 
-/**
- * Reads an answer; `undefined` for one that is the platform's to read.
- *
- * @internal
- */
+/** Reads an answer; `undefined` for one that is the platform's to read. */
 export type ReadAnswer = (
   response: HttpClientResponse.HttpClientResponse
 ) => Effect.Effect<unknown, HttpClientError.HttpClientError | Schema.SchemaError> | undefined
 
-/**
- * The readers of the endpoints, by their groups and names.
- *
- * @internal
- */
+/** The readers of the endpoints, by their groups and names. */
 export const readersOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
 ): ReadonlyMap<string, ReadonlyMap<string, ReadAnswer>> => {

@@ -1,7 +1,3 @@
-/**
- * The path of the changes of several collections: beside these, `/api/v1/changes` for `/api/v1/orders/changes`.
- *
- * @internal
- */
+/** The path of the changes of several collections: beside these, `/api/v1/changes` for `/api/v1/orders/changes`. */
 export const watchPathOf = (changesPath: string): `/${string}` =>
   `/${changesPath.split("/").slice(1, -2).concat("changes").join("/")}`

@@ -20,11 +20,7 @@ import type { Subscriber } from "./channel.ts"
 import { controlEvent, cursorAt, dataEvent, offsetOf } from "./messages.ts"
 import { resetEvent, watchRights } from "./watchRights.ts"
 
-/**
- * Tells the changes until the client goes away or loses its rights.
- *
- * @internal
- */
+/** Tells the changes until the client goes away or loses its rights. */
 export const events = (stream: Begun): ResponseEffect =>
   Effect.gen(function*() {
     const { first, position, rights, scope } = stream
@@ -83,11 +79,7 @@ export const events = (stream: Begun): ResponseEffect =>
     return HttpServerResponse.stream(Stream.fromPull(Effect.succeed(pull)), eventStream)
   })
 
-/**
- * Says no more than that the caller sees something else now: with its place, the next request is told what.
- *
- * @internal
- */
+/** Says no more than that the caller sees something else now: with its place, the next request is told what. */
 export const resetEvents = (): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.uint8Array(resetEvent, eventStream)
 

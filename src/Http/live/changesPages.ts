@@ -15,11 +15,7 @@ import { maxChunk, noStore, type Page, readChanges, subscribed } from "./changes
 import { beginning, controlMessage, cursorAt, offsetOf } from "./messages.ts"
 import { changedRights } from "./watchRights.ts"
 
-/**
- * Answers with the changes that there are.
- *
- * @internal
- */
+/** Answers with the changes that there are. */
 export const page = (stream: Begun, ifNoneMatch: string | undefined, offset: string | undefined): ResponseEffect =>
   Effect.gen(function*() {
     const { first, position, rights } = stream
@@ -35,11 +31,7 @@ export const page = (stream: Begun, ifNoneMatch: string | undefined, offset: str
       : responses.json(`[${read.messages.join()}]`, 200, { ...headers, etag })
   })
 
-/**
- * Answers when there are changes, or at the end of the waiting time.
- *
- * @internal
- */
+/** Answers when there are changes, or at the end of the waiting time. */
 export const poll = (stream: Begun): ResponseEffect =>
   Effect.gen(function*() {
     const { first, live } = stream
@@ -73,11 +65,7 @@ export const poll = (stream: Begun): ResponseEffect =>
     return changed.response ?? (yield* polledReset(stream))
   })
 
-/**
- * Says no more than that the caller sees something else now: with its place, the next request gets the list anew.
- *
- * @internal
- */
+/** Says no more than that the caller sees something else now: with its place, the next request gets the list anew. */
 export const polledReset = (stream: Begun): ResponseEffect =>
   polled(stream, { messages: [controlMessage("reset")], position: undefined, isUpToDate: false })
 

@@ -29,7 +29,6 @@ import { type Decided, decideLater } from "./decideAgain.ts"
 import type { LiveStreams } from "./liveStreams.ts"
 import type { ToldList } from "./messages.ts"
 
-/** @internal */
 export interface ChangesContext {
   readonly name: string
   readonly path: string
@@ -46,11 +45,7 @@ export interface ChangesContext {
   readonly isHookedAfter: boolean
 }
 
-/**
- * A list whose changes are asked for.
- *
- * @internal
- */
+/** A list whose changes are asked for. */
 export interface Asked extends ToldList {
   readonly mode: "page" | "sse" | "long-poll"
   readonly offset: string | undefined
@@ -67,7 +62,6 @@ export interface Asked extends ToldList {
   readonly before: Effect.Effect<void, CallFailure> | undefined
 }
 
-/** @internal */
 export const requestReader = (context: ChangesContext) => {
   const { before, limits, live: streams, model, name, path, repository, representations, view } = context
   const { find, lifted } = documentOperationsOf(repository)
@@ -137,18 +131,10 @@ export const requestReader = (context: ChangesContext) => {
   }
 }
 
-/**
- * A digest of what a decision lets the caller see.
- *
- * @internal
- */
+/** A digest of what a decision lets the caller see. */
 export const rightsOf = (decision: AccessDecision | undefined): string => digestOf(textOfRights(decision))
 
-/**
- * A digest of what the caller of lists may see: of one list its own, and of several also of which lists these are.
- *
- * @internal
- */
+/** A digest of what the caller of lists may see: of one list its own, and of several also of which lists these are. */
 export const rightsOfAll = (lists: ReadonlyArray<Asked>): string =>
   lists.length === 1 ? lists[0]!.rights : digestOf(lists.map(({ path, rights }) => `${path} ${rights}`).join("\n"))
 

@@ -22,24 +22,15 @@ import { type Asked, type ChangesContext, requestReader, rightsOfAll } from "./c
 import { begin, type Begun, type Following } from "./changesStart.ts"
 import { changedDecisions } from "./watchRights.ts"
 
-/**
- * What is done with a list that a request asks for: it is answered, unless the request asks for several.
- *
- * @internal
- */
+/** What is done with a list that a request asks for: it is answered, unless the request asks for several. */
 export const Asking = Context.Reference<(list: Asked, context: AnswerContext) => ResponseEffect>(
   "appkernel/Http/live/Asking",
   { defaultValue: () => (list, context) => answered([list], context) }
 )
 
-/** @internal */
 export type AnswerContext = Pick<ChangesContext, "limits" | "live" | "respondBadRequest">
 
-/**
- * The handler of the requests of callers with the same fields.
- *
- * @internal
- */
+/** The handler of the requests of callers with the same fields. */
 export const changesRoute = (
   context: ChangesContext
 ): (parameters: UrlQuery.Parameters, fiber: Fiber.Fiber<unknown, unknown>) => ResponseEffect => {
@@ -58,11 +49,7 @@ export const changesRoute = (
     })
 }
 
-/**
- * Answers with the changes of lists, in the mode of the first.
- *
- * @internal
- */
+/** Answers with the changes of lists, in the mode of the first. */
 export const answered = (
   lists: Following["lists"],
   { limits, live, respondBadRequest }: AnswerContext

@@ -17,18 +17,13 @@ import type { Asked } from "./changesRequest.ts"
 import type { LiveStreams } from "./liveStreams.ts"
 import { beginning, controlMessage, readOffset, stateMessage } from "./messages.ts"
 
-/** @internal */
 export interface Start {
   /** What comes before the changes. */
   readonly first: ReadonlyArray<string>
   readonly position: Position
 }
 
-/**
- * A request for the changes of lists, all of them at the same place.
- *
- * @internal
- */
+/** A request for the changes of lists, all of them at the same place. */
 export interface Following {
   readonly lists: readonly [Asked, ...ReadonlyArray<Asked>]
   /** A digest of what the caller may see of which lists. */
@@ -40,14 +35,9 @@ export interface Following {
   readonly fiber: Fiber.Fiber<unknown, unknown>
 }
 
-/** @internal */
 export interface Begun extends Following, Start {}
 
-/**
- * Finds the place, and what to tell before the changes after it.
- *
- * @internal
- */
+/** Finds the place, and what to tell before the changes after it. */
 export const begin = (
   following: Following,
   offset: string | undefined
@@ -69,7 +59,6 @@ export const begin = (
   )
 }
 
-/** @internal */
 export const unlessGone = <A>(effect: Effect.Effect<A, ReadError | PositionGone>): Effect.Effect<A, ReadError | Gone> =>
   Effect.catchTag(effect, "PositionGone", () => Effect.fail(gone))
 

@@ -11,32 +11,19 @@ import { type Begun, unlessGone } from "./changesStart.ts"
 import type { Channel, Subscriber } from "./channel.ts"
 import { messagesOf } from "./messages.ts"
 
-/**
- * The number of bytes that are taken from a channel at once.
- *
- * @internal
- */
+/** The number of bytes that are taken from a channel at once. */
 export const maxChunk = 65_536
 
-/** @internal */
 export const noStore = "private, no-store"
 
-/**
- * Messages, and the place after them.
- *
- * @internal
- */
+/** Messages, and the place after them. */
 export interface Page {
   readonly messages: ReadonlyArray<string>
   readonly position: Position
   readonly isUpToDate: boolean
 }
 
-/**
- * Reads the next page of the log, whose changes may all be none for the caller.
- *
- * @internal
- */
+/** Reads the next page of the log, whose changes may all be none for the caller. */
 export const readChanges = ({ lists, live }: Begun, after: Position): Effect.Effect<Page, ReadError | Gone> =>
   Effect.map(
     unlessGone(live.store.changes.read(lists.map(({ collection }) => collection), { after, limit: pageSize })),
@@ -47,11 +34,7 @@ export const readChanges = ({ lists, live }: Begun, after: Position): Effect.Eff
     })
   )
 
-/**
- * Joins the channel for as long as the request lasts.
- *
- * @internal
- */
+/** Joins the channel for as long as the request lasts. */
 export const subscribed = (
   { fiber, lists, live, rights, scope }: Begun
 ): Effect.Effect<{ readonly channel: Channel; readonly subscriber: Subscriber }, CallFailure> =>

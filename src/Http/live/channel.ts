@@ -6,11 +6,7 @@ import * as Effect from "effect/Effect"
 import type { ChangePage, Position } from "../../Repository/DocumentStore.ts"
 import { controlEvent, cursorAt, dataEvent, messagesOf, offsetOf, type ToldList } from "./messages.ts"
 
-/**
- * One stream of a channel.
- *
- * @internal
- */
+/** One stream of a channel. */
 export interface Subscriber {
   /** The number of the next entry. */
   next: number
@@ -35,7 +31,6 @@ interface Entry {
   chunk: Uint8Array | undefined
 }
 
-/** @internal */
 export class Channel {
   readonly #lists: ReadonlyArray<ToldList>
   readonly #rights: string

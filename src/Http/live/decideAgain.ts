@@ -10,29 +10,19 @@ import type { AccessDecision } from "../../Repository/introspection.ts"
 import { Lifetimes } from "../../Security/SignIns.ts"
 import type { LiveStreams } from "./liveStreams.ts"
 
-/**
- * The decision on a request, or the answer that the request would get.
- *
- * @internal
- */
+/** The decision on a request, or the answer that the request would get. */
 export type Decided =
   | { readonly decision: AccessDecision }
   | { readonly response: HttpServerResponse.HttpServerResponse }
 
 /**
  * Decides again on the request that a stream answers, with its credentials. `undefined`: there is no access control.
- *
- * @internal
  */
 export const DecideAgain = Context.Reference<
   Effect.Effect<Decided, never, HttpServerRequest.HttpServerRequest> | undefined
 >("appkernel/Http/live/DecideAgain", { defaultValue: () => undefined })
 
-/**
- * The decision on the request at a later time, by facts of then. The context of its fiber is another one then.
- *
- * @internal
- */
+/** The decision on the request at a later time, by facts of then. The context of its fiber is another one then. */
 export const decideLater = (
   { context }: Fiber.Fiber<unknown, unknown>,
   { decisionInterval }: LiveStreams

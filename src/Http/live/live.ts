@@ -2,11 +2,7 @@ import type { changesRoute } from "./changesRoute.ts"
 import type { LiveStreams } from "./liveStreams.ts"
 import type { watchRoute } from "./watchRoute.ts"
 
-/**
- * What streams changes, where a service records some.
- *
- * @internal
- */
+/** What streams changes, where a service records some. */
 export interface Live {
   readonly streams: LiveStreams
   readonly changesRoute: typeof changesRoute

@@ -18,11 +18,7 @@ import { englishOf, tooManyRequests, translatable } from "../messages/message.ts
 import { Channel } from "./channel.ts"
 import type { ToldList } from "./messages.ts"
 
-/**
- * What a channel is made of.
- *
- * @internal
- */
+/** What a channel is made of. */
 export interface ChannelOptions {
   /** Two channels with the same key are the same. */
   readonly key: string
@@ -30,7 +26,6 @@ export interface ChannelOptions {
   readonly rights: string
 }
 
-/** @internal */
 export interface LiveStreams extends LiveOptions {
   readonly store: DocumentStore["Service"]
   /**
@@ -46,7 +41,6 @@ export interface LiveStreams extends LiveOptions {
   readonly end: Effect.Effect<void>
 }
 
-/** @internal */
 export const makeLiveStreams = Effect.fnUntraced(function*(
   store: DocumentStore["Service"],
   { revocationDelay, ...options }: LiveOptions & { readonly revocationDelay: Duration.Duration }

@@ -5,11 +5,7 @@
 import { quote } from "../../internal/json.ts"
 import type { Document, Position, StoredChange } from "../../Repository/DocumentStore.ts"
 
-/**
- * The documents as somebody sees them.
- *
- * @internal
- */
+/** The documents as somebody sees them. */
 export interface MessageView {
   /** The type of the messages. */
   readonly type: string
@@ -19,22 +15,14 @@ export interface MessageView {
   readonly keyOf: (id: unknown) => string
 }
 
-/**
- * The documents of a collection, as somebody sees them.
- *
- * @internal
- */
+/** The documents of a collection, as somebody sees them. */
 export interface ToldList {
   readonly collection: string
   readonly seen: MessageView
   readonly lifted: (change: StoredChange) => StoredChange
 }
 
-/**
- * What is told of a change to somebody who follows lists.
- *
- * @internal
- */
+/** What is told of a change to somebody who follows lists. */
 export const messagesOf = (lists: ReadonlyArray<ToldList>, change: StoredChange): ReadonlyArray<string> =>
   lists.flatMap(({ collection, lifted, seen }) =>
     collection === change.collection ? messageOf(seen, lifted(change)) ?? [] : []
@@ -57,29 +45,21 @@ const messageOf = (view: MessageView, change: StoredChange): string | undefined 
   },"timestamp":"${change.time.toISOString()}"}}`
 }
 
-/**
- * A document that is there when a stream begins.
- *
- * @internal
- */
+/** A document that is there when a stream begins. */
 export const stateMessage = (view: MessageView, document: Document, text: string): string =>
   `{"type":${quote(view.type)},"key":${
     quote(view.keyOf(document["_id"]))
   },"value":${text},"headers":{"operation":"insert"}}`
 
-/** @internal */
 export const controlMessage = (control: "reset" | "snapshot-start" | "snapshot-end"): string =>
   `{"headers":{"control":"${control}"}}`
 
 /**
  * A place in a stream of changes, and a digest of the rights with which it was read: with other rights, what was read before may
  * be wrong.
- *
- * @internal
  */
 export const offsetOf = (position: Position, rights: string): string => `${position}.${rights}`
 
-/** @internal */
 export const readOffset = (
   offset: string
 ): { readonly position: Position; readonly rights: string } | undefined => {
@@ -88,17 +68,11 @@ export const readOffset = (
   return /^[\w.-]{1,4096}$/u.test(position) && /^[0-9a-f]{0,64}$/u.test(rights) ? { position, rights } : undefined
 }
 
-/**
- * The place before all documents.
- *
- * @internal
- */
+/** The place before all documents. */
 export const beginning = "-1"
 
 /**
  * Messages as an event, whose `id` an `EventSource` sends when it connects again. It is sent in several chunks if it is long.
- *
- * @internal
  */
 export function* dataEvent(messages: ReadonlyArray<string>, offset: string | undefined): Generator<Uint8Array> {
   let text = `event: data\n${offset === undefined ? "" : `id: ${offset}\n`}data: [`
@@ -112,11 +86,7 @@ export function* dataEvent(messages: ReadonlyArray<string>, offset: string | und
   yield encoder.encode(`${text}]\n\n`)
 }
 
-/**
- * The event after messages: where the stream is.
- *
- * @internal
- */
+/** The event after messages: where the stream is. */
 export const controlEvent = (offset: string, cursor: string, isUpToDate: boolean): Uint8Array =>
   encoder.encode(
     `id: ${offset}\nevent: control\ndata:{"streamNextOffset":${quote(offset)},"streamCursor":"${cursor}"${
@@ -124,17 +94,11 @@ export const controlEvent = (offset: string, cursor: string, isUpToDate: boolean
     }}\n\n`
   )
 
-/**
- * Why a stream ends: the body of the answer that its request would get now.
- *
- * @internal
- */
+/** Why a stream ends: the body of the answer that its request would get now. */
 export const errorEvent = (body: string): Uint8Array => encoder.encode(`event: error\ndata: ${body}\n\n`)
 
 /**
  * A text that changes every 20 seconds, and with each request that has it already, so that nothing between keeps an answer.
- *
- * @internal
  */
 export const cursorAt = (millis: number, given: string | undefined): string => {
   const current = Math.floor((millis - cursorEpoch) / 20_000)

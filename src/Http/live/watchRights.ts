@@ -11,17 +11,12 @@ import type { Begun } from "./changesStart.ts"
 import type { Channel, Subscriber } from "./channel.ts"
 import { beginning, controlEvent, controlMessage, dataEvent, errorEvent } from "./messages.ts"
 
-/** @internal */
 export interface Changed {
   /** What the request would be answered now; `undefined` if it would see other documents or fields. */
   readonly response: HttpServerResponse.HttpServerResponse | undefined
 }
 
-/**
- * How the answer to the request would differ now; `undefined` if it would not.
- *
- * @internal
- */
+/** How the answer to the request would differ now; `undefined` if it would not. */
 export const changedRights = ({ lists }: Pick<Begun, "lists">): Effect.Effect<Changed | undefined> =>
   firstOf(
     lists,
@@ -33,11 +28,7 @@ export const changedRights = ({ lists }: Pick<Begun, "lists">): Effect.Effect<Ch
           : Effect.match(list.before, { onFailure: () => ({ response: undefined }), onSuccess: () => undefined }))
   )
 
-/**
- * {@link changedRights} without the hooks before reads.
- *
- * @internal
- */
+/** {@link changedRights} without the hooks before reads. */
 export const changedDecisions = (lists: Begun["lists"]): Effect.Effect<Changed | undefined> =>
   firstOf(lists, decidedOtherwise)
 
@@ -61,11 +52,7 @@ const decidedOtherwise = ({ decide, rights }: Asked): Effect.Effect<Changed | un
       ? undefined
       : { response: undefined })
 
-/**
- * Whoever forgets the list has to get it anew, also if the rights are those of before again when they ask.
- *
- * @internal
- */
+/** Whoever forgets the list has to get it anew, also if the rights are those of before again when they ask. */
 export const resetEvent = Buffer.concat([
   ...dataEvent([controlMessage("reset")], beginning),
   controlEvent(beginning, "0", false)
@@ -73,8 +60,6 @@ export const resetEvent = Buffer.concat([
 
 /**
  * Ends a stream when its caller has lost the right to it, sees something else of the list, or when this can't be decided in time.
- *
- * @internal
  */
 export const watchRights = (stream: Begun, channel: Channel, subscriber: Subscriber): Effect.Effect<void> =>
   Effect.gen(function*() {

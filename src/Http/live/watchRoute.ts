@@ -16,18 +16,13 @@ import type { BadRequestResponder } from "../response/translation.ts"
 import type { Asked } from "./changesRequest.ts"
 import { answered, Asking } from "./changesRoute.ts"
 
-/**
- * The stream of one collection, after all checks.
- *
- * @internal
- */
+/** The stream of one collection, after all checks. */
 export interface Watchable {
   /** The path of the stream. */
   readonly path: string
   readonly respond: Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest>
 }
 
-/** @internal */
 export const watchRoute = (
   collections: ReadonlyMap<string, Watchable>,
   respondBadRequest: BadRequestResponder

@@ -3,32 +3,20 @@ import * as Result from "effect/Result"
 import { IntlMessageFormat } from "intl-messageformat"
 import { en } from "./catalogues/en.ts"
 
-/**
- * A text with the file that contains it.
- *
- * @internal
- */
+/** A text with the file that contains it. */
 export interface Entry {
   readonly text: string
   readonly file: string
 }
 
-/**
- * A problem of a catalogue and its position.
- *
- * @internal
- */
+/** A problem of a catalogue and its position. */
 export interface Fault {
   readonly file: string
   readonly key?: string
   readonly detail: string
 }
 
-/**
- * Reads the texts of a file by key. The keys of nested objects are joined by dots.
- *
- * @internal
- */
+/** Reads the texts of a file by key. The keys of nested objects are joined by dots. */
 export const parse = (text: string, file: string): Result.Result<ReadonlyMap<string, Entry>, Fault> => {
   const json = Result.try({
     try: (): unknown => JSON.parse(text),
@@ -41,18 +29,10 @@ export const parse = (text: string, file: string): Result.Result<ReadonlyMap<str
   })
 }
 
-/**
- * The messages of a language, by key.
- *
- * @internal
- */
+/** The messages of a language, by key. */
 export type Messages = ReadonlyMap<string, IntlMessageFormat>
 
-/**
- * Compiles the messages of a language.
- *
- * @internal
- */
+/** Compiles the messages of a language. */
 export const compile = (
   entries: ReadonlyMap<string, Entry>,
   tag: string

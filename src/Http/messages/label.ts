@@ -1,8 +1,4 @@
-/**
- * A readable label for a name without one in the catalogues: `lent_to` and `lentTo` become `Lent to`.
- *
- * @internal
- */
+/** A readable label for a name without one in the catalogues: `lent_to` and `lentTo` become `Lent to`. */
 export const labelFrom = (name: string): string => {
   const words = name.replaceAll(/(?<=[\p{Ll}\d])(?=\p{Lu})/gu, " ").split(/[_\s]+/u).filter((word) => word !== "")
   if (words.length === 0) return name

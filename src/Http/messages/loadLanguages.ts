@@ -11,11 +11,7 @@ import { de } from "./catalogues/de.ts"
 import { en } from "./catalogues/en.ts"
 import { type Language, type Languages, type Options, TranslationsInvalid } from "./language.ts"
 
-/**
- * Reads the catalogues and compiles their messages.
- *
- * @internal
- */
+/** Reads the catalogues and compiles their messages. */
 export const load: (
   options: Options
 ) => Effect.Effect<Languages, TranslationsInvalid, FileSystem.FileSystem> = Effect.fnUntraced(
@@ -31,11 +27,7 @@ export const load: (
 
 let english: Language | undefined
 
-/**
- * The messages without languages, and those that a language lacks.
- *
- * @internal
- */
+/** The messages without languages, and those that a language lacks. */
 export const inEnglish = (): Language => {
   english ??= languageOf("en", Result.getOrElse(compile(entriesIn(en), "en"), (): Messages => new Map()), new Map())
   return english

@@ -20,11 +20,7 @@ import { Draining } from "../server/draining.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
-/**
- * The responses about a service's health.
- *
- * @internal
- */
+/** The responses about a service's health. */
 export interface Health {
   readonly live: Effect.Effect<Response>
   readonly ready: Effect.Effect<Response>
@@ -32,7 +28,6 @@ export interface Health {
   readonly details: Effect.Effect<Response>
 }
 
-/** @internal */
 export const makeHealth = Effect.fnUntraced(function*({ checks: own = {}, migrations, options }: {
   readonly checks: { readonly [name: string]: Check } | undefined
   readonly migrations: ReadonlyArray<Migration.Migration>
@@ -86,11 +81,7 @@ export const makeHealth = Effect.fnUntraced(function*({ checks: own = {}, migrat
   } satisfies Health
 })
 
-/**
- * Answers some paths before the handler, whatever it would do with them. A probe is answered while others wait.
- *
- * @internal
- */
+/** Answers some paths before the handler, whatever it would do with them. A probe is answered while others wait. */
 export const answeredFirst = <E, R>(
   handler: Effect.Effect<Response, E, R>,
   responses: ReadonlyMap<string, Effect.Effect<Response>>

@@ -11,11 +11,7 @@ import { constants, monitorEventLoopDelay, performance, PerformanceObserver } fr
 import process from "node:process"
 import { getHeapStatistics } from "node:v8"
 
-/**
- * Registers the metrics until the scope closes. `folder` is that of the store, if it has one.
- *
- * @internal
- */
+/** Registers the metrics until the scope closes. `folder` is that of the store, if it has one. */
 export const registerProcessMetrics = (folder: string | undefined): Effect.Effect<void, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.contextWith((context: Context.Context<never>) =>

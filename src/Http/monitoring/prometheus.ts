@@ -10,8 +10,6 @@ import { CurrentWorker } from "../../internal/worker.ts"
 
 /**
  * The response of `/metrics`. Names end with their unit, and those of counters with `_total`, as OpenTelemetry translates them.
- *
- * @internal
  */
 export const makePrometheus: Effect.Effect<Effect.Effect<HttpServerResponse.HttpServerResponse>> = Effect.contextWith(
   (context) =>
@@ -27,11 +25,7 @@ export const makePrometheus: Effect.Effect<Effect.Effect<HttpServerResponse.Http
     })
 )
 
-/**
- * The series of several workers, each with the label `worker`. Those of a metric follow one another.
- *
- * @internal
- */
+/** The series of several workers, each with the label `worker`. Those of a metric follow one another. */
 export const ofWorkers = (texts: ReadonlyArray<readonly [worker: number, text: string]>): string => {
   const families = new Map<string, { readonly head: Array<string>; readonly series: Array<string> }>()
   for (const [worker, text] of texts) {

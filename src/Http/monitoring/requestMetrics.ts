@@ -14,8 +14,6 @@ import { callerGone } from "../server/accessLog.ts"
 /**
  * Counts and times every response of a handler, by method, route and status. Callers can't add series: paths count by the
  * pattern of their route, and unknown methods as one.
- *
- * @internal
  */
 export const measured = Effect.fnUntraced(function*<E, R>(
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>

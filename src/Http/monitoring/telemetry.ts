@@ -27,7 +27,6 @@ import { CurrentWorker } from "../../internal/worker.ts"
 import type { TelemetryOptions } from "../KernelConfig.ts"
 import { limitedTo, Threshold } from "../server/kernelLogger.ts"
 
-/** @internal */
 export const layer = (
   { endpoint, headers, interval, sampleRatio, signals }: TelemetryOptions & { readonly endpoint: string }
 ): Layer.Layer<never> =>
@@ -89,11 +88,7 @@ const serialization = Layer.effect(
 
 type Needs = OtlpExporter.Flusher | OtlpSerialization.OtlpSerialization | HttpClient.HttpClient
 
-/**
- * Names the span of a request by its route, and keeps the trace of one that fails. The tracer itself knows neither.
- *
- * @internal
- */
+/** Names the span of a request by its route, and keeps the trace of one that fails. The tracer itself knows neither. */
 export const traced = <E, R>(
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> =>

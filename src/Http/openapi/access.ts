@@ -10,18 +10,10 @@ import { statusTexts } from "./texts.ts"
 
 type Node = Json.Node
 
-/**
- * The rules by endpoint; `undefined` for an endpoint that no registration has.
- *
- * @internal
- */
+/** The rules by endpoint; `undefined` for an endpoint that no registration has. */
 export type Entries = ReadonlyMap<string, ReadonlyArray<Entry>>
 
-/**
- * The rules that admit somebody.
- *
- * @internal
- */
+/** The rules that admit somebody. */
 export const entriesOf = (entries: ReadonlyArray<Entry>): Entries => {
   const found = new Map<string, Array<Entry>>()
   for (const entry of entries) {
@@ -38,11 +30,7 @@ const nobody = Permission.describe(Permission.Denied)
 /** The variants of a model, as in `modelSchemas`. */
 type Form = "wire" | "create" | "patch"
 
-/**
- * The rules for the fields of all models.
- *
- * @internal
- */
+/** The rules for the fields of all models. */
 export interface FieldRules {
   /** Who may see or set the field and its parts, as sentences. */
   readonly textOf: (model: Model.Any, form: Form, name: string) => string | undefined
@@ -54,7 +42,6 @@ export interface FieldRules {
   readonly hiddenOf: (model: Model.Any) => ReadonlyArray<string>
 }
 
-/** @internal */
 export const noFieldRules: FieldRules = {
   textOf: () => undefined,
   isPartial: () => false,
@@ -74,8 +61,6 @@ interface Found {
 /**
  * The rules for the fields of resources. `omits`: whether a field that nobody may see or set is left out; otherwise the document
  * says so.
- *
- * @internal
  */
 export const fieldRules = (
   resources: ReadonlyArray<{ readonly model: Model.Any; readonly path: `/${string}` }>,
@@ -132,8 +117,6 @@ export const fieldRules = (
 /**
  * Adds to an operation who may call it, with which credentials, and the responses of those who may not. An operation without
  * a rule of its own has the credentials of its middleware.
- *
- * @internal
  */
 export const withAccess = (
   { security, ...operation }: Node,

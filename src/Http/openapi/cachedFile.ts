@@ -7,22 +7,14 @@ import * as crypto from "node:crypto"
 import { promisify } from "node:util"
 import { gzip } from "node:zlib"
 
-/**
- * A file that is served uncompressed, compressed, or as 304 if the client has it.
- *
- * @internal
- */
+/** A file that is served uncompressed, compressed, or as 304 if the client has it. */
 export interface File {
   /** The hash of the content. */
   readonly hash: string
   readonly respond: (request: HttpServerRequest.HttpServerRequest) => HttpServerResponse.HttpServerResponse
 }
 
-/**
- * Prepares all responses once. `maxAge` is in seconds; without it, clients revalidate each time.
- *
- * @internal
- */
+/** Prepares all responses once. `maxAge` is in seconds; without it, clients revalidate each time. */
 export const make = (
   text: string,
   { contentType, headers, maxAge }: {
@@ -61,11 +53,7 @@ export const make = (
   })
 }
 
-/**
- * Responds with a file that is built at the first request.
- *
- * @internal
- */
+/** Responds with a file that is built at the first request. */
 export const respondWith = (
   file: Effect.Effect<File>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> =>

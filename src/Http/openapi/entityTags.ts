@@ -10,11 +10,7 @@ import { statusTexts } from "./texts.ts"
 
 type Node = Document.Node
 
-/**
- * `*`, or a list of tags that may have empty elements (RFC 9110, section 5.6.1).
- *
- * @internal
- */
+/** `*`, or a list of tags that may have empty elements (RFC 9110, section 5.6.1). */
 export const entityTags: Node = {
   type: "string",
   pattern: ((tag) => String.raw`^[ \t]*(?:\*|(?:,[ \t]*)*${tag}(?:[ \t]*,(?:[ \t]*${tag})?)*)[ \t]*$`)(
@@ -23,14 +19,9 @@ export const entityTags: Node = {
   examples: ["\"1\""]
 }
 
-/** @internal */
 export const ifNoneMatch = (description: string): Node => header("If-None-Match", description, entityTags)
 
-/**
- * The operations, by method and path, whose responses have tags since their registration says so.
- *
- * @internal
- */
+/** The operations, by method and path, whose responses have tags since their registration says so. */
 export const taggedOperations = (
   registrations: ReadonlyArray<Registered & { readonly caching?: { readonly pageTags: boolean } | undefined }>
 ): ReadonlySet<string> =>
@@ -44,11 +35,7 @@ export const taggedOperations = (
 /** Caches don't store the changes of a collection. */
 const standard = all.filter(({ method, name }) => method === "GET" && name !== "changes")
 
-/**
- * Adds the tag of the response, and the condition on it.
- *
- * @internal
- */
+/** Adds the tag of the response, and the condition on it. */
 export const withEntityTag = (operation: Node): Node => {
   const parameters = Document.listOf(operation["parameters"])
   const responses = Document.nodeOf(operation["responses"])

@@ -6,21 +6,13 @@ const isError = (schema: Document.Node): boolean => {
   return Document.listOf(type["enum"])[0] === "ErrorMessage"
 }
 
-/**
- * Whether the schema is that of an error without fields of its own.
- *
- * @internal
- */
+/** Whether the schema is that of an error without fields of its own. */
 export const isErrorWithoutFields = (schema: Document.Node): boolean =>
   isError(schema) && Object.keys(Document.nodeOf(schema["properties"])).every((key) => errorKeys.has(key))
 
 const errorKeys: ReadonlySet<string> = new Set(["_type", "code", "message", "errors"])
 
-/**
- * The schema that all errors share.
- *
- * @internal
- */
+/** The schema that all errors share. */
 export const errorMessageOf = (schema: unknown, complete: (schema: Document.Node) => Document.Node): Document.Node => {
   const { properties, ...rest } = Document.nodeOf(schema)
   return {
@@ -38,11 +30,7 @@ const integerOf = (code: unknown): Document.Node => ({ ...Document.nodeOf(code),
 
 const isOwn = (key: unknown): boolean => key === "code" || !errorKeys.has(String(key))
 
-/**
- * The schema of an error with fields of its own.
- *
- * @internal
- */
+/** The schema of an error with fields of its own. */
 export const errorOf = (schema: Document.Node, base: Document.Node): Document.Node => {
   if (!isError(schema)) return schema
   const { properties, required, type, ...rest } = schema
@@ -61,11 +49,7 @@ export const errorOf = (schema: Document.Node, base: Document.Node): Document.No
   }
 }
 
-/**
- * What problem details (RFC 9457) have beside the members of the error.
- *
- * @internal
- */
+/** What problem details (RFC 9457) have beside the members of the error. */
 export const problemDetails: Document.Node = {
   type: "object",
   description: "An error as problem details (RFC 9457), beside the members of the error",
@@ -78,11 +62,7 @@ export const problemDetails: Document.Node = {
   required: ["type", "title", "status", "detail"]
 }
 
-/**
- * Adds to the errors of an operation that clients may ask for problem details.
- *
- * @internal
- */
+/** Adds to the errors of an operation that clients may ask for problem details. */
 export const withProblems = (operation: Document.Node, problem: Document.Node): Document.Node => ({
   ...operation,
   responses: Document.mapValues(Document.nodeOf(operation["responses"]), (value, status) => {
@@ -96,11 +76,7 @@ export const withProblems = (operation: Document.Node, problem: Document.Node): 
   })
 })
 
-/**
- * Describes each status but those that there are none of, and types a body without a schema as an object.
- *
- * @internal
- */
+/** Describes each status but those that there are none of, and types a body without a schema as an object. */
 export const withErrorResponses = (operation: Document.Node, without: ReadonlyArray<string>): Document.Node => {
   const known = Document.mapBodies(
     operation,

@@ -16,21 +16,13 @@ const forms = { "": "wire", Create: "create", Patch: "patch" } as const
 
 type Form = (typeof forms)[keyof typeof forms]
 
-/**
- * A variant of a model.
- *
- * @internal
- */
+/** A variant of a model. */
 export interface ModelVariant {
   readonly model: Model.Any
   readonly form: Form
 }
 
-/**
- * The model with a variant of this name and these properties.
- *
- * @internal
- */
+/** The model with a variant of this name and these properties. */
 export const formOf = (name: string, schema: Node, models: ReadonlySet<Model.Any>): ModelVariant | undefined => {
   const keys = Object.keys(Document.nodeOf(schema["properties"])).filter((key) => key !== "_links")
   for (const model of models) {
@@ -47,19 +39,11 @@ export const formOf = (name: string, schema: Node, models: ReadonlySet<Model.Any
   return undefined
 }
 
-/**
- * The keys that the server generates if they are missing.
- *
- * @internal
- */
+/** The keys that the server generates if they are missing. */
 export const generatedKeysOf = (model: Model.Any): ReadonlyArray<string> =>
   Object.entries(model[modelTypeId]).flatMap(([key, { generator }]) => generator === undefined ? [] : [key])
 
-/**
- * Adds what the model declares of its fields and the generator lacks.
- *
- * @internal
- */
+/** Adds what the model declares of its fields and the generator lacks. */
 export const describe = (
   schema: Node,
   { form, model }: ModelVariant,

@@ -1,49 +1,31 @@
 import * as Predicate from "effect/Predicate"
 
-/**
- * An object of the document, with JSON values.
- *
- * @internal
- */
+/** An object of the document, with JSON values. */
 export interface Node {
   readonly [key: string]: unknown
 }
 
-/** @internal */
 export const isNode = (u: unknown): u is Node => Predicate.isObject(u)
 
-/** @internal */
 export const nodeOf = (u: unknown): Node => isNode(u) ? u : {}
 
-/** @internal */
 export const listOf = (u: unknown): ReadonlyArray<unknown> => Array.isArray(u) ? u : []
 
-/** @internal */
 export const mapValues = (node: Node, f: (value: unknown, key: string) => unknown): Node =>
   Object.fromEntries(Object.entries(node).map(([key, value]) => [key, f(value, key)]))
 
-/** @internal */
 export const omitBy = (node: object, isOmitted: (key: string) => boolean): Node =>
   Object.fromEntries(Object.entries(node).filter(([key]) => !isOmitted(key)))
 
-/** @internal */
 export const refTo = (component: string): Node => ({ $ref: `${prefix}${component}` })
 
-/**
- * The component that a reference names.
- *
- * @internal
- */
+/** The component that a reference names. */
 export const componentOf = (u: unknown): string | undefined => {
   const ref = nodeOf(u)["$ref"]
   return typeof ref === "string" && ref.startsWith(prefix) ? ref.slice(prefix.length) : undefined
 }
 
-/**
- * Rewrites a schema top-down: `f` gets every schema before its parts.
- *
- * @internal
- */
+/** Rewrites a schema top-down: `f` gets every schema before its parts. */
 export const rewrite = (schema: Node, f: (schema: Node) => Node): Node => {
   const rewritten = f(schema)
   return mapValues(rewritten, (value, key) => {
@@ -57,11 +39,7 @@ export const rewrite = (schema: Node, f: (schema: Node) => Node): Node => {
   })
 }
 
-/**
- * Rewrites the schemas of an operation: those of its parameters, bodies and headers.
- *
- * @internal
- */
+/** Rewrites the schemas of an operation: those of its parameters, bodies and headers. */
 export const mapSchemas = (operation: Node, f: (schema: Node) => Node): Node => {
   const { parameters, responses, ...rest } = mapBodies(operation, f)
   return {
@@ -80,8 +58,6 @@ export const mapSchemas = (operation: Node, f: (schema: Node) => Node): Node => 
 
 /**
  * Rewrites the schemas of an operation's bodies: those of the request, and those of the responses with their status.
- *
- * @internal
  */
 export const mapBodies = (operation: Node, f: (schema: Node, status?: string) => Node): Node => {
   const { requestBody, responses, ...rest } = operation

@@ -14,11 +14,7 @@ import type { Known, Resource } from "./schemas.ts"
 
 type Node = Document.Node
 
-/**
- * The input for the completion of a standard operation.
- *
- * @internal
- */
+/** The input for the completion of a standard operation. */
 export interface OperationContext {
   readonly resource: Resource
   readonly limits: Pick<Limits, "defaultPageSize" | "maxPageSize"> & Partial<Pick<Limits, "skipUnreadable">>
@@ -27,7 +23,6 @@ export interface OperationContext {
   readonly hidden: ReadonlyArray<string>
 }
 
-/** @internal */
 export const query = (name: string, description: string, schema: Node): Node => ({
   name,
   in: "query",
@@ -36,7 +31,6 @@ export const query = (name: string, description: string, schema: Node): Node => 
   schema
 })
 
-/** @internal */
 export const header = (name: string, description: string, schema: Node): Node => ({
   name,
   in: "header",
@@ -45,11 +39,7 @@ export const header = (name: string, description: string, schema: Node): Node =>
   schema
 })
 
-/**
- * The parameters of every collection.
- *
- * @internal
- */
+/** The parameters of every collection. */
 export const pageParameters = (
   model: Model.Any,
   limits: OperationContext["limits"],
@@ -66,11 +56,7 @@ export const pageParameters = (
   })
 }
 
-/**
- * The type of a parameter's value, besides its text.
- *
- * @internal
- */
+/** The type of a parameter's value, besides its text. */
 export const valueOf = ({ byDefault, schema }: AnyParameters[string]): Node => {
   const { schema: value } = Schema.toJsonSchemaDocument(Schema.toType(schema))
   const { allOf, ...own } = Document.nodeOf(value)
@@ -84,11 +70,7 @@ export const valueOf = ({ byDefault, schema }: AnyParameters[string]): Node => {
   }
 }
 
-/**
- * Describes the parameters of a query.
- *
- * @internal
- */
+/** Describes the parameters of a query. */
 export const described = (parameters: AnyParameters): { readonly [name: string]: Node } =>
   Object.fromEntries(
     Object.entries(parameters).map(([name, parameter]) => [
@@ -119,17 +101,14 @@ const escaped = (name: string): string => name.replaceAll(/[\^$\\.*+?()[\]{}|/]/
 const sortableFields = (model: Model.Any, hidden: ReadonlyArray<string>): Node =>
   listed(model, hidden, "-?", maxSortFields, ({ sortable }) => sortable)
 
-/** @internal */
 export const fieldsOf = (model: Model.Any, hidden: ReadonlyArray<string>): Node =>
   listed(model, hidden, "", maxFields, ({ selectable }) => selectable)
 
-/** @internal */
 export const pipeline: Node = {
   type: "array",
   items: { type: "object", minProperties: 1, maxProperties: 1, propertyNames: { enum: stageNames } }
 }
 
-/** @internal */
 export const filters = (model: Model.Any, hidden: ReadonlyArray<string>): ReadonlyArray<Node> => {
   const access = FieldAccess.of(model)
   const others = collectionParameters(model)

@@ -1,11 +1,7 @@
 import * as Option from "effect/Option"
 import type { Node } from "./node.ts"
 
-/**
- * A text that satisfies the schema; `undefined` if none is found.
- *
- * @internal
- */
+/** A text that satisfies the schema; `undefined` if none is found. */
 export const textOf = ({ contentEncoding, format, maxLength, minLength, pattern }: Node): string | undefined => {
   const shortest = Number(minLength ?? 0)
   const longest = Number(maxLength ?? Number.POSITIVE_INFINITY)

@@ -9,8 +9,6 @@ type Node = Document.Node
 
 /**
  * Adds samples to an operation's JSON bodies. `generated` contains the keys that the server generates, by component.
- *
- * @internal
  */
 export const sampling = (
   components: Node,

@@ -16,11 +16,7 @@ import * as Document from "./node.ts"
 
 type Node = Document.Node
 
-/**
- * The part of a registered resource that the document describes.
- *
- * @internal
- */
+/** The part of a registered resource that the document describes. */
 export interface Resource {
   readonly name?: string | undefined
   readonly model: Model.Any
@@ -30,11 +26,7 @@ export interface Resource {
   readonly lists?: boolean | undefined
 }
 
-/**
- * The schemas of one document.
- *
- * @internal
- */
+/** The schemas of one document. */
 export interface Schemas {
   /** The service with the schemas that every document has. */
   readonly api: HttpApi.Top
@@ -61,18 +53,13 @@ interface Finished {
   readonly known: Known
 }
 
-/** @internal */
 export interface Known {
   readonly errorMessage: Node
   readonly jsonPatch: Node
   readonly problem: Node
 }
 
-/**
- * Derives the schemas of an `HttpApi` and of the models of `resources`.
- *
- * @internal
- */
+/** Derives the schemas of an `HttpApi` and of the models of `resources`. */
 export const make = (api: HttpApi.Top, resources: ReadonlyArray<Resource>, rules: FieldRules): Schemas => {
   const models = new Set(resources.flatMap(({ model }) => modelsIn(model)))
   const documents = new Set(resources.map(({ model }) => model.modelName))
@@ -175,11 +162,7 @@ const completing =
         : { ...refOf(name), ...beside }
     })
 
-/**
- * The components that operations or other components refer to, sorted by name.
- *
- * @internal
- */
+/** The components that operations or other components refer to, sorted by name. */
 export const reachable = (schemas: Node, roots: ReadonlyArray<Node>): Node => {
   const used = new Set<string>()
   const visit = (schema: Node): Node => {

@@ -29,11 +29,7 @@ import { filterText, statusTexts, withArticle } from "./texts.ts"
 
 type Node = Document.Node
 
-/**
- * Completes the standard operations of a registered model. Any other operation stays unchanged.
- *
- * @internal
- */
+/** Completes the standard operations of a registered model. Any other operation stays unchanged. */
 export const completeStandard = (operation: Node, method: string, path: string, context: OperationContext): Node => {
   const own = path.slice(context.resource.path.length)
   const endpoint = all.find((one) => one.method.toLowerCase() === method && bracedOf(one.path) === own)

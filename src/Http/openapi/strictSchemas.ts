@@ -9,11 +9,7 @@ import { reachable } from "./schemas.ts"
 
 type Node = Document.Node
 
-/**
- * The part of a registration that concerns its bodies.
- *
- * @internal
- */
+/** The part of a registration that concerns its bodies. */
 export interface Registered {
   readonly _tag: "Resource" | "Service"
   readonly path?: string | undefined
@@ -21,11 +17,7 @@ export interface Registered {
   readonly calls: ReadonlyArray<{ readonly method: string; readonly path: string }>
 }
 
-/**
- * The operations, by method and path, that reject undeclared keys.
- *
- * @internal
- */
+/** The operations, by method and path, that reject undeclared keys. */
 export const strictOperations = (registrations: ReadonlyArray<Registered>): ReadonlySet<string> =>
   new Set(
     registrations.filter(({ onExcessProperty }) => onExcessProperty === "error").flatMap(({ _tag, calls, path }) => [
@@ -38,11 +30,7 @@ export const strictOperations = (registrations: ReadonlyArray<Registered>): Read
 
 const withBody = all.filter(({ hasBody }) => hasBody)
 
-/**
- * Closes schemas. A component that they refer to gets a closed copy.
- *
- * @internal
- */
+/** Closes schemas. A component that they refer to gets a closed copy. */
 export interface SchemaCloser {
   /** The operation with a closed schema of its body. */
   readonly close: (operation: Node) => Node
@@ -56,11 +44,7 @@ export interface SchemaCloser {
   }
 }
 
-/**
- * `ignored` contains, by component, the keys that callers read and can't send. They are accepted and ignored.
- *
- * @internal
- */
+/** `ignored` contains, by component, the keys that callers read and can't send. They are accepted and ignored. */
 export const closing = (components: Node, ignored: ReadonlyMap<string, ReadonlyArray<string>>): SchemaCloser => {
   const closed = closedCopies(components, ignored)
   return {

@@ -1,10 +1,6 @@
 import { statusOf } from "../HttpError.ts"
 
-/**
- * The description of each status.
- *
- * @internal
- */
+/** The description of each status. */
 export const statusTexts: { readonly [status: string]: string } = {
   304: "The caller has this already",
   400: "The request can't be understood or is not valid; `errors` names every problem",
@@ -24,11 +20,7 @@ export const statusTexts: { readonly [status: string]: string } = {
   503: "The store does not answer, or the answer took too long"
 }
 
-/**
- * The description of a response: for the framework's errors that of their status, for others their own.
- *
- * @internal
- */
+/** The description of a response: for the framework's errors that of their status, for others their own. */
 export const describeStatus = (status: string, generated: string): string => {
   const text = statusTexts[status]
   if (text === undefined) return generated
@@ -42,21 +34,13 @@ export const describeStatus = (status: string, generated: string): string => {
 /** The generator's description of an error without one. */
 const unsaying = "Error"
 
-/**
- * The summary of an operation without one: its name as a sentence.
- *
- * @internal
- */
+/** The summary of an operation without one: its name as a sentence. */
 export const summaryOf = (name: string): string => {
   const words = name.replaceAll(/(?<=[a-z\d])(?=[A-Z])/gu, " ").replaceAll(/[_\s-]+/gu, " ").trim().toLowerCase()
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/**
- * The name with its indefinite article by pronunciation: `an Order`, `a User`, `an SKU`.
- *
- * @internal
- */
+/** The name with its indefinite article by pronunciation: `an Order`, `a User`, `an SKU`. */
 export const withArticle = (name: string): string => `${vowel.test(name) ? "an" : "a"} ${name}`
 
 /**
@@ -66,11 +50,7 @@ export const withArticle = (name: string): string => `${vowel.test(name) ? "an" 
 const vowel =
   /^(?:[AEFHILMNORSX](?=[A-Z\d]|$)|(?!U[A-Z\d]|[Ee]u|[Oo]ne(?![a-z])|[Oo]nce|[Uu](?:ni|[b-df-hj-np-tv-z][aeiou]))[AEIOUaeiou]|[Hh](?:our|eir|on(?:est|ou?r)))/u
 
-/**
- * The description of a collection's filters.
- *
- * @internal
- */
+/** The description of a collection's filters. */
 export const filterText = [
   "Parameters that are named as fields choose documents. Each may be repeated.",
   "",

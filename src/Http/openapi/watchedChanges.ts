@@ -6,11 +6,7 @@ import { watchPathOf } from "../description/watchPath.ts"
 import * as Json from "./node.ts"
 import type { Resource } from "./schemas.ts"
 
-/**
- * The operations by path, besides those that there are.
- *
- * @internal
- */
+/** The operations by path, besides those that there are. */
 export const watchedChanges = (
   operations: Json.Node,
   resources: ReadonlyArray<Resource>

@@ -5,32 +5,18 @@ import * as Query from "../../Repository/Query.ts"
 import type { AccessibleField } from "./fieldAccess.ts"
 import type { FilterValue, Operand } from "./filterValue.ts"
 
-/**
- * How conditions are combined.
- *
- * @internal
- */
+/** How conditions are combined. */
 export type Logic = "AND" | "OR"
 
-/**
- * Reports a problem of a parameter.
- *
- * @internal
- */
+/** Reports a problem of a parameter. */
 export type ReportProblem = (validator: string, message: string) => void
 
-/**
- * The maximum number of values in a list.
- *
- * @internal
- */
+/** The maximum number of values in a list. */
 export const maxListLength = 1_000
 
 /**
  * The filters of all terms of one field. A lower and an upper bound form one range that a single value has to be in;
  * with `OR`, bounds without a common value are alternatives.
- *
- * @internal
  */
 export const conditionsOf = (
   field: AccessibleField,
@@ -79,11 +65,7 @@ export const conditionsOf = (
   return [...filters, ...bounds.map(({ operator, value }) => ({ [field.path]: { [operator]: value } }))]
 }
 
-/**
- * Combines filters into one; `{}` if there are none.
- *
- * @internal
- */
+/** Combines filters into one; `{}` if there are none. */
 export const combined = (filters: ReadonlyArray<Filter>, logic: Logic): Filter =>
   (logic === "AND" || filters.length === 0 ? allOf(...filters) : anyOf(filters)) ?? {}
 

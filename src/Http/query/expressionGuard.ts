@@ -1,11 +1,7 @@
 import type { FieldAccess } from "./fieldAccess.ts"
 import { isObject, isUnsafePath, type ProblemCollector } from "./guardedJson.ts"
 
-/**
- * The input of an expression or a filter.
- *
- * @internal
- */
+/** The input of an expression or a filter. */
 export interface ExpressionContext {
   readonly access: FieldAccess
   readonly report: ProblemCollector
@@ -18,8 +14,6 @@ export interface ExpressionContext {
 /**
  * Translates an expression into the store's terms. Only operators of the allowlist and paths that callers may see are
  * accepted.
- *
- * @internal
  */
 export const guardExpression = (expression: unknown, context: ExpressionContext): unknown => {
   if (typeof expression === "string") return guardText(expression, context)
@@ -38,11 +32,7 @@ export const guardExpression = (expression: unknown, context: ExpressionContext)
   return { [operator]: guardOperand(operator, operand, context) }
 }
 
-/**
- * The store's path of a field.
- *
- * @internal
- */
+/** The store's path of a field. */
 export const guardPath = (path: string, { access, isModel, isComplete, report }: ExpressionContext): string => {
   if (isUnsafePath(path) || path === "" || path.includes("\0")) {
     report.reject("NotPath", { path: JSON.stringify(path) })
@@ -59,16 +49,11 @@ export const guardPath = (path: string, { access, isModel, isComplete, report }:
   return field.path
 }
 
-/**
- * The name of a field. The identifier may also be called `_id`, as in the store.
- *
- * @internal
- */
+/** The name of a field. The identifier may also be called `_id`, as in the store. */
 export const storedName = (path: string, { id }: FieldAccess): string => path === "_id" && id !== undefined ? id : path
 
 const maxPatternLength = 256
 
-/** @internal */
 export const guardPattern = (pattern: unknown, options: unknown, report: ProblemCollector): void => {
   if (typeof pattern !== "string") report.reject("RegexText")
   else if (pattern.length > maxPatternLength) {
@@ -146,11 +131,7 @@ const maxRange = 10_000
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/u))
 
-/**
- * The allowed operators: each depends on the document only, and its result is no larger than its input.
- *
- * @internal
- */
+/** The allowed operators: each depends on the document only, and its result is no larger than its input. */
 export const expressions: ReadonlySet<string> = words(`
   $abs $acos $acosh $add $addToSet $allElementsTrue $and $anyElementTrue $arrayElemAt $arrayToObject $asin $asinh $atan
   $atan2 $atanh $avg $binarySize $bitAnd $bitNot $bitOr $bitXor $bottom $bottomN $bsonSize $ceil $cmp $concat

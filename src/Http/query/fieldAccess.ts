@@ -246,11 +246,7 @@ const positionAt = ({ stored, wire }: FieldPosition, key: string): FieldPosition
     : { stored: index.type, wire: valueAt(wire, key) ?? index.type, mayBeMissing: true }
 }
 
-/**
- * Whether every object inherits a property of this name.
- *
- * @internal
- */
+/** Whether every object inherits a property of this name. */
 export const isInherited = (key: string): boolean => key in Object.prototype
 
 const accessible = (

@@ -20,8 +20,6 @@ import { toBson } from "../../Repository/introspection.ts"
 /**
  * Parses the values that callers compare a field with. Validators do not run, since a query may search for values that
  * can't be written.
- *
- * @internal
  */
 export interface Reader {
   /** Whether the stored value is text. */
@@ -36,11 +34,7 @@ export interface Reader {
   readonly json: (value: unknown) => unknown
 }
 
-/**
- * The reader for values with the given stored and wire form.
- *
- * @internal
- */
+/** The reader for values with the given stored and wire form. */
 export const readerOf = (stored: SchemaAST.AST, wire: SchemaAST.AST): Reader => readersOf(stored)(wire)
 
 const readersOf = memoize((stored: SchemaAST.AST) => memoize((wire: SchemaAST.AST) => make(stored, wire)))

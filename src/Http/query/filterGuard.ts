@@ -8,8 +8,6 @@ type Values = { readonly [key: string]: unknown }
 /**
  * Translates a filter into the store's terms. Only operators of the allowlist and paths that callers may see are
  * accepted, and each value is decoded by the schema of its field.
- *
- * @internal
  */
 export const guardFilter = (filter: unknown, context: ExpressionContext, prefix = ""): Values => {
   const { report } = context

@@ -1,26 +1,17 @@
-/**
- * The value of a filter parameter: an operator and its operands.
- *
- * @internal
- */
+/** The value of a filter parameter: an operator and its operands. */
 export interface FilterValue {
   readonly operator: "=" | ">" | "<" | ">=" | "<=" | "~" | "!" | "[]" | "![]" | "#"
   /** One operand, or several in a list. */
   readonly operands: ReadonlyArray<Operand>
 }
 
-/** @internal */
 export interface Operand {
   readonly text: string
   /** Whether the operand is quoted, so that it has no special meaning. */
   readonly isQuoted: boolean
 }
 
-/**
- * Parses the value of a filter. `#` compares the size of a field that has one, and is plain text otherwise.
- *
- * @internal
- */
+/** Parses the value of a filter. `#` compares the size of a field that has one, and is plain text otherwise. */
 export const parseFilterValue = (value: string, hasSize: boolean): FilterValue => {
   const compared = /^(?:[><]=?|~)/u.exec(value)?.[0] as FilterValue["operator"] | undefined
   if (compared !== undefined) return { operator: compared, operands: [operandOf(value.slice(compared.length))] }
@@ -36,18 +27,10 @@ export const parseFilterValue = (value: string, hasSize: boolean): FilterValue =
     : { operator: "=", operands: [operandOf(value)] }
 }
 
-/**
- * Whether the value is a list: `[a,b]`.
- *
- * @internal
- */
+/** Whether the value is a list: `[a,b]`. */
 export const isList = (value: string): boolean => value.length > 1 && value.startsWith("[") && value.endsWith("]")
 
-/**
- * The text as a quoted filter value without special meaning.
- *
- * @internal
- */
+/** The text as a quoted filter value without special meaning. */
 export const quoted = (text: string): string => `"${text.replace(/["\\]/gu, "\\$&")}"`
 
 const operandOf = (text: string): Operand =>

@@ -5,11 +5,7 @@ import { copyProblem, type Key, problemOf } from "../messages/message.ts"
 import type { Arguments } from "../messages/message.ts"
 import { isInherited } from "./fieldAccess.ts"
 
-/**
- * Collects the problems of a query under the name of its parameter.
- *
- * @internal
- */
+/** Collects the problems of a query under the name of its parameter. */
 export class ProblemCollector {
   readonly problems: Array<Problem> = []
   readonly parameter: string
@@ -39,23 +35,14 @@ export class ProblemCollector {
   }
 }
 
-/**
- * The problems of a query, by the end of their message keys.
- *
- * @internal
- */
+/** The problems of a query, by the end of their message keys. */
 export type Detail = Key extends infer K ? K extends `errors.query.${infer D}` ? D : never : never
 
-/**
- * The validator name of forbidden operators.
- *
- * @internal
- */
+/** The validator name of forbidden operators. */
 export const forbidden = "Forbidden"
 
 const maxProblems = 100
 
-/** @internal */
 export const maxLength = 32_768
 
 const maxDepth = 32
@@ -63,8 +50,6 @@ const maxDepth = 32
 /**
  * Parses JSON text from a caller, with MongoDB's extended JSON (`{"$date": …}`) for BSON values. `undefined` if the
  * text is too long, invalid or nested too deeply, or has names of inherited properties.
- *
- * @internal
  */
 export const parse = (text: string, report: ProblemCollector): unknown => {
   if (text.length > maxLength) {
@@ -80,19 +65,11 @@ export const parse = (text: string, report: ProblemCollector): unknown => {
   return report.problems.length === 0 ? value : undefined
 }
 
-/**
- * Whether the value is an object with members, and not a BSON value.
- *
- * @internal
- */
+/** Whether the value is an object with members, and not a BSON value. */
 export const isObject = (value: unknown): value is { readonly [key: string]: unknown } =>
   typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype
 
-/**
- * Whether a path has the name of an inherited property.
- *
- * @internal
- */
+/** Whether a path has the name of an inherited property. */
 export const isUnsafePath = (path: string): boolean => path.split(".").some(isInherited)
 
 const extended: ReadonlySet<string> = new Set([

@@ -8,11 +8,7 @@ import type { Document, Filter } from "../../Repository/DocumentStore.ts"
 import { allOf, anyOf, type EffectiveGrant, hiddenBy, indexesOf } from "../../Repository/introspection.ts"
 import * as FieldAccess from "./fieldAccess.ts"
 
-/**
- * What one request may name where documents show different fields, and what it has named.
- *
- * @internal
- */
+/** What one request may name where documents show different fields, and what it has named. */
 export interface Naming {
   /** The fields that at least one document shows. */
   readonly access: FieldAccess.FieldAccess
@@ -25,8 +21,6 @@ export interface Naming {
 /**
  * The naming of a caller with grants that show different fields of different documents; `undefined` if all documents show the
  * same ones. A request that names a field gets only the documents that show it.
- *
- * @internal
  */
 export const namingOf = (model: Model.Any, partlyHidden: CallerDocuments["partlyHidden"]): Naming | undefined => {
   if (partlyHidden === undefined) return undefined

@@ -9,36 +9,24 @@ import { Problem } from "../../Model/ModelError.ts"
 import type { AnyParameters, Parameter } from "../description/queryParameters.ts"
 import { copyProblem, problemOf } from "../messages/message.ts"
 
-/**
- * The parameters of a URL; repeated ones are lists.
- *
- * @internal
- */
+/** The parameters of a URL; repeated ones are lists. */
 export interface Parameters {
   readonly [name: string]: string | ReadonlyArray<string> | undefined
 }
 
-/** @internal */
 export type ParameterValue = Parameters[string]
 
 /**
  * Parses a parameter. A missing one gets its default, or `undefined` without a default. An invalid one adds a problem
  * and returns `undefined`.
- *
- * @internal
  */
 export type ParameterReader<A> = (input: ParameterValue, problems: Array<Problem>) => A | undefined
 
-/** @internal */
 export type ParameterReaders<P> = {
   readonly [K in keyof P]: P[K] extends Parameter<infer A> | undefined ? ParameterReader<A> : never
 }
 
-/**
- * Compiles the schemas of parameters by name.
- *
- * @internal
- */
+/** Compiles the schemas of parameters by name. */
 export const parameterReaders = <P extends AnyParameters>(parameters: P): ParameterReaders<P> =>
   // The names are those of the parameters.
   Object.fromEntries(
@@ -48,8 +36,6 @@ export const parameterReaders = <P extends AnyParameters>(parameters: P): Parame
 /**
  * Compiles the parser of a query with these parameters and no filters. `unknown` is the message for any other
  * parameter.
- *
- * @internal
  */
 export const queryReader = <P extends AnyParameters>(parameters: P, unknown: string) => {
   const readers: ParameterReaders<AnyParameters> = parameterReaders(parameters)
@@ -66,7 +52,6 @@ export const queryReader = <P extends AnyParameters>(parameters: P, unknown: str
   }
 }
 
-/** @internal */
 export type Values<P> =
   & {
     readonly [K in keyof P as P[K] extends { readonly isRequired: true } ? K : never]: ValueOf<P[K]>

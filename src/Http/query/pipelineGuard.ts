@@ -10,8 +10,6 @@ const maxStages = 100
 /**
  * Translates a pipeline into the store's terms. A stage that removes omitted fields is inserted before the first stage
  * that could access them, and a limit at the end.
- *
- * @internal
  */
 export const guardPipeline = (
   pipeline: unknown,
@@ -256,9 +254,5 @@ const guards: ReadonlyMap<string, Guard> = new Map<string, Guard>([
   ["$redact", expression]
 ])
 
-/**
- * The stages that callers may use.
- *
- * @internal
- */
+/** The stages that callers may use. */
 export const stageNames: ReadonlyArray<string> = [...guards.keys()]

@@ -1,8 +1,6 @@
 /**
  * Whether JSON text in UTF-8 nests arrays and objects deeper than `limit`. The result has no meaning for text that is
  * not JSON.
- *
- * @internal
  */
 export const isDeeper = (json: Uint8Array, limit: number): boolean => {
   // Each level takes two brackets, so most bodies are too short to need a scan.
@@ -25,11 +23,7 @@ export const isDeeper = (json: Uint8Array, limit: number): boolean => {
   return false
 }
 
-/**
- * Whether a JSON value has arrays and objects nested more than `limit` deep.
- *
- * @internal
- */
+/** Whether a JSON value has arrays and objects nested more than `limit` deep. */
 export const isDeeperValue = (value: unknown, limit: number): boolean =>
   typeof value === "object" && value !== null &&
   (limit === 0 || Object.values(value).some((part) => isDeeperValue(part, limit - 1)))

@@ -24,8 +24,6 @@ type Values = Record<string, unknown>
 
 /**
  * JSON Patches (RFC 6902) of a model's documents. Pointers refer to the wire form of the document, without `_links`.
- *
- * @internal
  */
 export interface DocumentPatcher {
   /** Parses a body as a patch, or returns the problems that can be found without the document. */
@@ -48,8 +46,6 @@ export interface DocumentPatcher {
  *
  * Omitted fields are not part of the document that pointers refer to. A patch may set or remove an omitted field as a
  * whole, but not test, copy or move it, so that no response reveals its value.
- *
- * @internal
  */
 export const documentPatcher = (
   model: Model.Any,

@@ -12,40 +12,25 @@ interface EntityTag {
   readonly opaque: string
 }
 
-/**
- * `*`, or a list of entity tags.
- *
- * @internal
- */
+/** `*`, or a list of entity tags. */
 export type Condition = "any" | ReadonlyArray<EntityTag>
 
-/** @internal */
 export const malformed = "malformed"
 
 /**
  * The entity tag of a document: its version, and a digest of the text that its caller gets, which other programs may change
  * without the version.
- *
- * @internal
  */
 export const etagOf = (version: number, text: string): string => `"${opaqueOf(version, text)}"`
 
-/**
- * Whether `If-None-Match` has a tag, by weak comparison. A malformed header has none.
- *
- * @internal
- */
+/** Whether `If-None-Match` has a tag, by weak comparison. A malformed header has none. */
 export const includesTag = (header: string | undefined, etag: string): boolean => {
   const condition = header === undefined ? malformed : parseTags(header)
   if (condition === "any" || condition === malformed) return condition === "any"
   return condition.some(({ opaque }) => etag === `W/"${opaque}"`)
 }
 
-/**
- * The tags of a header, or {@link malformed}.
- *
- * @internal
- */
+/** The tags of a header, or {@link malformed}. */
 export const parseTags = (header: string): Condition | typeof malformed => {
   if (header.trim() === "*") return "any"
   const tags: Array<EntityTag> = []
@@ -60,30 +45,18 @@ export const parseTags = (header: string): Condition | typeof malformed => {
   return tags.length === 0 ? malformed : tags
 }
 
-/**
- * Whether a strong tag names the version (RFC 9110, section 8.8.3.2).
- *
- * @internal
- */
+/** Whether a strong tag names the version (RFC 9110, section 8.8.3.2). */
 export const strongly = (condition: Condition, version: number | undefined): boolean =>
   condition === "any" || version !== undefined && versionsOf(condition).includes(version)
 
-/**
- * Whether a tag is that of the document. Without a text, all tags of the version match.
- *
- * @internal
- */
+/** Whether a tag is that of the document. Without a text, all tags of the version match. */
 export const weakly = (condition: Condition, version: number | undefined, text: string | undefined): boolean => {
   if (condition === "any" || version === undefined) return condition === "any"
   const own = text === undefined ? undefined : opaqueOf(version, text)
   return condition.some(({ opaque }) => own === undefined ? versionIn(opaque) === version : opaque === own)
 }
 
-/**
- * The versions of strong tags. Other tags match no document.
- *
- * @internal
- */
+/** The versions of strong tags. Other tags match no document. */
 export const versionsOf = (tags: ReadonlyArray<EntityTag>): ReadonlyArray<number> => [
   ...new Set(tags.flatMap(({ opaque, weak }) => weak ? [] : versionIn(opaque) ?? []))
 ]

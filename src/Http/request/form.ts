@@ -18,11 +18,7 @@ import { isDeeper } from "./depth.ts"
 import type { Part } from "./multipart.ts"
 import { excessProblem } from "./unknownKeys.ts"
 
-/**
- * A parsed form: the object that a JSON body would be, and the problems of the form itself.
- *
- * @internal
- */
+/** A parsed form: the object that a JSON body would be, and the problems of the form itself. */
 export interface Form {
   readonly values: Values
   readonly problems: ReadonlyArray<FieldProblem>
@@ -36,8 +32,6 @@ type Values = Record<string, unknown>
  * other structured value of JSON text. A part of type `application/json` is always JSON. As in HTML, an empty text is
  * no value except in a text field, and so is a file input without a file. Unknown names are ignored like unknown keys
  * of a JSON body unless `isStrict` is set; an unknown file is always a problem.
- *
- * @internal
  */
 export const readForm = (
   model: Model.Any,
@@ -73,11 +67,7 @@ export const readForm = (
   return { values, problems }
 }
 
-/**
- * Decodes a form like a JSON body, and returns the problems of both.
- *
- * @internal
- */
+/** Decodes a form like a JSON body, and returns the problems of both. */
 export const decodeForm = (decode: ReturnType<typeof bodyDecoder>, { problems, values }: Form): Decoded => {
   const decoded = decode(values)
   if (problems.length === 0) return decoded

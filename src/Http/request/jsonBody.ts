@@ -10,21 +10,12 @@ import { badRequest, translatable } from "../messages/message.ts"
 import { Request } from "./bufferedRequest.ts"
 import { isDeeper } from "./depth.ts"
 
-/**
- * The maximum nesting of a body: deeper than any real document, and safe for recursive functions.
- *
- * @internal
- */
+/** The maximum nesting of a body: deeper than any real document, and safe for recursive functions. */
 export const maxDepth = 128
 
-/** @internal */
 export type BodyError = BadRequest | PayloadTooLarge | UnsupportedMediaType
 
-/**
- * Reads a request's JSON body (RFC 8259, so UTF-8) of at most `limit` bytes.
- *
- * @internal
- */
+/** Reads a request's JSON body (RFC 8259, so UTF-8) of at most `limit` bytes. */
 export const readJson = (
   request: HttpServerRequest.HttpServerRequest,
   types: ReadonlyArray<string>,
@@ -34,8 +25,6 @@ export const readJson = (
 /**
  * Reads a request's body as parameters (`application/x-www-form-urlencoded`), of at most `limit` bytes. Empty ones are left
  * out, and those that come several times are lists.
- *
- * @internal
  */
 export const readParameters = (
   request: HttpServerRequest.HttpServerRequest,
@@ -71,8 +60,6 @@ const readAs = <A>(
 /**
  * Sends `100 Continue` to a client that waits for it before it sends its body. HTTP/1.0 has no such response (RFC 9110,
  * section 10.1.1).
- *
- * @internal
  */
 export const sendContinue = (request: HttpServerRequest.HttpServerRequest): void => {
   const { headers, httpVersion } = NodeHttpServerRequest.toIncomingMessage(request)
@@ -99,21 +86,13 @@ const read = (source: Readable, limit: number): Effect.Effect<Buffer, BodyError>
     source.on("error", () => resume(Effect.fail(badRequest("errors.BodyUnreadable"))))
   })
 
-/**
- * The type in a `Content-Type` header, without its parameters.
- *
- * @internal
- */
+/** The type in a `Content-Type` header, without its parameters. */
 export const mediaTypeOf = (contentType: string): string => {
   const end = contentType.indexOf(";")
   return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase()
 }
 
-/**
- * The error for a body of an unsupported type.
- *
- * @internal
- */
+/** The error for a body of an unsupported type. */
 export const otherType = (types: ReadonlyArray<string>): UnsupportedMediaType => {
   const named = types.join(", ")
   return translatable(new UnsupportedMediaType({ message: `The body must be ${named}` }), "errors.BodyType", {
@@ -121,11 +100,7 @@ export const otherType = (types: ReadonlyArray<string>): UnsupportedMediaType =>
   })
 }
 
-/**
- * The error for a body of more than `limit` bytes.
- *
- * @internal
- */
+/** The error for a body of more than `limit` bytes. */
 export const tooLarge = (limit: number): PayloadTooLarge =>
   translatable(
     new PayloadTooLarge({ message: `The body is larger than the ${limit} bytes that are accepted` }),

@@ -6,11 +6,7 @@ import * as Schema from "effect/Schema"
 import { bodyDecoder, type Decoded, type FieldProblem, limitProblems } from "../../Model/introspection.ts"
 import { at, englishOf, type Key, problemOf, translatable } from "../messages/message.ts"
 
-/**
- * An operation of a JSON Patch (RFC 6902).
- *
- * @internal
- */
+/** An operation of a JSON Patch (RFC 6902). */
 export type Operation =
   | { readonly op: "add"; readonly path: string; readonly value: Schema.Json }
   | { readonly op: "replace"; readonly path: string; readonly value: Schema.Json }
@@ -18,11 +14,7 @@ export type Operation =
   | { readonly op: "remove"; readonly path: string }
   | { readonly op: "move" | "copy"; readonly path: string; readonly from: string }
 
-/**
- * The limits of a patch.
- *
- * @internal
- */
+/** The limits of a patch. */
 export interface PatchLimits {
   readonly maxOperations: number
   /**
@@ -32,11 +24,7 @@ export interface PatchLimits {
   readonly maxCopied: number
 }
 
-/**
- * The reason why a patch can't be applied to the current document.
- *
- * @internal
- */
+/** The reason why a patch can't be applied to the current document. */
 export interface PatchConflict {
   /** The index of the operation in the patch. */
   readonly index: number
@@ -51,11 +39,7 @@ type Reason = `errors.patch.${
   | "CopiesTooLarge"
   | "TooMuchWork"}`
 
-/**
- * Parses a body as a patch, or returns its problems: `0.path` is the path of the first operation.
- *
- * @internal
- */
+/** Parses a body as a patch, or returns its problems: `0.path` is the path of the first operation. */
 export const readPatch = (
   body: unknown,
   { maxOperations }: Pick<PatchLimits, "maxOperations">
@@ -85,8 +69,6 @@ export const readPatch = (
  * A container is copied at its first change, and then changed in place. The work of a patch is the number of elements
  * that it copies, or shifts by insertions and removals. It yields to other fibers after each million of them, and fails
  * beyond {@link maxWork}.
- *
- * @internal
  */
 export const applyPatch = (
   operations: ReadonlyArray<Operation>,
@@ -107,18 +89,10 @@ export const applyPatch = (
     return applyFrom(0)
   })
 
-/**
- * The maximum number of elements that one patch may copy and shift.
- *
- * @internal
- */
+/** The maximum number of elements that one patch may copy and shift. */
 export const maxWork = 250_000_000
 
-/**
- * The tokens of a JSON Pointer (RFC 6901).
- *
- * @internal
- */
+/** The tokens of a JSON Pointer (RFC 6901). */
 export const tokensOf = (pointer: string): ReadonlyArray<string> =>
   pointer.split("/").slice(1).map(JsonPointer.unescapeToken)
 

@@ -10,18 +10,12 @@ import { type BodyError, mediaTypeOf, otherType, sendContinue } from "./jsonBody
 /**
  * A part of a form: a text, or a file, of which only the size and its presence are kept. A browser sends a file without
  * a name for an empty file input.
- *
- * @internal
  */
 export type Part =
   | { readonly _tag: "Text"; readonly name: string; readonly contentType: string; readonly bytes: Uint8Array }
   | { readonly _tag: "File"; readonly name: string; readonly size: number; readonly isChosen: boolean }
 
-/**
- * The limits of a form.
- *
- * @internal
- */
+/** The limits of a form. */
 export interface FormLimits {
   /** The maximum number of bytes of the body. */
   readonly maxMultipartSize: number
@@ -30,15 +24,12 @@ export interface FormLimits {
   readonly maxParts: number
 }
 
-/** @internal */
 export const isMultipart = (contentType: string | undefined): boolean =>
   contentType !== undefined && mediaTypeOf(contentType) === "multipart/form-data"
 
 /**
  * Reads a `multipart/form-data` body (RFC 7578) into its parts, in order. Texts are held in memory within the limits,
  * and nothing is written to disk. A part with a file name is a text if its type is text or JSON.
- *
- * @internal
  */
 export const readMultipart = (
   request: HttpServerRequest.HttpServerRequest,
@@ -62,8 +53,6 @@ export const readMultipart = (
 
 /**
  * Parses a form incrementally. Calls `done` with the parts or with the first problem, and ignores the input after that.
- *
- * @internal
  */
 export const makeReader = (
   contentType: string,

@@ -10,33 +10,22 @@ import { type Condition, malformed, parseTags, strongly, versionsOf, weakly } fr
 /**
  * The preconditions of a request on tags. `If-Unmodified-Since` is ignored: a second is too coarse for writes (RFC 9110,
  * section 13.1.4).
- *
- * @internal
  */
 export interface Preconditions {
   readonly ifMatch: Condition | undefined
   readonly ifNoneMatch: Condition | undefined
 }
 
-/** @internal */
 export const none: Preconditions = { ifMatch: undefined, ifNoneMatch: undefined }
 
-/**
- * The headers with preconditions.
- *
- * @internal
- */
+/** The headers with preconditions. */
 export interface Headers {
   readonly "if-match"?: string | undefined
   readonly "if-none-match"?: string | undefined
   readonly "if-modified-since"?: string | undefined
 }
 
-/**
- * Parses the preconditions in a request's headers, or returns their problems.
- *
- * @internal
- */
+/** Parses the preconditions in a request's headers, or returns their problems. */
 export const read = (
   headers: Headers
 ): Result.Result<Preconditions, ReadonlyArray<FieldProblem>> => {
@@ -57,8 +46,6 @@ export const read = (
 /**
  * When a document was last modified, as a header has it: in seconds. One that changed less than two seconds ago may do so
  * again without the header telling (RFC 9110, section 8.8.2.2), and has none.
- *
- * @internal
  */
 export const lastModifiedOf = (modified: unknown, now: number): string | undefined =>
   modified instanceof Date && modified.getTime() <= now - 2_000 ? modified.toUTCString() : undefined
@@ -66,8 +53,6 @@ export const lastModifiedOf = (modified: unknown, now: number): string | undefin
 /**
  * Whether a document is as old as `If-Modified-Since` says. The header counts without `If-None-Match` only (RFC 9110, section
  * 13.1.3).
- *
- * @internal
  */
 export const isNotModifiedSince = (headers: Headers, lastModified: string | undefined): boolean => {
   const since = headers["if-modified-since"]
@@ -78,8 +63,6 @@ export const isNotModifiedSince = (headers: Headers, lastModified: string | unde
 /**
  * Evaluates the preconditions of a read of an existing document. `version` is `undefined` if the model has none, and
  * then the document has no tag. `If-Match` is evaluated first (RFC 9110, section 13.2.2), and compares versions only.
- *
- * @internal
  */
 export const ofRead = (
   { ifMatch, ifNoneMatch }: Preconditions,
@@ -92,18 +75,10 @@ export const ofRead = (
     ? "not modified"
     : "proceed"
 
-/**
- * Whether a write may only create a document.
- *
- * @internal
- */
+/** Whether a write may only create a document. */
 export const isCreateOnly = ({ ifNoneMatch }: Preconditions): boolean => ifNoneMatch === "any"
 
-/**
- * Whether a write may only change an existing document.
- *
- * @internal
- */
+/** Whether a write may only change an existing document. */
 export const isUpdateOnly = ({ ifMatch }: Preconditions): boolean => ifMatch !== undefined
 
 /**
@@ -112,8 +87,6 @@ export const isUpdateOnly = ({ ifMatch }: Preconditions): boolean => ifMatch !==
  * none; it fails if there is no document. Without preconditions only `write` runs.
  *
  * Fails with `PreconditionFailed` if a precondition does not hold.
- *
- * @internal
  */
 export const guarded = <A, E extends { readonly _tag: string }>(
   preconditions: Preconditions,
@@ -140,11 +113,7 @@ export const guarded = <A, E extends { readonly _tag: string }>(
   return options.retry(attempt)
 }
 
-/**
- * The failure of a precondition.
- *
- * @internal
- */
+/** The failure of a precondition. */
 export const failed = translatable(
   new PreconditionFailed({ message: en["errors.PreconditionFailed"] }),
   "errors.PreconditionFailed"

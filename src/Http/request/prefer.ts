@@ -1,15 +1,9 @@
-/**
- * The content of the response to a write.
- *
- * @internal
- */
+/** The content of the response to a write. */
 export type Return = "representation" | "minimal"
 
 /**
  * The preference `return` of a `Prefer` header (RFC 7240); `undefined` without it or with an unknown value. As the RFC
  * defines, only the first one counts, and unknown preferences are ignored.
- *
- * @internal
  */
 export const returnOf = (prefer: string | undefined): Return | undefined => {
   if (prefer === undefined) return undefined
@@ -21,11 +15,7 @@ export const returnOf = (prefer: string | undefined): Return | undefined => {
   return undefined
 }
 
-/**
- * The headers that confirm the preference.
- *
- * @internal
- */
+/** The headers that confirm the preference. */
 export const appliedHeaders = {
   representation: { "preference-applied": "return=representation" },
   minimal: { "preference-applied": "return=minimal" }

@@ -12,11 +12,7 @@ import { BadRequest, PayloadTooLarge } from "../HttpError.ts"
 import { badRequest } from "../messages/message.ts"
 import { type BodyError, mediaTypeOf, otherType, sendContinue, tooLarge } from "./jsonBody.ts"
 
-/**
- * A body of at most `limit` bytes as a stream. Without types, each is taken.
- *
- * @internal
- */
+/** A body of at most `limit` bytes as a stream. Without types, each is taken. */
 export const readRaw = (
   request: HttpServerRequest.HttpServerRequest,
   types: ReadonlyArray<string>,
@@ -44,8 +40,6 @@ export const readRaw = (
 
 /**
  * What callers are told of a body that the platform could not read, within `limit` bytes; `undefined` for any other error.
- *
- * @internal
  */
 export const unreadableOf = (error: unknown, limit: number): BadRequest | PayloadTooLarge | undefined => {
   if (!isUnreadable(error)) return undefined

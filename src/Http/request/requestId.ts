@@ -4,8 +4,6 @@ import { randomUUID } from "node:crypto"
 /**
  * The identifier of a request: the client's `X-Request-Id` if it is safe to repeat, otherwise a generated one that
  * stays the same for the request.
- *
- * @internal
  */
 export const requestIdOf = (request: HttpServerRequest.HttpServerRequest): string => {
   const existing = existingIdOf(request)
@@ -15,11 +13,7 @@ export const requestIdOf = (request: HttpServerRequest.HttpServerRequest): strin
   return id
 }
 
-/**
- * {@link requestIdOf} for the last use of a request, which does not store a new identifier.
- *
- * @internal
- */
+/** {@link requestIdOf} for the last use of a request, which does not store a new identifier. */
 export const lastRequestIdOf = (request: HttpServerRequest.HttpServerRequest): string =>
   existingIdOf(request) ?? randomUUID()
 

@@ -18,11 +18,7 @@ import { shownKeys } from "../description/ignoredKeys.ts"
 
 type Decode = ReturnType<typeof bodyDecoder>
 
-/**
- * Decodes a body with `decode`, and rejects undeclared keys.
- *
- * @internal
- */
+/** Decodes a body with `decode`, and rejects undeclared keys. */
 export const rejectExcess = (schema: Schema.Top, decode: Decode): Decode => {
   // Fields need no services.
   const excessIn = excessFinder(Schema.toCodecJson(schema as unknown as Schema.Codec<unknown>).ast)
@@ -37,11 +33,7 @@ export const rejectExcess = (schema: Schema.Top, decode: Decode): Decode => {
   }
 }
 
-/**
- * The problem of a key that a model does not declare.
- *
- * @internal
- */
+/** The problem of a key that a model does not declare. */
 export const excessProblem = (field: string): FieldProblem => ({
   field,
   validator: "Unknown",

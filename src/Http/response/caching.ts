@@ -10,7 +10,6 @@ import { includesTag } from "../request/entityTags.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
-/** @internal */
 export interface Caching {
   /** The `Cache-Control` of responses to `GET`. */
   readonly cacheControl: string | undefined
@@ -21,8 +20,6 @@ export interface Caching {
 /**
  * Adds the headers to the responses of a handler of `GET`. Answers 304 if the client has the response already. A response
  * for its caller only stays private.
- *
- * @internal
  */
 export const cached = <E, R>(
   handler: Effect.Effect<Response, E, R>,

@@ -8,25 +8,15 @@ import { type Instance, isServiceError, serviceErrorTypeId } from "../ServiceErr
 import { type CallError, fromCallFailure, isForCallers, requiredHeadersOf, UpstreamError } from "../UpstreamError.ts"
 import type { ErrorResponses } from "./translation.ts"
 
-/**
- * The failures of an application's own code: its declared errors and those of the engine.
- *
- * @internal
- */
+/** The failures of an application's own code: its declared errors and those of the engine. */
 export type CallFailure = HttpError | Failure | DocumentInvalid | BulkInsertFailed | Instance
 
-/**
- * The result of a route's handler.
- *
- * @internal
- */
+/** The result of a route's handler. */
 export type ResponseEffect = Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure>
 
 /**
  * Handles the failures of an application's own code: declared errors become their responses, an invalid stored document
  * becomes a defect, and the engine's failures are passed on.
- *
- * @internal
  */
 export const handleCallFailures = <R>(
   effect: Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure, R>,
@@ -54,8 +44,6 @@ export const handleCallFailures = <R>(
 /**
  * Passes on the declared statuses of failed calls to other services, even 401 and 403. A call without an answer is logged,
  * since the response does not tell the reason.
- *
- * @internal
  */
 export const passOn = (statuses: ReadonlySet<number>) => (error: CallFailure): Effect.Effect<never, CallFailure> => {
   const failure = failureBehind(error)

@@ -26,21 +26,13 @@ import * as responses from "./json.ts"
 import { type CallerLinks, none as noLinks, ofResource, type ResourceLinks } from "./links.ts"
 import { addAll, type ListResponses } from "./listResponse.ts"
 
-/**
- * The links of a model's documents for callers with the view, and the path of the model's registration.
- *
- * @internal
- */
+/** The links of a model's documents for callers with the view, and the path of the model's registration. */
 export type LinksOf = (
   model: ModelLike,
   view?: Views.ModelView
 ) => { readonly links: ResourceLinks; readonly path: string } | undefined
 
-/**
- * Dies if a response would contain a model in its stored form, with its omitted fields.
- *
- * @internal
- */
+/** Dies if a response would contain a model in its stored form, with its omitted fields. */
 export const assertShowable = (name: string, options: Call["options"]): void => {
   const success = successOf(options)
   if (rawOf(success) !== undefined) return
@@ -63,7 +55,6 @@ type ResultWriter = (
   url: string
 ) => Effect.Effect<HttpServerResponse.HttpServerResponse, ServiceUnavailable | ReadError>
 
-/** @internal */
 export interface ResultSurroundings {
   /** The links of documents; none if their model is not registered. */
   readonly linksOf: LinksOf
@@ -72,11 +63,7 @@ export interface ResultSurroundings {
   readonly views: typeof Views | undefined
 }
 
-/**
- * Writes results with the status and the `Location` that the call declares.
- *
- * @internal
- */
+/** Writes results with the status and the `Location` that the call declares. */
 export const resultWriter = (
   options: Call["options"],
   surroundings: ResultSurroundings
@@ -176,22 +163,14 @@ const valueWriter = (schema: Schema.Top): Write => {
   return (value) => Effect.orDie(Effect.map(encode(value), (json) => JSON.stringify(json) ?? "null"))
 }
 
-/**
- * The links of an action's result: those of its own resource.
- *
- * @internal
- */
+/** The links of an action's result: those of its own resource. */
 export const linksFrom = (resource: ResourceInfo, linksOf: LinksOf): LinksOf => (model, view) =>
   model === resource.model ? linksAt(resource, view) : linksOf(model, view)
 
 const linksAt = (resource: ResourceInfo, view: Views.ModelView | undefined): ReturnType<LinksOf> =>
   resource.enableHateoas ? { links: ofResource(resource, view), path: resource.path } : undefined
 
-/**
- * The links of documents: those of the first registration of their model that enables links.
- *
- * @internal
- */
+/** The links of documents: those of the first registration of their model that enables links. */
 export const linksBy = (registrations: ReadonlyArray<Registration>): LinksOf => {
   const resources = registrations.filter((registration): registration is ResourceInfo =>
     registration._tag === "Resource" && registration.enableHateoas

@@ -1,10 +1,6 @@
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 
-/**
- * Adds the headers for caches: `Vary` names the headers of credentials, and the response to a caller is `private`.
- *
- * @internal
- */
+/** Adds the headers for caches: `Vary` names the headers of credentials, and the response to a caller is `private`. */
 export const makeCallerHeaders = (credentialHeaders: ReadonlyArray<string>): CallerHeaders => {
   const names = credentialHeaders.map((name) =>
     name.split("-").map((part) => part === "api" ? "API" : part.charAt(0).toUpperCase() + part.slice(1)).join("-")
@@ -26,7 +22,6 @@ export const makeCallerHeaders = (credentialHeaders: ReadonlyArray<string>): Cal
   }
 }
 
-/** @internal */
 export interface CallerHeaders {
   /** For a response that is the same for all requests without credentials. */
   readonly forAll: (response: HttpServerResponse.HttpServerResponse) => HttpServerResponse.HttpServerResponse
@@ -41,11 +36,7 @@ const isPrivate = (cacheControl: string): boolean =>
     return name === "no-store" || name === "private"
   })
 
-/**
- * Adds names to the value of `Vary`.
- *
- * @internal
- */
+/** Adds names to the value of `Vary`. */
 export const varyWith = (known: string | undefined, names: ReadonlyArray<string>): string => {
   if (known === undefined) return names.join(", ")
   const listed = new Set(known.toLowerCase().split(",").map((name) => name.trim()))

@@ -6,8 +6,6 @@ import { formatDateTime, isDate } from "../../Model/introspection.ts"
  * The JSON text of a document without a model, as an aggregation returns it. Dates become date-times in wire form,
  * numbers JSON numbers if possible and text otherwise, identifiers and bytes (Base64) text, and other BSON types
  * extended JSON. `undefined` properties are left out.
- *
- * @internal
  */
 export const writeDocument = (value: unknown): string => {
   switch (typeof value) {

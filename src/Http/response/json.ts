@@ -3,7 +3,6 @@ import { quote } from "../../internal/json.ts"
 import type { FieldProblem } from "../../Model/introspection.ts"
 import type { UpstreamError } from "../UpstreamError.ts"
 
-/** @internal */
 export const json = (
   text: string,
   status = 200,
@@ -15,18 +14,15 @@ export const json = (
   return response
 }
 
-/** @internal */
 export const errorText = (code: number, message: string): string =>
   `{"_type":"ErrorMessage","code":${code},"message":${quote(message)}}`
 
-/** @internal */
 export const errorMessage = (
   code: number,
   message: string,
   headers?: { readonly [name: string]: string }
 ): HttpServerResponse.HttpServerResponse => json(errorText(code, message), code, headers)
 
-/** @internal */
 export const badRequest = (
   message: string,
   problems: ReadonlyArray<FieldProblem>,
@@ -41,11 +37,7 @@ export const badRequest = (
   return json(`{"_type":"ErrorMessage","code":400,"message":${quote(message)},"errors":[${errors}]}`, 400, headers)
 }
 
-/**
- * 429 with `Retry-After` (RFC 9110, section 10.2.3).
- *
- * @internal
- */
+/** 429 with `Retry-After` (RFC 9110, section 10.2.3). */
 export const tooManyRequests = (
   message: string,
   seconds: number,
@@ -57,11 +49,7 @@ export const tooManyRequests = (
     { ...headers, "retry-after": String(seconds) }
   )
 
-/**
- * The response to a request whose call to another service failed.
- *
- * @internal
- */
+/** The response to a request whose call to another service failed. */
 export const upstreamError = (
   message: string,
   { code, retry_after, upstream_service }: UpstreamError,
@@ -75,11 +63,7 @@ export const upstreamError = (
     : json(`${text},"retry_after":${retry_after}}`, code, { ...headers, "retry-after": String(retry_after) })
 }
 
-/**
- * The response of an operation; `result` is JSON.
- *
- * @internal
- */
+/** The response of an operation; `result` is JSON. */
 export const operationResult = (
   result: string,
   status = 200,

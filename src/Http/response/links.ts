@@ -118,11 +118,7 @@ interface LinkedResource extends Pick<ResourceInfo, "calls" | "enableHateoas" | 
   readonly references?: ReadonlyArray<LinkedReference> | undefined
 }
 
-/**
- * A field that refers to documents of a registration.
- *
- * @internal
- */
+/** A field that refers to documents of a registration. */
 export interface LinkedReference {
   readonly field: string
   readonly model: Model.Any

@@ -12,11 +12,7 @@ import type { ServiceUnavailable } from "../HttpError.ts"
 import * as responses from "./json.ts"
 import type { Reservation, ResponseBudget } from "./responseBudget.ts"
 
-/**
- * A list that is being written.
- *
- * @internal
- */
+/** A list that is being written. */
 export interface ListResponse {
   /** Adds an item, unless the list would exceed its maximum, or needs a reservation first (`large`). */
   readonly add: (item: string) => "added" | "large" | "too large"
@@ -28,7 +24,6 @@ export interface ListResponse {
 
 type Headers = { readonly [name: string]: string }
 
-/** @internal */
 export interface ListResponses {
   /** A list with a maximum number of bytes, which the first item may exceed. Defaults to no limit. */
   readonly begin: (maxBytes?: number) => ListResponse
@@ -37,8 +32,6 @@ export interface ListResponses {
 /**
  * Makes list responses. `unconfirmed` is a text that changes when the client of the fiber's request receives bytes;
  * `undefined` if that can't be observed.
- *
- * @internal
  */
 export const makeListResponses = (
   budget: ResponseBudget,
@@ -50,8 +43,6 @@ export const makeListResponses = (
 
 /**
  * Adds the items of a list and reserves its bytes if it becomes large. Returns `false` if the items exceed the maximum.
- *
- * @internal
  */
 export const addAll = <A, E, R>(
   list: ListResponse,

@@ -9,11 +9,7 @@ import { labelFrom } from "../messages/label.ts"
 import { accepts } from "../request/accept.ts"
 import { varyWith } from "./callerHeaders.ts"
 
-/**
- * The format of error responses.
- *
- * @internal
- */
+/** The format of error responses. */
 export const ErrorFormat: Context.Reference<ErrorOptions> = Context.Reference<ErrorOptions>(
   "appkernel/Http/response/problem/ErrorFormat",
   { defaultValue: () => ({ format: "message", documentation: undefined }) }
@@ -21,19 +17,11 @@ export const ErrorFormat: Context.Reference<ErrorOptions> = Context.Reference<Er
 
 const problemType = "application/problem+json"
 
-/**
- * Whether a request gets problem details: its `Accept` has to name them.
- *
- * @internal
- */
+/** Whether a request gets problem details: its `Accept` has to name them. */
 export const wantsProblem = (accept: string | undefined, { format }: ErrorOptions): boolean =>
   format === "problem" || (accept?.includes(problemType) === true && accepts(accept, [problemType]))
 
-/**
- * The text of problem details. It also has the members of the `ErrorMessage`.
- *
- * @internal
- */
+/** The text of problem details. It also has the members of the `ErrorMessage`. */
 export const problemText = (text: string, status: number, { documentation }: ErrorOptions): string => {
   const message: { readonly [member: string]: unknown } = JSON.parse(text)
   const name = nameOf(message, status)
@@ -46,11 +34,7 @@ export const problemText = (text: string, status: number, { documentation }: Err
   })
 }
 
-/**
- * The response as problem details.
- *
- * @internal
- */
+/** The response as problem details. */
 export const problemOf = (
   response: HttpServerResponse.HttpServerResponse,
   options: ErrorOptions

@@ -5,11 +5,7 @@ import type * as Model from "../../Model/Model.ts"
 import type { AnyParameters } from "../description/queryParameters.ts"
 import { labelFrom } from "../messages/label.ts"
 
-/**
- * The field that a problem refers to.
- *
- * @internal
- */
+/** The field that a problem refers to. */
 export interface ProblemField {
   /**
    * The key of the label of the field, or of the field that contains the position: `<Model>.<field>`, or
@@ -26,22 +22,15 @@ export interface ProblemField {
   readonly argumentOf: (validator: string, message: string) => unknown
 }
 
-/** @internal */
 export type FieldResolver = (path: string) => ProblemField
 
 /**
  * Resolves positions in a model's input: `address.city`, `lines.0.quantity`. The schemas resolve them, since the
  * metadata does not cover omitted fields and list items.
- *
- * @internal
  */
 export const inputFields = (...roots: ReadonlyArray<Model.Any | Schema.Top>): FieldResolver => fieldsIn(roots)
 
-/**
- * Resolves positions in the payload of a call, whose own fields have labels under the key of the call.
- *
- * @internal
- */
+/** Resolves positions in the payload of a call, whose own fields have labels under the key of the call. */
 export const payloadFields = (call: string, payload: Model.Any | Schema.Top | undefined): FieldResolver =>
   fieldsIn(payload === undefined ? [] : [payload], call)
 
@@ -95,11 +84,7 @@ const fieldsIn = (roots: ReadonlyArray<Model.Any | Schema.Top>, call?: string): 
 
 const isIndex = /^\d+$/u
 
-/**
- * Resolves the parameters of a URL by name, and other positions by a fallback.
- *
- * @internal
- */
+/** Resolves the parameters of a URL by name, and other positions by a fallback. */
 export const parameters = (
   all: {
     readonly [name: string]: { readonly label?: string; readonly type: string; readonly value?: string | number }
@@ -115,11 +100,7 @@ export const parameters = (
   return (path) => fields.get(path) ?? fallback(path)
 }
 
-/**
- * The expected types and arguments of parameters, for {@link parameters}.
- *
- * @internal
- */
+/** The expected types and arguments of parameters, for {@link parameters}. */
 export const expectations = (
   all: AnyParameters
 ): { readonly [name: string]: { readonly type: string; readonly value?: string | number } } =>

@@ -13,11 +13,7 @@ import type { ResourceInfo } from "../registration/registration.ts"
 import type { ResponseEffect } from "./callFailures.ts"
 import * as Links from "./links.ts"
 
-/**
- * The wire form of a resource's documents.
- *
- * @internal
- */
+/** The wire form of a resource's documents. */
 export interface Representation {
   /** Whether the caller may see the document. */
   readonly isShown: (document: Document) => boolean
@@ -31,14 +27,9 @@ export interface Representation {
   readonly corrupt: (document: Document) => ResponseEffect
 }
 
-/**
- * The representation of a resource's documents for the caller of the fiber's request.
- *
- * @internal
- */
+/** The representation of a resource's documents for the caller of the fiber's request. */
 export type Representations = (fiber: Fiber.Fiber<unknown, unknown>) => Representation
 
-/** @internal */
 export const representationsOf = (
   resource: ResourceInfo,
   repository: Repository<Model.Any>,

@@ -10,13 +10,11 @@ import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
 import { ServiceUnavailable } from "../HttpError.ts"
 
-/** @internal */
 export interface Reservation {
   /** Lowers the number of reserved bytes. */
   readonly resize: (bytes: number) => void
 }
 
-/** @internal */
 export interface ResponseBudget {
   /**
    * Waits until this many bytes are free. Without other reservations, any number is granted. Fails with
@@ -25,7 +23,6 @@ export interface ResponseBudget {
   readonly reserve: (bytes: number) => Effect.Effect<Reservation, ServiceUnavailable>
 }
 
-/** @internal */
 export const makeResponseBudget = (capacity: number, timeout: Duration.Duration): ResponseBudget => {
   const queue = makeQueue(capacity)
 

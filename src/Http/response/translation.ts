@@ -32,12 +32,9 @@ interface Accepting {
 /**
  * The 400 response in the request's language. Its message is `message` if the application provides one, otherwise it
  * lists all problems.
- *
- * @internal
  */
 export type BadRequestResponder = (problems: ReadonlyArray<FieldProblem>, message?: string) => TranslatedResponse
 
-/** @internal */
 export const makeBadRequest = (translations: Translations, resolveField: FieldResolver): BadRequestResponder => {
   const sentences = sentencesFor(resolveField)
   return (problems, message) =>
@@ -54,11 +51,7 @@ export const makeBadRequest = (translations: Translations, resolveField: FieldRe
     })
 }
 
-/**
- * Responses to errors without fields, in the request's language.
- *
- * @internal
- */
+/** Responses to errors without fields, in the request's language. */
 export interface ErrorResponses {
   /** The response to an error of the engine, with an application's own message if it has one. */
   readonly failure: (failure: HttpError | Failure) => TranslatedResponse
@@ -76,7 +69,6 @@ export interface ErrorResponses {
   readonly sentence: (status: number, translatable: TranslatableMessage, headers?: Headers) => TranslatedResponse
 }
 
-/** @internal */
 export const makeErrorResponses = (translations: Translations): ErrorResponses => {
   const sentence: ErrorResponses["sentence"] = (status, translatable, own) =>
     inFormat(
@@ -172,11 +164,7 @@ const labelsIn = (language: Language): Labels => ({
   ofKey: (key) => format(language, { key })
 })
 
-/**
- * The response of a model's metadata with labels in the request's language. It is built once for each language.
- *
- * @internal
- */
+/** The response of a model's metadata with labels in the request's language. It is built once for each language. */
 export const metadataResponse = (translations: Translations, metadata: Metadata): TranslatedResponse => {
   const untranslated = responses.json(JSON.stringify(metadata))
   const texts = new WeakMap<Language, HttpServerResponse.HttpServerResponse>()

@@ -3,11 +3,7 @@ import type { CallerDocuments, ModelView, WriteMask } from "../../Access/introsp
 import { formWithout } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 
-/**
- * The view of callers who see and write everything.
- *
- * @internal
- */
+/** The view of callers who see and write everything. */
 export const wholeView = (model: Model.Any): ModelView => {
   const form = formWithout(model, [])
   const same: CallerDocuments = {

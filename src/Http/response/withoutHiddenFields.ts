@@ -8,11 +8,7 @@ import { BulkInsertFailed, DuplicateKey } from "../../Repository/RepositoryError
 import { BadRequest, Forbidden } from "../HttpError.ts"
 import { badRequestOf, englishOf, problemOf, translatable } from "../messages/message.ts"
 
-/**
- * The error for a field that its caller may not write.
- *
- * @internal
- */
+/** The error for a field that its caller may not write. */
 export const fieldForbidden = (field: string): Forbidden =>
   translatable(
     new Forbidden({ message: englishOf("errors.FieldForbidden", { field }) }),
@@ -20,11 +16,7 @@ export const fieldForbidden = (field: string): Forbidden =>
     { field }
   )
 
-/**
- * Removes the names of hidden fields from the failure of a write.
- *
- * @internal
- */
+/** Removes the names of hidden fields from the failure of a write. */
 export const withoutHiddenFields = (
   mask: WriteMask
 ): <E extends { readonly _tag: string }>(error: E) => E | BadRequest => {
@@ -43,11 +35,7 @@ export const withoutHiddenFields = (
   }
 }
 
-/**
- * Removes the names of hidden fields from errors about taken unique values.
- *
- * @internal
- */
+/** Removes the names of hidden fields from errors about taken unique values. */
 export const withoutHiddenKeys = (mask: WriteMask): <E extends { readonly _tag: string }>(error: E) => E => {
   if (mask.isEmpty) return (error) => error
   const isHidden = hiddenIn(mask)
@@ -71,11 +59,7 @@ export const withoutHiddenKeys = (mask: WriteMask): <E extends { readonly _tag: 
   return <E extends { readonly _tag: string }>(error: E) => conceal(error) as E
 }
 
-/**
- * Removes properties from a JSON schema. Their paths lead through objects, lists and alternatives.
- *
- * @internal
- */
+/** Removes properties from a JSON schema. Their paths lead through objects, lists and alternatives. */
 export const withoutProperties = (schema: Schema, names: FieldNames): Schema =>
   names.reduce((reduced, name) => without(reduced, name.split(".")), schema)
 

@@ -11,11 +11,7 @@ import * as responses from "./json.ts"
 import * as Links from "./links.ts"
 import type { Representations } from "./representation.ts"
 
-/**
- * The result of a write of one document.
- *
- * @internal
- */
+/** The result of a write of one document. */
 export interface WrittenDocument {
   readonly _tag: "Document"
   /** The identifier, as it is stored. */
@@ -25,11 +21,7 @@ export interface WrittenDocument {
   readonly created: boolean
 }
 
-/**
- * The result of a write: one written document, the stored identifiers of several inserted ones, or a deletion.
- *
- * @internal
- */
+/** The result of a write: one written document, the stored identifiers of several inserted ones, or a deletion. */
 export type Written =
   | WrittenDocument
   | { readonly _tag: "Documents"; readonly ids: ReadonlyArray<unknown> }
@@ -37,8 +29,6 @@ export type Written =
 
 /**
  * Responds to writes with the result, or with the document if the request prefers it (RFC 7240) and its caller may see it.
- *
- * @internal
  */
 export const writeResponses = (
   { model, path }: ResourceInfo,

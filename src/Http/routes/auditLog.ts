@@ -34,11 +34,7 @@ import { requestIdOf } from "../request/requestId.ts"
 
 type Responding<R> = Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>
 
-/**
- * The audit log of a service.
- *
- * @internal
- */
+/** The audit log of a service. */
 export interface AuditLog {
   /** Responds, and writes the entries of the request. It wraps authentication and error responses, so it sees their status. */
   readonly audited: <R>(respond: Responding<R>, endpoint: AuditedEndpoint) => Responding<R>
@@ -48,20 +44,12 @@ interface AuditedEndpoint extends Pick<Endpoint, "isCall" | "name" | "registrati
   readonly auditLog: "off" | "writes" | "reads and writes" | undefined
 }
 
-/**
- * Collects the entries of the request that a fiber handles; `undefined` without an audit log.
- *
- * @internal
- */
+/** Collects the entries of the request that a fiber handles; `undefined` without an audit log. */
 export const CurrentTrail = Context.Reference<RequestTrail | undefined>("appkernel/Http/routes/auditLog", {
   defaultValue: () => undefined
 })
 
-/**
- * Prepares the collection of entries, and fails if its store has no transactions.
- *
- * @internal
- */
+/** Prepares the collection of entries, and fails if its store has no transactions. */
 export const makeAuditLog = Effect.fnUntraced(function*(
   { collection, reads, to }: AuditOptions,
   store: DocumentStore["Service"]

@@ -24,11 +24,7 @@ type Answered = Effect.Effect<
   DocumentStore | HttpServerRequest.HttpServerRequest
 >
 
-/**
- * Finds out who calls.
- *
- * @internal
- */
+/** Finds out who calls. */
 export interface Authenticator {
   /**
    * Runs a handler with the caller as `CurrentUser`, or without one if the request has no credentials. The handler does
@@ -40,11 +36,7 @@ export interface Authenticator {
   readonly credentialsNeeded: Effect.Effect<HttpServerResponse.HttpServerResponse>
 }
 
-/**
- * Authenticates by schemes. `realm` names the service in challenges.
- *
- * @internal
- */
+/** Authenticates by schemes. `realm` names the service in challenges. */
 export const makeAuthenticator = ({ errorResponses, realm, schemes }: {
   readonly schemes: ReadonlyArray<Scheme>
   readonly realm: string

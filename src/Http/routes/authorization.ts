@@ -33,7 +33,6 @@ type Responding = Effect.Effect<
 
 type Needs = DocumentStore | HttpServerRequest.HttpServerRequest
 
-/** @internal */
 export interface Authorization {
   /** Adds the checks to a route. A route without an endpoint is for everybody. */
   readonly checked: (
@@ -49,7 +48,6 @@ export interface Authorization {
   readonly credentialsNeeded: Authenticator["credentialsNeeded"]
 }
 
-/** @internal */
 export const makeAuthorization = ({ access, audit, authenticator, errorResponses }: {
   readonly access: AccessControl
   readonly audit: AuditLog | undefined

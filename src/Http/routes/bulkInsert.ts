@@ -15,18 +15,12 @@ type Values = Record<string, unknown>
 /**
  * The decoded items of a list, or all problems of all items: a problem with `email` of the fourth item has the field
  * `3.email`.
- *
- * @internal
  */
 export type Items =
   | { readonly _tag: "Valid"; readonly values: ReadonlyArray<Values> }
   | { readonly _tag: "Invalid"; readonly problems: ReadonlyArray<FieldProblem> }
 
-/**
- * Decodes the body of a bulk insert. `decode` decodes one item.
- *
- * @internal
- */
+/** Decodes the body of a bulk insert. `decode` decodes one item. */
 export const readItems = (
   body: ReadonlyArray<unknown>,
   options: {
@@ -55,11 +49,7 @@ export const readItems = (
   return problems.length === 0 ? { _tag: "Valid", values } : invalid(limitProblems(problems))
 }
 
-/**
- * Completes each item with `complete`. Fails with a `BadRequest` that contains all problems of all items.
- *
- * @internal
- */
+/** Completes each item with `complete`. Fails with a `BadRequest` that contains all problems of all items. */
 export const completeAll = Effect.fnUntraced(function*<A>(
   items: ReadonlyArray<Values>,
   complete: (item: Values, fiber: Fiber.Fiber<unknown, unknown>) => Effect.Effect<A, ModelError>
@@ -80,8 +70,6 @@ export const completeAll = Effect.fnUntraced(function*<A>(
  *
  * Fails with `BadRequest` if an item is invalid or the store rejects it, and with `Conflict` or `Forbidden`, which contain
  * the index of the item, if a unique value is taken or the caller may not write the item.
- *
- * @internal
  */
 export const insertAll = Effect.fnUntraced(function*(
   items: ReadonlyArray<Values>,
@@ -116,22 +104,14 @@ export const insertAll = Effect.fnUntraced(function*(
   return documents.map(({ _id }) => _id)
 })
 
-/**
- * Adds the index of the item to the failure of its insertion.
- *
- * @internal
- */
+/** Adds the index of the item to the failure of its insertion. */
 export const rejectedAsItem = <A>(
   index: number,
   insert: Effect.Effect<A, ModelError | WriteError | Forbidden>
 ): Effect.Effect<A, BadRequest | Forbidden | Conflict | StoreError> =>
   Effect.catchIf(insert, isRejection, (error) => Effect.fail(rejectionOf(index, error)))
 
-/**
- * The failure of an item with problems.
- *
- * @internal
- */
+/** The failure of an item with problems. */
 export const badItem = (index: number, problems: ReadonlyArray<FieldProblem>): BadRequest =>
   badRequestOf(limitProblems(under(index, problems)))
 

@@ -47,17 +47,12 @@ import type { ImplementedCall as Call } from "./implemented.ts"
 import { acceptedRoute, routeOf as jsonRoute, withTransaction } from "./resourceRoutes.ts"
 import { headersOf, notFound, type Route, unknownParameters } from "./route.ts"
 
-/**
- * The routes of actions and operations. Actions get their documents from `repository`.
- *
- * @internal
- */
+/** The routes of actions and operations. Actions get their documents from `repository`. */
 export const callRoutes = (
   calls: ReadonlyArray<Call>,
   surroundings: CallContext
 ): ReadonlyArray<Route> => calls.map((call) => routeOf(call, surroundings))
 
-/** @internal */
 export interface CallContext extends ResultSurroundings {
   readonly limits: Limits
   /** The name of the registration. */

@@ -14,8 +14,6 @@ type Headers = { readonly [name: string]: string }
  * Answers preflight requests, and lets scripts of allowed origins read responses. `schemes` name the headers of
  * credentials. Effect's `HttpMiddleware.cors` does not serve here: it also answers an `OPTIONS` that is no preflight, whose
  * response needs an `Allow`, and it sends a single allowed origin to requests of all origins.
- *
- * @internal
  */
 export const withCors = <E, R>(
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
@@ -68,8 +66,6 @@ const namesOf = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
 
 /**
  * The headers that requests may have. Those of traces are sent by any client of Effect, and by clients with a tracer.
- *
- * @internal
  */
 export const read = [
   "Authorization",
@@ -86,11 +82,7 @@ export const read = [
   "b3"
 ]
 
-/**
- * The response headers that scripts of other origins may read.
- *
- * @internal
- */
+/** The response headers that scripts of other origins may read. */
 export const exposed = [
   "ETag",
   "Location",

@@ -18,11 +18,7 @@ import type { ManyDocuments, OneDocument, WriteRequest } from "./writeRequest.ts
 
 type Write = Effect.Effect<WrittenDocument, CallFailure>
 
-/**
- * Inserts one document, or replaces the document with the same identifier. Inserts several documents atomically.
- *
- * @internal
- */
+/** Inserts one document, or replaces the document with the same identifier. Inserts several documents atomically. */
 export const createWrites = (context: WriteContext, onPost: MethodHooks, replaceWith: ReplaceWith) => {
   const { documents, view } = context
   const createAll = insertsOfMany(context, onPost)

@@ -19,7 +19,6 @@ import type { BadRequestResponder, ErrorResponses } from "../response/translatio
 import { isServiceError } from "../ServiceError.ts"
 import { allowedOf, type Route } from "./route.ts"
 
-/** @internal */
 export const routerConfig: Partial<FindMyWay.RouterConfig> = {
   caseSensitive: true,
   ignoreTrailingSlash: true,
@@ -31,8 +30,6 @@ export const routerConfig: Partial<FindMyWay.RouterConfig> = {
 /**
  * Converts every outcome of a route into a response. Failures and defects become an `ErrorMessage` by one table.
  * `respondBadRequest` words the problems of fields.
- *
- * @internal
  */
 export const withErrorResponses = (
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure>,
@@ -73,8 +70,6 @@ const ofEngine = (
 /**
  * The handler of the complete service. It answers 404 if no route matches, and 405 if the path has routes for other
  * methods only. It answers `OPTIONS` with `Allow`. `paths` are never 404, even without a method.
- *
- * @internal
  */
 export const routed = ({ errorResponses, maxBodySize, paths, respondBadRequest, router, routes }: {
   readonly router: HttpRouter.HttpRouter

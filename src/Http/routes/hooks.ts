@@ -12,11 +12,7 @@ type Instance = Model.Any["Type"]
 
 type Request = Hook.Request<Model.Any>
 
-/**
- * The failure of a hook. It has a type of its own, since the engine retries its own conflicts and never a hook's.
- *
- * @internal
- */
+/** The failure of a hook. It has a type of its own, since the engine retries its own conflicts and never a hook's. */
 export class HookFailed {
   readonly _tag = "HookFailed"
   readonly error: CallFailure
@@ -25,21 +21,13 @@ export class HookFailed {
   }
 }
 
-/**
- * Fails with the hook's own failure.
- *
- * @internal
- */
+/** Fails with the hook's own failure. */
 export const unwrapped = <A, E extends CallFailure>(
   effect: Effect.Effect<A, E | HookFailed>
 ): Effect.Effect<A, CallFailure> =>
   Effect.catch(effect, (error) => Effect.fail(error instanceof HookFailed ? error.error : error))
 
-/**
- * The hooks of one method, composed by kind; `undefined` if there are none.
- *
- * @internal
- */
+/** The hooks of one method, composed by kind; `undefined` if there are none. */
 export interface MethodHooks {
   /**
    * Returns the instance that the hooks return. The identifier and version of an existing document stay as they are.
@@ -48,10 +36,8 @@ export interface MethodHooks {
   readonly after: ((model: Instance, request: Request) => Effect.Effect<void, HookFailed>) | undefined
 }
 
-/** @internal */
 export const isHooked = ({ after, before }: MethodHooks): boolean => before !== undefined || after !== undefined
 
-/** @internal */
 export const hooksOf = (model: Model.Any, hooks: ReadonlyArray<AnyHook>, method: Method): MethodHooks => {
   const name = `${method[0]!}${method.slice(1).toLowerCase()}`
   // The types of `Hook` declare the arguments and results of hooks by name.
@@ -92,11 +78,7 @@ export const hooksOf = (model: Model.Any, hooks: ReadonlyArray<AnyHook>, method:
 const failing = <A>(effect: Effect.Effect<A, CallFailure>): Effect.Effect<A, HookFailed> =>
   Effect.mapError(effect, (error) => new HookFailed(error))
 
-/**
- * The hooks that run before a document is read.
- *
- * @internal
- */
+/** The hooks that run before a document is read. */
 export const beforeGetOf = (
   hooks: ReadonlyArray<AnyHook>
 ): ((request: Request) => Effect.Effect<void, CallFailure>) | undefined => {

@@ -9,23 +9,14 @@ import { type CallFailure, passOn } from "../response/callFailures.ts"
 import type { LinkedReference } from "../response/links.ts"
 import type * as Service from "../Service.ts"
 
-/**
- * The implementation of a registration.
- *
- * @internal
- */
+/** The implementation of a registration. */
 export type Implementation = Resource.Any | Service.Any
 
-/** @internal */
 export interface ImplementedCall extends Call {
   readonly handler: Operation.Any["handler"]
 }
 
-/**
- * A registered resource with its handlers and hooks.
- *
- * @internal
- */
+/** A registered resource with its handlers and hooks. */
 export interface ImplementedResource extends ResourceInfo {
   readonly calls: ReadonlyArray<ImplementedCall>
   readonly hooks: ReadonlyArray<Resource.AnyHook>
@@ -35,11 +26,7 @@ export interface ImplementedResource extends ResourceInfo {
   readonly references?: ReadonlyArray<LinkedReference>
 }
 
-/**
- * A registered service with its handlers.
- *
- * @internal
- */
+/** A registered service with its handlers. */
 export interface ImplementedService extends ServiceInfo {
   readonly calls: ReadonlyArray<ImplementedCall>
   readonly rules: Grant.Rules
@@ -48,8 +35,6 @@ export interface ImplementedService extends ServiceInfo {
 /**
  * Joins a registration with the implementation of its description. A registration without an implementation has no hooks.
  * A call without a handler is left out; the check at startup has failed then.
- *
- * @internal
  */
 export const implemented = (
   registration: Registration,
@@ -72,11 +57,7 @@ export const implemented = (
   return { ...registration, calls, hooks: declared, transactional, rules }
 }
 
-/**
- * Adds the references that the registration's documents link to other registrations of the engine.
- *
- * @internal
- */
+/** Adds the references that the registration's documents link to other registrations of the engine. */
 export const withReferences = (
   registration: ImplementedResource | ImplementedService,
   registrations: ReadonlyArray<Registration>

@@ -7,11 +7,7 @@ import { makeBadRequest } from "../response/translation.ts"
 import type { Translations } from "../Translations.ts"
 import { type Route, withoutParameters } from "./route.ts"
 
-/**
- * The public keys as a JSON web key set (RFC 7517).
- *
- * @internal
- */
+/** The public keys as a JSON web key set (RFC 7517). */
 export const keysRoute = (keys: Keys["Service"], translations: Translations): Route => {
   // Read for each request: another pair of keys may replace the first.
   const response = Effect.sync(() =>

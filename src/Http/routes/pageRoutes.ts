@@ -5,11 +5,7 @@ import type { Document } from "../../Repository/DocumentStore.ts"
 import type { UrlQuery } from "../query/urlQuery.ts"
 import type { ListResponse } from "../response/listResponse.ts"
 
-/**
- * A page that is being read.
- *
- * @internal
- */
+/** A page that is being read. */
 export class Page {
   /** The documents themselves, if hooks need them. */
   readonly documents: Array<Document> = []

@@ -19,11 +19,7 @@ import { type GrantedInstance, keeping } from "./writeGrants.ts"
 import type { Changes, WriteRequest } from "./writeRequest.ts"
 import { checkVersion, guarded, versionIn } from "./writeVersions.ts"
 
-/**
- * Changes fields of a document.
- *
- * @internal
- */
+/** Changes fields of a document. */
 export const patchWrites = (context: WriteContext, onPatch: MethodHooks) => {
   const { codec, documents, model, versionField, view } = context
   const patched = patcher(model)

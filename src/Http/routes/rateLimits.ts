@@ -16,11 +16,7 @@ type Answered<R> = Effect.Effect<HttpServerResponse.HttpServerResponse, never, R
 
 type Limited = <R>(handler: Answered<R>) => Answered<R | HttpServerRequest.HttpServerRequest>
 
-/**
- * Answers 429 to requests beyond the limits.
- *
- * @internal
- */
+/** Answers 429 to requests beyond the limits. */
 export interface RateLimiter {
   /** Limits the requests of an address. It runs first, before anything that costs time. */
   readonly limitAddress: Limited
@@ -30,22 +26,14 @@ export interface RateLimiter {
   readonly change: (limits: Pick<RateLimits, "perAddress" | "perCaller">) => void
 }
 
-/**
- * A limiter without limits. It does no work for a request.
- *
- * @internal
- */
+/** A limiter without limits. It does no work for a request. */
 export const unlimited: RateLimiter = {
   limitAddress: (handler) => handler,
   limitCaller: () => (handler) => handler,
   change: () => {}
 }
 
-/**
- * Limits the requests to a service. `known` are its routes.
- *
- * @internal
- */
+/** Limits the requests to a service. `known` are its routes. */
 export const makeRateLimiter = Effect.fnUntraced(function*(
   { perAddress = defaultRate, perCaller, routes = {} }: RateLimits,
   known: ReadonlyArray<{ readonly method: string; readonly path: string }>,

@@ -38,11 +38,7 @@ import type { ImplementedResource } from "./implemented.ts"
 import { Page } from "./pageRoutes.ts"
 import { headersOf, notFound, withIdAndParameters, withParameters } from "./route.ts"
 
-/**
- * The routes of `GET`, except those that describe the model.
- *
- * @internal
- */
+/** The routes of `GET`, except those that describe the model. */
 export const readRoutes = (
   resource: ImplementedResource,
   repository: Repository<Model.Any>,

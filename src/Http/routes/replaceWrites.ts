@@ -11,11 +11,7 @@ import { type Instance, type Values, withHooks, type WriteContext, type WriteFai
 import { keeping } from "./writeGrants.ts"
 import { checkVersion, guarded, retryConflicts, versionIn } from "./writeVersions.ts"
 
-/**
- * Replaces a document and runs the hooks. `urlId` is the identifier in the URL, if there is one.
- *
- * @internal
- */
+/** Replaces a document and runs the hooks. `urlId` is the identifier in the URL, if there is one. */
 export type ReplaceWith = (
   hooks: MethodHooks,
   urlId: Option.Option<unknown>,
@@ -24,7 +20,6 @@ export type ReplaceWith = (
   conditions: preconditions.Preconditions
 ) => Effect.Effect<WrittenDocument, WriteFailure>
 
-/** @internal */
 export const replaceWrites = (context: WriteContext): ReplaceWith => {
   const { codec, documents, finalise, model, versionField, view } = context
   /**

@@ -51,11 +51,7 @@ import {
 } from "./route.ts"
 import { writeRoutes } from "./writeRoutes.ts"
 
-/**
- * The routes of a model. They prepare all that does not depend on a request once.
- *
- * @internal
- */
+/** The routes of a model. They prepare all that does not depend on a request once. */
 export const routesOf = (
   registration: ImplementedResource,
   repository: Repository<Model.Any>,
@@ -81,11 +77,7 @@ export const routesOf = (
 
 const changesTypes = ["application/json", "text/event-stream"]
 
-/**
- * The routes of the changes of several collections, one for the collections that are side by side.
- *
- * @internal
- */
+/** The routes of the changes of several collections, one for the collections that are side by side. */
 export const watchRoutes = (
   live: Live,
   streams: ReadonlyArray<Watchable & { readonly name: string }>,
@@ -99,11 +91,7 @@ export const watchRoutes = (
   })
 }
 
-/**
- * Adds the number of the transaction to the response of a write. A client finds its own write among changes by it.
- *
- * @internal
- */
+/** Adds the number of the transaction to the response of a write. A client finds its own write among changes by it. */
 export const withTransaction = ({ handler, ...handled }: Handled): Handled => ({
   ...handled,
   handler: Effect.map(
@@ -123,7 +111,6 @@ const callersHandler = (handlersFor: (grants: Views.Grants) => Handlers, noGrant
     Effect.withFiber((fiber) => handlersOf(Context.get(fiber.context, AccessDecision)?.endpoint ?? noGrants)[name])
 }
 
-/** @internal */
 export interface ResourceSurroundings {
   readonly limits: Limits
   readonly lists: ListResponses
@@ -141,8 +128,6 @@ type Handlers = { readonly [N in Name]: ResponseEffect }
 /**
  * The handlers of a resource for the grants of a caller. They are compiled once for each set of grants, and the last 64
  * sets are cached. A set of grants that hides no field shares the handlers without grants.
- *
- * @internal
  */
 export const viewedHandlers = (
   registration: ImplementedResource,
@@ -222,19 +207,11 @@ const unlessReserved = (
   })
 }
 
-/**
- * A route whose responses are JSON.
- *
- * @internal
- */
+/** A route whose responses are JSON. */
 export const routeOf = (handled: Handled, respondBadRequest: BadRequestResponder): Route =>
   accepting(handled, respondBadRequest, acceptsJson, "application/json")
 
-/**
- * A route that answers 406 to requests which do not accept its type.
- *
- * @internal
- */
+/** A route that answers 406 to requests which do not accept its type. */
 export const acceptedRoute = (
   handled: Handled,
   respondBadRequest: BadRequestResponder,

@@ -11,8 +11,6 @@ import type { ErrorResponses } from "../response/translation.ts"
 /**
  * Interrupts handlers after a time, and answers 503 in their place. Calls to other services end a tenth of that time
  * earlier, at most 100 ms, so that a handler can still answer. A streamed body has no limit.
- *
- * @internal
  */
 export const withResponseTimeout = <E, R>(
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,

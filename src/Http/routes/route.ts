@@ -14,18 +14,13 @@ import type { Parameters } from "../query/urlQuery.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
 import type { BadRequestResponder } from "../response/translation.ts"
 
-/**
- * A handler for a path, before its errors are converted into responses.
- *
- * @internal
- */
+/** A handler for a path, before its errors are converted into responses. */
 export interface Handled {
   readonly method: Method
   readonly path: `/${string}`
   readonly handler: ResponseEffect
 }
 
-/** @internal */
 export interface Route {
   readonly method: Method
   readonly path: `/${string}`
@@ -36,39 +31,22 @@ export interface Route {
   readonly respondBadRequest: BadRequestResponder
 }
 
-/**
- * The fiber that handles a request.
- *
- * @internal
- */
+/** The fiber that handles a request. */
 export type RequestFiber = Fiber.Fiber<unknown, unknown>
 
-/**
- * The methods of a path for the `Allow` header (RFC 9110, section 10.2.1).
- *
- * @internal
- */
+/** The methods of a path for the `Allow` header (RFC 9110, section 10.2.1). */
 export const allowedOf = (methods: ReadonlyArray<string>): ReadonlyArray<string> => [
   ...new Set([...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"])
 ]
 
-/**
- * The headers of Node's request. Effect's request copies them.
- *
- * @internal
- */
+/** The headers of Node's request. Effect's request copies them. */
 export const headersOf = (request: HttpServerRequest.HttpServerRequest): IncomingHttpHeaders =>
   NodeHttpServerRequest.toIncomingMessage(request).headers
 
-/** @internal */
 export const withRequest = (use: (request: HttpServerRequest.HttpServerRequest) => ResponseEffect): ResponseEffect =>
   Effect.withFiber((fiber) => use(Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)))
 
-/**
- * Passes the parameter `id` of the path.
- *
- * @internal
- */
+/** Passes the parameter `id` of the path. */
 export const withId = (
   use: (id: string, request: HttpServerRequest.HttpServerRequest) => ResponseEffect
 ): ResponseEffect =>
@@ -77,11 +55,7 @@ export const withId = (
     return use(params["id"] ?? "", Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest))
   })
 
-/**
- * Passes the parameter `id` of the path as an identifier of the model. Answers 404 to an invalid one.
- *
- * @internal
- */
+/** Passes the parameter `id` of the path as an identifier of the model. Answers 404 to an invalid one. */
 export const withIdOf = (
   model: Model.Any,
   use: (id: unknown, request: HttpServerRequest.HttpServerRequest) => ResponseEffect
@@ -93,11 +67,7 @@ export const withIdOf = (
   })
 }
 
-/**
- * {@link withIdOf} with the parameters of the query.
- *
- * @internal
- */
+/** {@link withIdOf} with the parameters of the query. */
 export const withIdAndParameters = (
   model: Model.Any,
   use: (
@@ -109,11 +79,7 @@ export const withIdAndParameters = (
 ): ResponseEffect =>
   withIdOf(model, (id, request) => withParameters((parameters, fiber) => use(id, request, parameters, fiber)))
 
-/**
- * Passes the parameters of the query.
- *
- * @internal
- */
+/** Passes the parameters of the query. */
 export const withParameters = (
   use: (parameters: Parameters, fiber: RequestFiber) => ResponseEffect
 ): ResponseEffect =>
@@ -122,11 +88,7 @@ export const withParameters = (
     use(Context.getUnsafe(fiber.context, HttpServerRequest.ParsedSearchParams) as Parameters, fiber)
   )
 
-/**
- * Responds if the request has no query parameters; otherwise rejects each parameter by name.
- *
- * @internal
- */
+/** Responds if the request has no query parameters; otherwise rejects each parameter by name. */
 export const withoutParameters = (response: ResponseEffect, respondBadRequest: BadRequestResponder): ResponseEffect =>
   withParameters((parameters) => {
     const unknown = unknownParameters(parameters, none)
@@ -135,11 +97,7 @@ export const withoutParameters = (response: ResponseEffect, respondBadRequest: B
 
 const none: ReadonlySet<string> = new Set()
 
-/**
- * A problem for each unknown parameter.
- *
- * @internal
- */
+/** A problem for each unknown parameter. */
 export const unknownParameters = (
   parameters: Parameters,
   known: ReadonlySet<string>
@@ -150,6 +108,5 @@ export const unknownParameters = (
     message: "is not a parameter of this path"
   }))
 
-/** @internal */
 export const notFound = (model: Model.Any, id: unknown) =>
   new DocumentNotFound({ model: model.modelName, id: textOfId(id) })

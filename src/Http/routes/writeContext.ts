@@ -12,23 +12,15 @@ import type { WrittenDocument } from "../response/writeResponse.ts"
 import type { HookFailed, MethodHooks } from "./hooks.ts"
 import type { ImplementedResource } from "./implemented.ts"
 
-/** @internal */
 export type Values = Record<string, unknown>
 
-/** @internal */
 export type Instance = Model.Any["Type"]
 
-/** @internal */
 export type WriteFailure = CallFailure | HookFailed
 
-/**
- * What the writes of a resource share.
- *
- * @internal
- */
+/** What the writes of a resource share. */
 export type WriteContext = ReturnType<typeof writeContext>
 
-/** @internal */
 export const writeContext = (
   { model, transactional }: ImplementedResource,
   repository: Repository<Model.Any>,
@@ -47,27 +39,18 @@ export const writeContext = (
   retry: makeRetry()
 })
 
-/** @internal */
 export const written = ({ codec }: WriteContext, instance: Instance, created: boolean): WrittenDocument => {
   const document = codec.toDocument(instance)
   return { _tag: "Document", id: document["_id"], document, created }
 }
 
-/**
- * In a transaction, if the resource has them.
- *
- * @internal
- */
+/** In a transaction, if the resource has them. */
 export const atomically = <A, E>(
   { store, transactional }: WriteContext,
   effect: Effect.Effect<A, E>
 ): Effect.Effect<A, E | StoreError> => transactional ? store.transaction(effect) : effect
 
-/**
- * Runs the hooks and the write. `load` returns the instance to write, the stored instance, and how to write.
- *
- * @internal
- */
+/** Runs the hooks and the write. `load` returns the instance to write, the stored instance, and how to write. */
 export const withHooks = <E>(
   context: WriteContext,
   { after, before }: MethodHooks,

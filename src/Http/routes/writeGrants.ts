@@ -11,8 +11,6 @@ import type { Instance, Values, WriteContext, WriteFailure } from "./writeContex
 
 /**
  * An instance to write, and the row filters of the grants that allow the write; `undefined` stands for the caller's own.
- *
- * @internal
  */
 export interface GrantedInstance {
   readonly instance: Instance
@@ -23,8 +21,6 @@ export interface GrantedInstance {
  * The instance to write over the stored document. It has the sent values, and the stored values of fields that the caller
  * can't see or write; a write that would change those fails with `Forbidden`. A single grant has to allow both the changed
  * fields and the document after the write: `filters` are the row filters of such grants.
- *
- * @internal
  */
 export const keeping = (
   { codec, model, view }: WriteContext,
@@ -61,8 +57,6 @@ export const keeping = (
 /**
  * The row filters of the grants that allow to insert these values; `undefined` stands for the caller's own. Fails with
  * `Forbidden` if no grant allows it.
- *
- * @internal
  */
 export const insertFilters = (view: ModelView, value: Values): Effect.Effect<RowFilters | undefined, Forbidden> =>
   view.dependsOnDocument
@@ -71,11 +65,7 @@ export const insertFilters = (view: ModelView, value: Values): Effect.Effect<Row
     )
     : Effect.undefined
 
-/**
- * The {@link insertFilters} of several documents. The failure has the index of the document.
- *
- * @internal
- */
+/** The {@link insertFilters} of several documents. The failure has the index of the document. */
 export const bulkFilters = (
   view: ModelView,
   values: ReadonlyArray<Values>

@@ -40,11 +40,7 @@ import { headersOf } from "./route.ts"
 
 type Values = Record<string, unknown>
 
-/**
- * A write request after decoding.
- *
- * @internal
- */
+/** A write request after decoding. */
 export interface WriteRequest<Body> {
   /** The identifier in the URL; `undefined` in a request to the collection. */
   readonly id: unknown
@@ -53,28 +49,19 @@ export interface WriteRequest<Body> {
   readonly prefer: preference.Return | undefined
 }
 
-/**
- * A document to create. `problems` are the broken rules of values, if these are not stored already.
- *
- * @internal
- */
+/** A document to create. `problems` are the broken rules of values, if these are not stored already. */
 export interface OneDocument {
   readonly _tag: "One"
   readonly value: Values
   readonly problems: ReadonlyArray<FieldProblem> | undefined
 }
 
-/** @internal */
 export interface ManyDocuments {
   readonly _tag: "Many"
   readonly values: ReadonlyArray<Values>
 }
 
-/**
- * Changes of a document. Those of a JSON Patch depend on the stored document.
- *
- * @internal
- */
+/** Changes of a document. Those of a JSON Patch depend on the stored document. */
 export type Changes =
   | { readonly _tag: "Merge"; readonly changes: Values }
   | {
@@ -92,11 +79,7 @@ interface Creation {
   readonly idProblem: (id: unknown) => FieldProblem | undefined
 }
 
-/**
- * The readers of a resource's write requests. They fail if a body can't be read at all.
- *
- * @internal
- */
+/** The readers of a resource's write requests. They fail if a body can't be read at all. */
 export interface WriteReaders {
   readonly create: (request: Request) => Effect.Effect<Read<OneDocument | ManyDocuments>, HttpError>
   readonly replace: (id: unknown, request: Request) => Effect.Effect<Read<Values>, HttpError>
@@ -104,11 +87,7 @@ export interface WriteReaders {
   readonly delete: (id: unknown, request: Request) => Effect.Effect<Read<undefined>>
 }
 
-/**
- * Compiles the readers of a resource.
- *
- * @internal
- */
+/** Compiles the readers of a resource. */
 export const writeReaders = (
   registration: ImplementedResource,
   { mask, model }: ModelView,

@@ -25,8 +25,6 @@ import { checkVersion, guarded, retryConflicts, versionOf } from "./writeVersion
 /**
  * The endpoints that change documents of a resource. Each reads the request, applies it and responds. Applying checks
  * preconditions, runs hooks and calls the repository once.
- *
- * @internal
  */
 export const writeRoutes = (
   registration: ImplementedResource,

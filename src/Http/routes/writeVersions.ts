@@ -4,25 +4,16 @@ import { VersionConflict } from "../../Repository/RepositoryError.ts"
 import * as preconditions from "../request/preconditions.ts"
 import type { Instance, Values, WriteContext, WriteFailure } from "./writeContext.ts"
 
-/** @internal */
 export const versionOf = ({ versionField }: WriteContext, instance: Instance): number | undefined => {
   const version: unknown = versionField === undefined ? undefined : Reflect.get(Object(instance), versionField)
   return typeof version === "number" ? version : undefined
 }
 
-/**
- * The version in a body; `undefined` without one.
- *
- * @internal
- */
+/** The version in a body; `undefined` without one. */
 export const versionIn = ({ versionField }: WriteContext, values: Values): unknown =>
   versionField === undefined ? undefined : values[versionField] ?? undefined
 
-/**
- * Fails with `VersionConflict` if a version is expected and the stored document has another one.
- *
- * @internal
- */
+/** Fails with `VersionConflict` if a version is expected and the stored document has another one. */
 export const checkVersion = <A extends Instance>(
   context: WriteContext,
   id: unknown,
@@ -35,11 +26,7 @@ export const checkVersion = <A extends Instance>(
       new VersionConflict({ model: context.model.modelName, id: textOfId(id), expected: Number(expected) })
     )
 
-/**
- * Retries a write, which expects no version, while another write comes first.
- *
- * @internal
- */
+/** Retries a write, which expects no version, while another write comes first. */
 export const retryConflicts = <A, E extends { readonly _tag: string }>(
   { retry }: WriteContext,
   id: unknown,
@@ -49,8 +36,6 @@ export const retryConflicts = <A, E extends { readonly _tag: string }>(
 /**
  * Writes if the preconditions hold. They determine the expected version. A body with another version fails as if a
  * precondition did not hold.
- *
- * @internal
  */
 export const guarded = <A>(
   context: WriteContext,

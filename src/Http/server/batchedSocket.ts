@@ -14,8 +14,6 @@ let delayedBytes = 0
  * other connections, within limits. Clients on the same machine, such as proxies and load balancers, then wake up once
  * for all of them, and the server switches less between kinds of work. This saves 4 to 8 % of the processor time of small
  * responses under concurrent load. A single response is delayed only until the end of its own turn.
- *
- * @internal
  */
 export const batch = (socket: Socket): void => {
   // Node corks the socket until a response, or a chunk of it, is complete.

@@ -8,18 +8,12 @@ import type { IncomingMessage } from "node:http"
 import { addressOf } from "../../internal/clientAddress.ts"
 import type { ProxyOptions } from "../KernelConfig.ts"
 
-/**
- * Finds the address of a client.
- *
- * @internal
- */
+/** Finds the address of a client. */
 export type ClientAddressOf = (request: Pick<IncomingMessage, "headers" | "socket">) => string | undefined
 
 /**
  * Reads the header of trusted proxies from its end (RFC 7239, section 8.1), since anybody can send what is before the entries
  * of trusted proxies. Without trusted proxies no header is read.
- *
- * @internal
  */
 export const makeClientAddress = ({ forwardedHeader, trustedProxies }: ProxyOptions): ClientAddressOf => {
   if (trustedProxies.length === 0) return ({ socket }) => canonical(socket.remoteAddress)
@@ -111,11 +105,7 @@ const isEscaped = (text: string, index: number): boolean => {
 /** A name and a token or a quoted string. */
 const pair = /(?<=^|;)\s*([\w!#$%&'*+.^`|~-]+)=(?:([\w!#$%&'*+.^`|~-]+)|"((?:[^"\\]|\\.)*)")\s*(?=;|$)/gu
 
-/**
- * The address of the client of the request that the fiber handles.
- *
- * @internal
- */
+/** The address of the client of the request that the fiber handles. */
 export const addressOfRequest = (clientAddressOf: ClientAddressOf): Effect.Effect<string | undefined> =>
   Effect.withFiber((fiber) => {
     const request = Context.getOrUndefined(fiber.context, HttpServerRequest.HttpServerRequest)

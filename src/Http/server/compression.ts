@@ -14,8 +14,6 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
  * The length of a compressed response tells whether a text of the caller is in it. Others can only make a browser send such a
  * text with credentials that it adds by itself: a cookie, or a name and password. Responses to these, and those that nobody
  * may store, are not compressed.
- *
- * @internal
  */
 export const compressed = <E, R>(
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,

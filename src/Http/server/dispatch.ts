@@ -3,11 +3,7 @@ import type { Socket } from "node:net"
 import process from "node:process"
 import { Request } from "../request/bufferedRequest.ts"
 
-/**
- * Decides when a request is handled, and may answer it otherwise.
- *
- * @internal
- */
+/** Decides when a request is handled, and may answer it otherwise. */
 export interface Gate {
   readonly enter: (request: IncomingMessage, response: ServerResponse, handle: () => void) => void
   /** Is told of each new connection. */
@@ -23,8 +19,6 @@ export interface Gate {
  * - A {@link Gate} decides when a request begins.
  * - Requests wait for the first request listener, where Node would leave them unanswered, and until
  *   {@link Listener.resumeRequests} after {@link Listener.pauseRequests}.
- *
- * @internal
  */
 export class Listener<Response extends typeof OrderedResponse<IncomingMessage>> extends Server<
   typeof IncomingMessage,
@@ -77,11 +71,7 @@ export class Listener<Response extends typeof OrderedResponse<IncomingMessage>> 
   }
 }
 
-/**
- * A response that knows when the previous responses on its connection are written.
- *
- * @internal
- */
+/** A response that knows when the previous responses on its connection are written. */
 export class OrderedResponse<R extends IncomingMessage> extends ServerResponse<R> {
   #begin: (() => void) | undefined
 
@@ -118,11 +108,7 @@ const waiting = new WeakMap<Socket, number>()
 /** RFC 9110, section 9.2.1. */
 const isSafe = (method: string | undefined): boolean => method === "GET" || method === "HEAD" || method === "OPTIONS"
 
-/**
- * The first unwritten response on the connection, which Node stores in this property.
- *
- * @internal
- */
+/** The first unwritten response on the connection, which Node stores in this property. */
 export const unwrittenResponse = (socket: Socket): ServerResponse | undefined => {
   const response: unknown = Reflect.get(socket, "_httpMessage")
   return response instanceof ServerResponse ? response : undefined

@@ -1,10 +1,6 @@
 import * as Context from "effect/Context"
 
-/**
- * Whether the service stops: it is not ready any more, and still answers.
- *
- * @internal
- */
+/** Whether the service stops: it is not ready any more, and still answers. */
 export const Draining: Context.Reference<{ isStopping: boolean }> = Context.Reference<{ isStopping: boolean }>(
   "appkernel/Http/server/draining",
   { defaultValue: () => ({ isStopping: false }) }

@@ -13,11 +13,7 @@ import { gated } from "./shedding.ts"
 
 type Server = HttpServer.HttpServer["Service"]
 
-/**
- * A server that listens until the scope closes. `opened` runs when it listens.
- *
- * @internal
- */
+/** A server that listens until the scope closes. `opened` runs when it listens. */
 export const listen = Effect.fnUntraced(function*(
   { address, backlog, headerTimeout, idleTimeout, maxConnections, port, requestTimeout, shutdownTimeout }:
     ServerOptions,

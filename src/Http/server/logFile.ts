@@ -6,17 +6,12 @@ import * as path from "node:path"
 import { createStream, type RotatingFileStream } from "rotating-file-stream"
 import { makeFolder } from "../../internal/makeFolder.ts"
 
-/**
- * A log file that is appended to and rotated by size.
- *
- * @internal
- */
+/** A log file that is appended to and rotated by size. */
 export interface LogFile {
   /** Appends asynchronously. Text that can't be written is dropped, and the service continues. */
   readonly write: (text: string) => void
 }
 
-/** @internal */
 export interface LogFileOptions {
   readonly file: string
   readonly maxSize: number
@@ -33,11 +28,7 @@ const maxQueuedBytes = 8_388_608
 /** The milliseconds after a failure until the file is opened again. */
 const retryDelay = 10_000
 
-/**
- * Opens the file. Fails with the reason if it can't be written. Closing the scope writes waiting text first.
- *
- * @internal
- */
+/** Opens the file. Fails with the reason if it can't be written. Closing the scope writes waiting text first. */
 export const open = (options: LogFileOptions): Effect.Effect<LogFile, string, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(

@@ -49,8 +49,6 @@ const probeInterval = 250
  * - On close, the server first accepts the connections that wait, and reads the requests that have arrived. It closes
  *   idle connections, and new ones without a request after a moment. It answers 503 to requests that exceed the
  *   shutdown timeout.
- *
- * @internal
  */
 export interface HttpServer extends Server {
   gate: Gate | undefined
@@ -66,7 +64,6 @@ export interface HttpServer extends Server {
   readonly cutRequests: () => number
 }
 
-/** @internal */
 export interface HttpServerOptions {
   readonly requestTimeout: Duration.Duration
   readonly headerTimeout?: Duration.Duration | undefined
@@ -75,7 +72,6 @@ export interface HttpServerOptions {
   readonly maxConnections?: number | undefined
 }
 
-/** @internal */
 export const makeServer = (
   {
     headerTimeout = defaultHeaderTimeout,

@@ -9,11 +9,7 @@ import * as Metric from "effect/Metric"
 /** Makes the response to a refused request: 503 with `Retry-After` (RFC 9110, section 10.2.3). */
 type Refusal = (headers: { readonly [name: string]: string }) => Effect.Effect<HttpServerResponse.HttpServerResponse>
 
-/**
- * Counts refused requests: those of the service, those of a route, and those that waited too long.
- *
- * @internal
- */
+/** Counts refused requests: those of the service, those of a route, and those that waited too long. */
 export const refusalsOf = (scope: "service" | "route" | "delay"): Metric.Counter<number> =>
   Metric.counter("appkernel.overload.refused", {
     description: "Requests that were refused because of overload",
@@ -21,18 +17,10 @@ export const refusalsOf = (scope: "service" | "route" | "delay"): Metric.Counter
     incremental: true
   })
 
-/**
- * The value of `Retry-After`.
- *
- * @internal
- */
+/** The value of `Retry-After`. */
 export const secondsOf = (time: Duration.Duration): string => String(Math.ceil(Duration.toSeconds(time)))
 
-/**
- * Handles at most `maximum` requests at once, and refuses the others. `scope` is an attribute of the metric.
- *
- * @internal
- */
+/** Handles at most `maximum` requests at once, and refuses the others. `scope` is an attribute of the metric. */
 export const bounded = <E, R>(
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
   { maximum, refuse, retryAfter, scope }: {

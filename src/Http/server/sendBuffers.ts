@@ -9,8 +9,6 @@ import type { Socket } from "node:net"
  * Reads how many bytes a connection's client has not confirmed, in a form that only serves to see a change; `undefined` where
  * the system does not tell. A write succeeds when the system's buffer has room, which is megabytes before the client takes
  * anything; the table of connections is the only place where Linux tells Node what the client took.
- *
- * @internal
  */
 const makeSendBuffers: Effect.Effect<(socket: Socket) => Effect.Effect<string | undefined>> = Effect.gen(
   function*() {
@@ -47,11 +45,7 @@ const portOf = (address: string): string => address.slice(address.indexOf(":") +
 
 const hex = (port: number): string => port.toString(16).toUpperCase().padStart(4, "0")
 
-/**
- * What the client of the request that the fiber handles has not confirmed yet.
- *
- * @internal
- */
+/** What the client of the request that the fiber handles has not confirmed yet. */
 export const unconfirmedByClient = Effect.map(
   makeSendBuffers,
   (unconfirmed) =>

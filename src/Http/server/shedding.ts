@@ -12,20 +12,12 @@ import { setImmediate, setTimeout } from "node:timers"
 import { type Gate, unwrittenResponse } from "./dispatch.ts"
 import { refusalsOf, secondsOf } from "./overload.ts"
 
-/**
- * Which requests are answered first while a service is overloaded.
- *
- * @internal
- */
+/** Which requests are answered first while a service is overloaded. */
 export type Priority = "low" | "normal" | "high"
 
 const priorities: ReadonlyArray<Priority> = ["high", "normal", "low"]
 
-/**
- * A request in the queue.
- *
- * @internal
- */
+/** A request in the queue. */
 export interface Waiting {
   readonly handle: () => void
   readonly refuse: () => void
@@ -33,11 +25,7 @@ export interface Waiting {
   readonly isGone: () => boolean
 }
 
-/**
- * The clock and the turns of an event loop.
- *
- * @internal
- */
+/** The clock and the turns of an event loop. */
 export interface Loop {
   /** In milliseconds. */
   readonly now: () => number
@@ -60,8 +48,6 @@ const slice = 2
  * A request begins at once while the current turn has time. The others begin in the next turns, by priority and then by
  * arrival. A queue that is not empty for longer than a burst (100 ms) is a standing queue: it only delays requests. A
  * standing queue takes as many requests as are handled within `most`, and refuses the others.
- *
- * @internal
  */
 export class AdmissionQueue {
   readonly #most: number
@@ -258,11 +244,7 @@ interface Gated {
 
 const servers = new WeakMap<HttpServer.HttpServer["Service"], Gated>()
 
-/**
- * Lets {@link shed} find Node's server.
- *
- * @internal
- */
+/** Lets {@link shed} find Node's server. */
 export const gated = (server: HttpServer.HttpServer["Service"], node: Gated): void => {
   servers.set(server, node)
 }
@@ -274,11 +256,7 @@ interface EarlyResponse {
   readonly headers: { readonly [name: string]: string }
 }
 
-/**
- * Refuses requests that waited longer than `maxDelay`, before a fiber handles them. Ends with the scope.
- *
- * @internal
- */
+/** Refuses requests that waited longer than `maxDelay`, before a fiber handles them. Ends with the scope. */
 export const shed = Effect.fnUntraced(function*({ maxDelay, priorityOf, probes, refusal, retryAfter }: {
   readonly maxDelay: Duration.Duration
   readonly priorityOf: (url: string) => Priority

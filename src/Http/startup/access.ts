@@ -31,11 +31,7 @@ import { type Authorization, makeAuthorization } from "../routes/authorization.t
 import type { ImplementedResource, ImplementedService } from "../routes/implemented.ts"
 import { CredentialsUnprovided } from "./credentialsUnprovided.ts"
 
-/**
- * What a service with access control checks requests with.
- *
- * @internal
- */
+/** What a service with access control checks requests with. */
 export interface Access extends Authorization {
   /** A registered resource with its repository, for its endpoints. */
   readonly resourceOf: (resource: ImplementedResource, repository: Repository<Model.Any>) => Endpoint["resource"]
@@ -44,11 +40,7 @@ export interface Access extends Authorization {
   readonly views: typeof views
 }
 
-/**
- * The schemes that are provided, and the grants of all registrations. Fails if there is no scheme.
- *
- * @internal
- */
+/** The schemes that are provided, and the grants of all registrations. Fails if there is no scheme. */
 export const accessOf = Effect.fnUntraced(function*({ audit, errorResponses, realm, registrations, roles = {} }: {
   readonly registrations: ReadonlyArray<ImplementedResource | ImplementedService>
   /** The roles that roles include. */
@@ -87,8 +79,6 @@ export const accessOf = Effect.fnUntraced(function*({ audit, errorResponses, rea
 /**
  * Answers with the OpenAPI document of what the caller may do, generated once for each set of grants; the last 64 are cached.
  * A request without credentials gets `unauthenticated` if the document would be empty.
- *
- * @internal
  */
 export const callerDocument = Effect.fnUntraced(function*({ documentOf, registrations, unauthenticated, roles = {} }: {
   readonly registrations: ReadonlyArray<ImplementedResource | ImplementedService>

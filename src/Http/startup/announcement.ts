@@ -7,11 +7,7 @@ import type * as Registration from "../registration/registration.ts"
 import { afterReady, whenReady } from "../server/readiness.ts"
 import { logFindings } from "./findings.ts"
 
-/**
- * Warns of a program that reads no configuration file.
- *
- * @internal
- */
+/** Warns of a program that reads no configuration file. */
 export const warnOfUnread = Effect.flatMap(
   KernelConfig.IsLoaded,
   (isLoaded) =>
@@ -20,11 +16,7 @@ export const warnOfUnread = Effect.flatMap(
     )
 )
 
-/**
- * Logs where documents and endpoints are when the service is ready, and then what it found in the store.
- *
- * @internal
- */
+/** Logs where documents and endpoints are when the service is ready, and then what it found in the store. */
 export const announced = (registrations: ReadonlyArray<Registration.Registration>) =>
   Layer.effectDiscard(Effect.gen(function*() {
     const store = yield* DocumentStore

@@ -11,8 +11,6 @@ import { rejectConflicts } from "./routeConflict.ts"
 /**
  * Checks the parts of a service before it is served. Fails for mistakes in registrations and conflicting routes, and logs
  * warnings about rules that admit nobody.
- *
- * @internal
  */
 export const check = Effect.fnUntraced(function*(parts: Parts) {
   const { api: { registrations }, implementations, openApi, options } = parts

@@ -17,11 +17,7 @@ import { CredentialsUnprovided } from "./credentialsUnprovided.ts"
 import type * as Documentation from "./documentation.ts"
 import type { Options } from "./launch.ts"
 
-/**
- * The parts of an engine.
- *
- * @internal
- */
+/** The parts of an engine. */
 export interface Parts {
   readonly api: KernelApi.Any
   readonly implementations: ReadonlyArray<Implementation>
@@ -33,22 +29,14 @@ export interface Parts {
   readonly rateLimits?: RateLimits | undefined
 }
 
-/**
- * Who may call what, by the rules of the registrations.
- *
- * @internal
- */
+/** Who may call what, by the rules of the registrations. */
 export const policyOf = ({ api: { guards, registrations }, implementations }: Parts): AccessPolicy.AccessPolicy =>
   AccessPolicy.make(
     registrations.map((registration) => implemented(registration, implementations)),
     guards.has("security")
   )
 
-/**
- * The OpenAPI document; `undefined` if the service has none.
- *
- * @internal
- */
+/** The OpenAPI document; `undefined` if the service has none. */
 export const documentOf = (
   parts: Parts
 ): Effect.Effect<OpenApi.Document | undefined, CredentialsUnprovided | Config.ConfigError> =>

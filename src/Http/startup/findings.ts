@@ -7,7 +7,6 @@ import type * as Model from "../../Model/Model.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import * as Upgrade from "../../Repository/Upgrade.ts"
 
-/** @internal */
 export const logFindings = (models: Iterable<Model.Any>): Effect.Effect<void, never, DocumentStore> =>
   Effect.forEach(new Set(models), (model) =>
     Effect.matchEffect(Upgrade.sample(model), {

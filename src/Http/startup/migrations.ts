@@ -3,11 +3,7 @@ import { Application } from "../../internal/application.ts"
 import * as Migration from "../../Repository/Migration.ts"
 import * as KernelConfig from "../KernelConfig.ts"
 
-/**
- * What a start does while migrations have not run, by the configuration. A test ignores them.
- *
- * @internal
- */
+/** What a start does while migrations have not run, by the configuration. A test ignores them. */
 export const awaitMigrations = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migration.Migration>) {
   const onStart = (yield* Application)?.isTest === true ? "ignore" : yield* KernelConfig.migrationsOnStart
   if (onStart === "ignore") return

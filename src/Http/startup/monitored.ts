@@ -8,11 +8,7 @@ import type { Migration } from "../../Repository/Migration.ts"
 import * as KernelConfig from "../KernelConfig.ts"
 import { Monitoring, type Options } from "../Monitoring.ts"
 
-/**
- * What the configuration and the program enable.
- *
- * @internal
- */
+/** What the configuration and the program enable. */
 export const enabled = Effect.gen(function*() {
   const { checks, require } = yield* Monitoring
   const health = yield* KernelConfig.health
@@ -23,14 +19,9 @@ export const enabled = Effect.gen(function*() {
   }
 })
 
-/** @internal */
 export type Enabled = Effect.Success<typeof enabled>
 
-/**
- * The paths that it takes.
- *
- * @internal
- */
+/** The paths that it takes. */
 export const monitoredPaths = ({ health, metrics }: Enabled): ReadonlyArray<`/${string}`> => [
   ...health === undefined ? [] : ["/health/live", "/health/ready", "/health"] as const,
   ...metrics === undefined ? [] : ["/metrics"] as const
@@ -44,11 +35,7 @@ interface Page {
   readonly require: Options["require"]
 }
 
-/**
- * The pages for those who operate the service, and what is answered before everything else.
- *
- * @internal
- */
+/** The pages for those who operate the service, and what is answered before everything else. */
 export const monitored = Effect.fnUntraced(function*(
   { health, metrics }: Enabled,
   migrations: ReadonlyArray<Migration>
@@ -68,21 +55,13 @@ export const monitored = Effect.fnUntraced(function*(
   return { first, pages }
 })
 
-/**
- * Whether the configuration sends metrics, or serves them.
- *
- * @internal
- */
+/** Whether the configuration sends metrics, or serves them. */
 export const isMeasured = Effect.gen(function*() {
   const { endpoint, signals } = yield* KernelConfig.telemetry
   return (yield* KernelConfig.metricsEnabled) || (endpoint !== undefined && signals.includes("metrics"))
 })
 
-/**
- * The metrics of requests and of the process, if somebody reads them.
- *
- * @internal
- */
+/** The metrics of requests and of the process, if somebody reads them. */
 export const measuring = Effect.gen(function*() {
   if (!(yield* isMeasured)) return undefined
   const { registerProcessMetrics } = yield* Effect.promise(() => import("../monitoring/processMetrics.ts"))

@@ -6,8 +6,6 @@ const oldest = [22, 19] as const
 /**
  * Ends the process with one line and the code 1 on an older Node, where programs may end without a word: there
  * `import.meta.main` is missing, for example.
- *
- * @internal
  */
 export const requireNode = (): void => {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)

@@ -14,11 +14,7 @@ import { makeQuotas } from "../../internal/rateLimiter.ts"
 import type { Question } from "../../internal/worker.ts"
 import { type FromPrimary, type FromWorker, workerVariable } from "./workerChannel.ts"
 
-/**
- * Occurs when the first worker of a service ends before it listens. Its log says why.
- *
- * @internal
- */
+/** Occurs when the first worker of a service ends before it listens. Its log says why. */
 export class WorkerFailed extends Schema.TaggedError<WorkerFailed>()("WorkerFailed", {}) {
   override get message(): string {
     return "The first worker could not start; its lines say why"
@@ -47,8 +43,6 @@ const patience = "500 millis"
 /**
  * Runs workers until it is interrupted, then stops them. `environment` are variables that they get. The first one starts alone, so that
  * indexes, migrations and what a program stores at its start are made once.
- *
- * @internal
  */
 export const runPrimary = Effect.fnUntraced(function*(
   count: number,

@@ -10,8 +10,6 @@ import * as KernelConfig from "../KernelConfig.ts"
 /**
  * Reads everything first: where one part can't be used, nothing changes, and the log says why. One line of the log says what has
  * changed, and what needs a restart.
- *
- * @internal
  */
 export const makeReload = (
   options: KernelConfig.Options,

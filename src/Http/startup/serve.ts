@@ -67,11 +67,7 @@ import { unusedKeys } from "./unusedKeys.ts"
 /** Further layers of the router: see `KernelEngine.use`. */
 type Addition = Layer.Layer<never, never, HttpRouter.HttpRouter>
 
-/**
- * Serves registrations and further layers of the router on the current server.
- *
- * @internal
- */
+/** Serves registrations and further layers of the router on the current server. */
 export const serve = Effect.fnUntraced(function*({ additions, implementations, openApi, registrations, ...parts }: {
   readonly api: HttpApi.Top
   readonly migrations: ReadonlyArray<Migration>

@@ -13,8 +13,6 @@ import * as Tokens from "../Tokens.ts"
 /**
  * Makes the document of a policy. Limits of the configuration alone are in the document, and not in the types. Without
  * `schemes` the options name them.
- *
- * @internal
  */
 export const servedDocument = ({ api, limits, openApi, rateLimits, registrations, schemes }: {
   readonly api: HttpApi.Top
@@ -33,11 +31,7 @@ export const servedDocument = ({ api, limits, openApi, rateLimits, registrations
     OpenApi.make({ api: limited, registrations, policy }, { limits, ...own, ...openApi, ...options })
 }
 
-/**
- * The limits of the program, those of the configuration before them; `undefined` if neither has any.
- *
- * @internal
- */
+/** The limits of the program, those of the configuration before them; `undefined` if neither has any. */
 export const limitsOf = (
   declared: RateLimits | undefined,
   { perAddress, perCaller }: RateLimits

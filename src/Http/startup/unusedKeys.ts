@@ -16,11 +16,7 @@ import type { Registration } from "../registration/registration.ts"
 import { serviceErrorTypeId } from "../ServiceError.ts"
 import type { Translations } from "../Translations.ts"
 
-/**
- * Finds the keys of catalogues that a service does not use, with a sentence for each.
- *
- * @internal
- */
+/** Finds the keys of catalogues that a service does not use, with a sentence for each. */
 export const unusedKeys = (
   { languages }: Translations,
   registrations: ReadonlyArray<Registration>

@@ -8,20 +8,14 @@ import type * as Scope from "effect/Scope"
 import process from "node:process"
 import type { Question, Worker } from "../../internal/worker.ts"
 
-/**
- * The variable with the number of a worker.
- *
- * @internal
- */
+/** The variable with the number of a worker. */
 export const workerVariable = "APPKERNEL_WORKER"
 
-/** @internal */
 export type FromWorker =
   | { readonly appkernel: "ready" }
   | { readonly appkernel: "ask"; readonly id: number; readonly question: Question }
   | { readonly appkernel: "metrics"; readonly id: number; readonly text: string }
 
-/** @internal */
 export type FromPrimary =
   | { readonly appkernel: "stop" | "reload" }
   | { readonly appkernel: "metrics"; readonly id: number }
@@ -36,11 +30,7 @@ const send = (message: FromWorker): void => {
 /** The time for an answer. */
 const patience = "1 second"
 
-/**
- * The worker that this process is, if it is one of this package.
- *
- * @internal
- */
+/** The worker that this process is, if it is one of this package. */
 export const joinPrimary: Effect.Effect<
   Worker & { readonly ready: Effect.Effect<void> } | undefined,
   never,

@@ -25,11 +25,7 @@ interface Request extends StreamOptions {
   readonly after?: string | undefined
 }
 
-/**
- * Connects once, with the parameters of a request. What ends in the middle is no failure.
- *
- * @internal
- */
+/** Connects once, with the parameters of a request. What ends in the middle is no failure. */
 export type Connect = (query: { readonly offset: string }) => Stream.Stream<Batch, Failed>
 
 /** Any failure of a call. */
@@ -43,7 +39,6 @@ interface Batch {
   readonly position: string
 }
 
-/** @internal */
 export type MessagesSchema = ReturnType<typeof changeMessages>
 
 type Messages = MessagesSchema["Type"]
@@ -51,18 +46,10 @@ type Messages = MessagesSchema["Type"]
 /** A message of a document. */
 type Told = Extract<Messages[number], { readonly key: string }>
 
-/**
- * Calls the endpoint of the changes.
- *
- * @internal
- */
+/** Calls the endpoint of the changes. */
 export type ChangesCall = (request: object) => Effect.Effect<unknown, Failed>
 
-/**
- * Connections with one answer, whose body does not end.
- *
- * @internal
- */
+/** Connections with one answer, whose body does not end. */
 export const byEvents = (messages: MessagesSchema, call: ChangesCall): Connect => {
   const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.toCodecJson(messages)))
   return (query) =>
@@ -81,11 +68,7 @@ export const byEvents = (messages: MessagesSchema, call: ChangesCall): Connect =
     ))
 }
 
-/**
- * Connections with an answer for each batch, for clients that read answers as a whole.
- *
- * @internal
- */
+/** Connections with an answer for each batch, for clients that read answers as a whole. */
 export const byPolls = (call: ChangesCall): Connect => (query) =>
   Stream.unfold(query.offset, (offset) =>
     Effect.map(
@@ -102,17 +85,12 @@ export const byPolls = (call: ChangesCall): Connect => (query) =>
       }
     ))
 
-/**
- * The streams of a collection.
- *
- * @internal
- */
+/** The streams of a collection. */
 export interface Streams {
   readonly changes: (request?: Request) => Stream.Stream<Change<unknown, unknown>, unknown>
   readonly live: (request?: Request) => Stream.Stream<ListEvent<unknown, unknown>, unknown>
 }
 
-/** @internal */
 export const streamsOf = (model: Model.Any, connect: Connect): Streams => {
   if (!isLogged(model)) return { changes: () => unlogged(model), live: () => unlogged(model) }
   const idOf = idReader(model)
@@ -124,11 +102,7 @@ export const streamsOf = (model: Model.Any, connect: Connect): Streams => {
   }
 }
 
-/**
- * The changes of several collections, by their names.
- *
- * @internal
- */
+/** The changes of several collections, by their names. */
 export const watchedOf = (models: ReadonlyMap<string, Model.Any>, connect: Connect) => {
   const readers = new Map(Array.from(models, ([name, model]) => [name, idReader(model)]))
   // The messages are decoded as those of these collections.

@@ -8,17 +8,11 @@ import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as Schema from "effect/Schema"
 import type { RequestHandlingException } from "../../Client/ClientError.ts"
 
-/** @internal */
 export type Call<E = never> = Effect.Effect<unknown, E | HttpClientError.HttpClientError | Schema.SchemaError>
 
-/** @internal */
 export type CallGroups = { readonly [group: string]: { readonly [name: string]: (request: object) => Call } }
 
-/**
- * Undeclared keys are rejected instead of being removed.
- *
- * @internal
- */
+/** Undeclared keys are rejected instead of being removed. */
 export const exactly = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
 ): HttpApi.HttpApi<Id, Groups> =>
@@ -26,14 +20,11 @@ export const exactly = <Id extends string, Groups extends HttpApiGroup.Constrain
     .annotate(HttpApi.HeadersParseOptions, noExcess)
     .annotate(HttpApi.PayloadParseOptions, noExcess)
 
-/** @internal */
 export const noExcess = { onExcessProperty: "error" } as const
 
 /**
  * Adds missing parts to calls, since the platform's client encodes every part that an endpoint has. Calls without parts are
  * those of `bare`, which does not look for undeclared keys in them: to look takes as long as to send.
- *
- * @internal
  */
 export const withParts = (
   client: object,
@@ -52,7 +43,6 @@ export const withParts = (
       }
     }))
 
-/** @internal */
 export const mapValues = <A, B>(
   record: { readonly [key: string]: A },
   f: (value: A, key: string) => B

@@ -20,18 +20,12 @@ import type { StreamOptions } from "../subscription/collectionEvents.ts"
 import { type Connect, type MessagesSchema, type Streams, streamsOf, watchedOf } from "../subscription/subscription.ts"
 import { type Call, type CallGroups, exactly, mapValues, noExcess } from "./calls.ts"
 
-/**
- * Connects to the endpoint `changes` of a group.
- *
- * @internal
- */
+/** Connects to the endpoint `changes` of a group. */
 export type ConnectTo = (messages: MessagesSchema, api: HttpApi.Top, group: string) => Connect
 
 /**
  * Adds the streams of collections, which are made when they are first used. An action of their name stays, and so does a group with
  * the name of the stream of several collections.
- *
- * @internal
  */
 export const withStreams = (client: object, api: HttpApi.Top, connectTo: ConnectTo) => {
   const own = mapValues(client as CallGroups, (calls, name) => {
@@ -50,11 +44,7 @@ export const withStreams = (client: object, api: HttpApi.Top, connectTo: Connect
   return { changes: (request: WatchRequest) => watched(api, connectTo, request), ...own }
 }
 
-/**
- * Calls the endpoint `changes` of a group. Its client is made when it is first used, in `context`.
- *
- * @internal
- */
+/** Calls the endpoint `changes` of a group. Its client is made when it is first used, in `context`. */
 export const callOf = <E>(
   api: HttpApi.Top,
   group: string,

@@ -7,21 +7,14 @@ import * as iso from "./iso.ts"
 import { absentValue, objectFactoryOf } from "./literal.ts"
 import * as Temporal from "./temporal.ts"
 
-/**
- * Stands for a value that the schema rejects, or that only the schema's own parser can decode.
- *
- * @internal
- */
+/** Stands for a value that the schema rejects, or that only the schema's own parser can decode. */
 export const invalid: unique symbol = Symbol("invalid")
 
-/** @internal */
 export type Decode = (input: unknown) => unknown
 
 /**
  * A field of a decoded object: the input key, the decoder, and the result for a missing value, which is {@link
  * nothing}, {@link invalid} or a default.
- *
- * @internal
  */
 export interface DecodedField {
   readonly key: string
@@ -33,8 +26,6 @@ export interface DecodedField {
 /**
  * Compiles a decoder for valid JSON values that does not explain failures. A caller that gets {@link invalid} asks the
  * schema's parser for the reasons. Structs and lists are copied; other values may be shared with the input.
- *
- * @internal
  */
 export const compileDecoder = (ast: SchemaAST.AST): Decode => {
   const decode = hasEncodingChecks(ast)
@@ -63,8 +54,6 @@ const hasEncodingChecks = (ast: SchemaAST.AST): boolean => "encodingChecks" in a
 /**
  * Decodes a type without its checks; `undefined` for types that only Effect's parser decodes. It is no fold: what compiles the
  * parts is its caller's.
- *
- * @internal
  */
 export const decoderOf = (ast: SchemaAST.AST, compile: (ast: SchemaAST.AST) => Decode): Decode | undefined => {
   switch (ast._tag) {
@@ -111,18 +100,12 @@ const listOf = (decode: Decode): Decode => (input) => {
 
 /**
  * Whether the node is a struct without index signatures. A name that every object inherits can't be tested with `in`.
- *
- * @internal
  */
 export const isStruct = (ast: SchemaAST.AST): ast is SchemaAST.Objects =>
   ast._tag === "Objects" && ast.indexSignatures.length === 0 &&
   ast.propertySignatures.every(({ name }) => typeof name === "string" && !(name in Object.prototype))
 
-/**
- * The decoder of a field. If the schema supplies a value for a missing property, its parser is called.
- *
- * @internal
- */
+/** The decoder of a field. If the schema supplies a value for a missing property, its parser is called. */
 export const fieldOf = (
   signature: SchemaAST.PropertySignature,
   compile: (ast: SchemaAST.AST) => Decode,
@@ -146,11 +129,7 @@ export const fieldOf = (
   }
 }
 
-/**
- * Whether a missing value decodes to a missing value, not to one that a transformation supplies.
- *
- * @internal
- */
+/** Whether a missing value decodes to a missing value, not to one that a transformation supplies. */
 export const staysAbsent = (ast: SchemaAST.AST): boolean =>
   (ast.encoding ?? []).every(({ to, transformation }) =>
     transformation._tag === "Transformation" && !isOfOptional(transformation.decode) && staysAbsent(to)
@@ -159,11 +138,7 @@ export const staysAbsent = (ast: SchemaAST.AST): boolean =>
 const isOfOptional = ({ _tag }: { readonly _tag: string }): boolean =>
   _tag === "TransformOptional" || _tag === "TransformOptionalEffect"
 
-/**
- * Decodes an object of the fields. Effect's parser handles a key that is present with the value `undefined`.
- *
- * @internal
- */
+/** Decodes an object of the fields. Effect's parser handles a key that is present with the value `undefined`. */
 export const objectOf = (fields: ReadonlyArray<DecodedField>): (input: unknown) => Values | typeof invalid => {
   const make = objectFactoryOf(fields.map(({ key }) => key))
   return (input) => {
@@ -182,7 +157,6 @@ export const objectOf = (fields: ReadonlyArray<DecodedField>): (input: unknown) 
   }
 }
 
-/** @internal */
 export type Values = Record<string, unknown>
 
 /** A decoder for dates and date-times, which are text in JSON. */
@@ -196,8 +170,6 @@ const temporalOf = (ast: SchemaAST.AST): Decode | undefined => {
 
 /**
  * The parser for the text of a date or a date-time; `undefined` for other schemas and for texts with further checks.
- *
- * @internal
  */
 export const textParserOf = (ast: SchemaAST.AST): ((text: string) => number | undefined) | undefined => {
   const stored = ast.encoding?.[0]?.to
@@ -213,11 +185,7 @@ export const textParserOf = (ast: SchemaAST.AST): ((text: string) => number | un
 const isUncheckedString = (ast: SchemaAST.AST | undefined): boolean =>
   ast?._tag === "String" && ast.checks === undefined && ast.encoding === undefined
 
-/**
- * Whether the schema has the transformation of the date or the date-time and no other.
- *
- * @internal
- */
+/** Whether the schema has the transformation of the date or the date-time and no other. */
 export const isLinkedBy = ({ encoding }: SchemaAST.AST, { ast }: Temporal.Temporal): boolean => {
   const [link, ...others] = encoding ?? []
   const own = ast.encoding?.[0]
@@ -225,11 +193,7 @@ export const isLinkedBy = ({ encoding }: SchemaAST.AST, { ast }: Temporal.Tempor
     link?.to.annotations === own?.to.annotations
 }
 
-/**
- * The schema's own parser.
- *
- * @internal
- */
+/** The schema's own parser. */
 export const parserOf = (ast: SchemaAST.AST, options?: SchemaAST.ParseOptions): Decode => {
   compileParsers(ast)
   // Fields need no services.

@@ -6,22 +6,14 @@ import { type FieldNames, modelWithout } from "../shape/restrictedModel.ts"
 import type { ModelLike } from "../shape/variants.ts"
 import { compileSerialiser, type Serialiser } from "./serialiser.ts"
 
-/**
- * How documents without some fields are written.
- *
- * @internal
- */
+/** How documents without some fields are written. */
 export interface DocumentForm {
   readonly serialise: Serialiser
   /** The serialiser of the selected fields. */
   readonly selected: (fields: ReadonlyArray<string>) => Serialiser
 }
 
-/**
- * The form of the model's documents without the hidden fields, compiled once.
- *
- * @internal
- */
+/** The form of the model's documents without the hidden fields, compiled once. */
 export const formWithout = (model: ModelLike, hidden: FieldNames): DocumentForm =>
   forms(model).getOrMake(hidden.join(), () => {
     const shown = modelWithout(model, hidden)

@@ -8,16 +8,11 @@ import { compileParsers } from "./compiledParsers.ts"
 import { compileDecoder, invalid, isStruct, staysAbsent, textParserOf, type Values } from "./decoder.ts"
 import { type FieldProblem, problemsOf } from "./issues.ts"
 
-/** @internal */
 export type Decoded =
   | { readonly _tag: "Valid"; readonly value: Values }
   | { readonly _tag: "Invalid"; readonly problems: ReadonlyArray<FieldProblem> }
 
-/**
- * Decodes the JSON that a caller sent, or returns its problems, limited by {@link limitProblems}.
- *
- * @internal
- */
+/** Decodes the JSON that a caller sent, or returns its problems, limited by {@link limitProblems}. */
 export const bodyDecoder = (schema: Schema.Top): (body: unknown) => Decoded => {
   // Fields need no services.
   const codec = Schema.toCodecJson(schema as unknown as Schema.Codec<Values>)
@@ -45,8 +40,6 @@ export const bodyDecoder = (schema: Schema.Top): (body: unknown) => Decoded => {
 /**
  * The first hundred problems, and a last entry that counts the others. The count is a lower bound, since nested values
  * are not examined once the limit is reached. `more` counts problems that are not in `problems` at all.
- *
- * @internal
  */
 export const limitProblems = (problems: ReadonlyArray<FieldProblem>, more = 0): ReadonlyArray<FieldProblem> => {
   const listed = problems.filter((problem) => !isRemainder(problem))

@@ -63,8 +63,6 @@ const zoneToMinutes = (text: string, at: number): number | undefined => {
  * Parses an ISO 8601 date-time into milliseconds since 1970: `YYYY-MM-DD`, `T` or a space, `hh:mm`, optionally `:ss`,
  * optionally a dot with 1 to 9 digits, optionally `Z` or an offset as `+hh:mm` or `+hhmm`. Without a zone it is UTC.
  * Digits past the millisecond are cut off.
- *
- * @internal
  */
 export const parseDateTime = (text: string): number | undefined => {
   if (text[10] !== "T" && text[10] !== " " || text.charCodeAt(13) !== colon) return undefined
@@ -90,37 +88,21 @@ export const parseDateTime = (text: string): number | undefined => {
   return day + ((hours * 60 + minutes - offset) * 60 + seconds) * 1000 + millis
 }
 
-/**
- * Parses a `YYYY-MM-DD` into milliseconds since 1970, at midnight UTC.
- *
- * @internal
- */
+/** Parses a `YYYY-MM-DD` into milliseconds since 1970, at midnight UTC. */
 export const parseDate = (text: string): number | undefined => text.length === 10 ? dayToMillis(text) : undefined
 
-/**
- * The first millisecond of the years with four digits; {@link latest} is the last.
- *
- * @internal
- */
+/** The first millisecond of the years with four digits; {@link latest} is the last. */
 export const earliest = -62_167_219_200_000
 
-/** @internal */
 export const latest = 253_402_300_799_999
 
-/** @internal */
 export const hasFourDigitYear = (millis: number): boolean => millis >= earliest && millis <= latest
 
-/** @internal */
 export const isDate = (u: unknown): u is Date => u instanceof Date && hasFourDigitYear(u.getTime())
 
-/** @internal */
 export const toMidnight = (millis: number): number => Math.floor(millis / millisPerDay) * millisPerDay
 
-/**
- * Formats as `2026-01-31T09:30:00.123000`: UTC, without zone, with microseconds.
- *
- * @internal
- */
+/** Formats as `2026-01-31T09:30:00.123000`: UTC, without zone, with microseconds. */
 export const formatDateTime = (date: Date): string => {
   const time = date.getTime()
   const days = Math.floor(time / millisPerDay)
@@ -132,11 +114,7 @@ export const formatDateTime = (date: Date): string => {
   return `${formatDays(days)}T${hours}:${minutes}:${twoDigits[seconds % 60]}.${fraction}000`
 }
 
-/**
- * Formats as `2026-01-31`.
- *
- * @internal
- */
+/** Formats as `2026-01-31`. */
 export const formatDate = (date: Date): string => formatDays(Math.floor(date.getTime() / millisPerDay))
 
 const twoDigits = Array.from({ length: 100 }, (_, i) => String(i).padStart(2, "0"))

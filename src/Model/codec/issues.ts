@@ -6,11 +6,7 @@ import { isKind } from "../shape/fields.ts"
 import { modelOf, modelTypeId } from "../shape/variants.ts"
 import { expectationAsText, expectationOf, ruleOf } from "./wording.ts"
 
-/**
- * A {@link SchemaIssue.Issue} in the form that is reported to callers.
- *
- * @internal
- */
+/** A {@link SchemaIssue.Issue} in the form that is reported to callers. */
 export interface FieldProblem {
   readonly field: string
   readonly validator: string
@@ -21,8 +17,6 @@ export interface FieldProblem {
 /**
  * The problems of each field, worded for the sender of the value. A custom schema's message may quote the value, so
  * such a message is not used for omitted fields, nor for any field if `isConfidential`.
- *
- * @internal
  */
 export const problemsOf = (issue: SchemaIssue.Issue, isConfidential = false): ReadonlyArray<FieldProblem> =>
   problemsAt(issue, { path: "", isConfidential, parent: undefined, attributes: undefined, decodedType: undefined })

@@ -1,24 +1,14 @@
 import * as Result from "effect/Result"
 
-/**
- * Stands for a missing property.
- *
- * @internal
- */
+/** Stands for a missing property. */
 export const absentValue: unique symbol = Symbol("nothing")
 
-/**
- * Makes an object with fixed keys from their values in order. A value of {@link absentValue} leaves its key out.
- *
- * @internal
- */
+/** Makes an object with fixed keys from their values in order. A value of {@link absentValue} leaves its key out. */
 export type ObjectFactory = (values: ReadonlyArray<unknown>) => { [key: string]: unknown }
 
 /**
  * Compiles one object literal for each combination of present keys. V8 allocates such an object at its final size. An
  * object that grows key by key takes several times as long, and so does each later copy or iteration.
- *
- * @internal
  */
 export const objectFactoryOf = (keys: ReadonlyArray<string>): ObjectFactory => {
   const assignKeys: ObjectFactory = (values) => {

@@ -16,8 +16,6 @@ import { isNullValue } from "./validationContext.ts"
  * Writes a stored document as the JSON text of its wire form in one pass. `links` is inserted after `_type`; it is
  * empty or a member with a trailing comma. Returns `undefined` for a document that does not match the model's
  * structure. Validators do not run, since they may be newer than the document.
- *
- * @internal
  */
 export type Serialiser = (document: Values, links: string) => string | undefined
 
@@ -33,7 +31,6 @@ interface Writer {
   readonly isQuoted: boolean
 }
 
-/** @internal */
 export const compileSerialiser = (model: ModelLike): Serialiser => {
   for (const [key, field] of Object.entries(model.wire.fields)) {
     // Every struct field is a schema.
@@ -45,11 +42,7 @@ export const compileSerialiser = (model: ModelLike): Serialiser => {
   return ast._tag === "Objects" ? compileObject(ast, "_id") : () => undefined
 }
 
-/**
- * The wire form of a field's decoded value, as parsed JSON.
- *
- * @internal
- */
+/** The wire form of a field's decoded value, as parsed JSON. */
 export const toWire = (model: ModelLike, key: string, value: unknown): unknown => {
   const wire = model.wire.fields[key]
   const text = wire === undefined

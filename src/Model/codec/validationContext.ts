@@ -11,11 +11,7 @@ import { type ModelLike, modelTypeId, nestedModel, validationTypeId } from "../s
 import { compileParsers } from "./compiledParsers.ts"
 import { type FieldProblem, problemsOf } from "./issues.ts"
 
-/**
- * The state of a validation run at one path: the running fiber, the path, and the problems so far.
- *
- * @internal
- */
+/** The state of a validation run at one path: the running fiber, the path, and the problems so far. */
 export interface ValidationContext {
   readonly fiber: Fiber.Fiber<unknown, unknown>
   readonly path: string
@@ -28,8 +24,6 @@ export interface ValidationContext {
 
 /**
  * Runs a validation and fails if it added problems. `subject` is the model, or what a value with models in it is called.
- *
- * @internal
  */
 export const collectingProblems = <A>(
   subject: ModelLike | string,
@@ -38,11 +32,7 @@ export const collectingProblems = <A>(
   isSent = false
 ): Effect.Effect<A, ModelError> => Effect.withFiber((fiber) => collectingProblemsIn(fiber, subject, input, run, isSent))
 
-/**
- * {@link collectingProblems} for a caller that already runs in the fiber.
- *
- * @internal
- */
+/** {@link collectingProblems} for a caller that already runs in the fiber. */
 export const collectingProblemsIn = <A>(
   fiber: ValidationContext["fiber"],
   subject: ModelLike | string,
@@ -58,7 +48,6 @@ export const collectingProblemsIn = <A>(
   )
 }
 
-/** @internal */
 export const childContext = (context: ValidationContext, key: string, omitted = false): ValidationContext => ({
   fiber: context.fiber,
   path: context.path === "" ? key : `${context.path}.${key}`,
@@ -67,18 +56,12 @@ export const childContext = (context: ValidationContext, key: string, omitted = 
   problems: context.problems
 })
 
-/**
- * Stands for an invalid value whose problems are reported already.
- *
- * @internal
- */
+/** Stands for an invalid value whose problems are reported already. */
 export const invalid: unique symbol = Symbol("invalid")
 
 /**
  * Runs the steps one after the other. A step that completes synchronously does not go through the fiber, which most
  * steps do not need.
- *
- * @internal
  */
 export const runInOrder = (
   count: number,
@@ -101,19 +84,11 @@ export const runInOrder = (
   return Effect.void
 }
 
-/**
- * Whether `null` is a value of the field. In any other field `null` means missing.
- *
- * @internal
- */
+/** Whether `null` is a value of the field. In any other field `null` means missing. */
 export const isNullValue = (schema: Schema.Top, { optional }: FieldAttributes): boolean =>
   optional !== true && SchemaParser.is(schema)(null)
 
-/**
- * Finds the issue of a value. A compiled guard accepts valid values first, since most values are valid.
- *
- * @internal
- */
+/** Finds the issue of a value. A compiled guard accepts valid values first, since most values are valid. */
 export const issueFinder = (schema: Schema.Top): (value: unknown) => Effect.Effect<SchemaIssue.Issue | undefined> => {
   compileParsers(schema.ast)
   const isValid = SchemaParser.is(schema)
@@ -123,7 +98,6 @@ export const issueFinder = (schema: Schema.Top): (value: unknown) => Effect.Effe
   return (value) => isValid(value) ? Effect.undefined : Effect.matchEager(decode(value), outcome)
 }
 
-/** @internal */
 export const reportIssue = (issue: SchemaIssue.Issue, value: unknown, context: ValidationContext): typeof invalid => {
   for (const problem of problemsOf(issue, context.isConfidential)) {
     const path = problem.field === "" ? [] : problem.field.split(".")
@@ -137,11 +111,7 @@ export const reportIssue = (issue: SchemaIssue.Issue, value: unknown, context: V
 const propertyAt = (value: unknown, key: string): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined
 
-/**
- * The model's own rule over an instance; `undefined` if the model has none.
- *
- * @internal
- */
+/** The model's own rule over an instance; `undefined` if the model has none. */
 export const instanceRuleOf = (
   model: ModelLike
 ): ((instance: unknown, context: ValidationContext) => Effect.Effect<void>) | undefined => {
@@ -156,11 +126,7 @@ export const instanceRuleOf = (
       }))
 }
 
-/**
- * Converts problems into the error that callers get. Missing fields take precedence.
- *
- * @internal
- */
+/** Converts problems into the error that callers get. Missing fields take precedence. */
 export const modelErrorOf = (
   subject: ModelLike | string,
   input: unknown,

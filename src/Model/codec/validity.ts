@@ -7,11 +7,7 @@ import type * as SchemaIssue from "effect/SchemaIssue"
 import type { ModelLike } from "../shape/variants.ts"
 import { issueFinder, reportIssue, runInOrder, type ValidationContext } from "./validationContext.ts"
 
-/**
- * The checks of a model's fields and its checks over several fields, without the model's own `validate`.
- *
- * @internal
- */
+/** The checks of a model's fields and its checks over several fields, without the model's own `validate`. */
 export interface Validity {
   /** The issue of the values, if they have one. */
   readonly issueOf: (values: unknown) => Effect.Effect<SchemaIssue.Issue | undefined>
@@ -24,7 +20,6 @@ export interface Validity {
   readonly reportChanges: (values: unknown, context: ValidationContext, previous: unknown) => Effect.Effect<boolean>
 }
 
-/** @internal */
 export const validityOf: (model: ModelLike) => Validity = memoize((model) => {
   const names = Object.keys(model.store.fields)
   const changedFields = (values: unknown, previous: unknown) =>

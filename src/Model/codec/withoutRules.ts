@@ -12,8 +12,6 @@ import { type ModelLike, modelOf, modelTypeId } from "../shape/variants.ts"
  *
  * A check stays if nothing repeats it, or if it decides how a value is decoded: that of a managed field, of a field with
  * a converter (it applies to the value before the conversion), of a member of a union, and of the keys of a record.
- *
- * @internal
  */
 export const withoutRules = (model: ModelLike, variant: "create" | "patch"): Schema.Struct<Schema.Struct.Fields> => {
   const strip = stripper()

@@ -7,11 +7,7 @@ import { fold } from "../shape/fold.ts"
 import { choicesOf } from "../shape/kind.ts"
 import { modelOf } from "../shape/variants.ts"
 
-/**
- * What a value has to be, worded for its sender.
- *
- * @internal
- */
+/** What a value has to be, worded for its sender. */
 export interface Expectation {
   /**
    * `str`, `int`, `float`, `bool`, `list`, `datetime`, `date`, `enum`, `object`, `bytes`, `url`, `duration`, `null`, or
@@ -24,11 +20,7 @@ export interface Expectation {
   readonly message: string
 }
 
-/**
- * Describes the decoded values of a schema, whatever their encoded form.
- *
- * @internal
- */
+/** Describes the decoded values of a schema, whatever their encoded form. */
 export const expectationOf: (ast: SchemaAST.AST) => Expectation = memoize((ast: SchemaAST.AST): Expectation => {
   const choices = isEnumeration(ast) ? choicesOf(ast) : []
   const nouns = nounsOf(ast)
@@ -44,37 +36,23 @@ export const expectationOf: (ast: SchemaAST.AST) => Expectation = memoize((ast: 
     }
 })
 
-/**
- * The same expectation for a value that is written as text, as numbers and booleans are there.
- *
- * @internal
- */
+/** The same expectation for a value that is written as text, as numbers and booleans are there. */
 export const expectationAsText = ({ message, type, ...others }: Expectation): Expectation => ({
   ...others,
   type,
   message: type === "int" || type === "float" || type === "bool" ? `${message}${textSuffix}` : message
 })
 
-/**
- * The message for a source in which every value is text, such as a URL.
- *
- * @internal
- */
+/** The message for a source in which every value is text, such as a URL. */
 export const withoutTextSuffix = (message: string): string => message.replace(textSuffix, "")
 
-/**
- * The type in a message of {@link expectationOf}; `undefined` for any other message.
- *
- * @internal
- */
+/** The type in a message of {@link expectationOf}; `undefined` for any other message. */
 export const typeInMessage = (message: string): string | undefined =>
   message === unnamedMessage ? "any" : typesByMessage.get(withoutTextSuffix(message))
 
 /**
  * The rule of a check: the validator that the check belongs to, or the validator that one of Effect's own checks
  * corresponds to. `message` follows the field's label; it is `undefined` if the check has no wording.
- *
- * @internal
  */
 export const ruleOf = (check: SchemaAST.Check<never>): Rule | undefined => {
   const { message, representation, [validatorAnnotation]: entry } = check.annotations ?? {}
@@ -87,7 +65,6 @@ export const ruleOf = (check: SchemaAST.Check<never>): Rule | undefined => {
   return rule === undefined || declaredMessage === undefined ? rule : { ...rule, message: declaredMessage }
 }
 
-/** @internal */
 export interface Rule extends ValidatorEntry {
   readonly message: string | undefined
   /** Whether the rule comes from a validator, not from one of Effect's own checks. */

@@ -30,8 +30,6 @@ type Step = (values: Values, context: ValidationContext) => Effect.Effect<void> 
  * Finalises the output of a model's `create` decoder in place, without an instance. The decoder has validated what the
  * caller sent, so only generated, default and converted values are validated here. Nested models are copied, so that a
  * shallow copy of the output can be completed again when a first attempt is rejected.
- *
- * @internal
  */
 export const completer = (model: ModelLike): Complete => {
   const isNeeded = needsInstance(model)

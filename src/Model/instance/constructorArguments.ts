@@ -5,17 +5,12 @@ import { problemsOf } from "../codec/issues.ts"
 import { modelErrorOf } from "../codec/validationContext.ts"
 import type { ModelLike } from "../shape/variants.ts"
 
-/** @internal */
 export type Arguments = [
   input: { readonly [field: string]: unknown },
   options?: Schema.MakeOptions | undefined
 ]
 
-/**
- * The validated arguments that a model's constructor passes on. Throws the `ModelError` that lists the fields.
- *
- * @internal
- */
+/** The validated arguments that a model's constructor passes on. Throws the `ModelError` that lists the fields. */
 export const validatedArguments = (model: ModelLike, ...[input, options]: Arguments): Arguments => {
   // Decoded values are valid, and the caller may disable the checks.
   if (options !== undefined && ("~payload" in options || options.disableChecks === true)) return [input, options]

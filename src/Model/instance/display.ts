@@ -5,8 +5,6 @@ import type { FieldAttributes } from "../shape/annotations.ts"
 /**
  * How an instance appears in `JSON.stringify`, on the console and in logs: without omitted fields. A model without
  * omitted fields uses the default representation.
- *
- * @internal
  */
 export const display = (
   name: string,

@@ -26,18 +26,12 @@ import { isContainedIn, previousElements } from "./previousElements.ts"
 /**
  * Returns the value to store, `undefined` for none, or {@link invalid} after adding problems. `previous` is the value
  * that it replaces, if there is one.
- *
- * @internal
  */
 export type Resolve = (value: unknown, context: ValidationContext, previous?: unknown) => Effect.Effect<unknown>
 
 type Values = Record<string, unknown>
 
-/**
- * The origin of the values: whether a client sent them, and what they replace.
- *
- * @internal
- */
+/** The origin of the values: whether a client sent them, and what they replace. */
 export interface FinaliseOptions {
   /** Whether a caller sent the values. Defaults to false: values of the process may be converted already. */
   readonly isSent?: boolean | undefined
@@ -48,7 +42,6 @@ export interface FinaliseOptions {
   readonly previous?: unknown
 }
 
-/** @internal */
 export const finaliser = (
   model: ModelLike
 ): (input: unknown, origin?: FinaliseOptions) => Effect.Effect<unknown, ModelError> => {
@@ -57,7 +50,6 @@ export const finaliser = (
     collectingProblems(model, input, (context) => finalise(input, context, previous), isSent)
 }
 
-/** @internal */
 export const planOf: (model: ModelLike) => Resolve = memoize((model) => compile(model))
 
 const compile = (model: ModelLike): Resolve => {
@@ -79,11 +71,7 @@ const compile = (model: ModelLike): Resolve => {
   }
 }
 
-/**
- * Makes an instance of resolved values, or reports what is wrong with them.
- *
- * @internal
- */
+/** Makes an instance of resolved values, or reports what is wrong with them. */
 export const instantiatorOf = (model: ModelLike): Resolve => {
   const { isChanged, issueOf, reportChanges } = validityOf(model)
   const construct = constructorOf(model)
@@ -106,11 +94,7 @@ export const instantiatorOf = (model: ModelLike): Resolve => {
     })
 }
 
-/**
- * The fields of a model, each with its resolver.
- *
- * @internal
- */
+/** The fields of a model, each with its resolver. */
 export const resolversOf: (model: ModelLike) => ReadonlyArray<FieldResolver> = memoize((model) =>
   Object.entries(model.store.fields).map(([key, field]) => {
     // Every struct field is a schema.
@@ -218,11 +202,7 @@ const conversion = (converter: Converter<unknown>, unconverted: Schema.Top): Res
     })
 }
 
-/**
- * Makes an instance of values that were just validated, with the class's own decoder.
- *
- * @internal
- */
+/** Makes an instance of values that were just validated, with the class's own decoder. */
 export const constructorOf = (model: ModelLike): (values: Values) => unknown => {
   const transformation = model.ast.encoding?.[0]?.transformation
   return transformation?._tag === "Transformation" && transformation.decode._tag === "Transform"

@@ -21,8 +21,6 @@ type Inspect = (instance: unknown, context: ValidationContext, previous?: unknow
 /**
  * Validates an existing instance again: it may have been made without validation, or its validity may depend on time.
  * Values that equal those of `previous` are not validated.
- *
- * @internal
  */
 export const inspector = (
   model: ModelLike

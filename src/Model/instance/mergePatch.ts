@@ -10,11 +10,7 @@ import { childrenOf, withParts } from "../shape/nodes.ts"
 import { nameOf } from "../shape/storedForm.ts"
 import { modelOf } from "../shape/variants.ts"
 
-/**
- * Applies a JSON merge patch (RFC 7396) to a value.
- *
- * @internal
- */
+/** Applies a JSON merge patch (RFC 7396) to a value. */
 export type Merge = (before: unknown, change: unknown) => unknown
 
 /**
@@ -27,23 +23,13 @@ export type Merge = (before: unknown, change: unknown) => unknown
  * A patch replaces values that a schema transforms from objects, such as instances of a class or maps, since their
  * parts have no names. It replaces lists too. For a union of several object types, a patch may be any JSON. Models have
  * a patch schema of their own.
- *
- * @internal
  */
 export const mergePatchOf = (schema: Schema.Top): Schema.Top => mergingOf(schema.ast).patch ?? schema
 
-/**
- * How a merge patch changes a decoded value of the schema; `undefined` if it replaces the value.
- *
- * @internal
- */
+/** How a merge patch changes a decoded value of the schema; `undefined` if it replaces the value. */
 export const mergeOf = (schema: Schema.Top): Merge | undefined => mergingOf(schema.ast).merge
 
-/**
- * Whether the value is an object without a class.
- *
- * @internal
- */
+/** Whether the value is an object without a class. */
 export const isPlainObject = (value: unknown): value is { readonly [key: string]: unknown } => {
   if (typeof value !== "object" || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)
@@ -53,8 +39,6 @@ export const isPlainObject = (value: unknown): value is { readonly [key: string]
 /**
  * Applies a patch to the properties of an object: `null` removes a property, `undefined` changes nothing. A value that
  * is no object has no properties. Any name is allowed, including `__proto__`.
- *
- * @internal
  */
 export const mergeProperties = (
   before: unknown,

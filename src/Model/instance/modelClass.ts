@@ -20,11 +20,7 @@ import { type Arguments, validatedArguments } from "./constructorArguments.ts"
 import { display } from "./display.ts"
 import { mergePatchOf } from "./mergePatch.ts"
 
-/**
- * Makes the class of a model: the schemas of its variants, its attributes, and its constructor.
- *
- * @internal
- */
+/** Makes the class of a model: the schemas of its variants, its attributes, and its constructor. */
 export const makeClass = (
   name: string,
   fields: { readonly [key: string]: FieldInput },

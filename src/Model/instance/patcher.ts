@@ -8,11 +8,7 @@ import { isPlainObject } from "./mergePatch.ts"
 
 type Values = { readonly [key: string]: unknown }
 
-/**
- * A patch of an instance.
- *
- * @internal
- */
+/** A patch of an instance. */
 export interface Patch {
   readonly current: object
   /** The fields of the current instance with the changes applied. */
@@ -26,8 +22,6 @@ export interface Patch {
 /**
  * Applies a patch to an instance. Only the patched fields are supplied, converted and validated. Rules over several
  * fields run if one of these fields changes.
- *
- * @internal
  */
 export const patcher = (model: ModelLike): (patch: Patch) => Effect.Effect<unknown, ModelError> => {
   const plan = planOf(model)

@@ -5,8 +5,6 @@ import { Kept } from "./keptFields.ts"
 /**
  * Finds the previous element that a new list element replaces: the one with the same identifier if the model has one,
  * otherwise the one at the same index.
- *
- * @internal
  */
 export const previousElements = (model: ModelLike, previous: unknown): (value: unknown, index: number) => unknown => {
   if (!Array.isArray(previous)) return () => undefined
@@ -19,11 +17,7 @@ export const previousElements = (model: ModelLike, previous: unknown): (value: u
   }
 }
 
-/**
- * Whether the instance already has all the values, as with a document that was read and is sent back.
- *
- * @internal
- */
+/** Whether the instance already has all the values, as with a document that was read and is sent back. */
 export const isContainedIn = (values: unknown, previous: unknown): boolean => {
   if (values instanceof Kept) return true
   if (Array.isArray(values)) {

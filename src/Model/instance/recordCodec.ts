@@ -33,8 +33,6 @@ type Stored = { readonly [key: string]: unknown }
 /**
  * Decodes documents, with their identifier under `_id` or `id`, into instances. Fails with all problems of the
  * document.
- *
- * @internal
  */
 export const recordDecoder = <M extends ModelLike>(
   model: M
@@ -148,8 +146,6 @@ type Encode = (value: unknown) => unknown
 /**
  * Encodes instances as documents. An instance is valid by construction, so it is not validated again. Completed values
  * are encoded alike; their `null` means missing.
- *
- * @internal
  */
 export const recordEncoder = (model: ModelLike, idKey: "id" | "_id"): (instance: unknown) => Stored => {
   const fields = Object.entries(model.store.fields).map(([key, field]) => {

@@ -11,8 +11,6 @@ import { finaliser, planOf, type Resolve } from "./finaliser.ts"
 /**
  * Finalises what a caller sent in the form of `sentForm`: its models become instances, with generated values and defaults.
  * The other values stay as they are.
- *
- * @internal
  */
 export const sentFinaliser = (schema: Schema.Top): (sent: unknown) => Effect.Effect<unknown, ModelError> => {
   if (isModelLike(schema)) {

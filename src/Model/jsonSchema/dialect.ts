@@ -1,18 +1,10 @@
 import { isSchema, type JsonSchema, schemasIn } from "./node.ts"
 
-/**
- * The schema with draft-04 keywords only, since strict validators reject unknown keywords.
- *
- * @internal
- */
+/** The schema with draft-04 keywords only, since strict validators reject unknown keywords. */
 export const toDraft04 = (schema: JsonSchema): JsonSchema =>
   mapSubschemas(pickKeywords(schema, (keyword) => common.has(keyword) || draft04.has(keyword)), toDraft04)
 
-/**
- * The schema in the dialect of MongoDB's `$jsonSchema`: its keywords, BSON types and PCRE patterns.
- *
- * @internal
- */
+/** The schema in the dialect of MongoDB's `$jsonSchema`: its keywords, BSON types and PCRE patterns. */
 export const toMongo = (schema: JsonSchema): JsonSchema => {
   const { pattern, patternProperties, type, ...rest } = pickKeywords(schema, (keyword) => common.has(keyword))
   const { additionalProperties, allOf, ...parts } = mapSubschemas(rest, toMongo)

@@ -5,21 +5,14 @@ import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import { asUnicode } from "../shape/unicodePattern.ts"
 
-/** @internal */
 export type JsonSchema = EffectJsonSchema.JsonSchema
 
-/**
- * The encoded end of a schema's transformations.
- *
- * @internal
- */
+/** The encoded end of a schema's transformations. */
 export const encodedEnd = (ast: SchemaAST.AST): SchemaAST.AST =>
   ast.encoding === undefined ? ast : encodedEnd(ast.encoding.at(-1)!.to)
 
 /**
  * The values of an enumeration; `undefined` if the node has other values too, or if a member has its own identifier.
- *
- * @internal
  */
 export const literalsOf = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.LiteralValue | null> | undefined => {
   switch (ast._tag) {
@@ -40,11 +33,7 @@ export const literalsOf = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.LiteralV
   }
 }
 
-/**
- * The schema of an enumeration.
- *
- * @internal
- */
+/** The schema of an enumeration. */
 export const enumeration = (
   values: ReadonlyArray<SchemaAST.LiteralValue | null>,
   ast: SchemaAST.AST
@@ -55,11 +44,7 @@ export const enumeration = (
   return constrained({ type: types.length === 1 ? types[0] : types, enum: all }, ast)
 }
 
-/**
- * The schema that accepts what any of the schemas accepts.
- *
- * @internal
- */
+/** The schema that accepts what any of the schemas accepts. */
 export const alternatives = (schemas: ReadonlyArray<JsonSchema>): JsonSchema => {
   const all = schemas.flatMap((one) =>
     Array.isArray(one["anyOf"]) && Object.keys(one).length === 1 ? one["anyOf"].filter(isSchema) : [one]
@@ -72,11 +57,7 @@ export const alternatives = (schemas: ReadonlyArray<JsonSchema>): JsonSchema => 
   return others.length === all.length ? union : nullable(union)
 }
 
-/**
- * The schema that also accepts `null`.
- *
- * @internal
- */
+/** The schema that also accepts `null`. */
 export const nullable = (schema: JsonSchema): JsonSchema => {
   if (Object.keys(schema).length === 0) return schema
   const { anyOf, enum: values, type } = schema
@@ -92,11 +73,7 @@ export const nullable = (schema: JsonSchema): JsonSchema => {
   return union.some((one) => [one["type"]].flat().includes("null")) ? schema : { anyOf: [...union, { type: "null" }] }
 }
 
-/**
- * Adds a node's annotations and checks to its schema. A check that draft-04 can't express is omitted.
- *
- * @internal
- */
+/** Adds a node's annotations and checks to its schema. A check that draft-04 can't express is omitted. */
 export const constrained = (
   schema: JsonSchema,
   { annotations, checks: ownChecks }: Pick<SchemaAST.AST, "annotations" | "checks">
@@ -152,11 +129,7 @@ const independent = new Set([
   "examples readOnly writeOnly contentEncoding contentMediaType contentSchema".split(" ")
 ].flat())
 
-/**
- * Effect's own schema for a node without children. Fails if draft-04 can't express it.
- *
- * @internal
- */
+/** Effect's own schema for a node without children. Fails if draft-04 can't express it. */
 export const effectSchemaOf = (ast: SchemaAST.AST): Result.Result<JsonSchema, unknown> =>
   Result.flatMap(
     Result.try(() => EffectJsonSchema.toDocumentDraft04(Schema.toJsonSchemaDocument(Schema.make(ast)))),
@@ -168,11 +141,7 @@ export const effectSchemaOf = (ast: SchemaAST.AST): Result.Result<JsonSchema, un
     }
   )
 
-/**
- * The keys of a record: all of them, those that match one of the patterns, or an unknown subset.
- *
- * @internal
- */
+/** The keys of a record: all of them, those that match one of the patterns, or an unknown subset. */
 export const keysOf = (parameter: SchemaAST.IndexSignature["parameter"]): "any" | "some" | ReadonlyArray<string> => {
   const [check, ...others] = (parameter.checks ?? []).map(withUnicode)
   const known = check === undefined || parameter._tag !== "String"
@@ -184,10 +153,8 @@ export const keysOf = (parameter: SchemaAST.IndexSignature["parameter"]): "any" 
   return "propertyNames" in schema ? "some" : "any"
 }
 
-/** @internal */
 export const isSchema = (u: unknown): u is JsonSchema => Predicate.isObject(u)
 
-/** @internal */
 export const schemasIn = (u: unknown): ReadonlyArray<JsonSchema> => Array.isArray(u) ? u.filter(isSchema) : []
 
 /** The keywords that annotations and checks add for a type. */

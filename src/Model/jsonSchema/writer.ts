@@ -10,11 +10,7 @@ import * as Node from "./node.ts"
 
 type JsonSchema = Node.JsonSchema
 
-/**
- * Which form of a model to describe, and how.
- *
- * @internal
- */
+/** Which form of a model to describe, and how. */
 export interface Form {
   /**
    * The wire form describes JSON, with named schemas under `definitions`. The stored form describes BSON with the
@@ -25,11 +21,7 @@ export interface Form {
   readonly additionalProperties: boolean
 }
 
-/**
- * The draft-04 schema of a model's documents. In the stored form, `type` may also be a BSON type.
- *
- * @internal
- */
+/** The draft-04 schema of a model's documents. In the stored form, `type` may also be a BSON type. */
 export const describeModel = (model: ModelLike, { additionalProperties, variant }: Form): JsonSchema => {
   const root = identityOf(model)
   const isWire = variant === "wire"

@@ -15,11 +15,7 @@ import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
 import { storableAnnotation } from "./annotations.ts"
 
-/**
- * An ObjectId in a document that is about to be stored.
- *
- * @internal
- */
+/** An ObjectId in a document that is about to be stored. */
 export class ObjectIdText {
   readonly hex: string
   constructor(hex: string) {
@@ -74,7 +70,6 @@ const orInvalid = <A>(value: A | undefined): Effect.Effect<A, SchemaIssue.Issue>
 const readMoment = (value: unknown): DateTime.Utc | undefined =>
   Predicate.isDate(value) ? Option.getOrUndefined(DateTime.make(value)) : undefined
 
-/** @internal */
 export const moment: SchemaAST.Link = link(Schema.Date.annotate({ bsonType: "date" }), readMoment, DateTime.toDateUtc)
 
 // -----------------------------------------------------------------------------
@@ -94,17 +89,12 @@ const readLong = (value: unknown): bigint | undefined =>
     ? BigInt(String(value))
     : undefined
 
-/**
- * Whether the integer fits into 64 bits.
- *
- * @internal
- */
+/** Whether the integer fits into 64 bits. */
 export const fitsLong = Schema.makeFilter(isLong, {
   expected: `an integer from ${minLong} to ${maxLong}`,
   [storableAnnotation]: true
 })
 
-/** @internal */
 export const long: SchemaAST.Link = link(
   stored("long", "a 64-bit integer", readLong, Schema.BigInt),
   readLong,
@@ -130,17 +120,12 @@ const readDecimal = (value: unknown): BigDecimal.BigDecimal | undefined =>
     ? Option.getOrUndefined(BigDecimal.fromString(String(value)))
     : undefined
 
-/**
- * Whether the decimal fits into Decimal128.
- *
- * @internal
- */
+/** Whether the decimal fits into Decimal128. */
 export const fitsDecimal = Schema.makeFilter(isDecimal, {
   expected: "a decimal of at most 34 digits, and an exponent from -6176 to 6111",
   [storableAnnotation]: true
 })
 
-/** @internal */
 export const decimal: SchemaAST.Link = link(
   stored("decimal", "a decimal", readDecimal, Schema.BigDecimal),
   readDecimal,
@@ -159,7 +144,6 @@ const readBytes = (value: unknown): Uint8Array | undefined => {
   return Uint8Array.from(buffer.subarray(0, position))
 }
 
-/** @internal */
 export const bytes: SchemaAST.Link = link(
   stored("binData", "bytes", readBytes, Schema.Uint8Array),
   readBytes,
@@ -173,7 +157,6 @@ export const bytes: SchemaAST.Link = link(
 const readObjectId = (value: unknown): string | undefined =>
   value instanceof ObjectIdText || isOfClass(value, "ObjectId") ? String(value) : undefined
 
-/** @internal */
 export const objectId = stored(
   "objectId",
   "an ObjectId",

@@ -7,8 +7,6 @@ import * as Random from "effect/Random"
 /**
  * What a generator makes by this seed: the same each time, in every process. Its clock stands at the first moment of 1970. Dies
  * if the generator is asynchronous.
- *
- * @internal
  */
 export const derivedValue = (generator: Effect.Effect<unknown>, seed: string): unknown =>
   Effect.runSync(

@@ -7,21 +7,14 @@ import * as SchemaParser from "effect/SchemaParser"
 import type { Converter } from "../Converter.ts"
 import { validatorAnnotation, type ValidatorEntry } from "./annotations.ts"
 
-/**
- * The validator name that unconverted values are reported with.
- *
- * @internal
- */
+/** The validator name that unconverted values are reported with. */
 export const unconvertedEntry: ValidatorEntry = { type: "Converted" }
 
-/** @internal */
 export const unconvertedMessage = "must be converted first, as Model.finalise does"
 
 /**
  * Applies `first`, then `next`. A value that `next` has produced already stays unchanged, since `first` never sees such
  * a value.
- *
- * @internal
  */
 export const composed = (first: Converter<unknown>, next: Converter<unknown>): Converter<unknown> => {
   const { makes } = next
@@ -35,27 +28,17 @@ export const composed = (first: Converter<unknown>, next: Converter<unknown>): C
   )
 }
 
-/**
- * Converts a value whatever it looks like, since a value from a caller was never converted before.
- *
- * @internal
- */
+/** Converts a value whatever it looks like, since a value from a caller was never converted before. */
 export const convertAlways = <A>(converter: Converter<A>, value: A): Effect.Effect<A> =>
   converter.convert === undefined ? converter(value) : converter.convert(value)
 
-/**
- * Whether the converter can produce the value; `undefined` if the converter does not declare its output.
- *
- * @internal
- */
+/** Whether the converter can produce the value; `undefined` if the converter does not declare its output. */
 export const outputGuardOf = ({ makes }: Converter<unknown>): ((value: unknown) => boolean) | undefined =>
   makes === undefined ? undefined : SchemaParser.is(makes)
 
 /**
  * Accepts the converter's output, as far as this can be tested synchronously. Without a declared output, a value counts
  * as converted if the converter returns it unchanged. An asynchronous converter is only tested before a write.
- *
- * @internal
  */
 export const convertedChecks = (converter: Converter<unknown>): SchemaAST.Checks => {
   const [check, ...others] = (converter.makes?.ast.checks ?? []).map((check) => check.annotate(annotations))
@@ -66,7 +49,6 @@ export const convertedChecks = (converter: Converter<unknown>): SchemaAST.Checks
 
 const annotations = { message: unconvertedMessage, [validatorAnnotation]: unconvertedEntry }
 
-/** @internal */
 export const isConvertedCheck = (check: SchemaAST.Check<never>): boolean =>
   check.annotations?.[validatorAnnotation] === unconvertedEntry
 
@@ -77,11 +59,7 @@ const isConvertedAtOnce = (converter: Converter<unknown>, value: unknown): boole
   return !Exit.isExit(output) || Exit.isSuccess(output) && Equal.equals(output.value, value)
 }
 
-/**
- * Whether the converter can produce the value.
- *
- * @internal
- */
+/** Whether the converter can produce the value. */
 export const isConverted = (converter: Converter<unknown>, value: unknown): Effect.Effect<boolean> => {
   const isOutput = outputGuardOf(converter)
   return isOutput !== undefined

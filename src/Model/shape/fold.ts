@@ -23,8 +23,6 @@ type Cases<A> =
 /**
  * A function of schema nodes by their kind. A node has one result, which is computed once, so a recursive schema ends where
  * its case of `Suspend` puts the inner node off.
- *
- * @internal
  */
 export const fold = <A>(cases: Cases<A>): (ast: SchemaAST.AST) => A => {
   const { Suspend: suspended = (inner: () => A) => inner(), first = (_: SchemaAST.AST, byCase: () => A) => byCase() } =
@@ -41,11 +39,7 @@ export const fold = <A>(cases: Cases<A>): (ast: SchemaAST.AST) => A => {
   return (ast) => resultOf(ast).value
 }
 
-/**
- * The node and all nodes within it, each once, outer ones first. It goes on with the parts that `partsOf` names.
- *
- * @internal
- */
+/** The node and all nodes within it, each once, outer ones first. It goes on with the parts that `partsOf` names. */
 export const nodesIn = (
   ast: SchemaAST.AST,
   partsOf: (ast: SchemaAST.AST) => ReadonlyArray<SchemaAST.AST>

@@ -8,8 +8,6 @@ import { modelOf } from "./variants.ts"
 /**
  * The type name of a schema's values in the metadata: `str`, `int`, `float`, `bool`, `list`, `datetime`, `date`,
  * `enum`, the name of a model, or `any`. Optionality is not part of it.
- *
- * @internal
  */
 export const kindOf: (ast: SchemaAST.AST) => string = fold<string>({
   first: (ast, byCase) => modelOf(ast)?.modelName ?? byCase(),
@@ -30,11 +28,7 @@ export const kindOf: (ast: SchemaAST.AST) => string = fold<string>({
   otherwise: () => "any"
 })
 
-/**
- * The members of an enumeration in their wire form.
- *
- * @internal
- */
+/** The members of an enumeration in their wire form. */
 export const choicesOf: (ast: SchemaAST.AST) => ReadonlyArray<string | number | boolean> = fold<
   ReadonlyArray<string | number | boolean>
 >({
@@ -59,18 +53,10 @@ const holding = (type: "number" | "string"): (ast: SchemaAST.AST) => boolean => 
   return holds
 }
 
-/**
- * Whether all values are numbers.
- *
- * @internal
- */
+/** Whether all values are numbers. */
 export const holdsNumbers: (ast: SchemaAST.AST) => boolean = holding("number")
 
-/**
- * Whether all values are texts.
- *
- * @internal
- */
+/** Whether all values are texts. */
 export const holdsTexts: (ast: SchemaAST.AST) => boolean = holding("string")
 
 /** The type name of a declared type's JSON form. */

@@ -1,10 +1,6 @@
 import * as SchemaAST from "effect/SchemaAST"
 
-/**
- * A copy of a node with some of its properties replaced. Effect's nodes have no public constructor for this.
- *
- * @internal
- */
+/** A copy of a node with some of its properties replaced. Effect's nodes have no public constructor for this. */
 export const withParts = <A extends SchemaAST.AST>(ast: A, parts: { readonly [key: string]: unknown }): A => {
   const properties = Object.entries(parts).map(([key, value]) => [key, { value, enumerable: true }] as const)
   const copy: unknown = Object.create(Object.getPrototypeOf(ast), {
@@ -15,11 +11,7 @@ export const withParts = <A extends SchemaAST.AST>(ast: A, parts: { readonly [ke
   return copy as A
 }
 
-/**
- * The direct children of a node, including those of its encoding.
- *
- * @internal
- */
+/** The direct children of a node, including those of its encoding. */
 export const childrenOf = (ast: SchemaAST.AST, intoSuspended: boolean): ReadonlyArray<SchemaAST.AST> => {
   const sources = (ast.encoding ?? []).map(({ to }) => to)
   switch (ast._tag) {
@@ -45,8 +37,6 @@ export const childrenOf = (ast: SchemaAST.AST, intoSuspended: boolean): Readonly
 /**
  * The node with its direct parts replaced: of lists, tuples, structs, records, unions and suspended nodes. The same node if
  * no part changes. Its encoding stays as it is.
- *
- * @internal
  */
 export const mapParts = (ast: SchemaAST.AST, replace: (part: SchemaAST.AST) => SchemaAST.AST): SchemaAST.AST => {
   switch (ast._tag) {

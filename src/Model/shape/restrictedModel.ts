@@ -7,34 +7,20 @@ import { fold } from "./fold.ts"
 import { mapParts, withParts } from "./nodes.ts"
 import { elementOf, type ModelLike, modelOf, modelTypeId, nestedModel, type Variant } from "./variants.ts"
 
-/**
- * The names of fields, sorted: `cost`, `address.phone`, `lines.cost`.
- *
- * @internal
- */
+/** The names of fields, sorted: `cost`, `address.phone`, `lines.cost`. */
 export type FieldNames = ReadonlyArray<string>
 
-/**
- * Whether the field is one of these, or is part of one.
- *
- * @internal
- */
+/** Whether the field is one of these, or is part of one. */
 export const isWithin = (name: string, names: FieldNames): boolean =>
   names.some((other) => name === other || name.startsWith(`${other}.`))
 
-/**
- * The name of a field without the indexes of list items: `lines.0.cost` is `lines.cost`.
- *
- * @internal
- */
+/** The name of a field without the indexes of list items: `lines.0.cost` is `lines.cost`. */
 export const withoutIndexes = (path: string): string =>
   /\d/u.test(path) ? path.split(".").filter((segment) => !/^\d+$/u.test(segment)).join(".") : path
 
 /**
  * A model without the fields `hide`, as if they had `Model.omitted`, in which callers need not send the fields `loose`. It
  * describes the same documents and has the same instances.
- *
- * @internal
  */
 export const modelWithout = (model: ModelLike, hide: FieldNames, loose: FieldNames = []): ModelLike =>
   hide.length === 0 && loose.length === 0
@@ -47,8 +33,6 @@ export const modelWithout = (model: ModelLike, hide: FieldNames, loose: FieldNam
 /**
  * Why a path names no field that can be restricted; `undefined` if it does. It leads through nested models, lists of
  * them, and optional ones.
- *
- * @internal
  */
 export const restrictionProblem = (model: ModelLike, path: string): string | undefined => {
   const [key = "", ...rest] = path.split(".")
@@ -61,11 +45,7 @@ export const restrictionProblem = (model: ModelLike, path: string): string | und
     : restrictionProblem(inner, rest.join("."))
 }
 
-/**
- * Whether the field is a list of models.
- *
- * @internal
- */
+/** Whether the field is a list of models. */
 export const isModelList = (model: ModelLike, key: string): boolean =>
   // Every struct field is a schema.
   elementOf(model.store.fields[key] as Schema.Top) !== undefined

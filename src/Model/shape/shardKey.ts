@@ -5,17 +5,12 @@ import type { ModelIndex, ShardKind } from "../FieldIndex.ts"
 import type { FieldAttributes } from "./annotations.ts"
 import { die, managedField, type ModelLike } from "./variants.ts"
 
-/** @internal */
 export const shardKeyTypeId = "~appkernel/Model/shardKey"
 
 /** The fields of a key as they are declared. */
 type Declared = { readonly [field: string]: ShardKind | undefined }
 
-/**
- * The fields of the key in stored documents, in order; none if the model has no key.
- *
- * @internal
- */
+/** The fields of the key in stored documents, in order; none if the model has no key. */
 export const shardKeyOf = (model: ModelLike): ReadonlyArray<readonly [field: string, kind: ShardKind]> => {
   // Only the options of a model set this property.
   const declared = Reflect.get(model, shardKeyTypeId) as Declared | undefined
@@ -33,8 +28,6 @@ interface IndexPaths {
 /**
  * Dies if an index is unique without the key: each shard knows its own documents only. Identifiers are the exception that every
  * cluster makes.
- *
- * @internal
  */
 export const assertUniqueByShard = (
   model: string,
@@ -54,8 +47,6 @@ export const assertUniqueByShard = (
 
 /**
  * Dies if the key has no fields of the model, a list, or two hashes, and if a unique index of the model itself lacks it.
- *
- * @internal
  */
 export const assertShardKey = (model: string, declared: Declared, { attributes, indexes, isList }: {
   readonly attributes: { readonly [field: string]: FieldAttributes }

@@ -12,11 +12,7 @@ interface Options {
   readonly suspended: boolean
 }
 
-/**
- * Dies if values of the field can't be stored or can't be shown.
- *
- * @internal
- */
+/** Dies if values of the field can't be stored or can't be shown. */
 export const assertStorable = (model: string, field: string, ast: SchemaAST.AST, options: Options): void => {
   const problem = storageProblem(ast, options)
   if (problem !== undefined) die(`${model}.${field} holds ${problem}`)

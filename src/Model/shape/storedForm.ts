@@ -17,11 +17,7 @@ import * as Bson from "./bsonKinds.ts"
 import { nodesIn } from "./fold.ts"
 import { childrenOf, mapParts, withParts } from "./nodes.ts"
 
-/**
- * The node whose encoded side is the stored form. It is no fold, since a form is its own form.
- *
- * @internal
- */
+/** The node whose encoded side is the stored form. It is no fold, since a form is its own form. */
 export const storedForm: (ast: SchemaAST.AST) => SchemaAST.AST = memoizeIdempotent((ast) => formOf(ast))
 
 const formOf = (ast: SchemaAST.AST): SchemaAST.AST => {
@@ -60,19 +56,11 @@ const formOf = (ast: SchemaAST.AST): SchemaAST.AST => {
   }
 }
 
-/**
- * Whether a declared type defines its BSON type.
- *
- * @internal
- */
+/** Whether a declared type defines its BSON type. */
 export const isBson = ({ annotations }: SchemaAST.AST): boolean =>
   Predicate.isString(annotations?.["bsonType"]) || annotations?.[temporalKind] !== undefined
 
-/**
- * The identifier of one of Effect's declared types or checks.
- *
- * @internal
- */
+/** The identifier of one of Effect's declared types or checks. */
 export const nameOf = ({ annotations }: Pick<SchemaAST.AST, "annotations">): unknown => {
   const representation: unknown = annotations?.["representation"]
   return Predicate.hasProperty(representation, "id") ? representation.id : undefined
@@ -81,8 +69,6 @@ export const nameOf = ({ annotations }: Pick<SchemaAST.AST, "annotations">): unk
 /**
  * How a declared type is converted to JSON: `undefined` if it defines no JSON form, without a link if its values are
  * JSON already.
- *
- * @internal
  */
 export const jsonLinkOf = (ast: SchemaAST.Declaration): { readonly link?: SchemaAST.Link | undefined } | undefined => {
   const make: unknown = ast.annotations?.["toCodecJson"] ?? ast.annotations?.["toCodec"]
@@ -152,11 +138,7 @@ const declaredForm = (ast: SchemaAST.Declaration): SchemaAST.AST => {
   return withEncodableCheck(linked(ast, nameOf(ast) === "effect/schema/Redacted" ? unredacted(stored) : stored))
 }
 
-/**
- * The check that accepts only values which can be stored; `undefined` if all can.
- *
- * @internal
- */
+/** The check that accepts only values which can be stored; `undefined` if all can. */
 export const storableCheckOf = (form: SchemaAST.AST): SchemaAST.Check<never> | undefined =>
   form.checks?.find(isStorable) ?? (isPartlyStorable(form) ? isEncodable(form) : undefined)
 

@@ -5,11 +5,7 @@ import * as SchemaAST from "effect/SchemaAST"
 import type { FieldAttributes } from "./annotations.ts"
 import { type AnyField, attributesOf, evolve, type FieldInput } from "./fields.ts"
 
-/**
- * The field with a generator, which supplies a missing value.
- *
- * @internal
- */
+/** The field with a generator, which supplies a missing value. */
 export const supplied = (
   self: FieldInput,
   generator: Effect.Effect<unknown>,
@@ -21,11 +17,7 @@ export const supplied = (
     patch: nullable
   }, { ...attributes, generator })
 
-/**
- * The field with a default, which applies to new instances and to stored documents.
- *
- * @internal
- */
+/** The field with a default, which applies to new instances and to stored documents. */
 export const defaulted = (self: FieldInput, value: () => unknown): AnyField =>
   evolve(readAs(self, value), {
     store: (schema) =>
@@ -34,11 +26,7 @@ export const defaulted = (self: FieldInput, value: () => unknown): AnyField =>
     patch: nullable
   }, { default: value })
 
-/**
- * The field with a value as which stored documents without it are read.
- *
- * @internal
- */
+/** The field with a value as which stored documents without it are read. */
 export const readAs = (self: FieldInput, value: () => unknown): AnyField =>
   evolve(self, {
     store: (schema) => erased(schema).pipe(Schema.withDecodingDefaultTypeKey(Effect.sync(value)))

@@ -7,8 +7,6 @@ import * as Result from "effect/Result"
  * Without the flag a character beyond U+FFFF counts as two. This makes no difference to a pattern that lists the
  * characters it matches. It makes none to runs of unlisted characters (`[^@]+`, `.*`) either, unless two runs can meet
  * between the two halves. Any other pattern is assumed to differ.
- *
- * @internal
  */
 export const asUnicode = (pattern: RegExp): RegExp => {
   const { flags, source } = pattern

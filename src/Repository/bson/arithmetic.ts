@@ -18,22 +18,14 @@ import {
   toDouble
 } from "./number.ts"
 
-/**
- * The sum in the wider of the two types; `undefined` when it overflows a 64-bit integer.
- *
- * @internal
- */
+/** The sum in the wider of the two types; `undefined` when it overflows a 64-bit integer. */
 export const add = (a: BsonNumber, b: BsonNumber): BsonNumber | undefined =>
   combine(a, b, (x, y) => x + y, (x, y) => {
     const [left, right, exponent] = align(x, y)
     return { digits: left + right, exponent }
   })
 
-/**
- * The product in the wider of the two types; `undefined` when it overflows a 64-bit integer.
- *
- * @internal
- */
+/** The product in the wider of the two types; `undefined` when it overflows a 64-bit integer. */
 export const multiply = (a: BsonNumber, b: BsonNumber): BsonNumber | undefined =>
   combine(
     a,
@@ -42,11 +34,7 @@ export const multiply = (a: BsonNumber, b: BsonNumber): BsonNumber | undefined =
     (x, y) => ({ digits: x.digits * y.digits, exponent: x.exponent + y.exponent })
   )
 
-/**
- * The quotient: a decimal if one of the numbers is, else a double. The divisor is not 0.
- *
- * @internal
- */
+/** The quotient: a decimal if one of the numbers is, else a double. The divisor is not 0. */
 export const divide = (a: BsonNumber, b: BsonNumber): BsonNumber => {
   if (!isDecimal(a) && !isDecimal(b)) return doubleOf(toDouble(a) / toDouble(b))
   const [x, y] = [exactOf(a), exactOf(b)]
@@ -67,11 +55,7 @@ export const divide = (a: BsonNumber, b: BsonNumber): BsonNumber => {
   return decimalOf(withoutZeros({ digits, exponent }, x.exponent - y.exponent))
 }
 
-/**
- * The remainder of a division that truncates, with the sign of the dividend. The divisor is not 0.
- *
- * @internal
- */
+/** The remainder of a division that truncates, with the sign of the dividend. The divisor is not 0. */
 export const remainder = (a: BsonNumber, b: BsonNumber): BsonNumber => {
   const decimal = isDecimal(a) || isDecimal(b)
   if (!decimal) {
@@ -89,14 +73,11 @@ export const remainder = (a: BsonNumber, b: BsonNumber): BsonNumber => {
   return decimal ? decimalOf(exact) : made(Long.fromBigInt(exact.digits * 10n ** BigInt(exponent)))
 }
 
-/** @internal */
 export type Rounding = "halfEven" | "truncate" | "floor" | "ceil"
 
 /**
  * The number with at most `places` decimal places, or with zeros before the point if `places` is negative. `undefined`
  * when a 64-bit integer overflows.
- *
- * @internal
  */
 export const roundTo = (value: BsonNumber, places: number, rounding: Rounding): BsonNumber | undefined => {
   if (isDouble(value) && places === 0) return doubleOf(roundDouble(toDouble(value), rounding))
@@ -109,14 +90,9 @@ export const roundTo = (value: BsonNumber, places: number, rounding: Rounding): 
   return integerOf(digits * 10n ** BigInt(-places), isLong(value))
 }
 
-/** @internal */
 export const negate = (value: BsonNumber): BsonNumber | undefined => multiply(value, -1)
 
-/**
- * The integer with 32 bits, or with 64 if it has so many or is to be a `long`; `undefined` if it has more.
- *
- * @internal
- */
+/** The integer with 32 bits, or with 64 if it has so many or is to be a `long`; `undefined` if it has more. */
 export const integerOf = (value: bigint, isLong: boolean): number | Long | undefined =>
   !isLong && BigInt.asIntN(32, value) === value
     ? Number(value)
@@ -124,15 +100,12 @@ export const integerOf = (value: bigint, isLong: boolean): number | Long | undef
     ? made(Long.fromBigInt(value))
     : undefined
 
-/** @internal */
 export const decimalOfDouble = (value: number): Decimal128 =>
   Decimal128.fromString(Object.is(value, -0) ? "-0" : String(value))
 
 /**
  * A double that has the value of a number if that is 0, infinite or NaN, else one with its sign: a finite decimal may be
  * beyond the doubles.
- *
- * @internal
  */
 export const kindOf = (value: BsonNumber): number => {
   const double = toDouble(value)
@@ -168,11 +141,7 @@ const exactInteger = (a: BsonNumber, b: BsonNumber, exacts: (a: Exact, b: Exact)
   return x === undefined || y === undefined ? undefined : integerOf(exacts(x, y).digits, true)
 }
 
-/**
- * The nearest decimal: of two that are as near, the even one. It is infinite or 0 beyond the decimals.
- *
- * @internal
- */
+/** The nearest decimal: of two that are as near, the even one. It is infinite or 0 beyond the decimals. */
 export const decimalOf = ({ digits, exponent }: Exact): Decimal128 => {
   const text = digits.toString()
   const length = text.length - (digits < 0n ? 1 : 0)
@@ -193,11 +162,7 @@ const leastExponent = -6176
 // Of the greatest decimal.
 const maxWholeDigits = 6145
 
-/**
- * The same number with the exponent, or with the greatest one below it.
- *
- * @internal
- */
+/** The same number with the exponent, or with the greatest one below it. */
 export const withoutZeros = ({ digits, exponent }: Exact, wanted: number): Exact => {
   let [left, at] = [digits, exponent]
   while (at < wanted && left % 10n === 0n) {

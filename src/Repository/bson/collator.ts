@@ -3,11 +3,7 @@
  */
 import { compare, type CompareTexts, equals } from "./value.ts"
 
-/**
- * A collation, ready to compare with.
- *
- * @internal
- */
+/** A collation, ready to compare with. */
 export class Collator {
   /** Two collators of the same name compare alike. */
   readonly name: string
@@ -62,28 +58,17 @@ export class Collator {
   }
 }
 
-/**
- * How values compare: by a collation, or with texts by their code points.
- *
- * @internal
- */
+/** How values compare: by a collation, or with texts by their code points. */
 export type Order = Pick<Collator, "compare" | "equals">
 
-/** @internal */
 export const orderOf = (collator: Collator | undefined): Order => collator ?? byCodePoints
 
-/**
- * The version of the rules that all collators follow. Keys of another version can't be compared with theirs.
- *
- * @internal
- */
+/** The version of the rules that all collators follow. Keys of another version can't be compared with theirs. */
 export const collationVersion = `1/${process.versions["icu"]}/${process.versions["cldr"]}`
 
 /**
  * The first of the places from `from` to `end` that is not before, where all that are before come first. It always asks for
  * the same places in the same order, until an answer differs.
- *
- * @internal
  */
 export const partition = (from: number, end: number, isBefore: (at: number) => boolean): number => {
   let [low, high] = [from, end]

@@ -18,21 +18,12 @@ import {
 } from "./fixedPoint.ts"
 import { align, type BsonNumber, type Exact, exactOf, isZero, toDouble } from "./number.ts"
 
-/** @internal */
 export type DecimalFunction = (value: Decimal128) => Decimal128
 
-/**
- * π / 180: degrees times this are radians.
- *
- * @internal
- */
+/** π / 180: degrees times this are radians. */
 export const radiansPerDegree = Decimal128.fromString("0.01745329251994329576923690768488613")
 
-/**
- * 180 / π: radians times this are degrees.
- *
- * @internal
- */
+/** 180 / π: radians times this are degrees. */
 export const degreesPerRadian = Decimal128.fromString("57.29577951308232087679815481410517")
 
 /** An odd function. Of a small number x it is x and a little more or less. */
@@ -51,33 +42,22 @@ const even = (ofInfinity: (value: number) => number, compute: (x: Exact) => Exac
   return decimalOf(exact.digits === 0n ? unit : compute(exact))
 }
 
-/** @internal */
 export const sine = odd(Math.sin, -1n, (x) => ofFixed(sineAndCosine(x)[0]))
 
-/** @internal */
 export const cosine = even(Math.cos, (x) => ofFixed(sineAndCosine(x)[1]))
 
-/** @internal */
 export const tangent = odd(Math.tan, 1n, (x) => {
   const [height, width] = sineAndCosine(x)
   return ofFixed(height * one / width)
 })
 
-/**
- * The angle with a sine from -1 to 1.
- *
- * @internal
- */
+/** The angle with a sine from -1 to 1. */
 export const arcSine = odd(Math.asin, 1n, (exact) => {
   const x = fixedOf(exact)
   return ofFixed(angleOf(x, legOf(x)))
 })
 
-/**
- * The angle with a cosine from -1 to 1.
- *
- * @internal
- */
+/** The angle with a cosine from -1 to 1. */
 export const arcCosine: DecimalFunction = (value) => {
   const exact = exactOf(value)
   if (exact === undefined) return decimalOfDouble(Math.acos(toDouble(value)))
@@ -85,14 +65,9 @@ export const arcCosine: DecimalFunction = (value) => {
   return decimalOf(x === one ? zero : ofFixed(angleOf(legOf(x), x)))
 }
 
-/** @internal */
 export const arcTangent: DecimalFunction = (value) => angle(value, 1)
 
-/**
- * The angle of a point from the first axis.
- *
- * @internal
- */
+/** The angle of a point from the first axis. */
 export const angle = (y: BsonNumber, x: BsonNumber): Decimal128 => {
   const [height, width] = [exactOf(y), exactOf(x)]
   if (height === undefined || width === undefined || isZero(y) || isZero(x)) {
@@ -110,13 +85,10 @@ export const angle = (y: BsonNumber, x: BsonNumber): Decimal128 => {
   return decimalOf(ofFixed(height.digits < 0n ? -turn : turn))
 }
 
-/** @internal */
 export const hyperbolicSine = odd(Math.sinh, 1n, (x) => halfOf(x, -1n))
 
-/** @internal */
 export const hyperbolicCosine = even(Math.cosh, (x) => halfOf(x, 1n))
 
-/** @internal */
 export const hyperbolicTangent = odd(Math.tanh, -1n, (exact) => {
   const sign = signOf(exact.digits)
   // e^-200 is beyond the digits.
@@ -125,28 +97,19 @@ export const hyperbolicTangent = odd(Math.tanh, -1n, (exact) => {
   return ofFixed(sign * (square - one) * one / (square + one))
 })
 
-/** @internal */
 export const areaSine = odd(Math.asinh, -1n, ({ digits, exponent }) => {
   const sign = signOf(digits)
   return ofFixed(sign * areaOf({ digits: sign * digits, exponent }, 1n))
 })
 
-/**
- * The number from 0 on with a hyperbolic cosine from 1 on.
- *
- * @internal
- */
+/** The number from 0 on with a hyperbolic cosine from 1 on. */
 export const areaCosine: DecimalFunction = (value) => {
   const exact = exactOf(value)
   if (exact === undefined) return decimalOfDouble(Math.acosh(toDouble(value)))
   return decimalOf(fixedOf(exact) === one ? zero : ofFixed(areaOf(exact, -1n)))
 }
 
-/**
- * The number with a hyperbolic tangent from -1 to 1.
- *
- * @internal
- */
+/** The number with a hyperbolic tangent from -1 to 1. */
 export const areaTangent: DecimalFunction = (value) =>
   Math.abs(toDouble(value)) === 1 && isUnit(value)
     ? decimalOfDouble(toDouble(value) * Infinity)

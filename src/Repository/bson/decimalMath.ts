@@ -7,11 +7,7 @@ import { decimalOf, decimalOfDouble, withoutZeros } from "./arithmetic.ts"
 import { fixedOf, lengthOf, lnOf, nearest, ofFixed, one, places, powerOfE, rootOf } from "./fixedPoint.ts"
 import { type BsonNumber, type Exact, exactOf, toDouble } from "./number.ts"
 
-/**
- * The square root of a number that is not negative.
- *
- * @internal
- */
+/** The square root of a number that is not negative. */
 export const squareRoot = (value: BsonNumber): Decimal128 => {
   const exact = exactOf(value)
   if (exact === undefined) return decimalOfDouble(Math.sqrt(toDouble(value)))
@@ -26,11 +22,7 @@ export const squareRoot = (value: BsonNumber): Decimal128 => {
   return decimalOf({ digits: root * 10n + 1n, exponent: exponent - 1 })
 }
 
-/**
- * e to the power of a number.
- *
- * @internal
- */
+/** e to the power of a number. */
 export const exponential = (value: BsonNumber): Decimal128 => {
   const exact = exactOf(value)
   const double = toDouble(value)
@@ -41,22 +33,14 @@ export const exponential = (value: BsonNumber): Decimal128 => {
   return decimalOf(powerOfE(fixedOf(exact)))
 }
 
-/**
- * The natural logarithm of a positive number.
- *
- * @internal
- */
+/** The natural logarithm of a positive number. */
 export const logarithm = (value: BsonNumber): Decimal128 => {
   const exact = exactOf(value)
   if (exact === undefined) return decimalOfDouble(Math.log(toDouble(value)))
   return decimalOf(isOne(exact) ? { digits: 0n, exponent: 0 } : ofFixed(lnOf(exact)))
 }
 
-/**
- * The logarithm of a positive number to a positive base other than 1.
- *
- * @internal
- */
+/** The logarithm of a positive number to a positive base other than 1. */
 export const logarithmOf = (value: BsonNumber, base: BsonNumber): Decimal128 => {
   const [x, b] = [exactOf(value), exactOf(base)]
   if (x === undefined || b === undefined) {
@@ -69,11 +53,7 @@ export const logarithmOf = (value: BsonNumber, base: BsonNumber): Decimal128 => 
   return decimalOf(isNear(quotient, whole) ? { digits: whole, exponent: 0 } : ofFixed(quotient))
 }
 
-/**
- * A number to the power of another one. A negative number has powers with whole exponents only.
- *
- * @internal
- */
+/** A number to the power of another one. A negative number has powers with whole exponents only. */
 export const power = (base: BsonNumber, exponent: BsonNumber): Decimal128 => {
   const [x, n] = [exactOf(base), exactOf(exponent)]
   const double = toDouble(exponent)
@@ -100,8 +80,6 @@ export const power = (base: BsonNumber, exponent: BsonNumber): Decimal128 => {
 
 /**
  * A double to the power of another one, as in C: 1 has no other powers, and the powers of -1 that are infinite are 1.
- *
- * @internal
  */
 export const powerOfDoubles = (base: number, exponent: number): number =>
   base === 1 || (base === -1 && Math.abs(exponent) === Infinity) ? 1 : base ** exponent

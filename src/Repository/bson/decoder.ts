@@ -15,8 +15,6 @@ import { isDocument, tagOf } from "./value.ts"
 /**
  * Decodes a document of the first `length` bytes, and marks one that has a `Double` or a `Long`. It does not refer to the bytes, which may be
  * overwritten afterwards. Throws what `bson` throws for malformed BSON.
- *
- * @internal
  */
 export const decodeDocument = (given: Uint8Array, length = given.length): Document => {
   const before = wrappedCount()

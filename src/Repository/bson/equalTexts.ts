@@ -5,7 +5,6 @@
 import { type Collator, partition } from "./collator.ts"
 import { isArray, isDocument, setField } from "./value.ts"
 
-/** @internal */
 export class EqualTexts {
   readonly #compare: Collator["compareTexts"]
   // The different texts so far, in the order of the collation, in blocks that are cheap to insert into.

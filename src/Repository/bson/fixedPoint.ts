@@ -7,37 +7,23 @@ import type { Exact } from "./number.ts"
 /**
  * The digits after the point. The logarithms of numbers next to 1 have about 34 zeros there, and their errors are
  * multiplied by exponents of as many digits.
- *
- * @internal
  */
 export const places = 90
 
-/** @internal */
 export const one = 10n ** BigInt(places)
 
-/** @internal */
 export const lengthOf = (digits: bigint): number => digits.toString().length - (digits < 0n ? 1 : 0)
 
-/** @internal */
 export const fixedOf = ({ digits, exponent }: Exact, at: number = places): bigint =>
   exponent >= -at ? digits * 10n ** BigInt(exponent + at) : digits / 10n ** BigInt(-exponent - at)
 
-/** @internal */
 export const ofFixed = (digits: bigint): Exact => ({ digits, exponent: -places })
 
-/**
- * The nearest whole number of a quotient with a positive divisor.
- *
- * @internal
- */
+/** The nearest whole number of a quotient with a positive divisor. */
 export const nearest = (dividend: bigint, divisor: bigint): bigint =>
   (dividend + (dividend < 0n ? -divisor : divisor) / 2n) / divisor
 
-/**
- * The root without its fraction, by Newton's method.
- *
- * @internal
- */
+/** The root without its fraction, by Newton's method. */
 export const rootOf = (value: bigint): bigint => {
   if (value === 0n) return 0n
   let root = 10n ** BigInt((lengthOf(value) >> 1) + 1)
@@ -45,11 +31,7 @@ export const rootOf = (value: bigint): bigint => {
   return root
 }
 
-/**
- * The natural logarithm of a positive number.
- *
- * @internal
- */
+/** The natural logarithm of a positive number. */
 export const lnOf = ({ digits, exponent }: Exact): bigint => {
   const length = lengthOf(digits)
   const scaled = length <= places ? digits * 10n ** BigInt(places - length) : digits / 10n ** BigInt(length - places)
@@ -63,11 +45,7 @@ export const lnOf = ({ digits, exponent }: Exact): bigint => {
   return factor * areaTangent((m - one) * one / (m + one)) + BigInt(exponent + length) * ln10()
 }
 
-/**
- * e^x = 10^k × e^r, where r is below ln 10, and its series converges after halvings.
- *
- * @internal
- */
+/** e^x = 10^k × e^r, where r is below ln 10, and its series converges after halvings. */
 export const powerOfE = (x: bigint): Exact => {
   const k = x / ln10() - (x < 0n ? 1n : 0n)
   const r = (x - k * ln10()) / 2n ** BigInt(halvings)
@@ -81,11 +59,7 @@ export const powerOfE = (x: bigint): Exact => {
   return { digits: sum, exponent: Number(k) - places }
 }
 
-/**
- * The sine and the cosine of a number, which may have thousands of digits before the point.
- *
- * @internal
- */
+/** The sine and the cosine of a number, which may have thousands of digits before the point. */
 export const sineAndCosine = (x: Exact): readonly [sine: bigint, cosine: bigint] => {
   // π has the places for the digits of x before its point.
   const isNear = lengthOf(x.digits) + x.exponent <= 34
@@ -106,11 +80,7 @@ export const sineAndCosine = (x: Exact): readonly [sine: bigint, cosine: bigint]
   }
 }
 
-/**
- * The angle of a point from the first axis, in (-π, π]. Not both coordinates are 0.
- *
- * @internal
- */
+/** The angle of a point from the first axis, in (-π, π]. Not both coordinates are 0. */
 export const angleOf = (y: bigint, x: bigint): bigint => {
   const [height, width] = [y < 0n ? -y : y, x < 0n ? -x : x]
   const first = height <= width
@@ -120,11 +90,7 @@ export const angleOf = (y: bigint, x: bigint): bigint => {
   return y < 0n ? -upper : upper
 }
 
-/**
- * As many times π / 4.
- *
- * @internal
- */
+/** As many times π / 4. */
 export const quarterTurns = (count: number): bigint =>
   BigInt(count) * nearPi() / (4n * 10n ** BigInt(nearPlaces - places))
 

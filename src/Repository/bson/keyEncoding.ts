@@ -11,11 +11,7 @@ import type { Collator } from "./collator.ts"
 import { type BsonNumber, residue, toDouble } from "./number.ts"
 import { bytesOf, documentOf, Rank, rankOf } from "./value.ts"
 
-/**
- * Collects whether a key is `inexact`: as distinct as its values, but not in their order.
- *
- * @internal
- */
+/** Collects whether a key is `inexact`: as distinct as its values, but not in their order. */
 export interface KeyNotes {
   inexact: boolean
 }
@@ -72,8 +68,6 @@ const latin1 = (bytes: Uint8Array): string => latin1Slice.call(bytes, 0, bytes.l
 /**
  * Encodes a value as a component of an ascending key. With a collator, texts that it takes for equal have the same
  * component, and so may others, whose order it keeps.
- *
- * @internal
  */
 export const encodeComponent = (value: unknown, notes: KeyNotes, collator?: Collator): string => {
   const rank = rankOf(value)
@@ -125,8 +119,6 @@ const payload = (rank: Rank, value: unknown, notes: KeyNotes, collator: Collator
 /**
  * The common prefix of the components of all values that equal this one. Components of smaller values order before it,
  * those of larger values after all components with this prefix; only numbers with the same nearest double share it.
- *
- * @internal
  */
 export const bound = (value: unknown, collator?: Collator): string => {
   const rank = rankOf(value)
@@ -136,36 +128,20 @@ export const bound = (value: unknown, collator?: Collator): string => {
     : encodeComponent(value, { inexact: false }, collator)
 }
 
-/**
- * The common prefix of the components of all texts that begin with this one.
- *
- * @internal
- */
+/** The common prefix of the components of all texts that begin with this one. */
 export const beginning = (value: string): string => tag(Rank.string) + text(value)
 
-/**
- * The common prefix of the components of all values of a rank.
- *
- * @internal
- */
+/** The common prefix of the components of all values of a rank. */
 export const rankBound: (rank: Rank) => string = tag
 
-/**
- * Inverts the bytes of a component, for a descending key.
- *
- * @internal
- */
+/** Inverts the bytes of a component, for a descending key. */
 export const invert = (key: string): string => {
   const bytes = Buffer.from(key, "latin1")
   for (const [i, byte] of bytes.entries()) bytes[i] = 0xff - byte
   return bytes.toString("latin1")
 }
 
-/**
- * Bounds the length of a key: replaces the end of a long one by a digest of the key.
- *
- * @internal
- */
+/** Bounds the length of a key: replaces the end of a long one by a digest of the key. */
 export const limitLength = (key: string, notes: KeyNotes): string => {
   if (key.length <= maxLength) return key
   notes.inexact = true
@@ -176,19 +152,13 @@ export const limitLength = (key: string, notes: KeyNotes): string => {
 /**
  * The range from all keys with the prefix `from` to all keys with the prefix `to`, both included, widened so that it
  * contains the keys that {@link limitLength} has cut.
- *
- * @internal
  */
 export const limitedRange = (from: string, to: string): { readonly start: string; readonly end: string } => ({
   start: from.slice(0, maxLength - hashLength),
   end: following(to.slice(0, maxLength - hashLength))
 })
 
-/**
- * Whether {@link limitedRange} contains only keys with this prefix, unless some are cut.
- *
- * @internal
- */
+/** Whether {@link limitedRange} contains only keys with this prefix, unless some are cut. */
 export const isWhole = (prefix: string): boolean => prefix.length <= maxLength - hashLength
 
 // The least key after all keys with a prefix. A prefix always has a byte other than 0xff.
@@ -198,11 +168,7 @@ const following = (prefix: string): string => {
   return incrementable.slice(0, -1) + String.fromCharCode(last + 1)
 }
 
-/**
- * The record id of a document: its number within the collection as a key that orders like the number.
- *
- * @internal
- */
+/** The record id of a document: its number within the collection as a key that orders like the number. */
 export const recordIdOf = (number: number): string => {
   const high = Math.floor(number / 0x1_0000_0000)
   return String.fromCharCode(
@@ -215,28 +181,16 @@ export const recordIdOf = (number: number): string => {
   )
 }
 
-/**
- * How many bytes a record id has.
- *
- * @internal
- */
+/** How many bytes a record id has. */
 export const recordIdLength = 6
 
-/**
- * The inverse of {@link recordIdOf}.
- *
- * @internal
- */
+/** The inverse of {@link recordIdOf}. */
 export const numberOfRecord = (recordId: string): number => {
   let number = 0
   for (let i = 0; i < recordId.length; i++) number = number * 256 + recordId.charCodeAt(i)
   return number
 }
 
-/**
- * The key of a document's `_id`.
- *
- * @internal
- */
+/** The key of a document's `_id`. */
 export const documentKey = (id: unknown, notes: KeyNotes = { inexact: false }): string =>
   limitLength(encodeComponent(id, notes), notes)

@@ -2,16 +2,8 @@
  * MongoDB's limits of a document.
  */
 
-/**
- * How many levels a document may be nested, itself included.
- *
- * @internal
- */
+/** How many levels a document may be nested, itself included. */
 export const maxDepth = 200
 
-/**
- * How many bytes of BSON a document may have: 16 MiB.
- *
- * @internal
- */
+/** How many bytes of BSON a document may have: 16 MiB. */
 export const maxDocumentBytes = 16 * 1024 * 1024

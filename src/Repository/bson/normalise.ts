@@ -11,8 +11,6 @@ import { bytesOf, isNumber, isStorableTag, setField, tagOf } from "./value.ts"
 /**
  * A frozen copy of a document as it would be read back after storing; fails with what can't be stored. A key whose value
  * is `undefined` is dropped; in an operand of a query (`isOperand`), the value becomes `null`.
- *
- * @internal
  */
 export const normalise = (document: unknown, isOperand = false): Result.Result<Document, string> => {
   if (typeof document !== "object" || document === null || Array.isArray(document)) {
@@ -23,18 +21,12 @@ export const normalise = (document: unknown, isOperand = false): Result.Result<D
   return normaliser.problem === undefined ? Result.succeed(copy) : Result.fail(normaliser.problem)
 }
 
-/**
- * Does what {@link normalise} does for a single operand of a query.
- *
- * @internal
- */
+/** Does what {@link normalise} does for a single operand of a query. */
 export const normaliseOperand = (value: unknown): Result.Result<unknown, string> =>
   Result.map(normalise({ value }, true), (document) => document["value"])
 
 /**
  * The direction of a sort or an index as a JavaScript number, of whatever BSON type it is. Anything else is returned as it is.
- *
- * @internal
  */
 export const directionOf = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value
@@ -42,11 +34,7 @@ export const directionOf = (value: unknown): unknown => {
   return isNumber(direction) ? toDouble(direction) : value
 }
 
-/**
- * The BSON date of this many milliseconds since 1970.
- *
- * @internal
- */
+/** The BSON date of this many milliseconds since 1970. */
 // BSON needs a `Date`, one for each date written; making it by way of `DateTime` takes five times as long.
 // @effect-diagnostics-next-line globalDate:off
 export const dateOf = (milliseconds: number): Date => new Date(milliseconds)
@@ -57,11 +45,7 @@ const ordinaryKey = /^[$A-Za-z][\w$.-]*$|^_id$/
 // Most documents share a few keys, so a lookup replaces the regular expression.
 const ordinaryKeys = new Set<string>()
 
-/**
- * Whether a key needs no special treatment: it is well-formed, and neither `__proto__` nor `_bsontype`.
- *
- * @internal
- */
+/** Whether a key needs no special treatment: it is well-formed, and neither `__proto__` nor `_bsontype`. */
 export const isOrdinaryKey = (name: string): boolean => {
   if (ordinaryKeys.has(name)) return true
   const isOrdinary = ordinaryKey.test(name)

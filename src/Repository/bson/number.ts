@@ -5,34 +5,22 @@
  */
 import { type Decimal128, Double, Long } from "bson"
 
-/** @internal */
 export type BsonNumber = number | Double | Long | Decimal128
 
 const tagOf = (value: BsonNumber): string | undefined => typeof value === "number" ? undefined : value._bsontype
 
-/**
- * Whether a value is a 32-bit integer. These have no negative zero.
- *
- * @internal
- */
+/** Whether a value is a 32-bit integer. These have no negative zero. */
 export const isInt = (value: unknown): value is number =>
   typeof value === "number" && value === (value | 0) && (value !== 0 || !Object.is(value, -0))
 
-/** @internal */
 export const isLong = (value: BsonNumber): value is Long => tagOf(value) === "Long"
 
-/** @internal */
 export const isDouble = (value: BsonNumber): value is number | Double =>
   typeof value === "number" ? !isInt(value) : tagOf(value) === "Double"
 
-/** @internal */
 export const isDecimal = (value: BsonNumber): value is Decimal128 => tagOf(value) === "Decimal128"
 
-/**
- * The nearest double.
- *
- * @internal
- */
+/** The nearest double. */
 export const toDouble = (value: BsonNumber): number =>
   typeof value === "number"
     ? value
@@ -42,40 +30,23 @@ export const toDouble = (value: BsonNumber): number =>
     ? value.toNumber()
     : value.value
 
-/**
- * The double with this value.
- *
- * @internal
- */
+/** The double with this value. */
 export const doubleOf = (value: number): number | Double => isInt(value) ? made(new Double(value)) : value
 
-/**
- * The 64-bit integer with this value, which is exact as a double.
- *
- * @internal
- */
+/** The 64-bit integer with this value, which is exact as a double. */
 export const longOf = (value: number): Long => made(Long.fromNumber(value))
 
-/**
- * How many `Double`s and `Long`s have been made or met; most programs have none, and need not look for them.
- *
- * @internal
- */
+/** How many `Double`s and `Long`s have been made or met; most programs have none, and need not look for them. */
 export const wrappedCount = (): number => wrapped
 
 let wrapped = 0
 
-/** @internal */
 export const made = <A extends Double | Long>(number: A): A => {
   wrapped += 1
   return number
 }
 
-/**
- * A number as the driver reads it: a `number` unless it is a decimal, or an integer that is not exact as one.
- *
- * @internal
- */
+/** A number as the driver reads it: a `number` unless it is a decimal, or an integer that is not exact as one. */
 export const plainNumber = <A>(value: A): A | number => {
   if (typeof value !== "object" || value === null || !("_bsontype" in value)) return value
   // The casts follow from the tags; a `Long` that is no number is returned as it is.
@@ -83,21 +54,13 @@ export const plainNumber = <A>(value: A): A | number => {
   return value._bsontype === "Double" ? (value as unknown as Double).value : value
 }
 
-/**
- * A number as digits × 10^exponent, exactly.
- *
- * @internal
- */
+/** A number as digits × 10^exponent, exactly. */
 export interface Exact {
   readonly digits: bigint
   readonly exponent: number
 }
 
-/**
- * The exact value of a number; `undefined` for NaN and the infinities.
- *
- * @internal
- */
+/** The exact value of a number; `undefined` for NaN and the infinities. */
 export const exactOf = (value: BsonNumber): Exact | undefined => {
   if (typeof value === "number") return Number.isFinite(value) ? exactDouble(value) : undefined
   if (!isDecimal(value)) return { digits: isLong(value) ? value.toBigInt() : BigInt(value.value), exponent: 0 }
@@ -118,11 +81,7 @@ const exactDouble = (value: number): Exact => {
   return { digits: BigInt(scaled) * 5n ** BigInt(halvings), exponent: -halvings }
 }
 
-/**
- * The digits of two numbers with the same exponent.
- *
- * @internal
- */
+/** The digits of two numbers with the same exponent. */
 export const align = (a: Exact, b: Exact): readonly [bigint, bigint, number] => {
   const exponent = Math.min(a.exponent, b.exponent)
   return [
@@ -135,22 +94,14 @@ export const align = (a: Exact, b: Exact): readonly [bigint, bigint, number] => 
 const compareDoubles = (a: number, b: number): number =>
   a < b ? -1 : a > b ? 1 : a === b ? 0 : Number(Number.isNaN(b)) - Number(Number.isNaN(a))
 
-/**
- * Whether a number is 0: a decimal may be too small for a double, and is none then.
- *
- * @internal
- */
+/** Whether a number is 0: a decimal may be too small for a double, and is none then. */
 export const isZero = (value: BsonNumber): boolean =>
   toDouble(value) === 0 && (typeof value === "number" || compareNumbers(value, 0) === 0)
 
 const isDoubleExactly = (value: BsonNumber): boolean =>
   isDouble(value) || isInt(value) || (isLong(value) && Number.isSafeInteger(value.toNumber()))
 
-/**
- * The exact order of two numbers of any types. NaN is less than all others and equals itself.
- *
- * @internal
- */
+/** The exact order of two numbers of any types. NaN is less than all others and equals itself. */
 export const compareNumbers = (a: BsonNumber, b: BsonNumber): number => {
   if (typeof a === "number" && typeof b === "number") return compareDoubles(a, b)
   // Rounding is monotonic, so different doubles decide.
@@ -171,8 +122,6 @@ export const compareNumbers = (a: BsonNumber, b: BsonNumber): number => {
 /**
  * How a number differs from its nearest double: in which direction, and a text that equal numbers share. `undefined` when
  * it is exactly a double.
- *
- * @internal
  */
 export const residue = (value: BsonNumber): { readonly side: -1 | 1; readonly text: string } | undefined => {
   if (isDoubleExactly(value)) return undefined

@@ -13,33 +13,19 @@ import type { Document } from "../DocumentStore.ts"
 import type { Collator } from "./collator.ts"
 import { compare, fieldOf, isArray, isDocument, setField } from "./value.ts"
 
-/** @internal */
 export type Segments = ReadonlyArray<string>
 
-/**
- * The fields of a reference to a document, whose names begin with `$` as no others do.
- *
- * @internal
- */
+/** The fields of a reference to a document, whose names begin with `$` as no others do. */
 export const isReferenceField = (name: string): boolean => name === "$ref" || name === "$id" || name === "$db"
 
-/** @internal */
 export const segmentsOf = (path: string): Segments => path.split(".")
 
-/**
- * Whether a segment is an array index.
- *
- * @internal
- */
+/** Whether a segment is an array index. */
 export const isArrayIndex = (segment: string): boolean =>
   // Most names begin with a letter, whose code is above the digits, and so need no regular expression.
   segment.charCodeAt(0) <= 0x39 && /^(?:0|[1-9]\d*)$/.test(segment)
 
-/**
- * The value one step along a path: a field of a document, or an item of an array by its index; else `undefined`.
- *
- * @internal
- */
+/** The value one step along a path: a field of a document, or an item of an array by its index; else `undefined`. */
 export const childOf = (node: unknown, segment: string): unknown =>
   isDocument(node)
     ? fieldOf(node, segment)
@@ -51,8 +37,6 @@ export const childOf = (node: unknown, segment: string): unknown =>
  * Whether a value at the path passes the test, as filters read paths: an array on the way is entered both by index and
  * through each of its documents. A missing value is tested as `undefined`. `isItem` says that the last segment was an
  * array index.
- *
- * @internal
  */
 export const someAt = (
   node: unknown,
@@ -71,11 +55,7 @@ export const someAt = (
   return false
 }
 
-/**
- * Whether the document has a value at the path, as {@link someAt} reads it.
- *
- * @internal
- */
+/** Whether the document has a value at the path, as {@link someAt} reads it. */
 export const existsAt = (document: Document, path: Segments): boolean => someAt(document, path, 0, isDefined)
 
 const isDefined = (value: unknown): boolean => value !== undefined
@@ -83,8 +63,6 @@ const isDefined = (value: unknown): boolean => value !== undefined
 /**
  * Visits each value at the path: an array on the way is entered by index, or else through its documents, and a final
  * array is visited item by item. Missing values are not visited.
- *
- * @internal
  */
 export const forEachValue = (
   node: unknown,
@@ -103,18 +81,10 @@ export const forEachValue = (
   }
 }
 
-/**
- * One value for each path. A missing value is `null`; an empty array is `undefined`, which orders before `null`.
- *
- * @internal
- */
+/** One value for each path. A missing value is `null`; an empty array is `undefined`, which orders before `null`. */
 export type KeyValues = ReadonlyArray<unknown>
 
-/**
- * The index keys of a document: one for each item of an array on the path.
- *
- * @internal
- */
+/** The index keys of a document: one for each item of an array on the path. */
 export interface DocumentKeys {
   readonly keys: ReadonlyArray<KeyValues>
   /** Whether an array is on a path, which makes the index multikey. */
@@ -150,8 +120,6 @@ const advance = (position: PathPosition): PathPosition => {
 /**
  * The keys of a document for an index or a sort over these paths. Fails when two paths lead through different arrays,
  * since MongoDB can't index parallel arrays, or if there are more keys than the limit.
- *
- * @internal
  */
 export const keysOf = (
   document: Document,
@@ -205,11 +173,7 @@ class Opaque {
 
 const unwrap = (value: unknown): unknown => value instanceof Opaque ? value.value : value
 
-/**
- * A path of a sort or an index, and its direction.
- *
- * @internal
- */
+/** A path of a sort or an index, and its direction. */
 export interface Direction {
   readonly path: Segments
   readonly descending: boolean
@@ -217,7 +181,6 @@ export interface Direction {
   readonly collator?: Collator | undefined
 }
 
-/** @internal */
 export const compareKeys = (a: KeyValues, b: KeyValues, directions: ReadonlyArray<Direction>): number => {
   for (let i = 0; i < directions.length; i++) {
     const order = compare(a[i], b[i], directions[i]?.collator?.compareTexts)
@@ -226,11 +189,7 @@ export const compareKeys = (a: KeyValues, b: KeyValues, directions: ReadonlyArra
   return 0
 }
 
-/**
- * The key by which a document is sorted: the least of its keys in the order of the sort.
- *
- * @internal
- */
+/** The key by which a document is sorted: the least of its keys in the order of the sort. */
 export const sortKeyOf = (
   document: Document,
   directions: ReadonlyArray<Direction>
@@ -254,19 +213,11 @@ const topLevelKeyOf = (document: Document, directions: ReadonlyArray<Direction>)
   return key
 }
 
-/**
- * The value at a path through documents only; `undefined` where the path meets an array.
- *
- * @internal
- */
+/** The value at a path through documents only; `undefined` where the path meets an array. */
 export const valueAt = (document: Document, path: Segments): unknown =>
   path.reduce<unknown>((node, segment) => isDocument(node) ? fieldOf(node, segment) : undefined, document)
 
-/**
- * A copy of the document with another value at a path; `undefined` removes the field.
- *
- * @internal
- */
+/** A copy of the document with another value at a path; `undefined` removes the field. */
 export const withValue = (document: Document, [segment = "", ...rest]: Segments, value: unknown): Document => {
   const copy: { [key: string]: unknown } = {}
   for (const key of Object.keys(document)) {
@@ -278,11 +229,7 @@ export const withValue = (document: Document, [segment = "", ...rest]: Segments,
   return copy
 }
 
-/**
- * A path that conflicts with another one of the list: it is the same, or one of them leads through the other.
- *
- * @internal
- */
+/** A path that conflicts with another one of the list: it is the same, or one of them leads through the other. */
 export const conflictingPath = (paths: ReadonlyArray<string>): string | undefined => {
   // Sorted with a final dot, a path directly follows the one that it leads through.
   const sorted = paths.map((path) => `${path}.`).toSorted()

@@ -5,11 +5,7 @@ import type { Document } from "../DocumentStore.ts"
 import { plainNumber, wrappedCount } from "./number.ts"
 import { isArray, isDocument, setField } from "./value.ts"
 
-/**
- * A value with plain numbers: the value itself if it has no others, else a copy.
- *
- * @internal
- */
+/** A value with plain numbers: the value itself if it has no others, else a copy. */
 export const plainValue = <A>(value: A): A => {
   if (wrappedCount() === 0 || typeof value !== "object" || value === null) return value
   // The copy has the same fields.
@@ -17,11 +13,7 @@ export const plainValue = <A>(value: A): A => {
   return (isDocument(value) ? plainFields(value) : plainNumber(value)) as A
 }
 
-/**
- * Marks a document of a store that has a `Double` or a `Long`, before it is read.
- *
- * @internal
- */
+/** Marks a document of a store that has a `Double` or a `Long`, before it is read. */
 export const markWrapped = (document: Document): void => {
   marked.add(document)
 }
@@ -29,16 +21,10 @@ export const markWrapped = (document: Document): void => {
 /**
  * A document of a store with plain numbers: the document itself unless it is marked, so that the fields of others are not
  * looked at.
- *
- * @internal
  */
 export const plainStored = (document: Document): Document => marked.has(document) ? plainFields(document) : document
 
-/**
- * {@link plainStored} for each document: the same list if none is marked.
- *
- * @internal
- */
+/** {@link plainStored} for each document: the same list if none is marked. */
 export const plainStoredList = (documents: ReadonlyArray<Document>): ReadonlyArray<Document> =>
   plainItems(documents, plainStored)
 

@@ -5,11 +5,7 @@ import type { Binary, DBRef, ObjectId, Timestamp } from "bson"
 import type { Document } from "../DocumentStore.ts"
 import { type BsonNumber, compareNumbers, isZero } from "./number.ts"
 
-/**
- * The rank of each BSON type in MongoDB's comparison order: values of different types compare by it.
- *
- * @internal
- */
+/** The rank of each BSON type in MongoDB's comparison order: values of different types compare by it. */
 export const Rank = {
   minKey: 0x08,
   // Never stored: the index key of an empty array, which orders before `null`.
@@ -29,7 +25,6 @@ export const Rank = {
   maxKey: 0xe0
 } as const
 
-/** @internal */
 export type Rank = typeof Rank[keyof typeof Rank]
 
 // By tag, not `instanceof`: `bson` has a CommonJS and a module build, and each has its own classes.
@@ -46,11 +41,7 @@ const rankByTag = new Map<unknown, Rank>([
   ["MaxKey", Rank.maxKey]
 ])
 
-/**
- * The rank of a normalised value.
- *
- * @internal
- */
+/** The rank of a normalised value. */
 export const rankOf = (value: unknown): Rank => {
   switch (typeof value) {
     case "string":
@@ -72,70 +63,42 @@ export const rankOf = (value: unknown): Rank => {
 
 /**
  * The name of the `bson` class of an object, or `undefined`. An own key `_bsontype` does not count: it comes from outside.
- *
- * @internal
  */
 export const tagOf = (value: object): unknown =>
   "_bsontype" in value && !Object.hasOwn(value, "_bsontype") ? value._bsontype : undefined
 
-/**
- * Whether `bson` has a class with this tag whose values are stored as they are.
- *
- * @internal
- */
+/** Whether `bson` has a class with this tag whose values are stored as they are. */
 export const isStorableTag = (tag: unknown): boolean => rankByTag.has(tag)
 
-/**
- * Whether a value is a nested document: neither an array nor an instance of a `bson` class.
- *
- * @internal
- */
+/** Whether a value is a nested document: neither an array nor an instance of a `bson` class. */
 export const isDocument = (value: unknown): value is Document =>
   typeof value === "object" && value !== null
   // The fast path: a plain object has no tag.
   && (Object.getPrototypeOf(value) === Object.prototype
     || (!Array.isArray(value) && rankOf(value) === Rank.document && tagOf(value) === undefined))
 
-/** @internal */
 export const isArray = (value: unknown): value is ReadonlyArray<unknown> => Array.isArray(value)
 
-/** @internal */
 export const isNumber = (value: unknown): value is BsonNumber => rankOf(value) === Rank.number
 
-/**
- * Whether MongoDB takes a value for true: all but `false`, `null`, missing and 0.
- *
- * @internal
- */
+/** Whether MongoDB takes a value for true: all but `false`, `null`, missing and 0. */
 export const isTruthy = (value: unknown): boolean => {
   if (value === false || value === undefined || value === null || value === 0) return false
   return typeof value !== "object" || !isNumber(value) || !isZero(value)
 }
 
-/**
- * An own field of a document; inherited ones are `undefined`.
- *
- * @internal
- */
+/** An own field of a document; inherited ones are `undefined`. */
 export const fieldOf = (document: Document, key: string): unknown =>
   Object.hasOwn(document, key) ? document[key] : undefined
 
-/**
- * Sets a field of a new document. `__proto__` becomes an ordinary key.
- *
- * @internal
- */
+/** Sets a field of a new document. `__proto__` becomes an ordinary key. */
 export const setField = (document: { [key: string]: unknown }, key: string, value: unknown): void => {
   if (key === "__proto__") {
     Object.defineProperty(document, key, { value, enumerable: true, configurable: true, writable: true })
   } else document[key] = value
 }
 
-/**
- * The bytes of a binary value; its buffer may be longer.
- *
- * @internal
- */
+/** The bytes of a binary value; its buffer may be longer. */
 export const bytesOf = (binary: Binary): Uint8Array => binary.buffer.subarray(0, binary.position)
 
 // By code points, the order of UTF-8's bytes; JavaScript compares UTF-16 code units.
@@ -156,19 +119,13 @@ const isSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdfff
 
 const compareBytes = (a: Uint8Array, b: Uint8Array): number => Buffer.compare(a, b)
 
-/**
- * The order of two texts.
- *
- * @internal
- */
+/** The order of two texts. */
 export type CompareTexts = (a: string, b: string) => number
 
 /**
  * MongoDB's order of two normalised values: by type, then by value. Documents compare field by field (type, name, value),
  * arrays item by item. `undefined` orders before `null`. Texts compare by their code points, or as a collation says; names
  * of fields always by their code points.
- *
- * @internal
  */
 export const compare = (a: unknown, b: unknown, texts: CompareTexts = compareStrings): number => {
   if (a === b) return 0
@@ -239,23 +196,14 @@ const compareFields = (
 const compareBinary = (a: Binary, b: Binary): number =>
   a.position - b.position || a.sub_type - b.sub_type || compareBytes(bytesOf(a), bytesOf(b))
 
-/**
- * A value of the rank `document` as a document: a `DBRef` becomes one.
- *
- * @internal
- */
+/** A value of the rank `document` as a document: a `DBRef` becomes one. */
 export const documentOf = (value: object): Document =>
   // Any object of this rank other than a `DBRef` is a plain one.
   tagOf(value) === "DBRef" ? { ...(value as DBRef).toJSON() } : value as Document
 
-/** @internal */
 export const equals = (a: unknown, b: unknown): boolean => compare(a, b) === 0
 
-/**
- * Whether two values have the same BSON: stricter than {@link equals}, by which 1 equals a `Decimal128` of 1.
- *
- * @internal
- */
+/** Whether two values have the same BSON: stricter than {@link equals}, by which 1 equals a `Decimal128` of 1. */
 export const isIdentical = (a: unknown, b: unknown): boolean => {
   if (a === b) return true
   if (isArray(a) && isArray(b)) return a.length === b.length && a.every((item, i) => isIdentical(item, b[i]))

@@ -9,7 +9,6 @@ import { encodeComponent } from "./keyEncoding.ts"
 import { toDouble } from "./number.ts"
 import { equals, isNumber, Rank, rankOf } from "./value.ts"
 
-/** @internal */
 export class ValueSet {
   readonly #texts = new Set<string>()
   // JavaScript's numbers. BSON numbers, which may equal one of them, are in `#others`.
@@ -68,11 +67,7 @@ export class ValueSet {
   }
 }
 
-/**
- * A list of values without those that are equal to one before.
- *
- * @internal
- */
+/** A list of values without those that are equal to one before. */
 export class DifferentValues {
   readonly set: ValueSet
   readonly list: ReadonlyArray<unknown>

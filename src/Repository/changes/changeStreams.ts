@@ -24,7 +24,6 @@ import type { AnyChange, ChangeEvent, ChangesOptions, ListEvent } from "./change
 import { type ChangeView, sameFor, type SeenChange, seenChange } from "./changeViews.ts"
 import { listsAt } from "./listsAt.ts"
 
-/** @internal */
 export interface ChangeContext<M extends Model.Any> {
   readonly model: M
   readonly documents: ModelCollection
@@ -33,7 +32,6 @@ export interface ChangeContext<M extends Model.Any> {
   readonly lifted: (change: StoredChange) => StoredChange
 }
 
-/** @internal */
 export const changes = <M extends Model.Any>(
   context: ChangeContext<M>,
   { after, deleted, where }: ChangesOptions<M> = {}
@@ -44,7 +42,6 @@ export const changes = <M extends Model.Any>(
       ({ change, seen }): ChangeEvent<M> => ({ ...factsOf(context.model, change), ...seen })
     )))
 
-/** @internal */
 export const live = <M extends Model.Any>(
   context: ChangeContext<M>,
   where: Query.Where<M> | undefined,

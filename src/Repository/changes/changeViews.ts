@@ -7,28 +7,19 @@ import { compare, isArray, isDocument, setField } from "../bson/value.ts"
 import type { EffectiveGrant, ModelDecision } from "../collection/accessDecision.ts"
 import type { Document, StoredChange } from "../DocumentStore.ts"
 
-/**
- * The documents that a reader sees.
- *
- * @internal
- */
+/** The documents that a reader sees. */
 export interface ChangeView {
   readonly sees: (document: Document) => boolean
   /** Whether both states of a document, which are seen, look the same. */
   readonly isSame: (before: Document, after: Document) => boolean
 }
 
-/**
- * A change as a reader sees it. A delete has no `before` if the document still exists.
- *
- * @internal
- */
+/** A change as a reader sees it. A delete has no `before` if the document still exists. */
 export type SeenChange =
   | { readonly operation: "insert"; readonly after: Document }
   | { readonly operation: "update"; readonly before: Document; readonly after: Document }
   | { readonly operation: "delete"; readonly before: Document | undefined }
 
-/** @internal */
 export const seenChange = ({ isSame, sees }: ChangeView, change: StoredChange): SeenChange | undefined => {
   const before = change.operation !== "insert" && sees(change.before) ? change.before : undefined
   const after = change.operation !== "delete" && sees(change.after) ? change.after : undefined
@@ -41,18 +32,10 @@ export const seenChange = ({ isSame, sees }: ChangeView, change: StoredChange): 
   return isSame(before, after) ? undefined : { operation: "update", before, after }
 }
 
-/**
- * The key of a document in a map.
- *
- * @internal
- */
+/** The key of a document in a map. */
 export const idKey = (id: unknown): string => documentKey(id)
 
-/**
- * Compares states of documents without the fields that a caller does not see.
- *
- * @internal
- */
+/** Compares states of documents without the fields that a caller does not see. */
 export const sameFor = (decision: ModelDecision | undefined): ChangeView["isSame"] => {
   const grants = decision?.read ?? []
   const names = [...new Set(grants.flatMap(({ fields }) => fields?.hide ?? []))]

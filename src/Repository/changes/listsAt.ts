@@ -7,14 +7,12 @@ import type { Document, DocumentStore, Position, StoredChange } from "../Documen
 import type { PositionGone, ReadError } from "../RepositoryError.ts"
 import { type ChangeView, idKey } from "./changeViews.ts"
 
-/** @internal */
 export interface FollowedList<E> extends Pick<ChangeView, "sees"> {
   readonly collection: string
   readonly find: Effect.Effect<ReadonlyArray<Document>, E>
   readonly lifted: (change: StoredChange) => StoredChange
 }
 
-/** @internal */
 export interface ListAt {
   /** As they were found, and those that came since after them. */
   readonly documents: ReadonlyArray<Document>
@@ -23,11 +21,7 @@ export interface ListAt {
   readonly isChanged: boolean
 }
 
-/**
- * Reads lists, all of them at one place.
- *
- * @internal
- */
+/** Reads lists, all of them at one place. */
 export const listsAt = Effect.fnUntraced(function*<E>(
   { changes }: DocumentStore["Service"],
   lists: ReadonlyArray<FollowedList<E>>

@@ -9,18 +9,12 @@ import type { Document, Filter } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"
 import type { AuditTrail } from "./auditTrail.ts"
 
-/**
- * What a grant may allow to do with documents.
- *
- * @internal
- */
+/** What a grant may allow to do with documents. */
 export type Privilege = "read" | "insert" | "update" | "delete"
 
 /**
  * The documents of a model that a caller may read and write. The same filter is the same object each time, and is parsed
  * once.
- *
- * @internal
  */
 export interface RowFilters {
   /** The documents to which an operation applies; all if `undefined`. For an insert, those that are read after it. */
@@ -34,21 +28,13 @@ export interface RowFilters {
   readonly updateGrants?: (() => ReadonlyArray<UpdateGrant> | undefined) | undefined
 }
 
-/**
- * What one grant allows to update, and to leave behind; `undefined`: everything.
- *
- * @internal
- */
+/** What one grant allows to update, and to leave behind; `undefined`: everything. */
 export interface UpdateGrant {
   readonly rows: Filter | undefined
   readonly check: Filter | undefined
 }
 
-/**
- * A grant that applies to the caller, with its conditions as filters.
- *
- * @internal
- */
+/** A grant that applies to the caller, with its conditions as filters. */
 export interface EffectiveGrant extends UpdateGrant {
   /** The place of the grant in its registration. */
   readonly id: number
@@ -56,17 +42,11 @@ export interface EffectiveGrant extends UpdateGrant {
   readonly fields: { readonly hide: ReadonlyArray<string>; readonly readOnly: ReadonlyArray<string> } | undefined
 }
 
-/**
- * The fields that a grant hides.
- *
- * @internal
- */
+/** The fields that a grant hides. */
 export const hiddenBy = ({ fields }: EffectiveGrant): ReadonlyArray<string> => fields?.hide ?? []
 
 /**
  * Whether the caller may use each endpoint that links list: for every document, for none, or for those that match a filter.
- *
- * @internal
  */
 export interface PermittedLinks {
   /** In the order of the links. */
@@ -74,18 +54,10 @@ export interface PermittedLinks {
   readonly matcher: Matcher
 }
 
-/**
- * Tests documents of a model as its repository finds them. The test of one filter is the same each time.
- *
- * @internal
- */
+/** Tests documents of a model as its repository finds them. The test of one filter is the same each time. */
 export type Matcher = (filter: Filter) => (document: Document) => boolean
 
-/**
- * What a caller may do with the documents of a model.
- *
- * @internal
- */
+/** What a caller may do with the documents of a model. */
 export interface ModelDecision {
   /** The grants to read. */
   readonly read: ReadonlyArray<EffectiveGrant>
@@ -101,11 +73,7 @@ export interface ModelDecision {
   readonly reason: string
 }
 
-/**
- * What the caller of a request may do. It is never changed.
- *
- * @internal
- */
+/** What the caller of a request may do. It is never changed. */
 export interface AccessDecision {
   /** For the model of the endpoint; `undefined` if the endpoint has none. */
   readonly endpoint: ModelDecision | undefined
@@ -123,20 +91,12 @@ export interface AccessDecision {
   readonly trail?: AuditTrail | undefined
 }
 
-/**
- * The decision for the caller for whom the fiber runs. `undefined`: there is no access control.
- *
- * @internal
- */
+/** The decision for the caller for whom the fiber runs. `undefined`: there is no access control. */
 export const AccessDecision = Context.Reference<AccessDecision | undefined>("appkernel/Repository/AccessDecision", {
   defaultValue: () => undefined
 })
 
-/**
- * Runs an operation with these row filters for the documents of the model.
- *
- * @internal
- */
+/** Runs an operation with these row filters for the documents of the model. */
 export const withRowFilters = <A, E, R>(
   operation: Effect.Effect<A, E, R>,
   model: ModelLike,
@@ -152,8 +112,6 @@ export const withRowFilters = <A, E, R>(
 /**
  * Runs an operation that is not about the document which a request addresses: the handler of an action, a hook, or the search
  * for what a write refers to.
- *
- * @internal
  */
 export const apartFromAddressed = <A, E, R>(operation: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.withFiber((fiber) => {

@@ -4,18 +4,10 @@
 import type * as Effect from "effect/Effect"
 import type { ReadError } from "../RepositoryError.ts"
 
-/**
- * The maximum number of identifiers in an entry.
- *
- * @internal
- */
+/** The maximum number of identifiers in an entry. */
 export const maxIds = 1_000
 
-/**
- * Documents that an operation is about.
- *
- * @internal
- */
+/** Documents that an operation is about. */
 export interface Touched {
   readonly model: string
   readonly operation: "insert" | "replace" | "update" | "delete" | "read"
@@ -25,11 +17,7 @@ export interface Touched {
   readonly count: number | undefined
 }
 
-/**
- * The audit log of a request.
- *
- * @internal
- */
+/** The audit log of a request. */
 export interface AuditTrail {
   /** Whether entries are documents of this store, which are written in the transaction of a write. */
   readonly isStored: boolean

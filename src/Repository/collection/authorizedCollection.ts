@@ -12,7 +12,6 @@ import { AccessDecision, type RowFilters } from "./accessDecision.ts"
 import { type Kind, makeCollection, type ModelCollection, type Runner, type Scope } from "./modelCollection.ts"
 import { recorded, recordedStream, writeOf } from "./recordedOperations.ts"
 
-/** @internal */
 export const authorized = (
   model: ModelLike,
   all: ModelCollection,

@@ -41,8 +41,6 @@ interface CheckOptions {
 /**
  * Runs operations on the documents that match the row filters, and checks what writes leave behind. The filters are in the scope
  * of each operation.
- *
- * @internal
  */
 export const checkingWrites = (model: ModelLike, options: CheckOptions): Runner["run"] => {
   const context: CheckContext = {

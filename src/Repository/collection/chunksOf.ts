@@ -1,11 +1,7 @@
 // Bounds how many documents and history entries are in memory at a time.
 const chunkSize = 200
 
-/**
- * Chunks of a list, each with the index of its first item.
- *
- * @internal
- */
+/** Chunks of a list, each with the index of its first item. */
 export const chunksOf = function*<A>(
   all: ReadonlyArray<A>
 ): Generator<readonly [from: number, chunk: ReadonlyArray<A>]> {

@@ -19,11 +19,7 @@ import { type FieldCodec, fieldCodecsOf } from "../query/fieldCodec.ts"
 import { anyOf, conjunctionOf, isAsStored, not } from "../store/filters.ts"
 import { hasDefaults } from "./storedCollection.ts"
 
-/**
- * Makes the filter for stored documents of the model; the same one for the same filter.
- *
- * @internal
- */
+/** Makes the filter for stored documents of the model; the same one for the same filter. */
 export const withDefaults: (model: ModelLike) => (filter: Filter) => Filter = memoize((model) => {
   if (!hasDefaults(model)) return identity
   noteDefaults(model)

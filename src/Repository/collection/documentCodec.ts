@@ -10,17 +10,12 @@ import { documentEncoder } from "../query/bsonForm.ts"
 import { DocumentInvalid } from "../RepositoryError.ts"
 import { unreadableProblems } from "./unreadable.ts"
 
-/**
- * Converts between instances and stored documents. The identifier of a document is its `_id`.
- *
- * @internal
- */
+/** Converts between instances and stored documents. The identifier of a document is its `_id`. */
 export interface DocumentCodec<A> {
   readonly toDocument: (instance: A) => Document
   readonly fromDocument: (document: Document) => Effect.Effect<A, DocumentInvalid>
 }
 
-/** @internal */
 export const documentCodec = <M extends Model.Any>(model: M): DocumentCodec<M["Type"]> => {
   const decode = recordDecoder(model)
   return {

@@ -5,11 +5,7 @@
 import { isArray, isDocument } from "../bson/value.ts"
 import type { Document, Filter, Update } from "../DocumentStore.ts"
 
-/**
- * The fields that a filter depends on; `undefined` if it may depend on any.
- *
- * @internal
- */
+/** The fields that a filter depends on; `undefined` if it may depend on any. */
 export const fieldsOfFilter = (filter: Filter): ReadonlySet<string> | undefined => {
   const fields = new Set<string>()
   for (const [key, operand] of Object.entries(filter)) {
@@ -25,11 +21,7 @@ export const fieldsOfFilter = (filter: Filter): ReadonlySet<string> | undefined 
   return fields
 }
 
-/**
- * The fields that an update changes.
- *
- * @internal
- */
+/** The fields that an update changes. */
 export const fieldsOfUpdate = (update: Update): ReadonlyArray<string> =>
   Object.entries(update).flatMap(([operator, operands]) =>
     Object.entries(Object(operands)).flatMap(([path, operand]) =>
@@ -37,11 +29,7 @@ export const fieldsOfUpdate = (update: Update): ReadonlyArray<string> =>
     )
   )
 
-/**
- * The document after an update that sets, removes and increments its fields, and none within them.
- *
- * @internal
- */
+/** The document after an update that sets, removes and increments its fields, and none within them. */
 export const afterUpdate = (document: Document, { $inc, $set, $unset }: Update): Document => {
   const removed = new Set(Object.keys(Object($unset)))
   return {
@@ -53,21 +41,13 @@ export const afterUpdate = (document: Document, { $inc, $set, $unset }: Update):
   }
 }
 
-/**
- * A filter that matches while these fields have the values that were read.
- *
- * @internal
- */
+/** A filter that matches while these fields have the values that were read. */
 export const unchangedSince = (read: Document, fields: ReadonlyArray<string>): Filter =>
   Object.fromEntries(
     fields.map((field) => [field, read[field] === undefined ? { $exists: false } : { $eq: read[field] }])
   )
 
-/**
- * The field that a path begins with.
- *
- * @internal
- */
+/** The field that a path begins with. */
 export const fieldOf = (path: string): string => path.split(".", 1)[0] ?? path
 
 // internal

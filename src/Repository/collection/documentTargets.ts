@@ -7,7 +7,6 @@ import { type ModelLike, shardKeyOf } from "../../Model/introspection.ts"
 import type { Document, Filter } from "../DocumentStore.ts"
 import { viewOf } from "./storedCollection.ts"
 
-/** @internal */
 export interface Targets {
   /** The projection with which a document is read, to be written later. */
   readonly projection: Document
@@ -17,7 +16,6 @@ export interface Targets {
   readonly all: (documents: ReadonlyArray<Document>) => Filter
 }
 
-/** @internal */
 export const targetsOf: (model: ModelLike) => Targets = memoize((model) => {
   // An earlier form may have the values elsewhere.
   const shardKey = viewOf(model) === undefined ? shardKeyOf(model) : []

@@ -13,7 +13,6 @@ import { checkingWrites } from "./checkedWrites.ts"
 import { everyState, limitedTo, makeCollection, type ModelCollection } from "./modelCollection.ts"
 import { modelMatcher } from "./rowMatcher.ts"
 
-/** @internal */
 export const makeFiltered = (
   model: ModelLike,
   all: ModelCollection,

@@ -1,10 +1,6 @@
 import * as Effect from "effect/Effect"
 
-/**
- * What a function makes of each item, a few in each turn of the event loop, so that others run in between.
- *
- * @internal
- */
+/** What a function makes of each item, a few in each turn of the event loop, so that others run in between. */
 export const mapInSteps = <A, B>(
   items: ReadonlyArray<A>,
   f: (item: A) => B

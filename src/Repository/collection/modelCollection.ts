@@ -22,11 +22,7 @@ import type { AccessDenied, ReadError, WriteError } from "../RepositoryError.ts"
 import type { Privilege, RowFilters } from "./accessDecision.ts"
 import type { Deleted } from "./softDeletion.ts"
 
-/**
- * What limits an operation, beside its filter.
- *
- * @internal
- */
+/** What limits an operation, beside its filter. */
 export interface Scope {
   /** Defaults to `"exclude"`. */
   readonly deleted?: Deleted | undefined
@@ -41,11 +37,7 @@ export interface Scope {
   readonly before?: Document | undefined
 }
 
-/**
- * The result of an insert of several documents.
- *
- * @internal
- */
+/** The result of an insert of several documents. */
 export interface InsertManyResult {
   readonly insertedCount: number
   /** The rejected documents, by their index in the input. */
@@ -95,7 +87,7 @@ interface Takes<Input, A, E = ReadError> {
   readonly error: E
 }
 
-interface InsertManyOptions {
+export interface InsertManyOptions {
   readonly ordered?: boolean | undefined
 }
 
@@ -103,7 +95,6 @@ interface ReplaceOptions {
   readonly upsert?: boolean | undefined
 }
 
-/** @internal */
 export type Kind = keyof Operations
 
 /** The documents that an operation is for. */
@@ -116,25 +107,15 @@ interface Target {
 
 /**
  * An operation as data. Whatever restricts a collection adds a condition, in one place for every operation that there is.
- *
- * @internal
  */
 export type Operation<K extends Kind> = Target & { readonly kind: K } & Operations[K]["input"]
 
 type Outcome<K extends Kind> = Effect.Effect<Operations[K]["success"], Operations[K]["error"]>
 
-/**
- * What runs each kind of operation.
- *
- * @internal
- */
+/** What runs each kind of operation. */
 export type Handlers = { readonly [K in Kind]: (operation: Operation<K>) => Outcome<K> }
 
-/**
- * A pipeline as data.
- *
- * @internal
- */
+/** A pipeline as data. */
 export type Aggregation = Target & {
   readonly kind: "aggregate"
   readonly pipeline: ReadonlyArray<Document>
@@ -144,11 +125,7 @@ export type Aggregation = Target & {
 /** An operation whose results are streamed. */
 type StreamOperation = Aggregation | Target & { readonly kind: "stream"; readonly options: Omit<FindOptions, "filter"> }
 
-/**
- * What runs operations.
- *
- * @internal
- */
+/** What runs operations. */
 export interface Runner {
   readonly run: <K extends Kind>(operation: Operation<K>) => Outcome<K>
   readonly runStream: (operation: StreamOperation) => Stream.Stream<Document, ReadError>
@@ -168,14 +145,9 @@ interface Limits {
   ) => Effect.Effect<StateTest | undefined, ReadError>
 }
 
-/** @internal */
 export type ModelCollection = ReturnType<typeof makeCollection>
 
-/**
- * The collection with a method for each operation of the runner.
- *
- * @internal
- */
+/** The collection with a method for each operation of the runner. */
 export const makeCollection = ({ run, runStream }: Runner, { isLimited, statesOf }: Limits = noLimits) => ({
   run,
   runStream,
@@ -209,14 +181,9 @@ export const makeCollection = ({ run, runStream }: Runner, { isLimited, statesOf
   deleteMany: (filter: Filter, scope?: Scope) => run({ kind: "deleteMany", filter, scope })
 })
 
-/** @internal */
 export type StateTest = (state: Document) => boolean
 
-/**
- * The test that every state passes.
- *
- * @internal
- */
+/** The test that every state passes. */
 export const everyState: StateTest = () => true
 
 const noLimits: Limits = { isLimited: () => Effect.succeed(false), statesOf: () => Effect.succeed(everyState) }
@@ -225,8 +192,6 @@ const noLimits: Limits = { isLimited: () => Effect.succeed(false), statesOf: () 
  * The operations, which apply only to documents that match their condition as well: those that are not deleted, or those that
  * the caller's row filters match. The condition is part of the store's own operation, so both are one atomic step.
  * `undefined`: all documents.
- *
- * @internal
  */
 export const limitedTo = (
   all: Runner,
@@ -251,11 +216,7 @@ export const limitedTo = (
 
 type AnyKind = Kind | StreamOperation["kind"]
 
-/**
- * The privilege that an operation needs.
- *
- * @internal
- */
+/** The privilege that an operation needs. */
 export const privilegeOf: { readonly [K in AnyKind]: Privilege } = {
   findById: "read",
   find: "read",

@@ -13,11 +13,7 @@ import { afterCommit } from "../store/transactionRunner.ts"
 import { type AuditTrail, maxIds, type Touched } from "./auditTrail.ts"
 import { type Kind, type ModelCollection, type Operation, privilegeOf, type Runner } from "./modelCollection.ts"
 
-/**
- * Runs an operation of a caller, and adds what it did to the trail.
- *
- * @internal
- */
+/** Runs an operation of a caller, and adds what it did to the trail. */
 export const recorded = <K extends Kind>(
   trail: AuditTrail,
   { modelName: model }: ModelLike,
@@ -59,11 +55,7 @@ export const recorded = <K extends Kind>(
     : written
 }
 
-/**
- * The stream of an operation that reads. What a pipeline gives are not documents.
- *
- * @internal
- */
+/** The stream of an operation that reads. What a pipeline gives are not documents. */
 export const recordedStream = (
   trail: AuditTrail,
   { modelName: model }: ModelLike,
@@ -78,11 +70,7 @@ export const recordedStream = (
     }))
 }
 
-/**
- * What an operation does to documents; `undefined` for a read.
- *
- * @internal
- */
+/** What an operation does to documents; `undefined` for a read. */
 export const writeOf = (kind: Kind): Touched["operation"] | undefined => {
   const privilege = privilegeOf[kind]
   return kind === "replaceOne" ? "replace" : privilege === "read" ? undefined : privilege

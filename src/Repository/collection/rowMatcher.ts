@@ -14,19 +14,13 @@ import { parseFilter } from "../mql/filter/parseFilter.ts"
 import { catchRejection } from "../mql/limits/queryProblem.ts"
 import { withDefaults } from "./defaultedFields.ts"
 
-/**
- * Tests a stored document of the model as its repository finds it: with the defaults of fields that it lacks.
- *
- * @internal
- */
+/** Tests a stored document of the model as its repository finds it: with the defaults of fields that it lacks. */
 export const modelMatcher = (model: ModelLike, filter: Filter): (document: Document) => boolean =>
   rowMatcher(withDefaults(model)(filter))
 
 /**
  * Tests a stored document as the store tests it. A filter that {@link rejectUnsuitable} rejects matches no document. Each
  * filter is parsed once.
- *
- * @internal
  */
 export const rowMatcher: (filter: Filter) => (document: Document) => boolean = memoize((filter) =>
   Result.getOrElse(parse(filter), () => matchNone)
@@ -36,8 +30,6 @@ export const rowMatcher: (filter: Filter) => (document: Document) => boolean = m
  * Why a filter cannot be a rule, in words that name the operator; `undefined` if it can. A rule is evaluated for a single
  * document before the document is stored, so it cannot have a text search, a distance, code, a value that is different
  * each time, or a type of numbers that a document does not show when it is read.
- *
- * @internal
  */
 export const rejectUnsuitable = (filter: Filter): string | undefined =>
   Result.match(parse(filter), { onFailure: (reason) => reason, onSuccess: () => undefined })

@@ -32,11 +32,7 @@ import {
 } from "./modelCollection.ts"
 import type { Deleted } from "./softDeletion.ts"
 
-/**
- * Runs operations in the store.
- *
- * @internal
- */
+/** Runs operations in the store. */
 export interface StoreRunner {
   readonly runner: Runner
   /** The filter of an operation with its conditions, as the store has it. */
@@ -45,11 +41,7 @@ export interface StoreRunner {
   readonly pipeline: (operation: Aggregation) => ReadonlyArray<Document>
 }
 
-/**
- * Makes the collection. `stored` makes filters for stored documents: see `withDefaults`.
- *
- * @internal
- */
+/** Makes the collection. `stored` makes filters for stored documents: see `withDefaults`. */
 export const makeModelCollection = (
   model: ModelLike,
   store: DocumentStore["Service"],
@@ -64,33 +56,17 @@ export const makeModelCollection = (
   return makeCollection(deletedField === undefined ? runner : excludingDeleted(runner, deletedField))
 }
 
-/**
- * Whether a field of the model, or one in it, has a value as which documents without it are read.
- *
- * @internal
- */
+/** Whether a field of the model, or one in it, has a value as which documents without it are read. */
 export const hasDefaults = (model: ModelLike): boolean =>
   someFieldIn(model, (attributes) => attributes.absent !== undefined)
 
-/**
- * Whether documents of the model may be stored in earlier forms.
- *
- * @internal
- */
+/** Whether documents of the model may be stored in earlier forms. */
 export const hasVersions = (model: ModelLike): boolean => versionsTypeId in model
 
-/**
- * The model whose documents are stored: itself, unless it is an earlier form of another one.
- *
- * @internal
- */
+/** The model whose documents are stored: itself, unless it is an earlier form of another one. */
 export const ownerOf = (model: ModelLike): Model.Any => viewOf(model)?.model ?? model
 
-/**
- * Of which model this is an earlier form, and which one.
- *
- * @internal
- */
+/** Of which model this is an earlier form, and which one. */
 export const viewOf = (model: ModelLike): ViewOf<Model.Any> | undefined =>
   // Only `Model.form` sets this property.
   Reflect.get(model, viewTypeId) as ViewOf<Model.Any> | undefined

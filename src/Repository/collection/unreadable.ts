@@ -5,18 +5,10 @@
 import { type FieldProblem, formField, type ModelLike } from "../../Model/introspection.ts"
 import type { Document } from "../DocumentStore.ts"
 
-/**
- * The field that only such a document has.
- *
- * @internal
- */
+/** The field that only such a document has. */
 export const unreadableField = "_unreadable"
 
-/**
- * Makes the document that is read instead.
- *
- * @internal
- */
+/** Makes the document that is read instead. */
 export const unreadable = (
   model: ModelLike,
   document: Document,
@@ -32,11 +24,7 @@ export const unreadable = (
   return shown
 }
 
-/**
- * Why a document is not readable; `undefined` if nothing is known.
- *
- * @internal
- */
+/** Why a document is not readable; `undefined` if nothing is known. */
 export const unreadableProblems = (document: Document): ReadonlyArray<FieldProblem> | undefined => known.get(document)
 
 // internal

@@ -12,8 +12,6 @@ import { marksCollection, raiseMark } from "./marks.ts"
 /**
  * Begins with the newest forms if the store is new. Of several processes that start at once, one begins; each leaves a sign,
  * since a later version can't know otherwise that an earlier one runs.
- *
- * @internal
  */
 export const beginForms = Effect.fnUntraced(function*(
   models: ReadonlyArray<Model.Any>

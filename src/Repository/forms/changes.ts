@@ -11,11 +11,7 @@ import { deferredIndexes, fieldsOfIndex } from "./formIndexes.ts"
 import type { Forms } from "./forms.ts"
 import type { State } from "./marks.ts"
 
-/**
- * What differs between the forms that may be stored.
- *
- * @internal
- */
+/** What differs between the forms that may be stored. */
 export interface Changes extends State {
   /** Whether documents of several forms may be stored. */
   readonly isMixed: boolean
@@ -36,7 +32,6 @@ export interface Changes extends State {
   ) => { readonly stored: Filter; readonly stages: ReadonlyArray<Document>; readonly isTextSearch?: boolean }
 }
 
-/** @internal */
 export const changesOf = (
   forms: Forms,
   indexes: ReadonlyArray<IndexDescription>,

@@ -20,8 +20,6 @@ export { formRunner } from "./formRunner.ts"
 /**
  * The collection of an earlier form of a model, on the complete collection of its newest form. What the earlier form does not
  * have stays as it is when a document is replaced.
- *
- * @internal
  */
 export const viewCollection = (
   view: ModelLike,
@@ -55,17 +53,12 @@ export const viewCollection = (
   return makeModelCollection(view, viewed, storedFilter, { runnerOf: runner })
 }
 
-/**
- * The form of the documents that a history records, and how a recorded one is read.
- *
- * @internal
- */
+/** The form of the documents that a history records, and how a recorded one is read. */
 export interface RecordedForm {
   readonly form: number
   readonly lift: (document: Document) => Document
 }
 
-/** @internal */
 export const recordedFormOf = (model: ModelLike): RecordedForm => {
   if (viewOf(model) === undefined) {
     const { lift, newest } = formsOf(model)

@@ -24,8 +24,6 @@ import type { ReadError } from "../RepositoryError.ts"
 /**
  * The results of a pipeline on these documents. What only a store can do is rejected for the reason: a search by a text
  * index, and a stage that reads or writes other collections.
- *
- * @internal
  */
 export const evaluated = (
   operation: string,

@@ -12,8 +12,6 @@ import { markReader, type State } from "./marks.ts"
 /**
  * The indexes that can be installed before every document is stored in the newest form, and those by which writes are kept
  * unique until then.
- *
- * @internal
  */
 export const installableIndexes = (
   model: ModelLike,
@@ -30,8 +28,6 @@ export const installableIndexes = (
 /**
  * Drops unique indexes of fields that documents of this form and those after it do not have: two such documents would be
  * equal there. Processes that write them look for the values of the newest form themselves.
- *
- * @internal
  */
 export const retireIndexes = Effect.fnUntraced(function*(
   store: DocumentStore["Service"],
@@ -47,11 +43,7 @@ export const retireIndexes = Effect.fnUntraced(function*(
   if (stale.length > 0) yield* store.dropIndexes(model.modelName, stale.map(({ name }) => name))
 })
 
-/**
- * Drops the indexes that the form which is written can't have, and returns the {@link installableIndexes}.
- *
- * @internal
- */
+/** Drops the indexes that the form which is written can't have, and returns the {@link installableIndexes}. */
 export const preparedIndexes = Effect.fnUntraced(function*(
   model: ModelLike,
   store: DocumentStore["Service"],
@@ -63,11 +55,7 @@ export const preparedIndexes = Effect.fnUntraced(function*(
   return yield* installableIndexes(model, store, indexes)
 })
 
-/**
- * The unique indexes of fields that documents of an earlier form do not have.
- *
- * @internal
- */
+/** The unique indexes of fields that documents of an earlier form do not have. */
 export const deferredIndexes = (
   forms: Forms,
   indexes: ReadonlyArray<IndexDescription>,
@@ -80,8 +68,6 @@ export const deferredIndexes = (
 /**
  * The groups of forms whose documents have the values of an index at the same paths, and the number of each form as it is
  * stored. Without paths, the values are computed from each document.
- *
- * @internal
  */
 export const placesOf = (
   { newest, pathIn }: Forms,
@@ -103,18 +89,10 @@ export const placesOf = (
   return [...places.values()]
 }
 
-/**
- * Whether this is an index by which writes find other documents with their unique values.
- *
- * @internal
- */
+/** Whether this is an index by which writes find other documents with their unique values. */
 export const isLookupIndex = ({ key }: IndexDescription): boolean => Object.keys(key).at(-1) === formField
 
-/**
- * The fields on which an index depends.
- *
- * @internal
- */
+/** The fields on which an index depends. */
 export const fieldsOfIndex = ({ key, partialFilterExpression = {} }: IndexDescription): ReadonlyArray<string> =>
   [...Object.keys(key), ...fieldsOfFilter(partialFilterExpression) ?? []].map(fieldOf)
 

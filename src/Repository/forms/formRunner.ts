@@ -37,7 +37,6 @@ import { markReader } from "./marks.ts"
 import { makeMatchWriter, matching, targetOf, type Ways, type Written } from "./matchWriter.ts"
 import { makeSearch, notYet } from "./search.ts"
 
-/** @internal */
 export const formRunner = (
   model: ModelLike,
   store: DocumentStore["Service"],
@@ -60,7 +59,6 @@ export const formRunner = (
   })
 }
 
-/** @internal */
 export const runnerBy = (
   model: ModelLike,
   store: DocumentStore["Service"],

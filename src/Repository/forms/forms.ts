@@ -30,7 +30,6 @@ import { unreadable } from "../collection/unreadable.ts"
 import type { Document } from "../DocumentStore.ts"
 import { encoderOf, isStoredIdentically } from "../query/bsonForm.ts"
 
-/** @internal */
 export interface Forms {
   readonly model: ModelLike
   /** The model in each of its forms, the oldest first. */
@@ -51,21 +50,13 @@ export interface Forms {
   readonly lower: (document: Document, form: number) => Result.Result<Document, string>
 }
 
-/**
- * The number of the form in which a document is stored.
- *
- * @internal
- */
+/** The number of the form in which a document is stored. */
 export const formOf = (document: Document): number => {
   const form = document[formField]
   return typeof form === "number" ? form : 1
 }
 
-/**
- * The forms of a model; only itself for a model without versions.
- *
- * @internal
- */
+/** The forms of a model; only itself for a model without versions. */
 export const formsOf: (model: ModelLike) => Forms = memoize((model) => {
   const { fields, steps } = versionsIn(model)
   const compiled = steps.map((step, i) => compileStep(step, steps[i + 1]?.fields ?? fields))
@@ -142,11 +133,7 @@ export const formsOf: (model: ModelLike) => Forms = memoize((model) => {
   }
 })
 
-/**
- * The problems as one text.
- *
- * @internal
- */
+/** The problems as one text. */
 export const textOf = (problems: ReadonlyArray<FieldProblem>): string =>
   problems.map(({ field, message }) => `${field} ${message}`).join("; ")
 

@@ -12,11 +12,7 @@ import type { ReadError, StoreError } from "../RepositoryError.ts"
 import { RetryClock } from "../store/retryOnConflict.ts"
 import type { Forms } from "./forms.ts"
 
-/**
- * What is said of a collection.
- *
- * @internal
- */
+/** What is said of a collection. */
 export interface Mark {
   /** Every process understands this form. Form 1 is what a collection begins with. */
   readonly understood: number
@@ -24,17 +20,11 @@ export interface Mark {
   readonly complete: number
 }
 
-/** @internal */
 export const marksCollection = "appkernel.forms"
 
-/**
- * The time after which every process knows what was said.
- *
- * @internal
- */
+/** The time after which every process knows what was said. */
 export const refreshAfter = Duration.seconds(2)
 
-/** @internal */
 export const readMark = (
   store: DocumentStore["Service"],
   collection: string
@@ -44,11 +34,7 @@ export const readMark = (
     complete: Number(stored?.["complete"] ?? 1)
   }))
 
-/**
- * Says more of a collection; what was said before stays true.
- *
- * @internal
- */
+/** Says more of a collection; what was said before stays true. */
 export const raiseMark = (
   store: DocumentStore["Service"],
   collection: string,
@@ -56,18 +42,13 @@ export const raiseMark = (
 ): Effect.Effect<void, StoreError> =>
   Effect.asVoid(store.updateOne(marksCollection, { _id: collection }, { $max: mark }, { upsert: true }))
 
-/**
- * What is said of the forms of a collection, and the form in which this process stores documents.
- *
- * @internal
- */
+/** What is said of the forms of a collection, and the form in which this process stores documents. */
 export interface MarkReader {
   readonly current: Effect.Effect<State, ReadError>
   /** A document of this form was seen: it is stored by a process that knows more. */
   readonly saw: (form: number) => void
 }
 
-/** @internal */
 export interface State {
   /** The form in which documents are stored. */
   readonly written: number
@@ -75,15 +56,10 @@ export interface State {
   readonly earliest: number
 }
 
-/**
- * The form in which documents are stored while every process understands this one.
- *
- * @internal
- */
+/** The form in which documents are stored while every process understands this one. */
 export const writtenForm = ({ lowest, newest }: Pick<Forms, "lowest" | "newest">, understood: number): number =>
   Math.max(lowest, Math.min(understood, newest))
 
-/** @internal */
 export const markReader = (store: DocumentStore["Service"], collection: string, forms: Forms): MarkReader => {
   let known: State | undefined
   let readAt = 0

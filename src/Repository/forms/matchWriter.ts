@@ -31,22 +31,14 @@ import type { State } from "./marks.ts"
 import { notYet } from "./search.ts"
 import { withUniqueValues } from "./uniqueValues.ts"
 
-/**
- * The document before and after a write.
- *
- * @internal
- */
+/** The document before and after a write. */
 export interface Written {
   readonly before: Document
   readonly after: Document
   readonly isChanged: boolean
 }
 
-/**
- * The ways between the documents that are stored and those that users see.
- *
- * @internal
- */
+/** The ways between the documents that are stored and those that users see. */
 export interface Ways {
   /** Every field that a stored document may have. */
   readonly fields: ReadonlyArray<string>
@@ -76,7 +68,6 @@ interface Searching {
 /** The match with the identifier, or the first match. */
 type Target = { readonly id: unknown } | { readonly sort: FindOptions["sort"] }
 
-/** @internal */
 export const makeMatchWriter = (
   model: ModelLike,
   store: DocumentStore["Service"],
@@ -190,11 +181,7 @@ export const makeMatchWriter = (
   return { lowered, remove, uniquely, update, writeMatch }
 }
 
-/**
- * The document that a filter on the identifier selects, or the first match.
- *
- * @internal
- */
+/** The document that a filter on the identifier selects, or the first match. */
 export const targetOf = (filter: Filter, sort?: FindOneAndUpdateOptions["sort"]): Target => {
   const id = filter["_id"]
   const isOne = id !== undefined && id !== null &&
@@ -202,11 +189,7 @@ export const targetOf = (filter: Filter, sort?: FindOneAndUpdateOptions["sort"])
   return isOne ? { id } : { sort }
 }
 
-/**
- * The parsed filter if it matches the document; else `undefined`.
- *
- * @internal
- */
+/** The parsed filter if it matches the document; else `undefined`. */
 export const matching = (operation: string, filter: Filter, document: Document) =>
   Effect.flatMap(parsedFilter(operation, filter), (parsed) =>
     Effect.mapError(

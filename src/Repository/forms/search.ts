@@ -9,11 +9,7 @@ import type { ReadError } from "../RepositoryError.ts"
 import type { Changes } from "./changes.ts"
 import { evaluated } from "./evaluate.ts"
 
-/**
- * `lift` brings a stored document into the newest form.
- *
- * @internal
- */
+/** `lift` brings a stored document into the newest form. */
 export const makeSearch = (
   model: ModelLike,
   store: DocumentStore["Service"],
@@ -72,11 +68,7 @@ export const makeSearch = (
   return { candidates, search, countIn }
 }
 
-/**
- * Why an operation is refused, in a sentence that says what to do.
- *
- * @internal
- */
+/** Why an operation is refused, in a sentence that says what to do. */
 export const notYet = ({ modelName }: ModelLike, detail: string): string =>
   `${detail === "" ? "it can't be done" : detail} while ${modelName} is stored in earlier forms: ` +
   "run `appkernel upgrade --finish` once no process needs them"

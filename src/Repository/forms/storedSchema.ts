@@ -9,11 +9,7 @@ import type { ReadError } from "../RepositoryError.ts"
 import { formsOf } from "./forms.ts"
 import { markReader } from "./marks.ts"
 
-/**
- * Admits the documents of each form that may be stored.
- *
- * @internal
- */
+/** Admits the documents of each form that may be stored. */
 export const storedSchema = (
   model: ModelLike,
   store: DocumentStore["Service"]

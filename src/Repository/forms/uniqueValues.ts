@@ -23,11 +23,7 @@ import { DuplicateKey, type ReadError, type StoreError } from "../RepositoryErro
 import { isLookupIndex, type placesOf } from "./formIndexes.ts"
 import { marksCollection } from "./marks.ts"
 
-/**
- * The stored documents of a model. `placesOf` says where they have the values of an index.
- *
- * @internal
- */
+/** The stored documents of a model. `placesOf` says where they have the values of an index. */
 export interface StoredDocuments {
   readonly store: DocumentStore["Service"]
   readonly collection: string
@@ -37,8 +33,6 @@ export interface StoredDocuments {
 
 /**
  * Runs the write of a document unless another one has its unique values. Those that it had before are not looked for.
- *
- * @internal
  */
 export const withUniqueValues = <A, E>(
   stored: StoredDocuments,
@@ -69,11 +63,7 @@ export const withUniqueValues = <A, E>(
   }))
 }
 
-/**
- * Removes what kept the values of these indexes unique, once they are installed.
- *
- * @internal
- */
+/** Removes what kept the values of these indexes unique, once they are installed. */
 export const removeLookups = Effect.fnUntraced(function*(
   store: DocumentStore["Service"],
   collection: string,

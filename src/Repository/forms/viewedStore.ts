@@ -7,7 +7,6 @@ import type { ModelCollection, Scope } from "../collection/modelCollection.ts"
 import type { DocumentStore, Update, UpdatePipeline } from "../DocumentStore.ts"
 import { AccessDenied } from "../RepositoryError.ts"
 
-/** @internal */
 export const viewedStore = (store: DocumentStore["Service"], all: ModelCollection): DocumentStore["Service"] => ({
   ...store,
   findById: (_, id, { filter, ...options } = {}) =>

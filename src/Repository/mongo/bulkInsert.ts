@@ -10,11 +10,7 @@ import { classifyWriteError, defect } from "./classifyError.ts"
 import { contextOf, type MongoCall, remove, withSignal } from "./driverCall.ts"
 import { brokenRuleCode, brokenRules } from "./validationErrors.ts"
 
-/**
- * Inserts documents; the rejected ones are part of the result.
- *
- * @internal
- */
+/** Inserts documents; the rejected ones are part of the result. */
 export const insertMany = (
   call: MongoCall,
   documents: ReadonlyArray<Document>,

@@ -28,7 +28,6 @@ import { recordImages, recordsImages } from "./collectionAdmin.ts"
 import * as mongo from "./driverCall.ts"
 import { textOfTime } from "./receipts.ts"
 
-/** @internal */
 export const makeChangeLog = Effect.fnUntraced(function*(
   session: mongo.MongoSession
 ): Effect.fn.Return<ChangeLog, never, Scope.Scope> {

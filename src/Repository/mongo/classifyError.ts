@@ -31,11 +31,7 @@ import {
 } from "../RepositoryError.ts"
 import { brokenRuleCode, brokenRules } from "./validationErrors.ts"
 
-/**
- * The context of an error of the driver.
- *
- * @internal
- */
+/** The context of an error of the driver. */
 export interface FailureContext {
   readonly operation: string
   readonly collection: string
@@ -234,11 +230,7 @@ const classifyCode = (
   return rejectionCodes.has(code) || code >= firstLocationCode ? new QueryRejected({ operation, detail }) : undefined
 }
 
-/**
- * Classifies the rejection of one document of several; `undefined` is a defect.
- *
- * @internal
- */
+/** Classifies the rejection of one document of several; `undefined` is a defect. */
 export const classifyWriteError = (code: number, message: string, context: FailureContext): StoreError | undefined =>
   code === duplicateKeyCode ? duplicateKey(message, undefined, context) : classifyCode(code, message, context)
 
@@ -265,8 +257,6 @@ const rejected = (detail: string, { operation }: FailureContext) => new QueryRej
 /**
  * Classifies every error of the driver; `undefined` is a defect. The result never contains the driver's error, whose
  * fields hold documents and whose message may hold credentials.
- *
- * @internal
  */
 export const classify = (cause: unknown, context: FailureContext): StoreError | undefined => {
   if (cause instanceof MongoServerError) return classifyServerError(cause, context)
@@ -295,11 +285,7 @@ export const classify = (cause: unknown, context: FailureContext): StoreError | 
   return "syscall" in cause ? unavailable(cause.syscall !== "open") : undefined
 }
 
-/**
- * A defect that can be logged: the driver's message and stack without credentials and fields.
- *
- * @internal
- */
+/** A defect that can be logged: the driver's message and stack without credentials and fields. */
 export const defect = (cause: unknown, context: FailureContext): unknown => {
   if (!(cause instanceof Error)) return cause
   const stack = cause.stack ?? ""

@@ -4,20 +4,12 @@
 import type { CollationOptions } from "mongodb"
 import type { Collation, CollationOptions as Options } from "../DocumentStore.ts"
 
-/**
- * A collation without its fields that are `undefined`, which a server rejects.
- *
- * @internal
- */
+/** A collation without its fields that are `undefined`, which a server rejects. */
 export const toDriverCollation = ({ locale, ...options }: Collation): CollationOptions => ({
   locale,
   ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
 })
 
-/**
- * The collation of an operation as an option of the driver's.
- *
- * @internal
- */
+/** The collation of an operation as an option of the driver's. */
 export const collationOf = ({ collation }: Options = {}): { readonly collation?: CollationOptions } =>
   collation === undefined ? {} : { collation: toDriverCollation(collation) }

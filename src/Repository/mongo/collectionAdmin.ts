@@ -14,11 +14,7 @@ const namespaceExists = 48
 const hasCode = (cause: unknown, ...codes: ReadonlyArray<number>): boolean =>
   cause instanceof MongoServerError && codes.some((code) => cause.code === code)
 
-/**
- * Drops an index; succeeds with whether it existed.
- *
- * @internal
- */
+/** Drops an index; succeeds with whether it existed. */
 export const dropIndex = (call: MongoCall, name: string): Effect.Effect<boolean, ReadError> =>
   remove(call, (collection, signal) =>
     collection.dropIndex(name, withSignal(limits(undefined), signal)).then(
@@ -26,11 +22,7 @@ export const dropIndex = (call: MongoCall, name: string): Effect.Effect<boolean,
       (cause: unknown) => hasCode(cause, namespaceNotFound, indexNotFound) ? false : Promise.reject(cause)
     ))
 
-/**
- * Installs the validator of a collection, which is created if needed; without a schema, removes it.
- *
- * @internal
- */
+/** Installs the validator of a collection, which is created if needed; without a schema, removes it. */
 export const setValidator = (
   call: MongoCall,
   jsonSchema: Document | undefined,
@@ -52,8 +44,6 @@ export const setValidator = (
 /**
  * Lets the server keep images of the documents of a collection before and after each change. The collection is created if
  * needed.
- *
- * @internal
  */
 export const recordImages = (call: MongoCall): Effect.Effect<void, ReadError> =>
   Effect.asVoid(remove(call, ({ collectionName, db }, signal) => {
@@ -69,11 +59,7 @@ export const recordImages = (call: MongoCall): Effect.Effect<void, ReadError> =>
     )
   }))
 
-/**
- * Whether the server keeps such images.
- *
- * @internal
- */
+/** Whether the server keeps such images. */
 export const recordsImages = (call: MongoCall): Effect.Effect<boolean, ReadError> =>
   read(
     call,
@@ -83,11 +69,7 @@ export const recordsImages = (call: MongoCall): Effect.Effect<boolean, ReadError
       ) => info?.options?.["changeStreamPreAndPostImages"]?.enabled === true)
   )
 
-/**
- * The collections that are no views and not the server's own.
- *
- * @internal
- */
+/** The collections that are no views and not the server's own. */
 export const listCollections = (call: MongoCall): Effect.Effect<ReadonlyArray<CollectionDescription>, ReadError> =>
   read(
     call,

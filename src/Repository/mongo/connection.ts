@@ -18,11 +18,7 @@ import { cleanUp, limitGrace, maxTimerMillis, type MongoSession, UnclassifiedErr
 // The driver's own timeout reports a reason, so it may fire first.
 const connectGrace = Duration.seconds(1)
 
-/**
- * The time limits of a connection.
- *
- * @internal
- */
+/** The time limits of a connection. */
 export interface Timeouts {
   /** To accept a connection. */
   readonly connect: Duration.Duration
@@ -32,11 +28,7 @@ export interface Timeouts {
   readonly socket: Duration.Duration
 }
 
-/**
- * Connects a client and waits for the answer to a `ping`. The client is closed with the scope.
- *
- * @internal
- */
+/** Connects a client and waits for the answer to a `ping`. The client is closed with the scope. */
 export const connect = (
   address: MongoAddress,
   database: string,

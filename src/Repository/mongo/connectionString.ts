@@ -4,11 +4,7 @@
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 
-/**
- * The address of a MongoDB deployment; only the driver sees its credentials.
- *
- * @internal
- */
+/** The address of a MongoDB deployment; only the driver sees its credentials. */
 export interface MongoAddress {
   /** The URL for the driver, credentials included. */
   readonly url: Redacted.Redacted<string>
@@ -40,8 +36,6 @@ const withPort = (host: string): string => /:\d+$/.test(host) ? host : `${host}:
 /**
  * Parses a bare host, `host:port`, several of these separated by commas, or a `mongodb://` or `mongodb+srv://` URL.
  * `undefined` for any other text; no reason is given, since the text may contain a password.
- *
- * @internal
  */
 export const parseAddress = (text: string): MongoAddress | undefined => {
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `mongodb://${text}`

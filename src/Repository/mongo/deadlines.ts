@@ -16,18 +16,13 @@ interface Deadline {
   readonly expire: () => void
 }
 
-/** @internal */
 export interface Deadlines {
   /** Calls `expire` after this time, unless the deadline is removed before. */
   readonly add: (milliseconds: number, expire: () => void) => Deadline
   readonly remove: (deadline: Deadline) => void
 }
 
-/**
- * Starts the fiber that watches the deadlines, until the scope closes.
- *
- * @internal
- */
+/** Starts the fiber that watches the deadlines, until the scope closes. */
 export const makeDeadlines: Effect.Effect<Deadlines, never, Scope.Scope> = Effect.gen(function*() {
   const pending = new Set<Deadline>()
   const isPending = Latch.makeUnsafe()

@@ -6,25 +6,13 @@ import { decodeDocument } from "../bson/decoder.ts"
 import { plainStored } from "../bson/plainDocument.ts"
 import type { Document } from "../DocumentStore.ts"
 
-/**
- * The option with which cursors have bytes.
- *
- * @internal
- */
+/** The option with which cursors have bytes. */
 export const asBytes = { raw: true } as const
 
-/**
- * The document of the bytes that a cursor with {@link asBytes} has, whatever the driver's types say.
- *
- * @internal
- */
+/** The document of the bytes that a cursor with {@link asBytes} has, whatever the driver's types say. */
 export const documentOf = (bytes: unknown): Document =>
   // The option above.
   plainStored(decodeDocument(bytes as Uint8Array))
 
-/**
- * {@link documentOf} of each.
- *
- * @internal
- */
+/** {@link documentOf} of each. */
 export const documentsOf = (all: ReadonlyArray<unknown>): Array<Document> => all.map((bytes) => documentOf(bytes))

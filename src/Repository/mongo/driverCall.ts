@@ -28,11 +28,7 @@ import { classify, defect, type FailureContext } from "./classifyError.ts"
 import type { Deadlines } from "./deadlines.ts"
 import { documentsOf } from "./documentBytes.ts"
 
-/**
- * A connected database, with the attributes of its spans and errors.
- *
- * @internal
- */
+/** A connected database, with the attributes of its spans and errors. */
 export interface MongoSession {
   readonly collection: (name: string, options: StoreOptions) => Collection
   readonly redact: (text: string) => string
@@ -47,11 +43,7 @@ export interface MongoSession {
   readonly transaction?: Participation
 }
 
-/**
- * How calls take part in a transaction.
- *
- * @internal
- */
+/** How calls take part in a transaction. */
 export interface Participation {
   readonly session: ClientSession
   /** Runs the calls one at a time, as the server requires within a transaction. */
@@ -60,11 +52,7 @@ export interface Participation {
   readonly note: (cause: unknown) => void
 }
 
-/**
- * One call of the driver: which operation on which collection of which database.
- *
- * @internal
- */
+/** One call of the driver: which operation on which collection of which database. */
 export interface MongoCall {
   readonly session: MongoSession
   readonly operation: string
@@ -75,18 +63,10 @@ export interface MongoCall {
 
 const closeTimeout = Duration.seconds(3)
 
-/**
- * The longest timer of Node; a longer one fires at once.
- *
- * @internal
- */
+/** The longest timer of Node; a longer one fires at once. */
 export const maxTimerMillis = 2 ** 31 - 1
 
-/**
- * An error of the driver that is not classified: a defect.
- *
- * @internal
- */
+/** An error of the driver that is not classified: a defect. */
 export class UnclassifiedError {
   readonly _tag = "UnclassifiedError"
   readonly cause: unknown
@@ -95,7 +75,6 @@ export class UnclassifiedError {
   }
 }
 
-/** @internal */
 export const contextOf = (call: MongoCall): FailureContext => ({
   operation: call.operation,
   collection: call.collection,
@@ -111,11 +90,7 @@ const failureOf = (cause: unknown, call: MongoCall): StoreError | UnclassifiedEr
   return translate(cause, contextOf(call))
 }
 
-/**
- * Fails with the classified error of the driver.
- *
- * @internal
- */
+/** Fails with the classified error of the driver. */
 export const failWith = (cause: unknown, call: MongoCall): Effect.Effect<never, StoreError> =>
   dieUnclassified(Effect.fail(translate(cause, contextOf(call))))
 
@@ -151,8 +126,6 @@ const noOptions: StoreOptions = {}
 /**
  * Runs a call until its deadline. After it, and on interruption, `signal` aborts the call: its cursor and its connection
  * are closed.
- *
- * @internal
  */
 export const runCall = <A>(
   call: MongoCall,
@@ -183,8 +156,6 @@ const limitOf = ({ session, timeLimit }: MongoCall): number =>
 /**
  * The milliseconds that a call may take beyond its limit. The server enforces the limit, too, and does so without closing
  * the connection, so it may act first.
- *
- * @internal
  */
 export const limitGrace = 500
 
@@ -201,8 +172,6 @@ const uncertain = "what was written, if anything, is not known"
 
 /**
  * Runs a function of the driver with a deadline. When it passes, the effect fails with `late` and the signal is aborted.
- *
- * @internal
  */
 export const withDeadline = <A, E>(
   { deadlines }: MongoSession,
@@ -241,11 +210,7 @@ export const withDeadline = <A, E>(
 const serialized = <A, E>(self: Effect.Effect<A, E>, { session }: MongoCall): Effect.Effect<A, E> =>
   session.transaction === undefined ? self : session.transaction.serialized(self)
 
-/**
- * The option that limits the time of a call on the server.
- *
- * @internal
- */
+/** The option that limits the time of a call on the server. */
 export const limits = (timeLimit: Duration.Input | undefined): { readonly maxTimeMS?: number } => {
   if (timeLimit === undefined) return {}
   const milliseconds = Math.ceil(Duration.toMillis(Duration.fromInputUnsafe(timeLimit)))
@@ -256,8 +221,6 @@ export const limits = (timeLimit: Duration.Input | undefined): { readonly maxTim
 /**
  * Runs a call that adds no documents. A pipeline that ends in `$merge` may still cause a duplicate, which is reported as a
  * rejected query.
- *
- * @internal
  */
 export const read = <A>(
   call: MongoCall,
@@ -265,31 +228,19 @@ export const read = <A>(
   milliseconds?: number
 ): Effect.Effect<A, ReadError> => rejectDuplicateKey(call.operation, runCall(call, run, milliseconds))
 
-/**
- * Runs a call that writes. It is uninterruptible until its deadline, so that the caller knows whether it happened.
- *
- * @internal
- */
+/** Runs a call that writes. It is uninterruptible until its deadline, so that the caller knows whether it happened. */
 export const write = <A>(
   call: MongoCall,
   run: Run<A>
 ): Effect.Effect<A, StoreError> => Effect.uninterruptible(runCall({ ...call, isWrite: true }, run))
 
-/**
- * Runs a call that writes but adds no documents.
- *
- * @internal
- */
+/** Runs a call that writes but adds no documents. */
 export const remove = <A>(
   call: MongoCall,
   run: Run<A>
 ): Effect.Effect<A, ReadError> => Effect.uninterruptible(read({ ...call, isWrite: true }, run))
 
-/**
- * The indexes of a collection; none if it does not exist.
- *
- * @internal
- */
+/** The indexes of a collection; none if it does not exist. */
 export const listIndexes = (call: MongoCall): Effect.Effect<ReadonlyArray<IndexDescriptionInfo>, ReadError> =>
   read(call, (collection, signal) =>
     collection.listIndexes(withSignal(limits(undefined), signal)).toArray().then(
@@ -297,11 +248,7 @@ export const listIndexes = (call: MongoCall): Effect.Effect<ReadonlyArray<IndexD
       (cause: unknown) => isNamespaceNotFound(cause) ? [] : Promise.reject(cause)
     ))
 
-/**
- * Options with a signal: every operation of the driver takes one, although some types omit it.
- *
- * @internal
- */
+/** Options with a signal: every operation of the driver takes one, although some types omit it. */
 export const withSignal = <Options extends object>(options: Options, signal: AbortSignal): Options & {
   readonly signal: AbortSignal
 } => ({ ...options, signal })
@@ -311,8 +258,6 @@ const isNamespaceNotFound = (cause: unknown): boolean => cause instanceof MongoS
 /**
  * The documents of a cursor of bytes, batch by batch as they are pulled. The cursor is closed with the stream. With `writes`, a
  * requested batch is uninterruptible.
- *
- * @internal
  */
 export const readBatches = (
   call: MongoCall,
@@ -353,10 +298,6 @@ export const readBatches = (
     return Stream.fromPull(Effect.succeed(pull))
   }))
 
-/**
- * Waits a limited time for a cleanup and ignores its failure.
- *
- * @internal
- */
+/** Waits a limited time for a cleanup and ignores its failure. */
 export const cleanUp = (run: () => PromiseLike<unknown>): Effect.Effect<void> =>
   Effect.promise(run).pipe(Effect.interruptible, Effect.timeoutOption(closeTimeout), Effect.ignoreCause, Effect.asVoid)

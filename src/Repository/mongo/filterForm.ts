@@ -4,11 +4,7 @@
 import * as Predicate from "effect/Predicate"
 import type { Document, Filter } from "../DocumentStore.ts"
 
-/**
- * The filter of an identifier. One from outside may be an object whose keys are operators.
- *
- * @internal
- */
+/** The filter of an identifier. One from outside may be an object whose keys are operators. */
 export const byId = (id: unknown): Filter => ({
   _id: Predicate.isObject(id) && !(id instanceof Date) && !("_bsontype" in id) ? { $eq: id } : id
 })
@@ -16,8 +12,6 @@ export const byId = (id: unknown): Filter => ({
 /**
  * A filter with `null` for `undefined`. An option of the driver would apply to the update, too, which is sent in the same
  * command as its filter.
- *
- * @internal
  */
 export const withNulls = (filter: Filter): Filter => {
   const replace = (value: unknown): unknown =>

@@ -6,11 +6,7 @@ import type { Collation, IndexDescription } from "../DocumentStore.ts"
 import { normalised } from "../store/indexDefinition.ts"
 import { toDriverCollation } from "./collation.ts"
 
-/**
- * Encodes a description for the driver's `createIndexes`.
- *
- * @internal
- */
+/** Encodes a description for the driver's `createIndexes`. */
 export const toDriverIndex = (description: IndexDescription): DriverIndex => {
   const {
     collation,
@@ -40,8 +36,6 @@ export const toDriverIndex = (description: IndexDescription): DriverIndex => {
 /**
  * Decodes a result of the driver's `listIndexes`. The server stores a text index under two internal keys, and its fields
  * as weights.
- *
- * @internal
  */
 export const fromDriverIndex = (info: IndexDescriptionInfo): IndexDescription =>
   normalised({

@@ -27,7 +27,6 @@ import { asBytes, documentOf, documentsOf } from "./documentBytes.ts"
 import * as mongo from "./driverCall.ts"
 import { byId, withNulls } from "./filterForm.ts"
 
-/** @internal */
 export const makeMongoOperations = (
   session: mongo.MongoSession,
   listIndexes: (collection: string) => Effect.Effect<ReadonlyArray<IndexDescription>, ReadError>

@@ -10,8 +10,6 @@ import * as mongo from "./driverCall.ts"
 
 /**
  * The operations of a session. A write whose fiber has a receipt runs in a session of the driver that notes its time.
- *
- * @internal
  */
 export const withReceipts = (
   session: mongo.MongoSession,
@@ -50,19 +48,11 @@ export const withReceipts = (
   }
 }
 
-/**
- * The time of the last write of a session.
- *
- * @internal
- */
+/** The time of the last write of a session. */
 export const timeOf = ({ operationTime }: ClientSession): string | undefined =>
   operationTime === undefined ? undefined : textOfTime(operationTime)
 
-/**
- * A time of the server's log.
- *
- * @internal
- */
+/** A time of the server's log. */
 export const textOfTime = ({ i, t }: Timestamp): string => `${t}.${i}`
 
 // internal

@@ -18,11 +18,7 @@ import { makeMongoOperations } from "./operations.ts"
 import { withReceipts } from "./receipts.ts"
 import { mongoTransactions } from "./transaction.ts"
 
-/**
- * Connects a client, which is closed with the scope, and makes the store of its database.
- *
- * @internal
- */
+/** Connects a client, which is closed with the scope, and makes the store of its database. */
 export const open = (
   address: MongoAddress,
   database: string,

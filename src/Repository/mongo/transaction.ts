@@ -22,11 +22,7 @@ import { WriteReceipt } from "../store/writeReceipt.ts"
 import * as mongo from "./driverCall.ts"
 import { timeOf } from "./receipts.ts"
 
-/**
- * The transactions of a connected database; `operationsOf` makes the operations of a session.
- *
- * @internal
- */
+/** The transactions of a connected database; `operationsOf` makes the operations of a session. */
 export const mongoTransactions = (
   session: mongo.MongoSession,
   operationsOf: (session: mongo.MongoSession) => StoreOperations

@@ -4,18 +4,10 @@
 import * as Predicate from "effect/Predicate"
 import { type BrokenRule, describeBroken } from "../../internal/brokenRules.ts"
 
-/**
- * The server's error code `DocumentValidationFailure`.
- *
- * @internal
- */
+/** The server's error code `DocumentValidationFailure`. */
 export const brokenRuleCode = 121
 
-/**
- * The rules that a document breaks, as `errInfo` of the server's error has them.
- *
- * @internal
- */
+/** The rules that a document breaks, as `errInfo` of the server's error has them. */
 export const brokenRules = (errInfo: unknown): string => describeBroken(rulesOf(at(errInfo, "details"), []))
 
 const at = (value: unknown, key: string): unknown => Predicate.isObject(value) ? Reflect.get(value, key) : undefined

@@ -21,20 +21,12 @@ import {
 import { normaliseOperand } from "../bson/normalise.ts"
 import { isIdentical } from "../bson/value.ts"
 
-/**
- * Encodes instances to stored documents, whose identifier is `_id`.
- *
- * @internal
- */
+/** Encodes instances to stored documents, whose identifier is `_id`. */
 export const documentEncoder = memoize((
   model: ModelLike
 ): (instance: unknown) => { readonly [key: string]: unknown } => encoderOf(model, "_id"))
 
-/**
- * Encodes instances to records of BSON values.
- *
- * @internal
- */
+/** Encodes instances to records of BSON values. */
 export const encoderOf = (
   model: ModelLike,
   idKey: "id" | "_id"
@@ -43,11 +35,7 @@ export const encoderOf = (
   return containsBsonClass(model.store.ast) ? (instance) => toBsonFields(encode(instance)) : encode
 }
 
-/**
- * Converts a value to BSON.
- *
- * @internal
- */
+/** Converts a value to BSON. */
 export const toBson = (value: unknown): unknown => {
   if (typeof value === "bigint") return Long.fromBigInt(value)
   if (typeof value !== "object" || value === null) return value
@@ -64,11 +52,7 @@ const containsBsonClass = (ast: SchemaAST.AST): boolean =>
     bsonTypesWithClass.has(annotations?.["bsonType"])
   )
 
-/**
- * Whether two values are stored identically. Either of them may be unencoded.
- *
- * @internal
- */
+/** Whether two values are stored identically. Either of them may be unencoded. */
 export const isStoredIdentically = (a: unknown, b: unknown): boolean => {
   if (Equal.equals(a, b)) return true
   if (a === undefined || b === undefined) return false
@@ -83,18 +67,12 @@ const bsonTypesWithClass: ReadonlySet<unknown> = new Set(["long", "decimal", "bi
 const toBsonFields = (fields: object): { readonly [key: string]: unknown } =>
   Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, toBson(value)]))
 
-/**
- * The text of an identifier in errors. An identifier may be of any type.
- *
- * @internal
- */
+/** The text of an identifier in errors. An identifier may be of any type. */
 export const textOfId = (id: unknown): string => String(id)
 
 /**
  * Encodes the identifier of an instance to that of a document. A value that is not an identifier of the model is returned
  * unchanged, and matches no document.
- *
- * @internal
  */
 export const storedIdOf = memoize((model: ModelLike): (id: unknown) => unknown => {
   const schema = idSchemaOf(model)
@@ -108,8 +86,6 @@ export const storedIdOf = memoize((model: ModelLike): (id: unknown) => unknown =
 
 /**
  * Decodes the identifier of a document to that of an instance. A value that the model cannot decode is returned unchanged.
- *
- * @internal
  */
 export const instanceIdOf = memoize((model: ModelLike): (stored: unknown) => unknown => {
   const schema = idSchemaOf(model)

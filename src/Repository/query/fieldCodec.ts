@@ -20,11 +20,7 @@ import * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
 import { encoderOf } from "./bsonForm.ts"
 
-/**
- * The codec of a field or of the elements of a list, with the properties that conditions and updates depend on.
- *
- * @internal
- */
+/** The codec of a field or of the elements of a list, with the properties that conditions and updates depend on. */
 export interface FieldCodec {
   readonly attributes: FieldAttributes
   /** The schema of the value, without the wrappers for optionality and defaults. */
@@ -46,19 +42,11 @@ export interface FieldCodec {
   readonly convertAndEncode: (value: unknown) => Effect.Effect<unknown, ModelError>
 }
 
-/**
- * The codecs of a model's fields, by name. With `hidesValues`, their errors contain no values.
- *
- * @internal
- */
+/** The codecs of a model's fields, by name. With `hidesValues`, their errors contain no values. */
 export const fieldCodecsOf = (model: ModelLike, hidesValues: boolean): ReadonlyMap<string, FieldCodec> =>
   (hidesValues ? codecsHidingValues : codecs)(model)
 
-/**
- * The codec of one field. Errors about an omitted field, and about the fields in it, contain no values.
- *
- * @internal
- */
+/** The codec of one field. Errors about an omitted field, and about the fields in it, contain no values. */
 export const fieldCodecOf = (name: string, schema: Schema.Top, attributes: FieldAttributes): FieldCodec => {
   let single: Model.Any | undefined
   let element: FieldCodec | undefined

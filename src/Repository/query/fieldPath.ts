@@ -4,11 +4,7 @@
 import { managedField, type ModelLike } from "../../Model/introspection.ts"
 import { type FieldCodec, fieldCodecsOf } from "./fieldCodec.ts"
 
-/**
- * The position of a field in the documents of a model.
- *
- * @internal
- */
+/** The position of a field in the documents of a model. */
 export interface FieldPath {
   /** The name of the model of the document. */
   readonly model: string
@@ -39,14 +35,9 @@ interface Base {
   readonly mayBeMissing: boolean
 }
 
-/** @internal */
 export const rootOf = (model: ModelLike): Base => ({ ...elementBaseOf(model), isRoot: true })
 
-/**
- * The fields of a list's element, for a condition on elements.
- *
- * @internal
- */
+/** The fields of a list's element, for a condition on elements. */
 export const elementBaseOf = (model: ModelLike): Base => ({
   model,
   root: model.modelName,
@@ -89,11 +80,7 @@ const fieldAt = (base: Base, key: string): FieldPath | undefined => {
   }
 }
 
-/**
- * Resolves a dotted name to a field. The identifier may be named as in the model (`id`) or as in the store (`_id`).
- *
- * @internal
- */
+/** Resolves a dotted name to a field. The identifier may be named as in the model (`id`) or as in the store (`_id`). */
 export const fieldNamed = (model: ModelLike, name: string): FieldPath | undefined => {
   let base: Base = rootOf(model)
   let field: FieldPath | undefined
@@ -112,8 +99,6 @@ export const fieldNamed = (model: ModelLike, name: string): FieldPath | undefine
  * An object with the operators that `make` returns for each field of a model, made on first access. Where `nests` allows
  * it, the operators of a field with a nested model have the nested fields as further properties. An operator takes
  * precedence over a nested field of the same name.
- *
- * @internal
  */
 export const fieldOperators = (
   base: Base,
@@ -130,11 +115,7 @@ export const fieldOperators = (
   return target
 }
 
-/**
- * The operators of one field, with those of its nested fields.
- *
- * @internal
- */
+/** The operators of one field, with those of its nested fields. */
 export const withNestedFields = (
   field: FieldPath,
   make: (field: FieldPath) => object,

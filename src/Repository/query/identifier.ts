@@ -6,11 +6,7 @@ import { quote } from "../../internal/json.ts"
 import { idSchemaOf, isAnyText, type ModelLike, shownIdOf } from "../../Model/introspection.ts"
 import { instanceIdOf } from "./bsonForm.ts"
 
-/**
- * The text form of a model's identifiers, for URLs and for responses that name a document.
- *
- * @internal
- */
+/** The text form of a model's identifiers, for URLs and for responses that name a document. */
 export interface Identifier {
   /** Parses the identifier in a URL into its decoded form; `undefined` if the model has no such identifier. */
   readonly parse: (text: string) => unknown
@@ -24,7 +20,6 @@ export interface Identifier {
   readonly valueOf: (stored: unknown) => unknown
 }
 
-/** @internal */
 export const identifierOf: (model: ModelLike) => Identifier = memoize((model: ModelLike): Identifier => {
   const stored = idSchemaOf(model)
   const seen = shownIdOf(model)

@@ -21,16 +21,12 @@ import type { WriteContext } from "./versionedWrites.ts"
 /**
  * How a patch changes a field: `merge` merges objects at every depth (RFC 7396), `replace` merges nested models only and
  * replaces any other value.
- *
- * @internal
  */
 export type PatchMode = "merge" | "replace"
 
 /**
  * The fields of an instance with `changes` applied. `null` removes a field. The version field is ignored: the store
  * increments it.
- *
- * @internal
  */
 export const applyPatch = (
   model: ModelLike,
@@ -65,11 +61,7 @@ const mergeOfModel = (model: ModelLike, mode: PatchMode): Merge => (before, chan
 
 const mergesOf = { merge: compileMerges("merge"), replace: compileMerges("replace") }
 
-/**
- * An update of a stored document, and the filter under which it may be applied.
- *
- * @internal
- */
+/** An update of a stored document, and the filter under which it may be applied. */
 export interface DocumentChange {
   readonly filter: Filter
   readonly update: Update
@@ -79,8 +71,6 @@ export interface DocumentChange {
  * The update that changes the named fields from `before` to `after`, or `undefined` when none of them differs. Each changed
  * field is replaced completely. The filter matches while the version is that of `before` or, in a model without versions,
  * while the changed fields and the `read` fields are unchanged, so that the stored result is the validated one.
- *
- * @internal
  */
 export const changeOf = (
   before: Document,

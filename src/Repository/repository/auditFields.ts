@@ -11,11 +11,7 @@ import type { Document } from "../DocumentStore.ts"
 /** The fiber that writes; its context has the clock and the current user. */
 type WritingFiber = Fiber.Fiber<unknown, unknown>
 
-/**
- * Sets the audit fields of a document. They overwrite values that a caller supplies.
- *
- * @internal
- */
+/** Sets the audit fields of a document. They overwrite values that a caller supplies. */
 export interface AuditFields {
   /** The document with the audit fields of an insert. */
   readonly inserted: (fiber: WritingFiber, document: Document) => Document
@@ -25,11 +21,7 @@ export interface AuditFields {
   readonly updated: (fiber: WritingFiber) => Document
 }
 
-/**
- * The audit fields of an audited model, or `undefined` for any other model.
- *
- * @internal
- */
+/** The audit fields of an audited model, or `undefined` for any other model. */
 export const auditFieldsOf = (model: ModelLike): AuditFields | undefined => {
   const [inserted, updated] = [managedField(model, "inserted"), managedField(model, "updated")]
   if (inserted === undefined || updated === undefined) return undefined

@@ -14,10 +14,8 @@ import type { ModelWriter } from "./modelWriter.ts"
 import type { Operations } from "./operations.ts"
 import type { Deleting } from "./referencedDeletes.ts"
 
-/** @internal */
 export type Deletes<M extends Model.Any> = Pick<Operations<M>, "deleteById" | "deleteMany" | "deleteAll">
 
-/** @internal */
 export const makeDeletes = <M extends Model.Any>(
   model: M,
   documents: ModelCollection,
@@ -38,8 +36,6 @@ export const makeDeletes = <M extends Model.Any>(
 /**
  * The `deleteById` of a repository. `deleteOne` deletes the document that matches a filter, and returns the number of
  * deleted documents. The expected version is part of the filter, so the check and the delete are one atomic operation.
- *
- * @internal
  */
 export const makeDeleteById = <M extends Model.Any>(
   model: M,
@@ -71,11 +67,7 @@ export const makeDeleteById = <M extends Model.Any>(
   return instrumented("deleteById", model.modelName, deleteById) as Deletes<M>["deleteById"]
 }
 
-/**
- * Fails with `DocumentNotFound` when a write by identifier matched no document.
- *
- * @internal
- */
+/** Fails with `DocumentNotFound` when a write by identifier matched no document. */
 export const requireMatch = Effect.fnUntraced(function*<E>(
   model: Model.Any,
   id: unknown,
@@ -85,6 +77,5 @@ export const requireMatch = Effect.fnUntraced(function*<E>(
   if (matchedCount === 0) return yield* notFound(model, id)
 })
 
-/** @internal */
 export const notFound = (model: Model.Any, id: unknown): DocumentNotFound =>
   new DocumentNotFound({ model: model.modelName, id: textOfId(id) })

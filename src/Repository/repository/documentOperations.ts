@@ -18,11 +18,7 @@ import type {
 } from "../RepositoryError.ts"
 import type { Operations } from "./operations.ts"
 
-/**
- * Reads of stored documents. In a model with `Model.softDeleted`, they exclude deleted ones.
- *
- * @internal
- */
+/** Reads of stored documents. In a model with `Model.softDeleted`, they exclude deleted ones. */
 export interface DocumentReads {
   /** The document with this identifier, or `undefined`. `privilege` says which row filters apply; defaults to `"read"`. */
   readonly findById: (
@@ -40,8 +36,6 @@ export interface DocumentReads {
  * Writes of values that a client sent. The inserts take validated documents and don't validate them again. The patch takes
  * the changes as they were sent; it converts each value, even one that looks converted, and validates the result. The
  * replacement takes an instance that was computed from a stored document, and validates it.
- *
- * @internal
  */
 export interface DocumentWrites<A> {
   /** Succeeds with the document as it was inserted. */
@@ -69,8 +63,6 @@ export interface DocumentWrites<A> {
 
 /**
  * A document that was read with the row filters of the caller, and the fields whose values an instance was computed from.
- *
- * @internal
  */
 export interface DocumentRead {
   readonly document: Document
@@ -79,18 +71,13 @@ export interface DocumentRead {
   readonly filters: RowFilters | undefined
 }
 
-/** @internal */
 export interface DocumentOperations<M extends Model.Any>
   extends DocumentReads, DocumentWrites<M["Type"]>, ChangeStreams<M>
 {}
 
 const documentOperationsKey = Symbol.for("~appkernel/Repository/documentOperations")
 
-/**
- * Adds the operations on documents to those of a repository.
- *
- * @internal
- */
+/** Adds the operations on documents to those of a repository. */
 export const withDocumentOperations = <M extends Model.Any>(
   operations: Operations<M>,
   documents: DocumentOperations<M>
@@ -98,24 +85,15 @@ export const withDocumentOperations = <M extends Model.Any>(
 
 const unrestrictedKey = Symbol.for("~appkernel/Repository/unrestricted")
 
-/**
- * Adds a second set of operations, which apply no row filters of callers.
- *
- * @internal
- */
+/** Adds a second set of operations, which apply no row filters of callers. */
 export const withUnrestricted = <R extends object>(operations: R, unrestricted: R): R =>
   Object.assign(operations, { [unrestrictedKey]: unrestricted })
 
-/**
- * The operations that apply no row filters of callers. A repository without such a set applies none anyway.
- *
- * @internal
- */
+/** The operations that apply no row filters of callers. A repository without such a set applies none anyway. */
 export const unrestrictedOf = <R extends object>(operations: R): R =>
   // `withUnrestricted` adds operations of the same type.
   (Reflect.get(operations, unrestrictedKey) ?? operations) as R
 
-/** @internal */
 export const documentOperationsOf = <M extends Model.Any>(operations: Operations<M>): DocumentOperations<M> =>
   // `Repository.make` adds them to every repository.
   Reflect.get(operations, documentOperationsKey) as DocumentOperations<M>

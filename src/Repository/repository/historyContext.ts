@@ -11,7 +11,6 @@ import type { Change } from "./history.ts"
 import { type ChangeContext, changeContextOf, entryOf } from "./historyEntry.ts"
 import { withOperands } from "./modelWriter.ts"
 
-/** @internal */
 export interface HistoryContext {
   /** The name of the collection that holds the history. */
   readonly history: string
@@ -25,35 +24,24 @@ export interface HistoryContext {
   readonly form: number | undefined
 }
 
-/**
- * The revision of a document, or 0 for a document that is older than its history.
- *
- * @internal
- */
+/** The revision of a document, or 0 for a document that is older than its history. */
 export const revisionOf = ({ revisionField }: HistoryContext, document: Document): number => {
   const revision = document[revisionField]
   return typeof revision === "number" ? revision : 0
 }
 
-/** @internal */
 export const withRevision = ({ revisionField }: HistoryContext, document: Document, revision: number): Document => ({
   ...document,
   [revisionField]: revision
 })
 
-/**
- * The update, which increments the revision as well.
- *
- * @internal
- */
+/** The update, which increments the revision as well. */
 export const withNextRevision = ({ revisionField }: HistoryContext, update: Update): Update =>
   withOperands("$inc", update, { [revisionField]: 1 })
 
 /**
  * Inserts entries into the history. Fails with `QueryRejected` when an entry of the same revision exists: another program
  * then wrote to only one of the two collections.
- *
- * @internal
  */
 export const appendEntries = Effect.fnUntraced(function*(
   { form, history, store }: HistoryContext,
@@ -70,8 +58,6 @@ export const appendEntries = Effect.fnUntraced(function*(
 
 /**
  * The entry that preserves the state of a document from before its history began. Empty when the document has a history.
- *
- * @internal
  */
 export const baselineOf = (
   context: HistoryContext,
@@ -80,7 +66,6 @@ export const baselineOf = (
 ): ReadonlyArray<Document> =>
   revisionOf(context, before) > 0 ? [] : [entryOf("baseline", before, 0, { at, by: undefined })]
 
-/** @internal */
 export const appendChange = (
   context: HistoryContext,
   change: Change,
@@ -95,8 +80,6 @@ export const appendChange = (
 
 /**
  * The entries of a removal. A second entry for the last state of the document tells when and by whom it was removed.
- *
- * @internal
  */
 export const removalOf = (
   context: HistoryContext,
@@ -108,11 +91,7 @@ export const removalOf = (
   entryOf(change, before, revisionOf(context, before) + 1, changeContext)
 ]
 
-/**
- * Runs `use` in a transaction of the store.
- *
- * @internal
- */
+/** Runs `use` in a transaction of the store. */
 export const atomically = <A, E>(
   { store }: HistoryContext,
   use: (changeContext: ChangeContext) => Effect.Effect<A, E>

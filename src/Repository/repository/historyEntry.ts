@@ -9,50 +9,31 @@ import { dateOf } from "../bson/normalise.ts"
 import type { Document, IndexDescription } from "../DocumentStore.ts"
 import type { Change } from "./history.ts"
 
-/**
- * The name of the collection that holds a collection's history.
- *
- * @internal
- */
+/** The name of the collection that holds a collection's history. */
 export const historyOf = (collection: string): string => `${collection}.history`
 
-/**
- * The text of an identifier, unique within a model. It has the milliseconds of a date, which `String` omits.
- *
- * @internal
- */
+/** The text of an identifier, unique within a model. It has the milliseconds of a date, which `String` omits. */
 export const uniqueTextOfId = (id: unknown): string => isDate(id) ? id.toISOString() : String(id)
 
-/**
- * The identifier of the entry of one revision of a document.
- *
- * @internal
- */
+/** The identifier of the entry of one revision of a document. */
 export const entryId = (id: unknown, revision: number): string => `${uniqueTextOfId(id)}@${revision}`
 
-/** @internal */
 export const historyIndex: IndexDescription = {
   name: "document_id_1_revision_-1",
   key: { document_id: 1, revision: -1 }
 }
 
-/**
- * The time and the user of a change.
- *
- * @internal
- */
+/** The time and the user of a change. */
 export interface ChangeContext {
   readonly at: Date
   readonly by: string | undefined
 }
 
-/** @internal */
 export const changeContextOf = (fiber: Fiber.Fiber<unknown, unknown>): ChangeContext => ({
   at: dateOf(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()),
   by: currentUserIdOf(fiber)
 })
 
-/** @internal */
 export const entryOf = (change: Change, document: Document, revision: number, { at, by }: ChangeContext): Document => ({
   _id: entryId(document["_id"], revision),
   document_id: document["_id"],

@@ -13,11 +13,7 @@ import { rejectDuplicateKey } from "../store/rejectDuplicateKey.ts"
 import { appendEntries, atomically, type HistoryContext, revisionOf, withRevision } from "./historyContext.ts"
 import { type ChangeContext, entryId, entryOf, uniqueTextOfId } from "./historyEntry.ts"
 
-/**
- * Inserts a document within a transaction. Returns it with its revision.
- *
- * @internal
- */
+/** Inserts a document within a transaction. Returns it with its revision. */
 export const insertOne = Effect.fnUntraced(function*(
   context: HistoryContext,
   document: Document,
@@ -29,11 +25,7 @@ export const insertOne = Effect.fnUntraced(function*(
   return inserted
 })
 
-/**
- * Inserts documents in chunks, each in a transaction of its own.
- *
- * @internal
- */
+/** Inserts documents in chunks, each in a transaction of its own. */
 export const insertMany = Effect.fnUntraced(function*(
   context: HistoryContext,
   documents: ReadonlyArray<Document>,

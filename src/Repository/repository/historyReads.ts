@@ -16,11 +16,7 @@ import { instrumented, instrumentedStream } from "../store/instrumented.ts"
 import type { Change, Histories, History, HistoryPoint, Revision } from "./history.ts"
 import { entryId, historyOf } from "./historyEntry.ts"
 
-/**
- * The operations that read the entries of the history writer.
- *
- * @internal
- */
+/** The operations that read the entries of the history writer. */
 export const makeHistoryReads = <M extends Model.Any>(
   model: M,
   documents: ModelCollection,

@@ -32,7 +32,6 @@ import { type ChangeContext, entryOf, historyOf } from "./historyEntry.ts"
 import { insertMany, insertOne } from "./historyInserts.ts"
 import type { ModelWriter } from "./modelWriter.ts"
 
-/** @internal */
 export const makeHistoryWriter = (
   model: ModelLike,
   revisionField: string,

@@ -8,11 +8,7 @@ import type { VersionConflict } from "../RepositoryError.ts"
 import { makeRetry } from "../store/retryOnConflict.ts"
 import { versionConflict, type WriteContext } from "./versionedWrites.ts"
 
-/**
- * Occurs when another write has changed the document after it was read.
- *
- * @internal
- */
+/** Occurs when another write has changed the document after it was read. */
 export class LostUpdate {
   readonly _tag = "LostUpdate"
 }
@@ -20,15 +16,12 @@ export class LostUpdate {
 /**
  * Retries a read and the write that depends on it while it fails with `LostUpdate`. Fails with `VersionConflict` when the
  * time for retries is over.
- *
- * @internal
  */
 export type RetryLostUpdates = <A, E, R>(
   id: unknown,
   attempt: Effect.Effect<A, E | LostUpdate, R>
 ) => Effect.Effect<A, E | VersionConflict, R>
 
-/** @internal */
 export const makeRetryLostUpdates = (context: WriteContext): RetryLostUpdates => {
   const retry = makeRetry()
   return <A, E, R>(

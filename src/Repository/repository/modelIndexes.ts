@@ -10,8 +10,6 @@ import type { IndexDescription } from "../DocumentStore.ts"
 /**
  * Collects the indexes of the model's fields, of the fields of nested models, and of the options of the model itself.
  * Fields that name the same index form one compound index.
- *
- * @internal
  */
 export const indexesOf = (model: Model.Any): ReadonlyArray<IndexDescription> => {
   const indexes = new Map<string, IndexDraft>()

@@ -40,11 +40,7 @@ interface Collections {
   readonly recorded: RecordedForm | undefined
 }
 
-/**
- * Writes without a check of references.
- *
- * @internal
- */
+/** Writes without a check of references. */
 export const writerOf = (
   model: ModelLike,
   store: DocumentStore["Service"],
@@ -65,11 +61,7 @@ const schemaOf = (model: Model.Any, store: DocumentStore["Service"]) =>
     )
     : Effect.succeed(JsonSchema.make(model, { mongoCompatibility: true }))
 
-/**
- * The operations on a collection. `collectionOf` has the documents of another model that it may refer to.
- *
- * @internal
- */
+/** The operations on a collection. `collectionOf` has the documents of another model that it may refer to. */
 export const makeOperations = <M extends Model.Any>(
   model: M,
   store: DocumentStore["Service"],
@@ -111,11 +103,7 @@ export const makeOperations = <M extends Model.Any>(
   })
 }
 
-/**
- * How the changes of the model are recorded; `undefined` if they are not.
- *
- * @internal
- */
+/** How the changes of the model are recorded; `undefined` if they are not. */
 export const loggedOf = (model: ModelLike): Model.Model.Logged | undefined =>
   // Only the options of a model set this property.
   Reflect.get(ownerOf(model), loggedTypeId) as Model.Model.Logged | undefined
@@ -149,8 +137,6 @@ const makeChangeStreams = <M extends Model.Any>(
 
 /**
  * The writes that deletions of other documents make to a model's documents. `writer` applies no row filters of callers.
- *
- * @internal
  */
 export const referrerOf = (model: Model.Any, documents: ModelCollection, writer: ModelWriter): Referrer => {
   const auditFields = auditFieldsOf(model)

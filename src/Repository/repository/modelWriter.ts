@@ -14,7 +14,6 @@ type WithChange<Operation extends (...args: never) => unknown> = (
   ...args: Parameters<Operation>
 ) => ReturnType<Operation>
 
-/** @internal */
 export interface ModelWriter {
   /** Returns the document as it was inserted. */
   readonly insert: (document: Document) => Effect.Effect<Document, WriteError>
@@ -35,11 +34,7 @@ export interface ModelWriter {
   readonly deleteMany: WithChange<ModelCollection["deleteMany"]>
 }
 
-/**
- * A writer for models without a history. It ignores the names of changes.
- *
- * @internal
- */
+/** A writer for models without a history. It ignores the names of changes. */
 export const makeModelWriter = (collection: ModelCollection): ModelWriter => ({
   insert: (document) => Effect.as(collection.insertOne(document), document),
   insertMany: (documents, options) => collection.insertMany(documents, options),
@@ -55,31 +50,19 @@ export const makeModelWriter = (collection: ModelCollection): ModelWriter => ({
   deleteMany: (_, filter, scope) => collection.deleteMany(filter, scope)
 })
 
-/**
- * Adds operands to an operator of an update.
- *
- * @internal
- */
+/** Adds operands to an operator of an update. */
 export const withOperands = (operator: "$set" | "$inc", update: Update, operands: Document): Update => ({
   ...update,
   [operator]: { ...Object(update[operator]), ...operands }
 })
 
-/**
- * The fields that every update of a document changes.
- *
- * @internal
- */
+/** The fields that every update of a document changes. */
 export interface ManagedFields {
   readonly versionField: string | undefined
   readonly auditFields: AuditFields | undefined
 }
 
-/**
- * Adds the increment of the version and the audit fields to an update.
- *
- * @internal
- */
+/** Adds the increment of the version and the audit fields to an update. */
 export const withManagedFields = Effect.fnUntraced(function*(
   { auditFields, versionField }: ManagedFields,
   update: Update

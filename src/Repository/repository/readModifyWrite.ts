@@ -18,14 +18,12 @@ import { LostUpdate, type RetryLostUpdates } from "./lostUpdate.ts"
 import { withOperands } from "./modelWriter.ts"
 import { notFound, storedVersionOf, versionConflict, versionOf, type WriteContext } from "./versionedWrites.ts"
 
-/** @internal */
 export interface ReadModifyWrite<M extends Model.Any> {
   readonly modify: DocumentWrites<M["Type"]>["modify"]
   /** With `isSent`, the changes come from a client, and each value is converted whatever its form. */
   readonly patch: (isSent: boolean) => DocumentWrites<M["Type"]>["patch"]
 }
 
-/** @internal */
 export const makeReadModifyWrite = <M extends Model.Any>(
   model: M,
   context: WriteContext,

@@ -23,7 +23,6 @@ import { instrumented, instrumentedStream, instrumentedTake } from "../store/ins
 import type { DocumentReads } from "./documentOperations.ts"
 import type { FindOptions as RepositoryFindOptions, Operations } from "./operations.ts"
 
-/** @internal */
 export type Reads<M extends Model.Any> = Pick<
   Operations<M>,
   | "findById"
@@ -38,7 +37,6 @@ export type Reads<M extends Model.Any> = Pick<
   | "aggregate"
 >
 
-/** @internal */
 export const makeReads = <M extends Model.Any>(
   model: M,
   documents: ModelCollection,
@@ -82,7 +80,6 @@ export const makeReads = <M extends Model.Any>(
   }
 }
 
-/** @internal */
 export const makeDocumentReads = (model: Model.Any, documents: ModelCollection): DocumentReads => {
   const collection = model.modelName
   const storedId = storedIdOf(model)

@@ -17,19 +17,11 @@ import type { ModelWriter } from "./modelWriter.ts"
 import { installLocks, lockForReferences } from "./referenceLocks.ts"
 import { idsAt } from "./referrers.ts"
 
-/**
- * The references whose documents have to exist.
- *
- * @internal
- */
+/** The references whose documents have to exist. */
 export const checkedReferencesOf = (model: ModelLike): ReadonlyArray<ReferringField> =>
   referencesOf(model).filter(({ isChecked }) => isChecked)
 
-/**
- * Makes the locks that the checks of a model's references need in the store.
- *
- * @internal
- */
+/** Makes the locks that the checks of a model's references need in the store. */
 export const installReferences = (store: DocumentStore["Service"], model: ModelLike): Effect.Effect<void, StoreError> =>
   Effect.forEach(lockedTargetsOf(checkedReferencesOf(model)), (target) => installLocks(store, target), {
     discard: true
@@ -52,8 +44,6 @@ interface Added {
 
 /**
  * Adds the checks to a writer. A write fails with `ValidationException` if it adds a reference to a missing document.
- *
- * @internal
  */
 export const checkingReferences = (model: ModelLike, writer: ModelWriter, options: CheckOptions): ModelWriter => {
   const fields = checkedReferencesOf(model)

@@ -20,11 +20,7 @@ const groupSize = 8
 
 const collectionOf = (modelName: string): string => `${modelName}.locks`
 
-/**
- * Inserts the missing locks of a model.
- *
- * @internal
- */
+/** Inserts the missing locks of a model. */
 export const installLocks = Effect.fnUntraced(function*(
   store: Store,
   modelName: string
@@ -35,11 +31,7 @@ export const installLocks = Effect.fnUntraced(function*(
   yield* store.insertMany(collectionOf(modelName), all, { ordered: false })
 })
 
-/**
- * Locks the documents against deletions, within a transaction.
- *
- * @internal
- */
+/** Locks the documents against deletions, within a transaction. */
 export const lockForReferences = Effect.fnUntraced(function*(
   store: Store,
   modelName: string,
@@ -50,11 +42,7 @@ export const lockForReferences = Effect.fnUntraced(function*(
   yield* lock(store, modelName, groupsOf(ids).map((group) => group * groupSize + place))
 })
 
-/**
- * Locks the documents against writes that refer to them, within a transaction.
- *
- * @internal
- */
+/** Locks the documents against writes that refer to them, within a transaction. */
 export const lockForDeletion = Effect.fnUntraced(function*(
   store: Store,
   modelName: string,

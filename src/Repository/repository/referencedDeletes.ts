@@ -19,11 +19,7 @@ import { uniqueTextOfId } from "./historyEntry.ts"
 import { lockForDeletion } from "./referenceLocks.ts"
 import { idsAt, type Referrer, type Referring, referringTo, withoutReferences } from "./referrers.ts"
 
-/**
- * Runs a deletion with its consequences. `write` deletes the documents that match its filter.
- *
- * @internal
- */
+/** Runs a deletion with its consequences. `write` deletes the documents that match its filter. */
 export type Deleting = (
   target: {
     readonly filter: Filter
@@ -35,7 +31,6 @@ export type Deleting = (
   write: (filter: Filter) => Effect.Effect<number, ReadError>
 ) => Effect.Effect<number, DeleteError>
 
-/** @internal */
 export const makeDeleting = (
   model: ModelLike,
   documents: ModelCollection,

@@ -7,11 +7,7 @@ import type { ModelCollection } from "../collection/modelCollection.ts"
 import type { Document, DocumentStore, Filter, Update } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"
 
-/**
- * The documents of a referring model, without the row filters of callers.
- *
- * @internal
- */
+/** The documents of a referring model, without the row filters of callers. */
 export interface Referrer {
   readonly model: ModelLike
   readonly documents: ModelCollection
@@ -21,7 +17,6 @@ export interface Referrer {
   readonly remove: (filter: Filter, isPurge: boolean) => Effect.Effect<unknown, ReadError>
 }
 
-/** @internal */
 export interface Referring {
   readonly referrer: Referrer
   readonly field: ReferringField
@@ -31,11 +26,7 @@ type Store = DocumentStore["Service"]
 
 const referrers = new WeakMap<Store, Map<string, ReadonlyArray<Referring>>>()
 
-/**
- * Registers the references of a model for deletions on the store.
- *
- * @internal
- */
+/** Registers the references of a model for deletions on the store. */
 export const registerReferrer = (store: Store, referrer: Referrer): void => {
   const byTarget = referrers.get(store) ?? new Map<string, ReadonlyArray<Referring>>()
   referrers.set(store, byTarget)
@@ -49,19 +40,11 @@ export const registerReferrer = (store: Store, referrer: Referrer): void => {
   }
 }
 
-/**
- * The registered references to the documents of a model.
- *
- * @internal
- */
+/** The registered references to the documents of a model. */
 export const referringTo = (store: Store, modelName: string): ReadonlyArray<Referring> =>
   referrers.get(store)?.get(modelName) ?? []
 
-/**
- * The identifiers at the path of a reference. The path leads through lists.
- *
- * @internal
- */
+/** The identifiers at the path of a reference. The path leads through lists. */
 export const idsAt = (value: unknown, path: ReadonlyArray<string>): ReadonlyArray<unknown> => {
   if (value === undefined || value === null) return []
   if (Array.isArray(value)) return value.flatMap((item) => idsAt(item, path))
@@ -69,11 +52,7 @@ export const idsAt = (value: unknown, path: ReadonlyArray<string>): ReadonlyArra
   return key === undefined ? [value] : idsAt(Reflect.get(Object(value), key), rest)
 }
 
-/**
- * The update that removes references from a document: items of lists, and fields elsewhere.
- *
- * @internal
- */
+/** The update that removes references from a document: items of lists, and fields elsewhere. */
 export const withoutReferences = (
   document: Document,
   [name = "", ...path]: ReadonlyArray<string>,

@@ -26,7 +26,6 @@ interface SoftDeleteContext extends ManagedFields {
   readonly writer: ModelWriter
 }
 
-/** @internal */
 export const softDeleteContextOf = (
   model: Model.Any,
   deletedField: string,
@@ -34,7 +33,6 @@ export const softDeleteContextOf = (
   auditFields: AuditFields | undefined
 ): SoftDeleteContext => ({ deletedField, versionField: managedField(model, "version"), writer, auditFields })
 
-/** @internal */
 export const makeSoftDeletes = <M extends Model.Any>(
   model: M,
   deletedField: string,
@@ -89,11 +87,7 @@ export const makeSoftDeletes = <M extends Model.Any>(
   }
 }
 
-/**
- * Marks documents as deleted.
- *
- * @internal
- */
+/** Marks documents as deleted. */
 export const markDeleted = Effect.fnUntraced(function*(
   context: SoftDeleteContext,
   filter: Filter,

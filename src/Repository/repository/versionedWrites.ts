@@ -10,7 +10,7 @@ import { managedField } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { type Targets, targetsOf } from "../collection/documentTargets.ts"
 import { mapInSteps } from "../collection/mapInSteps.ts"
-import type { InsertManyResult, ModelCollection } from "../collection/modelCollection.ts"
+import type { InsertManyOptions, InsertManyResult, ModelCollection } from "../collection/modelCollection.ts"
 import type { Document, Filter } from "../DocumentStore.ts"
 import { textOfId } from "../query/bsonForm.ts"
 import {
@@ -23,11 +23,7 @@ import {
 import type { AuditFields } from "./auditFields.ts"
 import type { ModelWriter } from "./modelWriter.ts"
 
-/**
- * The shared parts of a repository's writes.
- *
- * @internal
- */
+/** The shared parts of a repository's writes. */
 export interface WriteContext {
   readonly modelName: string
   readonly documents: ModelCollection
@@ -39,7 +35,6 @@ export interface WriteContext {
   readonly insertedField: string
 }
 
-/** @internal */
 export const writeContextOf = (
   model: Model.Any,
   documents: ModelCollection,
@@ -56,27 +51,17 @@ export const writeContextOf = (
   insertedField: managedField(model, "inserted") ?? "inserted"
 })
 
-/** @internal */
 export const notFound = ({ modelName }: WriteContext, id: unknown): DocumentNotFound =>
   new DocumentNotFound({ model: modelName, id: textOfId(id) })
 
-/** @internal */
 export const versionConflict = ({ modelName }: WriteContext, id: unknown, expected: number): VersionConflict =>
   new VersionConflict({ model: modelName, id: textOfId(id), expected })
 
-/**
- * Reads the stored document for a write that replaces it.
- *
- * @internal
- */
+/** Reads the stored document for a write that replaces it. */
 export const storedOf = ({ documents, targets }: WriteContext, document: Document) =>
   documents.findById(document["_id"], { privilege: "update" }, undefined, targets.shardOf(document))
 
-/**
- * Fails with the reason why a document was not written: its version differs, or it does not exist.
- *
- * @internal
- */
+/** Fails with the reason why a document was not written: its version differs, or it does not exist. */
 export const conflictOrNotFound = Effect.fnUntraced(
   function*(context: WriteContext, document: Document, expected: number | undefined) {
     const id = document["_id"]
@@ -87,32 +72,20 @@ export const conflictOrNotFound = Effect.fnUntraced(
   }
 )
 
-/** @internal */
 export const versionOf = ({ versionField }: WriteContext, document: Document): number | undefined => {
   const version = versionField === undefined ? undefined : document[versionField]
   return typeof version === "number" ? version : undefined
 }
 
-/**
- * The version of a stored document: 0 if it was written before its model had versions.
- *
- * @internal
- */
+/** The version of a stored document: 0 if it was written before its model had versions. */
 export const storedVersionOf = (context: WriteContext, document: Document): number => versionOf(context, document) ?? 0
 
-/**
- * Inserts a document as the first version; succeeds with the inserted document.
- *
- * @internal
- */
+/** Inserts a document as the first version; succeeds with the inserted document. */
 export const insertDocument = (context: WriteContext, document: Document): Effect.Effect<Document, WriteError> =>
   context.auditFields === undefined
     ? context.writer.insert(firstVersion(context, document))
     : Effect.withFiber((fiber) => context.writer.insert(insertedNow(context, fiber, document)))
 
-type InsertManyOptions = Parameters<ModelWriter["insertMany"]>[1]
-
-/** @internal */
 export const insertDocuments = (
   context: WriteContext,
   all: ReadonlyArray<Document>,
@@ -125,11 +98,7 @@ export const insertDocuments = (
     )
   )
 
-/**
- * Inserts all documents; fails with `BulkInsertFailed` if one is rejected.
- *
- * @internal
- */
+/** Inserts all documents; fails with `BulkInsertFailed` if one is rejected. */
 export const insertAllDocuments = Effect.fnUntraced(
   function*(context: WriteContext, all: ReadonlyArray<Document>, options?: InsertManyOptions) {
     const { failures, insertedCount } = yield* insertDocuments(context, all, options)
@@ -141,8 +110,6 @@ export const insertAllDocuments = Effect.fnUntraced(
 /**
  * Replaces the document with the same identifier (and version) and succeeds with the stored one; with `undefined` if
  * there is none.
- *
- * @internal
  */
 export const replaceDocument = (
   context: WriteContext,

@@ -38,7 +38,6 @@ import {
   writeContextOf
 } from "./versionedWrites.ts"
 
-/** @internal */
 export type Writes<M extends Model.Any> =
   & Pick<Operations<M>, InstanceWrites | AtomicUpdates | "patch" | "modify">
   & {
@@ -49,7 +48,6 @@ type InstanceWrites = "insert" | "save" | "replace" | "bulkInsert"
 
 type AtomicUpdates = "updateOne" | "updateMany" | "findOneAndUpdate"
 
-/** @internal */
 export const makeWrites = <M extends Model.Any>(
   model: M,
   documents: ModelCollection,

@@ -3,28 +3,16 @@
  */
 import type { Range, Table, Visit } from "./orderedStore.ts"
 
-/**
- * A value that replaces the one of a table; `undefined` removes it.
- *
- * @internal
- */
+/** A value that replaces the one of a table; `undefined` removes it. */
 export interface Change<Value> {
   readonly key: string
   readonly value: Value | undefined
 }
 
-/**
- * Gives the changes in a range, one after the other.
- *
- * @internal
- */
+/** Gives the changes in a range, one after the other. */
 export type Changes<Value> = (range: Range) => () => Change<Value> | undefined
 
-/**
- * Implements {@link Table.scan} of a table with changes.
- *
- * @internal
- */
+/** Implements {@link Table.scan} of a table with changes. */
 export const scanMerged = <Value>(
   base: Pick<Table<Value>, "scan">,
   changes: Changes<Value>,
@@ -38,11 +26,7 @@ export const scanMerged = <Value>(
     (see) => base.scan(range, (key, value, bytes) => see(key, () => visit(key, value, bytes)))
   )
 
-/**
- * Implements {@link Table.scanKeys} of a table with changes.
- *
- * @internal
- */
+/** Implements {@link Table.scanKeys} of a table with changes. */
 export const scanMergedKeys = <Value>(
   base: Pick<Table<Value>, "scanKeys">,
   changes: Changes<Value>,

@@ -10,36 +10,22 @@ import { beginStep, isStepDone } from "../../internal/stepBudget.ts"
 import type { Document } from "../DocumentStore.ts"
 import type { DataDamaged, StoreUnavailable } from "../RepositoryError.ts"
 
-/**
- * Keys from `start` to before `end`, in bytewise order or backwards.
- *
- * @internal
- */
+/** Keys from `start` to before `end`, in bytewise order or backwards. */
 export interface Range {
   readonly start: string
   readonly end: string
   readonly reverse: boolean
 }
 
-/**
- * A range that holds every key.
- *
- * @internal
- */
+/** A range that holds every key. */
 export const everything: Range = { start: "", end: "\xff\xff\xff\xff", reverse: false }
 
 /**
  * Receives a value with its key, or the index of its key, and the bytes that were read for it. `false` ends the scan.
- *
- * @internal
  */
 export type Visit<At, Value> = (at: At, value: Value, bytes: number) => boolean
 
-/**
- * A table of values ordered by their keys: strings with one byte in each character. Only jobs may write.
- *
- * @internal
- */
+/** A table of values ordered by their keys: strings with one byte in each character. Only jobs may write. */
 export interface Table<Value, Written = Value> {
   readonly get: (key: string) => Value | undefined
   /**
@@ -61,11 +47,7 @@ export interface Table<Value, Written = Value> {
   readonly countIn?: ((range: Range) => number | undefined) | undefined
 }
 
-/**
- * Implements {@link Table.keyAt} by {@link Table.scanKeys}.
- *
- * @internal
- */
+/** Implements {@link Table.keyAt} by {@link Table.scanKeys}. */
 export const keyAtBy = (scanKeys: Table<never>["scanKeys"], range: Range, place: number): string | undefined => {
   let found: string | undefined
   let left = place
@@ -77,11 +59,7 @@ export const keyAtBy = (scanKeys: Table<never>["scanKeys"], range: Range, place:
   return found
 }
 
-/**
- * Implements {@link Table.visit} by {@link Table.get}; `bytesRead` returns the bytes of the last read.
- *
- * @internal
- */
+/** Implements {@link Table.visit} by {@link Table.get}; `bytesRead` returns the bytes of the last read. */
 export const visitEach = <Value>(
   keys: ReadonlyArray<string>,
   get: (key: string) => Value | undefined,
@@ -96,38 +74,21 @@ export const visitEach = <Value>(
 
 const nothing = () => 0
 
-/**
- * A document in its stored form, made by {@link KeyValue.encode} only.
- *
- * @internal
- */
+/** A document in its stored form, made by {@link KeyValue.encode} only. */
 export type Encoded = Document | Uint8Array
 
-/**
- * A table that is only read.
- *
- * @internal
- */
+/** A table that is only read. */
 export type ReadTable<Value, Written = Value> = Omit<Table<Value, Written>, "put" | "remove">
 
-/**
- * The tables that reads use.
- *
- * @internal
- */
+/** The tables that reads use. */
 export interface ReadTables {
   readonly documents: (collection: number) => ReadTable<Document>
   readonly entries: (index: number) => ReadTable<string>
 }
 
-/**
- * Why tables can't be read or written.
- *
- * @internal
- */
+/** Why tables can't be read or written. */
 export type StoreFailure = StoreUnavailable | DataDamaged
 
-/** @internal */
 export interface KeyValue extends ReadTables {
   readonly description: string
   /** The definitions of collections and indexes. */
@@ -148,14 +109,9 @@ export interface KeyValue extends ReadTables {
   readonly listen: (listener: Listener) => void
 }
 
-/**
- * What a job does, a little in each step, and its result.
- *
- * @internal
- */
+/** What a job does, a little in each step, and its result. */
 export type Steps<A> = Iterator<void, A>
 
-/** @internal */
 export interface SteppedKeyValue extends KeyValue {
   /**
    * {@link KeyValue.write} for a job that may take long. Others run between its steps: they read what was there before the
@@ -164,11 +120,7 @@ export interface SteppedKeyValue extends KeyValue {
   readonly writeInSteps: <A>(operation: string, job: () => Steps<A>) => Effect.Effect<A, StoreFailure>
 }
 
-/**
- * Takes as many steps as there is time for in one turn.
- *
- * @internal
- */
+/** Takes as many steps as there is time for in one turn. */
 export const takeSteps = <A>(steps: Steps<A>): IteratorResult<void, A> => {
   beginStep()
   let result = steps.next()
@@ -176,11 +128,7 @@ export const takeSteps = <A>(steps: Steps<A>): IteratorResult<void, A> => {
   return result
 }
 
-/**
- * Takes all steps; other fibers run between the turns. Dies with what a step throws.
- *
- * @internal
- */
+/** Takes all steps; other fibers run between the turns. Dies with what a step throws. */
 export const inSteps = <A>(steps: Steps<A>): Effect.Effect<A> =>
   Effect.suspend(() => {
     const result = takeSteps(steps)
@@ -190,8 +138,6 @@ export const inSteps = <A>(steps: Steps<A>): Effect.Effect<A> =>
 /**
  * Records which documents of a collection are written, by their record ids. Uncommitted writes are included, those at its
  * begin as well. Must be closed.
- *
- * @internal
  */
 export interface WriteRecorder {
   /** `undefined` if there were too many writes to record. */
@@ -199,16 +145,11 @@ export interface WriteRecorder {
   readonly close: () => void
 }
 
-/** @internal */
 export interface WatchedKeyValue extends KeyValue {
   readonly watch: (collection: number) => WriteRecorder
 }
 
-/**
- * A value whose checksum is wrong, or a key near it: where the value may have been before its key was changed.
- *
- * @internal
- */
+/** A value whose checksum is wrong, or a key near it: where the value may have been before its key was changed. */
 export interface Damage {
   readonly table: "documents" | "entries"
   /** Of the collection or the index. */
@@ -218,11 +159,7 @@ export interface Damage {
   readonly bytes: Uint8Array | undefined
 }
 
-/**
- * Observes the end of jobs, and names what is damaged.
- *
- * @internal
- */
+/** Observes the end of jobs, and names what is damaged. */
 export interface Listener {
   readonly describe: (damage: Damage) => DataDamaged
   /** All jobs that have run are committed. */

@@ -4,18 +4,10 @@
  */
 import type { Filter } from "../DocumentStore.ts"
 
-/**
- * The filter that matches no document.
- *
- * @internal
- */
+/** The filter that matches no document. */
 export const nothing: Filter = { _id: { $in: [] } }
 
-/**
- * The documents that match all of the filters.
- *
- * @internal
- */
+/** The documents that match all of the filters. */
 export const allOf = (...filters: ReadonlyArray<Filter | undefined>): Filter | undefined => {
   const given = effective(filters)
   if (given.includes(nothing)) return nothing
@@ -25,8 +17,6 @@ export const allOf = (...filters: ReadonlyArray<Filter | undefined>): Filter | u
 /**
  * {@link allOf} the filters, with their conditions side by side if no key is in two of them: `$text` has to stand at the top, and
  * so must the conditions that the store looks for there.
- *
- * @internal
  */
 export const conjunctionOf = (...filters: ReadonlyArray<Filter | undefined>): Filter => {
   const given = effective(filters)
@@ -40,11 +30,7 @@ export const conjunctionOf = (...filters: ReadonlyArray<Filter | undefined>): Fi
     : Object.fromEntries(entries)
 }
 
-/**
- * The documents that match one of the filters.
- *
- * @internal
- */
+/** The documents that match one of the filters. */
 export const anyOf = (filters: ReadonlyArray<Filter | undefined>): Filter | undefined => {
   const given = effective(filters)
   if (given.length < new Set(filters).size) return undefined
@@ -52,11 +38,7 @@ export const anyOf = (filters: ReadonlyArray<Filter | undefined>): Filter | unde
   return others.length === 0 ? one : { $or: flattened("$or", [one, ...others]) }
 }
 
-/**
- * The documents that the filter does not match.
- *
- * @internal
- */
+/** The documents that the filter does not match. */
 export const not = (filter: Filter | undefined): Filter | undefined =>
   filter === undefined || isAlways(filter)
     ? nothing
@@ -67,15 +49,12 @@ export const not = (filter: Filter | undefined): Filter | undefined =>
 /**
  * The filter, marked: a field that a document lacks has no value in it, whatever its default is. A position in the order of a
  * sort is such a filter. A marked filter stays one object in whatever it is a part of.
- *
- * @internal
  */
 export const asStored = (filter: Filter): Filter => {
   marked.add(filter)
   return filter
 }
 
-/** @internal */
 export const isAsStored = (filter: Filter): boolean => marked.has(filter)
 
 // internal

@@ -7,11 +7,7 @@ import * as Result from "effect/Result"
 import type { Collation, IndexDescription } from "../DocumentStore.ts"
 import { QueryRejected } from "../RepositoryError.ts"
 
-/**
- * A description in canonical form: without defaults, its keys in a fixed order.
- *
- * @internal
- */
+/** A description in canonical form: without defaults, its keys in a fixed order. */
 export const normalised = (description: IndexDescription): IndexDescription => {
   const { defaultLanguage, expireAfterSeconds, key, name, partialFilterExpression, sparse, unique } = description
   const weights = weightsOf(description).filter(([, weight]) => weight !== 1)
@@ -32,7 +28,6 @@ export const normalised = (description: IndexDescription): IndexDescription => {
 
 const standardLanguage = "english"
 
-/** @internal */
 export const isText = ({ key }: IndexDescription): boolean => Object.values(key).includes("text")
 
 const weightsOf = ({ key, weights = {} }: IndexDescription): ReadonlyArray<readonly [path: string, weight: number]> =>
@@ -77,23 +72,14 @@ const definitionOf = (description: IndexDescription): string => {
   ])
 }
 
-/**
- * Whether two indexes exclude each other from one collection: they share the name or the identity.
- *
- * @internal
- */
+/** Whether two indexes exclude each other from one collection: they share the name or the identity. */
 export const excludeEachOther = (a: IndexDescription, b: IndexDescription): boolean =>
   a.name === b.name || identityOf(a) === identityOf(b)
 
-/** @internal */
 export const isSameIndex = (a: IndexDescription, b: IndexDescription): boolean =>
   a.name === b.name && definitionOf(a) === definitionOf(b)
 
-/**
- * The wanted indexes that are not installed. Fails when one conflicts with an installed index.
- *
- * @internal
- */
+/** The wanted indexes that are not installed. Fails when one conflicts with an installed index. */
 export const missingIndexesOf = (
   operation: string,
   collection: string,

@@ -9,11 +9,7 @@ import type { DocumentStore, IndexChanges, IndexDescription } from "../DocumentS
 import type { ReadError, StoreError } from "../RepositoryError.ts"
 import { excludeEachOther, isSameIndex, missingIndexesOf } from "./indexDefinition.ts"
 
-/**
- * The operations of a store on single indexes.
- *
- * @internal
- */
+/** The operations of a store on single indexes. */
 export interface IndexTools {
   readonly list: (collection: string) => Effect.Effect<ReadonlyArray<IndexDescription>, ReadError>
   readonly create: (collection: string, index: IndexDescription) => Effect.Effect<void, StoreError>
@@ -21,7 +17,6 @@ export interface IndexTools {
   readonly drop: (collection: string, name: string) => Effect.Effect<boolean, ReadError>
 }
 
-/** @internal */
 export const makeSync = (tools: IndexTools): Pick<DocumentStore["Service"], "syncIndexes" | "dropIndexes"> => ({
   syncIndexes: Effect.fnUntraced(function*(collection, indexes): Effect.fn.Return<IndexChanges, StoreError> {
     const wanted = yield* Effect.fromResult(missingIndexesOf("syncIndexes", collection, indexes, []))

@@ -14,11 +14,7 @@ import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import type { TakeOptions } from "../StoreTypes.ts"
 
-/**
- * Whether operations are counted and timed: a service that nobody measures turns it off.
- *
- * @internal
- */
+/** Whether operations are counted and timed: a service that nobody measures turns it off. */
 export const CountsOperations = Context.Reference<boolean>("appkernel/Repository/CountsOperations", {
   defaultValue: () => true
 })
@@ -26,8 +22,6 @@ export const CountsOperations = Context.Reference<boolean>("appkernel/Repository
 /**
  * Counts and times an operation. Runs it in a span if a tracer is installed, because a span costs more than many
  * operations. The span has the collection, the operation and the number of returned documents, never values.
- *
- * @internal
  */
 export const instrumented = <Args extends ReadonlyArray<unknown>, A, E, R>(
   name: string,
@@ -40,8 +34,6 @@ export const instrumented = <Args extends ReadonlyArray<unknown>, A, E, R>(
 
 /**
  * {@link instrumented} for reads whose documents a consumer may take as they are read: the result has none of these.
- *
- * @internal
  */
 export const instrumentedTake = <A, E>(
   name: string,
@@ -66,11 +58,7 @@ export const instrumentedTake = <A, E>(
   }
 }
 
-/**
- * {@link instrumented} for single effects. `run` is called with whether the effect is traced.
- *
- * @internal
- */
+/** {@link instrumented} for single effects. `run` is called with whether the effect is traced. */
 export const makeInstrumentation = (
   name: string,
   collection?: string
@@ -91,11 +79,7 @@ export const makeInstrumentation = (
     })
 }
 
-/**
- * {@link instrumented} for streams. The operation ends when the stream does, or when its consumer stops.
- *
- * @internal
- */
+/** {@link instrumented} for streams. The operation ends when the stream does, or when its consumer stops. */
 export const instrumentedStream = <Args extends ReadonlyArray<unknown>, A, E>(
   name: string,
   collection: string,

@@ -11,11 +11,7 @@ import * as process from "node:process"
 import type { Document, DocumentStore } from "../DocumentStore.ts"
 import { type StoreError, StoreUnavailable } from "../RepositoryError.ts"
 
-/**
- * The place of a lock, and how long it is held without a sign of life.
- *
- * @internal
- */
+/** The place of a lock, and how long it is held without a sign of life. */
 export interface Lease {
   readonly store: DocumentStore["Service"]
   readonly collection: string
@@ -28,8 +24,6 @@ export interface Lease {
 /**
  * Waits for the lock and runs an effect with it. The effect is interrupted when the lock may be lost, and then fails with
  * `StoreUnavailable`. It is given the name of this holding.
- *
- * @internal
  */
 export const withLease = <A, E, R>(
   lease: Lease,

@@ -14,7 +14,6 @@ interface Waiting {
   readonly resume: (before: number) => void
 }
 
-/** @internal */
 export class RecentChanges {
   #held: Array<StoredChange> = []
   /** The number of the last change. */
@@ -102,9 +101,5 @@ export class RecentChanges {
 
 const maxHeld = 2048
 
-/**
- * The changes of one page at most.
- *
- * @internal
- */
+/** The changes of one page at most. */
 export const maxPage = 256

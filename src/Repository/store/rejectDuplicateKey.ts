@@ -4,8 +4,6 @@ import { QueryRejected, type ReadError, type StoreError } from "../RepositoryErr
 /**
  * Turns `DuplicateKey` into `QueryRejected`, for an operation that adds no document and no indexed value. Such an operation
  * only violates a unique index when the stored documents violate it already, or when a pipeline writes them itself.
- *
- * @internal
  */
 export const rejectDuplicateKey = <A>(
   operation: string,

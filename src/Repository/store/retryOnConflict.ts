@@ -19,8 +19,6 @@ import * as Semaphore from "effect/Semaphore"
 /**
  * Retries a write while it fails with a conflict. A write within the turn of another write does not wait for a turn, because
  * it would wait for itself.
- *
- * @internal
  */
 export type Retry = <A, E, R>(
   key: unknown,
@@ -28,7 +26,6 @@ export type Retry = <A, E, R>(
   write: Effect.Effect<A, E, R>
 ) => Effect.Effect<A, E, R>
 
-/** @internal */
 export const makeRetry = (): Retry => {
   const queues = new Map<unknown, Queue>()
 
@@ -76,8 +73,6 @@ export const makeRetry = (): Retry => {
 /**
  * Waits for the turn, acquires a resource and runs `use`. After `maxTurn` the turn ends and the resource is released, even if
  * `use` is still running.
- *
- * @internal
  */
 export const withTurn = <A, E, R>(
   turn: Semaphore.Semaphore,
@@ -101,8 +96,6 @@ export const withTurn = <A, E, R>(
 /**
  * The clock of retries and turns. It defaults to the live clock even under a test clock, because conflicts with other writers
  * take real time.
- *
- * @internal
  */
 export const RetryClock = Context.Reference<Clock.Clock>("appkernel/Repository/retryClock", {
   defaultValue: () => Clock.Clock.defaultValue()

@@ -5,11 +5,7 @@
 import * as Context from "effect/Context"
 import type { StoreOptions } from "../DocumentStore.ts"
 
-/**
- * The options by the names of collections.
- *
- * @internal
- */
+/** The options by the names of collections. */
 export const CurrentStoreOptions = Context.Reference<{ readonly [collection: string]: StoreOptions }>(
   "appkernel/Repository/StoreOptions",
   { defaultValue: () => ({}) }

@@ -1,11 +1,7 @@
 import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 
-/**
- * Measures the time that a read has spent in the store, against its time limit.
- *
- * @internal
- */
+/** Measures the time that a read has spent in the store, against its time limit. */
 export interface Stopwatch {
   readonly start: () => void
   readonly stop: () => void
@@ -14,11 +10,7 @@ export interface Stopwatch {
   readonly isOver: () => boolean
 }
 
-/**
- * Creates a stopped stopwatch.
- *
- * @internal
- */
+/** Creates a stopped stopwatch. */
 export const makeStopwatch = (clock: Clock.Clock, timeLimit: Duration.Input | undefined): Stopwatch => {
   if (timeLimit === undefined) return unlimited
   const limit = Duration.toMillis(Duration.fromInputUnsafe(timeLimit))

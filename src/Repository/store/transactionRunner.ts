@@ -16,11 +16,7 @@ import { makeInstrumentation } from "./instrumented.ts"
 
 type Store = DocumentStore["Service"]
 
-/**
- * The operations that take part in transactions.
- *
- * @internal
- */
+/** The operations that take part in transactions. */
 export type StoreOperations = Pick<
   Store,
   | "findById"
@@ -46,8 +42,6 @@ export type StoreOperations = Pick<
 /**
  * One attempt at a transaction. It ends with either {@link TransactionAttempt.commit} or {@link TransactionAttempt.rollback}; neither is
  * interrupted.
- *
- * @internal
  */
 export interface TransactionAttempt {
   readonly operations: StoreOperations
@@ -61,8 +55,6 @@ export interface TransactionAttempt {
 /**
  * Occurs when an attempt is aborted by a conflict with another transaction. `failure` is the failure of the transaction
  * if there is no further attempt.
- *
- * @internal
  */
 export class TransactionConflict {
   readonly _tag = "TransactionConflict"
@@ -72,14 +64,9 @@ export class TransactionConflict {
   }
 }
 
-/** @internal */
 export const isConflict = (error: unknown): error is TransactionConflict => error instanceof TransactionConflict
 
-/**
- * How a store begins and retries attempts.
- *
- * @internal
- */
+/** How a store begins and retries attempts. */
 export interface TransactionPolicy {
   /** Begins an attempt. */
   readonly begin: Effect.Effect<TransactionAttempt, StoreError>
@@ -89,7 +76,6 @@ export interface TransactionPolicy {
   ) => Effect.Effect<A, E | TransactionConflict | StoreError, R>
 }
 
-/** @internal */
 export interface Transactional {
   /** The store's operations. In a transaction, they are part of it. */
   readonly operations: StoreOperations
@@ -105,8 +91,6 @@ const Committed = Context.Reference<Array<Effect.Effect<void>> | undefined>("app
 
 /**
  * Runs an effect once the current transaction is committed, and not if it is rolled back; outside of transactions, now.
- *
- * @internal
  */
 export const afterCommit = (effect: Effect.Effect<void>): Effect.Effect<void> =>
   Effect.withFiber((fiber) => {
@@ -116,7 +100,6 @@ export const afterCommit = (effect: Effect.Effect<void>): Effect.Effect<void> =>
     })
   })
 
-/** @internal */
 export const makeTransactional = (direct: StoreOperations, { begin, retry }: TransactionPolicy): Transactional => {
   stores += 1
   // A key for each store: a transaction of one store does not include operations of another.
@@ -161,11 +144,7 @@ export const makeTransactional = (direct: StoreOperations, { begin, retry }: Tra
   }
 }
 
-/**
- * The failure of a transaction that has met conflicts too often.
- *
- * @internal
- */
+/** The failure of a transaction that has met conflicts too often. */
 export const tooManyConflicts = (operation = "transaction"): StoreUnavailable =>
   new StoreUnavailable({
     operation,

@@ -4,29 +4,19 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
-/**
- * What the store has noted of the last recorded write of a fiber.
- *
- * @internal
- */
+/** What the store has noted of the last recorded write of a fiber. */
 export interface WriteReceipt {
   /** The `transaction` of its changes; `undefined` if nothing was recorded. */
   transaction: string | undefined
 }
 
-/**
- * Where the writes of a fiber are noted. `undefined`: nowhere.
- *
- * @internal
- */
+/** Where the writes of a fiber are noted. `undefined`: nowhere. */
 export const WriteReceipt = Context.Reference<WriteReceipt | undefined>("appkernel/Repository/WriteReceipt", {
   defaultValue: () => undefined
 })
 
 /**
  * Runs an effect, and succeeds also with the `transaction` of the last changes that it has written, if they are recorded.
- *
- * @internal
  */
 export const withTransactionId = <A, E, R>(
   effect: Effect.Effect<A, E, R>

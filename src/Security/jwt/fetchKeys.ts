@@ -10,11 +10,7 @@ import { DeclarationError } from "../../internal/declarationError.ts"
 import { IssuerUnavailable } from "../SecurityError.ts"
 import { keysOf, type VerificationKey } from "./verificationKey.ts"
 
-/**
- * Fetches the JSON web key set of an issuer (RFC 7517).
- *
- * @internal
- */
+/** Fetches the JSON web key set of an issuer (RFC 7517). */
 export const fetchKeys = (
   client: HttpClient.HttpClient,
   issuer: string,
@@ -25,8 +21,6 @@ export const fetchKeys = (
 /**
  * Fetches the key set that an issuer's discovery document names (OpenID Connect Discovery 1.0, section 4). The document must
  * be the issuer's own, and may not lead from https to http.
- *
- * @internal
  */
 export const discoverKeys = Effect.fnUntraced(function*(client: HttpClient.HttpClient, issuer: string) {
   const address = `${issuer.replace(/\/$/u, "")}/.well-known/openid-configuration`
@@ -38,11 +32,7 @@ export const discoverKeys = Effect.fnUntraced(function*(client: HttpClient.HttpC
   return yield* fetchKeys(client, issuer, document.jwks_uri)
 })
 
-/**
- * Dies if the issuer has an https address, and its keys are at one without https on another machine.
- *
- * @internal
- */
+/** Dies if the issuer has an https address, and its keys are at one without https on another machine. */
 export const requireSecure = (issuer: string, url: string): Effect.Effect<void> =>
   protocolOf(issuer) !== "https:" || protocolOf(url) === "https:" || isOnThisMachine(url)
     ? Effect.void

@@ -14,7 +14,6 @@ import * as Scope from "effect/Scope"
 import { IssuerUnavailable } from "../SecurityError.ts"
 import { findIn, type FindKey, type VerificationKey } from "./verificationKey.ts"
 
-/** @internal */
 export const rotating = Effect.fnUntraced(function*(options: {
   readonly issuer: string
   readonly fetch: Effect.Effect<ReadonlyArray<VerificationKey>, IssuerUnavailable>

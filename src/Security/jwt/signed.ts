@@ -3,11 +3,7 @@ import * as Redacted from "effect/Redacted"
 import * as jose from "jose"
 import type { VerificationKey } from "./verificationKey.ts"
 
-/**
- * A token with these claims.
- *
- * @internal
- */
+/** A token with these claims. */
 export const signed = (
   { algorithm, id, key }: VerificationKey,
   claims: jose.JWTPayload

@@ -3,11 +3,7 @@ import type * as jose from "jose"
 import { type Algorithm, importPublic } from "../keys/keyPair.ts"
 import type { IssuerUnavailable } from "../SecurityError.ts"
 
-/**
- * A key that an issuer signs with.
- *
- * @internal
- */
+/** A key that an issuer signs with. */
 export interface VerificationKey {
   readonly algorithm: Algorithm
   readonly id: string | undefined
@@ -17,15 +13,12 @@ export interface VerificationKey {
 /**
  * The key that a token's header names: by its id, or the only one of the algorithm if the header names none. `undefined` if
  * the issuer has none.
- *
- * @internal
  */
 export type FindKey = (
   id: string | undefined,
   algorithm: string
 ) => Effect.Effect<VerificationKey | undefined, IssuerUnavailable>
 
-/** @internal */
 export const findIn = (
   keys: ReadonlyArray<VerificationKey>,
   id: string | undefined,
@@ -38,8 +31,6 @@ export const findIn = (
 /**
  * The keys of a JSON web key set that verify signatures of a supported algorithm. Others are skipped, and so are all after
  * the first hundred.
- *
- * @internal
  */
 export const keysOf = (set: { readonly keys: ReadonlyArray<unknown> }): Effect.Effect<ReadonlyArray<VerificationKey>> =>
   Effect.map(

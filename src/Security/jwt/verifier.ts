@@ -14,11 +14,7 @@ import { type Algorithm, algorithms } from "../keys/keyPair.ts"
 import { CredentialsInvalid, type IssuerUnavailable, type Reason } from "../SecurityError.ts"
 import type { FindKey } from "./verificationKey.ts"
 
-/**
- * An issuer whose tokens count.
- *
- * @internal
- */
+/** An issuer whose tokens count. */
 export interface TrustedIssuer {
   readonly issuer: string
   readonly audience: ReadonlyArray<string>
@@ -29,7 +25,6 @@ export interface TrustedIssuer {
   readonly find: FindKey
 }
 
-/** @internal */
 export const makeVerifier = (options: {
   readonly issuers: ReadonlyArray<TrustedIssuer>
   readonly cacheSize: number

@@ -6,8 +6,6 @@ import type * as PlatformError from "effect/PlatformError"
 /**
  * Writes the private key beside its place and links it there: a process never reads half of it, and of several processes
  * the first one wins. Returns whether this one did.
- *
- * @internal
  */
 export const writePair = Effect.fnUntraced(function*(folder: string, privatePem: string, publicPem: string) {
   const files = yield* FileSystem.FileSystem

@@ -8,8 +8,6 @@ import { hashOf } from "./hash.ts"
 /**
  * The stamp of a password's hash: another one for each password that is set, and the same for a stronger hash of it, which
  * keeps the salt.
- *
- * @internal
  */
 export const stampOf = (secret: string): string => {
   const salt = PasswordHash.parse(secret)?.salt

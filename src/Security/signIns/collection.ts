@@ -10,11 +10,7 @@ import * as SchemaParser from "effect/SchemaParser"
 import type { DocumentStore, IndexDescription } from "../../Repository/DocumentStore.ts"
 import type { ReadError, StoreError } from "../../Repository/RepositoryError.ts"
 
-/**
- * A sign-in that has not ended.
- *
- * @internal
- */
+/** A sign-in that has not ended. */
 export interface SignIn {
   readonly id: string
   /** The user's id. */
@@ -29,7 +25,6 @@ export interface SignIn {
   readonly expires: number
 }
 
-/** @internal */
 export interface SignInCollection {
   readonly insert: (signIn: SignIn, now: number) => Effect.Effect<void, StoreError>
   readonly find: (id: string) => Effect.Effect<SignIn | undefined, ReadError>
@@ -46,7 +41,6 @@ export interface SignInCollection {
   readonly endAll: (subject: string) => Effect.Effect<number, ReadError>
 }
 
-/** @internal */
 export const signInsIn = (store: DocumentStore["Service"]): SignInCollection => {
   let isIndexed = false
   // The store installs missing indexes only, so that several fibers and processes may ask for them.

@@ -13,17 +13,12 @@ interface Answer {
   readonly live: Live | undefined
 }
 
-/**
- * A sign-in that has not ended.
- *
- * @internal
- */
+/** A sign-in that has not ended. */
 export interface Live {
   /** The roles that its account has; `undefined` where that is not known. */
   readonly roles?: ReadonlyArray<string> | undefined
 }
 
-/** @internal */
 export interface Claimed {
   readonly id: string
   readonly subject: string
@@ -31,7 +26,6 @@ export interface Claimed {
   readonly roles?: ReadonlyArray<string> | undefined
 }
 
-/** @internal */
 export class Liveness {
   readonly #known = new BoundedCache<Answer>(10_000)
   /** By users: the number of sign-outs with theirs. Older answers don't count. */

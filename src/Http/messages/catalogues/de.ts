@@ -1,10 +1,6 @@
 import type { en } from "./en.ts"
 
-/**
- * What the package says in German.
- *
- * @internal
- */
+/** What the package says in German. */
 export const de: { readonly [K in keyof typeof en]: string } & { readonly [key: string]: string } = {
   "errors.Invalid": "Die Anfrage ist nicht gültig: {problems}",
   "errors.Problem": "{label}: {message}",

@@ -1,8 +1,4 @@
-/**
- * What the package says in English. Messages of validators are where the validators are.
- *
- * @internal
- */
+/** What the package says in English. Messages of validators are where the validators are. */
 export const en = {
   "errors.Invalid": "The request is not valid: {problems}",
   "errors.Problem": "{label} {message}",

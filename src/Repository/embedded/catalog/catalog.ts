@@ -71,11 +71,7 @@ const recordingOf = (stored: unknown): Recording | undefined => {
   return { keep: Number(keep), maxSize: Number(maxSize), since: Number(since) }
 }
 
-/**
- * The collections of a stored catalog, by its keys.
- *
- * @internal
- */
+/** The collections of a stored catalog, by its keys. */
 export const collectionsIn = (catalog: ReadonlyMap<string, Document>): ReadonlyArray<Collection> =>
   Array.from(catalog).filter(([key]) => key.startsWith(collectionPrefix)).map(([, stored]) => fromDocument(stored))
 
@@ -122,18 +118,12 @@ const numberOf = ({ number }: Index): number => number
 const pairsOf = (document: Document, key: string): ReadonlyArray<[string, unknown]> =>
   listAt(document, key).filter(isArray).map(([path, value]) => [String(path), value])
 
-/**
- * The part of a catalog that reads use.
- *
- * @internal
- */
+/** The part of a catalog that reads use. */
 export type ReadCatalog = Pick<Catalog, "get" | "endOfRecords">
 
 /**
  * The collections in the state of the last commit, and in the pending state of the jobs since. Reads use the committed
  * state, since pending jobs may still be aborted.
- *
- * @internal
  */
 export class Catalog {
   #committed: ReadonlyMap<string, Collection>

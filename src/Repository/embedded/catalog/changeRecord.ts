@@ -11,11 +11,7 @@ import type { Document, StoredChange } from "../../DocumentStore.ts"
 import { memoryOf } from "../../mql/limits/sizeLimits.ts"
 import type { Encoded, KeyValue } from "../../storage/orderedStore.ts"
 
-/**
- * The recorded facts of a change, besides its documents.
- *
- * @internal
- */
+/** The recorded facts of a change, besides its documents. */
 export interface RecordHead {
   readonly collection: string
   /** Milliseconds since 1970. */
@@ -27,11 +23,7 @@ export interface RecordHead {
   readonly offset: number
 }
 
-/**
- * A stored record and its size.
- *
- * @internal
- */
+/** A stored record and its size. */
 export interface ChangeRecord {
   readonly encoded: Encoded
   readonly bytes: number
@@ -39,8 +31,6 @@ export interface ChangeRecord {
 
 /**
  * Encodes a record. At least one of the documents is not `undefined`; `encoded` is the stored form of the one after the change.
- *
- * @internal
  */
 export const encodeRecord = (
   { encode }: Pick<KeyValue, "encode">,
@@ -62,11 +52,7 @@ export const encodeRecord = (
   return { encoded: record, bytes: record.length }
 }
 
-/**
- * The head of a stored record.
- *
- * @internal
- */
+/** The head of a stored record. */
 export const headOf = (record: Document): RecordHead => ({
   collection: String(record["c"]),
   time: Number(record["t"]),
@@ -75,11 +61,7 @@ export const headOf = (record: Document): RecordHead => ({
   offset: Number(record["s"])
 })
 
-/**
- * The documents of a stored record.
- *
- * @internal
- */
+/** The documents of a stored record. */
 export const documentsOf = (
   record: Document
 ): { readonly before: Document | undefined; readonly after: Document | undefined } => {
@@ -94,11 +76,7 @@ export const documentsOf = (
     }
 }
 
-/**
- * A change in the form that streams return. At least one of the documents is not `undefined`.
- *
- * @internal
- */
+/** A change in the form that streams return. At least one of the documents is not `undefined`. */
 export const storedChange = (
   facts: Pick<StoredChange, "collection" | "position" | "transaction" | "time" | "who">,
   before: Document | undefined,

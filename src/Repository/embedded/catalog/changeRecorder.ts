@@ -18,11 +18,7 @@ import { WriteReceipt } from "../../store/writeReceipt.ts"
 import { encodeRecord, headOf, storedChange } from "./changeRecord.ts"
 import { ChangeRecords, type Log, logKey } from "./changeRecords.ts"
 
-/**
- * How the changes of a collection are recorded.
- *
- * @internal
- */
+/** How the changes of a collection are recorded. */
 export interface Recording {
   /** The number of the last record before the collection was recorded. */
   readonly since: number
@@ -31,7 +27,6 @@ export interface Recording {
   readonly maxSize: number
 }
 
-/** @internal */
 export class ChangeRecorder extends ChangeRecords {
   readonly recent: RecentChanges
   readonly #store: KeyValue

@@ -8,27 +8,18 @@ import type { Document, Position, StoredChange } from "../../DocumentStore.ts"
 import { everything, type Range, type ReadTable, type ReadTables } from "../../storage/orderedStore.ts"
 import { documentsOf, headOf, type RecordHead, storedChange } from "./changeRecord.ts"
 
-/**
- * A stored record.
- *
- * @internal
- */
+/** A stored record. */
 export interface NumberedRecord extends RecordHead {
   readonly number: number
   /** Decodes the documents of the change. */
   readonly change: () => StoredChange
 }
 
-/**
- * The tables that records are read from.
- *
- * @internal
- */
+/** The tables that records are read from. */
 export interface RecordTables extends Pick<ReadTables, "documents"> {
   readonly catalog: Pick<ReadTable<Document>, "get">
 }
 
-/** @internal */
 export class ChangeRecords {
   readonly #tables: RecordTables
   /** The log as it is in the catalog, or as the pending jobs leave it there. */
@@ -129,21 +120,15 @@ export class ChangeRecords {
 
 // internal
 
-/** @internal */
 export interface Log {
   /** The number of its table; 0 if it has not been made. */
   readonly table: number
   readonly epochs: ReadonlyArray<{ readonly id: string; readonly from: number }>
 }
 
-/** @internal */
 export const logKey = "changes"
 
-/**
- * The number of the table with the records, by the definitions in a folder; `undefined` without a log.
- *
- * @internal
- */
+/** The number of the table with the records, by the definitions in a folder; `undefined` without a log. */
 export const logTableIn = (catalog: ReadonlyMap<string, Document>): number | undefined => {
   const { table } = catalog.get(logKey) ?? {}
   return table === undefined ? undefined : Number(table)

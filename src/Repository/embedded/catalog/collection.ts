@@ -13,11 +13,7 @@ import type { Recording } from "./changeRecorder.ts"
 import { parsePart, type Part } from "./partialIndex.ts"
 import type { Validator } from "./validator.ts"
 
-/**
- * Properties of the keys of an index. They are never reset, even if the documents that caused them are removed.
- *
- * @internal
- */
+/** Properties of the keys of an index. They are never reset, even if the documents that caused them are removed. */
 export interface KeyTraits {
   /** A document may have several entries. */
   multikey: boolean
@@ -27,7 +23,6 @@ export interface KeyTraits {
   wrapped?: boolean
 }
 
-/** @internal */
 export interface Index {
   readonly number: number
   readonly description: IndexDescription
@@ -48,7 +43,6 @@ export interface Index {
   readonly isOutdated: boolean
 }
 
-/** @internal */
 export interface Collection {
   readonly name: string
   readonly number: number
@@ -60,7 +54,6 @@ export interface Collection {
   readonly recording?: Recording | undefined
 }
 
-/** @internal */
 export const makeCollection = (
   name: string,
   number: number,
@@ -76,7 +69,6 @@ export const makeCollection = (
   indexes: []
 })
 
-/** @internal */
 export const makeIndex = (number: number, description: IndexDescription): Index => {
   const directions = Object.entries(description.key).map(([path, direction]) => ({
     path: segmentsOf(path),
@@ -107,23 +99,13 @@ export const makeIndex = (number: number, description: IndexDescription): Index 
 /**
  * Whether a filter can use an index: it must be complete, and no path may have a numeric segment, which a filter reads
  * both as an array index and as a field's name.
- *
- * @internal
  */
 export const isSearchable = (index: Index): boolean =>
   index.isReady && index.text === undefined && !index.directions.some(({ path }) => path.some(isArrayIndex))
 
-/**
- * Whether an index is for locations. Such an index contains only documents with a location.
- *
- * @internal
- */
+/** Whether an index is for locations. Such an index contains only documents with a location. */
 export const isGeographic = ({ kinds }: Index): boolean => kinds.some((kind) => kind !== undefined)
 
-/**
- * The text index of a collection, if it has a complete one.
- *
- * @internal
- */
+/** The text index of a collection, if it has a complete one. */
 export const textIndexOf = (collection: Collection | undefined): Index | undefined =>
   collection?.indexes.find(({ isReady, text }) => isReady && text !== undefined)

@@ -22,8 +22,6 @@ interface NamedCollection {
 /**
  * The error for a damaged value. It names the identifier in the damaged bytes only if the index of identifiers leads from it
  * to these bytes; `recordIdOf` looks that up.
- *
- * @internal
  */
 export const damageOf = (
   { bytes, key, number, table }: Damage,
@@ -42,11 +40,7 @@ export const damageOf = (
   return new DataDamaged({ collection: "of an unknown name" })
 }
 
-/**
- * {@link damageOf} for a store that is open.
- *
- * @internal
- */
+/** {@link damageOf} for a store that is open. */
 export const damageIn = (store: ReadTables, damage: Damage, collections: Iterable<NamedCollection>): DataDamaged =>
   damageOf(
     damage,

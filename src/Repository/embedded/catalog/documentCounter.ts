@@ -10,12 +10,9 @@ import type { Document } from "../../DocumentStore.ts"
 
 /**
  * Visits the next records from a record id on. Returns the first record id of the next step, or `undefined` at the end.
- *
- * @internal
  */
 export type CountStep = (from: string, visit: (recordId: string, isMatch: boolean) => void) => string | undefined
 
-/** @internal */
 export interface Counting {
   readonly step: CountStep
   readonly matches: (document: Document) => boolean
@@ -32,7 +29,6 @@ interface Progress {
 // An entry takes about a hundred bytes.
 const maxWritten = 100_000
 
-/** @internal */
 export class Counter {
   readonly #counting: Counting
   #progress: Progress | undefined

@@ -12,7 +12,6 @@ import { catchRejection } from "../../mql/limits/queryProblem.ts"
 import { indexedWords, type TextField } from "../../mql/text/textSearch.ts"
 import { type Index, isGeographic } from "./collection.ts"
 
-/** @internal */
 export interface Entries {
   readonly keys: ReadonlySet<string>
   readonly multikey: boolean
@@ -22,8 +21,6 @@ export interface Entries {
 /**
  * Whether entries with equal values are in descending order of the identifiers. They follow the direction of the last
  * path, so that the index serves a sort by its paths and `_id` in that direction.
- *
- * @internal
  */
 export const isIdDescending = ({ directions }: Index): boolean => directions.at(-1)?.descending === true
 
@@ -31,25 +28,15 @@ const none: Entries = { keys: new Set(), multikey: false, inexact: false }
 
 /**
  * Whether no two documents can have the same key in an index. With a collation, different texts may have the same key.
- *
- * @internal
  */
 export const hasUniqueKeys = ({ collator, description }: Index): boolean =>
   description.unique === true && collator === undefined
 
-/**
- * The end of the keys of a document.
- *
- * @internal
- */
+/** The end of the keys of a document. */
 export const suffixOf = (index: Index, documentKey: string): string =>
   hasUniqueKeys(index) ? "" : isIdDescending(index) ? invert(documentKey) : documentKey
 
-/**
- * Whether two documents have equal values in an index with a collation.
- *
- * @internal
- */
+/** Whether two documents have equal values in an index with a collation. */
 export const haveEqualValues = (index: Index, document: Document, other: Document): boolean => {
   if (index.collator === undefined) return false
   const texts = new EqualTexts(index.collator)
@@ -66,8 +53,6 @@ export const haveEqualValues = (index: Index, document: Document, other: Documen
 /**
  * The entries of a document in an index. Their keys end in the identifier, except in a unique index, where equal values
  * must have the same key.
- *
- * @internal
  */
 export const entriesOf = (index: Index, document: Document, documentKey: string): Result.Result<Entries, string> => {
   if (index.part?.holds(document) === false) return Result.succeed(none)
@@ -99,11 +84,7 @@ export const entriesOf = (index: Index, document: Document, documentKey: string)
   })
 }
 
-/**
- * The key prefix of a word in a text index.
- *
- * @internal
- */
+/** The key prefix of a word in a text index. */
 export const wordKey = (word: string): string => encodeComponent(word, { inexact: false })
 
 const textEntries = (document: Document, fields: ReadonlyArray<TextField>, documentKey: string): Entries => ({

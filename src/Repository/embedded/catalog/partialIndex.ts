@@ -11,18 +11,13 @@ import { parseFilter } from "../../mql/filter/parseFilter.ts"
 import { type Problem, rejected, unsupported } from "../../mql/limits/queryProblem.ts"
 import { isOperatorDocument } from "../../mql/predicate/comparison.ts"
 
-/** @internal */
 export interface Part {
   readonly holds: (document: Document) => boolean
   /** Whether the index contains every document that meets the constraints. */
   readonly isImpliedBy: (constraints: ReadonlyArray<Constraint>) => boolean
 }
 
-/**
- * Parses the filter of a partial index.
- *
- * @internal
- */
+/** Parses the filter of a partial index. */
 export const parsePart = (filter: unknown, collator?: Collator): Result.Result<Part, Problem> =>
   Result.flatMap(
     Result.mapError(normalise(filter, true), rejected),

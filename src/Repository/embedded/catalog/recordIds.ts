@@ -4,11 +4,7 @@
 import { numberOfRecord, recordIdOf } from "../../bson/keyEncoding.ts"
 import { everything, type KeyValue } from "../../storage/orderedStore.ts"
 
-/**
- * Assigns record ids. `collection` is the number of a collection.
- *
- * @internal
- */
+/** Assigns record ids. `collection` is the number of a collection. */
 export interface RecordIds {
   /** Assigns the next record id. */
   readonly next: (collection: number) => string
@@ -19,8 +15,6 @@ export interface RecordIds {
 /**
  * The record ids of these collections. An aborted job does not return its ids, since a reused id could collide with a
  * restored record.
- *
- * @internal
  */
 export const recordIdsOf = (store: KeyValue, collections: Iterable<{ readonly number: number }>): RecordIds => {
   const nexts = new Map<number, number>()

@@ -8,7 +8,6 @@ import { beginEvaluation } from "../../mql/limits/costBudget.ts"
 import { catchRejection, type Problem, rejected } from "../../mql/limits/queryProblem.ts"
 import { parseJsonSchema } from "../../mql/schema/jsonSchema.ts"
 
-/** @internal */
 export interface Validator {
   readonly jsonSchema: Document
   readonly action: "warn" | "error"
@@ -16,11 +15,7 @@ export interface Validator {
   readonly problemOf: (document: Document) => Problem | undefined
 }
 
-/**
- * Parses a normalised schema.
- *
- * @internal
- */
+/** Parses a normalised schema. */
 export const parseValidator = (
   jsonSchema: Document,
   { action = "error" }: ValidatorOptions = {}

@@ -23,11 +23,7 @@ import type { ChangeRecords } from "../catalog/changeRecords.ts"
 import { costOf } from "../planner/candidates.ts"
 import { maxPerJob } from "./writeJob.ts"
 
-/**
- * Tells the recorder whose jobs run. Does nothing while no changes are recorded.
- *
- * @internal
- */
+/** Tells the recorder whose jobs run. Does nothing while no changes are recorded. */
 export const withWriters = <Store extends SteppedKeyValue>(store: Store, recorder: ChangeRecorder): Store => {
   const begun = <A>(writer: Fiber.Fiber<unknown, unknown>, job: () => A) => () => {
     recorder.begin(writer)
@@ -46,7 +42,6 @@ export const withWriters = <Store extends SteppedKeyValue>(store: Store, recorde
   }
 }
 
-/** @internal */
 export const makeChangeLog = Effect.fnUntraced(function*(
   store: KeyValue,
   catalog: Catalog,
@@ -77,22 +72,14 @@ export const makeChangeLog = Effect.fnUntraced(function*(
   }
 })
 
-/**
- * What reads of a log need.
- *
- * @internal
- */
+/** What reads of a log need. */
 export interface LogTables {
   readonly store: Pick<KeyValue, "read">
   readonly catalog: { readonly get: (name: string) => { readonly recording?: Recording | undefined } | undefined }
   readonly recorder: ChangeRecords
 }
 
-/**
- * The reads of a log that do not wait.
- *
- * @internal
- */
+/** The reads of a log that do not wait. */
 export const logReads = (tables: LogTables): Pick<ChangeLog, "end" | "read"> => ({
   end: Effect.map(endOf(tables), (end) => tables.recorder.positionOf(end)),
   read: (collections, { after, limit }) =>

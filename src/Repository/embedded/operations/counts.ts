@@ -14,8 +14,6 @@ import { countEntriesOf, findSource } from "./matchingDocuments.ts"
 /**
  * Partial counts, whose sum is the number of matches. They come from a maintained count, otherwise from the entries of an
  * index that covers the filter, otherwise from the documents.
- *
- * @internal
  */
 export const countSource = (
   store: KeyValue,

@@ -17,11 +17,7 @@ import type { Collection, Index, KeyTraits } from "../catalog/collection.ts"
 import { type Entries, entriesOf, haveEqualValues, suffixOf } from "../catalog/indexKeys.ts"
 import type { StoredDocument } from "../planner/candidates.ts"
 
-/**
- * A document that is validated and encoded.
- *
- * @internal
- */
+/** A document that is validated and encoded. */
 export interface Prepared {
   readonly document: Document
   readonly encoded: Encoded
@@ -30,11 +26,7 @@ export interface Prepared {
   readonly traits: KeyTraits
 }
 
-/**
- * Validates and encodes a document, before its job.
- *
- * @internal
- */
+/** Validates and encodes a document, before its job. */
 export const prepare = (store: KeyValue, document: Document): Result.Result<Prepared, Problem> => {
   const id = document["_id"]
   if (id === undefined) return Result.fail(rejected("the document has no _id"))
@@ -60,11 +52,7 @@ const firstKeyOf = (document: Document): string | undefined => {
   return undefined
 }
 
-/**
- * The cost of writing a document or an index entry, in units of work.
- *
- * @internal
- */
+/** The cost of writing a document or an index entry, in units of work. */
 export const writeCost = 300
 
 interface IndexChange {
@@ -74,14 +62,9 @@ interface IndexChange {
   readonly entries: Entries
 }
 
-/**
- * Logs a warning.
- *
- * @internal
- */
+/** Logs a warning. */
 export type Warn = (text: string) => void
 
-/** @internal */
 export class DocumentWriter {
   readonly #store: KeyValue
   readonly #catalog: Catalog
@@ -227,11 +210,7 @@ const unchanged = Result.succeed<ReadonlyArray<IndexChange>>([])
 const entriesBefore = (index: Index, document: Document, key: string): ReadonlySet<string> =>
   Result.match(entriesOf(index, document, key), { onSuccess: ({ keys }) => keys, onFailure: () => new Set<string>() })
 
-/**
- * Adds the traits of new keys to those of an index. Returns whether they have changed and must be saved.
- *
- * @internal
- */
+/** Adds the traits of new keys to those of an index. Returns whether they have changed and must be saved. */
 export const mergeTraits = (traits: KeyTraits, { inexact, multikey, wrapped = false }: KeyTraits): boolean => {
   const isWorse = (multikey && !traits.multikey) || (inexact && !traits.inexact) || (wrapped && traits.wrapped !== true)
   if (wrapped) traits.wrapped = true

@@ -23,21 +23,13 @@ import { findSource } from "./matchingDocuments.ts"
 import { collect, runStep } from "./readSteps.ts"
 import { maxPerJob, outcome, runJob } from "./writeJob.ts"
 
-/**
- * The filter of a write, and the order that decides which match is the first.
- *
- * @internal
- */
+/** The filter of a write, and the order that decides which match is the first. */
 export interface MatchRequest {
   readonly filter: Filter
   readonly sort?: ReadonlyArray<Direction>
 }
 
-/**
- * Writes a match within a job. It may write to no other document.
- *
- * @internal
- */
+/** Writes a match within a job. It may write to no other document. */
 export type WriteMatch<A, D extends DuplicateKey> = (
   collection: Collection,
   found: StoredDocument
@@ -50,7 +42,6 @@ interface Otherwise<A, D extends DuplicateKey> {
   readonly isFinal: boolean
 }
 
-/** @internal */
 export interface Matching {
   /** Writes the first match, or runs `otherwise` without a match. */
   readonly onFirst: <A, D extends DuplicateKey = never>(
@@ -69,7 +60,6 @@ export interface Matching {
   ) => Effect.Effect<ReadonlyArray<A>, D | ReadError>
 }
 
-/** @internal */
 export const makeMatching = (store: WatchedKeyValue, catalog: Catalog): Matching => {
   const context = { store, catalog }
   return {

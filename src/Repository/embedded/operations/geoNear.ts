@@ -15,7 +15,6 @@ import type { Memory } from "../../mql/limits/sizeLimits.ts"
 import type { Collection } from "../catalog/collection.ts"
 import { nearbyDocuments, nearProblem, type ReadMatches } from "./nearDocuments.ts"
 
-/** @internal */
 export interface GeoNearContext {
   readonly collection: Collection | undefined
   readonly memory: Memory
@@ -23,15 +22,10 @@ export interface GeoNearContext {
   readonly read: ReadMatches
 }
 
-/**
- * The operand of a leading `$geoNear`.
- *
- * @internal
- */
+/** The operand of a leading `$geoNear`. */
 export const leadingGeoNear = ([stage]: ReadonlyArray<unknown>): unknown =>
   isDocument(stage) && Object.keys(stage).length === 1 ? stage["$geoNear"] : undefined
 
-/** @internal */
 export const geoNear = (operand: unknown, context: GeoNearContext): Result.Result<BatchIterator, Problem> =>
   catchRejection(() => documentsBy(optionsIn(operand), context))
 

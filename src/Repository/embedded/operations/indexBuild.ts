@@ -26,17 +26,12 @@ import type { DocumentWriter } from "./documentWriter.ts"
 import type { BeginExpiry } from "./ttl.ts"
 import { failureOf, maxPerJob } from "./writeJob.ts"
 
-/** @internal */
 export type Indexing = Pick<
   DocumentStore["Service"],
   "createIndexes" | "listIndexes" | "syncIndexes" | "dropIndexes"
 >
 
-/**
- * Makes the operations on indexes. Before, drops interrupted builds and completes interrupted drops.
- *
- * @internal
- */
+/** Makes the operations on indexes. Before, drops interrupted builds and completes interrupted drops. */
 export const makeIndexing = Effect.fnUntraced(function*(
   store: KeyValue,
   catalog: Catalog,

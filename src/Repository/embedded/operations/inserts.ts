@@ -15,10 +15,8 @@ import type { Catalog } from "../catalog/catalog.ts"
 import { type DocumentWriter, prepare, type Prepared } from "./documentWriter.ts"
 import { failureOf, maxPerJob, runJob, yieldIf } from "./writeJob.ts"
 
-/** @internal */
 export type EmbeddedInserts = Pick<DocumentStore["Service"], "insertOne" | "insertMany">
 
-/** @internal */
 export const makeEmbeddedInserts = (store: KeyValue, catalog: Catalog, writer: DocumentWriter): EmbeddedInserts => {
   const context: InsertContext = { store, catalog, writer }
   return {

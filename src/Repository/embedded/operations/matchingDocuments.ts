@@ -20,11 +20,7 @@ import { type Plan, planOf } from "../planner/queryPlan.ts"
 import { countEntries } from "../planner/rangeScan.ts"
 import { nearbyDocuments, nearProblem } from "./nearDocuments.ts"
 
-/**
- * Parses a filter for a collection. `$text` and `$near` need its indexes.
- *
- * @internal
- */
+/** Parses a filter for a collection. `$text` and `$near` need its indexes. */
 export const parseFilterOf = (
   catalog: ReadCatalog,
   name: string,
@@ -44,8 +40,6 @@ export const parseFilterOf = (
 /**
  * The test of a filter for a single document. The result is cached by the filter object, unless it may depend on the time or
  * on an index.
- *
- * @internal
  */
 export const testOf = (
   catalog: ReadCatalog,
@@ -66,8 +60,6 @@ const tests = new WeakMap<object, Filter["matches"]>()
 /**
  * The documents of a collection that match a filter, sorted if required, without the first `skip` of them. If an index covers
  * the filter and the order, the skipped documents are not read.
- *
- * @internal
  */
 export const findSource = (
   store: ReadTables,
@@ -117,8 +109,6 @@ export const findSource = (
 
 /**
  * Counts the documents that match a filter by the entries of an index that covers the filter; `undefined` without one.
- *
- * @internal
  */
 export const countEntriesOf = (
   store: ReadTables,

@@ -16,23 +16,14 @@ import type { Memory } from "../../mql/limits/sizeLimits.ts"
 import { type Collection, isSearchable } from "../catalog/collection.ts"
 import { RecordSet, type StoredDocument } from "../planner/candidates.ts"
 
-/** @internal */
 export interface NearbyDocument extends StoredDocument {
   readonly nearest: Nearest
 }
 
-/**
- * Reads the documents that match a filter.
- *
- * @internal
- */
+/** Reads the documents that match a filter. */
 export type ReadMatches = (filter: Filter) => BatchIterator<StoredDocument>
 
-/**
- * The problem of a search by distance in a collection without an index for it.
- *
- * @internal
- */
+/** The problem of a search by distance in a collection without an index for it. */
 export const nearProblem = (collection: Collection | undefined, { kinds, path }: Near): Problem | undefined =>
   // A missing collection has no index, but a search finds nothing in it and succeeds.
   collection === undefined || collection.indexes.some((index) =>
@@ -45,11 +36,7 @@ export const nearProblem = (collection: Collection | undefined, { kinds, path }:
       kinds.map((kind) => `"${kind}"`).join(" or ")
     } of "${path}"`)
 
-/**
- * The documents that match a filter with `near`, the nearest one first.
- *
- * @internal
- */
+/** The documents that match a filter with `near`, the nearest one first. */
 export const nearbyDocuments = (
   filter: Filter,
   near: Near,

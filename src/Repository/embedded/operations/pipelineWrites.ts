@@ -24,7 +24,6 @@ import type { Catalog } from "../catalog/catalog.ts"
 
 type Store = DocumentStore["Service"]
 
-/** @internal */
 export interface PipelineWriteContext {
   readonly catalog: Catalog
   readonly operations: Pick<Store, "aggregate" | "count" | "updateOne" | "insertOne">
@@ -34,11 +33,7 @@ export interface PipelineWriteContext {
   ) => Effect.Effect<A, StoreError>
 }
 
-/**
- * `aggregate` outside of transactions, with stages that write. Their result has no documents.
- *
- * @internal
- */
+/** `aggregate` outside of transactions, with stages that write. Their result has no documents. */
 export const makeWritingAggregate =
   (context: PipelineWriteContext): Store["aggregate"] => (name, pipeline, options) => {
     const last = writingStageOf(pipeline)

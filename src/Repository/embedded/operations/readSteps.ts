@@ -19,19 +19,11 @@ import { QueryTimeout, type ReadError } from "../../RepositoryError.ts"
 import type { KeyValue } from "../../storage/orderedStore.ts"
 import { makeStopwatch, type Stopwatch } from "../../store/timeLimit.ts"
 
-/**
- * Passes the current time, in milliseconds, to an effect.
- *
- * @internal
- */
+/** Passes the current time, in milliseconds, to an effect. */
 export const withNow = <A, E>(use: (now: number) => Effect.Effect<A, E>): Effect.Effect<A, E> =>
   Effect.withFiber((fiber) => use(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()))
 
-/**
- * Takes a step of a read; fails with a rejected query or a failure of the disk.
- *
- * @internal
- */
+/** Takes a step of a read; fails with a rejected query or a failure of the disk. */
 export const runStep = <A>(
   store: KeyValue,
   operation: string,
@@ -47,8 +39,6 @@ export const runStep = <A>(
 /**
  * Reads an iterator to its end, interruptibly. The first step opens it. A `taker` receives the items as they are read, and
  * may end the read.
- *
- * @internal
  */
 export const collect = <A>(
   store: KeyValue,
@@ -85,11 +75,7 @@ export const collect = <A>(
   return Effect.suspend(go)
 }
 
-/**
- * {@link collect} with a time limit. `open` gets the current time in milliseconds.
- *
- * @internal
- */
+/** {@link collect} with a time limit. `open` gets the current time in milliseconds. */
 export const readAll = <A>(
   store: KeyValue,
   operation: string,
@@ -107,8 +93,6 @@ export const readAll = <A>(
 /**
  * Streams the documents of an iterator, a step for each pull. The time of the consumer does not count towards the time limit.
  * `make` gets the scope of the stream.
- *
- * @internal
  */
 export const readStream = (
   store: KeyValue,

@@ -36,13 +36,11 @@ import { collect, readAll, readStream, runStep, withNow } from "./readSteps.ts"
 
 type Store = DocumentStore["Service"]
 
-/** @internal */
 export type EmbeddedReads = Pick<
   Store,
   "findById" | "find" | "findAndCount" | "stream" | "count" | "estimatedCount" | "distinct" | "aggregate"
 >
 
-/** @internal */
 export const makeEmbeddedReads = (
   store: KeyValue,
   catalog: Catalog,
@@ -86,11 +84,7 @@ export const makeEmbeddedReads = (
   }
 }
 
-/**
- * A state of the store that an aggregation reads. Must be closed.
- *
- * @internal
- */
+/** A state of the store that an aggregation reads. Must be closed. */
 export interface ReadState extends ReadContext {
   readonly close: () => void
 }

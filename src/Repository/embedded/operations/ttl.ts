@@ -17,14 +17,9 @@ import { entriesOf } from "../catalog/indexKeys.ts"
 import type { DocumentWriter } from "./documentWriter.ts"
 import { maxPerJob } from "./writeJob.ts"
 
-/**
- * Starts the removal of expired documents until the scope closes; does nothing if it has been started.
- *
- * @internal
- */
+/** Starts the removal of expired documents until the scope closes; does nothing if it has been started. */
 export type BeginExpiry = Effect.Effect<void>
 
-/** @internal */
 export const makeExpiry = (
   store: KeyValue,
   catalog: Catalog,

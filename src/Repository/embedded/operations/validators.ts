@@ -10,7 +10,6 @@ import type { KeyValue } from "../../storage/orderedStore.ts"
 import type { Catalog } from "../catalog/catalog.ts"
 import { parseValidator, type Validator } from "../catalog/validator.ts"
 
-/** @internal */
 export const makeValidators = (store: KeyValue, catalog: Catalog): Pick<DocumentStore["Service"], "setValidator"> => ({
   setValidator: (name, jsonSchema, options) =>
     Effect.flatMap(

@@ -42,10 +42,8 @@ type FindsAndChanges = "findOneAndUpdate" | "findOneAndReplace"
 
 type Deletions = "findOneAndDelete" | "deleteOne" | "deleteMany"
 
-/** @internal */
 export type EmbeddedWrites = EmbeddedInserts & Pick<Store, Updates | FindsAndChanges | Deletions>
 
-/** @internal */
 export const makeEmbeddedWrites = (
   store: WatchedKeyValue,
   catalog: Catalog,

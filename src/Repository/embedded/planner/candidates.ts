@@ -7,7 +7,6 @@ import type { Document } from "../../DocumentStore.ts"
 import type { LazySequence } from "../../mql/execution/batchIterator.ts"
 import { everything, type Range, type ReadTables } from "../../storage/orderedStore.ts"
 
-/** @internal */
 export interface StoredDocument {
   readonly recordId: string
   readonly document: Document
@@ -15,26 +14,18 @@ export interface StoredDocument {
   readonly bytes?: number
 }
 
-/**
- * The maximum cost of one step. A document costs 1, or more if it is large.
- *
- * @internal
- */
+/** The maximum cost of one step. A document costs 1, or more if it is large. */
 export const maxCost = 128
 
-/** @internal */
 export const costOf = (bytes: number): number => bytes > bytesPerCost ? bytes / bytesPerCost : 1
 
 const bytesPerCost = 2048
 
 // V8 pretenures array literals, so that only a major GC frees them and the documents that they refer to. So these arrays are
 // copied with `slice`, and matches are made by a constructor.
-/** @internal */
 export const nothing: ReadonlyArray<StoredDocument> = []
-/** @internal */
 export const noKeys: ReadonlyArray<string> = []
 
-/** @internal */
 export class Match implements StoredDocument {
   readonly recordId: string
   readonly document: Document
@@ -46,23 +37,16 @@ export class Match implements StoredDocument {
   }
 }
 
-/**
- * Reads the next documents and returns those that pass the test; `undefined` at the end.
- *
- * @internal
- */
+/** Reads the next documents and returns those that pass the test; `undefined` at the end. */
 export type Candidates = (
   cost: number,
   test: (document: Document) => boolean
 ) => ReadonlyArray<StoredDocument> | undefined
 
-/** @internal */
 export type Documents = ReturnType<ReadTables["documents"]>
-/** @internal */
 export type Entries = ReturnType<ReadTables["entries"]>
 
 // Documents that are inserted during the scan are beyond its end, so a consumer that inserts for each document terminates.
-/** @internal */
 export const inOrder = (documents: Documents, end: string): Candidates => {
   let range: Range | undefined = { ...everything, end }
   return (cost, test) => {
@@ -83,11 +67,9 @@ export const inOrder = (documents: Documents, end: string): Candidates => {
   }
 }
 
-/** @internal */
 export const behind = (range: Range, last: string): Range =>
   range.reverse ? { ...range, end: last } : { ...range, start: `${last}\0` }
 
-/** @internal */
 export const byEntries = (documents: Documents, entries: Entries, keys: LazySequence<string>): Candidates => {
   const visited = new RecordSet()
   let at = 0
@@ -116,11 +98,7 @@ export const byEntries = (documents: Documents, entries: Entries, keys: LazySequ
   }
 }
 
-/**
- * A set of record ids, with one bit for each, so that it may be large.
- *
- * @internal
- */
+/** A set of record ids, with one bit for each, so that it may be large. */
 export class RecordSet {
   readonly #bits = new Map<number, number>()
   size = 0

@@ -10,11 +10,7 @@ import { beginEvaluation } from "../../mql/limits/costBudget.ts"
 import { catchRejection } from "../../mql/limits/queryProblem.ts"
 import type { Index } from "../catalog/collection.ts"
 
-/**
- * The smallest list of values that the constraints allow at a path.
- *
- * @internal
- */
+/** The smallest list of values that the constraints allow at a path. */
 export const valuesAt = (constraints: ReadonlyArray<Constraint>, path: string): ReadonlyArray<unknown> | undefined => {
   let fewest: ReadonlyArray<unknown> | undefined
   for (const constraint of constraints) {
@@ -24,7 +20,6 @@ export const valuesAt = (constraints: ReadonlyArray<Constraint>, path: string): 
   return fewest
 }
 
-/** @internal */
 export interface Bounds {
   readonly from: string
   readonly to: string
@@ -38,8 +33,6 @@ export interface Bounds {
 /**
  * The bounds of one or two constraints at a path, if exactly the keys within the bounds match them. `NaN` sorts below all
  * numbers and matches no range, so a range of numbers needs a lower bound.
- *
- * @internal
  */
 export const exactBoundsAt = (
   constraints: ReadonlyArray<Constraint>,
@@ -66,11 +59,7 @@ export const exactBoundsAt = (
   }
 }
 
-/**
- * The range of keys at a path. Only values of the bounds' own type match.
- *
- * @internal
- */
+/** The range of keys at a path. Only values of the bounds' own type match. */
 export const boundsAt = (
   constraints: ReadonlyArray<Constraint>,
   path: string,
@@ -97,8 +86,6 @@ export const boundsAt = (
 
 /**
  * The texts with a literal prefix, and the regular expressions, since a pattern also matches an equal regular expression.
- *
- * @internal
  */
 export const beginningsAt = (constraints: ReadonlyArray<Constraint>, path: string): ReadonlyArray<Bounds> => {
   const found = constraints.find((constraint) => constraint.kind === "begins" && constraint.path === path)
@@ -108,11 +95,7 @@ export const beginningsAt = (constraints: ReadonlyArray<Constraint>, path: strin
   return [{ from, to: from }, { from: expressions, to: expressions }]
 }
 
-/**
- * The cells of the first area that the constraints have at a path.
- *
- * @internal
- */
+/** The cells of the first area that the constraints have at a path. */
 export const spansAt = (
   constraints: ReadonlyArray<Constraint>,
   path: string,
@@ -134,10 +117,8 @@ const maxCells = 24
 // A ring has a long border for its area, so it needs more cells.
 const maxRingCells = 96
 
-/** @internal */
 export const isRing = (constraint: Constraint): boolean => constraint.kind === "area" && constraint.isRing === true
 
-/** @internal */
 export const inverted = ({ from, isAfterFrom, isBeforeTo, to, ...rest }: Bounds): Bounds => ({
   ...rest,
   from: invert(to),

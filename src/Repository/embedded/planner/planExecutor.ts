@@ -15,7 +15,6 @@ import { byEntries, type Candidates, inOrder, maxCost, type StoredDocument } fro
 import type { Plan } from "./queryPlan.ts"
 import { byRanges } from "./rangeScan.ts"
 
-/** @internal */
 export interface ScanOptions {
   /** The end of a scan of all documents, exclusive: a record id. */
   readonly end: () => string
@@ -27,11 +26,7 @@ export interface ScanOptions {
   readonly passed: number
 }
 
-/**
- * The matching documents of a plan.
- *
- * @internal
- */
+/** The matching documents of a plan. */
 export const scan = (
   store: ReadTables,
   collection: Collection,

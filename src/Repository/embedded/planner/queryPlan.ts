@@ -26,7 +26,6 @@ import {
 } from "./indexBounds.ts"
 import { ValueComponents } from "./valueComponents.ts"
 
-/** @internal */
 export type Plan =
   /** All documents in the order of insertion. */
   | { readonly kind: "all"; readonly isOrdered: boolean }
@@ -68,8 +67,6 @@ const worth = { unique: 1000, equality: 10, range: 5, location: 7, order: 6, rin
 /**
  * Chooses the plan for a filter's constraints and a sort. `collator` compares their texts. With `words`, every match contains
  * one of these words.
- *
- * @internal
  */
 export const planOf = (
   collection: Collection,

@@ -27,8 +27,6 @@ import type { Plan } from "./queryPlan.ts"
 /**
  * Reads documents by ranges of index entries. Writers that move documents ahead of the scan could keep it running forever. So
  * when it mostly meets known documents, it continues as a scan by record ids, which don't change.
- *
- * @internal
  */
 export const byRanges = (
   documents: Documents,
@@ -60,11 +58,7 @@ export const byRanges = (
   }
 }
 
-/**
- * Counts the documents of a plan with one range by their entries. Each document has one entry in it.
- *
- * @internal
- */
+/** Counts the documents of a plan with one range by their entries. Each document has one entry in it. */
 export const countEntries = (
   store: ReadTables,
   collection: Collection,

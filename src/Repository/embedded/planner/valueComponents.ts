@@ -8,8 +8,6 @@ import { everything } from "../../storage/orderedStore.ts"
 /**
  * The components of keys for the values that a field of an index may have, in their order. The values are distinct. The
  * components have to be {@link ValueComponents.prepare | prepared}.
- *
- * @internal
  */
 export class ValueComponents implements LazySequence<string> {
   readonly #values: ReadonlyArray<unknown>

@@ -8,7 +8,6 @@ import { StoreUnavailable } from "../../RepositoryError.ts"
 import * as keyValueLmdb from "../../storage/lmdb/store.ts"
 import { fromKeyValue } from "./fromKeyValue.ts"
 
-/** @internal */
 export const open = (
   { cacheBytes, path }: { readonly path: string; readonly cacheBytes?: number | undefined }
 ): Effect.Effect<DocumentStore["Service"], StoreUnavailable, Scope.Scope> =>

@@ -17,11 +17,7 @@ import { makeEmbeddedWrites } from "../operations/writes.ts"
 import { makeGate, makeTransactionPolicy } from "../transaction/optimisticTransaction.ts"
 import { makeVersions, type Versions } from "../transaction/snapshots.ts"
 
-/**
- * Makes the embedded store from ordered tables.
- *
- * @internal
- */
+/** Makes the embedded store from ordered tables. */
 export const fromKeyValue = (
   store: SteppedKeyValue,
   location: string

@@ -7,7 +7,6 @@ import type { DocumentStore } from "../../DocumentStore.ts"
 import * as keyValueMemory from "../../storage/memory/store.ts"
 import { fromKeyValue } from "./fromKeyValue.ts"
 
-/** @internal */
 export const open: Effect.Effect<DocumentStore["Service"], never, Scope.Scope> = Effect.orDie(
   Effect.flatMap(keyValueMemory.make, (store) => fromKeyValue(store, "memory"))
 )

@@ -13,13 +13,11 @@ import { ChangeRecords } from "../catalog/changeRecords.ts"
 import { damageOf } from "../catalog/damage.ts"
 import { logReads } from "../operations/changeLog.ts"
 
-/** @internal */
 export interface OtherLog extends Pick<ChangeLog, "end" | "read"> {
   /** The names of the folder's collections. */
   readonly collections: Effect.Effect<ReadonlyArray<string>, ReadError>
 }
 
-/** @internal */
 export const openLog = Effect.fnUntraced(function*(
   folder: string
 ): Effect.fn.Return<OtherLog, StoreUnavailable, Scope.Scope> {

@@ -45,11 +45,7 @@ import { makeEmbeddedWrites } from "../operations/writes.ts"
 import type { Snapshot, Versions } from "./snapshots.ts"
 import { BufferedTable } from "./writeBuffer.ts"
 
-/**
- * Blocks other writers during the exclusive access of a transaction.
- *
- * @internal
- */
+/** Blocks other writers during the exclusive access of a transaction. */
 export interface Gate {
   /** The store for all other writers. */
   readonly store: SteppedKeyValue & WatchedKeyValue
@@ -57,7 +53,6 @@ export interface Gate {
   readonly open: Effect.Effect<void>
 }
 
-/** @internal */
 export const makeGate = (store: SteppedKeyValue & WatchedKeyValue): Gate => {
   let opened: Deferred.Deferred<void> | undefined
   const whenOpen = <A, E>(write: Effect.Effect<A, E>): Effect.Effect<A, E> =>
@@ -79,11 +74,7 @@ export const makeGate = (store: SteppedKeyValue & WatchedKeyValue): Gate => {
   }
 }
 
-/**
- * The transactions of a store.
- *
- * @internal
- */
+/** The transactions of a store. */
 export const makeTransactionPolicy = (
   { open, store }: Versions,
   gate: Gate,

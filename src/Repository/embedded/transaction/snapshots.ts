@@ -24,11 +24,7 @@ import {
   type WatchedKeyValue
 } from "../../storage/orderedStore.ts"
 
-/**
- * A state of the store. Must be closed.
- *
- * @internal
- */
+/** A state of the store. Must be closed. */
 export interface Snapshot {
   readonly documents: (collection: number) => VersionedTable<Document>
   readonly entries: (index: number) => VersionedTable<string>
@@ -37,24 +33,18 @@ export interface Snapshot {
   readonly close: () => void
 }
 
-/**
- * A table in the state of a snapshot.
- *
- * @internal
- */
+/** A table in the state of a snapshot. */
 export interface VersionedTable<Value> extends ReadTable<Value> {
   /** Whether one of these keys or ranges was written since the snapshot, by a committed write or not. */
   readonly isWritten: (keys: ReadonlySet<string>, ranges: Iterable<Range>) => boolean
 }
 
-/** @internal */
 export interface Versions {
   /** The store, which records its writes for snapshots. */
   readonly store: SteppedKeyValue & WatchedKeyValue
   readonly open: () => Snapshot
 }
 
-/** @internal */
 export const makeVersions = (store: SteppedKeyValue): Versions => {
   const log = new Log()
   const documents = new Map<number, Versioned<Document, Encoded>>()

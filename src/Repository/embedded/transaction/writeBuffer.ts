@@ -7,11 +7,7 @@ import { type Change, scanMerged, scanMergedKeys } from "../../storage/mergedTab
 import { keyAtBy, type Range, type Table, type Visit, visitEach } from "../../storage/orderedStore.ts"
 import type { VersionedTable } from "./snapshots.ts"
 
-/**
- * A buffered write of a key.
- *
- * @internal
- */
+/** A buffered write of a key. */
 export interface Written<Value> {
   /** `undefined` if the key was removed. */
   readonly value: Value | undefined
@@ -19,11 +15,7 @@ export interface Written<Value> {
   readonly before: Value | undefined
 }
 
-/**
- * A table with buffered writes over a table of a snapshot.
- *
- * @internal
- */
+/** A table with buffered writes over a table of a snapshot. */
 export class BufferedTable<Value, Encoded = Value> implements Table<Value, Encoded> {
   readonly #base: VersionedTable<Value>
   readonly #toValue: (encoded: Encoded) => Value

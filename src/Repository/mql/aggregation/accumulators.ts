@@ -46,18 +46,10 @@ interface Accumulator<V = unknown> {
   readonly start: (group: GroupOf) => State<V>
 }
 
-/**
- * The accumulators of a stage with their output fields.
- *
- * @internal
- */
+/** The accumulators of a stage with their output fields. */
 export type Accumulations = ReadonlyArray<readonly [field: string, accumulator: Accumulator]>
 
-/**
- * Parses the accumulator fields of a stage.
- *
- * @internal
- */
+/** Parses the accumulator fields of a stage. */
 export const parseAccumulations = (
   stage: string,
   fields: Document,
@@ -287,7 +279,6 @@ const quantiles =
 
 const summaries = numberSummaries(summed)
 
-/** @internal */
 export const accumulators = new Map<string, Make>([
   ...Object.entries(summaries),
   ["$count", (operand, context) =>

@@ -29,7 +29,6 @@ import { fieldsKey, type Partition, partitioned } from "./partitions.ts"
 import type { StageParser, Transform } from "./stageContext.ts"
 import { type Field, partitionOf, windowsOf } from "./windowStage.ts"
 
-/** @internal */
 export const parseDensify: StageParser = (operand, context) => {
   const densify = read(operand)
   return partitioned(
@@ -147,7 +146,6 @@ const densified = function*(partitions: ReadonlyArray<Partition>, densify: Densi
   }
 }
 
-/** @internal */
 export const parseFill: StageParser = (operand, context) => {
   const { output, partitionBy, partitionByFields, sortBy } = {
     ...namesOf(operand, "$fill", ["output"], ["partitionBy", "partitionByFields", "sortBy"])

@@ -6,11 +6,7 @@ import { forEachValue, type Segments } from "../../bson/path.ts"
 import { ValueSet } from "../../bson/valueSet.ts"
 import { type BatchIterator, mapChunks } from "../execution/batchIterator.ts"
 
-/**
- * Each value once, in the order of its first occurrence.
- *
- * @internal
- */
+/** Each value once, in the order of its first occurrence. */
 export const distinctValues = (
   documents: BatchIterator,
   path: Segments,

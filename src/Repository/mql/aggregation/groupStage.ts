@@ -21,7 +21,6 @@ import { checkSize, type Memory, memoryOf, sizeOfValue } from "../limits/sizeLim
 import { type Accumulations, parseAccumulations, type State } from "./accumulators.ts"
 import type { StageParser } from "./stageContext.ts"
 
-/** @internal */
 export const parseGroup: StageParser = (operand, context) => {
   const { memory } = context
   if (!isDocument(operand) || !Object.hasOwn(operand, "_id")) return reject("$group needs an _id")
@@ -38,7 +37,6 @@ export const parseGroup: StageParser = (operand, context) => {
   }
 }
 
-/** @internal */
 export const parseBucketAuto: StageParser = (operand, context) => {
   const { collator, memory } = context
   const { equals } = orderOf(collator)

@@ -11,7 +11,6 @@ import { beginEvaluation, charge } from "../limits/costBudget.ts"
 import { memoryOf, sizeOfValue } from "../limits/sizeLimits.ts"
 import type { StageContext } from "./stageContext.ts"
 
-/** @internal */
 export interface JoinTable {
   readonly all: ReadonlyArray<Document>
   /** The documents with one of these keys, each once, in the order in which they were read. May throw. */
@@ -21,8 +20,6 @@ export interface JoinTable {
 /**
  * Reads a source when it is needed first, then continues with its table. `keysOf` may throw; without it no document is found
  * by a key.
- *
- * @internal
  */
 export const makeJoinTable = (
   open: () => BatchIterator,
@@ -62,11 +59,7 @@ export const makeJoinTable = (
   }
 }
 
-/**
- * The values at a path that other documents are joined by: each item of an array by itself.
- *
- * @internal
- */
+/** The values at a path that other documents are joined by: each item of an array by itself. */
 export const joiningValues = (document: Document, path: Segments): ReadonlyArray<unknown> => {
   const values: Array<unknown> = []
   forEachValue(document, path, (value) => values.push(value))
@@ -75,8 +68,6 @@ export const joiningValues = (document: Document, path: Segments): ReadonlyArray
 
 /**
  * The values by which a filter of the path finds the document: an array, and each of its items. A missing value is `null`.
- *
- * @internal
  */
 export const joinedValues = (document: Document, path: Segments): ReadonlyArray<unknown> => {
   const values: Array<unknown> = []

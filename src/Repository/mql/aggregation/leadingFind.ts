@@ -5,11 +5,7 @@ import { toDouble } from "../../bson/number.ts"
 import { isDocument, isNumber } from "../../bson/value.ts"
 import type { FindOptions, Sort } from "../../DocumentStore.ts"
 
-/**
- * Splits a leading `$match`, `$sort` and `$limit` off a pipeline: as a find, they can use an index.
- *
- * @internal
- */
+/** Splits a leading `$match`, `$sort` and `$limit` off a pipeline: as a find, they can use an index. */
 export const splitLeadingFind = (
   stages: ReadonlyArray<unknown>
 ): { readonly options: FindOptions; readonly rest: ReadonlyArray<unknown> } => {
@@ -24,14 +20,9 @@ export const splitLeadingFind = (
     : { options: { filter }, rest: stages.slice(1) }
 }
 
-/**
- * The limit of a `$limit` stage; `Infinity` for any other.
- *
- * @internal
- */
+/** The limit of a `$limit` stage; `Infinity` for any other. */
 export const limitIn = (stage: unknown): number => naturalNumber(operandOf(stage, "$limit")) ?? Infinity
 
-/** @internal */
 export const naturalNumber = (value: unknown): number | undefined => {
   const double = isNumber(value) ? toDouble(value) : -1
   return Number.isInteger(double) && double >= 0 ? double : undefined

@@ -21,7 +21,6 @@ import { joinedValues, joiningValues, type JoinTable, makeJoinTable } from "./jo
 import type { StageContext, StageParser } from "./stageContext.ts"
 import { collectionOf, isDocumentsStage, nested, parseSubPipeline } from "./subPipeline.ts"
 
-/** @internal */
 export const parseLookup: StageParser = (operand, context) => {
   const { fields, from, let: variables, pipeline, place } = parseOperand(operand)
   const { bind, context: scope } = parseLet(variables, "$lookup", context)
@@ -136,7 +135,6 @@ const isPath = (expression: unknown): expression is string =>
 const isVariable = (expression: unknown): expression is string =>
   typeof expression === "string" && /^\$\$[^A-Z]/.test(expression)
 
-/** @internal */
 export const parseGraphLookup: StageParser = (operand, context) => {
   const required = ["from", "startWith", "connectFromField", "connectToField", "as"]
   const given = namesOf(operand, "$graphLookup", required, ["maxDepth", "depthField", "restrictSearchWithMatch"])

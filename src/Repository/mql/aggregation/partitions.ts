@@ -14,29 +14,19 @@ import { catchRejection } from "../limits/queryProblem.ts"
 import { checkSize, memoryOf } from "../limits/sizeLimits.ts"
 import type { StageContext, Transform } from "./stageContext.ts"
 
-/**
- * Documents with the same key, in the order of the sort.
- *
- * @internal
- */
+/** Documents with the same key, in the order of the sort. */
 export interface Partition {
   readonly key: unknown
   readonly documents: ReadonlyArray<Document>
 }
 
-/**
- * The key of a partition by the values at paths.
- *
- * @internal
- */
+/** The key of a partition by the values at paths. */
 export const fieldsKey = (paths: ReadonlyArray<Segments>): Expression => (document) =>
   paths.map((path) => isDocument(document) ? valueAt(document, path) ?? null : null)
 
 /**
  * A stage that needs all documents of its partitions. `make` yields the results, and `undefined` where a step has done
  * enough. It may throw.
- *
- * @internal
  */
 export const partitioned = (
   key: Expression,

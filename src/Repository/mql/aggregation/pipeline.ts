@@ -39,11 +39,7 @@ import type { PipelineContext, StageContext, StageParser, Transform } from "./st
 import { isDocumentsStage, nested, parseDocuments, parseSubPipeline } from "./subPipeline.ts"
 import { parseSetWindowFields } from "./windowStage.ts"
 
-/**
- * Parses a pipeline of normalised stages.
- *
- * @internal
- */
+/** Parses a pipeline of normalised stages. */
 export const parsePipeline = (
   stages: ReadonlyArray<unknown>,
   context: PipelineContext
@@ -305,7 +301,6 @@ const parseUnionWith: StageParser = (operand, context) => {
   return (source) => concat(source, lazily(() => transform(open())))
 }
 
-/** @internal */
 export const stageParsers = new Map<string, StageParser>([
   ["$match", parseMatch],
   ["$limit", parseLimit],

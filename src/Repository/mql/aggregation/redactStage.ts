@@ -11,7 +11,6 @@ import { reject } from "../limits/queryProblem.ts"
 import { checkSize } from "../limits/sizeLimits.ts"
 import type { StageParser } from "./stageContext.ts"
 
-/** @internal */
 export const parseRedact: StageParser = (operand, context) => {
   const root = new Variable()
   const variables = { ROOT: root, KEEP: keep, PRUNE: prune, DESCEND: descend }

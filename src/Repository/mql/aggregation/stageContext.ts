@@ -8,11 +8,7 @@ import type { ExpressionContext } from "../expression/expression.ts"
 import type { Problem } from "../limits/queryProblem.ts"
 import type { Memory } from "../limits/sizeLimits.ts"
 
-/**
- * What a pipeline depends on.
- *
- * @internal
- */
+/** What a pipeline depends on. */
 export interface PipelineContext extends ExpressionContext {
   /** A random number in [0, 1). */
   readonly random: () => number
@@ -26,11 +22,7 @@ export interface PipelineContext extends ExpressionContext {
   readonly memory: Memory
 }
 
-/**
- * What the stages of a pipeline depend on.
- *
- * @internal
- */
+/** What the stages of a pipeline depend on. */
 export interface StageContext extends PipelineContext {
   /** Parses the pipeline in a stage. May throw. */
   readonly parse: (stages: ReadonlyArray<unknown>, context: StageContext) => Transform
@@ -40,12 +32,7 @@ export interface StageContext extends PipelineContext {
   readonly depth: number
 }
 
-/** @internal */
 export type Transform = (source: BatchIterator) => BatchIterator
 
-/**
- * Parses the operand of a stage. May throw.
- *
- * @internal
- */
+/** Parses the operand of a stage. May throw. */
 export type StageParser = (operand: unknown, context: StageContext) => Transform

@@ -15,7 +15,6 @@ import { catchRejection, orReject, reject } from "../limits/queryProblem.ts"
 import { splitLeadingFind } from "./leadingFind.ts"
 import type { StageContext, Transform } from "./stageContext.ts"
 
-/** @internal */
 export interface SubPipeline {
   /** Begins to read what is the same each time. */
   readonly open: () => BatchIterator
@@ -26,8 +25,6 @@ export interface SubPipeline {
 /**
  * Parses a pipeline over a collection, or over `$documents` without one. `isShared` says which of its first stages may be
  * split off from the rest; the default is all. May throw.
- *
- * @internal
  */
 export const parseSubPipeline = (
   name: unknown,
@@ -42,30 +39,19 @@ export const parseSubPipeline = (
 
 /**
  * The context of the stages in a pipeline within a pipeline. Rejects pipelines in more than 20 others, as MongoDB does.
- *
- * @internal
  */
 export const nested = (context: StageContext): StageContext =>
   context.depth >= maxPipelines
     ? reject(`pipelines can be in ${maxPipelines} others at most`)
     : { ...context, depth: context.depth + 1 }
 
-/**
- * The name of a collection that a stage reads.
- *
- * @internal
- */
+/** The name of a collection that a stage reads. */
 export const collectionOf = (stage: string, name: unknown): string =>
   typeof name === "string" && name !== "" ? name : reject(`${stage} needs the name of a collection`)
 
-/** @internal */
 export const isDocumentsStage = (stage: unknown): boolean => isDocument(stage) && Object.hasOwn(stage, "$documents")
 
-/**
- * `$documents`, which begins a pipeline without a collection.
- *
- * @internal
- */
+/** `$documents`, which begins a pipeline without a collection. */
 export const parseDocuments = (operand: unknown, context: StageContext): Transform => {
   const compute = parseExpression(operand, context)
   const open = () => {

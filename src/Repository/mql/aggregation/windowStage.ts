@@ -17,7 +17,6 @@ import type { WindowFunction } from "../window/window.ts"
 import { partitioned } from "./partitions.ts"
 import type { StageContext, StageParser, Transform } from "./stageContext.ts"
 
-/** @internal */
 export const parseSetWindowFields: StageParser = (operand, context) => {
   const { output, partitionBy = null, sortBy } = {
     ...namesOf(operand, "$setWindowFields", ["output"], ["partitionBy", "sortBy"])
@@ -32,21 +31,13 @@ export const parseSetWindowFields: StageParser = (operand, context) => {
   return windowsOf(partitionOf(key), sort, fields, context)
 }
 
-/**
- * A field and the window function that computes it.
- *
- * @internal
- */
+/** A field and the window function that computes it. */
 export interface Field {
   readonly path: string
   readonly make: WindowFunction
 }
 
-/**
- * Sets fields to the values of window functions, in partitions of the same key. May throw.
- *
- * @internal
- */
+/** Sets fields to the values of window functions, in partitions of the same key. May throw. */
 export const windowsOf = (
   key: Expression,
   sort: ReadonlyArray<Direction>,
@@ -59,11 +50,7 @@ export const windowsOf = (
   })
 }
 
-/**
- * The key of a `partitionBy`, which is no array.
- *
- * @internal
- */
+/** The key of a `partitionBy`, which is no array. */
 export const partitionOf = (key: Expression): Expression => (document) => {
   const value = key(document)
   return isArray(value) ? reject("a partitionBy can't have an array as its value") : value

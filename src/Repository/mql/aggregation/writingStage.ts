@@ -8,11 +8,7 @@ import { type ExpressionContext, namesOf, pathOf } from "../expression/expressio
 import { type LetVariables, parseLet } from "../expression/letVariables.ts"
 import { catchRejection, type Problem, reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
 
-/**
- * What happens to a document that is there already, as an update by a pipeline; `undefined` if nothing does.
- *
- * @internal
- */
+/** What happens to a document that is there already, as an update by a pipeline; `undefined` if nothing does. */
 export interface Merge {
   readonly into: string
   /** The fields that identify a document. */
@@ -23,20 +19,14 @@ export interface Merge {
   readonly variables: LetVariables
 }
 
-/** @internal */
 export type WritingStage = { readonly out: string } | { readonly merge: Merge }
 
-/**
- * The last stage of a pipeline if it writes; else `undefined`.
- *
- * @internal
- */
+/** The last stage of a pipeline if it writes; else `undefined`. */
 export const writingStageOf = (pipeline: ReadonlyArray<Document>): Document | undefined => {
   const last = pipeline.at(-1)
   return isDocument(last) && (Object.hasOwn(last, "$out") || Object.hasOwn(last, "$merge")) ? last : undefined
 }
 
-/** @internal */
 export const parseWritingStage = (stage: Document, context: ExpressionContext): Result.Result<WritingStage, Problem> =>
   catchRejection((): WritingStage =>
     Object.keys(stage).length > 1

@@ -3,7 +3,6 @@
  * as if the zone had no offset.
  */
 
-/** @internal */
 export interface Parts {
   readonly year: number
   /** From 1. */
@@ -15,7 +14,6 @@ export interface Parts {
   readonly millisecond: number
 }
 
-/** @internal */
 export const millisecondsOf = {
   millisecond: 1,
   second: 1000,
@@ -27,27 +25,15 @@ export const millisecondsOf = {
 
 const durations: ReadonlyMap<unknown, number> = new Map(Object.entries(millisecondsOf))
 
-/**
- * The milliseconds of a unit of time; `undefined` if it has not always as many, or is none.
- *
- * @internal
- */
+/** The milliseconds of a unit of time; `undefined` if it has not always as many, or is none. */
 export const durationOf = (unit: unknown): number | undefined => durations.get(unit)
 
 const floorDiv = (value: number, divisor: number): number => Math.floor(value / divisor)
 
-/**
- * The remainder that is not negative.
- *
- * @internal
- */
+/** The remainder that is not negative. */
 export const modulo = (value: number, divisor: number): number => value - divisor * Math.floor(value / divisor)
 
-/**
- * The days from 1970-01-01 to a day. The month and the day may be out of range: they then count on.
- *
- * @internal
- */
+/** The days from 1970-01-01 to a day. The month and the day may be out of range: they then count on. */
 export const daysTo = (year: number, month: number, day: number): number => {
   // Years begin in March here, so that the leap day is a year's last.
   const months = year * 12 + (month - 1) - 2
@@ -78,7 +64,6 @@ const dayOf = (days: number): readonly [year: number, month: number, day: number
   ]
 }
 
-/** @internal */
 export const partsOf = (local: number): Parts => {
   const [year, month, day] = dayOf(dayNumber(local))
   return {
@@ -92,80 +77,43 @@ export const partsOf = (local: number): Parts => {
   }
 }
 
-/**
- * The local time of parts, which may be out of range: they then count on.
- *
- * @internal
- */
+/** The local time of parts, which may be out of range: they then count on. */
 export const localOf = ({ day, hour, millisecond, minute, month, second, year }: Parts): number =>
   daysTo(year, month, day) * millisecondsOf.day + hour * millisecondsOf.hour + minute * millisecondsOf.minute
   + second * millisecondsOf.second + millisecond
 
-/**
- * The days from 1970-01-01 to a local time.
- *
- * @internal
- */
+/** The days from 1970-01-01 to a local time. */
 export const dayNumber = (local: number): number => floorDiv(local, millisecondsOf.day)
 
-/** @internal */
 export const daysInMonth = (year: number, month: number): number => daysTo(year, month + 1, 1) - daysTo(year, month, 1)
 
-/**
- * From 1.
- *
- * @internal
- */
+/** From 1. */
 export const dayOfYear = (local: number): number => dayNumber(local) - daysTo(partsOf(local).year, 1, 1) + 1
 
-/**
- * From 0, Sunday. 1970-01-01 was a Thursday.
- *
- * @internal
- */
+/** From 0, Sunday. 1970-01-01 was a Thursday. */
 export const dayOfWeek = (local: number): number => modulo(dayNumber(local) + 4, 7)
 
-/**
- * From 1, Monday, to 7.
- *
- * @internal
- */
+/** From 1, Monday, to 7. */
 export const isoDayOfWeek = (local: number): number => modulo(dayNumber(local) + 3, 7) + 1
 
-/**
- * The week of a year whose weeks begin on Sundays, from 0.
- *
- * @internal
- */
+/** The week of a year whose weeks begin on Sundays, from 0. */
 export const weekOfYear = (local: number): number => floorDiv(dayOfYear(local) + 6 - dayOfWeek(local), 7)
 
-/**
- * The week of ISO 8601 and its year: a week belongs to the year of its Thursday.
- *
- * @internal
- */
+/** The week of ISO 8601 and its year: a week belongs to the year of its Thursday. */
 export const isoWeekOf = (local: number): { readonly year: number; readonly week: number } => {
   const thursday = dayNumber(local) + 4 - isoDayOfWeek(local)
   const year = partsOf(thursday * millisecondsOf.day).year
   return { year, week: floorDiv(thursday - daysTo(year, 1, 1), 7) + 1 }
 }
 
-/**
- * The days from 1970-01-01 to a day of an ISO week.
- *
- * @internal
- */
+/** The days from 1970-01-01 to a day of an ISO week. */
 export const daysToIsoWeek = (year: number, week: number, isoDay: number): number => {
   const fourth = daysTo(year, 1, 4)
   // The fourth of January is in week 1.
   return fourth - (modulo(fourth + 3, 7) + 1) + (week - 1) * 7 + isoDay
 }
 
-/**
- * The local time some months later, on the last day of the month if that has fewer days.
- *
- * @internal
- */
+/** The local time some months later, on the last day of the month if that has fewer days. */
 export const addMonths = (local: number, months: number): number => {
   const { day, month, year } = partsOf(local)
   const first = daysTo(year, month + months, 1)

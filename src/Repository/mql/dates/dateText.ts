@@ -75,11 +75,7 @@ const patterns = [
   /^(?<day>\d{1,2})(?:st|nd|rd|th)?$/iu
 ]
 
-/**
- * A date in a format. Rejects unknown specifiers.
- *
- * @internal
- */
+/** A date in a format. Rejects unknown specifiers. */
 export const formatDate = (time: number, zone: Zone, format: string): string => {
   charge(format.length * 4)
   const offset = zone.offsetAt(time)
@@ -129,14 +125,11 @@ export const formatDate = (time: number, zone: Zone, format: string): string => 
   })
 }
 
-/** @internal */
 export const isoFormat = (zone: Zone): string => `%Y-%m-%dT%H:%M:%S.%L${zone.isUtc ? "Z" : ""}`
 
 /**
  * The time of a text without a format: ISO 8601's calendar dates, with slashes too, and a time of day and a zone after
  * them, or a date that names its month. Rejects other texts.
- *
- * @internal
  */
 export const parseDate = (text: string, zone: Zone | undefined): number => {
   charge(text.length)
@@ -159,11 +152,7 @@ export const parseDate = (text: string, zone: Zone | undefined): number => {
   )
 }
 
-/**
- * The time of a text in a format. Rejects a text in another one.
- *
- * @internal
- */
+/** The time of a text in a format. Rejects a text in another one. */
 export const parseFormatted = (text: string, format: string, zone: Zone | undefined): number => {
   charge(text.length + 20 * format.length)
   const found = new Map<string, string>()

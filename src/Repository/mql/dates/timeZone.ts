@@ -5,7 +5,6 @@ import * as Result from "effect/Result"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
 
-/** @internal */
 export interface Zone {
   readonly isUtc: boolean
   /** What its clocks are ahead of UTC at a time, in milliseconds. */
@@ -14,14 +13,9 @@ export interface Zone {
 
 const fixed = (offset: number): Zone => ({ isUtc: offset === 0, offsetAt: () => offset })
 
-/** @internal */
 export const utc: Zone = fixed(0)
 
-/**
- * The zone with this name or offset. Rejects an unknown one.
- *
- * @internal
- */
+/** The zone with this name or offset. Rejects an unknown one. */
 export const zoneOf = (id: string): Zone => {
   const known = zones.get(id)
   if (known !== undefined) return known
@@ -30,18 +24,12 @@ export const zoneOf = (id: string): Zone => {
   return zone
 }
 
-/**
- * What a clock shows at a time.
- *
- * @internal
- */
+/** What a clock shows at a time. */
 export const toLocal = (utc: number, zone: Zone): number => utc + zone.offsetAt(utc)
 
 /**
  * The time at which a clock shows a local time: the first one if it does so twice. What a clock skips in spring is as long
  * after the change as it should have been.
- *
- * @internal
  */
 export const fromLocal = (local: number, zone: Zone): number => {
   const [before, after] = [zone.offsetAt(local - day), zone.offsetAt(local + day)]

@@ -8,29 +8,19 @@ import type { Document } from "../../DocumentStore.ts"
 import { catchRejection, type Problem } from "../limits/queryProblem.ts"
 import { type Memory, memoryOf } from "../limits/sizeLimits.ts"
 
-/**
- * Takes a step of about a millisecond. Returns the next documents, perhaps none, or `undefined` at the end.
- *
- * @internal
- */
+/** Takes a step of about a millisecond. Returns the next documents, perhaps none, or `undefined` at the end. */
 export type BatchIterator<A = Document> = () => Result.Result<ReadonlyArray<A> | undefined, Problem>
 
 const step = <A>(items: ReadonlyArray<A>): Result.Result<ReadonlyArray<A> | undefined, Problem> => Result.succeed(items)
 
-/**
- * A step that has produced nothing, but is not the end.
- *
- * @internal
- */
+/** A step that has produced nothing, but is not the end. */
 export const emptyStep: Result.Result<ReadonlyArray<never> | undefined, Problem> = Result.succeed([])
 
-/** @internal */
 export const ended: Result.Result<undefined, Problem> = Result.succeed(undefined)
 
 // The size of a batch: small enough for one step, large enough to make the overhead of a step negligible.
 const chunkSize = 128
 
-/** @internal */
 export const fromArray = <A>(items: ReadonlyArray<A>): BatchIterator<A> => {
   let at = 0
   return () => {
@@ -40,7 +30,6 @@ export const fromArray = <A>(items: ReadonlyArray<A>): BatchIterator<A> => {
   }
 }
 
-/** @internal */
 export const mapChunks = <A, B>(
   source: BatchIterator<A>,
   f: (items: ReadonlyArray<A>) => ReadonlyArray<B>
@@ -91,8 +80,6 @@ const mayHaveMore: Result.Result<boolean, Problem> = Result.succeed(true)
 /**
  * Maps each item by a function that may throw; `undefined` drops it. The budget is checked after each item, so a costly
  * function still makes short steps.
- *
- * @internal
  */
 export const mapEach = <A, B>(source: BatchIterator<A>, f: (item: A) => B | undefined): BatchIterator<B> => {
   let made: Array<B> = []
@@ -111,8 +98,6 @@ export const mapEach = <A, B>(source: BatchIterator<A>, f: (item: A) => B | unde
 /**
  * Opens a source for each item, reads it to its end, and makes one item of all that it gave. `weigh` checks what a source
  * gives. One source is open at a time. The functions may throw.
- *
- * @internal
  */
 export const gatherEach = <A, B, C>(
   source: BatchIterator<A>,
@@ -175,28 +160,19 @@ interface Gathering<A, B> {
 
 const pullCost = 50
 
-/**
- * A sequence whose items are computed when they are asked for.
- *
- * @internal
- */
+/** A sequence whose items are computed when they are asked for. */
 export interface LazySequence<A> {
   readonly length: number
   readonly at: (index: number) => A
 }
 
-/** @internal */
 export const sequenceOf = <A>(items: ReadonlyArray<A>): LazySequence<A> => ({
   length: items.length,
   // The index is always in range.
   at: (index) => items[index] as A
 })
 
-/**
- * Maps each item to a sequence and concatenates the sequences. A sequence is never in memory as a whole.
- *
- * @internal
- */
+/** Maps each item to a sequence and concatenates the sequences. A sequence is never in memory as a whole. */
 export const flatMapEach = <A, B>(source: BatchIterator<A>, expand: (item: A) => LazySequence<B>): BatchIterator<B> => {
   let waiting: Array<LazySequence<B>> = []
   let at = 0
@@ -219,11 +195,7 @@ export const flatMapEach = <A, B>(source: BatchIterator<A>, expand: (item: A) =>
   }
 }
 
-/**
- * Skips documents, then takes at most `limit`; `undefined` takes all.
- *
- * @internal
- */
+/** Skips documents, then takes at most `limit`; `undefined` takes all. */
 export const slice = <A>(source: BatchIterator<A>, skip: number, limit: number | undefined): BatchIterator<A> => {
   if (skip === 0 && limit === undefined) return source
   let left = skip
@@ -240,11 +212,7 @@ export const slice = <A>(source: BatchIterator<A>, skip: number, limit: number |
   }
 }
 
-/**
- * The items of one source, then those of another.
- *
- * @internal
- */
+/** The items of one source, then those of another. */
 export const concat = <A>(first: BatchIterator<A>, second: BatchIterator<A>): BatchIterator<A> => {
   let source = first
   return () =>
@@ -255,11 +223,7 @@ export const concat = <A>(first: BatchIterator<A>, second: BatchIterator<A>): Ba
     })
 }
 
-/**
- * A source that is opened when it is read first.
- *
- * @internal
- */
+/** A source that is opened when it is read first. */
 export const lazily = <A>(open: () => BatchIterator<A>): BatchIterator<A> => {
   let source: BatchIterator<A> | undefined
   return () => {
@@ -268,11 +232,7 @@ export const lazily = <A>(open: () => BatchIterator<A>): BatchIterator<A> => {
   }
 }
 
-/**
- * Consumes a source to its end, then continues as another one. `take` may throw.
- *
- * @internal
- */
+/** Consumes a source to its end, then continues as another one. `take` may throw. */
 export const consumeThen = <A, B>(
   source: BatchIterator<A>,
   take: (item: A) => void,
@@ -289,11 +249,7 @@ export const consumeThen = <A, B>(
   }
 }
 
-/**
- * Items that hold memory; their bytes are released when they are returned.
- *
- * @internal
- */
+/** Items that hold memory; their bytes are released when they are returned. */
 export const releasing = <A>(
   items: ReadonlyArray<A>,
   memory: Memory,
@@ -308,22 +264,14 @@ export const releasing = <A>(
   }
 }
 
-/**
- * Reserves the memory of all items: the caller keeps them.
- *
- * @internal
- */
+/** Reserves the memory of all items: the caller keeps them. */
 export const retaining = <A>(memory: Memory, source: BatchIterator<A>): BatchIterator<A> =>
   mapEach(source, (item) => {
     memory.hold(memoryOf(item))
     return item
   })
 
-/**
- * Collects all items in memory, then continues as the source that `next` makes of them.
- *
- * @internal
- */
+/** Collects all items in memory, then continues as the source that `next` makes of them. */
 export const collectThen = <A, B>(
   source: BatchIterator<A>,
   memory: Memory,

@@ -27,8 +27,6 @@ const maxBest = 8 * runLength
 /**
  * Sorts a source; the sort is stable. Only the first `wanted` items are guaranteed to be in the result: when they are few,
  * the others are dropped early. Retained items hold memory until they are returned.
- *
- * @internal
  */
 export const sorted = <A>(
   source: BatchIterator<A>,

@@ -27,36 +27,20 @@ import {
   wholeOf
 } from "./expression.ts"
 
-/**
- * The sum; a double if it overflows a 64-bit integer.
- *
- * @internal
- */
+/** The sum; a double if it overflows a 64-bit integer. */
 export const plus = (a: BsonNumber, b: BsonNumber): BsonNumber => add(a, b) ?? toDouble(a) + toDouble(b)
 
-/**
- * The difference; a double if it overflows a 64-bit integer.
- *
- * @internal
- */
+/** The difference; a double if it overflows a 64-bit integer. */
 export const minus = (a: BsonNumber, b: BsonNumber): BsonNumber => {
   if (isInt(a) && isInt(b) && isInt(a - b)) return a - b
   const negative = negate(b)
   return negative === undefined ? plus(add(a, 1) ?? a, Long.MAX_VALUE) : plus(a, negative)
 }
 
-/**
- * The product; a double if it overflows a 64-bit integer.
- *
- * @internal
- */
+/** The product; a double if it overflows a 64-bit integer. */
 export const times = (a: BsonNumber, b: BsonNumber): BsonNumber => multiply(a, b) ?? toDouble(a) * toDouble(b)
 
-/**
- * The date of this many milliseconds, which a computation may have made too many.
- *
- * @internal
- */
+/** The date of this many milliseconds, which a computation may have made too many. */
 export const dateAt = (milliseconds: number): Date =>
   Math.abs(milliseconds) <= 8.64e15 ? dateOf(milliseconds) : reject("a computed date is out of range")
 
@@ -152,7 +136,6 @@ const bitwise = (
     return result
   })
 
-/** @internal */
 export const arithmeticOperators: OperatorParsers = {
   $add,
   $subtract,

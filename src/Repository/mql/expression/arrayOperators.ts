@@ -102,11 +102,7 @@ const $indexOfArray = collated((collator) => {
   })
 })
 
-/**
- * A slice of an array. `Array.prototype.slice` is much slower on a frozen array.
- *
- * @internal
- */
+/** A slice of an array. `Array.prototype.slice` is much slower on a frozen array. */
 export const part = (items: ReadonlyArray<unknown>, from: number, to: number): ReadonlyArray<unknown> => {
   const [start, end] = [Math.max(0, from), Math.min(items.length, to)]
   const length = Math.max(0, end - start)
@@ -226,7 +222,6 @@ const sortingBy = (sortBy: unknown, collator: Collator | undefined): Sort => {
   }
 }
 
-/** @internal */
 export const arrayOperators: OperatorParsers = {
   $concatArrays,
   $zip,
@@ -320,7 +315,6 @@ const quantified = (test: (items: ReadonlyArray<unknown>) => boolean): OperatorP
     return test(items)
   })
 
-/** @internal */
 export const setOperators: OperatorParsers = {
   $setUnion: combining((lists, collator) => unique(allOf(lists), collator)),
   $setIntersection: combining(([first = [], ...others], collator) => {

@@ -8,13 +8,10 @@ import { charge } from "../limits/costBudget.ts"
 import { reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
 import { isNothing, named, type OperatorParser, type OperatorParsers, unary, wholeOf } from "./expression.ts"
 
-/** @internal */
 export const isBinary = (value: unknown): value is Binary => rankOf(value) === Rank.binary
 
 /**
  * A text in a format as binary data of a subtype. Binary data of the subtype stays as it is; other values are `undefined`.
- *
- * @internal
  */
 export const toBinary = (value: unknown, subtype: number, format: unknown): Binary | undefined => {
   if (isBinary(value)) {
@@ -30,11 +27,7 @@ export const toBinary = (value: unknown, subtype: number, format: unknown): Bina
   return format === "uuid" ? new UUID(value) : new Binary(Buffer.from(value, encoding), subtype)
 }
 
-/**
- * Binary data as a text in a format. The format `auto` is that of UUIDs, and base64 for the others.
- *
- * @internal
- */
+/** Binary data as a text in a format. The format `auto` is that of UUIDs, and base64 for the others. */
 export const textOfBinary = (value: Binary, format: unknown): string => {
   const bytes = Buffer.from(bytesOf(value))
   charge(bytes.length)
@@ -49,11 +42,7 @@ export const textOfBinary = (value: Binary, format: unknown): string => {
   return format === "utf8" && !Buffer.from(text).equals(bytes) ? reject("the binary data is no UTF-8") : text
 }
 
-/**
- * A subtype of binary data. Rejects what is none.
- *
- * @internal
- */
+/** A subtype of binary data. Rejects what is none. */
 export const subtypeOf = (name: string, value: unknown): number => {
   const subtype = wholeOf(`the subtype of ${name}`, value)
   const isSubtype = subtype >= 0 && subtype <= 255 &&
@@ -103,5 +92,4 @@ const $hexHash = named(["input", "algorithm"], [], ({ algorithm, input }, name) 
 const $createObjectId: OperatorParser = (operand, _, name) =>
   isDocument(operand) && Object.keys(operand).length === 0 ? () => new ObjectId() : reject(`${name} takes no arguments`)
 
-/** @internal */
 export const binaryOperators: OperatorParsers = { $binarySize, $createObjectId, $hexHash, $subtype }

@@ -16,11 +16,7 @@ import { dateAt } from "./arithmeticOperators.ts"
 import { isBinary, subtypeOf, textOfBinary, toBinary } from "./binaryOperators.ts"
 import { isNothing, namesOf, type OperatorParser, type OperatorParsers, timeOf, unary } from "./expression.ts"
 
-/**
- * A number or a date as a text, or a text as it is; `undefined` for other values.
- *
- * @internal
- */
+/** A number or a date as a text, or a text as it is; `undefined` for other values. */
 export const plainTextOf = (value: unknown, numberText: (value: BsonNumber) => string): string | undefined => {
   if (typeof value === "string") return value
   if (isNumber(value)) return numberText(value)
@@ -202,7 +198,6 @@ const ofTimestamp = (part: (timestamp: Timestamp) => Long): OperatorParser =>
     return rankOf(value) === Rank.timestamp ? part(value as Timestamp) : reject(`${name} needs a timestamp`)
   })
 
-/** @internal */
 export const conversionOperators: OperatorParsers = {
   $convert,
   $toBool: converting(isTruthy),
@@ -226,11 +221,7 @@ const exactText = (value: BsonNumber): string => {
   return Number.isFinite(double) ? withExponent(double.toExponential(), 16, String(double)) : String(double)
 }
 
-/**
- * A number as the operators on texts write it: a double has 6 digits.
- *
- * @internal
- */
+/** A number as the operators on texts write it: a double has 6 digits. */
 export const shortText = (value: BsonNumber): string => {
   if (!isDouble(value)) return value.toString()
   const double = toDouble(value)

@@ -127,21 +127,13 @@ const $dateFromParts: OperatorParser = (...given) =>
 
 const monthsIn: ReadonlyMap<string, number> = new Map([["month", 1], ["quarter", 3], ["year", 12]])
 
-/**
- * The name of a unit of time.
- *
- * @internal
- */
+/** The name of a unit of time. */
 export const unitOf = (name: string, value: unknown): string => {
   const unit = textOf(`the unit of ${name}`, value)
   return durationOf(unit) !== undefined || monthsIn.has(unit) ? unit : reject(`${name} has no unit "${unit}"`)
 }
 
-/**
- * The time so many units after another one, by the clock of a zone.
- *
- * @internal
- */
+/** The time so many units after another one, by the clock of a zone. */
 export const timeAfter = (time: number, count: number, unit: string, zone: Zone): number => {
   const months = monthsIn.get(unit)
   if (months !== undefined) return fromLocal(addMonths(toLocal(time, zone), count * months), zone)
@@ -231,7 +223,6 @@ const $dateTrunc = named(["date", "unit"], ["binSize", "timezone", "startOfWeek"
   return dateAt(binStart(time, fromLocal(reference, zone), bin * (durationOf(kind) ?? 1)))
 })
 
-/** @internal */
 export const dateOperators: OperatorParsers = {
   $year: partOf((local) => partsOf(local).year),
   $month: partOf((local) => partsOf(local).month),
@@ -305,5 +296,4 @@ const $dateFromString: OperatorParser = (operand, parser, name) => {
 
 const isGiven = (operand: unknown, key: string): boolean => Object.hasOwn(Object(operand), key)
 
-/** @internal */
 export const dateTextOperators: OperatorParsers = { $dateToString, $dateFromString }

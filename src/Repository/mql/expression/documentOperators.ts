@@ -23,11 +23,7 @@ import {
   variadic
 } from "./expression.ts"
 
-/**
- * Documents that are merged one after the other, whose memory is weighed.
- *
- * @internal
- */
+/** Documents that are merged one after the other, whose memory is weighed. */
 export class Merged {
   readonly #fields = new Map<string, unknown>()
   readonly #weigh: (bytes: number) => void
@@ -170,14 +166,9 @@ const $sampleRate: OperatorParser = (operand) => {
   return rate >= 0 && rate <= 1 ? () => random() < rate : reject("$sampleRate needs a number from 0 to 1")
 }
 
-/**
- * The operators whose value is different each time.
- *
- * @internal
- */
+/** The operators whose value is different each time. */
 export const randomOperators: ReadonlySet<string> = new Set(["$rand", "$sampleRate", "$createObjectId"])
 
-/** @internal */
 export const documentOperators: OperatorParsers = {
   $mergeObjects,
   $objectToArray,

@@ -15,21 +15,14 @@ import { reject } from "../limits/queryProblem.ts"
 
 /**
  * Computes the value for a document; `undefined` is a missing value. May throw: it {@link reject}s what it can't compute.
- *
- * @internal
  */
 export type Expression = (document: unknown) => unknown
 
-/** @internal */
 export class Variable {
   value: unknown = undefined
 }
 
-/**
- * What the parsing of expressions depends on.
- *
- * @internal
- */
+/** What the parsing of expressions depends on. */
 export interface ExpressionContext {
   /** The value of `$$NOW` in milliseconds. */
   readonly now: number
@@ -39,7 +32,6 @@ export interface ExpressionContext {
   readonly collator?: Collator | undefined
 }
 
-/** @internal */
 export interface Parser {
   /** May throw: it {@link reject}s what is no expression. */
   readonly parse: (expression: unknown) => Expression
@@ -48,38 +40,23 @@ export interface Parser {
   readonly collator: Collator | undefined
 }
 
-/**
- * Parses the operand of an operator. May throw.
- *
- * @internal
- */
+/** Parses the operand of an operator. May throw. */
 export type OperatorParser = (operand: unknown, parser: Parser, name: string) => Expression
 
-/** @internal */
 export type OperatorParsers = { readonly [name: `$${string}`]: OperatorParser }
 
-/** @internal */
 export const isNothing = (value: unknown): value is null | undefined => value === undefined || value === null
 
-/**
- * An expression with the same value for every document.
- *
- * @internal
- */
+/** An expression with the same value for every document. */
 export const constant = (value: unknown): Expression => {
   const expression: Expression = () => value
   constants.add(expression)
   return expression
 }
 
-/** @internal */
 export const isConstant = (expression: Expression): boolean => constants.has(expression)
 
-/**
- * The arguments of an operator: the items of an array, or one argument that is no array.
- *
- * @internal
- */
+/** The arguments of an operator: the items of an array, or one argument that is no array. */
 export const argumentsOf = (
   operand: unknown,
   name: string,
@@ -92,27 +69,18 @@ export const argumentsOf = (
   return reject(`${name} takes ${wanted} arguments`)
 }
 
-/**
- * An operator with one argument, which may be written as an array of one.
- *
- * @internal
- */
+/** An operator with one argument, which may be written as an array of one. */
 export const unary =
   (compute: (value: unknown, name: string) => unknown): OperatorParser => (operand, { parse }, name) => {
     const value = parse(argumentsOf(operand, name, 1, 1)[0])
     return (document) => compute(value(document), name)
   }
 
-/**
- * An operator that compares values by the collation of its expression.
- *
- * @internal
- */
+/** An operator that compares values by the collation of its expression. */
 export const collated =
   (make: (collator: Collator | undefined) => OperatorParser): OperatorParser => (operand, parser, name) =>
     make(parser.collator)(operand, parser, name)
 
-/** @internal */
 export const binary = (
   compute: (left: unknown, right: unknown, name: string) => unknown
 ): OperatorParser =>
@@ -121,11 +89,7 @@ export const binary = (
   return (document) => compute(left(document), right(document), name)
 }
 
-/**
- * An operator with a number of arguments.
- *
- * @internal
- */
+/** An operator with a number of arguments. */
 export const variadic = (
   least: number,
   most: number,
@@ -140,11 +104,7 @@ export const variadic = (
   }
 }
 
-/**
- * The operand of an operator with named arguments; rejects unknown ones.
- *
- * @internal
- */
+/** The operand of an operator with named arguments; rejects unknown ones. */
 export const namesOf = (
   operand: unknown,
   name: string,
@@ -158,18 +118,10 @@ export const namesOf = (
   return unknown === undefined ? operand : reject(`${name} has no argument "${unknown}"`)
 }
 
-/**
- * The values of named arguments.
- *
- * @internal
- */
+/** The values of named arguments. */
 export type Named = { readonly [name: string]: unknown }
 
-/**
- * An operator with named arguments. An argument that is not given has the value `undefined`.
- *
- * @internal
- */
+/** An operator with named arguments. An argument that is not given has the value `undefined`. */
 export const named = (
   required: ReadonlyArray<string>,
   optional: ReadonlyArray<string>,
@@ -185,54 +137,34 @@ export const named = (
   }
 }
 
-/** @internal */
 export const missing: Expression = () => undefined
 
-/** @internal */
 export const textOf = (name: string, value: unknown): string =>
   typeof value === "string" ? value : reject(`${name} needs a text`)
 
-/**
- * Whether a path may lead through a name: it isn't empty, and begins with `$` only in a reference to a document.
- *
- * @internal
- */
+/** Whether a path may lead through a name: it isn't empty, and begins with `$` only in a reference to a document. */
 export const isFieldName = (name: string): boolean =>
   name !== "" && !name.includes("\0") && (!name.startsWith("$") || isReferenceField(name))
 
-/**
- * The names on the path of a field.
- *
- * @internal
- */
+/** The names on the path of a field. */
 export const pathOf = (name: string, value: unknown): Segments => {
   const segments = segmentsOf(textOf(name, value))
   return segments.every(isFieldName) ? segments : reject(`${name}: "${String(value)}" is no path of a field`)
 }
 
-/** @internal */
 export const listOf = (name: string, value: unknown): ReadonlyArray<unknown> =>
   isArray(value) ? value : reject(`${name} needs an array`)
 
-/** @internal */
 export const numberOf = (name: string, value: unknown): BsonNumber =>
   isNumber(value) ? value : reject(`${name} needs a number`)
 
-/**
- * A whole number of any type that a double holds exactly.
- *
- * @internal
- */
+/** A whole number of any type that a double holds exactly. */
 export const wholeOf = (name: string, value: unknown): number => {
   const double = isNumber(value) ? toDouble(value) : NaN
   return Number.isSafeInteger(double) ? double + 0 : reject(`${name} needs a whole number`)
 }
 
-/**
- * The milliseconds since 1970 of a value that MongoDB takes for a date; `undefined` for any other value.
- *
- * @internal
- */
+/** The milliseconds since 1970 of a value that MongoDB takes for a date; `undefined` for any other value. */
 export const timeOf = (value: unknown): number | undefined => {
   if (value instanceof Date) return value.getTime()
   switch (rankOf(value)) {
@@ -246,11 +178,7 @@ export const timeOf = (value: unknown): number | undefined => {
   }
 }
 
-/**
- * The cost of evaluating an expression once, without the cost of its operators.
- *
- * @internal
- */
+/** The cost of evaluating an expression once, without the cost of its operators. */
 export const costOf = (expression: unknown): number => {
   if (typeof expression !== "object" || expression === null) return valueCost
   const parts = isArray(expression) ? expression : isDocument(expression) ? Object.values(expression) : []

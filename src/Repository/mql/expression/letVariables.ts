@@ -10,7 +10,6 @@ import { type ExpressionContext, Variable } from "./expression.ts"
 import { variableName } from "./loopOperators.ts"
 import { parseExpression } from "./parseExpression.ts"
 
-/** @internal */
 export interface LetVariables<A extends ExpressionContext = ExpressionContext> {
   /** The context of the expressions that use the variables. */
   readonly context: A
@@ -18,11 +17,7 @@ export interface LetVariables<A extends ExpressionContext = ExpressionContext> {
   readonly bind: (document: unknown) => void
 }
 
-/**
- * Parses the operand of `let`; `name` is what has it. May throw.
- *
- * @internal
- */
+/** Parses the operand of `let`; `name` is what has it. May throw. */
 export const parseLet = <A extends ExpressionContext>(operand: unknown, name: string, context: A): LetVariables<A> => {
   if (!isDocument(operand)) return reject(`the let of ${name} needs a document of variables`)
   const bound = Object.entries(operand).map(([variable, value]) =>
@@ -40,11 +35,7 @@ export const parseLet = <A extends ExpressionContext>(operand: unknown, name: st
   }
 }
 
-/**
- * The context of an operation's expressions, with the variables of its option `let`. They see no document.
- *
- * @internal
- */
+/** The context of an operation's expressions, with the variables of its option `let`. They see no document. */
 export const contextWith = (
   operand: unknown,
   context: ExpressionContext

@@ -86,7 +86,6 @@ const $switch: OperatorParser = (operand, { parse }, name) => {
   }
 }
 
-/** @internal */
 export const logicOperators: OperatorParsers = {
   $cmp: comparison((order) => Math.sign(order)),
   $eq: comparison((order) => order === 0),

@@ -32,11 +32,7 @@ const measured = (expression: unknown, { parse }: Parser): Expression => {
   }
 }
 
-/**
- * The name of a variable; rejects any other value. `name` is the operator that binds it.
- *
- * @internal
- */
+/** The name of a variable; rejects any other value. `name` is the operator that binds it. */
 export const variableName = (name: string, value: unknown): string =>
   typeof value === "string" && /^[a-z\u0080-\uffff][\w\u0080-\uffff]*$/u.test(value)
     ? value
@@ -141,5 +137,4 @@ const $let: OperatorParser = (operand, parser, name) => {
   }
 }
 
-/** @internal */
 export const loopOperators: OperatorParsers = { $map, $filter, $reduce, $let }

@@ -125,7 +125,6 @@ const $atan2 = binary((y, x, name) => {
   return angle(asDecimal(a), asDecimal(b))
 })
 
-/** @internal */
 export const mathOperators: OperatorParsers = {
   $sqrt: ofNumber(Math.sqrt, squareRoot, (value) => compareNumbers(value, 0) >= 0),
   $exp: ofNumber(Math.exp, exponential),

@@ -30,39 +30,23 @@ import { patternOperators, splitOperators } from "./patternOperators.ts"
 import { summaryOperators } from "./summaryOperators.ts"
 import { textOperators } from "./textOperators.ts"
 
-/**
- * Rejects what is no expression.
- *
- * @internal
- */
+/** Rejects what is no expression. */
 export const parseExpression = (expression: unknown, context: ExpressionContext): Expression =>
   makeParser(context).parse(expression)
 
-/**
- * The value of an expression that reads no document; rejects one that does.
- *
- * @internal
- */
+/** The value of an expression that reads no document; rejects one that does. */
 export const parseConstant = (name: string, expression: unknown, context: ExpressionContext): unknown => {
   if (readsFields(expression)) return reject(`${name} needs a value that is the same for all documents`)
   beginEvaluation()
   return parseExpression(expression, context)({})
 }
 
-/**
- * Whether an operand is a path or an operator, and no value.
- *
- * @internal
- */
+/** Whether an operand is a path or an operator, and no value. */
 export const isComputed = (operand: unknown): boolean =>
   (typeof operand === "string" ? operand : isDocument(operand) ? Object.keys(operand)[0] : undefined)
     ?.startsWith("$") === true
 
-/**
- * The value at a path, as expressions read it: an array yields the array of the values in its documents.
- *
- * @internal
- */
+/** The value at a path, as expressions read it: an array yields the array of the values in its documents. */
 export const follow = (start: unknown, path: Segments, from = 0): unknown => {
   let node = start
   for (let at = from; at < path.length; at++) {
@@ -83,7 +67,6 @@ export const follow = (start: unknown, path: Segments, from = 0): unknown => {
 
 // internal
 
-/** @internal */
 export const operators: ReadonlyMap<string, OperatorParser> = new Map(Object.entries<OperatorParser>({
   ...arithmeticOperators,
   ...arrayOperators,

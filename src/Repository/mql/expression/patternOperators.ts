@@ -111,7 +111,6 @@ const matchCost = 500
 
 const searching = (result: (given: Named) => unknown): OperatorParser => named(["input", "regex"], ["options"], result)
 
-/** @internal */
 export const patternOperators: OperatorParsers = {
   $regexMatch: searching((given) => {
     const [text, pattern] = searchOf(given) ?? []
@@ -192,7 +191,6 @@ const replacing = (isAll: boolean): OperatorParser =>
       : replaceMatches(text, part, other, isAll ? Infinity : 1)
   })
 
-/** @internal */
 export const splitOperators: OperatorParsers = {
   $split,
   $replaceAll: replacing(true),

@@ -5,7 +5,6 @@
 import { partition } from "../../bson/collator.ts"
 import { charge } from "../limits/costBudget.ts"
 
-/** @internal */
 export class SortedValues<A> {
   readonly #order: (a: A, b: A) => number
   // None is empty.
@@ -99,11 +98,7 @@ export class SortedValues<A> {
   }
 }
 
-/**
- * The first or the last `n` items in an order. An item that is equal to the worst of them does not replace it.
- *
- * @internal
- */
+/** The first or the last `n` items in an order. An item that is equal to the worst of them does not replace it. */
 export class BestValues<A> {
   readonly #order: (a: A, b: A) => number
   readonly #n: number

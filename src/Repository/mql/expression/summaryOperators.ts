@@ -119,22 +119,14 @@ class Deviation {
   }
 }
 
-/**
- * A summary of values in order.
- *
- * @internal
- */
+/** A summary of values in order. */
 export interface Summary<A> {
   readonly add: (value: unknown) => void
   /** The summary of its values and later ones. */
   readonly with: (later: A) => A
 }
 
-/**
- * The operators that are summaries of numbers: expressions, groups and windows have them alike.
- *
- * @internal
- */
+/** The operators that are summaries of numbers: expressions, groups and windows have them alike. */
 export const numberSummaries = <Operator>(
   of: <A extends Summary<A>>(start: () => A, result: (summary: A) => unknown) => Operator
 ) => ({
@@ -144,11 +136,7 @@ export const numberSummaries = <Operator>(
   $stdDevSamp: of(() => new Deviation(), (deviation) => deviation.ofSample())
 })
 
-/**
- * The percentiles of numbers for fractions from 0 to 1: each is one of the numbers.
- *
- * @internal
- */
+/** The percentiles of numbers for fractions from 0 to 1: each is one of the numbers. */
 export const percentiles = (values: unknown, parts: ReadonlyArray<number>): ReadonlyArray<BsonNumber | null> => {
   const numbers = Float64Array.from(
     listOf("a percentile", values).filter(isNumber).map(toDouble).filter((value) => !Number.isNaN(value))
@@ -161,18 +149,10 @@ export const percentiles = (values: unknown, parts: ReadonlyArray<number>): Read
   })
 }
 
-/**
- * The place of a percentile in so many sorted numbers.
- *
- * @internal
- */
+/** The place of a percentile in so many sorted numbers. */
 export const percentilePlace = (part: number, count: number): number => Math.max(0, Math.ceil(part * count) - 1)
 
-/**
- * The fractions of `$percentile`.
- *
- * @internal
- */
+/** The fractions of `$percentile`. */
 export const partsOfPercentile = (p: unknown): ReadonlyArray<number> => {
   const parts = listOf("a percentile's p", p)
   if (parts.length === 0) return reject("a percentile's p needs at least one number")
@@ -183,19 +163,13 @@ export const partsOfPercentile = (p: unknown): ReadonlyArray<number> => {
   )
 }
 
-/**
- * Rejects any method of a percentile but the one that MongoDB has.
- *
- * @internal
- */
+/** Rejects any method of a percentile but the one that MongoDB has. */
 export const checkMethod = (method: unknown): void => {
   if (method !== "approximate") reject("the method of a percentile is approximate")
 }
 
 /**
  * Whether a value replaces the extreme one so far: `null` and missing never do, an equal one does if the last of them counts.
- *
- * @internal
  */
 export const isExtreme =
   (sign: 1 | -1, { compare }: Order, isLast = false) => (value: unknown, kept: unknown): boolean => {
@@ -233,7 +207,6 @@ const summed = <A extends Summary<A>>(start: () => A, result: (summary: A) => un
 
 const numbersOf = (input: unknown): ReadonlyArray<unknown> => isArray(input) ? input : [input]
 
-/** @internal */
 export const summaryOperators: OperatorParsers = {
   ...numberSummaries(summed),
   $min: extreme(-1),

@@ -18,11 +18,7 @@ import {
   wholeOf
 } from "./expression.ts"
 
-/**
- * The number of characters that are processed in the time of one unit.
- *
- * @internal
- */
+/** The number of characters that are processed in the time of one unit. */
 export const perUnit = 4
 
 const $concat = variadic(0, Infinity, (parts, name) => {
@@ -34,11 +30,7 @@ const $concat = variadic(0, Infinity, (parts, name) => {
   return texts.join("")
 })
 
-/**
- * Charges for the search of a part in a text: in the worst case, V8 compares each character with each of the part.
- *
- * @internal
- */
+/** Charges for the search of a part in a text: in the worst case, V8 compares each character with each of the part. */
 export const chargeSearch = (text: string, part: string): void =>
   charge(text.length / perUnit + text.length * Math.min(text.length, part.length) / 40)
 
@@ -51,11 +43,7 @@ const pairs = /[\u{10000}-\u{10ffff}]/u
 const isOfUnits = (text: string, from: number, to: number): boolean =>
   Math.min(to, text.length) - from > 1_000 && !pairs.test(text.slice(from, to))
 
-/**
- * The number of code points, which MongoDB counts, between two string indexes.
- *
- * @internal
- */
+/** The number of code points, which MongoDB counts, between two string indexes. */
 export const codePoints = (text: string, from: number, to: number): number => {
   if (isOfUnits(text, from, to)) return to - from
   let count = to - from
@@ -159,7 +147,6 @@ const $strcasecmp = binary((left, right, name) => {
   return Math.sign(compare(a, b))
 })
 
-/** @internal */
 export const textOperators: OperatorParsers = {
   $concat,
   $indexOfBytes: indexing(

@@ -11,8 +11,6 @@ import { literalPrefix } from "../text/regularExpression.ts"
  * A condition that every match meets, as an index can use it. `in` is equality with one of the values, no two of which are equal; `least` and `most`
  * are bounds, exclusive if `isStrict`; `begins` is a literal prefix of a text; `area` contains a part of a location,
  * and is one of several areas that are read one after the other if `isRing`.
- *
- * @internal
  */
 export type Constraint =
   | { readonly kind: "in"; readonly path: string; readonly values: ReadonlyArray<unknown> }
@@ -21,11 +19,7 @@ export type Constraint =
   | { readonly kind: "exists"; readonly path: string }
   | { readonly kind: "area"; readonly path: string; readonly area: Area; readonly isRing?: boolean }
 
-/**
- * The constraints of one operator; `options` are those of a `$regex`.
- *
- * @internal
- */
+/** The constraints of one operator; `options` are those of a `$regex`. */
 export const constraintsOf = (
   path: string,
   operator: string,
@@ -59,8 +53,6 @@ export const constraintsOf = (
 
 /**
  * Whether the constraint says all of the condition that it is made of. Others match more, such as values of several types.
- *
- * @internal
  */
 export const isExact = (constraint: Constraint): boolean => {
   // It may be a place in a list or the name of a field.
@@ -85,11 +77,7 @@ const beginning = (path: string, expression: unknown, options: unknown): Readonl
   return text === "" ? [] : [{ kind: "begins", path, text }]
 }
 
-/**
- * The values that an operator requires a field to have or to contain; an upsert inserts them.
- *
- * @internal
- */
+/** The values that an operator requires a field to have or to contain; an upsert inserts them. */
 export const equalitiesOf = (operator: string, operand: unknown): ReadonlyArray<unknown> => {
   if (operator === "$eq") return [operand]
   const values = operator === "$all" && isArray(operand)

@@ -15,12 +15,9 @@ import { type FieldTest, not, onItems, onValue } from "./fieldTest.ts"
 /**
  * Parses an operand, whose texts compare by the collator; `siblings` are all operators on the field. Rejects invalid
  * operands.
- *
- * @internal
  */
 export type FieldOperator = (operand: unknown, siblings: Document, collator: Collator | undefined) => FieldTest
 
-/** @internal */
 export const fieldOperators: ReadonlyMap<string, FieldOperator> = new Map<string, FieldOperator>([
   ["$eq", (operand, _, collator) => onItems(equalTo(operand, collator))],
   [

@@ -6,18 +6,10 @@ import { fieldOf, isArray, isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import type { Condition } from "../predicate/comparison.ts"
 
-/**
- * Tests a document. It may throw: an expression rejects what it can't compute.
- *
- * @internal
- */
+/** Tests a document. It may throw: an expression rejects what it can't compute. */
 export type Test = (document: Document) => boolean
 
-/**
- * A condition on a field, whatever its path.
- *
- * @internal
- */
+/** A condition on a field, whatever its path. */
 export interface FieldTest {
   /** Tests a single value. */
   readonly accepts: Condition
@@ -27,7 +19,6 @@ export interface FieldTest {
   readonly items: ReadonlyArray<ItemTest>
 }
 
-/** @internal */
 export interface ItemTest {
   readonly accepts: Condition
   /** Whether it is an `$elemMatch`, which is about one item. */
@@ -37,8 +28,6 @@ export interface ItemTest {
 /**
  * MongoDB's rule for most operators: an array matches if it matches itself or one of its items does. An array that is
  * selected by its index in another one is not entered.
- *
- * @internal
  */
 export const onItems = (accepts: Condition): FieldTest => {
   const test = (value: unknown, isItem: boolean): boolean => {
@@ -52,33 +41,21 @@ export const onItems = (accepts: Condition): FieldTest => {
   }
 }
 
-/**
- * An operator that takes an array as a whole.
- *
- * @internal
- */
+/** An operator that takes an array as a whole. */
 export const onValue = (accepts: Condition, items: ReadonlyArray<ItemTest> = []): FieldTest => ({
   accepts,
   matches: (node, path, at) => someAt(node, path, at, accepts),
   items
 })
 
-/**
- * A negation matches when no value at the path matches the condition. It says nothing about the items of an array.
- *
- * @internal
- */
+/** A negation matches when no value at the path matches the condition. It says nothing about the items of an array. */
 export const not = ({ accepts, matches }: FieldTest): FieldTest => ({
   accepts: (value) => !accepts(value),
   matches: (node, path, at) => !matches(node, path, at),
   items: []
 })
 
-/**
- * Several conditions, each of which any item of an array may meet.
- *
- * @internal
- */
+/** Several conditions, each of which any item of an array may meet. */
 export const all = (tests: ReadonlyArray<FieldTest>): FieldTest => {
   const [only, ...others] = tests
   return only !== undefined && others.length === 0 ? only : {
@@ -88,11 +65,7 @@ export const all = (tests: ReadonlyArray<FieldTest>): FieldTest => {
   }
 }
 
-/**
- * Tests the field at a path of a document.
- *
- * @internal
- */
+/** Tests the field at a path of a document. */
 export const testAt = (path: string, { accepts, matches }: FieldTest): Test => {
   const segments = segmentsOf(path)
   if (segments.length === 1) {
@@ -110,7 +83,6 @@ export const testAt = (path: string, { accepts, matches }: FieldTest): Test => {
   }
 }
 
-/** @internal */
 export const every = <A>(tests: ReadonlyArray<(value: A) => boolean>): (value: A) => boolean => {
   const [first, second, ...others] = tests
   if (first === undefined) return () => true
@@ -121,8 +93,6 @@ export const every = <A>(tests: ReadonlyArray<(value: A) => boolean>): (value: A
 
 /**
  * Tests the items of an array with a filter. It reads an array in an array as a document whose keys are the indexes.
- *
- * @internal
  */
 export const itemTest = (test: Test): Condition => (item) =>
   isDocument(item) ? test(item) : isArray(item) && test({ ...item })

@@ -17,11 +17,7 @@ import { fieldOperators } from "./fieldOperators.ts"
 import { all, every, type FieldTest, itemTest, not, onItems, onValue, type Test, testAt } from "./fieldTest.ts"
 import { type ItemConditions, itemConditionsOf, noItemConditions } from "./matchedItem.ts"
 
-/**
- * A parsed filter, or a part of one.
- *
- * @internal
- */
+/** A parsed filter, or a part of one. */
 export interface Clause {
   readonly test: Test
   readonly itemConditions: ItemConditions
@@ -30,8 +26,6 @@ export interface Clause {
 /**
  * Its methods {@link reject} what is invalid. `isRequired` says that every match meets what is parsed: it is no branch of an
  * `$or`, no negation and no `$elemMatch`.
- *
- * @internal
  */
 export class FilterParser {
   search: TextSearch | undefined = undefined

@@ -12,21 +12,12 @@ interface ItemCondition extends ItemTest {
   readonly applies: Test
 }
 
-/**
- * The conditions of a filter on the items of the array at a path.
- *
- * @internal
- */
+/** The conditions of a filter on the items of the array at a path. */
 export type ItemConditions = (path: string) => ReadonlyArray<ItemCondition>
 
-/** @internal */
 export const noItemConditions: ItemConditions = () => []
 
-/**
- * The conditions on items that a condition on a field has.
- *
- * @internal
- */
+/** The conditions on items that a condition on a field has. */
 export const itemConditionsOf = (field: string, test: FieldTest): ItemConditions => (path) => {
   if (field === path) return test.items.map((item) => ({ ...item, applies: always }))
   if (!field.startsWith(`${path}.`)) return []
@@ -38,8 +29,6 @@ export const itemConditionsOf = (field: string, test: FieldTest): ItemConditions
  * Finds the place of the first item of the array at a path that meets the filter's conditions of its items: all of them if
  * there is such an item, else those of an `$elemMatch`, else the first of them. `undefined` if the filter has no such
  * condition.
- *
- * @internal
  */
 export const matchedItem = (
   itemConditions: ItemConditions,

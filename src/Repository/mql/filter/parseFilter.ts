@@ -17,7 +17,6 @@ import { every, onItems, testAt } from "./fieldTest.ts"
 import { FilterParser } from "./filterParser.ts"
 import { type ItemConditions, itemConditionsOf } from "./matchedItem.ts"
 
-/** @internal */
 export interface Filter {
   /** Tests a document. It may throw: it rejects what it can't compute, or what would take too long. */
   readonly matches: (document: Document) => boolean
@@ -43,11 +42,7 @@ export interface Filter {
   readonly near?: Near | undefined
 }
 
-/**
- * The text search of a filter.
- *
- * @internal
- */
+/** The text search of a filter. */
 export interface Search {
   /** The words searched for; a match contains at least one of them. */
   readonly words: ReadonlyArray<string>
@@ -55,11 +50,7 @@ export interface Search {
   readonly score: (document: Document) => number
 }
 
-/**
- * What the parsing of filters depends on.
- *
- * @internal
- */
+/** What the parsing of filters depends on. */
 export interface FilterContext extends ExpressionContext {
   /** The fields of the collection's text index; without them, `$text` is rejected. */
   readonly texts?: ReadonlyArray<TextField> | undefined
@@ -67,7 +58,6 @@ export interface FilterContext extends ExpressionContext {
   readonly canBeNear?: boolean
 }
 
-/** @internal */
 export const parseFilter = (
   filter: unknown,
   context: FilterContext
@@ -83,8 +73,6 @@ export const parseFilter = (
 /**
  * The fast path for filters that compare top-level fields with scalars, such as `{ _id }`, whatever the collection; else
  * `undefined`.
- *
- * @internal
  */
 export const equalityFilter = (filter: unknown, collator: Collator | undefined): Filter | undefined => {
   if (!isOwnDocument(filter)) return undefined
@@ -185,11 +173,7 @@ const ordinarySize = 64
 
 const relativeCostOf = (size: number): number => Math.max(1, size / ordinarySize)
 
-/**
- * The filter that every document matches.
- *
- * @internal
- */
+/** The filter that every document matches. */
 export const matchAll: Filter = new EqualityFilter([], undefined)
 
 const isScalar = (value: unknown): boolean =>
@@ -204,10 +188,6 @@ const withSearch = (filter: Filter, search: TextSearch, texts: ReadonlyArray<Tex
   search: { words: search.words, score: (document) => search.score(document, texts) }
 })
 
-/**
- * Parses a condition on the items of an array, the operand of `$pull`, into a test of an item. May throw.
- *
- * @internal
- */
+/** Parses a condition on the items of an array, the operand of `$pull`, into a test of an item. May throw. */
 export const parseItemCondition = (condition: Document, context: ExpressionContext): Condition =>
   new FilterParser(context).item(condition)

@@ -4,18 +4,10 @@
 import { charge } from "../limits/costBudget.ts"
 import { distanceFromArc, doCross, normalOf, tolerance, type Vector } from "./sphere.ts"
 
-/**
- * The cost of a computation with one arc, in the units of `charge`.
- *
- * @internal
- */
+/** The cost of a computation with one arc, in the units of `charge`. */
 export const arcCost = 6
 
-/**
- * An arc in a box; a single point is an arc that ends where it begins.
- *
- * @internal
- */
+/** An arc in a box; a single point is an arc that ends where it begins. */
 export interface Arc {
   readonly a: Vector
   readonly b: Vector
@@ -23,15 +15,10 @@ export interface Arc {
   readonly high: Vector
 }
 
-/**
- * The arcs from each vertex to the next.
- *
- * @internal
- */
+/** The arcs from each vertex to the next. */
 export const arcsOf = (vertices: ReadonlyArray<Vector>): ReadonlyArray<Arc> =>
   vertices.slice(1).map((vertex, i) => makeArc(vertices[i]!, vertex))
 
-/** @internal */
 export const makeArc = (a: Vector, b: Vector): Arc => {
   // The middle of an arc is higher than its chord.
   const rise = 1 - Math.hypot(a.x + b.x, a.y + b.y, a.z + b.z) / 2 + tolerance
@@ -43,27 +30,15 @@ export const makeArc = (a: Vector, b: Vector): Arc => {
   }
 }
 
-/**
- * Whether any two of the arcs cross inside both.
- *
- * @internal
- */
+/** Whether any two of the arcs cross inside both. */
 export const haveCrossing = (arcs: ReadonlyArray<Arc>): boolean =>
   somePair(arcs, [], (one, other) => doCross(one.a, one.b, other.a, other.b))
 
-/**
- * Whether an arc of the first set crosses one of the second set inside both.
- *
- * @internal
- */
+/** Whether an arc of the first set crosses one of the second set inside both. */
 export const doSomeCross = (arcs: ReadonlyArray<Arc>, others: ReadonlyArray<Arc>): boolean =>
   somePair(arcs, others, (one, other) => doCross(one.a, one.b, other.a, other.b))
 
-/**
- * Whether an arc of the first set has a point in common with one of the second set.
- *
- * @internal
- */
+/** Whether an arc of the first set has a point in common with one of the second set. */
 export const doSomeMeet = (arcs: ReadonlyArray<Arc>, others: ReadonlyArray<Arc>): boolean =>
   somePair(
     arcs,

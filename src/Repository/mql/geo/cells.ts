@@ -8,11 +8,7 @@
 import { type Pair } from "./geoJson.ts"
 import { angleBetween, fromDegrees, radiansPerDegree, tolerance, unit, type Vector } from "./sphere.ts"
 
-/**
- * What cells can cover. Where one of the two is missing, it can't be covered by cells of that kind.
- *
- * @internal
- */
+/** What cells can cover. Where one of the two is missing, it can't be covered by cells of that kind. */
 export interface Area {
   /** The distance of a point on the sphere from the area, or less. */
   readonly fromSphere?: ((point: Vector) => number) | undefined
@@ -22,16 +18,12 @@ export interface Area {
   readonly size: number
 }
 
-/** @internal */
 export type IndexKind = "2dsphere" | "2d"
 
-/** @internal */
 export const isIndexKind = (kind: unknown): kind is IndexKind => kind === "2dsphere" || kind === "2d"
 
 /**
  * The keys of cells that cover an area, none of which is in another one; `undefined` if cells of this kind can't cover it.
- *
- * @internal
  */
 export const covering = (kind: IndexKind, area: Area, maxCells: number): ReadonlyArray<string> | undefined => {
   const { fromPlane, fromSphere } = area
@@ -50,30 +42,18 @@ export const covering = (kind: IndexKind, area: Area, maxCells: number): Readonl
   )
 }
 
-/**
- * The key of the smallest cell that contains a point of the sphere.
- *
- * @internal
- */
+/** The key of the smallest cell that contains a point of the sphere. */
 export const keyOnSphere = (point: Vector): string => {
   const face = faceOf(point)
   const { depth, u, v } = onFace(face, point)
   return smallest(String.fromCharCode(1 + face), Math.atan2(u, depth), Math.atan2(v, depth), Math.PI / 4)
 }
 
-/**
- * The key of the smallest cell that contains a point of the plane; `undefined` if it is out of bounds.
- *
- * @internal
- */
+/** The key of the smallest cell that contains a point of the plane; `undefined` if it is out of bounds. */
 export const keyOnPlane = ({ x, y }: Pair): string | undefined =>
   x >= -planeHalf && x < planeHalf && y >= -planeHalf && y < planeHalf ? smallest("\x01", x, y, planeHalf) : undefined
 
-/**
- * The keys that an index has for what is in a cell: those of the cells in it, and those of the cells that it is in.
- *
- * @internal
- */
+/** The keys that an index has for what is in a cell: those of the cells in it, and those of the cells that it is in. */
 export const spansOf = (
   cells: ReadonlyArray<string>
 ): ReadonlyArray<{ readonly from: string; readonly to: string }> => {
@@ -88,18 +68,10 @@ export const spansOf = (
   return Array.from(spans.keys()).toSorted().map((key) => spans.get(key)!)
 }
 
-/**
- * The component of an index key for a cell.
- *
- * @internal
- */
+/** The component of an index key for a cell. */
 export const componentOf = (cell: string): string => `${cell}\0`
 
-/**
- * The plane of a `2d` index reaches from -180 to 180.
- *
- * @internal
- */
+/** The plane of a `2d` index reaches from -180 to 180. */
 export const planeHalf = 180
 
 // internal

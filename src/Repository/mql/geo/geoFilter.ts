@@ -10,7 +10,6 @@ import { arcCount, distanceFrom, doIntersect, type Geometry, isWithin, isWithinC
 import { centerAndRadius, parseBox, parseCircle, parsePolygon, type Shape } from "./plane.ts"
 import { angleBetween } from "./sphere.ts"
 
-/** @internal */
 export interface GeoCondition {
   /** Tests a location. */
   readonly test: (value: unknown) => boolean
@@ -18,11 +17,7 @@ export interface GeoCondition {
   readonly area: Area
 }
 
-/**
- * Parses the operand of `$geoWithin`. Rejects an invalid one.
- *
- * @internal
- */
+/** Parses the operand of `$geoWithin`. Rejects an invalid one. */
 export const parseGeoWithin = (operand: unknown): GeoCondition => {
   const [kind, shape] = shapeIn(operand, "$geoWithin")
   switch (kind) {
@@ -55,11 +50,7 @@ export const parseGeoWithin = (operand: unknown): GeoCondition => {
   }
 }
 
-/**
- * Parses the operand of `$geoIntersects`. Rejects an invalid one.
- *
- * @internal
- */
+/** Parses the operand of `$geoIntersects`. Rejects an invalid one. */
 export const parseGeoIntersects = (operand: unknown): GeoCondition => {
   const [kind, shape] = shapeIn(operand, "$geoIntersects")
   if (kind !== "$geometry") return reject("$geoIntersects needs a $geometry")

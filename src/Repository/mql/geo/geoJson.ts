@@ -11,21 +11,13 @@ import { type Geometry, makeLine, pointAt } from "./geometry.ts"
 import { makeRings } from "./ring.ts"
 import { antipodeOf, fromDegrees, isSame, type Vector } from "./sphere.ts"
 
-/**
- * A pair of coordinates.
- *
- * @internal
- */
+/** A pair of coordinates. */
 export interface Pair {
   readonly x: number
   readonly y: number
 }
 
-/**
- * Parses a GeoJSON object. Rejects one that is invalid.
- *
- * @internal
- */
+/** Parses a GeoJSON object. Rejects one that is invalid. */
 export const parseGeoJson = (value: unknown): Geometry => {
   if (!isDocument(value)) return reject("a geometry must be a GeoJSON object")
   checkSystem(value["crs"])
@@ -41,32 +33,20 @@ export const parseGeoJson = (value: unknown): Geometry => {
   return together(geometries.map(parseGeoJson))
 }
 
-/**
- * A legacy pair of coordinates: an array or a document that begins with two numbers.
- *
- * @internal
- */
+/** A legacy pair of coordinates: an array or a document that begins with two numbers. */
 export const legacyPair = (value: unknown): Pair | undefined => {
   const [x, y] = isArray(value) ? value : isDocument(value) ? firstTwo(value) : []
   return isNumber(x) && isNumber(y) ? { x: toDouble(x), y: toDouble(y) } : undefined
 }
 
-/**
- * The location on the sphere that a stored value is: GeoJSON, or a legacy pair. Rejects anything else.
- *
- * @internal
- */
+/** The location on the sphere that a stored value is: GeoJSON, or a legacy pair. Rejects anything else. */
 export const storedGeometry = (value: unknown): Geometry => {
   if (isGeoJson(value)) return parseGeoJson(value)
   const pair = legacyPair(value)
   return pair === undefined ? reject("a location must be GeoJSON or a pair of coordinates") : pointAt(onSphere(pair))
 }
 
-/**
- * {@link storedGeometry}, or `undefined` where it is rejected.
- *
- * @internal
- */
+/** {@link storedGeometry}, or `undefined` where it is rejected. */
 export const geometryIn = (value: unknown): Geometry | undefined => {
   // Most values that are no geometry are neither array nor document.
   if (!isArray(value) && !isDocument(value)) return undefined
@@ -77,29 +57,17 @@ export const geometryIn = (value: unknown): Geometry | undefined => {
   return undefined
 }
 
-/**
- * {@link legacyPair} of finite numbers.
- *
- * @internal
- */
+/** {@link legacyPair} of finite numbers. */
 export const finitePair = (value: unknown): Pair | undefined => {
   const pair = legacyPair(value)
   return pair !== undefined && Number.isFinite(pair.x) && Number.isFinite(pair.y) ? pair : undefined
 }
 
-/**
- * The point on the plane that a stored value is: a legacy pair, or a GeoJSON point.
- *
- * @internal
- */
+/** The point on the plane that a stored value is: a legacy pair, or a GeoJSON point. */
 export const pairIn = (value: unknown): Pair | undefined =>
   isGeoJson(value) ? (value["type"] === "Point" ? finitePair(value["coordinates"]) : undefined) : finitePair(value)
 
-/**
- * The point of the Earth at a pair of degrees. Rejects a pair out of bounds.
- *
- * @internal
- */
+/** The point of the Earth at a pair of degrees. Rejects a pair out of bounds. */
 export const onSphere = ({ x, y }: Pair): Vector =>
   Math.abs(x) <= 180 && Math.abs(y) <= 90
     ? fromDegrees(x, y)

@@ -6,37 +6,25 @@ import { type Arc, arcCost, arcsOf, doSomeCross, doSomeMeet, makeArc } from "./a
 import { normalsOf, type Ring } from "./ring.ts"
 import { angleBetween, antipodeOf, distanceFromArc, tolerance, unit, type Vector } from "./sphere.ts"
 
-/** @internal */
 export interface Line {
   readonly vertices: ReadonlyArray<Vector>
   readonly normals: ReadonlyArray<Vector | undefined>
 }
 
-/** @internal */
 export const makeLine = (vertices: ReadonlyArray<Vector>): Line => ({ vertices, normals: normalsOf(vertices) })
 
-/**
- * The rings of a polygon: the outer one, and its holes.
- *
- * @internal
- */
+/** The rings of a polygon: the outer one, and its holes. */
 export type Polygon = ReadonlyArray<Ring>
 
-/** @internal */
 export interface Geometry {
   readonly points: ReadonlyArray<Vector>
   readonly lines: ReadonlyArray<Line>
   readonly polygons: ReadonlyArray<Polygon>
 }
 
-/** @internal */
 export const pointAt = (point: Vector): Geometry => ({ points: [point], lines: [], polygons: [] })
 
-/**
- * The distance of a point from a geometry: that of its nearest part.
- *
- * @internal
- */
+/** The distance of a point from a geometry: that of its nearest part. */
 export const distanceFrom = ({ lines, points, polygons }: Geometry, point: Vector): number => {
   charge(points.length)
   let least = Math.PI
@@ -49,11 +37,7 @@ export const distanceFrom = ({ lines, points, polygons }: Geometry, point: Vecto
   return least
 }
 
-/**
- * Whether two geometries have a point in common.
- *
- * @internal
- */
+/** Whether two geometries have a point in common. */
 export const doIntersect = (one: Geometry, other: Geometry): boolean => {
   const [point, ...more] = one.points
   const isPoint = point !== undefined && more.length + one.lines.length + one.polygons.length === 0
@@ -61,21 +45,13 @@ export const doIntersect = (one: Geometry, other: Geometry): boolean => {
   return doSomeMeet(arcsIn(one), arcsIn(other)) || hasPartInside(one, other) || hasPartInside(other, one)
 }
 
-/**
- * Whether each part of a geometry is within one of the polygons.
- *
- * @internal
- */
+/** Whether each part of a geometry is within one of the polygons. */
 export const isWithin = ({ lines, points, polygons }: Geometry, areas: ReadonlyArray<Polygon>): boolean =>
   points.every((point) => areas.some((area) => covers(area, point)))
   && lines.every(({ vertices }) => areas.some((area) => coversLine(area, vertices)))
   && polygons.every((polygon) => areas.some((area) => coversPolygon(area, polygon)))
 
-/**
- * Whether a geometry is within a circle.
- *
- * @internal
- */
+/** Whether a geometry is within a circle. */
 export const isWithinCircle = (geometry: Geometry, center: Vector, radius: number): boolean => {
   const { lines, points, polygons } = geometry
   charge(points.length)
@@ -86,7 +62,6 @@ export const isWithinCircle = (geometry: Geometry, center: Vector, radius: numbe
   return distanceFrom(others, antipodeOf(center)) >= Math.PI - radius - tolerance
 }
 
-/** @internal */
 export const arcCount = ({ lines, points, polygons }: Geometry): number =>
   points.length + lines.reduce((sum, { vertices }) => sum + vertices.length, 0)
   + polygons.reduce((sum, rings) => rings.reduce((sum, { vertices }) => sum + vertices.length, sum), 0)

@@ -9,18 +9,12 @@ import { componentOf, covering, type IndexKind, keyOnPlane, keyOnSphere } from "
 import { legacyPair, storedGeometry } from "./geoJson.ts"
 import { arcCount, distanceFrom, type Geometry } from "./geometry.ts"
 
-/**
- * Calls a function with each value at the path that may be a location, until it returns true.
- *
- * @internal
- */
+/** Calls a function with each value at the path that may be a location, until it returns true. */
 export const someLocation = (document: Document, path: Segments, test: (value: unknown) => boolean): boolean =>
   someAt(document, path, 0, (value) => test(value) || (isArray(value) && value.some((item) => test(item))))
 
 /**
  * The components of index keys for the locations at a path; none if it has no value. Rejects a value that is no location.
- *
- * @internal
  */
 export const locationKeys = (document: Document, path: Segments, kind: IndexKind): ReadonlySet<string> => {
   const keys = new Set<string>()

@@ -16,8 +16,6 @@ import { angleBetween, earthRadius, type Vector } from "./sphere.ts"
 
 /**
  * A search for the nearest documents. Distances are in radians on the sphere, and in the units of the coordinates on the plane.
- *
- * @internal
  */
 export interface Near {
   readonly path: string
@@ -35,7 +33,6 @@ export interface Near {
   readonly areaBetween: (least: number, most: number) => Area
 }
 
-/** @internal */
 export interface Nearest {
   readonly distance: number
   readonly location: unknown
@@ -44,8 +41,6 @@ export interface Nearest {
 /**
  * Parses the operand of `$near` or `$nearSphere`; `siblings` are all operators of the field, the bounds of a search with
  * legacy coordinates among them. Rejects an invalid one.
- *
- * @internal
  */
 export const parseNear = (path: string, operator: string, siblings: Document): Near => {
   beginEvaluation()
@@ -67,11 +62,7 @@ export const parseNear = (path: string, operator: string, siblings: Document): N
   )
 }
 
-/**
- * What a stage `$geoNear` searches for.
- *
- * @internal
- */
+/** What a stage `$geoNear` searches for. */
 export const makeNear = (
   path: string,
   point: unknown,
@@ -85,27 +76,18 @@ export const makeNear = (
   return isSpherical ? nearOnSphere(path, onSphere(pair), bounds, 1) : nearOnPlane(path, pair, bounds)
 }
 
-/**
- * The least and the greatest distance, in the units of the caller.
- *
- * @internal
- */
+/** The least and the greatest distance, in the units of the caller. */
 export interface Bounds {
   readonly least: number
   readonly most: number
 }
 
-/** @internal */
 export const boundOf = (value: unknown, operator: string): number => {
   const bound = isNumber(value) ? toDouble(value) : NaN
   return bound >= 0 ? bound : reject(`a distance of ${operator} must be a number from 0`)
 }
 
-/**
- * The test of documents by their distance.
- *
- * @internal
- */
+/** The test of documents by their distance. */
 export const distanceTest = ({ least, most, nearest }: Near) => (document: Document): boolean => {
   const found = nearest(document)
   return found !== undefined && found.distance >= least && found.distance <= most

@@ -9,7 +9,6 @@ import { reject } from "../limits/queryProblem.ts"
 import { arcCost } from "./arcs.ts"
 import { finitePair, type Pair } from "./geoJson.ts"
 
-/** @internal */
 export interface Shape {
   readonly contains: (point: Pair) => boolean
   /** The distance from the nearest point of the shape. */
@@ -17,7 +16,6 @@ export interface Shape {
   readonly edges: number
 }
 
-/** @internal */
 export const parseBox = (operand: unknown): Shape => {
   const [a, b] = pairsOf(operand, "$box")
   if (a === undefined || b === undefined) return reject("$box needs two corners")
@@ -32,7 +30,6 @@ export const parseBox = (operand: unknown): Shape => {
   }
 }
 
-/** @internal */
 export const parseCircle = (operand: unknown): Shape => {
   const { center, radius } = centerAndRadius(operand, "$center")
   return {
@@ -42,11 +39,7 @@ export const parseCircle = (operand: unknown): Shape => {
   }
 }
 
-/**
- * The operand of `$center` and `$centerSphere`.
- *
- * @internal
- */
+/** The operand of `$center` and `$centerSphere`. */
 export const centerAndRadius = (
   operand: unknown,
   operator: string
@@ -59,7 +52,6 @@ export const centerAndRadius = (
     : reject(`${operator} needs an array of a point and a radius from 0`)
 }
 
-/** @internal */
 export const parsePolygon = (operand: unknown): Shape => {
   const corners = pairsOf(operand, "$polygon")
   if (corners.length < 3) return reject("$polygon needs at least 3 points")
@@ -91,7 +83,6 @@ export const parsePolygon = (operand: unknown): Shape => {
   }
 }
 
-/** @internal */
 export const distance = (a: Pair, b: Pair): number => Math.hypot(a.x - b.x, a.y - b.y)
 
 // internal

@@ -23,7 +23,6 @@ import {
 const origin: Vector = unit({ x: 0.317481920567, y: -0.628394710543, z: 0.709563118457 }) ?? { x: 1, y: 0, z: 0 }
 const antipode = antipodeOf(origin)
 
-/** @internal */
 export class Ring {
   readonly vertices: ReadonlyArray<Vector>
   readonly #normals: ReadonlyArray<Vector | undefined>
@@ -122,19 +121,13 @@ export class Ring {
   }
 }
 
-/**
- * The normals of the arcs from each vertex to the next.
- *
- * @internal
- */
+/** The normals of the arcs from each vertex to the next. */
 export const normalsOf = (vertices: ReadonlyArray<Vector>): ReadonlyArray<Vector | undefined> =>
   vertices.slice(1).map((vertex, i) => normalOf(vertices[i]!, vertex))
 
 /**
  * Makes the rings of a polygon, the outer one first. Rejects what bounds no area, crosses itself or another one, and a hole that
  * is not inside.
- *
- * @internal
  */
 export const makeRings = (lines: ReadonlyArray<ReadonlyArray<Vector>>): ReadonlyArray<Ring> => {
   const rings = lines.map((line) => new Ring(checkedRing(line)))

@@ -3,35 +3,23 @@
  */
 import { orient3d } from "robust-predicates"
 
-/**
- * A point on the unit sphere.
- *
- * @internal
- */
+/** A point on the unit sphere. */
 export interface Vector {
   readonly x: number
   readonly y: number
   readonly z: number
 }
 
-/**
- * The radius of the Earth in metres, as MongoDB has it.
- *
- * @internal
- */
+/** The radius of the Earth in metres, as MongoDB has it. */
 export const earthRadius = 6_378_100
 
 /**
  * Points that are nearer than this count as equal: about 6 micrometres on the Earth. The border of a shape is part of it.
- *
- * @internal
  */
 export const tolerance = 1e-12
 
 /**
  * The point at a longitude and a latitude in degrees. Each pole is one point, and so are the two sides of the antimeridian.
- *
- * @internal
  */
 export const fromDegrees = (longitude: number, latitude: number): Vector => {
   const [sinLatitude, cosLatitude] = sinCos(latitude)
@@ -50,10 +38,8 @@ const sinCos = (degrees: number): readonly [sin: number, cos: number] => {
   return turn === 0 ? [0, 1] : turn === 1 ? [1, 0] : turn === 2 ? [0, -1] : [-1, 0]
 }
 
-/** @internal */
 export const radiansPerDegree = Math.PI / 180
 
-/** @internal */
 export const dot = (a: Vector, b: Vector): number => a.x * b.x + a.y * b.y + a.z * b.z
 
 const cross = (a: Vector, b: Vector): Vector => ({
@@ -62,17 +48,11 @@ const cross = (a: Vector, b: Vector): Vector => ({
   z: a.x * b.y - a.y * b.x
 })
 
-/** @internal */
 export const antipodeOf = ({ x, y, z }: Vector): Vector => ({ x: -x, y: -y, z: -z })
 
-/** @internal */
 export const isSame = (a: Vector, b: Vector): boolean => a.x === b.x && a.y === b.y && a.z === b.z
 
-/**
- * A vector in this direction, of length 1; `undefined` if it is too short to have a direction.
- *
- * @internal
- */
+/** A vector in this direction, of length 1; `undefined` if it is too short to have a direction. */
 export const unit = ({ x, y, z }: Vector): Vector | undefined => {
   const length = Math.hypot(x, y, z)
   return length > minLength ? { x: x / length, y: y / length, z: z / length } : undefined
@@ -82,8 +62,6 @@ const minLength = 1e-200
 
 /**
  * The normal of the great circle through an arc: to the left of the way from `a` to `b`. Exact enough for near points, too.
- *
- * @internal
  */
 export const normalOf = (a: Vector, b: Vector): Vector | undefined => {
   const sum = { x: a.x + b.x, y: a.y + b.y, z: a.z + b.z }
@@ -92,7 +70,6 @@ export const normalOf = (a: Vector, b: Vector): Vector | undefined => {
   return unit(cross(sum, difference))
 }
 
-/** @internal */
 export const angleBetween = (a: Vector, b: Vector): number => {
   // The half angle by its sine and cosine is exact for all angles.
   const sine = Math.hypot(a.x - b.x, a.y - b.y, a.z - b.z)
@@ -100,11 +77,7 @@ export const angleBetween = (a: Vector, b: Vector): number => {
   return 2 * Math.atan2(sine, cosine)
 }
 
-/**
- * Whether `c` is to the left of the way from `a` to `b` (1), to its right (-1), or on its great circle (0).
- *
- * @internal
- */
+/** Whether `c` is to the left of the way from `a` to `b` (1), to its right (-1), or on its great circle (0). */
 export const sideOf = (a: Vector, b: Vector, c: Vector): -1 | 0 | 1 => {
   const determinant = (a.y * b.z - a.z * b.y) * c.x + (a.z * b.x - a.x * b.z) * c.y + (a.x * b.y - a.y * b.x) * c.z
   if (determinant > maxError) return 1
@@ -116,11 +89,7 @@ export const sideOf = (a: Vector, b: Vector, c: Vector): -1 | 0 | 1 => {
 // The rounding error of the determinant of unit vectors is less.
 const maxError = 4e-15
 
-/**
- * Whether two arcs cross at a point that is inside both.
- *
- * @internal
- */
+/** Whether two arcs cross at a point that is inside both. */
 export const doCross = (a: Vector, b: Vector, c: Vector, d: Vector): boolean => {
   const sideOfC = sideOf(a, b, c)
   if (sideOfC === 0) return false
@@ -129,11 +98,7 @@ export const doCross = (a: Vector, b: Vector, c: Vector, d: Vector): boolean => 
   return sideOfD === -sideOfC && sideOf(c, d, a) === sideOfD && sideOf(c, d, b) === sideOfC
 }
 
-/**
- * The distance of a point from an arc, whose normal is known.
- *
- * @internal
- */
+/** The distance of a point from an arc, whose normal is known. */
 export const distanceFromArc = (point: Vector, a: Vector, b: Vector, normal: Vector | undefined): number => {
   if (normal !== undefined) {
     const isBesides = dot(cross(normal, a), point) > 0 && dot(cross(b, normal), point) > 0
@@ -145,19 +110,13 @@ export const distanceFromArc = (point: Vector, a: Vector, b: Vector, normal: Vec
   return Math.min(angleBetween(point, a), angleBetween(point, b))
 }
 
-/**
- * The signed area of a triangle: positive if it is counter-clockwise.
- *
- * @internal
- */
+/** The signed area of a triangle: positive if it is counter-clockwise. */
 export const areaOfTriangle = (a: Vector, b: Vector, c: Vector): number =>
   2 * Math.atan2(dot(a, cross(b, c)), 1 + dot(a, b) + dot(b, c) + dot(c, a))
 
 /**
  * A circle on the sphere that contains all the points, and thereby the arcs between them if its radius is less than a quarter
  * turn.
- *
- * @internal
  */
 export const circleAround = (points: ReadonlyArray<Vector>): Circle => {
   const sum = { x: 0, y: 0, z: 0 }
@@ -172,7 +131,6 @@ export const circleAround = (points: ReadonlyArray<Vector>): Circle => {
   return { center, radius: radius < Math.PI / 2 - tolerance ? radius + tolerance : Math.PI }
 }
 
-/** @internal */
 export interface Circle {
   readonly center: Vector
   readonly radius: number

@@ -13,35 +13,19 @@ const maxEvaluation = 5_000_000
 let evaluation = 0
 let evaluations = 0
 
-/**
- * Begins the evaluation of a document, with a full budget.
- *
- * @internal
- */
+/** Begins the evaluation of a document, with a full budget. */
 export const beginEvaluation = (): void => {
   evaluation = 0
   evaluations += 1
 }
 
-/**
- * The work of the current evaluation so far.
- *
- * @internal
- */
+/** The work of the current evaluation so far. */
 export const workOfEvaluation = (): number => evaluation
 
-/**
- * The unique number of the current evaluation.
- *
- * @internal
- */
+/** The unique number of the current evaluation. */
 export const currentEvaluation = (): number => evaluations
 
-/**
- * Counts work of an evaluation before it is done; rejects it beyond the limit.
- *
- * @internal
- */
+/** Counts work of an evaluation before it is done; rejects it beyond the limit. */
 export const charge = (units: number): void => {
   spend(units)
   evaluation += units

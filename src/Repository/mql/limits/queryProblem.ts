@@ -4,7 +4,6 @@
 import * as Result from "effect/Result"
 import { QueryRejected, StoreUnavailable, Unsupported } from "../../RepositoryError.ts"
 
-/** @internal */
 export interface Problem {
   readonly kind: "rejected" | "unsupported" | "conflict"
   readonly text: string
@@ -12,21 +11,14 @@ export interface Problem {
   readonly advice?: string
 }
 
-/** @internal */
 export const rejected = (text: string, advice?: string): Problem =>
   advice === undefined ? { kind: "rejected", text } : { kind: "rejected", text, advice }
 
-/** @internal */
 export const unsupported = (feature: string): Problem => ({ kind: "unsupported", text: feature })
 
-/**
- * A concurrent change has made the operation fail; a retry may succeed.
- *
- * @internal
- */
+/** A concurrent change has made the operation fail; a retry may succeed. */
 export const conflict = (text: string): Problem => ({ kind: "conflict", text })
 
-/** @internal */
 export const toError = (
   { advice, kind, text }: Problem,
   operation: string
@@ -47,35 +39,20 @@ export const toError = (
  * Throws a rejection; {@link catchRejection} makes a {@link Problem} of it. Parsers and what they make return plain values,
  * since a `Result` for each value of a document would double its time. Whoever runs them, an operation or a step of it,
  * catches the rejection once.
- *
- * @internal
  */
 export const reject = (reason: string): never => rejectWith(rejected(reason))
 
-/** @internal */
 export const rejectWith = (problem: Problem): never =>
   Result.getOrThrowWith(Result.fail(problem), (problem) => new Rejection(problem))
 
-/**
- * Runs parsing or evaluation that may {@link reject}.
- *
- * @internal
- */
+/** Runs parsing or evaluation that may {@link reject}. */
 export const catchRejection = <A>(run: () => A): Result.Result<A, Problem> =>
   Result.try({ try: run, catch: problemOfThrown })
 
-/**
- * The value of a result; {@link reject}s a failure.
- *
- * @internal
- */
+/** The value of a result; {@link reject}s a failure. */
 export const orReject = <A>(result: Result.Result<A, Problem>): A => Result.getOrElse(result, rejectWith)
 
-/**
- * The problem of what an evaluation has thrown.
- *
- * @internal
- */
+/** The problem of what an evaluation has thrown. */
 // Truncated, since some messages contain a value of any length.
 export const problemOfThrown = (thrown: unknown): Problem =>
   thrown instanceof Rejection

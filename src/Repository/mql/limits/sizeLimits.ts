@@ -12,21 +12,13 @@ import { reject, rejected, rejectWith } from "./queryProblem.ts"
 // MongoDB's limit for a stage that needs all its input at once.
 const maxMemory = 100 * 1024 * 1024
 
-/**
- * A computed document; rejects one that exceeds the limits of a document.
- *
- * @internal
- */
+/** A computed document; rejects one that exceeds the limits of a document. */
 export const checkSize = (document: Document): Document => {
   makeSize()(document)
   return document
 }
 
-/**
- * Adds up the sizes of the parts of one document; rejects more than a document may have.
- *
- * @internal
- */
+/** Adds up the sizes of the parts of one document; rejects more than a document may have. */
 export const makeSize = (): (part: Document) => void => {
   let total = 0
   return (part) => {
@@ -40,8 +32,6 @@ export const makeSize = (): (part: Document) => void => {
 /**
  * A lower bound of the size of an expression's value as BSON; rejects values larger than a document may be. Sizes are
  * memoised within an evaluation, so that measuring a growing value takes time linear in its size.
- *
- * @internal
  */
 export const sizeOfValue = (value: unknown): number => {
   if (typeof value !== "object" || value === null) return bytesOf(value, 0)
@@ -53,20 +43,12 @@ export const sizeOfValue = (value: unknown): number => {
   return bytes > maxDocumentBytes ? reject(tooLarge) : bytes
 }
 
-/**
- * Rejects a text that would be longer than a document may be, before it is made.
- *
- * @internal
- */
+/** Rejects a text that would be longer than a document may be, before it is made. */
 export const checkLength = (length: number): void => {
   if (length > maxDocumentBytes) reject(tooLarge)
 }
 
-/**
- * The memory budget that all stages of a pipeline share.
- *
- * @internal
- */
+/** The memory budget that all stages of a pipeline share. */
 export interface Memory {
   /** Reserves bytes; rejects what is beyond the budget. */
   readonly hold: (bytes: number) => void
@@ -82,7 +64,6 @@ interface MemoryPart extends Memory {
   readonly releaseAll: () => void
 }
 
-/** @internal */
 export const makeMemory = (problem = rejected("the pipeline needs more than 100 MiB of memory")): Memory => {
   let used = 0
   const hold = (bytes: number) => {
@@ -95,11 +76,7 @@ export const makeMemory = (problem = rejected("the pipeline needs more than 100 
   return { hold, release, part: makeParts({ hold, release }).part }
 }
 
-/**
- * An estimate of the heap bytes of a value.
- *
- * @internal
- */
+/** An estimate of the heap bytes of a value. */
 export const memoryOf = (value: unknown): number => {
   const bytes = heapOf(value, 0)
   spend(Math.min(bytes, maxMemory) / 8)

@@ -12,18 +12,10 @@ import type { Document } from "../../DocumentStore.ts"
 import { reject } from "../limits/queryProblem.ts"
 import { compilePattern, compileRegExp, hasOptions, type Pattern } from "../text/regularExpression.ts"
 
-/**
- * A test of a single value, whose items don't count; `undefined` is a missing value.
- *
- * @internal
- */
+/** A test of a single value, whose items don't count; `undefined` is a missing value. */
 export type Condition = (value: unknown) => boolean
 
-/**
- * Parses the operand of an operator, whose texts compare by the collator. Rejects invalid operands.
- *
- * @internal
- */
+/** Parses the operand of an operator, whose texts compare by the collator. Rejects invalid operands. */
 export type ConditionParser = (operand: unknown, collator: Collator | undefined) => Condition
 
 const never: Condition = () => false
@@ -40,21 +32,13 @@ const matching = (pattern: Result.Result<Pattern, string>, same: Condition): Con
 // RE2 visits each character, and for each at most all instructions of the pattern. About a second.
 const maxMatching = 2 ** 27
 
-/**
- * An equality among values of `$in`, `$all` and `$pull`: a regular expression equals the texts that it matches.
- *
- * @internal
- */
+/** An equality among values of `$in`, `$all` and `$pull`: a regular expression equals the texts that it matches. */
 export const equal: ConditionParser = (operand, collator) =>
   operand instanceof RegExp
     ? matching(compileRegExp(operand), (value) => equals(value, operand))
     : equalTo(operand, collator)
 
-/**
- * The operator `$eq`. A regular expression equals only another one.
- *
- * @internal
- */
+/** The operator `$eq`. A regular expression equals only another one. */
 export const equalTo: ConditionParser = (operand, collator) => {
   const { equals } = orderOf(collator)
   const rank = rankOf(operand)
@@ -66,8 +50,6 @@ export const equalTo: ConditionParser = (operand, collator) => {
 
 /**
  * The operators with an order. A value compares only with values of its own type; 5 is neither less nor greater than a text.
- *
- * @internal
  */
 export const ordered = (operator: "$gt" | "$gte" | "$lt" | "$lte"): ConditionParser => (operand, collator) => {
   const { compare } = orderOf(collator)
@@ -101,11 +83,7 @@ export const ordered = (operator: "$gt" | "$gte" | "$lt" | "$lte"): ConditionPar
 
 const isNaN = (value: unknown): boolean => isNumber(value) && Number.isNaN(toDouble(value))
 
-/**
- * The operator `$in`.
- *
- * @internal
- */
+/** The operator `$in`. */
 export const oneOf: ConditionParser = (operand, collator) => {
   const different = isArray(operand) ? new DifferentValues(operand, collator) : operand
   if (!(different instanceof DifferentValues)) return reject("$in and $nin need an array")
@@ -118,22 +96,14 @@ export const oneOf: ConditionParser = (operand, collator) => {
     : (value) => (value !== undefined && set.has(value)) || others.some((test) => test(value))
 }
 
-/**
- * Whether a nested document of a filter holds operators rather than a value.
- *
- * @internal
- */
+/** Whether a nested document of a filter holds operators rather than a value. */
 export const isOperatorDocument = (value: unknown): value is Document => {
   if (!isDocument(value)) return false
   const [first] = Object.keys(value)
   return first !== undefined && first.startsWith("$") && !isReferenceField(first)
 }
 
-/**
- * The operator `$regex` with its `$options`.
- *
- * @internal
- */
+/** The operator `$regex` with its `$options`. */
 export const matchesPattern = (regex: unknown, options: unknown = ""): Condition => {
   if (typeof options !== "string") return reject("$options needs a text")
   if (options !== "" && regex instanceof RegExp && hasOptions(regex)) {
@@ -147,7 +117,6 @@ export const matchesPattern = (regex: unknown, options: unknown = ""): Condition
     : reject("$regex needs a text or a regular expression")
 }
 
-/** @internal */
 export const hasSize = (operand: unknown): Condition => {
   const size = isNumber(operand) ? toDouble(operand) : -1
   return Number.isInteger(size) && size >= 0
@@ -155,11 +124,7 @@ export const hasSize = (operand: unknown): Condition => {
     : reject("$size needs a whole number from 0")
 }
 
-/**
- * The operator `$mod`.
- *
- * @internal
- */
+/** The operator `$mod`. */
 export const remainder = (operand: unknown): Condition => {
   if (!isArray(operand) || operand.length !== 2 || !operand.every(isNumber)) {
     return reject("$mod needs an array of a divisor and a remainder")
@@ -171,11 +136,7 @@ export const remainder = (operand: unknown): Condition => {
   return (value) => isNumber(value) && Math.trunc(toDouble(value)) % divisor === rest
 }
 
-/**
- * Whether a condition on array items consists of operators on values, rather than being a filter on documents.
- *
- * @internal
- */
+/** Whether a condition on array items consists of operators on values, rather than being a filter on documents. */
 export const isValueCondition = (condition: Document): boolean => {
   const [first = ""] = Object.keys(condition)
   return isOperatorDocument(condition) && !["$and", "$or", "$nor", "$expr"].includes(first)

@@ -6,11 +6,7 @@ import { isArray, isNumber, Rank, rankOf } from "../../bson/value.ts"
 import { reject } from "../limits/queryProblem.ts"
 import type { Condition } from "./comparison.ts"
 
-/**
- * The operator `$type`.
- *
- * @internal
- */
+/** The operator `$type`. */
 export const ofType = (operand: unknown): Condition => {
   const wanted = isArray(operand) ? operand : [operand]
   if (wanted.length === 0) return reject(unknownType)
@@ -19,19 +15,11 @@ export const ofType = (operand: unknown): Condition => {
   return first !== undefined && others.length === 0 ? first : (value) => tests.some((test) => test(value))
 }
 
-/**
- * The test of a type by its name or number; `undefined` if there is none.
- *
- * @internal
- */
+/** The test of a type by its name or number; `undefined` if there is none. */
 export const typeTest = (type: unknown): Condition | undefined =>
   types.find(([name, code]) => type === name || (isNumber(type) && toDouble(type) === code))?.[2]
 
-/**
- * The name of a value's type.
- *
- * @internal
- */
+/** The name of a value's type. */
 export const typeNameOf = (value: unknown): string => types.find(([, , test]) => test(value))?.[0] ?? "missing"
 
 // internal

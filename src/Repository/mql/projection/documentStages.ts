@@ -8,11 +8,7 @@ import { reject } from "../limits/queryProblem.ts"
 import { changeFields } from "./fieldTree.ts"
 import { computing, parseFields, parseProject, type Projection } from "./parseProjection.ts"
 
-/**
- * Parses the operand of a stage. May throw.
- *
- * @internal
- */
+/** Parses the operand of a stage. May throw. */
 export type DocumentStageParser = (operand: unknown, context: ExpressionContext) => Projection
 
 const parseProjectStage: DocumentStageParser = (operand, context) =>
@@ -49,11 +45,7 @@ const parseReplaceWith: DocumentStageParser = (operand, context) => {
   })
 }
 
-/**
- * The parsers of the stages by their names.
- *
- * @internal
- */
+/** The parsers of the stages by their names. */
 export const documentStages: ReadonlyMap<string, DocumentStageParser> = new Map([
   ["$project", parseProjectStage],
   ["$addFields", parseAddFields],

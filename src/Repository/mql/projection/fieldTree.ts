@@ -12,12 +12,9 @@ import { reject } from "../limits/queryProblem.ts"
 /**
  * Computes a field of the result from the document and the field's value in it; `undefined` leaves the field out. May
  * throw.
- *
- * @internal
  */
 export type Leaf = (root: Document, value: unknown) => unknown
 
-/** @internal */
 export class FieldTree {
   readonly fields = new Map<string, FieldTree>()
   leaf: Leaf | undefined = undefined
@@ -43,32 +40,16 @@ export class FieldTree {
   }
 }
 
-/**
- * Takes a field as it is.
- *
- * @internal
- */
+/** Takes a field as it is. */
 export const taken: Leaf = (_, value) => value
 
-/**
- * Leaves a field out.
- *
- * @internal
- */
+/** Leaves a field out. */
 export const dropped: Leaf = () => undefined
 
-/**
- * The document with the fields of the tree only: fields that are made follow those that are taken.
- *
- * @internal
- */
+/** The document with the fields of the tree only: fields that are made follow those that are taken. */
 export const selectFields = (document: Document, tree: FieldTree): Document => select(document, tree, document)
 
-/**
- * The whole document with the fields of the tree in place of its own.
- *
- * @internal
- */
+/** The whole document with the fields of the tree in place of its own. */
 export const changeFields = (document: Document, tree: FieldTree): Document => change(document, tree, document)
 
 // internal

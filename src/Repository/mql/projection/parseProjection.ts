@@ -16,26 +16,16 @@ import { catchRejection, type Problem, reject } from "../limits/queryProblem.ts"
 import { checkSize } from "../limits/sizeLimits.ts"
 import { changeFields, dropped, FieldTree, type Leaf, selectFields, taken } from "./fieldTree.ts"
 
-/**
- * May throw.
- *
- * @internal
- */
+/** May throw. */
 export type Projection = (document: Document) => Document
 
-/**
- * Whether a projection has computed fields.
- *
- * @internal
- */
+/** Whether a projection has computed fields. */
 export const computes = (projection: Document | undefined): boolean =>
   projection !== undefined && Object.values(projection).some((value) => !isSwitch(value))
 
 /**
  * Parses the projection of a find; `undefined` if it is empty. `filter` is the find's: a positional projection gives the
  * item that it matched.
- *
- * @internal
  */
 export const parseProjection = (
   projection: Document,
@@ -50,30 +40,18 @@ export const parseProjection = (
   })
 }
 
-/**
- * Parses the operand of `$project`. May throw.
- *
- * @internal
- */
+/** Parses the operand of `$project`. May throw. */
 export const parseProject = (projection: Document, context: ExpressionContext): Projection =>
   read(projection, context, () => undefined)
 
-/**
- * The fields of `$addFields` as a tree. Rejects what is no expression.
- *
- * @internal
- */
+/** The fields of `$addFields` as a tree. Rejects what is no expression. */
 export const parseFields = (fields: Document, context: ExpressionContext): FieldTree => {
   const tree = new FieldTree()
   for (const [path, value] of fieldsOf(fields, "")) tree.add(path, parseExpression(value, context), true)
   return tree
 }
 
-/**
- * A projection that computes, whose work and the size of its result are limited.
- *
- * @internal
- */
+/** A projection that computes, whose work and the size of its result are limited. */
 export const computing = (project: (document: Document) => Document): Projection => (document) => {
   beginEvaluation()
   return checkSize(project(document))

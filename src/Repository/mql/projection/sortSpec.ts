@@ -10,11 +10,7 @@ import { isFieldName } from "../expression/expression.ts"
 import { type Problem, rejected } from "../limits/queryProblem.ts"
 import { byScore, isScore } from "./textScore.ts"
 
-/**
- * Parses the sort of an option or a stage. With a text search (`isSearch`), it may sort by the text score.
- *
- * @internal
- */
+/** Parses the sort of an option or a stage. With a text search (`isSearch`), it may sort by the text score. */
 export const parseSort = (
   sort: unknown,
   collator: Collator | undefined,
@@ -34,11 +30,7 @@ export const parseSort = (
     : Result.fail(rejected(`"${wrong[0]}" must be sorted by 1 or -1`))
 }
 
-/**
- * Occurs when the documents to sort exceed the memory limit of a sort.
- *
- * @internal
- */
+/** Occurs when the documents to sort exceed the memory limit of a sort. */
 export const sortTooLarge: Problem = rejected(
   "the sort needs more than 100 MiB of memory",
   "sort by what an index is in order of, ask for fewer documents, or page by cursor instead of by number"

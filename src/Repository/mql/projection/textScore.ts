@@ -10,38 +10,24 @@ import type { Search } from "../filter/parseFilter.ts"
 import type { Problem } from "../limits/queryProblem.ts"
 import { parseProjection, type Projection } from "./parseProjection.ts"
 
-/** @internal */
 export const isScore = (value: unknown): value is { readonly $meta: "textScore" } =>
   isDocument(value) && Object.keys(value).length === 1 && value["$meta"] === "textScore"
 
 // It can't collide: no field's name contains a null character.
 const scoreField = "\0score"
 
-/**
- * Sorts the most relevant document first.
- *
- * @internal
- */
+/** Sorts the most relevant document first. */
 export const byScore: Direction = { path: [scoreField], descending: true }
 
-/** @internal */
 export const isByScore = (direction: Direction): boolean => direction === byScore
 
-/**
- * A copy of the document with its score, for {@link byScore}.
- *
- * @internal
- */
+/** A copy of the document with its score, for {@link byScore}. */
 export const withScore = (document: Document, search: Search): Document => ({
   ...document,
   [scoreField]: search.score(document)
 })
 
-/**
- * Parses the projection of a text search.
- *
- * @internal
- */
+/** Parses the projection of a text search. */
 export const parseScoredProjection = (
   projection: Document,
   context: ExpressionContext,

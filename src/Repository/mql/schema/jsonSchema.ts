@@ -23,11 +23,7 @@ import {
 } from "./operands.ts"
 import { enumRules, numberRules, patternTest, textRules, typeRules } from "./valueRules.ts"
 
-/**
- * Parses a schema; rejects what is none.
- *
- * @internal
- */
+/** Parses a schema; rejects what is none. */
 export const parseJsonSchema = (schema: unknown): Rule => parse(schema, "$jsonSchema")
 
 // internal

@@ -11,7 +11,6 @@ import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
 import type { Condition } from "../predicate/comparison.ts"
 
-/** @internal */
 export const countIn = (keywords: Keywords, keyword: string): number | undefined => {
   const given = keywords[keyword]
   if (given === undefined) return undefined
@@ -21,13 +20,11 @@ export const countIn = (keywords: Keywords, keyword: string): number | undefined
     : reject(`${keyword} of $jsonSchema needs a whole number from 0`)
 }
 
-/** @internal */
 export const numberIn = (keywords: Keywords, keyword: string): BsonNumber | undefined => {
   const given = keywords[keyword]
   return given === undefined || isNumber(given) ? given : reject(`${keyword} of $jsonSchema needs a number`)
 }
 
-/** @internal */
 export const flagIn = (keywords: Keywords, keyword: string): boolean | undefined => {
   const given = keywords[keyword]
   return given === undefined || typeof given === "boolean"
@@ -35,23 +32,17 @@ export const flagIn = (keywords: Keywords, keyword: string): boolean | undefined
     : reject(`${keyword} of $jsonSchema is either true or false`)
 }
 
-/** @internal */
 export const textIn = (keywords: Keywords, keyword: string): string | undefined => {
   const given = keywords[keyword]
   return given === undefined || typeof given === "string" ? given : reject(`${keyword} of $jsonSchema needs a text`)
 }
 
-/** @internal */
 export const fieldsIn = (keywords: Keywords, keyword: string): Document | undefined => {
   const given = keywords[keyword]
   return given === undefined || isDocument(given) ? given : reject(`${keyword} of $jsonSchema needs a document`)
 }
 
-/**
- * At least one item, if the keyword is given.
- *
- * @internal
- */
+/** At least one item, if the keyword is given. */
 export const listIn = (keywords: Keywords, keyword: string): ReadonlyArray<unknown> | undefined => {
   const given = keywords[keyword]
   return given === undefined || (isArray(given) && given.length > 0)
@@ -59,7 +50,6 @@ export const listIn = (keywords: Keywords, keyword: string): ReadonlyArray<unkno
     : reject(`${keyword} of $jsonSchema needs an array of at least one item`)
 }
 
-/** @internal */
 export const namesOf = (given: unknown, keyword: string): ReadonlyArray<string> => {
   const names = isArray(given) ? given.filter((name) => typeof name === "string") : []
   return isArray(given) && names.length > 0 && names.length === given.length && new Set(names).size === names.length
@@ -67,7 +57,6 @@ export const namesOf = (given: unknown, keyword: string): ReadonlyArray<string> 
     : reject(`${keyword} of $jsonSchema needs an array of different texts, at least one`)
 }
 
-/** @internal */
 export const differentIn = (keywords: Keywords, keyword: string): DifferentValues | undefined => {
   const given = listIn(keywords, keyword)
   if (given === undefined) return undefined
@@ -77,8 +66,6 @@ export const differentIn = (keywords: Keywords, keyword: string): DifferentValue
 
 /**
  * A value whose documents have their fields in the order of their names: in a JSON schema, the order does not matter.
- *
- * @internal
  */
 export const unordered = (value: unknown): unknown => {
   if (isArray(value)) {
@@ -93,7 +80,6 @@ export const unordered = (value: unknown): unknown => {
   return sorted
 }
 
-/** @internal */
 export interface Rule {
   /** Whether a value that is there fulfils it. */
   readonly accepts: Condition
@@ -101,21 +87,13 @@ export interface Rule {
   readonly broken: (value: unknown, path: ReadonlyArray<string>) => ReadonlyArray<BrokenRule>
 }
 
-/**
- * A rule about a value as a whole.
- *
- * @internal
- */
+/** A rule about a value as a whole. */
 export const rule = (keyword: string, accepts: Condition): Rule => ({
   accepts,
   broken: (_, path) => [{ path, keyword }]
 })
 
-/**
- * Several rules, each of which a value has to fulfil.
- *
- * @internal
- */
+/** Several rules, each of which a value has to fulfil. */
 export const all = (rules: ReadonlyArray<Rule>): Rule => ({
   accepts: (value) => {
     charge(costOfRule * (1 + rules.length))
@@ -124,27 +102,15 @@ export const all = (rules: ReadonlyArray<Rule>): Rule => ({
   broken: (value, path) => rules.flatMap(({ accepts, broken }) => accepts(value) ? [] : broken(value, path))
 })
 
-/**
- * The keywords of a schema, as far as they are given.
- *
- * @internal
- */
+/** The keywords of a schema, as far as they are given. */
 export interface Keywords {
   readonly [keyword: string]: unknown
 }
 
-/**
- * Parses a schema within a schema; rejects what is none.
- *
- * @internal
- */
+/** Parses a schema within a schema; rejects what is none. */
 export type SchemaParser = (schema: unknown, keyword: string) => Rule
 
-/**
- * The rules of some keywords of a schema.
- *
- * @internal
- */
+/** The rules of some keywords of a schema. */
 export type RuleParser = (keywords: Keywords, parse: SchemaParser) => ReadonlyArray<Rule>
 
 const costOfRule = 5

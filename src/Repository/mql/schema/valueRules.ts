@@ -23,11 +23,7 @@ import {
   unordered
 } from "./operands.ts"
 
-/**
- * `type` and `bsonType`.
- *
- * @internal
- */
+/** `type` and `bsonType`. */
 export const typeRules: RuleParser = (keywords) => {
   const { bsonType, type } = keywords
   if (type !== undefined && bsonType !== undefined) return reject("a $jsonSchema can't have both type and bsonType")
@@ -35,20 +31,17 @@ export const typeRules: RuleParser = (keywords) => {
   return bsonType === undefined ? [] : [rule("bsonType", ofTypes("bsonType", bsonType, bsonTypeTest))]
 }
 
-/** @internal */
 export const enumRules: RuleParser = (keywords) => {
   const values = differentIn(keywords, "enum")
   return values === undefined ? [] : [rule("enum", (value) => values.set.has(unordered(value)))]
 }
 
-/** @internal */
 export const numberRules: RuleParser = (keywords) => [
   ...bound(keywords, "minimum", "exclusiveMinimum", "$gt"),
   ...bound(keywords, "maximum", "exclusiveMaximum", "$lt"),
   ...multiple(keywords)
 ]
 
-/** @internal */
 export const textRules: RuleParser = (keywords) => {
   const rules: Array<Rule> = []
   const [least, most, pattern] = [
@@ -67,11 +60,7 @@ export const textRules: RuleParser = (keywords) => {
   return rules
 }
 
-/**
- * The test of a text by a pattern, which costs as much as the text is long.
- *
- * @internal
- */
+/** The test of a text by a pattern, which costs as much as the text is long. */
 export const patternTest = (pattern: string): (text: string) => boolean => {
   const { size, test } = Result.getOrElse(compilePattern(pattern, ""), reject)
   return (text) => {

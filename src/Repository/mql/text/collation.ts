@@ -6,11 +6,7 @@ import { Collator } from "../../bson/collator.ts"
 import type { Collation } from "../../DocumentStore.ts"
 import { type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
 
-/**
- * The collator of a collation; `undefined` for the simple one, which compares texts by their code points.
- *
- * @internal
- */
+/** The collator of a collation; `undefined` for the simple one, which compares texts by their code points. */
 export const parseCollation = (collation: Collation | undefined): Result.Result<Collator | undefined, Problem> => {
   if (collation === undefined) return simple
   const known = collators.get(JSON.stringify(collation))

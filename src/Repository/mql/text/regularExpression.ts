@@ -4,11 +4,7 @@
 import * as Result from "effect/Result"
 import { RE2JS } from "re2js"
 
-/**
- * A compiled pattern.
- *
- * @internal
- */
+/** A compiled pattern. */
 export interface Pattern {
   /** The number of instructions, which bounds the work for each character. */
   readonly size: number
@@ -70,11 +66,7 @@ const condensed = (pattern: string): string => {
   return result
 }
 
-/**
- * Compiles a pattern in RE2's syntax with MongoDB's options; fails where RE2 does not support it.
- *
- * @internal
- */
+/** Compiles a pattern in RE2's syntax with MongoDB's options; fails where RE2 does not support it. */
 export const compilePattern = (pattern: string, options: string): Result.Result<Pattern, string> => {
   const unknown = Array.from(options).find((option) => !Object.hasOwn(flagOf, option))
   if (unknown !== undefined) return Result.fail(`the regular expression option "${unknown}" can't be used`)
@@ -111,26 +103,14 @@ const literalTest = (pattern: string, flags: number): Pattern["test"] | undefine
   return anchor === "" ? (text) => text.includes(literal) : (text) => text.startsWith(literal)
 }
 
-/**
- * Whether a JavaScript regular expression has options that MongoDB knows.
- *
- * @internal
- */
+/** Whether a JavaScript regular expression has options that MongoDB knows. */
 export const hasOptions = ({ flags }: RegExp): boolean => /[gims]/.test(flags)
 
-/**
- * Compiles a JavaScript regular expression. As in `bson`, its flag `g` stands for MongoDB's `s`.
- *
- * @internal
- */
+/** Compiles a JavaScript regular expression. As in `bson`, its flag `g` stands for MongoDB's `s`. */
 export const compileRegExp = (expression: RegExp): Result.Result<Pattern, string> =>
   compilePattern(RE2JS.translateRegExp(expression.source), expression.flags.replace("g", "s"))
 
-/**
- * The literal prefix of every text that an anchored expression matches, for an index; `""` when there is none.
- *
- * @internal
- */
+/** The literal prefix of every text that an anchored expression matches, for an index; `""` when there is none. */
 export const literalPrefix = (expression: unknown, options: unknown): string => {
   const isRegExp = expression instanceof RegExp
   const flags = typeof options === "string" && options !== "" ? options : isRegExp ? expression.flags : ""

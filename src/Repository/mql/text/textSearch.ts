@@ -7,17 +7,12 @@ import { isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { reject } from "../limits/queryProblem.ts"
 
-/**
- * A path of a text index, and its weight in the score.
- *
- * @internal
- */
+/** A path of a text index, and its weight in the score. */
 export interface TextField {
   readonly path: Segments
   readonly weight: number
 }
 
-/** @internal */
 export interface TextSearch {
   /** The words searched for, as the index stores them. A match contains at least one of them. */
   readonly words: ReadonlyArray<string>
@@ -26,19 +21,13 @@ export interface TextSearch {
   readonly score: (document: Document, fields: ReadonlyArray<TextField>) => number
 }
 
-/**
- * The words of a document as the index stores them.
- *
- * @internal
- */
+/** The words of a document as the index stores them. */
 export const indexedWords = (document: Document, fields: ReadonlyArray<TextField>): ReadonlySet<string> =>
   new Set(fields.flatMap(({ path }) => textsAt(document, path).flatMap((text) => wordsOf(fold(text)))))
 
 /**
  * Parses the operand of `$text`. A match contains at least one of the words, every quoted phrase literally, and nothing
  * that has a `-` before it. May throw.
- *
- * @internal
  */
 export const parseTextSearch = (operand: unknown): TextSearch => {
   if (!isDocument(operand)) return reject("$text needs a document")

@@ -21,7 +21,6 @@ import { assignAt, locate, removeAt } from "./fields.ts"
 import { fromEqualities, keepingId, keptId, withId } from "./newDocument.ts"
 import { type Change, readChanges, withoutConflict } from "./parseUpdate.ts"
 
-/** @internal */
 export interface Update {
   /** The updated form of a document that the filter matches; `undefined` if the update changes nothing. */
   readonly apply: (document: Document, filter: Filter) => Result.Result<Document | undefined, Problem>
@@ -29,11 +28,7 @@ export interface Update {
   readonly insert: (filter: Filter) => Result.Result<Document, Problem>
 }
 
-/**
- * Parses an update.
- *
- * @internal
- */
+/** Parses an update. */
 export const parseUpdate = (
   update: unknown,
   context: ExpressionContext,
@@ -43,11 +38,7 @@ export const parseUpdate = (
     isArray(update) ? parseStages(update, context, arrayFilters) : parseOperators(update, context, arrayFilters)
   )
 
-/**
- * Parses a replacement.
- *
- * @internal
- */
+/** Parses a replacement. */
 export const parseReplacement = (replacement: unknown): Result.Result<Update, Problem> =>
   catchRejection(() => {
     const document = Result.getOrElse(normalise(replacement), reject)

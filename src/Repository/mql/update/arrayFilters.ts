@@ -10,21 +10,12 @@ import type { ExpressionContext } from "../expression/expression.ts"
 import { type Filter, parseFilter } from "../filter/parseFilter.ts"
 import { orReject, reject } from "../limits/queryProblem.ts"
 
-/**
- * Array filters by their names.
- *
- * @internal
- */
+/** Array filters by their names. */
 export type ArrayFilters = ReadonlyMap<string, Filter>
 
-/** @internal */
 export const noArrayFilters: ArrayFilters = new Map()
 
-/**
- * Parses array filters. May throw.
- *
- * @internal
- */
+/** Parses array filters. May throw. */
 export const parseArrayFilters = (
   given: ReadonlyArray<unknown> | undefined,
   context: ExpressionContext
@@ -45,21 +36,13 @@ export const parseArrayFilters = (
   return filters
 }
 
-/**
- * The name in a segment `$[name]`; `undefined` for any other segment.
- *
- * @internal
- */
+/** The name in a segment `$[name]`; `undefined` for any other segment. */
 export const filterName = (segment: string): string | undefined => /^\$\[(.+)\]$/.exec(segment)?.[1]
 
 /** Whether a segment is `$[]` or `$[name]`. */
 export const isItems = (segment: string): boolean => segment.startsWith("$[")
 
-/**
- * Expands a path with `$[]` or `$[name]` into the paths of the matching items of a document. May throw.
- *
- * @internal
- */
+/** Expands a path with `$[]` or `$[name]` into the paths of the matching items of a document. May throw. */
 export const expandPath = (
   document: Document,
   path: string,

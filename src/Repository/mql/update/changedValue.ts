@@ -14,14 +14,11 @@ import { parseSort } from "../projection/sortSpec.ts"
 import { locate, type Target } from "./fields.ts"
 import type { Bits, Change, ItemTest, Push } from "./parseUpdate.ts"
 
-/** @internal */
 export const noChange = Symbol("noChange")
 
 /**
  * The new value of a field, or {@link noChange}. The value of a `$rename` is the one to move, that of an `$unset` has no
  * meaning. May throw.
- *
- * @internal
  */
 export const changedValue = (
   { collator, operand, operator, path }: Change,

@@ -6,14 +6,9 @@ import { isArrayIndex, type Segments } from "../../bson/path.ts"
 import { fieldOf, isArray, isDocument, setField } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 
-/**
- * The value at a path, or the path of the value that can't have the next field.
- *
- * @internal
- */
+/** The value at a path, or the path of the value that can't have the next field. */
 export type Target = { readonly value: unknown; readonly isInArray: boolean } | { readonly blockedAt: string }
 
-/** @internal */
 export const locate = (document: Document, segments: Segments): Target => {
   let node: unknown = document
   let isInArray = false
@@ -33,17 +28,11 @@ export const locate = (document: Document, segments: Segments): Target => {
  * A copy of a normalised document with another normalised value at a path that {@link locate} finds not to be blocked. It
  * shares with the document what is not on the way. Missing documents on the way are made, and a short array is padded with
  * `null`.
- *
- * @internal
  */
 export const assignAt = (document: Document, segments: Segments, value: unknown): Document =>
   assignField(document, segments, 0, value)
 
-/**
- * A copy of the document without the field at a path. An array's item becomes `null`.
- *
- * @internal
- */
+/** A copy of the document without the field at a path. An array's item becomes `null`. */
 export const removeAt = (document: Document, segments: Segments): Document => removeField(document, segments, 0)
 
 // internal

@@ -17,11 +17,7 @@ import { equal } from "../predicate/comparison.ts"
 import { parseSort } from "../projection/sortSpec.ts"
 import { type ArrayFilters, filterName, isItems, noArrayFilters } from "./arrayFilters.ts"
 
-/**
- * One operator on one path, with its parsed operand.
- *
- * @internal
- */
+/** One operator on one path, with its parsed operand. */
 export interface Change {
   readonly operator: string
   readonly path: string
@@ -30,11 +26,7 @@ export interface Change {
   readonly collator: Collator | undefined
 }
 
-/**
- * The changes of a normalised update. May throw.
- *
- * @internal
- */
+/** The changes of a normalised update. May throw. */
 export const readChanges = (
   update: Document,
   context: ExpressionContext,
@@ -92,8 +84,6 @@ const isPlaceholder = (segment: string): boolean => segment === "$" || /^\$\[.*\
 
 /**
  * Changes of which no two conflict: they have the same path, or the path of one is a prefix of the other's. Rejects others.
- *
- * @internal
  */
 export const withoutConflict = (changes: ReadonlyArray<Change>): ReadonlyArray<Change> => {
   const conflict = conflictingPath(
@@ -111,11 +101,7 @@ const numeric: Reader = (operand) => isNumber(operand) ? operand : reject("$inc 
 const listed: Reader = (operand, { collator }) =>
   isArray(operand) ? new ValueSet(operand, collator) : reject("$pullAll needs an array")
 
-/**
- * The operand of a `$push`.
- *
- * @internal
- */
+/** The operand of a `$push`. */
 export interface Push {
   readonly items: ReadonlyArray<unknown>
   readonly position: number | undefined
@@ -158,21 +144,13 @@ const popped: Reader = (operand) =>
     ? toDouble(operand)
     : reject("$pop needs 1 or -1")
 
-/**
- * The operand of a `$pull`: whether an item is removed.
- *
- * @internal
- */
+/** The operand of a `$pull`: whether an item is removed. */
 export type ItemTest = (item: unknown) => boolean
 
 const pulled: Reader = (operand, context): ItemTest =>
   isDocument(operand) ? parseItemCondition(operand, context) : equal(operand, context.collator)
 
-/**
- * The operand of a `$bit`: its operations in their order.
- *
- * @internal
- */
+/** The operand of a `$bit`: its operations in their order. */
 export type Bits = ReadonlyArray<readonly [operation: string, operand: bigint, isLong: boolean]>
 
 const isBitOperation = ([name, value]: readonly [string, unknown]): boolean =>
@@ -200,7 +178,6 @@ const renamed: Reader = (operand) => {
   return operand
 }
 
-/** @internal */
 export const readers = new Map<string, Reader>([
   ["$set", asIs],
   ["$setOnInsert", asIs],

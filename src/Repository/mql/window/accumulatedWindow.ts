@@ -26,18 +26,10 @@ import { Fifo } from "./fifo.ts"
 import { summarised } from "./slidingSummary.ts"
 import { type Bounds, type WindowContext, type WindowFunction, withoutState } from "./window.ts"
 
-/**
- * Parses the operand of an accumulator and its `window`. May throw.
- *
- * @internal
- */
+/** Parses the operand of an accumulator and its `window`. May throw. */
 export type WindowParser = (operand: unknown, window: unknown, context: WindowContext) => WindowFunction
 
-/**
- * An accumulator of values, as a summary.
- *
- * @internal
- */
+/** An accumulator of values, as a summary. */
 export const summarising =
   <A extends Summary<A>>(start: () => A, result: (summary: A) => unknown): WindowParser => (operand, window, context) =>
     summarised(parseBounds(window, context), context.parse(operand), start, result)
@@ -266,7 +258,6 @@ const sortedNumbers = (
       })
   )
 
-/** @internal */
 export const windowAccumulators: ReadonlyMap<string, WindowParser> = new Map<string, WindowParser>([
   ...Object.entries(numberSummaries(summarising)),
   ["$count", (operand, window, context) =>

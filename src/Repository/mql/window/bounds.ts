@@ -16,11 +16,7 @@ import type { Bounds, Window, WindowContext } from "./window.ts"
 /** The bounds of a window that has no end. */
 const unbounded: Bounds = () => ({ enters: () => true, leaves: () => false })
 
-/**
- * Parses a `window`; one that is not given has no end. May throw.
- *
- * @internal
- */
+/** Parses a `window`; one that is not given has no end. May throw. */
 export const parseBounds = (window: unknown, context: WindowContext): Bounds => {
   if (window === undefined) return unbounded
   if (!isDocument(window)) return reject("a window must be a document")
@@ -35,11 +31,7 @@ export const parseBounds = (window: unknown, context: WindowContext): Bounds => 
   return unit === undefined ? unbounded : reject("a window has a unit with a range only")
 }
 
-/**
- * Whether a window holds the current document for sure.
- *
- * @internal
- */
+/** Whether a window holds the current document for sure. */
 export const includesCurrent = (window: unknown, { constant }: WindowContext): boolean => {
   const { documents, range } = isDocument(window) ? { ...window } : {}
   const given = documents ?? range
@@ -49,11 +41,7 @@ export const includesCurrent = (window: unknown, { constant }: WindowContext): b
   return isAt(lower, -1) && isAt(upper, 1)
 }
 
-/**
- * Whether documents leave a window: it begins with a document or a value, and not with the partition.
- *
- * @internal
- */
+/** Whether documents leave a window: it begins with a document or a value, and not with the partition. */
 export const isLeft = (window: unknown): boolean => {
   const { documents, range } = isDocument(window) ? { ...window } : {}
   const given = documents ?? range

@@ -14,7 +14,6 @@ import { isLeft, parseBounds } from "./bounds.ts"
 import { Fifo } from "./fifo.ts"
 import type { Bounds, WindowFunction } from "./window.ts"
 
-/** @internal */
 export const collectingFunctions: ReadonlyMap<string, WindowParser> = new Map<string, WindowParser>([
   [
     "$push",

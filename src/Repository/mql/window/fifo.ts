@@ -2,7 +2,6 @@
  * A queue whose first item is removed in constant time.
  */
 
-/** @internal */
 export class Fifo<A> {
   #items: Array<A> = []
   #head = 0

@@ -14,7 +14,6 @@ import { reject } from "../limits/queryProblem.ts"
 import type { WindowParser } from "./accumulatedWindow.ts"
 import { following, type WindowContext, type WindowFunction } from "./window.ts"
 
-/** @internal */
 export const orderFunctions: ReadonlyMap<string, WindowParser> = new Map<string, WindowParser>([
   ["$rank", (...given) => ranked("$rank", (before, places) => before.isTie ? before.rank : places, ...given)],
   ["$denseRank", (...given) => ranked("$denseRank", ({ isTie, rank }) => isTie ? rank : rank + 1, ...given)],

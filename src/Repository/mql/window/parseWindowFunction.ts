@@ -12,11 +12,7 @@ import { orderFunctions } from "./orderFunctions.ts"
 import { rateFunctions } from "./rateFunctions.ts"
 import type { WindowFunction } from "./window.ts"
 
-/**
- * Parses the function of a field, `{ $sum: "$n", window: { documents: [-1, 0] } }`. May throw.
- *
- * @internal
- */
+/** Parses the function of a field, `{ $sum: "$n", window: { documents: [-1, 0] } }`. May throw. */
 export const parseWindowFunction = (
   field: string,
   given: unknown,
@@ -36,7 +32,6 @@ export const parseWindowFunction = (
 
 // internal
 
-/** @internal */
 export const functionParsers = new Map([
   ...windowAccumulators,
   ...collectingFunctions,

@@ -17,7 +17,6 @@ import { includesCurrent, parseBounds } from "./bounds.ts"
 import { summarised } from "./slidingSummary.ts"
 import { type WindowContext, withoutState } from "./window.ts"
 
-/** @internal */
 export const rateFunctions: ReadonlyMap<string, WindowParser> = new Map<string, WindowParser>([
   ["$derivative", (...given) => derived(...given)],
   ["$integral", (...given) => integrated(...given)],

@@ -9,11 +9,7 @@ import type { Summary } from "../expression/summaryOperators.ts"
 import { memoryOf } from "../limits/sizeLimits.ts"
 import type { Bounds, WindowFunction } from "./window.ts"
 
-/**
- * A window function whose value is a summary. `read` gives the value of a document.
- *
- * @internal
- */
+/** A window function whose value is a summary. `read` gives the value of a document. */
 export const summarised = <A extends Summary<A>>(
   bounds: Bounds,
   read: Expression,

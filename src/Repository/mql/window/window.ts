@@ -6,11 +6,7 @@ import type { Direction } from "../../bson/path.ts"
 import type { Document } from "../../DocumentStore.ts"
 import type { Expression } from "../expression/expression.ts"
 
-/**
- * Which documents are in the window of the document at `index`. Both ends only move on as `index` grows. May throw.
- *
- * @internal
- */
+/** Which documents are in the window of the document at `index`. Both ends only move on as `index` grows. May throw. */
 export interface Window {
   /** Whether the document at `at` is not beyond the end of the window. */
   readonly enters: (at: number, index: number) => boolean
@@ -18,11 +14,7 @@ export interface Window {
   readonly leaves: (at: number, index: number) => boolean
 }
 
-/**
- * What a function retains of the documents in the window. May throw.
- *
- * @internal
- */
+/** What a function retains of the documents in the window. May throw. */
 export interface Content {
   /** Adds the document that follows the last one. */
   readonly push: (document: Document, at: number) => void
@@ -39,21 +31,12 @@ interface Slide {
   readonly weigh: (bytes: number) => void
 }
 
-/** @internal */
 export type Bounds = (documents: ReadonlyArray<Document>) => Window
 
-/**
- * A parsed window function, for any partition.
- *
- * @internal
- */
+/** A parsed window function, for any partition. */
 export type WindowFunction = (slide: Slide) => Window & Content
 
-/**
- * What parsing a window function depends on.
- *
- * @internal
- */
+/** What parsing a window function depends on. */
 export interface WindowContext {
   readonly sort: ReadonlyArray<Direction>
   /** May throw. */
@@ -64,18 +47,10 @@ export interface WindowContext {
   readonly collator: Collator | undefined
 }
 
-/**
- * A content that needs no more than the documents themselves.
- *
- * @internal
- */
+/** A content that needs no more than the documents themselves. */
 export const withoutState = (result: Content["result"]): Content => ({ push: () => {}, shift: () => true, result })
 
-/**
- * A content that follows all documents up to the current one.
- *
- * @internal
- */
+/** A content that follows all documents up to the current one. */
 export const following = (push: Content["push"], result: Content["result"]): Window & Content => ({
   enters: (at, index) => at <= index,
   leaves: () => false,

@@ -13,11 +13,7 @@ import type { Document } from "../../DocumentStore.ts"
 import type { Damage } from "../orderedStore.ts"
 import { xxHash } from "./xxHash.ts"
 
-/**
- * Thrown where a damaged value is read.
- *
- * @internal
- */
+/** Thrown where a damaged value is read. */
 export class DamagedValue implements Damage {
   readonly table: Damage["table"]
   readonly number: number
@@ -33,30 +29,24 @@ export class DamagedValue implements Damage {
   }
 }
 
-/** @internal */
 export const throwDamaged = (value: DamagedValue): never => Result.getOrThrowWith(Result.fail(value), (value) => value)
 
-/** @internal */
 export const checksumLength = 4
 
-/** @internal */
 export const emptyHash = 0x811c_9dc5
 
-/** @internal */
 export const hashOfText = (text: string, before: number): number => {
   let hash = before
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x0100_0193)
   return hash >>> 0
 }
 
-/** @internal */
 export const hashOfBytes = (bytes: Uint8Array, end: number, before: number): number => {
   let hash = before
   for (let i = 0; i < end; i++) hash = Math.imul(hash ^ bytes[i]!, 0x0100_0193)
   return hash >>> 0
 }
 
-/** @internal */
 export const checkedDocument = (bytes: Uint8Array, hash: number): Buffer => {
   const checked = Buffer.allocUnsafe(bytes.length + checksumLength)
   checked.set(bytes)
@@ -64,17 +54,12 @@ export const checkedDocument = (bytes: Uint8Array, hash: number): Buffer => {
   return checked
 }
 
-/** @internal */
 export const isIntactDocument = (bytes: Uint8Array, hash: number): boolean => {
   const length = bytes.length - checksumLength
   return length > 0 && checksumOf(bytes, length, hash) === checksumAt(bytes, length)
 }
 
-/**
- * A document, or `undefined` if it is damaged.
- *
- * @internal
- */
+/** A document, or `undefined` if it is damaged. */
 export const storedDocument = (bytes: Uint8Array, hash: number, mayBeUnchecked: boolean): Document | undefined =>
   isIntactDocument(bytes, hash)
     ? decodeDocument(bytes, bytes.length - checksumLength)
@@ -82,15 +67,10 @@ export const storedDocument = (bytes: Uint8Array, hash: number, mayBeUnchecked: 
     ? uncheckedDocument(bytes)
     : undefined
 
-/**
- * A document without a checksum, if it can be one.
- *
- * @internal
- */
+/** A document without a checksum, if it can be one. */
 export const uncheckedDocument = (bytes: Uint8Array): Document | undefined =>
   Result.getOrUndefined(Result.try(() => decodeDocument(bytes)))
 
-/** @internal */
 export const checkedEntry = (recordId: string, hash: number): Buffer => {
   const checked = Buffer.allocUnsafe(recordId.length + checksumLength)
   checked.write(recordId, "latin1")
@@ -98,13 +78,11 @@ export const checkedEntry = (recordId: string, hash: number): Buffer => {
   return checked
 }
 
-/** @internal */
 export const isIntactEntry = (bytes: Uint8Array, hash: number): boolean => {
   const length = bytes.length - checksumLength
   return length >= 0 && hashOfBytes(bytes, length, hash) === checksumAt(bytes, length)
 }
 
-/** @internal */
 export const isUncheckedEntry = (bytes: Uint8Array): boolean => bytes.length === recordIdLength
 
 const checksumOf = (bytes: Uint8Array, length: number, hash: number): number =>

@@ -9,22 +9,14 @@ import { failuresOf, hasStore, openReadOnly } from "./readOnly.ts"
 /** The environments that this process has open, by their folders: lmdb opens none a second time for reading only. */
 const ownEnvironments = new Map<string, RootDatabase<Buffer, Uint8Array>>()
 
-/**
- * Makes an open environment known until the scope closes.
- *
- * @internal
- */
+/** Makes an open environment known until the scope closes. */
 export const registered = (folder: string, environment: RootDatabase<Buffer, Uint8Array>) =>
   Effect.acquireRelease(
     Effect.sync(() => ownEnvironments.set(folder, environment)),
     () => Effect.sync(() => ownEnvironments.delete(folder))
   )
 
-/**
- * Copies the last commit of a folder, which this or another process may write to meanwhile, into an empty folder.
- *
- * @internal
- */
+/** Copies the last commit of a folder, which this or another process may write to meanwhile, into an empty folder. */
 export const copyTo = Effect.fnUntraced(
   function*(folder: string, to: string): Effect.fn.Return<void, StoreUnavailable> {
     const failed = failuresOf("backup", folder, "copied")

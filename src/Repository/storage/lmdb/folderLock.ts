@@ -18,18 +18,12 @@ import * as process from "node:process"
 import type { DatabaseSync } from "node:sqlite"
 import { StoreUnavailable } from "../../RepositoryError.ts"
 
-/**
- * The file that is locked. It is empty, remains when the store is closed, and may be copied.
- *
- * @internal
- */
+/** The file that is locked. It is empty, remains when the store is closed, and may be copied. */
 export const lockFile = "owner.lock"
 
 /**
  * Locks a folder until the scope closes. Waits up to five seconds for a folder that another process has locked, since a
  * killed process may take a moment to end.
- *
- * @internal
  */
 export const lockFolder = (folder: string): Effect.Effect<void, StoreUnavailable, Scope.Scope> =>
   Effect.gen(function*() {

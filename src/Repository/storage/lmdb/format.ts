@@ -9,25 +9,16 @@ import type { Document } from "../../DocumentStore.ts"
 import { StoreUnavailable } from "../../RepositoryError.ts"
 import { everything, type Table } from "../orderedStore.ts"
 
-/** @internal */
 export const formatKey = "format"
 
 const format = 3
 const formatWithoutChecksums = 2
 
-/**
- * Whether a folder may have values without checksums.
- *
- * @internal
- */
+/** Whether a folder may have values without checksums. */
 export const isMixed = (known: Document | undefined): boolean =>
   known?.["version"] === formatWithoutChecksums || known?.["isMixed"] === true
 
-/**
- * Records the format of a folder; returns why it can't be used.
- *
- * @internal
- */
+/** Records the format of a folder; returns why it can't be used. */
 export const takeFormat = (
   environment: RootDatabase,
   catalog: Table<Document>,

@@ -5,21 +5,13 @@
 import type { Range, Table } from "../orderedStore.ts"
 import { DamagedValue, throwDamaged } from "./checksum.ts"
 
-/**
- * The keys after `start` and before `end`.
- *
- * @internal
- */
+/** The keys after `start` and before `end`. */
 export interface Gap {
   readonly start: string
   readonly end: string
 }
 
-/**
- * A table that fails where a damaged value may have been.
- *
- * @internal
- */
+/** A table that fails where a damaged value may have been. */
 export const withGaps = <Value, Written>(
   table: Table<Value, Written>,
   gaps: ReadonlyArray<Gap>,

@@ -25,7 +25,6 @@ interface Job {
   readonly reject: (detail: string) => void
 }
 
-/** @internal */
 export interface Writer {
   readonly write: SteppedKeyValue["write"]
   readonly writeInSteps: SteppedKeyValue["writeInSteps"]
@@ -39,11 +38,7 @@ export interface Writer {
 const maxBatch = 256
 const maxWork = 2_000_000
 
-/**
- * The state of a transaction after a turn.
- *
- * @internal
- */
+/** The state of a transaction after a turn. */
 export type TurnResult = "done" | "failed" | "more"
 
 /**
@@ -53,8 +48,6 @@ export type TurnResult = "done" | "failed" | "more"
  *   transaction after `"failed"`. It resolves when the transaction is on the disk.
  * - `onTransactionEnd` is called after each transaction, committed or aborted, before its jobs succeed or fail.
  * - `obstacle` returns why nothing can be written now, if so.
- *
- * @internal
  */
 export const makeWriter = (
   transact: (run: () => TurnResult) => Promise<unknown>,
@@ -199,15 +192,10 @@ const reasonOf = (cause: unknown, settle: (reason: unknown) => void): void => {
   void Promise.resolve(reason).then(() => settle(cause ?? "unknown"), (reason: unknown) => settle(reason ?? cause))
 }
 
-/** @internal */
 export const closed = (operation: string): StoreUnavailable =>
   new StoreUnavailable({ operation, detail: "the store is closed", retryable: false })
 
-/**
- * The failure for a damaged value or an error of lmdb; `undefined` for any other error.
- *
- * @internal
- */
+/** The failure for a damaged value or an error of lmdb; `undefined` for any other error. */
 export const failureOf = (
   operation: string,
   cause: unknown,

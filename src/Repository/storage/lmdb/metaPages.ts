@@ -5,11 +5,7 @@
  */
 import * as fs from "node:fs"
 
-/**
- * What the meta page of the last commit says.
- *
- * @internal
- */
+/** What the meta page of the last commit says. */
 export interface Meta {
   readonly pageSize: number
   readonly lastPage: number
@@ -20,7 +16,6 @@ export interface Meta {
   readonly main: Tree
 }
 
-/** @internal */
 export interface Tree {
   readonly name: string
   readonly flags: number
@@ -33,17 +28,13 @@ export interface Tree {
   readonly root: number
 }
 
-/** @internal */
 export const noPage = 0xffff_ffff * 2 ** 32 + 0xffff_ffff
 
-/** @internal */
 export const treeLength = 48
 
-/** @internal */
 export const numberAt = (bytes: Buffer, at: number): number =>
   bytes.readUInt32LE(at) + bytes.readUInt32LE(at + 4) * 2 ** 32
 
-/** @internal */
 export const treeAt = (name: string, bytes: Buffer, at: number): Tree => ({
   name,
   flags: bytes.readUInt16LE(at + 4),
@@ -55,11 +46,7 @@ export const treeAt = (name: string, bytes: Buffer, at: number): Tree => ({
   root: numberAt(bytes, at + 40)
 })
 
-/**
- * The meta page of the last commit, or what is wrong with the two.
- *
- * @internal
- */
+/** The meta page of the last commit, or what is wrong with the two. */
 export const metaOf = (descriptor: number): Meta | string => {
   const first = metaAt(descriptor, 0, 0)
   if (typeof first === "string") return first

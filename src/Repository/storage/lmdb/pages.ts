@@ -12,23 +12,15 @@ import { type Meta, metaOf, noPage, numberAt, type Tree, treeAt, treeLength } fr
 /**
  * Receives a key and its value with the name of their tree, in order, and tells whether they may be there. The bytes are
  * overwritten afterwards.
- *
- * @internal
  */
 export type SeeNode = (tree: string, key: Buffer, value: Buffer) => boolean
 
-/**
- * Steps of a check, and what is wrong, if anything.
- *
- * @internal
- */
+/** Steps of a check, and what is wrong, if anything. */
 export type Check = Generator<void, string | undefined>
 
 /**
  * What is wrong with a file, or `undefined`. Of a tree that is not to be read, only the pages above the leaves are, about one
  * in a hundred.
- *
- * @internal
  */
 export function* problemOfPages(descriptor: number, see: SeeNode, isRead: (tree: string) => boolean): Check {
   const meta = metaOf(descriptor)

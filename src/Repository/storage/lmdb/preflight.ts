@@ -13,7 +13,6 @@ import { lockFile as ownerFile } from "./folderLock.ts"
 import { problemOfPages } from "./pages.ts"
 import type { RecordCheck } from "./records.ts"
 
-/** @internal */
 export const dataFile = "data.mdb"
 const lockFile = "lock.mdb"
 const roomFile = "room.tmp"
@@ -33,11 +32,7 @@ const lastCommitAt = 8
 // A larger file is not read as a whole when it is opened; this much takes about a second.
 const maxRead = 512 * 1024 * 1024
 
-/**
- * Why lmdb can't use a folder, or `undefined`. It is read in steps, and `check` sees its values.
- *
- * @internal
- */
+/** Why lmdb can't use a folder, or `undefined`. It is read in steps, and `check` sees its values. */
 export const problemOfFolder = (folder: string, check: RecordCheck): Effect.Effect<string | undefined> =>
   Effect.suspend(() => {
     const problem = problemOf(() => {
@@ -57,8 +52,6 @@ export const problemOfFolder = (folder: string, check: RecordCheck): Effect.Effe
 /**
  * Watches an open folder until the scope closes. The returned function tells why writes must be rejected, if they must: an
  * open file or its folder was removed or replaced, so that a write would be lost with the process. It is logged, too.
- *
- * @internal
  */
 export const watchFolder = (folder: string): Effect.Effect<() => string | undefined, never, Scope.Scope> =>
   Effect.gen(function*() {
@@ -89,11 +82,7 @@ export const watchFolder = (folder: string): Effect.Effect<() => string | undefi
     return loss
   })
 
-/**
- * The code of an error of the system or of lmdb.
- *
- * @internal
- */
+/** The code of an error of the system or of lmdb. */
 export const codeOf = (cause: unknown): unknown =>
   typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
 
@@ -124,8 +113,6 @@ const hasCommits = (lock: string): boolean =>
 /**
  * What is wrong with the pages of a file, or `undefined`; `check` sees its values. Of a file of more than `maxBytes`, only
  * the values of the catalog are read.
- *
- * @internal
  */
 export const problemOfData = (
   file: string,

@@ -9,14 +9,9 @@ import * as path from "node:path"
 import { StoreUnavailable } from "../../RepositoryError.ts"
 import { dataFile } from "./preflight.ts"
 
-/** @internal */
 export type Failed = (cause: unknown) => StoreUnavailable
 
-/**
- * The failures of an operation on a folder, which can't be what `done` says: `copied`.
- *
- * @internal
- */
+/** The failures of an operation on a folder, which can't be what `done` says: `copied`. */
 export const failuresOf = (operation: string, folder: string, done: string): Failed => (cause) =>
   new StoreUnavailable({
     operation,
@@ -24,19 +19,11 @@ export const failuresOf = (operation: string, folder: string, done: string): Fai
     retryable: false
   })
 
-/**
- * Fails for a folder without a store, which lmdb would create.
- *
- * @internal
- */
+/** Fails for a folder without a store, which lmdb would create. */
 export const hasStore = (folder: string, failed: Failed): Effect.Effect<void, StoreUnavailable> =>
   fs.existsSync(path.join(folder, dataFile)) ? Effect.void : Effect.fail(failed(new Error(`it has no ${dataFile}`)))
 
-/**
- * The environment of a folder until the scope closes.
- *
- * @internal
- */
+/** The environment of a folder until the scope closes. */
 export const openReadOnly = (
   folder: string,
   failed: Failed

@@ -15,7 +15,6 @@ import { type Bytes, documentForm, encodingBehind, numberLength, tableOf, tables
 // lmdb's own transaction, which begins with the next read after a renewal.
 const reading = () => undefined
 
-/** @internal */
 export interface OpenReader {
   readonly catalog: ReadTable<Document>
   readonly documents: (collection: number) => ReadTable<Document>
@@ -24,11 +23,7 @@ export interface OpenReader {
   readonly read: <A>(operation: string, step: () => A) => Result.Result<A, StoreFailure>
 }
 
-/**
- * Opens a folder that this process has not open, for reads until the scope closes.
- *
- * @internal
- */
+/** Opens a folder that this process has not open, for reads until the scope closes. */
 export const openReader = Effect.fnUntraced(function*(
   folder: string,
   describe: Listener["describe"]

@@ -7,11 +7,7 @@
 import { Double, Long, ObjectId } from "bson"
 import { isArray } from "../../bson/value.ts"
 
-/**
- * The cached values of all tables, of a bounded size.
- *
- * @internal
- */
+/** The cached values of all tables, of a bounded size. */
 export class TableCache {
   readonly #maxCost: number
   readonly #tables: Array<CachedTable<unknown>> = []
@@ -89,11 +85,7 @@ export class TableCache {
   }
 }
 
-/**
- * The cached values of a table.
- *
- * @internal
- */
+/** The cached values of a table. */
 export class CachedTable<Value> {
   readonly #cache: TableCache
   readonly #number: number

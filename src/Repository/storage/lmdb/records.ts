@@ -17,11 +17,7 @@ import {
 import { formatKey, isMixed } from "./format.ts"
 import type { Gap } from "./gaps.ts"
 
-/**
- * What a table has.
- *
- * @internal
- */
+/** What a table has. */
 export interface Content {
   readonly table: DamagedValue["table"]
   readonly number: number
@@ -32,7 +28,6 @@ export interface Content {
   readonly gaps: Array<Gap>
 }
 
-/** @internal */
 export class RecordCheck {
   /** The definitions of collections and indexes. */
   readonly catalog = new Map<string, Document>()

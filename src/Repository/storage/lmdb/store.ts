@@ -49,11 +49,7 @@ interface EnvironmentState {
   committed: Transaction | undefined
 }
 
-/**
- * Opens the store of a folder, which is created if needed. Closed with the scope, after pending writes.
- *
- * @internal
- */
+/** Opens the store of a folder, which is created if needed. Closed with the scope, after pending writes. */
 export const make = Effect.fnUntraced(function*(
   folder: string,
   maxCacheBytes = defaultCacheBytes

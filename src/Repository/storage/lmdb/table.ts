@@ -21,13 +21,11 @@ import {
 import type { TableCache } from "./recordCache.ts"
 
 // The bytes of a read are valid until the next call of lmdb, so they are decoded at once.
-/** @internal */
 export type Bytes = Database<Uint8Array, string>
 
 const { latin1Slice, latin1Write } = Buffer.prototype
 
 // lmdb's own encoders copy what they read. The prefix of a key, which is the number of its table, is skipped.
-/** @internal */
 export const encodingBehind = (prefixLength: number) => ({
   encoder: { encode: (bytes: Uint8Array): Uint8Array => bytes, decode: (bytes: Uint8Array): Uint8Array => bytes },
   keyEncoder: {
@@ -68,7 +66,6 @@ interface Form<Value, Written> {
 /** The transaction to read in; without one it is lmdb's own: that of the job that runs, or else the last commit. */
 type Reading = () => Transaction | undefined
 
-/** @internal */
 export const tableOf = <Value, Written>(
   database: Bytes,
   prefix: string,
@@ -155,7 +152,6 @@ const runOf = (keys: ReadonlyArray<string>): Range | undefined => {
   return isUnordered ? undefined : { start, end: `${end}\0`, reverse }
 }
 
-/** @internal */
 export const tablesOf = <T>(
   database: Bytes,
   make: (database: Bytes, prefix: string, number: number) => T
@@ -170,11 +166,7 @@ export const tablesOf = <T>(
   }
 }
 
-/**
- * A table with a cache of values that are read repeatedly.
- *
- * @internal
- */
+/** A table with a cache of values that are read repeatedly. */
 export const cachedTableOf = <Value, Written>(
   database: Bytes,
   prefix: string,
@@ -222,7 +214,6 @@ export const cachedTableOf = <Value, Written>(
   }
 }
 
-/** @internal */
 export const numberLength = 4
 
 const bytesOfNumber = (value: number): string => {
@@ -231,11 +222,7 @@ const bytesOfNumber = (value: number): string => {
   return textOf(bytes)
 }
 
-/**
- * The codec of the documents of a table. `isMixed` tells whether they may lack their checksums.
- *
- * @internal
- */
+/** The codec of the documents of a table. `isMixed` tells whether they may lack their checksums. */
 export const documentForm = (prefix: string, number: number, isMixed: boolean): Form<Document, Encoded> => {
   const start = hashOfText(prefix, emptyHash)
   return {
@@ -250,11 +237,7 @@ export const documentForm = (prefix: string, number: number, isMixed: boolean): 
   }
 }
 
-/**
- * The codec of index entries, whose values are record ids.
- *
- * @internal
- */
+/** The codec of index entries, whose values are record ids. */
 export const recordIdForm = (prefix: string, number: number, isMixed: boolean): Form<string, string> => {
   const start = hashOfText(prefix, emptyHash)
   return {
@@ -271,8 +254,6 @@ export const recordIdForm = (prefix: string, number: number, isMixed: boolean): 
 /**
  * A table of index entries: even their keys are checked, which counts and merged reads use alone; not those that a page
  * passes over.
- *
- * @internal
  */
 export const entryTableOf = (table: Table<string>): Table<string> => ({
   ...table,

@@ -1,8 +1,6 @@
 /**
  * XXH32, the fast checksum of 32 bits by Yann Collet. In JavaScript it takes less time for a small document than a call of
  * a native one.
- *
- * @internal
  */
 export const xxHash = (bytes: Uint8Array, length: number, seed: number): number => {
   if (bytes.buffer !== view.buffer) view = new DataView(bytes.buffer)

@@ -12,8 +12,6 @@ interface Block<Value> {
 /**
  * A table in memory whose keys are consecutive record ids: the number of a record is its index, so no order is maintained.
  * A removed value leaves a hole; a block without values is freed.
- *
- * @internal
  */
 export class RecordTable<Value> implements Table<Value> {
   readonly #blocks: Array<Block<Value> | undefined> = []

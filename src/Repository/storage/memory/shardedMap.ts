@@ -3,7 +3,6 @@
  * doubles, which takes half a second for two million keys.
  */
 
-/** @internal */
 export class ShardedMap<Value> {
   /** The shards by the last bits of the keys' hashes. */
   #shards: Array<Shard<Value>> = [{ map: new Map(), depth: 0, most: shardLength }]

@@ -35,8 +35,6 @@ const maxUnordered = 2048
 /**
  * A table in memory: a map of values, and the sorted entries in blocks, which are found by their last keys. New keys are
  * sorted lazily, by the next operation that needs the order, so that a write is as fast as that of a map.
- *
- * @internal
  */
 export class MemoryTable<Value> implements Table<Value> {
   readonly #values = new ShardedMap<Value>()
@@ -311,7 +309,6 @@ const changesOf = <Value>(replaced: MemoryTable<{ readonly before: Value | undef
   return () => entry.next() ? { key: entry.key, value: entry.value.before } : undefined
 }
 
-/** @internal */
 export const make: Effect.Effect<SteppedKeyValue> = Effect.sync(() => {
   const catalog = new MemoryTable<Document>()
   const documents = new Map<number, Table<Document, Encoded>>()
