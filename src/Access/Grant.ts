@@ -41,9 +41,7 @@ export type Me<P> = Permission.IsOpen<P> extends true ? Option.Option<Permission
  * @since 0.1.0
  */
 export interface Options<M extends Model.Any, On extends string, Me, R, Hidden extends string = string> {
-  /**
-   * The methods, and the names of actions. Defaults to all methods, and the actions without a rule of their own.
-   */
+  /** The methods, and the names of actions. Defaults to all methods, and the actions without a rule of their own. */
   readonly methods?: On | ReadonlyArray<On> | undefined
   /** The documents. Defaults to all. */
   readonly rows?: Rows<M, Me, R> | undefined

@@ -27,9 +27,7 @@ export interface Index {
   readonly unique: boolean
   /** 1 for ascending, -1 for descending. */
   readonly direction: Direction
-  /**
-   * The name in the database. Defaults to field and direction (`email_1`); the text index is named `text`.
-   */
+  /** The name in the database. Defaults to field and direction (`email_1`); the text index is named `text`. */
   readonly name?: string | undefined
   /**
    * The age of the field's date at which a document is removed, in whole seconds (rounded up). Without it documents

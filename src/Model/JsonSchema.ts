@@ -33,9 +33,7 @@ export interface Options {
    * carry them. The schema for MongoDB accepts `_id` in every document.
    */
   readonly additionalProperties?: boolean | undefined
-  /**
-   * Whether to make a schema for MongoDB's `$jsonSchema`, which describes stored documents. Defaults to false.
-   */
+  /** Whether to make a schema for MongoDB's `$jsonSchema`, which describes stored documents. Defaults to false. */
   readonly mongoCompatibility?: boolean | undefined
 }
 

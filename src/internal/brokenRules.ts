@@ -1,6 +1,4 @@
-/**
- * Explains which rules of a collection a document breaks, without the values of the document.
- */
+/** Explains which rules of a collection a document breaks, without the values of the document. */
 
 /** A rule and the place of what breaks it. */
 export interface BrokenRule {

@@ -11,10 +11,7 @@ export const addressOf = (text: string): NetAddress.IpAddress | undefined => {
   return Result.isSuccess(parsed) ? NetAddress.toCanonical(parsed.success) : undefined
 }
 
-/**
- * The address by which callers are counted: of an IPv6 address its /64, since one connection gets so many. Another text
- * stays as it is.
- */
+/** The address by which callers are counted, the /64 of an IPv6 one. Another text stays. */
 export const countedAddressOf = (text: string): string => {
   // A text without a colon is IPv4, or no address.
   if (!text.includes(":")) return text

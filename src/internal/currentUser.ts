@@ -3,9 +3,7 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import type * as Option from "effect/Option"
 
-/**
- * The current user. `Security` exports it; models and repositories read its subject.
- */
+/** The current user. `Security` exports it; models and repositories read its subject. */
 export class CurrentUser extends Context.Service<CurrentUser, {
   /** The identifier of the user, which generators, audit fields and histories take: `sub` of a token. */
   readonly subject: string

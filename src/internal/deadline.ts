@@ -3,10 +3,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 
-/**
- * The time by which the current work has to be done, in milliseconds of the monotonic clock; `undefined` without a deadline.
- * The server sets it for requests, and calls to other services end by it.
- */
+/** When the current work has to be done, in monotonic milliseconds: set by the server, used by calls. */
 const CurrentDeadline: Context.Reference<number | undefined> = Context.Reference<number | undefined>(
   "appkernel/internal/CurrentDeadline",
   { defaultValue: () => undefined }

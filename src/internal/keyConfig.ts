@@ -12,10 +12,7 @@ import { bytesOf } from "./sizes.ts"
 /** The sections and the name of a key, in upper case: `["MONGO", "HOST"]`. */
 export type Path = readonly [string, ...ReadonlyArray<string>]
 
-/**
- * The value at a path such as `MONGO_HOST` or `mongo.host`, with the sections of the path in upper case first. What a program
- * gives as a `ConfigProvider` has the keys as the file has them.
- */
+/** The value at a path such as `MONGO_HOST` or `mongo.host`, first with its sections in upper case. */
 export const keyConfig = <A>(
   of: (name: string) => Config.Config<A>,
   ...path: Path

@@ -1,6 +1,4 @@
-/**
- * Hashes of passwords: PBKDF2 with SHA-256 (RFC 8018) in the modular crypt format of passlib's `pbkdf2_sha256`.
- */
+/** Hashes of passwords: PBKDF2 with SHA-256 (RFC 8018) in the modular crypt format of passlib's `pbkdf2_sha256`. */
 import * as Context from "effect/Context"
 import * as Crypto from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"

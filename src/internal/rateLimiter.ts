@@ -6,9 +6,7 @@ import * as RateLimiter from "effect/persistence/RateLimiter"
 import { BoundedCache } from "./boundedCache.ts"
 import { CurrentWorker, type Worker } from "./worker.ts"
 
-/**
- * So many requests at once; after that one more each time that its part of the window has passed.
- */
+/** So many requests at once; after that one more each time that its part of the window has passed. */
 export interface Rate {
   /** The number of requests in a window. */
   readonly limit: number
@@ -134,10 +132,7 @@ interface Backlog {
   readonly wait: number
 }
 
-/**
- * Effect's store in memory keeps every key forever. The wait is stored apart from the moment: a sum of both has no room for
- * fractions of a millisecond.
- */
+/** Effect's store in memory keeps every key forever. The wait is apart, as a sum would lose fractions. */
 const inMemory = (): Quotas => {
   const backlogs = new BoundedCache<Backlog>(maxKeys)
   const consume = (key: string, rate: Rate, count: number): Effect.Effect<Quota> =>

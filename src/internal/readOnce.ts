@@ -1,6 +1,4 @@
-/**
- * Bodies of requests that can be read once only. A second request would be sent with an empty one.
- */
+/** Bodies of requests that can be read once only. A second request would be sent with an empty one. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"
@@ -67,10 +65,7 @@ export const streamOf = (body: HttpBody.HttpBody): Stream.Stream<Uint8Array, Rea
   ))
 }
 
-/**
- * A request to be sent more than once, whose stream fails by `ReadOnce` instead of being sent shorter than before, and by
- * `Unreadable` otherwise.
- */
+/** A request to be sent again, whose stream fails by `ReadOnce` or `Unreadable` instead of being shorter. */
 export const repeatable = (request: HttpClientRequest.HttpClientRequest): HttpClientRequest.HttpClientRequest => {
   const { body, hash, headers, method, url, urlParams } = request
   if (body._tag !== "Stream") return request

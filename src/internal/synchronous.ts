@@ -6,10 +6,7 @@ type Running = Fiber.Fiber<unknown, unknown>
 
 const evaluations = new WeakMap<Effect.Effect<unknown>, (fiber: Running) => unknown>()
 
-/**
- * An Effect whose value {@link synchronousOf} computes without the fiber's run loop, for a caller that already runs in
- * the fiber and has many Effects to run.
- */
+/** An Effect whose value {@link synchronousOf} computes without the run loop, within a fiber that has many. */
 export const synchronous = <A>(evaluate: (fiber: Running) => A): Effect.Effect<A> => {
   const self = Effect.withFiber<A>((fiber) => Effect.succeed(evaluate(fiber)))
   evaluations.set(self, evaluate)

@@ -1,6 +1,4 @@
-/**
- * The decision on the documents of an endpoint's model.
- */
+/** The decision on the documents of an endpoint's model. */
 import type { Filter } from "../../Repository/DocumentStore.ts"
 import type { EffectiveGrant, ModelDecision, RowFilters } from "../../Repository/introspection.ts"
 import type { Caller } from "../Permission.ts"
@@ -9,11 +7,7 @@ import { filtersOfAction, filtersOfCreation, filtersOfMethod } from "./rowFilter
 
 type Grants = ReadonlyArray<EffectiveGrant>
 
-/**
- * Decides what callers may do with the documents of an endpoint's model, by the grants that apply to them. The decision for a
- * user is used again as long as the same grants with the same filters apply. Each request evaluates its grants, and only the
- * decision that follows from them is kept. It is kept as long as the object of the user, which the cache of verified tokens holds.
- */
+/** Decides by the grants that apply to the caller; the last decision is kept with the user's object while they stay. */
 export const documentDecision = ({ hasLinks, isCall, name, ownIds, policy }: {
   readonly policy: ModelPolicy
   readonly hasLinks: boolean
@@ -56,9 +50,7 @@ export const notAllowed = "the caller's grants do not allow it"
 
 // internal
 
-/**
- * Whether two lists have the same grants with the same filters.
- */
+/** Whether two lists have the same grants with the same filters. */
 const areSameGrants = (some: Grants, others: Grants): boolean =>
   some.length === others.length && some.every(({ check, id, rows }, i) => {
     const other = others[i]!
@@ -67,9 +59,7 @@ const areSameGrants = (some: Grants, others: Grants): boolean =>
       (check === rows && other.check === other.rows || isSame(check, other.check))
   })
 
-/**
- * A copy with filters of its own: an application may change a condition in place, also one that it returns again.
- */
+/** A copy with filters of its own: an application may change a condition in place, also one that it returns again. */
 const copyOf = (grants: Grants): Grants => {
   // What is one filter in several grants is one in their copies.
   const filters = new Map<Filter, Filter>()
@@ -93,10 +83,7 @@ const copied = (value: unknown): unknown => {
 const copiedFields = (fields: { readonly [key: string]: unknown }): { readonly [key: string]: unknown } =>
   Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, copied(value)]))
 
-/**
- * Whether two parts of filters are the same: dates by their time, BSON values by their own equality where they have one,
- * and other objects that are neither plain nor lists if they are one object.
- */
+/** Whether two parts of filters are the same: dates by time, BSON values by their own equality. */
 const isSame = (one: unknown, other: unknown): boolean => {
   if (Object.is(one, other)) return true
   if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return false

@@ -60,10 +60,7 @@ export const effectiveGrants = (
 /** Whether what a permission says may depend on the addressed document. */
 export const dependsOnDocument = ({ node }: Any): boolean => isCustom(node)
 
-/**
- * Callers as grants see them: with the roles that theirs include, and those that these include, and without claims that are
- * `null`, which would match what has no value.
- */
+/** Callers as grants see them: with the roles that theirs include, and without claims that are `null`. */
 export const makeCallers = (
   roles: { readonly [role: string]: ReadonlyArray<string> }
 ): (user: Caller | undefined) => Option.Option<Caller> => {
@@ -178,10 +175,7 @@ const permitted: Decided<Condition> = Effect.undefined
 
 const denied: Decided<Condition> = Effect.succeed(nothing)
 
-/**
- * The decision, or `whenAsked` if it depends on the document and that is not known. It is made once for a request, and for each
- * document that it depends on.
- */
+/** The decision, made once for a request and document, or `whenAsked` if it depends on a document that is not known. */
 const decisionOf = (
   decide: Extract<Node, { readonly _tag: "Custom" }>["decide"],
   request: AccessRequest,

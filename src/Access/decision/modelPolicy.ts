@@ -1,6 +1,4 @@
-/**
- * The grants of a registration, prepared once, and which links of its documents they permit.
- */
+/** The grants of a registration, prepared once, and which links of its documents they permit. */
 import * as Effect from "effect/Effect"
 import type { ModelLike } from "../../Model/introspection.ts"
 import type { Filter } from "../../Repository/DocumentStore.ts"
@@ -98,10 +96,7 @@ export const subjectFilterOf = (model: ModelLike): ModelPolicy["subjectFilter"] 
   }
 }
 
-/**
- * What links list of documents that the caller has read, by the grants for the request; `undefined` if some of the grants may
- * depend on the document: then {@link linksOfRequest} says it.
- */
+/** What links list, by the grants; `undefined` if some depend on the document: see {@link linksOfRequest}. */
 export const linksByGrants = (links: LinkPolicy, grants: Grants): PermittedLinks | undefined =>
   links.ofDocument.size === 0 ? permittedLinks(links, grants, { isRead: true }) : undefined
 

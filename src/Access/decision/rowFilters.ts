@@ -1,6 +1,4 @@
-/**
- * The row filters that follow from the grants of a caller.
- */
+/** The row filters that follow from the grants of a caller. */
 import type { Filter } from "../../Repository/DocumentStore.ts"
 import {
   allOf,
@@ -17,18 +15,13 @@ type Grants = ReadonlyArray<EffectiveGrant>
 export const rowsOf = (grants: ReadonlyArray<Pick<UpdateGrant, "rows">>): Filter | undefined =>
   anyOf(grants.map(({ rows }) => rows))
 
-/**
- * The filters for the model of an endpoint: those of the grants for the request's method, whatever the repository does.
- */
+/** The filters of the grants for the request's method, whatever the repository does. */
 export const filtersOfMethod = (grants: Grants): RowFilters => {
   const [rows, check, updates] = [rowsOf(grants), checkOf(grants), distinctUpdates(grants)]
   return { rows: () => rows, check: () => check, updateGrants: () => updates }
 }
 
-/**
- * The filters for a `POST` by some of the grants for it. It inserts by these, and replaces a document of the same identifier only
- * if the grants for `PUT` allow the caller to do so as well, with the same fields.
- */
+/** The filters of a `POST`, which replaces a document only if the grants for `PUT` allow the same fields. */
 export const filtersOfCreation = (inserting: Grants, replacing: Grants): (by: Grants) => RowFilters => {
   const sameFields = fieldsOf(inserting) === fieldsOf(replacing)
   return (by) => {
@@ -90,10 +83,7 @@ export const filtersOfHandler = (grantsTo: (privilege: Privilege) => Grants, add
 const checkOf = (grants: ReadonlyArray<Pick<UpdateGrant, "check">>): Filter | undefined =>
   anyOf(grants.map(({ check }) => check))
 
-/**
- * The grants for updates, if one of them has to allow both the document before and the one after: `undefined` if one grant
- * allows everything, or all have the same rows, or all have the same check.
- */
+/** The grants for updates if one has to allow both the document before and after; else `undefined`. */
 const distinctUpdates = (grants: ReadonlyArray<UpdateGrant>): ReadonlyArray<UpdateGrant> | undefined => {
   const isSame = (key: keyof UpdateGrant) => grants.every((grant) => grant[key] === grants[0]?.[key])
   return isSame("rows") || isSame("check") ||

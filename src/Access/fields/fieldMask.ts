@@ -1,6 +1,4 @@
-/**
- * The fields that grants take away.
- */
+/** The fields that grants take away. */
 import * as Effect from "effect/Effect"
 import { type FieldNames, isWithin, type ModelLike, nestedModel } from "../../Model/introspection.ts"
 import { type AccessDecision, type EffectiveGrant, hiddenBy } from "../../Repository/introspection.ts"
@@ -51,10 +49,7 @@ export const unwritableByAll = (grants: ReadonlyArray<EffectiveGrant>): Masked =
 export const unwritableBy = ({ fields }: EffectiveGrant): FieldNames =>
   fields === undefined ? [] : [...fields.hide, ...fields.readOnly]
 
-/**
- * The fields that a caller does not see of a model without a registration: those that are hidden from them, in some document,
- * of the registered models that stand in it.
- */
+/** The fields that a caller does not see of a model without a registration, in some document. */
 export const hiddenWithin = (
   model: ModelLike,
   decision: Pick<AccessDecision, "of">

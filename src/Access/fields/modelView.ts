@@ -42,10 +42,7 @@ export interface CallerDocuments {
   readonly form: DocumentForm | undefined
   /** How the document may be updated: by any one of these. */
   readonly updatesOf: (document: Document) => GrantedWrites
-  /**
-   * The row filters for an insertion of these values, from the grants that allow all of them; `undefined`: those of all grants
-   * of the caller. The failure is the name of a field that no such grant allows.
-   */
+  /** The row filters of the grants that allow to insert these values, or the name of a field that none allows. */
   readonly insertFiltersOf: (sent: Values) => Result.Result<RowFilters | undefined, string>
   /** The fields that some documents show and others hide, with the grants to read; `undefined`: there are none. */
   readonly partlyHidden: { readonly grants: ReadonlyArray<EffectiveGrant>; readonly hidden: Masked } | undefined

@@ -1,6 +1,4 @@
-/**
- * `appkernel backup`: copies a folder of the embedded store while it is used.
- */
+/** `appkernel backup`: copies a folder of the embedded store while it is used. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"

@@ -1,6 +1,4 @@
-/**
- * `appkernel build`: makes a folder that runs without `node_modules`.
- */
+/** `appkernel build`: makes a folder that runs without `node_modules`. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -88,10 +86,7 @@ const assertOurs = Effect.fnUntraced(function*(target: string) {
   }
 })
 
-/**
- * Puts what was made in the place of what an earlier run made. What else is in the folder stays, such as the documents and
- * the keys of a service that ran there.
- */
+/** Puts what was made in the place of an earlier run's. Documents and keys of a service that ran there stay. */
 const replace = Effect.fnUntraced(function*(target: string, draft: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

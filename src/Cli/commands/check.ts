@@ -1,6 +1,4 @@
-/**
- * `appkernel check`: compares what is stored with the models.
- */
+/** `appkernel check`: compares what is stored with the models. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"

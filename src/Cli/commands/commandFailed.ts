@@ -1,14 +1,10 @@
-/**
- * The failure of a command that has said why.
- */
+/** The failure of a command that has said why. */
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 
-/**
- * Ends a command with a code: 1 if it has found or could not do something, 2 if it was called in a way that makes no sense.
- */
+/** Ends a command with a code: 1 if it found or could not do something, 2 if it was called wrongly. */
 export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandFailed", {
   detail: Schema.String,
   code: Schema.Literals([1, 2]).pipe(Schema.withConstructorDefault(Effect.succeed(1 as const)))

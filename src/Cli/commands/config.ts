@@ -1,6 +1,4 @@
-/**
- * `appkernel config`: prints the configuration that a service would have, and where each value comes from.
- */
+/** `appkernel config`: prints the configuration that a service would have, and where each value comes from. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,4 @@
-/**
- * `appkernel copy`: copies a store into another one.
- */
+/** `appkernel copy`: copies a store into another one. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"

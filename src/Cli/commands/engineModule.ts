@@ -1,6 +1,4 @@
-/**
- * The engine of a project and its store, which commands work on.
- */
+/** The engine of a project and its store, which commands work on. */
 import * as Argument from "effect/cli/Argument"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Console from "effect/Console"

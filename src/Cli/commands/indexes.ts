@@ -1,6 +1,4 @@
-/**
- * `appkernel indexes`: compares the installed indexes with those of the models, and installs them.
- */
+/** `appkernel indexes`: compares the installed indexes with those of the models, and installs them. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"

@@ -1,6 +1,4 @@
-/**
- * `appkernel migrate`: runs the migrations of an engine.
- */
+/** `appkernel migrate`: runs the migrations of an engine. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"

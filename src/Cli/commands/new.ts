@@ -1,6 +1,4 @@
-/**
- * `appkernel new`: makes a project.
- */
+/** `appkernel new`: makes a project. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"

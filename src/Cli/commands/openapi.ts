@@ -1,6 +1,4 @@
-/**
- * `appkernel openapi`: writes the OpenAPI document of a service, for reviews.
- */
+/** `appkernel openapi`: writes the OpenAPI document of a service, for reviews. */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

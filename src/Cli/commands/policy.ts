@@ -1,6 +1,4 @@
-/**
- * `appkernel policy`: writes who may call what, for reviews.
- */
+/** `appkernel policy`: writes who may call what, for reviews. */
 import * as Arr from "effect/Array"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,4 @@
-/**
- * `appkernel restore`: makes a folder of the embedded store of a backup.
- */
+/** `appkernel restore`: makes a folder of the embedded store of a backup. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"

@@ -1,6 +1,4 @@
-/**
- * `appkernel routes`: prints the endpoints of a service and who may call them.
- */
+/** `appkernel routes`: prints the endpoints of a service and who may call them. */
 import * as Command from "effect/cli/Command"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"

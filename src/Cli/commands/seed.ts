@@ -1,6 +1,4 @@
-/**
- * `appkernel seed`: fills a store with what a project begins with.
- */
+/** `appkernel seed`: fills a store with what a project begins with. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"

@@ -1,6 +1,4 @@
-/**
- * `appkernel upgrade`: rewrites documents of earlier forms of their models.
- */
+/** `appkernel upgrade`: rewrites documents of earlier forms of their models. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"

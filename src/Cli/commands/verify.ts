@@ -1,6 +1,4 @@
-/**
- * `appkernel verify`: reads a folder of the embedded store, or a backup, and checks its checksums.
- */
+/** `appkernel verify`: reads a folder of the embedded store, or a backup, and checks its checksums. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,4 @@
-/**
- * Calls that a circuit breaker has let in, until they are sent.
- */
+/** Calls that a circuit breaker has let in, until they are sent. */
 import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import { CircuitOpenError } from "../ClientError.ts"

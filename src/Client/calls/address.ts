@@ -10,10 +10,7 @@
  * | `pathExtension` | appended with one slash between |
  */
 
-/**
- * A root address without slashes at its end; `undefined` if it is no HTTP URL, or has a query, a fragment, credentials or the
- * port 0, at which nobody listens.
- */
+/** A root address without slashes at its end; `undefined` if it is no plain HTTP URL that somebody can listen at. */
 export const rootOf = (address: string | URL): string | undefined => {
   const url = URL.parse(address)
   return url === null || !/^https?:$/u.test(url.protocol) || url.search !== "" || url.hash !== "" || url.port === "0" ||
@@ -59,10 +56,7 @@ const hasDotSegments = (address: string): boolean => {
 
 const dots = /(?:[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:[/\\;]|%2f|%5c|%3b|\s*$)/iu
 
-/**
- * Whether a segment is another one than it says, for some servers also where its separators are encoded or a parameter
- * follows the dots: `..%2fx` and `..;` are, and `a%2f..%2fb` remains where it is.
- */
+/** Whether a segment leads elsewhere, for some servers also `..%2fx` and `..;`; `a%2f..%2fb` does not. */
 const leadsAway = (segment: string): boolean => {
   let depth = 0
   let hasDots = false

@@ -1,6 +1,4 @@
-/**
- * Answers as their readers see them. The status decides what an answer is, before its body is read.
- */
+/** Answers as their readers see them. The status decides what an answer is, before its body is read. */
 import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type { RequestHandlingException } from "../ClientError.ts"
@@ -40,9 +38,7 @@ export const accepted = (
     )
 }
 
-/**
- * The body of an answer that is an error; `undefined` if it does not come in time, or is too large. The status says enough.
- */
+/** The body of an answer that is an error; `undefined` if it is late or too large, since the status says enough. */
 export const errorBody = (body: Decoded, maxBytes: number): Effect.Effect<Uint8Array | undefined> =>
   Effect.timeoutOrElse(Effect.orElseSucceed(body.bytes(Math.min(maxBytes, maxErrorBytes)), () => undefined), {
     duration: maxErrorTime,

@@ -1,6 +1,4 @@
-/**
- * Payloads as bodies, and bodies of answers as values.
- */
+/** Payloads as bodies, and bodies of answers as values. */
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as HttpBody from "effect/http/HttpBody"
@@ -15,9 +13,7 @@ import type { ModelError } from "../../Model/ModelError.ts"
 import type { RequestHandlingException } from "../ClientError.ts"
 import { unusable } from "./failures.ts"
 
-/**
- * The body of a payload: an instance of a model as its JSON text, a record or a list as JSON, anything else as it is.
- */
+/** The body of a payload: a model's instance as its JSON text, a record or list as JSON, others as they are. */
 export const bodyOf = (payload: unknown): Effect.Effect<HttpBody.HttpBody, Unsendable> => {
   if (payload === undefined) return Effect.succeed(HttpBody.empty)
   if (typeof payload === "string") return Effect.succeed(HttpBody.raw(payload, { contentType: "text/plain" }))
@@ -91,9 +87,7 @@ export const valueOf = (text: string, contentType: string | undefined): unknown 
     : { result: text }
 }
 
-/**
- * A value with instances of `models` in the place of the documents, and of the items of collections, whose `_type` names one.
- */
+/** A value with instances of `models` for the documents, and items of collections, whose `_type` names one. */
 export const withInstances = (
   value: unknown,
   models: Models,
@@ -115,10 +109,7 @@ export const withInstances = (
   )
 }
 
-/**
- * A reader of a value by a model, whose instances it makes, or by any schema, from its JSON form. Documents of services that
- * know no `_type` are read as well.
- */
+/** A reader by a model, whose instances it makes also without `_type`, or by any schema, from its JSON form. */
 export const reader = (schema: Schema.Constraint) => {
   const read: (value: unknown) => Effect.Effect<unknown, ModelError | Schema.SchemaError> = isModelLike(schema)
     ? (value) => Model.fromWire(schema, withTypes(schema.wire.ast)(value))

@@ -1,6 +1,4 @@
-/**
- * Bodies that are read as a whole.
- */
+/** Bodies that are read as a whole. */
 import * as Result from "effect/Result"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import type { RequestHandlingException } from "../ClientError.ts"

@@ -19,9 +19,7 @@ import { failureOf } from "./failures.ts"
 import { makePool, type Opened } from "./pool.ts"
 import type { Body } from "./transport.ts"
 
-/**
- * A client. When its scope closes it lets no further call in, waits until the last one is done, and ends those that take longer.
- */
+/** A client. When its scope closes it takes no further call, and ends those that take too long. */
 export const makeShared = Effect.fnUntraced(function*(
   config: Resolved,
   { connect, dispatcher, insecureRedirects = false }: {

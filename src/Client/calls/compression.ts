@@ -1,6 +1,4 @@
-/**
- * Bodies that are compressed for the way (RFC 9110, section 8.4).
- */
+/** Bodies that are compressed for the way (RFC 9110, section 8.4). */
 import type * as NodeStream from "@effect/platform-node/NodeStream"
 import * as Effect from "effect/Effect"
 import * as Pull from "effect/Pull"

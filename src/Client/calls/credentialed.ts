@@ -1,6 +1,4 @@
-/**
- * The credentials of calls to the services at one origin.
- */
+/** The credentials of calls to the services at one origin. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import { memoize } from "effect/Function"

@@ -65,10 +65,7 @@ export interface Exchange {
   readonly baseHeaders: { readonly [name: string]: string }
   /** Runs what prepares and makes a call: within the deadline, and not while the breaker is open. */
   readonly prepared: <A, E, R>(call: Effect.Effect<A, E, R>, upstream: string) => Effect.Effect<A, E | CallError, R>
-  /**
-   * Makes a call and reads its answer. What fails in `read` fails the call, also for the breaker. The connection is given back
-   * when `read` ends.
-   */
+  /** Makes a call and reads its answer, until when it has the connection. A failure of `read` is one of the call. */
   readonly run: <A, E, R>(
     request: HttpClientRequest.HttpClientRequest,
     options: CallOptions,
@@ -226,10 +223,7 @@ const closing = <A, E, R>(use: (opened: Opened) => Effect.Effect<A, E, R>): Effe
     return Effect.onExit(use(opened), () => Effect.sync(() => last?.close()))
   })
 
-/**
- * The whole body of an answer, whose connection is given back. The status of an error says what it is, also without a body
- * that can be read.
- */
+/** The whole body of an answer. The status of an error says what it is, also without a readable body. */
 const received = (
   { compression, maxResponseSize }: Shared,
   sent: (opened: Opened) => Effect.Effect<Located, CallError>,

@@ -1,6 +1,4 @@
-/**
- * What went wrong on the way to a service and back, from the errors of undici, Node and OpenSSL.
- */
+/** What went wrong on the way to a service and back, from the errors of undici, Node and OpenSSL. */
 import { Unreadable } from "../../internal/readOnce.ts"
 import { markAnswered, type Reason, RequestHandlingException } from "../ClientError.ts"
 

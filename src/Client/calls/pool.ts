@@ -59,9 +59,7 @@ export interface Pool {
   readonly endAll: () => void
 }
 
-/**
- * `open` makes what connects to an origin when it is first used. `onClose` has it tell that its connection is closed.
- */
+/** `open` makes what connects to an origin at its first use, and tells by `onClose` when that is closed. */
 export const makePool = (
   { maxConnections, maxIdle, maxWaiting }: PoolLimits,
   open: (origin: string, onClose: () => void) => Opened

@@ -1,6 +1,4 @@
-/**
- * Answers with another status than 2xx, as failures.
- */
+/** Answers with another status than 2xx, as failures. */
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"

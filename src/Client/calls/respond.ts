@@ -1,6 +1,4 @@
-/**
- * Answers as those of Effect's `HttpClient`, read as a whole.
- */
+/** Answers as those of Effect's `HttpClient`, read as a whole. */
 import * as Effect from "effect/Effect"
 import * as Headers from "effect/http/Headers"
 import * as HttpClientError from "effect/http/HttpClientError"

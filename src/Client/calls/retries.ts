@@ -1,6 +1,4 @@
-/**
- * Further tries of calls that failed, and the deadline of all of them.
- */
+/** Further tries of calls that failed, and the deadline of all of them. */
 import * as WebCrypto from "effect/crypto/WebCrypto"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -23,9 +23,7 @@ import { failure, failureBy, failureOf, markUnsent } from "./failures.ts"
 import { isIdempotent } from "./idempotent.ts"
 import type { Connection, Pool, Waiting } from "./pool.ts"
 
-/**
- * The limits of one call, in milliseconds.
- */
+/** The limits of one call, in milliseconds. */
 interface TimeLimits {
   readonly pool: number
   readonly connect: number
@@ -70,10 +68,7 @@ export interface Wire {
   readonly deadlines: Deadlines
 }
 
-/**
- * Sends a request and waits for the head of its answer. `opened` gets, at once, what has to be closed in the end, whether or
- * not there is an answer.
- */
+/** Sends a request and waits for the head of its answer. `opened` gets at once what has to be closed in the end. */
 export const transmit = (
   wire: Wire,
   message: Message,

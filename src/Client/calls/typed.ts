@@ -1,6 +1,4 @@
-/**
- * How a typed client of a service makes its calls: as proxies do, and with the errors that the service declares.
- */
+/** How a typed client of a service makes its calls: as proxies do, and with the errors that the service declares. */
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
@@ -26,10 +24,7 @@ export interface Transport {
   readonly waiting: HttpClient.HttpClient.With<RequestHandlingException | CircuitOpenError>
   /** Has `settle` say how an answer is read that the platform's client is about to decode. */
   readonly transformResponse: <A, E, R>(decoded: Effect.Effect<A, E, R>) => Effect.Effect<A, E | ReadFailure, R>
-  /**
-   * Gives the failures of a call that no description declares the form that they have for proxies. `read` reads an answer in
-   * the place of the platform's client, unless it leaves it to that.
-   */
+  /** Gives failures that no description declares the form of proxies. `read` may read an answer itself. */
   readonly settle: <A, E, R>(
     call: Effect.Effect<A, E | ReadFailure, R>,
     read?: Read

@@ -1,16 +1,11 @@
-/**
- * Byte streams in chunks of one size.
- */
+/** Byte streams in chunks of one size. */
 import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { DeclarationError } from "../../internal/declarationError.ts"
 
-/**
- * The same bytes in chunks of `chunkSize`, 64 KiB by default; the last one has what remains. It reads ahead no further than
- * what the source gives at once.
- */
+/** The same bytes in chunks of `chunkSize`, 64 KiB by default, without reading ahead of what comes at once. */
 export const inChunksOf = <E, R>(
   source: Stream.Stream<Uint8Array, E, R>,
   chunkSize: ByteSize.Input = 65_536

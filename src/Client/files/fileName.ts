@@ -8,10 +8,7 @@
 import { parse } from "content-disposition"
 import * as Result from "effect/Result"
 
-/**
- * The file name of the header's `filename*` or `filename`, otherwise of the last non-empty segment of the URL's path,
- * otherwise `download`.
- */
+/** The file name of `filename*` or `filename`, else of the last non-empty segment of the path, else `download`. */
 export const fileNameOf = (disposition: string | undefined, url: string): string =>
   (disposition === undefined ? undefined : safeFileName(nameInHeader(disposition)))
     ?? safeFileName(lastSegment(url))

@@ -35,10 +35,7 @@ export type UploadServices<File> = File extends Stream.Stream<infer _, infer _, 
 
 export interface UploadBody<E> {
   readonly body: HttpBody.Stream
-  /**
-   * Fails once the file can't be read further. The body then stops without an end, so that the request is interrupted
-   * instead of failing as if the upstream were at fault.
-   */
+  /** Fails once the file can't be read further; the body stops without an end, so that the request is interrupted. */
   readonly readFailure: Effect.Effect<never, E>
 }
 

@@ -14,9 +14,7 @@ export const read = (file: string): Effect.Effect<string | undefined, string, Fi
     )
   )
 
-/**
- * The problems of a configuration, and the warnings about unused keys.
- */
+/** The problems of a configuration, and the warnings about unused keys. */
 interface Findings {
   readonly problems: ReadonlyArray<string>
   readonly warnings: ReadonlyArray<string>
@@ -85,10 +83,7 @@ export const check = Effect.fnUntraced(function*(
   return findings
 })
 
-/**
- * Layers the environment, or what the program gives in its place, over the file. Paths are looked up as given, and in upper
- * case in the environment and lower case in the others.
- */
+/** Layers the environment, with paths as given or in upper case, over the file, with paths in lower case. */
 export const layered = (
   environment: ConfigProvider.ConfigProvider,
   content: unknown

@@ -5,9 +5,7 @@ import { textAt, textIn } from "./file.ts"
 import { fileSuffix } from "./secretFiles.ts"
 import { filePathOf, pathOf, root, type Setting, settings } from "./settings.ts"
 
-/**
- * A key of the configuration with its value.
- */
+/** A key of the configuration with its value. */
 export interface InForce {
   /** The path of the key without `appkernel`: `server.port`. */
   readonly key: string

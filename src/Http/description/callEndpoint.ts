@@ -43,9 +43,7 @@ export const paramsOf = (names: ReadonlyArray<string>, declared: Members | undef
 /** Whether the payload is in the body; otherwise it is in the query. */
 export const hasBody = (method: string): boolean => method !== "GET" && method !== "DELETE"
 
-/**
- * A mounted operation or action.
- */
+/** A mounted operation or action. */
 interface Call {
   readonly name: string
   readonly method: Method

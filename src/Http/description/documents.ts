@@ -1,6 +1,4 @@
-/**
- * The wire forms of a model's documents: complete, partial, in lists, and their identifiers.
- */
+/** The wire forms of a model's documents: complete, partial, in lists, and their identifiers. */
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"

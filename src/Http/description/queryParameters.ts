@@ -78,9 +78,7 @@ const flag: Schema.Codec<"true" | "false", string> = Schema.String.pipe(
   })
 )
 
-/**
- * The parameters of a page for any model. Without `limits`, the server's limits are unknown.
- */
+/** The parameters of a page for any model. Without `limits`, the server's limits are unknown. */
 export const pageParameters = (limits?: Limits) => ({
   page: {
     schema: wholeNumber(undefined),
@@ -119,9 +117,7 @@ export const pageParameters = (limits?: Limits) => ({
   } satisfies Parameter<"AND" | "OR">
 })
 
-/**
- * Further parameters of a page. A field of the model with such a name takes precedence and is filtered.
- */
+/** Further parameters of a page. A field of the model with such a name takes precedence and is filtered. */
 export const overridableParameters = {
   fields: {
     schema: names,

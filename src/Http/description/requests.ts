@@ -1,6 +1,4 @@
-/**
- * The query parameters and headers of requests to the standard endpoints.
- */
+/** The query parameters and headers of requests to the standard endpoints. */
 import * as Schema from "effect/Schema"
 import type * as Model from "../../Model/Model.ts"
 import {

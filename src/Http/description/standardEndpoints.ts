@@ -30,9 +30,7 @@ import {
 } from "./documents.ts"
 import { AggregateQuery, changesQuery, Conditions, GetQuery, listQuery, SchemaQuery, WriteHeaders } from "./requests.ts"
 
-/**
- * The methods of a registration.
- */
+/** The methods of a registration. */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
 
 /** The forms of a document that lacks fields, with the statuses of a write's results. */
@@ -59,9 +57,7 @@ interface Row {
 
 const Document = Schema.Record(Schema.String, Schema.Unknown)
 
-/**
- * The rows by the names of the endpoints, in reading order.
- */
+/** The rows by the names of the endpoints, in reading order. */
 export const standardEndpoints = {
   list: {
     method: "GET",

@@ -1,6 +1,4 @@
-/**
- * Reads catalogues, and chooses the language of a request. This module loads the formatter of ICU messages.
- */
+/** Reads catalogues, and chooses the language of a request. This module loads the formatter of ICU messages. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Hash from "effect/Hash"

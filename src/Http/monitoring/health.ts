@@ -1,6 +1,4 @@
-/**
- * Whether a service works.
- */
+/** Whether a service works. */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"

@@ -1,6 +1,4 @@
-/**
- * All metrics in the text format of Prometheus.
- */
+/** All metrics in the text format of Prometheus. */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"

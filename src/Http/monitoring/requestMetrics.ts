@@ -1,6 +1,4 @@
-/**
- * Metrics of requests, with the names and units of OpenTelemetry's conventions for HTTP servers.
- */
+/** Metrics of requests, with the names and units of OpenTelemetry's conventions for HTTP servers. */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -11,10 +9,7 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Metric from "effect/Metric"
 import { callerGone } from "../server/accessLog.ts"
 
-/**
- * Counts and times every response of a handler, by method, route and status. Callers can't add series: paths count by the
- * pattern of their route, and unknown methods as one.
- */
+/** Counts and times responses by method, route and status; unknown paths and methods make no series. */
 export const measured = Effect.fnUntraced(function*<E, R>(
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 ) {

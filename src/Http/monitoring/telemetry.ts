@@ -1,6 +1,4 @@
-/**
- * Sends traces, metrics and logs to a collector.
- */
+/** Sends traces, metrics and logs to a collector. */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -107,9 +105,7 @@ export const traced = <E, R>(
     })
   })
 
-/**
- * A tracer that samples, and whose spans tell no values: of an error only the tag or the name, and of a URL no query.
- */
+/** A tracer that samples, and whose spans tell no values: of errors only the tag, of URLs no query. */
 const discreet = (tracer: Tracer.Tracer, ratio: number): Tracer.Tracer =>
   Tracer.make({
     span: (options) => {

@@ -58,10 +58,7 @@ interface Found {
   readonly isGranted: boolean
 }
 
-/**
- * The rules for the fields of resources. `omits`: whether a field that nobody may see or set is left out; otherwise the document
- * says so.
- */
+/** The rules for fields. `omits`: whether a field that nobody may see or set is left out, or said to be so. */
 export const fieldRules = (
   resources: ReadonlyArray<{ readonly model: Model.Any; readonly path: `/${string}` }>,
   entries: Entries,

@@ -1,6 +1,4 @@
-/**
- * Entity tags of responses, and the conditions of requests on them (RFC 9110, sections 8.8.3 and 13.1).
- */
+/** Entity tags of responses, and the conditions of requests on them (RFC 9110, sections 8.8.3 and 13.1). */
 import { all } from "../description/standardEndpoints.ts"
 import * as Document from "./node.ts"
 import { header } from "./parameters.ts"

@@ -1,6 +1,4 @@
-/**
- * What the document says of models: the variants of each, and what their fields declare.
- */
+/** What the document says of models: the variants of each, and what their fields declare. */
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import { modelTypeId } from "../../Model/introspection.ts"

@@ -56,9 +56,7 @@ export const mapSchemas = (operation: Node, f: (schema: Node) => Node): Node => 
   }
 }
 
-/**
- * Rewrites the schemas of an operation's bodies: those of the request, and those of the responses with their status.
- */
+/** Rewrites the schemas of an operation's bodies: of the request, and of the responses with their status. */
 export const mapBodies = (operation: Node, f: (schema: Node, status?: string) => Node): Node => {
   const { requestBody, responses, ...rest } = operation
   return {

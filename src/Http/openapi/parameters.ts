@@ -1,6 +1,4 @@
-/**
- * The parameters of standard operations: of the query, and of headers.
- */
+/** The parameters of standard operations: of the query, and of headers. */
 import * as Schema from "effect/Schema"
 import { isWithin, type ModelLike, nestedModel } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"

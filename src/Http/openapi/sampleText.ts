@@ -31,10 +31,7 @@ const formats: ReadonlyMap<string, string> = new Map([
   ["date-time", "2026-01-31T09:30:00Z"]
 ])
 
-/**
- * Reads a pattern from left to right and writes a text for its first alternatives. Assertions and references are
- * skipped, so the caller has to check whether the text matches.
- */
+/** Writes a text for a pattern's first alternatives. It skips assertions: callers test whether the text matches. */
 class Sampler {
   readonly #pattern: string
   readonly #repeats: number

@@ -7,9 +7,7 @@ import { textOf } from "./sampleText.ts"
 
 type Node = Document.Node
 
-/**
- * Adds samples to an operation's JSON bodies. `generated` contains the keys that the server generates, by component.
- */
+/** Adds samples to JSON bodies. `generated` has the keys that the server generates, by component. */
 export const sampling = (
   components: Node,
   generated: ReadonlyMap<string, ReadonlyArray<string>>

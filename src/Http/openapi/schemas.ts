@@ -287,9 +287,7 @@ const withExample = (schema: Node): Node => {
 
 const sampleEmail = "jane@example.com"
 
-/**
- * Merges equal schemas. The descriptions of a model differ only in their links, which the documents of resources have.
- */
+/** Merges equal schemas. Those of a model differ only in the links that the documents of resources have. */
 const aliasesIn = (
   schemas: Node,
   wantedNames: ReadonlyMap<string, string>,

@@ -43,10 +43,7 @@ export const summaryOf = (name: string): string => {
 /** The name with its indefinite article by pronunciation: `an Order`, `a User`, `an SKU`. */
 export const withArticle = (name: string): string => `${vowel.test(name) ? "an" : "a"} ${name}`
 
-/**
- * An abbreviation is pronounced letter by letter. Some words with an initial vowel start with the sound of "you" or
- * "won".
- */
+/** Abbreviations are spelled; some words with a vowel begin with the sound of "you" or "won". */
 const vowel =
   /^(?:[AEFHILMNORSX](?=[A-Z\d]|$)|(?!U[A-Z\d]|[Ee]u|[Oo]ne(?![a-z])|[Oo]nce|[Uu](?:ni|[b-df-hj-np-tv-z][aeiou]))[AEIOUaeiou]|[Hh](?:our|eir|on(?:est|ou?r)))/u
 

@@ -11,10 +11,7 @@ export interface ExpressionContext {
   readonly isComplete: boolean
 }
 
-/**
- * Translates an expression into the store's terms. Only operators of the allowlist and paths that callers may see are
- * accepted.
- */
+/** Translates an expression into the store's terms: allowed operators on paths that the caller may see. */
 export const guardExpression = (expression: unknown, context: ExpressionContext): unknown => {
   if (typeof expression === "string") return guardText(expression, context)
   if (Array.isArray(expression)) return expression.map((item) => guardExpression(item, context))

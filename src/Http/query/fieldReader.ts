@@ -17,10 +17,7 @@ import {
 } from "../../Model/introspection.ts"
 import { toBson } from "../../Repository/introspection.ts"
 
-/**
- * Parses the values that callers compare a field with. Validators do not run, since a query may search for values that
- * can't be written.
- */
+/** Parses what callers compare a field with. Validators do not run: a query may search for what can't be written. */
 export interface Reader {
   /** Whether the stored value is text. */
   readonly isText: boolean

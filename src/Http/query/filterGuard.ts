@@ -5,10 +5,7 @@ import { isObject, isUnsafePath, maxLength } from "./guardedJson.ts"
 
 type Values = { readonly [key: string]: unknown }
 
-/**
- * Translates a filter into the store's terms. Only operators of the allowlist and paths that callers may see are
- * accepted, and each value is decoded by the schema of its field.
- */
+/** Translates a filter into the store's terms: allowed operators on visible paths, values decoded by their fields. */
 export const guardFilter = (filter: unknown, context: ExpressionContext, prefix = ""): Values => {
   const { report } = context
   if (!isObject(filter)) {

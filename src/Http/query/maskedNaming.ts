@@ -1,6 +1,4 @@
-/**
- * What a request may name where documents show a caller different fields.
- */
+/** What a request may name where documents show a caller different fields. */
 import type { CallerDocuments } from "../../Access/introspection.ts"
 import { isWithin, modelWithout, withoutIndexes } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"

@@ -1,6 +1,4 @@
-/**
- * Parses the parameters of a query by the schemas that describe them.
- */
+/** Parses the parameters of a query by the schemas that describe them. */
 import * as Result from "effect/Result"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as SchemaParser from "effect/SchemaParser"
@@ -16,10 +14,7 @@ export interface Parameters {
 
 export type ParameterValue = Parameters[string]
 
-/**
- * Parses a parameter. A missing one gets its default, or `undefined` without a default. An invalid one adds a problem
- * and returns `undefined`.
- */
+/** Parses a parameter, or its default. An invalid one adds a problem and returns `undefined`. */
 export type ParameterReader<A> = (input: ParameterValue, problems: Array<Problem>) => A | undefined
 
 export type ParameterReaders<P> = {
@@ -33,10 +28,7 @@ export const parameterReaders = <P extends AnyParameters>(parameters: P): Parame
     Object.entries(parameters).map(([name, parameter]) => [name, readerOf(name, parameter)])
   ) as never
 
-/**
- * Compiles the parser of a query with these parameters and no filters. `unknown` is the message for any other
- * parameter.
- */
+/** Compiles the parser of a query without filters. `unknown` is the message for any other parameter. */
 export const queryReader = <P extends AnyParameters>(parameters: P, unknown: string) => {
   const readers: ParameterReaders<AnyParameters> = parameterReaders(parameters)
   const required = Object.keys(parameters).filter((name) => parameters[name]?.isRequired === true)

@@ -7,10 +7,7 @@ type Values = { readonly [key: string]: unknown }
 
 const maxStages = 100
 
-/**
- * Translates a pipeline into the store's terms. A stage that removes omitted fields is inserted before the first stage
- * that could access them, and a limit at the end.
- */
+/** Translates a pipeline. Omitted fields are removed before a stage that could read them; a limit ends it. */
 export const guardPipeline = (
   pipeline: unknown,
   access: FieldAccess,

@@ -75,9 +75,7 @@ export interface Options<Name extends string> {
   readonly cacheControl?: string | undefined
   /** Whether pages have an `ETag`, so that a client which has the page gets a 304. The page is read nevertheless. Defaults to false. */
   readonly pageTags?: boolean | undefined
-  /**
-   * Which requests come first while some wait (`overload.max_delay`), and are refused last. Defaults to `normal`.
-   */
+  /** Which requests come first while some wait (`overload.max_delay`), and are refused last. Defaults to `normal`. */
   readonly priority?: "low" | "normal" | "high" | undefined
 }
 

@@ -13,10 +13,7 @@ export class Request extends IncomingMessage {
     return size > 0 && size <= this.readableHighWaterMark
   }
 
-  /**
-   * Buffers the body and calls `ready` when it has arrived or the turn of the event loop ends: the request may be refused
-   * without its body. What has arrived until then is the begin of the stream.
-   */
+  /** Buffers the body, and calls `ready` when it is there or the turn ends: the request may be refused before. */
   buffer(ready: () => void): void {
     this.#chunks = []
     const turn = setImmediate(() => {

@@ -22,9 +22,7 @@ import { applyPatch, type Operation, type PatchLimits, readPatch, tokensOf } fro
 
 type Values = Record<string, unknown>
 
-/**
- * JSON Patches (RFC 6902) of a model's documents. Pointers refer to the wire form of the document, without `_links`.
- */
+/** JSON Patches (RFC 6902) of a model's documents, in their wire form without `_links`. */
 export interface DocumentPatcher {
   /** Parses a body as a patch, or returns the problems that can be found without the document. */
   readonly read: (body: unknown) => Result.Result<ReadonlyArray<Operation>, ReadonlyArray<FieldProblem>>
@@ -201,10 +199,7 @@ const withoutReading = (model: ModelLike, operation: Operation): Operation => {
   return { op: "add", path, value: op === "replace" ? operation.value : null }
 }
 
-/**
- * The changes that turn one wire form into the other. Nested models are changed field by field. Any other value is
- * replaced, since a value within it may be `null`. Fields that neither form contains are not changed.
- */
+/** The changes between two wire forms: nested models field by field, other values as a whole. */
 const changesBetween = (model: ModelLike, currentForm: Schema.JsonObject, after: Schema.JsonObject): Values => {
   const changes: Values = {}
   for (const key of new Set([...Object.keys(currentForm), ...Object.keys(after)])) {

@@ -1,11 +1,7 @@
-/**
- * Entity tags (RFC 9110, section 8.8.3): those of documents, and those that requests name.
- */
+/** Entity tags (RFC 9110, section 8.8.3): those of documents, and those that requests name. */
 import { hash } from "node:crypto"
 
-/**
- * An entity tag (RFC 9110, section 8.8.3).
- */
+/** An entity tag (RFC 9110, section 8.8.3). */
 interface EntityTag {
   readonly weak: boolean
   /** The text between the quotation marks. */
@@ -17,10 +13,7 @@ export type Condition = "any" | ReadonlyArray<EntityTag>
 
 export const malformed = "malformed"
 
-/**
- * The entity tag of a document: its version, and a digest of the text that its caller gets, which other programs may change
- * without the version.
- */
+/** The entity tag: the version, and a digest of the caller's text, which others may change without the version. */
 export const etagOf = (version: number, text: string): string => `"${opaqueOf(version, text)}"`
 
 /** Whether `If-None-Match` has a tag, by weak comparison. A malformed header has none. */

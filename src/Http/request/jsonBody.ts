@@ -22,10 +22,7 @@ export const readJson = (
   limit: number
 ): Effect.Effect<unknown, BodyError> => readAs(request, types, limit, parse)
 
-/**
- * Reads a request's body as parameters (`application/x-www-form-urlencoded`), of at most `limit` bytes. Empty ones are left
- * out, and those that come several times are lists.
- */
+/** Reads a form-urlencoded body of at most `limit` bytes; repeated parameters are lists, empty ones are left out. */
 export const readParameters = (
   request: HttpServerRequest.HttpServerRequest,
   limit: number
@@ -57,10 +54,7 @@ const readAs = <A>(
   return buffered === undefined ? Effect.flatMap(read(source, limit), parse) : parse(buffered)
 }
 
-/**
- * Sends `100 Continue` to a client that waits for it before it sends its body. HTTP/1.0 has no such response (RFC 9110,
- * section 10.1.1).
- */
+/** Sends `100 Continue` to a client that waits for it, not by HTTP/1.0 (RFC 9110, section 10.1.1). */
 export const sendContinue = (request: HttpServerRequest.HttpServerRequest): void => {
   const { headers, httpVersion } = NodeHttpServerRequest.toIncomingMessage(request)
   if (headers.expect !== undefined && httpVersion === "1.1") {

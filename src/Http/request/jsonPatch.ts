@@ -17,10 +17,7 @@ export type Operation =
 /** The limits of a patch. */
 export interface PatchLimits {
   readonly maxOperations: number
-  /**
-   * The maximum size that all copies together add to the document: the characters of texts and names, and one for each
-   * value.
-   */
+  /** The most that all copies together add to the document: characters, and one for each value. */
   readonly maxCopied: number
 }
 

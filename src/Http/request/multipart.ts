@@ -7,10 +7,7 @@ import { PayloadTooLarge } from "../HttpError.ts"
 import { badRequest, englishOf, translatable } from "../messages/message.ts"
 import { type BodyError, mediaTypeOf, otherType, sendContinue } from "./jsonBody.ts"
 
-/**
- * A part of a form: a text, or a file, of which only the size and its presence are kept. A browser sends a file without
- * a name for an empty file input.
- */
+/** A part of a form: a text, or a file's size. A browser sends a file without a name for an empty input. */
 export type Part =
   | { readonly _tag: "Text"; readonly name: string; readonly contentType: string; readonly bytes: Uint8Array }
   | { readonly _tag: "File"; readonly name: string; readonly size: number; readonly isChosen: boolean }
@@ -51,9 +48,7 @@ export const readMultipart = (
   })
 }
 
-/**
- * Parses a form incrementally. Calls `done` with the parts or with the first problem, and ignores the input after that.
- */
+/** Parses a form incrementally. Calls `done` once, with the parts or the first problem. */
 export const makeReader = (
   contentType: string,
   limits: FormLimits,

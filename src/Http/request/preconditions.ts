@@ -7,10 +7,7 @@ import { en } from "../messages/catalogues/en.ts"
 import { translatable } from "../messages/message.ts"
 import { type Condition, malformed, parseTags, strongly, versionsOf, weakly } from "./entityTags.ts"
 
-/**
- * The preconditions of a request on tags. `If-Unmodified-Since` is ignored: a second is too coarse for writes (RFC 9110,
- * section 13.1.4).
- */
+/** Preconditions on tags. `If-Unmodified-Since` is ignored as too coarse (RFC 9110, section 13.1.4). */
 export interface Preconditions {
   readonly ifMatch: Condition | undefined
   readonly ifNoneMatch: Condition | undefined
@@ -50,10 +47,7 @@ export const read = (
 export const lastModifiedOf = (modified: unknown, now: number): string | undefined =>
   modified instanceof Date && modified.getTime() <= now - 2_000 ? modified.toUTCString() : undefined
 
-/**
- * Whether a document is as old as `If-Modified-Since` says. The header counts without `If-None-Match` only (RFC 9110, section
- * 13.1.3).
- */
+/** Whether a document is as old as `If-Modified-Since` says, without `If-None-Match` (RFC 9110, section 13.1.3). */
 export const isNotModifiedSince = (headers: Headers, lastModified: string | undefined): boolean => {
   const since = headers["if-modified-since"]
   return since !== undefined && lastModified !== undefined && headers["if-none-match"] === undefined

@@ -1,10 +1,7 @@
 /** The content of the response to a write. */
 export type Return = "representation" | "minimal"
 
-/**
- * The preference `return` of a `Prefer` header (RFC 7240); `undefined` without it or with an unknown value. As the RFC
- * defines, only the first one counts, and unknown preferences are ignored.
- */
+/** The first `return` of a `Prefer` header (RFC 7240); `undefined` without it or with an unknown value. */
 export const returnOf = (prefer: string | undefined): Return | undefined => {
   if (prefer === undefined) return undefined
   for (const [, name = "", quoted, token] of prefer.matchAll(preference)) {

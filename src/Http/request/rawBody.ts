@@ -1,6 +1,4 @@
-/**
- * Bodies that are read as they are sent.
- */
+/** Bodies that are read as they are sent. */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
 import * as HttpServerError from "effect/http/HttpServerError"
@@ -38,9 +36,7 @@ export const readRaw = (
   )
 }
 
-/**
- * What callers are told of a body that the platform could not read, within `limit` bytes; `undefined` for any other error.
- */
+/** What callers are told of a body that could not be read within `limit` bytes; `undefined` for other errors. */
 export const unreadableOf = (error: unknown, limit: number): BadRequest | PayloadTooLarge | undefined => {
   if (!isUnreadable(error)) return undefined
   const { reason } = error

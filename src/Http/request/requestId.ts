@@ -1,10 +1,7 @@
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import { randomUUID } from "node:crypto"
 
-/**
- * The identifier of a request: the client's `X-Request-Id` if it is safe to repeat, otherwise a generated one that
- * stays the same for the request.
- */
+/** The client's `X-Request-Id` if it is safe to repeat, else a generated one that stays for the request. */
 export const requestIdOf = (request: HttpServerRequest.HttpServerRequest): string => {
   const existing = existingIdOf(request)
   if (existing !== undefined) return existing

@@ -1,6 +1,4 @@
-/**
- * The `Cache-Control` and the entity tags of a registration's responses (RFC 9111).
- */
+/** The `Cache-Control` and the entity tags of a registration's responses (RFC 9111). */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -17,10 +15,7 @@ export interface Caching {
   readonly pageTags: boolean
 }
 
-/**
- * Adds the headers to the responses of a handler of `GET`. Answers 304 if the client has the response already. A response
- * for its caller only stays private.
- */
+/** Adds the headers to responses of `GET`, and answers 304 if the client has it. A private response stays so. */
 export const cached = <E, R>(
   handler: Effect.Effect<Response, E, R>,
   { cacheControl, pageTags }: Caching

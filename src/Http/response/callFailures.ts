@@ -14,10 +14,7 @@ export type CallFailure = HttpError | Failure | DocumentInvalid | BulkInsertFail
 /** The result of a route's handler. */
 export type ResponseEffect = Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure>
 
-/**
- * Handles the failures of an application's own code: declared errors become their responses, an invalid stored document
- * becomes a defect, and the engine's failures are passed on.
- */
+/** Handles failures of an application's code: declared errors respond, invalid stored documents are defects. */
 export const handleCallFailures = <R>(
   effect: Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure, R>,
   errorResponses: ErrorResponses
@@ -41,10 +38,7 @@ export const handleCallFailures = <R>(
     }
   })
 
-/**
- * Passes on the declared statuses of failed calls to other services, even 401 and 403. A call without an answer is logged,
- * since the response does not tell the reason.
- */
+/** Passes on the declared statuses of failed calls, even 401 and 403. A call without an answer is logged. */
 export const passOn = (statuses: ReadonlySet<number>) => (error: CallFailure): Effect.Effect<never, CallFailure> => {
   const failure = failureBehind(error)
   const isDeclared = isCallError(failure)

@@ -1,6 +1,4 @@
-/**
- * Writes the results of actions and operations as responses.
- */
+/** Writes the results of actions and operations as responses. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"

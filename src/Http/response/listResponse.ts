@@ -29,10 +29,7 @@ export interface ListResponses {
   readonly begin: (maxBytes?: number) => ListResponse
 }
 
-/**
- * Makes list responses. `unconfirmed` is a text that changes when the client of the fiber's request receives bytes;
- * `undefined` if that can't be observed.
- */
+/** Makes list responses. `unconfirmed` changes when the client receives bytes; `undefined` if that is unknown. */
 export const makeListResponses = (
   budget: ResponseBudget,
   maxPageBytes: number,
@@ -41,9 +38,7 @@ export const makeListResponses = (
   begin: (maxBytes = Infinity) => beginList(budget, maxBytes, Math.min(maxBytes, maxPageBytes), unconfirmed)
 })
 
-/**
- * Adds the items of a list and reserves its bytes if it becomes large. Returns `false` if the items exceed the maximum.
- */
+/** Adds items, and reserves bytes of a large list. Returns `false` if they exceed the maximum. */
 export const addAll = <A, E, R>(
   list: ListResponse,
   items: ReadonlyArray<A>,

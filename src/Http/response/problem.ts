@@ -1,6 +1,4 @@
-/**
- * Problem details (RFC 9457), the format of errors for clients that ask for it, or for all clients.
- */
+/** Problem details (RFC 9457), the format of errors for clients that ask for it, or for all clients. */
 import * as Context from "effect/Context"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { statusOf } from "../HttpError.ts"

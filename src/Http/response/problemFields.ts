@@ -7,10 +7,7 @@ import { labelFrom } from "../messages/label.ts"
 
 /** The field that a problem refers to. */
 export interface ProblemField {
-  /**
-   * The key of the label of the field, or of the field that contains the position: `<Model>.<field>`, or
-   * `<registration>.<call>.<field>` outside of models.
-   */
+  /** The label of the field around the position: `<Model>.<field>`, or `<registration>.<call>.<field>`. */
   readonly label?: string | undefined
   /** The name to show if no catalogue has a label. */
   readonly name: string
@@ -24,10 +21,7 @@ export interface ProblemField {
 
 export type FieldResolver = (path: string) => ProblemField
 
-/**
- * Resolves positions in a model's input: `address.city`, `lines.0.quantity`. The schemas resolve them, since the
- * metadata does not cover omitted fields and list items.
- */
+/** Resolves positions such as `lines.0.quantity` by the schemas: metadata lacks omitted fields and list items. */
 export const inputFields = (...roots: ReadonlyArray<Model.Any | Schema.Top>): FieldResolver => fieldsIn(roots)
 
 /** Resolves positions in the payload of a call, whose own fields have labels under the key of the call. */

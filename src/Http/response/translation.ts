@@ -29,10 +29,7 @@ interface Accepting {
   readonly "accept-language"?: string | undefined
 }
 
-/**
- * The 400 response in the request's language. Its message is `message` if the application provides one, otherwise it
- * lists all problems.
- */
+/** The 400 in the request's language, with the application's `message` or a list of all problems. */
 export type BadRequestResponder = (problems: ReadonlyArray<FieldProblem>, message?: string) => TranslatedResponse
 
 export const makeBadRequest = (translations: Translations, resolveField: FieldResolver): BadRequestResponder => {
@@ -203,10 +200,7 @@ const withLanguage = <A>(translations: Translations, use: (language: Language, h
 
 const headersOf = ({ tag }: Language) => ({ "content-language": tag, "vary": "Accept-Language" })
 
-/**
- * Caches the sentences of problems, since clients repeat their mistakes. Only short ones are cached, since fields and
- * messages may contain a client's own text.
- */
+/** Caches sentences of problems, since clients repeat mistakes; only short ones, which may contain their texts. */
 const sentencesFor = (resolveField: FieldResolver) => {
   const caches = new WeakMap<Language, BoundedCache<FieldProblem>>()
   return (language: Language, problem: FieldProblem): FieldProblem => {

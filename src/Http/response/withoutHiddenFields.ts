@@ -1,6 +1,4 @@
-/**
- * Errors and schemas for callers from whom fields are hidden.
- */
+/** Errors and schemas for callers from whom fields are hidden. */
 import type { WriteMask } from "../../Access/introspection.ts"
 import { type FieldNames, limitProblems, withoutIndexes } from "../../Model/introspection.ts"
 import { PropertyRequiredException, ValidationException } from "../../Model/ModelError.ts"

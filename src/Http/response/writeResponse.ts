@@ -27,9 +27,7 @@ export type Written =
   | { readonly _tag: "Documents"; readonly ids: ReadonlyArray<unknown> }
   | { readonly _tag: "Deleted" }
 
-/**
- * Responds to writes with the result, or with the document if the request prefers it (RFC 7240) and its caller may see it.
- */
+/** Responds to writes with the result, or the document if preferred (RFC 7240) and visible to the caller. */
 export const writeResponses = (
   { model, path }: ResourceInfo,
   representations: Representations,

@@ -1,6 +1,4 @@
-/**
- * The checks before a route of a service with access control: who calls, and whether they may.
- */
+/** The checks before a route of a service with access control: who calls, and whether they may. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -85,10 +83,7 @@ export const makeAuthorization = ({ access, audit, authenticator, errorResponses
 
 // internal
 
-/**
- * Decides on a request before its handler. A caller who may not use the endpoint gets a 403, or `unauthenticated` if the
- * request has no credentials.
- */
+/** Decides before the handler: 403 for who may not, or `unauthenticated` without credentials. */
 const authorized = (
   access: AccessControl,
   endpoint: Endpoint,

@@ -12,10 +12,7 @@ import { badRequestOf, translatable } from "../messages/message.ts"
 
 type Values = Record<string, unknown>
 
-/**
- * The decoded items of a list, or all problems of all items: a problem with `email` of the fourth item has the field
- * `3.email`.
- */
+/** The decoded items of a list, or all problems: one with `email` of the fourth item has the field `3.email`. */
 export type Items =
   | { readonly _tag: "Valid"; readonly values: ReadonlyArray<Values> }
   | { readonly _tag: "Invalid"; readonly problems: ReadonlyArray<FieldProblem> }

@@ -64,9 +64,7 @@ export const withCors = <E, R>(
 const namesOf = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
   Arr.dedupeWith(names, (a, b) => a.toLowerCase() === b.toLowerCase())
 
-/**
- * The headers that requests may have. Those of traces are sent by any client of Effect, and by clients with a tracer.
- */
+/** The headers that requests may have. Any client of Effect sends those of traces. */
 export const read = [
   "Authorization",
   "X-API-Key",

@@ -27,10 +27,7 @@ export const routerConfig: Partial<FindMyWay.RouterConfig> = {
   maxParamLength: 16_384
 }
 
-/**
- * Converts every outcome of a route into a response. Failures and defects become an `ErrorMessage` by one table.
- * `respondBadRequest` words the problems of fields.
- */
+/** Converts every outcome of a route into a response, by one table. `respondBadRequest` words problems of fields. */
 export const withErrorResponses = (
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure>,
   respondBadRequest: BadRequestResponder,

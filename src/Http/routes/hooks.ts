@@ -29,9 +29,7 @@ export const unwrapped = <A, E extends CallFailure>(
 
 /** The hooks of one method, composed by kind; `undefined` if there are none. */
 export interface MethodHooks {
-  /**
-   * Returns the instance that the hooks return. The identifier and version of an existing document stay as they are.
-   */
+  /** The instance that hooks return, with the identifier and version of the existing document. */
   readonly before: ((model: Instance, request: Request) => Effect.Effect<Instance, HookFailed>) | undefined
   readonly after: ((model: Instance, request: Request) => Effect.Effect<void, HookFailed>) | undefined
 }

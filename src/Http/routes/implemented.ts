@@ -32,10 +32,7 @@ export interface ImplementedService extends ServiceInfo {
   readonly rules: Grant.Rules
 }
 
-/**
- * Joins a registration with the implementation of its description. A registration without an implementation has no hooks.
- * A call without a handler is left out; the check at startup has failed then.
- */
+/** Joins a registration with its implementation. Calls without a handler are left out: the start has failed then. */
 export const implemented = (
   registration: Registration,
   implementations: ReadonlyArray<Implementation>

@@ -1,6 +1,4 @@
-/**
- * Writes the pages of a collection while they are read, so that only a few documents are in memory at once.
- */
+/** Writes the pages of a collection while they are read, so that only a few documents are in memory at once. */
 import type { Document } from "../../Repository/DocumentStore.ts"
 import type { UrlQuery } from "../query/urlQuery.ts"
 import type { ListResponse } from "../response/listResponse.ts"

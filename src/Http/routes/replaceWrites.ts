@@ -35,10 +35,7 @@ export const replaceWrites = (context: WriteContext): ReplaceWith => {
       (yield* new DocumentNotFound({ model: model.modelName, id: textOfId(id) }))
   })
 
-  /**
-   * The new instance, with the version of a precondition, of the body, or of the stored document. `previous` is the stored
-   * instance; `undefined` if the stored document does not fit the model.
-   */
+  /** The new instance, with the version to expect. `previous` is `undefined` if the stored one does not fit. */
   const replacement = (
     id: unknown,
     value: Values,

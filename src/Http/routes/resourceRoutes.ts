@@ -125,10 +125,7 @@ export interface ResourceSurroundings {
 /** The handlers of a resource's endpoints, by name. */
 type Handlers = { readonly [N in Name]: ResponseEffect }
 
-/**
- * The handlers of a resource for the grants of a caller. They are compiled once for each set of grants, and the last 64
- * sets are cached. A set of grants that hides no field shares the handlers without grants.
- */
+/** The handlers for the grants of a caller, of the last 64 sets. One that hides nothing shares those without. */
 export const viewedHandlers = (
   registration: ImplementedResource,
   repository: Repository<Model.Any>,
@@ -185,9 +182,7 @@ const handlersOf = (
   return { ...handlers, ...Object.fromEntries(finished) }
 }
 
-/**
- * Answers 405 for an identifier that is the path of another endpoint, such as `PUT …/schema`: no document has it.
- */
+/** Answers 405 for an identifier that is the path of another endpoint, such as `PUT …/schema`: no document has it. */
 const unlessReserved = (
   handler: ResponseEffect,
   { method, path: own }: StandardEndpoint,

@@ -9,9 +9,7 @@ import type { Forbidden } from "../HttpError.ts"
 import { fieldForbidden } from "../response/withoutHiddenFields.ts"
 import type { Instance, Values, WriteContext, WriteFailure } from "./writeContext.ts"
 
-/**
- * An instance to write, and the row filters of the grants that allow the write; `undefined` stands for the caller's own.
- */
+/** An instance to write, and the row filters of grants that allow it; `undefined` for the caller's own. */
 export interface GrantedInstance {
   readonly instance: Instance
   readonly filters: RowFilters | undefined
@@ -54,10 +52,7 @@ export const keeping = (
   })
 }
 
-/**
- * The row filters of the grants that allow to insert these values; `undefined` stands for the caller's own. Fails with
- * `Forbidden` if no grant allows it.
- */
+/** The row filters of grants that allow to insert the values, `undefined` for the caller's own; else `Forbidden`. */
 export const insertFilters = (view: ModelView, value: Values): Effect.Effect<RowFilters | undefined, Forbidden> =>
   view.dependsOnDocument
     ? Effect.withFiber((fiber) =>

@@ -1,6 +1,4 @@
-/**
- * Reads the write requests of a resource.
- */
+/** Reads the write requests of a resource. */
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -261,10 +259,7 @@ const idCompleter = (model: Model.Any, { jsonOf }: Identifier) => {
         : body
 }
 
-/**
- * Decodes a replacement of a stored document. A body that only breaks rules is accepted here; the write validates the
- * values that differ from the stored ones.
- */
+/** Decodes a replacement. A body that only breaks rules passes: the write validates what differs. */
 const replacingDecoder = (model: Model.Any, variant: "create" | "patch", decode: Decode): Decode => {
   let decodeAny: Decode | undefined
   return (body) => {

@@ -22,10 +22,7 @@ import { withHooks, type WriteContext, writeContext, type WriteFailure } from ".
 import { writeReaders, type WriteRequest } from "./writeRequest.ts"
 import { checkVersion, guarded, retryConflicts, versionOf } from "./writeVersions.ts"
 
-/**
- * The endpoints that change documents of a resource. Each reads the request, applies it and responds. Applying checks
- * preconditions, runs hooks and calls the repository once.
- */
+/** The endpoints that change documents: each reads the request, applies it by one repository call, and responds. */
 export const writeRoutes = (
   registration: ImplementedResource,
   repository: Repository<Model.Any>,

@@ -33,10 +33,7 @@ export const retryConflicts = <A, E extends { readonly _tag: string }>(
   write: Effect.Effect<A, E>
 ): Effect.Effect<A, E> => retry(textOfId(id), ({ _tag }) => _tag === "VersionConflict", write)
 
-/**
- * Writes if the preconditions hold. They determine the expected version. A body with another version fails as if a
- * precondition did not hold.
- */
+/** Writes if the preconditions hold, which give the expected version; another one in the body fails as they do. */
 export const guarded = <A>(
   context: WriteContext,
   id: unknown,

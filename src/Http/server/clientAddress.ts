@@ -11,10 +11,7 @@ import type { ProxyOptions } from "../KernelConfig.ts"
 /** Finds the address of a client. */
 export type ClientAddressOf = (request: Pick<IncomingMessage, "headers" | "socket">) => string | undefined
 
-/**
- * Reads the header of trusted proxies from its end (RFC 7239, section 8.1), since anybody can send what is before the entries
- * of trusted proxies. Without trusted proxies no header is read.
- */
+/** Reads the header of trusted proxies from its end (RFC 7239, section 8.1): anybody can send what is before. */
 export const makeClientAddress = ({ forwardedHeader, trustedProxies }: ProxyOptions): ClientAddressOf => {
   if (trustedProxies.length === 0) return ({ socket }) => canonical(socket.remoteAddress)
   const isTrusted = (address: NetAddress.IpAddress) =>

@@ -1,6 +1,4 @@
-/**
- * Compresses responses.
- */
+/** Compresses responses. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpMiddleware from "effect/http/HttpMiddleware"

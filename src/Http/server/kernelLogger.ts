@@ -282,10 +282,7 @@ const batched = (output: (batch: string) => void): Effect.Effect<Batched, never,
     }
   })
 
-/**
- * A log entry as one line of JSON, with the request's identifier if a request's fiber logs it, and the
- * subject of the current user if there is one.
- */
+/** A log entry as a line of JSON, with the identifier and the subject of its request, if there are any. */
 const lineOf = (
   { cause, date, fiber, logLevel, message }: Logger.Options<unknown>,
   worker: number | undefined

@@ -1,6 +1,4 @@
-/**
- * Listens on an address. This module loads Node's HTTP server.
- */
+/** Listens on an address. This module loads Node's HTTP server. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -85,10 +85,7 @@ const makeFile = (first: RotatingFileStream, options: LogFileOptions) => {
   }
 }
 
-/**
- * Whether the last line is incomplete, after a full disk or the end of the process. The next entry must start a new
- * line.
- */
+/** Whether the last line is incomplete, after a full disk or a crash: then the next entry starts a new line. */
 const endsWithinLine = (file: string): boolean => Option.getOrElse(lastByteOf(file), () => newline) !== newline
 
 const newline = 0x0a

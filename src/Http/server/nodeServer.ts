@@ -15,10 +15,7 @@ import { quote } from "../../internal/json.ts"
 import { batch } from "./batchedSocket.ts"
 import { type Gate, Listener, OrderedResponse, unwrittenResponse } from "./dispatch.ts"
 
-/**
- * Longer than clients and proxies keep idle connections, so that they close them first and no request hits a closing
- * connection.
- */
+/** Longer than clients and proxies keep idle connections, so that no request hits a closing one. */
 const defaultIdleTimeout = Duration.seconds(75)
 
 /** A request head has a few hundred bytes. */
@@ -58,9 +55,7 @@ export interface HttpServer extends Server {
   readonly open: (done: (error?: Error) => void) => void
   /** The open connections. */
   readonly sockets: ReadonlySet<Socket>
-  /**
-   * The number of requests that exceeded the shutdown timeout: they were answered 503, or their response was cut off.
-   */
+  /** The number of requests beyond the shutdown timeout: answered 503, or cut off. */
   readonly cutRequests: () => number
 }
 
@@ -369,10 +364,7 @@ const writeError = (socket: Duplex, { code, message, reason }: ProtocolError): v
   )
 }
 
-/**
- * A client that closed its sending side may still wait for the response or may be gone; only a write shows which. An
- * interim response (RFC 9110, section 15.2) is such a write, and clients ignore it.
- */
+/** Finds out whether a client that closed its side has gone: only a write shows it, and clients ignore a 1xx. */
 const probe = (socket: Socket): void => {
   // A connection is no fiber.
   // @effect-diagnostics-next-line globalTimers:off

@@ -1,6 +1,4 @@
-/**
- * Limits the requests that a service handles at once, and refuses the others, so that no queue grows.
- */
+/** Limits the requests that a service handles at once, and refuses the others, so that no queue grows. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"

@@ -47,9 +47,7 @@ export const readyLast = <A, E, R>(build: Effect.Effect<A, E, R>): Effect.Effect
     )
   })
 
-/**
- * Occurs when the server can't listen on its address.
- */
+/** Occurs when the server can't listen on its address. */
 export class ListenFailed extends Schema.TaggedError<ListenFailed>()("ListenFailed", {
   address: Schema.String,
   port: Schema.Int,

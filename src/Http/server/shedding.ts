@@ -1,6 +1,4 @@
-/**
- * Refuses requests that waited too long while a service is overloaded.
- */
+/** Refuses requests that waited too long while a service is overloaded. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"

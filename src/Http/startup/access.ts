@@ -1,6 +1,4 @@
-/**
- * What a service with access control checks requests with, and the OpenAPI document for each caller.
- */
+/** What a service with access control checks requests with, and the OpenAPI document for each caller. */
 import * as Cache from "effect/Cache"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -76,10 +74,7 @@ export const accessOf = Effect.fnUntraced(function*({ audit, errorResponses, rea
   }
 })
 
-/**
- * Answers with the OpenAPI document of what the caller may do, generated once for each set of grants; the last 64 are cached.
- * A request without credentials gets `unauthenticated` if the document would be empty.
- */
+/** Answers with the document of what the caller may do, for the last 64 sets of grants. */
 export const callerDocument = Effect.fnUntraced(function*({ documentOf, registrations, unauthenticated, roles = {} }: {
   readonly registrations: ReadonlyArray<ImplementedResource | ImplementedService>
   readonly roles: { readonly [role: string]: ReadonlyArray<string> } | undefined

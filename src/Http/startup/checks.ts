@@ -8,10 +8,7 @@ import { enabled, monitoredPaths } from "./monitored.ts"
 import { rejectInvalid, rejectUnknownRoles } from "./registrationInvalid.ts"
 import { rejectConflicts } from "./routeConflict.ts"
 
-/**
- * Checks the parts of a service before it is served. Fails for mistakes in registrations and conflicting routes, and logs
- * warnings about rules that admit nobody.
- */
+/** Fails for mistakes in registrations and conflicting routes; warns of rules that admit nobody. */
 export const check = Effect.fnUntraced(function*(parts: Parts) {
   const { api: { registrations }, implementations, openApi, options } = parts
   yield* rejectInvalid(registrations, implementations, options.roles)

@@ -1,6 +1,4 @@
-/**
- * The parts of an engine, and what they describe: the policy of access, and the OpenAPI document.
- */
+/** The parts of an engine, and what they describe: the policy of access, and the OpenAPI document. */
 import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import type * as HttpRouter from "effect/http/HttpRouter"

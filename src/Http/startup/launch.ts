@@ -146,9 +146,7 @@ const reasonOf = (error: unknown): string => {
   return error instanceof Error ? error.message : String(error)
 }
 
-/**
- * `runMain` handles the interruption. It would treat the second signal like the first, and a clean stop as a failure.
- */
+/** `runMain` would treat a second signal like the first, and a clean stop as a failure. */
 const signals: Effect.Effect<void, never, Scope.Scope> = Effect.acquireRelease(
   Effect.sync(() => {
     let stopping: number | undefined
@@ -171,10 +169,7 @@ const signals: Effect.Effect<void, never, Scope.Scope> = Effect.acquireRelease(
     })
 ).pipe(Effect.asVoid)
 
-/**
- * Runs an effect each time that a signal arrives, once for those that arrive meanwhile. A terminal sends `SIGHUP` when it closes, and
- * ends the process.
- */
+/** Runs an effect at a signal, once for those that come meanwhile. A closing terminal's `SIGHUP` ends the process. */
 const atSignal = Effect.fnUntraced(function*(signal: "SIGHUP" | "SIGUSR2", effect: Effect.Effect<void>) {
   if (signal === "SIGHUP" && process.stdout.isTTY) return
   const arrived = yield* Queue.sliding<void>(1)

@@ -1,6 +1,4 @@
-/**
- * The health and the metrics of a service, as far as they are enabled.
- */
+/** The health and the metrics of a service, as far as they are enabled. */
 import * as Effect from "effect/Effect"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"

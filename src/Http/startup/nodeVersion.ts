@@ -3,10 +3,7 @@ import process from "node:process"
 /** The oldest Node that the package runs on, as in `engines` of its `package.json`. */
 const oldest = [22, 19] as const
 
-/**
- * Ends the process with one line and the code 1 on an older Node, where programs may end without a word: there
- * `import.meta.main` is missing, for example.
- */
+/** Ends the process with one line and code 1 on an older Node, which lacks `import.meta.main`, for example. */
 export const requireNode = (): void => {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
   if (major > oldest[0] || major === oldest[0] && minor >= oldest[1]) return

@@ -40,10 +40,7 @@ const healthyMillis = 60_000
 /** The time for the metrics of all workers. */
 const patience = "500 millis"
 
-/**
- * Runs workers until it is interrupted, then stops them. `environment` are variables that they get. The first one starts alone, so that
- * indexes, migrations and what a program stores at its start are made once.
- */
+/** Runs workers until interrupted. The first starts alone, so that indexes and migrations are made once. */
 export const runPrimary = Effect.fnUntraced(function*(
   count: number,
   environment: { readonly [name: string]: string },

@@ -160,18 +160,14 @@ const problemOf = (
   return undefined
 }
 
-/**
- * The first mistake in the rules of a registration.
- */
+/** The first mistake in the rules of a registration. */
 const ruleProblemOf = (registration: Registration, rules: Grant.Rules): string | undefined =>
   rules.grants.reduce<string | undefined>(
     (problem, rule) => problem ?? targetProblem(registration, rule) ?? fieldProblem(registration, rule),
     undefined
   ) ?? openProblem(registration, rules) ?? subjectProblem(registration, rules)
 
-/**
- * The first role that something names and the engine does not know.
- */
+/** The first role that something names and the engine does not know. */
 const roleProblem = (what: string, named: ReadonlyArray<string>, known: ReadonlyArray<string>) => {
   const unknown = named.find((role) => !known.includes(role))
   return unknown === undefined

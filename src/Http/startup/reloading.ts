@@ -1,16 +1,11 @@
-/**
- * Reads the configuration again, and changes what can change while the service runs.
- */
+/** Reads the configuration again, and changes what can change while the service runs. */
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import type { Reload } from "../../internal/reload.ts"
 import { changesOf } from "../config/inForce.ts"
 import * as KernelConfig from "../KernelConfig.ts"
 
-/**
- * Reads everything first: where one part can't be used, nothing changes, and the log says why. One line of the log says what has
- * changed, and what needs a restart.
- */
+/** Reads everything first: if a part can't be used, nothing changes. One line logs what has, or needs a restart. */
 export const makeReload = (
   options: KernelConfig.Options,
   started: KernelConfig.Loaded,

@@ -1,6 +1,4 @@
-/**
- * The OpenAPI document that a service serves.
- */
+/** The OpenAPI document that a service serves. */
 import type * as HttpApi from "effect/http-api/HttpApi"
 import type { Scheme } from "../../Security/Authentication.ts"
 import type { AccessPolicy } from "../AccessPolicy.ts"

@@ -1,6 +1,4 @@
-/**
- * What a worker and the primary process say to each other.
- */
+/** What a worker and the primary process say to each other. */
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"

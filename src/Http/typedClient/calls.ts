@@ -1,6 +1,4 @@
-/**
- * The calls of a typed client: those of the platform's client, with the parts of a request that may be left out.
- */
+/** The calls of a typed client: those of the platform's client, with the parts of a request that may be left out. */
 import type * as Effect from "effect/Effect"
 import * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
@@ -22,10 +20,7 @@ export const exactly = <Id extends string, Groups extends HttpApiGroup.Constrain
 
 export const noExcess = { onExcessProperty: "error" } as const
 
-/**
- * Adds missing parts to calls, since the platform's client encodes every part that an endpoint has. Calls without parts are
- * those of `bare`, which does not look for undeclared keys in them: to look takes as long as to send.
- */
+/** Adds the parts that the platform's client encodes. `bare` calls have none to look for undeclared keys in. */
 export const withParts = (
   client: object,
   { bare = client, settle = (call) => call }: {

@@ -1,6 +1,4 @@
-/**
- * The streams of a typed client, beside its calls.
- */
+/** The streams of a typed client, beside its calls. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpApi from "effect/http-api/HttpApi"
@@ -23,10 +21,7 @@ import { type Call, type CallGroups, exactly, mapValues, noExcess } from "./call
 /** Connects to the endpoint `changes` of a group. */
 export type ConnectTo = (messages: MessagesSchema, api: HttpApi.Top, group: string) => Connect
 
-/**
- * Adds the streams of collections, which are made when they are first used. An action of their name stays, and so does a group with
- * the name of the stream of several collections.
- */
+/** Adds streams, made at their first use. Actions and groups of the same name stay. */
 export const withStreams = (client: object, api: HttpApi.Top, connectTo: ConnectTo) => {
   const own = mapValues(client as CallGroups, (calls, name) => {
     const endpoints = endpointsOf(api, name)

@@ -12,10 +12,7 @@ export const invalid: unique symbol = Symbol("invalid")
 
 export type Decode = (input: unknown) => unknown
 
-/**
- * A field of a decoded object: the input key, the decoder, and the result for a missing value, which is {@link
- * nothing}, {@link invalid} or a default.
- */
+/** A field of a decoded object. `absent` gives {@link nothing}, {@link invalid} or a default for a missing value. */
 export interface DecodedField {
   readonly key: string
   readonly from: string
@@ -51,10 +48,7 @@ const noOptions: SchemaAST.ParseOptions = {}
 /** A flipped schema has checks for its input. */
 const hasEncodingChecks = (ast: SchemaAST.AST): boolean => "encodingChecks" in ast && ast.encodingChecks !== undefined
 
-/**
- * Decodes a type without its checks; `undefined` for types that only Effect's parser decodes. It is no fold: what compiles the
- * parts is its caller's.
- */
+/** Decodes a type without its checks; `undefined` if only Effect's parser does. No fold: the caller compiles parts. */
 export const decoderOf = (ast: SchemaAST.AST, compile: (ast: SchemaAST.AST) => Decode): Decode | undefined => {
   switch (ast._tag) {
     case "String":
@@ -98,9 +92,7 @@ const listOf = (decode: Decode): Decode => (input) => {
   return output
 }
 
-/**
- * Whether the node is a struct without index signatures. A name that every object inherits can't be tested with `in`.
- */
+/** Whether the node is a struct without index signatures. `in` can't test a name that every object inherits. */
 export const isStruct = (ast: SchemaAST.AST): ast is SchemaAST.Objects =>
   ast._tag === "Objects" && ast.indexSignatures.length === 0 &&
   ast.propertySignatures.every(({ name }) => typeof name === "string" && !(name in Object.prototype))
@@ -168,9 +160,7 @@ const temporalOf = (ast: SchemaAST.AST): Decode | undefined => {
   }
 }
 
-/**
- * The parser for the text of a date or a date-time; `undefined` for other schemas and for texts with further checks.
- */
+/** The parser of a date's or date-time's text; `undefined` for other schemas and texts with checks. */
 export const textParserOf = (ast: SchemaAST.AST): ((text: string) => number | undefined) | undefined => {
   const stored = ast.encoding?.[0]?.to
   const text = stored?.encoding?.length === 1 ? stored.encoding[0].to : undefined

@@ -26,10 +26,7 @@ const forms = memoize(() => new BoundedCache<DocumentForm>(maxForms))
 
 // internal
 
-/**
- * Serialisers for subsets of a model's fields, in the model's order and with the type. They accept documents that have
- * at least these fields. Each is compiled at its first use; the last 256 are cached.
- */
+/** Serialisers for subsets of a model's fields, compiled at first use; the last 256 are cached. */
 const selectionSerialisers = (model: ModelLike): (fields: ReadonlyArray<string>) => Serialiser => {
   const compiled = new BoundedCache<Serialiser>(maxSelections)
   const ast = SchemaAST.toEncoded(model.wire.ast)

@@ -17,10 +17,7 @@ const isDigit = (code: number): boolean => code >= 48 && code <= 57
 
 const [plus, hyphen, dot, colon] = [43, 45, 46, 58]
 
-/**
- * The days from 1 March of the year -400 to 1 January 1970. The calendar repeats every 400 years, so no intermediate
- * value is negative.
- */
+/** The days from 1 March -400 to 1970. The calendar repeats every 400 years: no intermediate is negative. */
 const epoch = 146_097 + 719_468
 
 /** Counts years from March, so that a leap day is the last day of its year. */

@@ -69,10 +69,7 @@ const problemsAt = (issue: SchemaIssue.Issue, context: IssueContext): ReadonlyAr
   }
 }
 
-/**
- * The union member that matched furthest gives the most useful message. A value that matches no member has the wrong
- * type.
- */
+/** The member that matched furthest gives the message; a value that matches none has the wrong type. */
 const unionProblems = (issue: SchemaIssue.AnyOf, context: IssueContext): ReadonlyArray<FieldProblem> => {
   const [nested, ...others] = issue.issues.filter((inner) => inner._tag === "Composite" || inner._tag === "Filter")
   return nested !== undefined && others.length === 0 ? problemsAt(nested, context) : [typeProblem(context, issue.ast)]

@@ -22,9 +22,7 @@ export interface ValidationContext {
   readonly problems: Array<FieldProblem>
 }
 
-/**
- * Runs a validation and fails if it added problems. `subject` is the model, or what a value with models in it is called.
- */
+/** Runs a validation and fails if it added problems. `subject` is the model, or the value with models in it. */
 export const collectingProblems = <A>(
   subject: ModelLike | string,
   input: unknown,
@@ -59,10 +57,7 @@ export const childContext = (context: ValidationContext, key: string, omitted = 
 /** Stands for an invalid value whose problems are reported already. */
 export const invalid: unique symbol = Symbol("invalid")
 
-/**
- * Runs the steps one after the other. A step that completes synchronously does not go through the fiber, which most
- * steps do not need.
- */
+/** Runs the steps in order. A step that completes synchronously does not go through the fiber. */
 export const runInOrder = (
   count: number,
   start: (i: number) => Effect.Effect<unknown> | void,

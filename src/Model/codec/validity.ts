@@ -13,10 +13,7 @@ export interface Validity {
   readonly issueOf: (values: unknown) => Effect.Effect<SchemaIssue.Issue | undefined>
   /** Whether a field differs from the previous instance. */
   readonly isChanged: (values: unknown, previous: unknown) => boolean
-  /**
-   * Reports the issues of changed values and returns whether there are none. Rules over several fields run only if each
-   * changed field is valid.
-   */
+  /** Reports issues of changed values. Rules over several fields run only if each changed field is valid. */
   readonly reportChanges: (values: unknown, context: ValidationContext, previous: unknown) => Effect.Effect<boolean>
 }
 
@@ -50,9 +47,7 @@ export const validityOf: (model: ModelLike) => Validity = memoize((model) => {
   }
 })
 
-/**
- * A validator for each field and one for the rules alone. They are only needed to separate new issues from old ones.
- */
+/** Validators for each field and for the rules alone, to separate new issues from old ones. */
 const partialValidatorsOf = memoize((model: ModelLike) => {
   const fields = new Map<string, ReturnType<typeof issueFinder>>()
   return {

@@ -66,10 +66,7 @@ const onlyMember = (ast: SchemaAST.AST): SchemaAST.AST | undefined => {
   return others.length === 0 ? only : undefined
 }
 
-/**
- * Removes the checks of the values. The schemas that these are decoded from keep theirs. It is no fold, since two schemas are
- * traversed together.
- */
+/** Removes the checks of the values, not of what they are decoded from. No fold: two schemas are traversed. */
 const stripper = (): (ast: SchemaAST.AST, place: Place) => SchemaAST.AST => {
   const strip = (ast: SchemaAST.AST, place: Place): SchemaAST.AST => {
     const remaining = ast.checks?.filter((check) => !place.rules.includes(check))

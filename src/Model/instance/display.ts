@@ -2,10 +2,7 @@ import * as Formatter from "effect/Formatter"
 import * as Inspectable from "effect/Inspectable"
 import type { FieldAttributes } from "../shape/annotations.ts"
 
-/**
- * How an instance appears in `JSON.stringify`, on the console and in logs: without omitted fields. A model without
- * omitted fields uses the default representation.
- */
+/** An instance without omitted fields, as in `JSON.stringify`, on the console and in logs. */
 export const display = (
   name: string,
   attributes: { readonly [key: string]: FieldAttributes }

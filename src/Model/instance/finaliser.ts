@@ -23,10 +23,7 @@ import { managedField, type ModelLike, modelTypeId, nestedModel } from "../shape
 import { keepsPrevious, Kept } from "./keptFields.ts"
 import { isContainedIn, previousElements } from "./previousElements.ts"
 
-/**
- * Returns the value to store, `undefined` for none, or {@link invalid} after adding problems. `previous` is the value
- * that it replaces, if there is one.
- */
+/** The value to store, `undefined` for none, or {@link invalid} after adding problems. It replaces `previous`. */
 export type Resolve = (value: unknown, context: ValidationContext, previous?: unknown) => Effect.Effect<unknown>
 
 type Values = Record<string, unknown>
@@ -35,10 +32,7 @@ type Values = Record<string, unknown>
 export interface FinaliseOptions {
   /** Whether a caller sent the values. Defaults to false: values of the process may be converted already. */
   readonly isSent?: boolean | undefined
-  /**
-   * The instance that the values replace. Generated and read-only fields are taken from it, and unchanged values are
-   * not validated again.
-   */
+  /** The instance that is replaced: gives generated and read-only fields; unchanged values are not validated. */
   readonly previous?: unknown
 }
 

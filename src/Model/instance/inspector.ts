@@ -18,10 +18,7 @@ import { previousElements } from "./previousElements.ts"
 
 type Inspect = (instance: unknown, context: ValidationContext, previous?: unknown) => Effect.Effect<void>
 
-/**
- * Validates an existing instance again: it may have been made without validation, or its validity may depend on time.
- * Values that equal those of `previous` are not validated.
- */
+/** Validates an existing instance, whose validity may depend on time, but for values equal to `previous`. */
 export const inspector = (
   model: ModelLike
 ): (instance: unknown, previous?: unknown) => Effect.Effect<void, ModelError> => {

@@ -36,10 +36,7 @@ export const isPlainObject = (value: unknown): value is { readonly [key: string]
   return prototype === Object.prototype || prototype === null
 }
 
-/**
- * Applies a patch to the properties of an object: `null` removes a property, `undefined` changes nothing. A value that
- * is no object has no properties. Any name is allowed, including `__proto__`.
- */
+/** Applies a patch: `null` removes a property, `undefined` changes nothing. Any name is allowed. */
 export const mergeProperties = (
   before: unknown,
   change: ReadonlyArray<readonly [key: string, part: unknown]>,

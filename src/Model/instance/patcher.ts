@@ -19,10 +19,7 @@ export interface Patch {
   readonly isSent: boolean
 }
 
-/**
- * Applies a patch to an instance. Only the patched fields are supplied, converted and validated. Rules over several
- * fields run if one of these fields changes.
- */
+/** Applies a patch: only patched fields are validated, and rules over several fields if one of them changes. */
 export const patcher = (model: ModelLike): (patch: Patch) => Effect.Effect<unknown, ModelError> => {
   const plan = planOf(model)
   return (patch) => collectingProblems(model, patch.merged, (context) => plan(patch, context), patch.isSent)

@@ -2,10 +2,7 @@ import * as Equal from "effect/Equal"
 import { managedField, type ModelLike } from "../shape/variants.ts"
 import { Kept } from "./keptFields.ts"
 
-/**
- * Finds the previous element that a new list element replaces: the one with the same identifier if the model has one,
- * otherwise the one at the same index.
- */
+/** The previous element of a new one: with the same identifier if the model has one, else at the same index. */
 export const previousElements = (model: ModelLike, previous: unknown): (value: unknown, index: number) => unknown => {
   if (!Array.isArray(previous)) return () => undefined
   const idField = managedField(model, "id")

@@ -30,10 +30,7 @@ import { constructorOf } from "./finaliser.ts"
 /** A stored document. */
 type Stored = { readonly [key: string]: unknown }
 
-/**
- * Decodes documents, with their identifier under `_id` or `id`, into instances. Fails with all problems of the
- * document.
- */
+/** Decodes documents, with the identifier under `_id` or `id`. Fails with all problems. */
 export const recordDecoder = <M extends ModelLike>(
   model: M
 ): (record: Stored) => Effect.Effect<M["Type"], ReadonlyArray<FieldProblem>> => {
@@ -71,10 +68,7 @@ const isPlainObject = (record: Stored): boolean => {
   return prototype === Object.prototype || prototype === null
 }
 
-/**
- * Decodes the current stored form. A document that it rejects may have an older form, which the schema's parser
- * handles.
- */
+/** Decodes the current stored form. The schema's parser handles documents of an older one. */
 const instanceOf = (model: ModelLike, fields = storedFieldsOf(model)): Decode => {
   if (fields === undefined) return () => invalid
   const construct = constructorOf(model)
@@ -143,10 +137,7 @@ const isStoredForm = (ast: SchemaAST.AST | undefined): boolean => ast?.encoding 
 
 type Encode = (value: unknown) => unknown
 
-/**
- * Encodes instances as documents. An instance is valid by construction, so it is not validated again. Completed values
- * are encoded alike; their `null` means missing.
- */
+/** Encodes instances, which are valid by construction, and completed values, whose `null` means missing. */
 export const recordEncoder = (model: ModelLike, idKey: "id" | "_id"): (instance: unknown) => Stored => {
   const fields = Object.entries(model.store.fields).map(([key, field]) => {
     // Every struct field is a schema.

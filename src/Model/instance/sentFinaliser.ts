@@ -8,10 +8,7 @@ import { presentMember } from "../shape/sentForm.ts"
 import { isModelLike, modelOf } from "../shape/variants.ts"
 import { finaliser, planOf, type Resolve } from "./finaliser.ts"
 
-/**
- * Finalises what a caller sent in the form of `sentForm`: its models become instances, with generated values and defaults.
- * The other values stay as they are.
- */
+/** Finalises what a caller sent by `sentForm`: its models become instances, other values stay. */
 export const sentFinaliser = (schema: Schema.Top): (sent: unknown) => Effect.Effect<unknown, ModelError> => {
   if (isModelLike(schema)) {
     const finalise = finaliser(schema)

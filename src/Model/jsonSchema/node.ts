@@ -11,9 +11,7 @@ export type JsonSchema = EffectJsonSchema.JsonSchema
 export const encodedEnd = (ast: SchemaAST.AST): SchemaAST.AST =>
   ast.encoding === undefined ? ast : encodedEnd(ast.encoding.at(-1)!.to)
 
-/**
- * The values of an enumeration; `undefined` if the node has other values too, or if a member has its own identifier.
- */
+/** The values of an enumeration; `undefined` with other values, or a member with an identifier. */
 export const literalsOf = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.LiteralValue | null> | undefined => {
   switch (ast._tag) {
     case "Null":

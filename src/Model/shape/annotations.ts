@@ -17,9 +17,7 @@ export const temporalKind = "appkernel/temporal"
  */
 export const validatorAnnotation = "appkernel/validator"
 
-/**
- * Marks the validator that requires a non-empty value.
- */
+/** Marks the validator that requires a non-empty value. */
 export const notEmptyTypeId = "~appkernel/Validator/notEmpty"
 
 /**
@@ -44,17 +42,13 @@ export const storableAnnotation = "appkernel/storable"
  */
 export const modelAnnotation = "appkernel/model"
 
-/**
- * The name and the argument that a validator is reported with.
- */
+/** The name and the argument that a validator is reported with. */
 export interface ValidatorEntry {
   readonly type: string
   readonly value?: unknown
 }
 
-/**
- * The attributes of a field beside its type.
- */
+/** The attributes of a field beside its type. */
 export interface FieldAttributes {
   /** Supplies the value when the input has none. */
   readonly generator?: Effect.Effect<unknown> | undefined

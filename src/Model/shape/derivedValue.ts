@@ -4,10 +4,7 @@ import * as WebCrypto from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 
-/**
- * What a generator makes by this seed: the same each time, in every process. Its clock stands at the first moment of 1970. Dies
- * if the generator is asynchronous.
- */
+/** What a generator makes by a seed, always the same, at the beginning of 1970. Dies if it is asynchronous. */
 export const derivedValue = (generator: Effect.Effect<unknown>, seed: string): unknown =>
   Effect.runSync(
     Effect.flatMap(

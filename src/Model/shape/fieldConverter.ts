@@ -12,10 +12,7 @@ export const unconvertedEntry: ValidatorEntry = { type: "Converted" }
 
 export const unconvertedMessage = "must be converted first, as Model.finalise does"
 
-/**
- * Applies `first`, then `next`. A value that `next` has produced already stays unchanged, since `first` never sees such
- * a value.
- */
+/** Applies `first`, then `next`. What `next` has produced stays unchanged, as `first` never sees it. */
 export const composed = (first: Converter<unknown>, next: Converter<unknown>): Converter<unknown> => {
   const { makes } = next
   const isOutput = outputGuardOf(next)

@@ -19,16 +19,12 @@ import {
   withoutUndefined
 } from "./variants.ts"
 
-/**
- * Any field with schemas of its own.
- */
+/** Any field with schemas of its own. */
 // `any`: the configuration is invariant, so nothing else stands for all fields.
 // oxlint-disable-next-line typescript/no-explicit-any
 export type AnyField = VariantSchema.Field<any>
 
-/**
- * What the combinators of fields take.
- */
+/** What the combinators of fields take. */
 export type FieldInput = Schema.Constraint | AnyField
 
 /**
@@ -53,10 +49,7 @@ export type Schemas = { readonly [V in Variant]?: Schema.Top }
  */
 export type Change = { readonly [V in Variant]?: (schema: Schema.Top) => Schema.Top }
 
-/**
- * The parts of a field: its value's schemas, the wrappers that combinators added, in order, and its attributes. Checks
- * apply to the value, whether or not the field is optional.
- */
+/** A field: its value's schemas, wrappers in order, and attributes. Checks apply to the value, optional or not. */
 interface Parts {
   readonly value: Schemas
   readonly around: ReadonlyArray<Change>

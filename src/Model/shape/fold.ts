@@ -1,6 +1,4 @@
-/**
- * The traversals of schemas: a fold with a case for each kind of node, and the list of all nodes.
- */
+/** The traversals of schemas: a fold with a case for each kind of node, and the list of all nodes. */
 import { memoize } from "effect/Function"
 import type * as SchemaAST from "effect/SchemaAST"
 
@@ -20,10 +18,7 @@ type Cases<A> =
     readonly otherwise: (ast: SchemaAST.AST) => A
   }
 
-/**
- * A function of schema nodes by their kind. A node has one result, which is computed once, so a recursive schema ends where
- * its case of `Suspend` puts the inner node off.
- */
+/** A function of nodes by their kind, computed once each: recursion ends where `Suspend` puts its node off. */
 export const fold = <A>(cases: Cases<A>): (ast: SchemaAST.AST) => A => {
   const { Suspend: suspended = (inner: () => A) => inner(), first = (_: SchemaAST.AST, byCase: () => A) => byCase() } =
     cases

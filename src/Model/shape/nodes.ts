@@ -34,10 +34,7 @@ export const childrenOf = (ast: SchemaAST.AST, intoSuspended: boolean): Readonly
   }
 }
 
-/**
- * The node with its direct parts replaced: of lists, tuples, structs, records, unions and suspended nodes. The same node if
- * no part changes. Its encoding stays as it is.
- */
+/** The node with its direct parts replaced, and its encoding as it is; the same node if no part changes. */
 export const mapParts = (ast: SchemaAST.AST, replace: (part: SchemaAST.AST) => SchemaAST.AST): SchemaAST.AST => {
   switch (ast._tag) {
     case "Arrays":

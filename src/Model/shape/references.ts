@@ -1,16 +1,11 @@
-/**
- * References: fields that hold identifiers of another model's documents, and where a model has them.
- */
+/** References: fields that hold identifiers of another model's documents, and where a model has them. */
 import { memoize } from "effect/Function"
 import * as SchemaAST from "effect/SchemaAST"
 import { nodesIn } from "./fold.ts"
 import { childrenOf } from "./nodes.ts"
 import { die, type ModelLike, modelOf } from "./variants.ts"
 
-/**
- * What happens to a referring document when the document that it refers to is deleted: the deletion is refused, the reference
- * is removed, or the referring document is deleted as well.
- */
+/** What a deletion does to referring documents: it is refused, removes the reference, or deletes them. */
 export type OnDelete = "restrict" | "null" | "cascade"
 
 /** @internal */

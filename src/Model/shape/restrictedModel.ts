@@ -18,10 +18,7 @@ export const isWithin = (name: string, names: FieldNames): boolean =>
 export const withoutIndexes = (path: string): string =>
   /\d/u.test(path) ? path.split(".").filter((segment) => !/^\d+$/u.test(segment)).join(".") : path
 
-/**
- * A model without the fields `hide`, as if they had `Model.omitted`, in which callers need not send the fields `loose`. It
- * describes the same documents and has the same instances.
- */
+/** A model without the fields `hide`, in which callers need not send the fields `loose`. */
 export const modelWithout = (model: ModelLike, hide: FieldNames, loose: FieldNames = []): ModelLike =>
   hide.length === 0 && loose.length === 0
     ? model
@@ -30,10 +27,7 @@ export const modelWithout = (model: ModelLike, hide: FieldNames, loose: FieldNam
       () => restrictedModel(model, restrictionsOf(hide, loose))
     )
 
-/**
- * Why a path names no field that can be restricted; `undefined` if it does. It leads through nested models, lists of
- * them, and optional ones.
- */
+/** Why a path, through nested models and lists of them, names no field to restrict; `undefined` if it does. */
 export const restrictionProblem = (model: ModelLike, path: string): string | undefined => {
   const [key = "", ...rest] = path.split(".")
   const field = Object.hasOwn(model.store.fields, key) ? model.store.fields[key] : undefined

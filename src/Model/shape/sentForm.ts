@@ -1,6 +1,4 @@
-/**
- * What callers send for a value that has models in it: each of them in its `create` form.
- */
+/** What callers send for a value that has models in it: each of them in its `create` form. */
 import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"

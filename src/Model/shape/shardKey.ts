@@ -1,6 +1,4 @@
-/**
- * The key by which a cluster distributes a model's documents, and the rules of a model that has one.
- */
+/** The key by which a cluster distributes a model's documents, and the rules of a model that has one. */
 import type { ModelIndex, ShardKind } from "../FieldIndex.ts"
 import type { FieldAttributes } from "./annotations.ts"
 import { die, managedField, type ModelLike } from "./variants.ts"
@@ -25,10 +23,7 @@ interface IndexPaths {
   readonly paths: ReadonlyArray<string>
 }
 
-/**
- * Dies if an index is unique without the key: each shard knows its own documents only. Identifiers are the exception that every
- * cluster makes.
- */
+/** Dies if an index is unique without the key: shards know only their own documents. Identifiers are exempt. */
 export const assertUniqueByShard = (
   model: string,
   shardKey: ReadonlyArray<readonly [path: string, kind: ShardKind]>,
@@ -45,9 +40,7 @@ export const assertUniqueByShard = (
   }
 }
 
-/**
- * Dies if the key has no fields of the model, a list, or two hashes, and if a unique index of the model itself lacks it.
- */
+/** Dies if the key has no fields, a list or two hashes, or a unique index of the model lacks it. */
 export const assertShardKey = (model: string, declared: Declared, { attributes, indexes, isList }: {
   readonly attributes: { readonly [field: string]: FieldAttributes }
   readonly indexes: ReadonlyArray<ModelIndex>

@@ -18,10 +18,7 @@ export const assertStorable = (model: string, field: string, ast: SchemaAST.AST,
   if (problem !== undefined) die(`${model}.${field} holds ${problem}`)
 }
 
-/**
- * The reason why values of a schema can't be stored, or can't be shown to a caller if they are visible. `undefined` if
- * there is none.
- */
+/** Why values of a schema can't be stored, or shown to a caller if visible; `undefined` if they can. */
 const storageProblem = (ast: SchemaAST.AST, options: Options): string | undefined =>
   nodesIn(ast, (node) => storedParts(node, options))
     .map((node) => nodeProblem(node, options))

@@ -66,10 +66,7 @@ export const nameOf = ({ annotations }: Pick<SchemaAST.AST, "annotations">): unk
   return Predicate.hasProperty(representation, "id") ? representation.id : undefined
 }
 
-/**
- * How a declared type is converted to JSON: `undefined` if it defines no JSON form, without a link if its values are
- * JSON already.
- */
+/** How a declared type becomes JSON: `undefined` if it has no form, without a link if it is JSON already. */
 export const jsonLinkOf = (ast: SchemaAST.Declaration): { readonly link?: SchemaAST.Link | undefined } | undefined => {
   const make: unknown = ast.annotations?.["toCodecJson"] ?? ast.annotations?.["toCodec"]
   if (!Predicate.isFunction(make)) return undefined
@@ -180,10 +177,7 @@ const isStringKey = (ast: SchemaAST.AST): boolean =>
   ast._tag === "String" || ast._tag === "TemplateLiteral" ||
   ast._tag === "Literal" && typeof ast.literal === "string" || ast._tag === "Union" && ast.types.every(isStringKey)
 
-/**
- * A decoded number does not tell which BSON number type it came from, so a union of several number types is stored as
- * JSON.
- */
+/** A number does not tell its BSON type, so a union of several number types is stored as JSON. */
 const unionForm = (ast: SchemaAST.Union): SchemaAST.AST => {
   const form = mapParts(ast, storedForm)
   if (form === ast) return ast

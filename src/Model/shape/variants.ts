@@ -9,10 +9,7 @@ import { nodesIn } from "./fold.ts"
 import { childrenOf } from "./nodes.ts"
 import { storedForm } from "./storedForm.ts"
 
-/**
- * The schemas of a model: what is stored, what callers read, what callers send to create, and what callers send to
- * change.
- */
+/** A model's schemas: of what is stored, what callers read, what they send to create and to change. */
 export type Variant = "store" | "wire" | "create" | "patch"
 
 /** @internal */
@@ -25,9 +22,7 @@ export const modelTypeId = "~appkernel/Model"
 
 export const validationTypeId = "~appkernel/Model/validation"
 
-/**
- * A rule over all fields of an instance.
- */
+/** A rule over all fields of an instance. */
 export type Validation = (instance: never) => Effect.Effect<void, Problem | ReadonlyArray<Problem>>
 
 export interface ModelLike extends Schema.Top {
@@ -56,9 +51,7 @@ export type Nested<S, V extends Variant> = V extends "store" ? S
   : V extends "patch" ? MergePatch<S>
   : S
 
-/**
- * The type of a JSON merge patch for a value.
- */
+/** The type of a JSON merge patch for a value. */
 type MergePatch<S> = S extends
   { readonly ast: SchemaAST.Objects; readonly fields: infer F extends Schema.Struct.Fields }
   ? Schema.Struct<{ readonly [K in keyof F]: Schema.optionalKey<Schema.NullOr<MergePatch<Named<F[K]>> & Schema.Top>> }>

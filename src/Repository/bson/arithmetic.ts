@@ -1,6 +1,4 @@
-/**
- * Arithmetic on BSON's numbers: exact for integers and decimals, and in the widest type of its operands.
- */
+/** Arithmetic on BSON's numbers: exact for integers and decimals, and in the widest type of its operands. */
 import { Decimal128, Long } from "bson"
 import {
   align,
@@ -75,10 +73,7 @@ export const remainder = (a: BsonNumber, b: BsonNumber): BsonNumber => {
 
 export type Rounding = "halfEven" | "truncate" | "floor" | "ceil"
 
-/**
- * The number with at most `places` decimal places, or with zeros before the point if `places` is negative. `undefined`
- * when a 64-bit integer overflows.
- */
+/** The number with at most `places` decimals, or zeros before the point; `undefined` if a 64-bit one overflows. */
 export const roundTo = (value: BsonNumber, places: number, rounding: Rounding): BsonNumber | undefined => {
   if (isDouble(value) && places === 0) return doubleOf(roundDouble(toDouble(value), rounding))
   const exact = exactOf(value)
@@ -103,10 +98,7 @@ export const integerOf = (value: bigint, isLong: boolean): number | Long | undef
 export const decimalOfDouble = (value: number): Decimal128 =>
   Decimal128.fromString(Object.is(value, -0) ? "-0" : String(value))
 
-/**
- * A double that has the value of a number if that is 0, infinite or NaN, else one with its sign: a finite decimal may be
- * beyond the doubles.
- */
+/** A double of the number's value if that is 0, infinite or NaN, else of its sign: decimals may be beyond doubles. */
 export const kindOf = (value: BsonNumber): number => {
   const double = toDouble(value)
   if (isZero(value) || exactOf(value) === undefined) return double

@@ -1,6 +1,4 @@
-/**
- * Compares texts by the rules of a language: which are equal, and in which order they are.
- */
+/** Compares texts by the rules of a language: which are equal, and in which order they are. */
 import { compare, type CompareTexts, equals } from "./value.ts"
 
 /** A collation, ready to compare with. */

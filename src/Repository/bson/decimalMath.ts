@@ -78,9 +78,7 @@ export const power = (base: BsonNumber, exponent: BsonNumber): Decimal128 => {
   return decimalOf({ digits: sign * result.digits, exponent: result.exponent })
 }
 
-/**
- * A double to the power of another one, as in C: 1 has no other powers, and the powers of -1 that are infinite are 1.
- */
+/** A double to the power of another, as in C: all powers of 1 are 1, and infinite ones of -1. */
 export const powerOfDoubles = (base: number, exponent: number): number =>
   base === 1 || (base === -1 && Math.abs(exponent) === Infinity) ? 1 : base ** exponent
 

@@ -4,10 +4,7 @@
  */
 import type { Exact } from "./number.ts"
 
-/**
- * The digits after the point. The logarithms of numbers next to 1 have about 34 zeros there, and their errors are
- * multiplied by exponents of as many digits.
- */
+/** The digits after the point: logarithms next to 1 begin with 34 zeros, and exponents multiply their errors. */
 export const places = 90
 
 export const one = 10n ** BigInt(places)

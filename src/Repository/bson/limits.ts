@@ -1,6 +1,4 @@
-/**
- * MongoDB's limits of a document.
- */
+/** MongoDB's limits of a document. */
 
 /** How many levels a document may be nested, itself included. */
 export const maxDepth = 200

@@ -1,6 +1,4 @@
-/**
- * Copies documents into the form in which they are stored: what BSON would make of them after writing and reading.
- */
+/** Copies documents into the form in which they are stored: what BSON would make of them after writing and reading. */
 import { Binary, type Double, Long, UUID } from "bson"
 import * as Result from "effect/Result"
 import type { Document } from "../DocumentStore.ts"
@@ -25,9 +23,7 @@ export const normalise = (document: unknown, isOperand = false): Result.Result<D
 export const normaliseOperand = (value: unknown): Result.Result<unknown, string> =>
   Result.map(normalise({ value }, true), (document) => document["value"])
 
-/**
- * The direction of a sort or an index as a JavaScript number, of whatever BSON type it is. Anything else is returned as it is.
- */
+/** A direction of any BSON number type as a JavaScript number; anything else as it is. */
 export const directionOf = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value
   const direction = Result.getOrUndefined(normaliseOperand(value))

@@ -119,10 +119,7 @@ export const compareNumbers = (a: BsonNumber, b: BsonNumber): number => {
   return left < right ? -1 : left > right ? 1 : 0
 }
 
-/**
- * How a number differs from its nearest double: in which direction, and a text that equal numbers share. `undefined` when
- * it is exactly a double.
- */
+/** How a number differs from its nearest double: the side, and a text that equal numbers share. */
 export const residue = (value: BsonNumber): { readonly side: -1 | 1; readonly text: string } | undefined => {
   if (isDoubleExactly(value)) return undefined
   const exact = exactOf(value)

@@ -60,10 +60,7 @@ export const existsAt = (document: Document, path: Segments): boolean => someAt(
 
 const isDefined = (value: unknown): boolean => value !== undefined
 
-/**
- * Visits each value at the path: an array on the way is entered by index, or else through its documents, and a final
- * array is visited item by item. Missing values are not visited.
- */
+/** Visits each value at the path, a final array item by item; missing values are not visited. */
 export const forEachValue = (
   node: unknown,
   path: Segments,

@@ -1,6 +1,4 @@
-/**
- * Documents as a store returns them: numbers are JavaScript's where they are exact, as the driver reads them.
- */
+/** Documents as a store returns them: numbers are JavaScript's where they are exact, as the driver reads them. */
 import type { Document } from "../DocumentStore.ts"
 import { plainNumber, wrappedCount } from "./number.ts"
 import { isArray, isDocument, setField } from "./value.ts"
@@ -18,10 +16,7 @@ export const markWrapped = (document: Document): void => {
   marked.add(document)
 }
 
-/**
- * A document of a store with plain numbers: the document itself unless it is marked, so that the fields of others are not
- * looked at.
- */
+/** A document of a store with plain numbers; only marked documents are looked into. */
 export const plainStored = (document: Document): Document => marked.has(document) ? plainFields(document) : document
 
 /** {@link plainStored} for each document: the same list if none is marked. */

@@ -1,6 +1,4 @@
-/**
- * BSON values: their types, and MongoDB's order over all of them.
- */
+/** BSON values: their types, and MongoDB's order over all of them. */
 import type { Binary, DBRef, ObjectId, Timestamp } from "bson"
 import type { Document } from "../DocumentStore.ts"
 import { type BsonNumber, compareNumbers, isZero } from "./number.ts"
@@ -61,9 +59,7 @@ export const rankOf = (value: unknown): Rank => {
   }
 }
 
-/**
- * The name of the `bson` class of an object, or `undefined`. An own key `_bsontype` does not count: it comes from outside.
- */
+/** The `bson` class of an object, or `undefined`. An own key `_bsontype` comes from outside and does not count. */
 export const tagOf = (value: object): unknown =>
   "_bsontype" in value && !Object.hasOwn(value, "_bsontype") ? value._bsontype : undefined
 

@@ -12,19 +12,13 @@ import type { AuditTrail } from "./auditTrail.ts"
 /** What a grant may allow to do with documents. */
 export type Privilege = "read" | "insert" | "update" | "delete"
 
-/**
- * The documents of a model that a caller may read and write. The same filter is the same object each time, and is parsed
- * once.
- */
+/** The documents of a model that a caller may read and write. A filter stays one object, parsed once. */
 export interface RowFilters {
   /** The documents to which an operation applies; all if `undefined`. For an insert, those that are read after it. */
   readonly rows: (privilege: Privilege) => Filter | undefined
   /** The documents that a write may leave behind; any if `undefined`. */
   readonly check: (privilege: "insert" | "update") => Filter | undefined
-  /**
-   * The grants to update, one of which has to allow both the document before the write and the one after it. Without them,
-   * `rows` and `check` together say the same.
-   */
+  /** The grants of which one has to allow an update both before and after; else `rows` and `check` say it. */
   readonly updateGrants?: (() => ReadonlyArray<UpdateGrant> | undefined) | undefined
 }
 
@@ -45,9 +39,7 @@ export interface EffectiveGrant extends UpdateGrant {
 /** The fields that a grant hides. */
 export const hiddenBy = ({ fields }: EffectiveGrant): ReadonlyArray<string> => fields?.hide ?? []
 
-/**
- * Whether the caller may use each endpoint that links list: for every document, for none, or for those that match a filter.
- */
+/** Whether the caller may use each linked endpoint: for all documents, none, or those of a filter. */
 export interface PermittedLinks {
   /** In the order of the links. */
   readonly endpoints: ReadonlyArray<boolean | Filter>
@@ -109,10 +101,7 @@ export const withRowFilters = <A, E, R>(
     })
   )
 
-/**
- * Runs an operation that is not about the document which a request addresses: the handler of an action, a hook, or the search
- * for what a write refers to.
- */
+/** Runs an operation that is not about the addressed document: an action, a hook, a search for references. */
 export const apartFromAddressed = <A, E, R>(operation: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.withFiber((fiber) => {
     const decision = fiber.getRef(AccessDecision)

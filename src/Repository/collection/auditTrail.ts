@@ -1,6 +1,4 @@
-/**
- * What a request does with documents, as its audit log has it.
- */
+/** What a request does with documents, as its audit log has it. */
 import type * as Effect from "effect/Effect"
 import type { ReadError } from "../RepositoryError.ts"
 

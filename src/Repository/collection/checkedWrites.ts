@@ -38,10 +38,7 @@ interface CheckOptions {
   readonly store: DocumentStore["Service"]
 }
 
-/**
- * Runs operations on the documents that match the row filters, and checks what writes leave behind. The filters are in the scope
- * of each operation.
- */
+/** Runs operations within the row filters, and checks what writes leave behind. */
 export const checkingWrites = (model: ModelLike, options: CheckOptions): Runner["run"] => {
   const context: CheckContext = {
     ...options,

@@ -1,6 +1,4 @@
-/**
- * Converts between instances of a model and stored documents.
- */
+/** Converts between instances of a model and stored documents. */
 import * as Effect from "effect/Effect"
 import { recordDecoder } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"

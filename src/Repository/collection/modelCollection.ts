@@ -30,10 +30,7 @@ export interface Scope {
   readonly filters?: RowFilters | undefined
   /** Which of them apply. Defaults to what the operation does: a read that a write depends on is part of that write. */
   readonly privilege?: Privilege | undefined
-  /**
-   * The document that an update was computed from. Such an update sets, removes and increments fields of the document
-   * itself, and none within them.
-   */
+  /** The document that an update was computed from, which changes none of its fields within. */
   readonly before?: Document | undefined
 }
 
@@ -49,9 +46,7 @@ export interface InsertManyResult {
   >
 }
 
-/**
- * What each operation takes beside the documents that it is for, and its result.
- */
+/** What each operation takes beside the documents that it is for, and its result. */
 interface Operations {
   readonly findById: Takes<{ readonly id: unknown; readonly options?: ReadOptions | undefined }, Document | undefined>
   readonly find: Takes<{ readonly options: Omit<TakeOptions, "filter"> }, ReadonlyArray<Document>>
@@ -105,9 +100,7 @@ interface Target {
   readonly scope?: Scope | undefined
 }
 
-/**
- * An operation as data. Whatever restricts a collection adds a condition, in one place for every operation that there is.
- */
+/** An operation as data. Whatever restricts a collection adds a condition in one place for all of them. */
 export type Operation<K extends Kind> = Target & { readonly kind: K } & Operations[K]["input"]
 
 type Outcome<K extends Kind> = Effect.Effect<Operations[K]["success"], Operations[K]["error"]>
@@ -135,10 +128,7 @@ export interface Runner {
 interface Limits {
   /** Whether a chosen identifier would tell of documents that the caller's row filters hide. */
   readonly isLimited: (scope?: Scope) => Effect.Effect<boolean, ReadError>
-  /**
-   * A test for the recorded states of a document, or `undefined` when the row filters exclude the document itself. Deleted documents
-   * are included.
-   */
+  /** A test for recorded states, deleted ones too; `undefined` when the filters exclude the document itself. */
   readonly statesOf: (
     id: unknown,
     scope: Scope & { readonly privilege: Privilege }

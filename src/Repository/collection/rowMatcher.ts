@@ -18,10 +18,7 @@ import { withDefaults } from "./defaultedFields.ts"
 export const modelMatcher = (model: ModelLike, filter: Filter): (document: Document) => boolean =>
   rowMatcher(withDefaults(model)(filter))
 
-/**
- * Tests a stored document as the store tests it. A filter that {@link rejectUnsuitable} rejects matches no document. Each
- * filter is parsed once.
- */
+/** Tests a document as the store does, by a filter parsed once. {@link rejectUnsuitable} ones match nothing. */
 export const rowMatcher: (filter: Filter) => (document: Document) => boolean = memoize((filter) =>
   Result.getOrElse(parse(filter), () => matchNone)
 )

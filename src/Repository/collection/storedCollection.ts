@@ -1,6 +1,4 @@
-/**
- * The collection of a model in its store, without the row filters of callers.
- */
+/** The collection of a model in its store, without the row filters of callers. */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import {
@@ -189,10 +187,7 @@ const pipelineOf = (pipeline: ReadonlyArray<Document>, stored: (filter: Filter) 
   })
 }
 
-/**
- * Adds the condition as early in the pipeline as possible. A stage that has to be the first one gets the condition as part
- * of its query, or right after it when it has no query.
- */
+/** Adds the condition as early as possible: a stage that must be first has it in its query, or right after. */
 const pipelineWithin = (
   [first, ...others]: ReadonlyArray<Document>,
   condition: Filter

@@ -9,10 +9,7 @@ import { DocumentStore } from "../DocumentStore.ts"
 import type { StoreError } from "../RepositoryError.ts"
 import { marksCollection, raiseMark } from "./marks.ts"
 
-/**
- * Begins with the newest forms if the store is new. Of several processes that start at once, one begins; each leaves a sign,
- * since a later version can't know otherwise that an earlier one runs.
- */
+/** Begins with the newest forms if the store is new: one process does, and each leaves a sign. */
 export const beginForms = Effect.fnUntraced(function*(
   models: ReadonlyArray<Model.Any>
 ): Effect.fn.Return<void, StoreError, DocumentStore> {

@@ -1,6 +1,4 @@
-/**
- * What the earlier forms of documents mean for queries.
- */
+/** What the earlier forms of documents mean for queries. */
 import { aheadField, formField } from "../../Model/introspection.ts"
 import { isArray, isDocument } from "../bson/value.ts"
 import { fieldOf, fieldsOfFilter } from "../collection/documentFields.ts"

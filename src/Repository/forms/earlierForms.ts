@@ -1,6 +1,4 @@
-/**
- * The collections of earlier forms of a model, and the forms of what histories record.
- */
+/** The collections of earlier forms of a model, and the forms of what histories record. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { aheadField, formField, type ModelLike } from "../../Model/introspection.ts"
@@ -17,10 +15,7 @@ import { viewedStore } from "./viewedStore.ts"
 export { preparedIndexes } from "./formIndexes.ts"
 export { formRunner } from "./formRunner.ts"
 
-/**
- * The collection of an earlier form of a model, on the complete collection of its newest form. What the earlier form does not
- * have stays as it is when a document is replaced.
- */
+/** A model's earlier form on the collection of its newest. What it does not have stays in replacements. */
 export const viewCollection = (
   view: ModelLike,
   store: DocumentStore["Service"],

@@ -1,6 +1,4 @@
-/**
- * Evaluates pipelines in the process, on documents that are read from the store and brought into another form.
- */
+/** Evaluates pipelines in the process, on documents that are read from the store and brought into another form. */
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -21,10 +19,7 @@ import { makeMemory } from "../mql/limits/sizeLimits.ts"
 import { parseCollation } from "../mql/text/collation.ts"
 import type { ReadError } from "../RepositoryError.ts"
 
-/**
- * The results of a pipeline on these documents. What only a store can do is rejected for the reason: a search by a text
- * index, and a stage that reads or writes other collections.
- */
+/** A pipeline's results on these documents. Text searches and stages on other collections are rejected. */
 export const evaluated = (
   operation: string,
   source: Stream.Stream<Document, ReadError>,

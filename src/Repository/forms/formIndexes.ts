@@ -1,6 +1,4 @@
-/**
- * The indexes of a model with versions while documents are stored in several forms.
- */
+/** The indexes of a model with versions while documents are stored in several forms. */
 import * as Effect from "effect/Effect"
 import { aheadField, formField, type ModelLike } from "../../Model/introspection.ts"
 import { fieldOf, fieldsOfFilter } from "../collection/documentFields.ts"
@@ -9,10 +7,7 @@ import type { ReadError } from "../RepositoryError.ts"
 import { type Forms, formsOf } from "./forms.ts"
 import { markReader, type State } from "./marks.ts"
 
-/**
- * The indexes that can be installed before every document is stored in the newest form, and those by which writes are kept
- * unique until then.
- */
+/** The indexes to install before all documents have the newest form, and those that keep writes unique. */
 export const installableIndexes = (
   model: ModelLike,
   store: DocumentStore["Service"],

@@ -1,6 +1,4 @@
-/**
- * Searches documents in the process, in the newest form of their model.
- */
+/** Searches documents in the process, in the newest form of their model. */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { ModelLike } from "../../Model/introspection.ts"

@@ -1,6 +1,4 @@
-/**
- * The JSON schema of a model's stored documents while some of them may be stored in earlier forms.
- */
+/** The JSON schema of a model's stored documents while some of them may be stored in earlier forms. */
 import * as Effect from "effect/Effect"
 import { formField, type ModelLike } from "../../Model/introspection.ts"
 import * as JsonSchema from "../../Model/JsonSchema.ts"

@@ -31,9 +31,7 @@ export interface StoredDocuments {
   readonly placesOf: (index: IndexDescription) => ReturnType<typeof placesOf>
 }
 
-/**
- * Runs the write of a document unless another one has its unique values. Those that it had before are not looked for.
- */
+/** Runs the write unless another document has its unique values, but for those it had before. */
 export const withUniqueValues = <A, E>(
   stored: StoredDocuments,
   indexes: ReadonlyArray<IndexDescription>,

@@ -1,6 +1,4 @@
-/**
- * A model's documents, in their newest form, as the store of an earlier form of it.
- */
+/** A model's documents, in their newest form, as the store of an earlier form of it. */
 import * as Effect from "effect/Effect"
 import { ValidationException } from "../../Model/ModelError.ts"
 import type { ModelCollection, Scope } from "../collection/modelCollection.ts"

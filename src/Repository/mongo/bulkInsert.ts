@@ -1,6 +1,4 @@
-/**
- * Inserts several documents by MongoDB's driver, and reports the rejected ones.
- */
+/** Inserts several documents by MongoDB's driver, and reports the rejected ones. */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import { type ClientSession, MongoBulkWriteError } from "mongodb"

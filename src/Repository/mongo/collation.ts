@@ -1,6 +1,4 @@
-/**
- * Collations in the form of MongoDB's driver.
- */
+/** Collations in the form of MongoDB's driver. */
 import type { CollationOptions } from "mongodb"
 import type { Collation, CollationOptions as Options } from "../DocumentStore.ts"
 

@@ -1,6 +1,4 @@
-/**
- * Administers collections of MongoDB: lists them, drops indexes and installs validators.
- */
+/** Administers collections of MongoDB: lists them, drops indexes and installs validators. */
 import * as Effect from "effect/Effect"
 import { MongoServerError } from "mongodb"
 import type { CollectionDescription, Document } from "../DocumentStore.ts"
@@ -41,10 +39,7 @@ export const setValidator = (
     )
   }))
 
-/**
- * Lets the server keep images of the documents of a collection before and after each change. The collection is created if
- * needed.
- */
+/** Lets the server keep images of documents before and after changes, in a collection made if needed. */
 export const recordImages = (call: MongoCall): Effect.Effect<void, ReadError> =>
   Effect.asVoid(remove(call, ({ collectionName, db }, signal) => {
     const options = { changeStreamPreAndPostImages: { enabled: true } }

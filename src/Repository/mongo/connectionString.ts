@@ -1,6 +1,4 @@
-/**
- * Parses MongoDB's connection strings and keeps their credentials secret.
- */
+/** Parses MongoDB's connection strings and keeps their credentials secret. */
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 

@@ -123,10 +123,7 @@ const optionsOf = ({ collection, session }: MongoCall, fiber: Fiber.Fiber<unknow
 
 const noOptions: StoreOptions = {}
 
-/**
- * Runs a call until its deadline. After it, and on interruption, `signal` aborts the call: its cursor and its connection
- * are closed.
- */
+/** Runs a call until its deadline. Then, or on interruption, `signal` closes its cursor and connection. */
 export const runCall = <A>(
   call: MongoCall,
   run: Run<A>,
@@ -153,10 +150,7 @@ type Run<A> = (collection: Collection, signal: AbortSignal, options: StoreOption
 const limitOf = ({ session, timeLimit }: MongoCall): number =>
   timeLimit === undefined ? session.limit : Duration.toMillis(Duration.fromInputUnsafe(timeLimit)) + limitGrace
 
-/**
- * The milliseconds that a call may take beyond its limit. The server enforces the limit, too, and does so without closing
- * the connection, so it may act first.
- */
+/** The milliseconds beyond a call's limit: the server, which keeps the connection, may enforce it first. */
 export const limitGrace = 500
 
 const lateFailure = ({ isWrite, operation, timeLimit }: MongoCall, milliseconds: number): StoreError => {
@@ -170,9 +164,7 @@ const lateFailure = ({ isWrite, operation, timeLimit }: MongoCall, milliseconds:
 
 const uncertain = "what was written, if anything, is not known"
 
-/**
- * Runs a function of the driver with a deadline. When it passes, the effect fails with `late` and the signal is aborted.
- */
+/** Runs a function of the driver; at the deadline, the signal is aborted and the effect fails with `late`. */
 export const withDeadline = <A, E>(
   { deadlines }: MongoSession,
   milliseconds: number,
@@ -218,10 +210,7 @@ export const limits = (timeLimit: Duration.Input | undefined): { readonly maxTim
   return milliseconds > maxTimerMillis ? {} : { maxTimeMS: Math.max(1, milliseconds) }
 }
 
-/**
- * Runs a call that adds no documents. A pipeline that ends in `$merge` may still cause a duplicate, which is reported as a
- * rejected query.
- */
+/** Runs a call that adds no documents; a duplicate in its `$merge` is a rejected query. */
 export const read = <A>(
   call: MongoCall,
   run: Run<A>,

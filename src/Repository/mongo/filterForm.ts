@@ -1,6 +1,4 @@
-/**
- * Filters in the form of MongoDB's driver.
- */
+/** Filters in the form of MongoDB's driver. */
 import * as Predicate from "effect/Predicate"
 import type { Document, Filter } from "../DocumentStore.ts"
 
@@ -9,10 +7,7 @@ export const byId = (id: unknown): Filter => ({
   _id: Predicate.isObject(id) && !(id instanceof Date) && !("_bsontype" in id) ? { $eq: id } : id
 })
 
-/**
- * A filter with `null` for `undefined`. An option of the driver would apply to the update, too, which is sent in the same
- * command as its filter.
- */
+/** A filter with `null` for `undefined`. The driver's option would apply to the update of a command, too. */
 export const withNulls = (filter: Filter): Filter => {
   const replace = (value: unknown): unknown =>
     value === undefined

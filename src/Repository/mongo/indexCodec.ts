@@ -1,6 +1,4 @@
-/**
- * Converts index descriptions from and to the form of MongoDB's driver.
- */
+/** Converts index descriptions from and to the form of MongoDB's driver. */
 import type { IndexDescription as DriverIndex, IndexDescriptionInfo, IndexDirection } from "mongodb"
 import type { Collation, IndexDescription } from "../DocumentStore.ts"
 import { normalised } from "../store/indexDefinition.ts"
@@ -33,10 +31,7 @@ export const toDriverIndex = (description: IndexDescription): DriverIndex => {
   }
 }
 
-/**
- * Decodes a result of the driver's `listIndexes`. The server stores a text index under two internal keys, and its fields
- * as weights.
- */
+/** Decodes a result of `listIndexes`, where a text index has two internal keys, and weights for fields. */
 export const fromDriverIndex = (info: IndexDescriptionInfo): IndexDescription =>
   normalised({
     name: info.name ?? "",

@@ -1,6 +1,4 @@
-/**
- * The operations on documents by MongoDB's driver, inside or outside of a transaction.
- */
+/** The operations on documents by MongoDB's driver, inside or outside of a transaction. */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"

@@ -8,9 +8,7 @@ import type { StoreOperations } from "../store/transactionRunner.ts"
 import { WriteReceipt } from "../store/writeReceipt.ts"
 import * as mongo from "./driverCall.ts"
 
-/**
- * The operations of a session. A write whose fiber has a receipt runs in a session of the driver that notes its time.
- */
+/** The operations of a session; a write whose fiber has a receipt runs in one that notes its time. */
 export const withReceipts = (
   session: mongo.MongoSession,
   operationsOf: (session: mongo.MongoSession) => StoreOperations

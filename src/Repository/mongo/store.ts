@@ -1,6 +1,4 @@
-/**
- * The store of a connected client. This module loads MongoDB's driver.
- */
+/** The store of a connected client. This module loads MongoDB's driver. */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { type Document, DocumentStore, type IndexDescription, type ValidatorOptions } from "../DocumentStore.ts"

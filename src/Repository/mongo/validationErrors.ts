@@ -1,6 +1,4 @@
-/**
- * Explains the validation errors of MongoDB without the values of the document.
- */
+/** Explains the validation errors of MongoDB without the values of the document. */
 import * as Predicate from "effect/Predicate"
 import { type BrokenRule, describeBroken } from "../../internal/brokenRules.ts"
 

@@ -70,10 +70,7 @@ const toBsonFields = (fields: object): { readonly [key: string]: unknown } =>
 /** The text of an identifier in errors. An identifier may be of any type. */
 export const textOfId = (id: unknown): string => String(id)
 
-/**
- * Encodes the identifier of an instance to that of a document. A value that is not an identifier of the model is returned
- * unchanged, and matches no document.
- */
+/** Encodes an instance's identifier; one that is none of the model stays, and matches no document. */
 export const storedIdOf = memoize((model: ModelLike): (id: unknown) => unknown => {
   const schema = idSchemaOf(model)
   if (schema === undefined || schema.ast.encoding === undefined) return (id) => id
@@ -84,9 +81,7 @@ export const storedIdOf = memoize((model: ModelLike): (id: unknown) => unknown =
   }
 })
 
-/**
- * Decodes the identifier of a document to that of an instance. A value that the model cannot decode is returned unchanged.
- */
+/** Decodes a document's identifier; one that the model can't decode stays. */
 export const instanceIdOf = memoize((model: ModelLike): (stored: unknown) => unknown => {
   const schema = idSchemaOf(model)
   if (schema === undefined || schema.ast.encoding === undefined) return (stored) => stored

@@ -1,6 +1,4 @@
-/**
- * Encodes the values of single fields, for conditions and updates.
- */
+/** Encodes the values of single fields, for conditions and updates. */
 import * as Effect from "effect/Effect"
 import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"

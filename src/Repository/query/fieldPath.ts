@@ -1,6 +1,4 @@
-/**
- * Resolves the paths of fields in the documents of a model.
- */
+/** Resolves the paths of fields in the documents of a model. */
 import { managedField, type ModelLike } from "../../Model/introspection.ts"
 import { type FieldCodec, fieldCodecsOf } from "./fieldCodec.ts"
 

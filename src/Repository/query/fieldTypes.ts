@@ -1,29 +1,21 @@
-/**
- * The types of fields, paths and selections, computed from the schemas of a model.
- */
+/** The types of fields, paths and selections, computed from the schemas of a model. */
 import type * as DateTime from "effect/DateTime"
 import type * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 
-/**
- * The decoded type of a schema.
- */
+/** The decoded type of a schema. */
 export type TypeOf<S> = S extends { readonly Type: infer A } ? A : never
 
 export type EncodedOf<S> = S extends { readonly Encoded: infer E } ? E : never
 
-/**
- * A field's own schema, without the wrappers for optionality and defaults.
- */
+/** A field's own schema, without the wrappers for optionality and defaults. */
 export type Own<S> = S extends AnyModel ? S
   : S extends { readonly from: Schema.optionalKey<infer Inner> } ? Own<Inner>
   : S extends { readonly schema: infer Inner } ? Own<Inner>
   : S extends { readonly members: readonly [infer Inner, Schema.Null] } ? Own<Inner>
   : S
 
-/**
- * The type of a field's value or, of a list, of its elements.
- */
+/** The type of a field's value or, of a list, of its elements. */
 export type ElementOf<S> = NonNullable<TypeOf<S>> extends ReadonlyArray<infer Element> ? Element
   : NonNullable<TypeOf<S>>
 
@@ -35,9 +27,7 @@ export interface AnyModel {
   readonly modelName: string
 }
 
-/**
- * The stored fields of a model.
- */
+/** The stored fields of a model. */
 export type FieldsOf<M> = Get<Get<M, "store">, "fields">
 
 type Get<A, K extends string> = A[K & keyof A]
@@ -47,9 +37,7 @@ export interface AnyList<Item> {
   readonly value: Item
 }
 
-/**
- * The fields of a field's nested model: of its value, of its elements, or of an optional value. `never` for any other field.
- */
+/** The fields of the nested model of a field, its elements, or its optional value; else `never`. */
 type FieldsIn<S> = Own<S> extends infer O ? O extends AnyModel ? FieldsOf<O>
   : O extends AnyList<infer Item> ? Own<Item> extends infer I extends AnyModel ? FieldsOf<I> : never
   : never
@@ -57,9 +45,7 @@ type FieldsIn<S> = Own<S> extends infer O ? O extends AnyModel ? FieldsOf<O>
 
 export type AnyMoment = DateTime.DateTime | Date
 
-/**
- * The names of a model's fields and, after dots, of the nested fields, up to three levels deep.
- */
+/** The names of a model's fields and, after dots, of the nested fields, up to three levels deep. */
 export type PathOf<F> = PathWithin<F, [0, 0]>
 
 type PathWithin<F, Depth extends ReadonlyArray<0>> = {
@@ -94,9 +80,7 @@ interface AnyCollection {
   readonly ast: SchemaAST.Arrays | SchemaAST.Objects
 }
 
-/**
- * `A` with the values at the paths only.
- */
+/** `A` with the values at the paths only. */
 export type Selected<A, P extends string> = {
   readonly [K in keyof A as K extends Head<P> ? K : never]: K extends P ? A[K] : SelectedIn<A[K], Tail<P, K>>
 }
@@ -109,9 +93,7 @@ type Head<P extends string> = P extends `${infer K}.${string}` ? K : P
 
 type Tail<P extends string, K> = K extends string ? P extends `${K}.${infer Rest}` ? Rest : never : never
 
-/**
- * The names of the fields of a model that callers can't send and code may set: those with `Model.readOnly`.
- */
+/** The names of the fields of a model that callers can't send and code may set: those with `Model.readOnly`. */
 export type ReadOnlyNames<M extends AnyModel> = M extends {
   readonly store: { readonly fields: infer Stored }
   readonly create: { readonly fields: infer Sent }

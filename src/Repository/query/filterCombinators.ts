@@ -1,6 +1,4 @@
-/**
- * The operators of conditions, as functions from operands to filters.
- */
+/** The operators of conditions, as functions from operands to filters. */
 import type { Document, Filter } from "../DocumentStore.ts"
 import type { FieldPath } from "./fieldPath.ts"
 

@@ -1,6 +1,4 @@
-/**
- * The operators of updates, as functions from operands to changes.
- */
+/** The operators of updates, as functions from operands to changes. */
 import { EJSON } from "bson"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"

@@ -18,16 +18,10 @@ import type { Document, Filter, Update } from "../DocumentStore.ts"
 import { isStoredIdentically } from "../query/bsonForm.ts"
 import type { WriteContext } from "./versionedWrites.ts"
 
-/**
- * How a patch changes a field: `merge` merges objects at every depth (RFC 7396), `replace` merges nested models only and
- * replaces any other value.
- */
+/** `merge` merges objects at every depth (RFC 7396), `replace` nested models only. */
 export type PatchMode = "merge" | "replace"
 
-/**
- * The fields of an instance with `changes` applied. `null` removes a field. The version field is ignored: the store
- * increments it.
- */
+/** The fields of an instance with `changes`, whose `null` removes one. The store increments the version. */
 export const applyPatch = (
   model: ModelLike,
   current: object,

@@ -1,6 +1,4 @@
-/**
- * The audit fields of a document: when it was inserted and last updated, and by which user.
- */
+/** The audit fields of a document: when it was inserted and last updated, and by which user. */
 import * as Clock from "effect/Clock"
 import type * as Fiber from "effect/Fiber"
 import { currentUserIdOf } from "../../internal/currentUser.ts"

@@ -1,6 +1,4 @@
-/**
- * The deletes of a repository whose model has no soft deletion.
- */
+/** The deletes of a repository whose model has no soft deletion. */
 import * as Effect from "effect/Effect"
 import { managedField } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"

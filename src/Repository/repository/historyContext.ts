@@ -1,6 +1,4 @@
-/**
- * Shared parts of the history writer: revisions, history entries, and transactions.
- */
+/** Shared parts of the history writer: revisions, history entries, and transactions. */
 import * as Effect from "effect/Effect"
 import { formField } from "../../Model/introspection.ts"
 import type { Targets } from "../collection/documentTargets.ts"
@@ -39,10 +37,7 @@ export const withRevision = ({ revisionField }: HistoryContext, document: Docume
 export const withNextRevision = ({ revisionField }: HistoryContext, update: Update): Update =>
   withOperands("$inc", update, { [revisionField]: 1 })
 
-/**
- * Inserts entries into the history. Fails with `QueryRejected` when an entry of the same revision exists: another program
- * then wrote to only one of the two collections.
- */
+/** Inserts entries. `QueryRejected` if one of the revision exists: another program wrote to one collection only. */
 export const appendEntries = Effect.fnUntraced(function*(
   { form, history, store }: HistoryContext,
   entries: ReadonlyArray<Document>
@@ -56,9 +51,7 @@ export const appendEntries = Effect.fnUntraced(function*(
   if (first !== undefined) return yield* new QueryRejected({ operation: "history", detail: first.error.message })
 })
 
-/**
- * The entry that preserves the state of a document from before its history began. Empty when the document has a history.
- */
+/** The entry of a document's state from before its history; empty if it has one. */
 export const baselineOf = (
   context: HistoryContext,
   before: Document,
@@ -78,9 +71,7 @@ export const appendChange = (
     entryOf(change, after, revisionOf(context, after), changeContext)
   ])
 
-/**
- * The entries of a removal. A second entry for the last state of the document tells when and by whom it was removed.
- */
+/** The entries of a removal: a second one for the last state tells when and by whom. */
 export const removalOf = (
   context: HistoryContext,
   change: Change,

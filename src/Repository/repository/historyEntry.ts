@@ -1,6 +1,4 @@
-/**
- * The entries of a history: one document for each state of a document, in a collection beside the model's own.
- */
+/** The entries of a history: one document for each state of a document, in a collection beside the model's own. */
 import * as Clock from "effect/Clock"
 import type * as Fiber from "effect/Fiber"
 import { currentUserIdOf } from "../../internal/currentUser.ts"

@@ -1,6 +1,4 @@
-/**
- * Reads the history of a model's documents.
- */
+/** Reads the history of a model's documents. */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

@@ -166,10 +166,7 @@ const deleteMany = (context: HistoryContext, change: Change, filter: Filter, sco
     })
   )
 
-/**
- * Runs `use` on each chunk of the matching documents in one transaction, and adds up its results. `use` gets a filter for
- * the chunk, and a filter for its documents without a history, if there are any.
- */
+/** Runs `use` on each chunk, with filters for it and its documents without history, and adds up the results. */
 const forEachChunk = <E>(
   context: HistoryContext,
   filter: Filter,

@@ -13,10 +13,7 @@ export class LostUpdate {
   readonly _tag = "LostUpdate"
 }
 
-/**
- * Retries a read and the write that depends on it while it fails with `LostUpdate`. Fails with `VersionConflict` when the
- * time for retries is over.
- */
+/** Retries a read and its write while it fails with `LostUpdate`; `VersionConflict` when time is over. */
 export type RetryLostUpdates = <A, E, R>(
   id: unknown,
   attempt: Effect.Effect<A, E | LostUpdate, R>

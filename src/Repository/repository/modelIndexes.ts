@@ -1,16 +1,11 @@
-/**
- * The indexes that a model declares, in the store's own form.
- */
+/** The indexes that a model declares, in the store's own form. */
 import * as Duration from "effect/Duration"
 import { type Direction, type ModelIndex, modelIndexesTypeId } from "../../Model/FieldIndex.ts"
 import { managedField, modelTypeId, nestedModel, referencesOf, shardKeyOf } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { IndexDescription } from "../DocumentStore.ts"
 
-/**
- * Collects the indexes of the model's fields, of the fields of nested models, and of the options of the model itself.
- * Fields that name the same index form one compound index.
- */
+/** The indexes of a model, its fields and nested fields; equal names form one compound index. */
 export const indexesOf = (model: Model.Any): ReadonlyArray<IndexDescription> => {
   const indexes = new Map<string, IndexDraft>()
   const visit = (current: Model.Any, prefix: string, seen: ReadonlySet<unknown>): void => {

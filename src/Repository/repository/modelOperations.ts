@@ -1,6 +1,4 @@
-/**
- * Puts the operations of a repository together: reads, writes, deletes, histories and streams of changes.
- */
+/** Puts the operations of a repository together: reads, writes, deletes, histories and streams of changes. */
 import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
 import * as Stream from "effect/Stream"
@@ -135,9 +133,7 @@ const makeChangeStreams = <M extends Model.Any>(
   }
 }
 
-/**
- * The writes that deletions of other documents make to a model's documents. `writer` applies no row filters of callers.
- */
+/** What deletions of other documents write to a model's documents, without row filters of callers. */
 export const referrerOf = (model: Model.Any, documents: ModelCollection, writer: ModelWriter): Referrer => {
   const auditFields = auditFieldsOf(model)
   const deletedField = managedField(model, "deleted")

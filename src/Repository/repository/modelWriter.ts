@@ -1,6 +1,4 @@
-/**
- * The writes to a model's collection. Most take the name of the change, which a history records.
- */
+/** The writes to a model's collection. Most take the name of the change, which a history records. */
 import * as Effect from "effect/Effect"
 import type { ModelCollection } from "../collection/modelCollection.ts"
 import type { Document, Filter, Update } from "../DocumentStore.ts"

@@ -42,9 +42,7 @@ interface Added {
   readonly id: unknown
 }
 
-/**
- * Adds the checks to a writer. A write fails with `ValidationException` if it adds a reference to a missing document.
- */
+/** Adds the checks to a writer: a new reference to a missing document is a `ValidationException`. */
 export const checkingReferences = (model: ModelLike, writer: ModelWriter, options: CheckOptions): ModelWriter => {
   const fields = checkedReferencesOf(model)
   if (fields.length === 0) return writer

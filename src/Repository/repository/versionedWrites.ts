@@ -107,10 +107,7 @@ export const insertAllDocuments = Effect.fnUntraced(
   }
 )
 
-/**
- * Replaces the document with the same identifier (and version) and succeeds with the stored one; with `undefined` if
- * there is none.
- */
+/** Replaces the document of the same identifier (and version); succeeds with the stored one, if there is one. */
 export const replaceDocument = (
   context: WriteContext,
   document: Document,

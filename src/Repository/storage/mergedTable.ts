@@ -1,6 +1,4 @@
-/**
- * Scans a table merged with changes that replace its values.
- */
+/** Scans a table merged with changes that replace its values. */
 import type { Range, Table, Visit } from "./orderedStore.ts"
 
 /** A value that replaces the one of a table; `undefined` removes it. */

@@ -20,18 +20,13 @@ export interface Range {
 /** A range that holds every key. */
 export const everything: Range = { start: "", end: "\xff\xff\xff\xff", reverse: false }
 
-/**
- * Receives a value with its key, or the index of its key, and the bytes that were read for it. `false` ends the scan.
- */
+/** Receives a value with its key or the key's index, and the bytes read for it. `false` ends the scan. */
 export type Visit<At, Value> = (at: At, value: Value, bytes: number) => boolean
 
 /** A table of values ordered by their keys: strings with one byte in each character. Only jobs may write. */
 export interface Table<Value, Written = Value> {
   readonly get: (key: string) => Value | undefined
-  /**
-   * Visits the values of existing keys, with the indexes of the keys, until `visit` returns `false`. `visit` must not
-   * write. A cached value has 0 bytes.
-   */
+  /** Visits existing keys' values until `visit`, which must not write, returns `false`. Cached ones have 0 bytes. */
   readonly visit: (keys: ReadonlyArray<string>, visit: Visit<number, Value>) => void
   readonly has: (key: string) => boolean
   /** `before` is the value that is replaced, which snapshots still show; see `versions.ts`. */
@@ -135,10 +130,7 @@ export const inSteps = <A>(steps: Steps<A>): Effect.Effect<A> =>
     return result.done === true ? Effect.succeed(result.value) : Effect.andThen(Effect.yieldNow, inSteps(steps))
   })
 
-/**
- * Records which documents of a collection are written, by their record ids. Uncommitted writes are included, those at its
- * begin as well. Must be closed.
- */
+/** Records the ids that are written to a collection, uncommitted ones included. Must be closed. */
 export interface WriteRecorder {
   /** `undefined` if there were too many writes to record. */
   readonly written: () => ReadonlyArray<string> | undefined

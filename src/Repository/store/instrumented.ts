@@ -32,9 +32,7 @@ export const instrumented = <Args extends ReadonlyArray<unknown>, A, E, R>(
   return (...args) => instrument((isTraced) => isTraced ? Effect.tap(operation(...args), annotate) : operation(...args))
 }
 
-/**
- * {@link instrumented} for reads whose documents a consumer may take as they are read: the result has none of these.
- */
+/** {@link instrumented} for reads whose documents a consumer takes: the result has none. */
 export const instrumentedTake = <A, E>(
   name: string,
   collection: string,
@@ -131,10 +129,7 @@ const attributesOf = (
   "db.operation.name": operation
 })
 
-/**
- * The recorder of an operation with these attributes. A series is made once for each outcome. The context of the operation
- * determines the registry of the metrics.
- */
+/** The recorder of an operation, with a series for each outcome in the registry of the operation's context. */
 const operationRecorder = (operation: { readonly [name: string]: string }): Recorder => {
   const seriesOf = (outcome: string): Series => {
     const attributes = { ...operation, outcome }

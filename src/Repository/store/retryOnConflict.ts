@@ -16,10 +16,7 @@ import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 
-/**
- * Retries a write while it fails with a conflict. A write within the turn of another write does not wait for a turn, because
- * it would wait for itself.
- */
+/** Retries a write on a conflict. A write within another's turn does not wait for one. */
 export type Retry = <A, E, R>(
   key: unknown,
   isConflict: (error: E) => boolean,
@@ -70,10 +67,7 @@ export const makeRetry = (): Retry => {
     )
 }
 
-/**
- * Waits for the turn, acquires a resource and runs `use`. After `maxTurn` the turn ends and the resource is released, even if
- * `use` is still running.
- */
+/** Waits for the turn, then runs `use` with a resource, which is released after `maxTurn` even if it still runs. */
 export const withTurn = <A, E, R>(
   turn: Semaphore.Semaphore,
   maxTurn: Duration.Duration,
@@ -93,10 +87,7 @@ export const withTurn = <A, E, R>(
     Scope.close
   )
 
-/**
- * The clock of retries and turns. It defaults to the live clock even under a test clock, because conflicts with other writers
- * take real time.
- */
+/** The clock of retries, live even under a test clock: conflicts with other writers take real time. */
 export const RetryClock = Context.Reference<Clock.Clock>("appkernel/Repository/retryClock", {
   defaultValue: () => Clock.Clock.defaultValue()
 })

@@ -39,10 +39,7 @@ export type StoreOperations = Pick<
   | "aggregate"
 >
 
-/**
- * One attempt at a transaction. It ends with either {@link TransactionAttempt.commit} or {@link TransactionAttempt.rollback}; neither is
- * interrupted.
- */
+/** An attempt that ends with {@link TransactionAttempt.commit} or {@link TransactionAttempt.rollback}. */
 export interface TransactionAttempt {
   readonly operations: StoreOperations
   /** Whether a failed attempt has met a conflict with another transaction, so that it is aborted and retried. */
@@ -89,9 +86,7 @@ const Committed = Context.Reference<Array<Effect.Effect<void>> | undefined>("app
   defaultValue: () => undefined
 })
 
-/**
- * Runs an effect once the current transaction is committed, and not if it is rolled back; outside of transactions, now.
- */
+/** Runs an effect once the transaction is committed, not if it is rolled back; outside of one, now. */
 export const afterCommit = (effect: Effect.Effect<void>): Effect.Effect<void> =>
   Effect.withFiber((fiber) => {
     const committed = fiber.getRef(Committed)

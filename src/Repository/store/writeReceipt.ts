@@ -1,6 +1,4 @@
-/**
- * Tells who writes which transaction of its log a store has given the write.
- */
+/** Tells who writes which transaction of its log a store has given the write. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
@@ -15,9 +13,7 @@ export const WriteReceipt = Context.Reference<WriteReceipt | undefined>("appkern
   defaultValue: () => undefined
 })
 
-/**
- * Runs an effect, and succeeds also with the `transaction` of the last changes that it has written, if they are recorded.
- */
+/** Runs an effect, and succeeds also with the `transaction` of its last recorded changes. */
 export const withTransactionId = <A, E, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<{ readonly value: A; readonly transaction: string | undefined }, E, R> =>

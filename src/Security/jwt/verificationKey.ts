@@ -10,10 +10,7 @@ export interface VerificationKey {
   readonly key: jose.CryptoKey
 }
 
-/**
- * The key that a token's header names: by its id, or the only one of the algorithm if the header names none. `undefined` if
- * the issuer has none.
- */
+/** The key of a token's header: by id, or the only one of the algorithm; else `undefined`. */
 export type FindKey = (
   id: string | undefined,
   algorithm: string
@@ -28,10 +25,7 @@ export const findIn = (
   return found.length === 1 ? found[0] : found.find((key) => id !== undefined && key.algorithm === algorithm)
 }
 
-/**
- * The keys of a JSON web key set that verify signatures of a supported algorithm. Others are skipped, and so are all after
- * the first hundred.
- */
+/** The first hundred keys of a set that verify signatures of a supported algorithm. */
 export const keysOf = (set: { readonly keys: ReadonlyArray<unknown> }): Effect.Effect<ReadonlyArray<VerificationKey>> =>
   Effect.map(
     Effect.forEach(set.keys.slice(0, 100), keyOf),

@@ -1,9 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as jose from "jose"
 
-/**
- * The algorithms of signatures, by their names in RFC 7518 and RFC 8037.
- */
+/** The algorithms of signatures, by their names in RFC 7518 and RFC 8037. */
 export type Algorithm = "RS256" | "ES256" | "EdDSA"
 
 /**

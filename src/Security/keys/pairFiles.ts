@@ -3,10 +3,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 
-/**
- * Writes the private key beside its place and links it there: a process never reads half of it, and of several processes
- * the first one wins. Returns whether this one did.
- */
+/** Writes the private key beside its place and links it: the first of several processes wins; returns whether. */
 export const writePair = Effect.fnUntraced(function*(folder: string, privatePem: string, publicPem: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

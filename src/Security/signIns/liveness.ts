@@ -1,6 +1,4 @@
-/**
- * Which sign-ins have not ended, as this process knows it: answers of the store are kept for a while.
- */
+/** Which sign-ins have not ended, as this process knows it: answers of the store are kept for a while. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { BoundedCache } from "../../internal/boundedCache.ts"

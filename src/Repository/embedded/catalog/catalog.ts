@@ -1,6 +1,4 @@
-/**
- * The catalog of the embedded store: its collections and indexes, in the committed and in the pending state.
- */
+/** The catalog of the embedded store: its collections and indexes, in the committed and in the pending state. */
 import * as Result from "effect/Result"
 import { collationVersion } from "../../bson/collator.ts"
 import { encodeComponent } from "../../bson/keyEncoding.ts"
@@ -121,10 +119,7 @@ const pairsOf = (document: Document, key: string): ReadonlyArray<[string, unknow
 /** The part of a catalog that reads use. */
 export type ReadCatalog = Pick<Catalog, "get" | "endOfRecords">
 
-/**
- * The collections in the state of the last commit, and in the pending state of the jobs since. Reads use the committed
- * state, since pending jobs may still be aborted.
- */
+/** The collections as committed, which reads use, and as pending jobs, which may be aborted, leave them. */
 export class Catalog {
   #committed: ReadonlyMap<string, Collection>
   #pending: ReadonlyMap<string, Collection>
@@ -276,10 +271,7 @@ export class Catalog {
     return collection === undefined ? 0 : this.#activity(collection).pending
   }
 
-  /**
-   * The counter of the documents that meet the condition of this name; `undefined` if it can't start now, because writes
-   * are pending or there are too many counters.
-   */
+  /** The counter by this name; `undefined` while writes are pending or there are too many counters. */
   counterOf(collection: Collection, name: string, counting: Counting): Counter | undefined {
     const { committed, counters, pending } = this.#activity(collection)
     const known = counters.get(name)

@@ -29,9 +29,7 @@ export interface ChangeRecord {
   readonly bytes: number
 }
 
-/**
- * Encodes a record. At least one of the documents is not `undefined`; `encoded` is the stored form of the one after the change.
- */
+/** Encodes a record of one document or two; `encoded` is the stored form of the later one. */
 export const encodeRecord = (
   { encode }: Pick<KeyValue, "encode">,
   head: RecordHead,

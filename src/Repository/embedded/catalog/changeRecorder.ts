@@ -94,10 +94,7 @@ export class ChangeRecorder extends ChangeRecords {
     return first
   }
 
-  /**
-   * For jobs: records a change of no collection, so that no position from before names the place after it: what was written to a
-   * collection that was not recorded is missing there.
-   */
+  /** For jobs: records a change of no collection, since places from before miss what was not recorded. */
   mark(): void {
     if (this.#last > 0) this.record("", undefined, {}, undefined)
   }

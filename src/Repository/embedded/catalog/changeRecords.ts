@@ -1,6 +1,4 @@
-/**
- * The records of changes as they are stored: what they say, and where they are in the log.
- */
+/** The records of changes as they are stored: what they say, and where they are in the log. */
 import { numberOfRecord, recordIdOf } from "../../bson/keyEncoding.ts"
 import { dateOf } from "../../bson/normalise.ts"
 import { isArray, isDocument } from "../../bson/value.ts"
@@ -50,10 +48,7 @@ export class ChangeRecords {
     return this.log.table > 0
   }
 
-  /**
-   * For reads: the number of the last visible record. A commit on disk may be visible before its jobs have succeeded, so
-   * documents are never newer than this record.
-   */
+  /** For reads: the last visible record, of which documents are never newer. */
   get end(): number {
     let end = 0
     this.#records().scanKeys({ ...everything, reverse: true }, (key) => {

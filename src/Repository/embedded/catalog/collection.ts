@@ -1,6 +1,4 @@
-/**
- * The collections of the embedded store and their indexes.
- */
+/** The collections of the embedded store and their indexes. */
 import * as Result from "effect/Result"
 import type { Collator } from "../../bson/collator.ts"
 import { type Direction, isArrayIndex, segmentsOf } from "../../bson/path.ts"
@@ -96,10 +94,7 @@ export const makeIndex = (number: number, description: IndexDescription): Index 
   }
 }
 
-/**
- * Whether a filter can use an index: it must be complete, and no path may have a numeric segment, which a filter reads
- * both as an array index and as a field's name.
- */
+/** Whether filters can use an index: complete, and without numeric segments, which filters read in two ways. */
 export const isSearchable = (index: Index): boolean =>
   index.isReady && index.text === undefined && !index.directions.some(({ path }) => path.some(isArrayIndex))
 

@@ -1,6 +1,4 @@
-/**
- * Errors that name damaged documents and indexes.
- */
+/** Errors that name damaged documents and indexes. */
 import { EJSON, ObjectId } from "bson"
 import * as Result from "effect/Result"
 import { decodeDocument } from "../../bson/decoder.ts"
@@ -19,10 +17,7 @@ interface NamedCollection {
   readonly indexes: ReadonlyArray<Named>
 }
 
-/**
- * The error for a damaged value. It names the identifier in the damaged bytes only if the index of identifiers leads from it
- * to these bytes; `recordIdOf` looks that up.
- */
+/** The error of a damaged value, named by its identifier if the index of identifiers leads from it to the bytes. */
 export const damageOf = (
   { bytes, key, number, table }: Damage,
   collections: Iterable<NamedCollection>,

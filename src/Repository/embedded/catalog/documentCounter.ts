@@ -8,9 +8,7 @@
  */
 import type { Document } from "../../DocumentStore.ts"
 
-/**
- * Visits the next records from a record id on. Returns the first record id of the next step, or `undefined` at the end.
- */
+/** Visits the next records from an id on; returns the first id of the next step, `undefined` at the end. */
 export type CountStep = (from: string, visit: (recordId: string, isMatch: boolean) => void) => string | undefined
 
 export interface Counting {

@@ -1,6 +1,4 @@
-/**
- * Computes the entries of a document in an index.
- */
+/** Computes the entries of a document in an index. */
 import * as Result from "effect/Result"
 import { EqualTexts } from "../../bson/equalTexts.ts"
 import { encodeComponent, invert, limitLength } from "../../bson/keyEncoding.ts"
@@ -18,17 +16,12 @@ export interface Entries {
   readonly inexact: boolean
 }
 
-/**
- * Whether entries with equal values are in descending order of the identifiers. They follow the direction of the last
- * path, so that the index serves a sort by its paths and `_id` in that direction.
- */
+/** Whether equal values are in descending order of identifiers: as the last path, to serve a sort by `_id`. */
 export const isIdDescending = ({ directions }: Index): boolean => directions.at(-1)?.descending === true
 
 const none: Entries = { keys: new Set(), multikey: false, inexact: false }
 
-/**
- * Whether no two documents can have the same key in an index. With a collation, different texts may have the same key.
- */
+/** Whether no two documents have one key in an index; texts that differ may, with a collation. */
 export const hasUniqueKeys = ({ collator, description }: Index): boolean =>
   description.unique === true && collator === undefined
 
@@ -50,10 +43,7 @@ export const haveEqualValues = (index: Index, document: Document, other: Documen
   return valuesOf(other, texts.find).some((values) => known.has(values))
 }
 
-/**
- * The entries of a document in an index. Their keys end in the identifier, except in a unique index, where equal values
- * must have the same key.
- */
+/** A document's entries in an index. Keys end in the identifier, except where equal values must clash. */
 export const entriesOf = (index: Index, document: Document, documentKey: string): Result.Result<Entries, string> => {
   if (index.part?.holds(document) === false) return Result.succeed(none)
   if (isGeographic(index)) return geographicEntries(index, document, documentKey)

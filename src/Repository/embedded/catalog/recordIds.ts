@@ -1,6 +1,4 @@
-/**
- * Assigns the ids of records. Their order is that of the insertions.
- */
+/** Assigns the ids of records. Their order is that of the insertions. */
 import { numberOfRecord, recordIdOf } from "../../bson/keyEncoding.ts"
 import { everything, type KeyValue } from "../../storage/orderedStore.ts"
 
@@ -12,10 +10,7 @@ export interface RecordIds {
   readonly end: (collection: number) => string
 }
 
-/**
- * The record ids of these collections. An aborted job does not return its ids, since a reused id could collide with a
- * restored record.
- */
+/** The record ids of these collections. Ids of aborted jobs are not reused: they could meet restored records. */
 export const recordIdsOf = (store: KeyValue, collections: Iterable<{ readonly number: number }>): RecordIds => {
   const nexts = new Map<number, number>()
   for (const { number } of collections) {

@@ -1,6 +1,4 @@
-/**
- * The validator of a collection: a JSON schema that written documents have to fulfil.
- */
+/** The validator of a collection: a JSON schema that written documents have to fulfil. */
 import * as Result from "effect/Result"
 import { describeBroken } from "../../../internal/brokenRules.ts"
 import type { Document, ValidatorOptions } from "../../DocumentStore.ts"

@@ -11,10 +11,7 @@ import type { Counting, CountStep } from "../catalog/documentCounter.ts"
 import { costOf, maxCost } from "../planner/candidates.ts"
 import { countEntriesOf, findSource } from "./matchingDocuments.ts"
 
-/**
- * Partial counts, whose sum is the number of matches. They come from a maintained count, otherwise from the entries of an
- * index that covers the filter, otherwise from the documents.
- */
+/** Partial counts that add up: of a maintained count, else of an index that covers the filter, else of documents. */
 export const countSource = (
   store: KeyValue,
   catalog: Catalog,

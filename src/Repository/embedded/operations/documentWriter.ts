@@ -230,9 +230,7 @@ const isTaken = (
     return holder !== undefined && holder !== recordId
   })
 
-/**
- * Whether another document has equal values in a unique index with a collation. Its keys only narrow the candidates down.
- */
+/** Whether another document has equal values in a unique index with a collation, among those with its keys. */
 const isTakenAlike = (
   store: KeyValue,
   collection: Collection,

@@ -219,10 +219,7 @@ class ManyWrites {
   }
 }
 
-/**
- * Inserts, or returns `undefined` if a record that was written since the watch began is a match. Many records are checked
- * outside of the job, and then only those that were written meanwhile in the job.
- */
+/** Inserts, unless a record written since the watch began matches. Many records are checked outside of the job. */
 const insertUnmatched = <A, D extends DuplicateKey>(
   context: MatchContext,
   filter: Filter,

@@ -1,6 +1,4 @@
-/**
- * The stage `$geoNear`, the first one of a pipeline. It reads documents in the order of their distance.
- */
+/** The stage `$geoNear`, the first one of a pipeline. It reads documents in the order of their distance. */
 import * as Result from "effect/Result"
 import { toDouble } from "../../bson/number.ts"
 import { segmentsOf, withValue } from "../../bson/path.ts"

@@ -36,10 +36,7 @@ export const runStep = <A>(
   )
 }
 
-/**
- * Reads an iterator to its end, interruptibly. The first step opens it. A `taker` receives the items as they are read, and
- * may end the read.
- */
+/** Reads an iterator to its end, interruptibly. A `taker` gets the items, and may end the read. */
 export const collect = <A>(
   store: KeyValue,
   operation: string,
@@ -90,10 +87,7 @@ export const readAll = <A>(
     return collect(store, operation, () => open(clock.currentTimeMillisUnsafe()), stopwatch, taker)
   })
 
-/**
- * Streams the documents of an iterator, a step for each pull. The time of the consumer does not count towards the time limit.
- * `make` gets the scope of the stream.
- */
+/** Streams an iterator, a step for each pull. The consumer's time does not count towards the limit. */
 export const readStream = (
   store: KeyValue,
   operation: string,

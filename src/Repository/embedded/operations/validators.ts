@@ -1,6 +1,4 @@
-/**
- * Installs and removes the validators of collections.
- */
+/** Installs and removes the validators of collections. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { normalise } from "../../bson/normalise.ts"

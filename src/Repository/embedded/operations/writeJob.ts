@@ -1,6 +1,4 @@
-/**
- * Write jobs of the embedded store. A job is synchronous: it is atomic, and other fibers see all of it or nothing.
- */
+/** Write jobs of the embedded store. A job is synchronous: it is atomic, and other fibers see all of it or nothing. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { type Problem, toError } from "../../mql/limits/queryProblem.ts"

@@ -1,6 +1,4 @@
-/**
- * Reads the candidates of a plan: all documents, or those of single entries of an index.
- */
+/** Reads the candidates of a plan: all documents, or those of single entries of an index. */
 import { isStepDone } from "../../../internal/stepBudget.ts"
 import { numberOfRecord } from "../../bson/keyEncoding.ts"
 import type { Document } from "../../DocumentStore.ts"

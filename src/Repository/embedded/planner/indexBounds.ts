@@ -1,6 +1,4 @@
-/**
- * Bounds of the keys that match the constraints at a path of an index.
- */
+/** Bounds of the keys that match the constraints at a path of an index. */
 import * as Result from "effect/Result"
 import { beginning, bound, invert, rankBound } from "../../bson/keyEncoding.ts"
 import { Rank, rankOf } from "../../bson/value.ts"
@@ -84,9 +82,7 @@ export const boundsAt = (
   }), first)
 }
 
-/**
- * The texts with a literal prefix, and the regular expressions, since a pattern also matches an equal regular expression.
- */
+/** The texts with a literal prefix, and regular expressions: a pattern matches an equal one. */
 export const beginningsAt = (constraints: ReadonlyArray<Constraint>, path: string): ReadonlyArray<Bounds> => {
   const found = constraints.find((constraint) => constraint.kind === "begins" && constraint.path === path)
   if (found?.kind !== "begins") return []

@@ -64,10 +64,7 @@ const maxKeys = 100_000
 
 const worth = { unique: 1000, equality: 10, range: 5, location: 7, order: 6, ring: 500 }
 
-/**
- * Chooses the plan for a filter's constraints and a sort. `collator` compares their texts. With `words`, every match contains
- * one of these words.
- */
+/** Chooses the plan for constraints and a sort. With `words`, every match contains one of them. */
 export const planOf = (
   collection: Collection,
   given: ReadonlyArray<Constraint>,

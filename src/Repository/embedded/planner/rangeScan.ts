@@ -1,6 +1,4 @@
-/**
- * Reads and counts documents by ranges of index entries.
- */
+/** Reads and counts documents by ranges of index entries. */
 import * as Result from "effect/Result"
 import { isStepDone } from "../../../internal/stepBudget.ts"
 import type { Document } from "../../DocumentStore.ts"

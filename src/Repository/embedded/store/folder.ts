@@ -1,6 +1,4 @@
-/**
- * The embedded store in a folder. This module loads LMDB.
- */
+/** The embedded store in a folder. This module loads LMDB. */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { DocumentStore } from "../../DocumentStore.ts"

@@ -1,6 +1,4 @@
-/**
- * The embedded store in memory.
- */
+/** The embedded store in memory. */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { DocumentStore } from "../../DocumentStore.ts"

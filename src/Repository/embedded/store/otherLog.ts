@@ -1,6 +1,4 @@
-/**
- * The log of changes of a folder that another process may have open.
- */
+/** The log of changes of a folder that another process may have open. */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as path from "node:path"

@@ -1,6 +1,4 @@
-/**
- * Verifies a folder, without the help of LMDB.
- */
+/** Verifies a folder, without the help of LMDB. */
 import * as Effect from "effect/Effect"
 import * as path from "node:path"
 import type { DataDamaged, StoreUnavailable } from "../../RepositoryError.ts"

@@ -1,6 +1,4 @@
-/**
- * `distinct`: the different values of documents at a path.
- */
+/** `distinct`: the different values of documents at a path. */
 import type { Collator } from "../../bson/collator.ts"
 import { forEachValue, type Segments } from "../../bson/path.ts"
 import { ValueSet } from "../../bson/valueSet.ts"

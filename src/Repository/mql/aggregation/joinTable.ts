@@ -1,6 +1,4 @@
-/**
- * The documents that a stage joins, held in memory by their keys. They are read once, however often the stage runs.
- */
+/** The documents that a stage joins, held in memory by their keys. They are read once, however often the stage runs. */
 import { EqualTexts } from "../../bson/equalTexts.ts"
 import { encodeComponent } from "../../bson/keyEncoding.ts"
 import { forEachValue, type Segments, someAt } from "../../bson/path.ts"
@@ -17,10 +15,7 @@ export interface JoinTable {
   readonly find: (keys: ReadonlyArray<unknown>) => ReadonlyArray<Document>
 }
 
-/**
- * Reads a source when it is needed first, then continues with its table. `keysOf` may throw; without it no document is found
- * by a key.
- */
+/** Reads a source when first needed, then continues with its table. `keysOf`, to find by a key, may throw. */
 export const makeJoinTable = (
   open: () => BatchIterator,
   keysOf: ((document: Document) => ReadonlyArray<unknown>) | undefined,
@@ -66,9 +61,7 @@ export const joiningValues = (document: Document, path: Segments): ReadonlyArray
   return values
 }
 
-/**
- * The values by which a filter of the path finds the document: an array, and each of its items. A missing value is `null`.
- */
+/** The values by which a path's filter finds the document: an array and its items, `null` if missing. */
 export const joinedValues = (document: Document, path: Segments): ReadonlyArray<unknown> => {
   const values: Array<unknown> = []
   someAt(document, path, 0, (value, isItem) => {

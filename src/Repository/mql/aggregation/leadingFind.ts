@@ -1,6 +1,4 @@
-/**
- * Splits the stages off a pipeline that a find can run by an index.
- */
+/** Splits the stages off a pipeline that a find can run by an index. */
 import { toDouble } from "../../bson/number.ts"
 import { isDocument, isNumber } from "../../bson/value.ts"
 import type { FindOptions, Sort } from "../../DocumentStore.ts"

@@ -1,6 +1,4 @@
-/**
- * Sorts the documents of a stage into partitions, and writes its results in steps.
- */
+/** Sorts the documents of a stage into partitions, and writes its results in steps. */
 import { isStepDone, spend } from "../../../internal/stepBudget.ts"
 import { orderOf } from "../../bson/collator.ts"
 import { type Direction, type Segments, valueAt } from "../../bson/path.ts"
@@ -24,10 +22,7 @@ export interface Partition {
 export const fieldsKey = (paths: ReadonlyArray<Segments>): Expression => (document) =>
   paths.map((path) => isDocument(document) ? valueAt(document, path) ?? null : null)
 
-/**
- * A stage that needs all documents of its partitions. `make` yields the results, and `undefined` where a step has done
- * enough. It may throw.
- */
+/** A stage that needs all of its partitions. `make` yields results, and `undefined` to pause. It may throw. */
 export const partitioned = (
   key: Expression,
   sort: ReadonlyArray<Direction>,

@@ -1,6 +1,4 @@
-/**
- * `$redact`: leaves out the parts of a document that an expression decides against.
- */
+/** `$redact`: leaves out the parts of a document that an expression decides against. */
 import { isArray, isDocument, setField } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { mapEach } from "../execution/batchIterator.ts"

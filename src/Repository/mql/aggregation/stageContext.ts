@@ -1,6 +1,4 @@
-/**
- * The types that the stages of a pipeline share.
- */
+/** The types that the stages of a pipeline share. */
 import type * as Result from "effect/Result"
 import type { FindOptions } from "../../DocumentStore.ts"
 import type { BatchIterator } from "../execution/batchIterator.ts"

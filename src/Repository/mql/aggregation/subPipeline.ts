@@ -37,9 +37,7 @@ export const parseSubPipeline = (
   return { open: parseShared(name, shared, rest, context), rest }
 }
 
-/**
- * The context of the stages in a pipeline within a pipeline. Rejects pipelines in more than 20 others, as MongoDB does.
- */
+/** The context of a pipeline within a pipeline. Rejects more than 20 levels, as MongoDB does. */
 export const nested = (context: StageContext): StageContext =>
   context.depth >= maxPipelines
     ? reject(`pipelines can be in ${maxPipelines} others at most`)

@@ -1,6 +1,4 @@
-/**
- * `$setWindowFields`: computes fields from the documents around each document.
- */
+/** `$setWindowFields`: computes fields from the documents around each document. */
 import { isStepDone, spend } from "../../../internal/stepBudget.ts"
 import type { Direction } from "../../bson/path.ts"
 import { isArray, isDocument } from "../../bson/value.ts"

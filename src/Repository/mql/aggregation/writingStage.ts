@@ -1,6 +1,4 @@
-/**
- * Parses `$out` and `$merge`, which end a pipeline and write its documents into a collection.
- */
+/** Parses `$out` and `$merge`, which end a pipeline and write its documents into a collection. */
 import type * as Result from "effect/Result"
 import { isArray, isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"

@@ -1,6 +1,4 @@
-/**
- * Time zones: offsets such as `+05:30`, and names of the IANA time zone database, which `Intl` has.
- */
+/** Time zones: offsets such as `+05:30`, and names of the IANA time zone database, which `Intl` has. */
 import * as Result from "effect/Result"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
@@ -27,10 +25,7 @@ export const zoneOf = (id: string): Zone => {
 /** What a clock shows at a time. */
 export const toLocal = (utc: number, zone: Zone): number => utc + zone.offsetAt(utc)
 
-/**
- * The time at which a clock shows a local time: the first one if it does so twice. What a clock skips in spring is as long
- * after the change as it should have been.
- */
+/** When a clock shows a local time, at the first of two; a skipped time is as long after the change. */
 export const fromLocal = (local: number, zone: Zone): number => {
   const [before, after] = [zone.offsetAt(local - day), zone.offsetAt(local + day)]
   const first = local - before

@@ -36,10 +36,7 @@ export const mapChunks = <A, B>(
 ): BatchIterator<B> =>
 () => Result.map(source(), (items) => items === undefined ? undefined : items.length === 0 ? [] : f(items))
 
-/**
- * Visits the items of a source, as many in a step as its budget allows. A step returns whether there may be more. `visit` may
- * throw.
- */
+/** Visits a source's items within the budget of a step; returns whether there may be more. `visit` may throw. */
 const visiting = <A>(
   source: BatchIterator<A>,
   visit: (item: A) => void

@@ -1,6 +1,4 @@
-/**
- * The expression operators of arithmetic: numbers keep their types, and dates take part in sums and differences.
- */
+/** The expression operators of arithmetic: numbers keep their types, and dates take part in sums and differences. */
 import { Long } from "bson"
 import { add, divide, integerOf, multiply, negate, remainder, type Rounding, roundTo } from "../../bson/arithmetic.ts"
 import { dateOf } from "../../bson/normalise.ts"

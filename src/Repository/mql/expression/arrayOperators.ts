@@ -1,6 +1,4 @@
-/**
- * The expression operators on arrays, also as sets. They charge their cost before they do the work.
- */
+/** The expression operators on arrays, also as sets. They charge their cost before they do the work. */
 import * as Result from "effect/Result"
 import { type Collator, type Order, orderOf } from "../../bson/collator.ts"
 import { compareKeys, type Direction, segmentsOf, sortKeyOf } from "../../bson/path.ts"

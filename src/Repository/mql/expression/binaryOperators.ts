@@ -1,6 +1,4 @@
-/**
- * The expression operators of binary data, and its conversions from and to texts.
- */
+/** The expression operators of binary data, and its conversions from and to texts. */
 import { Binary, ObjectId, UUID } from "bson"
 import { hash } from "node:crypto"
 import { bytesOf, isDocument, Rank, rankOf } from "../../bson/value.ts"
@@ -10,9 +8,7 @@ import { isNothing, named, type OperatorParser, type OperatorParsers, unary, who
 
 export const isBinary = (value: unknown): value is Binary => rankOf(value) === Rank.binary
 
-/**
- * A text in a format as binary data of a subtype. Binary data of the subtype stays as it is; other values are `undefined`.
- */
+/** A text in a format as binary data of a subtype, which stays as it is; other values are `undefined`. */
 export const toBinary = (value: unknown, subtype: number, format: unknown): Binary | undefined => {
   if (isBinary(value)) {
     return value.sub_type === subtype ? value : reject("binary data can't be converted to another subtype")

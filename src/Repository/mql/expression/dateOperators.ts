@@ -1,6 +1,4 @@
-/**
- * The expression operators that read, make and move dates, and convert them from and to texts.
- */
+/** The expression operators that read, make and move dates, and convert them from and to texts. */
 import * as Result from "effect/Result"
 import { longOf, toDouble } from "../../bson/number.ts"
 import { isDocument, isNumber } from "../../bson/value.ts"
@@ -41,9 +39,7 @@ import {
 /** The time of a date's argument. */
 const timeFrom = (name: string, value: unknown): number => timeOf(value) ?? reject(`${name} needs a date`)
 
-/**
- * The zone of an optional argument; `null` if the argument is there and has no value. Then there is no result either.
- */
+/** The zone of an optional argument; `null`, as the result then is, if it is there without a value. */
 const zoneFrom = (name: string, values: Named): Zone | null => {
   if (!Object.hasOwn(values, "timezone")) return utc
   const zone = values["timezone"]

@@ -1,6 +1,4 @@
-/**
- * The expression operators on documents, and the ones without arguments.
- */
+/** The expression operators on documents, and the ones without arguments. */
 import { calculateObjectSize } from "bson"
 import { randomInt } from "node:crypto"
 import { toDouble } from "../../bson/number.ts"

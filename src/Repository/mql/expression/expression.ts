@@ -13,9 +13,7 @@ import { isArray, isDocument, isNumber, Rank, rankOf } from "../../bson/value.ts
 import type { Document } from "../../DocumentStore.ts"
 import { reject } from "../limits/queryProblem.ts"
 
-/**
- * Computes the value for a document; `undefined` is a missing value. May throw: it {@link reject}s what it can't compute.
- */
+/** Computes the value for a document; `undefined` is missing. It {@link reject}s what it can't compute. */
 export type Expression = (document: unknown) => unknown
 
 export class Variable {

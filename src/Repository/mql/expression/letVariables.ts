@@ -1,6 +1,4 @@
-/**
- * Variables that a stage or an operation binds with `let`.
- */
+/** Variables that a stage or an operation binds with `let`. */
 import * as Result from "effect/Result"
 import { isArray, isDocument } from "../../bson/value.ts"
 import { beginEvaluation } from "../limits/costBudget.ts"

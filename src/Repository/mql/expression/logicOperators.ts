@@ -1,6 +1,4 @@
-/**
- * The expression operators that compare, combine conditions and choose.
- */
+/** The expression operators that compare, combine conditions and choose. */
 import { orderOf } from "../../bson/collator.ts"
 import { fieldOf, isArray, isDocument, isNumber, isTruthy } from "../../bson/value.ts"
 import { charge } from "../limits/costBudget.ts"

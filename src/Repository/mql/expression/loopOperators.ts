@@ -1,6 +1,4 @@
-/**
- * The expression operators that bind variables, most of them for each item of an array.
- */
+/** The expression operators that bind variables, most of them for each item of an array. */
 import { isDocument, isTruthy } from "../../bson/value.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"

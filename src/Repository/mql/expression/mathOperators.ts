@@ -1,6 +1,4 @@
-/**
- * The expression operators of powers, logarithms and trigonometry. The results of decimals have 34 digits.
- */
+/** The expression operators of powers, logarithms and trigonometry. The results of decimals have 34 digits. */
 import { Decimal128 } from "bson"
 import { add, decimalOfDouble, divide, integerOf, multiply } from "../../bson/arithmetic.ts"
 import {

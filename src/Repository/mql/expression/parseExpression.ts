@@ -1,6 +1,4 @@
-/**
- * Parses expressions: literals, references to fields and variables, and operators.
- */
+/** Parses expressions: literals, references to fields and variables, and operators. */
 import { dateOf } from "../../bson/normalise.ts"
 import { type Segments, segmentsOf } from "../../bson/path.ts"
 import { fieldOf, isArray, isDocument, setField } from "../../bson/value.ts"

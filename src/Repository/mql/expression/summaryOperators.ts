@@ -1,6 +1,4 @@
-/**
- * Sums, means and other summaries of values: as expressions over arrays, and for the accumulators.
- */
+/** Sums, means and other summaries of values: as expressions over arrays, and for the accumulators. */
 import { divide, integerOf } from "../../bson/arithmetic.ts"
 import { type Order, orderOf } from "../../bson/collator.ts"
 import { type BsonNumber, doubleOf, isDouble, isInt, toDouble } from "../../bson/number.ts"
@@ -168,9 +166,7 @@ export const checkMethod = (method: unknown): void => {
   if (method !== "approximate") reject("the method of a percentile is approximate")
 }
 
-/**
- * Whether a value replaces the extreme one so far: `null` and missing never do, an equal one does if the last of them counts.
- */
+/** Whether a value replaces the extreme: nothing never does, an equal one if the last counts. */
 export const isExtreme =
   (sign: 1 | -1, { compare }: Order, isLast = false) => (value: unknown, kept: unknown): boolean => {
     if (isNothing(value) || isNothing(kept)) return !isNothing(value)

@@ -1,6 +1,4 @@
-/**
- * The expression operators on strings. They charge their cost before they do the work.
- */
+/** The expression operators on strings. They charge their cost before they do the work. */
 import { compare } from "../../bson/value.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"

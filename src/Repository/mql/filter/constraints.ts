@@ -1,6 +1,4 @@
-/**
- * What every match of a filter meets, as indexes and upserts use it.
- */
+/** What every match of a filter meets, as indexes and upserts use it. */
 import { isArray, Rank, rankOf } from "../../bson/value.ts"
 import { DifferentValues } from "../../bson/valueSet.ts"
 import type { Area } from "../geo/cells.ts"
@@ -51,9 +49,7 @@ export const constraintsOf = (
   }
 }
 
-/**
- * Whether the constraint says all of the condition that it is made of. Others match more, such as values of several types.
- */
+/** Whether the constraint says all of its condition; others match more, such as several types. */
 export const isExact = (constraint: Constraint): boolean => {
   // It may be a place in a list or the name of a field.
   if (/(?:^|\.)\d+(?:\.|$)/u.test(constraint.path)) return false

@@ -12,10 +12,7 @@ import { type Condition, equalTo, hasSize, matchesPattern, oneOf, ordered, remai
 import { ofType } from "../predicate/types.ts"
 import { type FieldTest, not, onItems, onValue } from "./fieldTest.ts"
 
-/**
- * Parses an operand, whose texts compare by the collator; `siblings` are all operators on the field. Rejects invalid
- * operands.
- */
+/** Parses an operand or rejects it; `siblings` are all operators on the field. */
 export type FieldOperator = (operand: unknown, siblings: Document, collator: Collator | undefined) => FieldTest
 
 export const fieldOperators: ReadonlyMap<string, FieldOperator> = new Map<string, FieldOperator>([

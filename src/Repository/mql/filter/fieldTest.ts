@@ -1,6 +1,4 @@
-/**
- * Conditions on a field: how they read single values, and paths through arrays.
- */
+/** Conditions on a field: how they read single values, and paths through arrays. */
 import { type Segments, segmentsOf, someAt } from "../../bson/path.ts"
 import { fieldOf, isArray, isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
@@ -25,10 +23,7 @@ export interface ItemTest {
   readonly isElement: boolean
 }
 
-/**
- * MongoDB's rule for most operators: an array matches if it matches itself or one of its items does. An array that is
- * selected by its index in another one is not entered.
- */
+/** An array matches as itself or by an item, as for most operators, unless its index selected it. */
 export const onItems = (accepts: Condition): FieldTest => {
   const test = (value: unknown, isItem: boolean): boolean => {
     if (!isItem && isArray(value)) { for (const item of value) if (accepts(item)) return true }
@@ -91,8 +86,6 @@ export const every = <A>(tests: ReadonlyArray<(value: A) => boolean>): (value: A
   return others.length === 0 ? both : (value) => both(value) && others.every((test) => test(value))
 }
 
-/**
- * Tests the items of an array with a filter. It reads an array in an array as a document whose keys are the indexes.
- */
+/** Tests an array's items with a filter, which reads an inner array as a document of its indexes. */
 export const itemTest = (test: Test): Condition => (item) =>
   isDocument(item) ? test(item) : isArray(item) && test({ ...item })

@@ -1,6 +1,4 @@
-/**
- * Parses filters into tests in one pass, which also finds the constraints that every match meets.
- */
+/** Parses filters into tests in one pass, which also finds the constraints that every match meets. */
 import { isArray, isDocument, isTruthy } from "../../bson/value.ts"
 import { DifferentValues } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"

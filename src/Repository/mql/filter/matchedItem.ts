@@ -1,6 +1,4 @@
-/**
- * The item of an array that a filter matched, which `$` stands for in updates and projections.
- */
+/** The item of an array that a filter matched, which `$` stands for in updates and projections. */
 import { childOf, segmentsOf } from "../../bson/path.ts"
 import { isArray, isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"

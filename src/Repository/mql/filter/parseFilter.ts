@@ -70,10 +70,7 @@ export const parseFilter = (
   )
 }
 
-/**
- * The fast path for filters that compare top-level fields with scalars, such as `{ _id }`, whatever the collection; else
- * `undefined`.
- */
+/** The fast path for filters that compare top-level fields with scalars, such as `{ _id }`; else `undefined`. */
 export const equalityFilter = (filter: unknown, collator: Collator | undefined): Filter | undefined => {
   if (!isOwnDocument(filter)) return undefined
   const fields: Array<readonly [string, unknown]> = []

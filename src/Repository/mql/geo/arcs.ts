@@ -1,6 +1,4 @@
-/**
- * Sets of arcs on the sphere, and whether some of them meet.
- */
+/** Sets of arcs on the sphere, and whether some of them meet. */
 import { charge } from "../limits/costBudget.ts"
 import { distanceFromArc, doCross, normalOf, tolerance, type Vector } from "./sphere.ts"
 

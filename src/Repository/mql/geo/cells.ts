@@ -22,9 +22,7 @@ export type IndexKind = "2dsphere" | "2d"
 
 export const isIndexKind = (kind: unknown): kind is IndexKind => kind === "2dsphere" || kind === "2d"
 
-/**
- * The keys of cells that cover an area, none of which is in another one; `undefined` if cells of this kind can't cover it.
- */
+/** The keys of disjoint cells that cover an area; `undefined` if cells of this kind can't. */
 export const covering = (kind: IndexKind, area: Area, maxCells: number): ReadonlyArray<string> | undefined => {
   const { fromPlane, fromSphere } = area
   if (kind === "2dsphere") {

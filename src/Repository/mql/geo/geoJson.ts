@@ -1,6 +1,4 @@
-/**
- * Parses the locations that documents and queries hold: GeoJSON, and MongoDB's legacy pairs of coordinates.
- */
+/** Parses the locations that documents and queries hold: GeoJSON, and MongoDB's legacy pairs of coordinates. */
 import * as Result from "effect/Result"
 import { toDouble } from "../../bson/number.ts"
 import { isArray, isDocument, isNumber } from "../../bson/value.ts"

@@ -1,6 +1,4 @@
-/**
- * The locations of a document: the values at a path, each of them a location or an array of locations.
- */
+/** The locations of a document: the values at a path, each of them a location or an array of locations. */
 import { type Segments, someAt } from "../../bson/path.ts"
 import { isArray } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
@@ -13,9 +11,7 @@ import { arcCount, distanceFrom, type Geometry } from "./geometry.ts"
 export const someLocation = (document: Document, path: Segments, test: (value: unknown) => boolean): boolean =>
   someAt(document, path, 0, (value) => test(value) || (isArray(value) && value.some((item) => test(item))))
 
-/**
- * The components of index keys for the locations at a path; none if it has no value. Rejects a value that is no location.
- */
+/** The key components of the locations at a path, none without a value. Rejects other values. */
 export const locationKeys = (document: Document, path: Segments, kind: IndexKind): ReadonlySet<string> => {
   const keys = new Set<string>()
   const add = (value: unknown): void => {

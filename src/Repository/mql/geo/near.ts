@@ -1,6 +1,4 @@
-/**
- * The operators `$near` and `$nearSphere`: the distance of documents from a point, in bounds.
- */
+/** The operators `$near` and `$nearSphere`: the distance of documents from a point, in bounds. */
 import { toDouble } from "../../bson/number.ts"
 import { type Segments, segmentsOf } from "../../bson/path.ts"
 import { isArray, isDocument, isNumber } from "../../bson/value.ts"
@@ -14,9 +12,7 @@ import { someLocation } from "./location.ts"
 import { distance } from "./plane.ts"
 import { angleBetween, earthRadius, type Vector } from "./sphere.ts"
 
-/**
- * A search for the nearest documents. Distances are in radians on the sphere, and in the units of the coordinates on the plane.
- */
+/** A search for the nearest documents: in radians on the sphere, in units of coordinates on the plane. */
 export interface Near {
   readonly path: string
   /** The kinds of indexes that can be used. */

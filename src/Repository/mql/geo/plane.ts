@@ -1,6 +1,4 @@
-/**
- * Shapes on the plane: boxes, circles and polygons of legacy coordinates. Borders are part of shapes.
- */
+/** Shapes on the plane: boxes, circles and polygons of legacy coordinates. Borders are part of shapes. */
 import { orient2d } from "robust-predicates"
 import { toDouble } from "../../bson/number.ts"
 import { isArray, isDocument, isNumber } from "../../bson/value.ts"

@@ -1,6 +1,4 @@
-/**
- * Closed lines on the sphere that bound an area: of the two areas, it is the smaller one, as in MongoDB.
- */
+/** Closed lines on the sphere that bound an area: of the two areas, it is the smaller one, as in MongoDB. */
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
 import { type Arc, arcCost, arcsOf, haveCrossing } from "./arcs.ts"
@@ -125,10 +123,7 @@ export class Ring {
 export const normalsOf = (vertices: ReadonlyArray<Vector>): ReadonlyArray<Vector | undefined> =>
   vertices.slice(1).map((vertex, i) => normalOf(vertices[i]!, vertex))
 
-/**
- * Makes the rings of a polygon, the outer one first. Rejects what bounds no area, crosses itself or another one, and a hole that
- * is not inside.
- */
+/** Makes a polygon's rings, the outer one first. Rejects crossings, empty areas and holes outside. */
 export const makeRings = (lines: ReadonlyArray<ReadonlyArray<Vector>>): ReadonlyArray<Ring> => {
   const rings = lines.map((line) => new Ring(checkedRing(line)))
   if (haveCrossing(rings.flatMap(({ arcs }) => arcs))) reject("the edges of a polygon can't cross")

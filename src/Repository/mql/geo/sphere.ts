@@ -13,14 +13,10 @@ export interface Vector {
 /** The radius of the Earth in metres, as MongoDB has it. */
 export const earthRadius = 6_378_100
 
-/**
- * Points that are nearer than this count as equal: about 6 micrometres on the Earth. The border of a shape is part of it.
- */
+/** Nearer points count as equal: about 6 micrometres on the Earth. Borders are part of shapes. */
 export const tolerance = 1e-12
 
-/**
- * The point at a longitude and a latitude in degrees. Each pole is one point, and so are the two sides of the antimeridian.
- */
+/** The point at degrees. Each pole is one point, and so are both sides of the antimeridian. */
 export const fromDegrees = (longitude: number, latitude: number): Vector => {
   const [sinLatitude, cosLatitude] = sinCos(latitude)
   const [sinLongitude, cosLongitude] = sinCos(longitude)
@@ -60,9 +56,7 @@ export const unit = ({ x, y, z }: Vector): Vector | undefined => {
 
 const minLength = 1e-200
 
-/**
- * The normal of the great circle through an arc: to the left of the way from `a` to `b`. Exact enough for near points, too.
- */
+/** The normal of the great circle through an arc, left of the way from `a` to `b`, exact for near points. */
 export const normalOf = (a: Vector, b: Vector): Vector | undefined => {
   const sum = { x: a.x + b.x, y: a.y + b.y, z: a.z + b.z }
   const difference = { x: b.x - a.x, y: b.y - a.y, z: b.z - a.z }
@@ -114,10 +108,7 @@ export const distanceFromArc = (point: Vector, a: Vector, b: Vector, normal: Vec
 export const areaOfTriangle = (a: Vector, b: Vector, c: Vector): number =>
   2 * Math.atan2(dot(a, cross(b, c)), 1 + dot(a, b) + dot(b, c) + dot(c, a))
 
-/**
- * A circle on the sphere that contains all the points, and thereby the arcs between them if its radius is less than a quarter
- * turn.
- */
+/** A circle around all points, and the arcs between them if its radius is below a quarter turn. */
 export const circleAround = (points: ReadonlyArray<Vector>): Circle => {
   const sum = { x: 0, y: 0, z: 0 }
   for (const { x, y, z } of points) {

@@ -1,6 +1,4 @@
-/**
- * Why a query is rejected, as data: the caller adds the operation and makes an error of it.
- */
+/** Why a query is rejected, as data: the caller adds the operation and makes an error of it. */
 import * as Result from "effect/Result"
 import { QueryRejected, StoreUnavailable, Unsupported } from "../../RepositoryError.ts"
 

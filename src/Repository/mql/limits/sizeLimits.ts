@@ -1,6 +1,4 @@
-/**
- * Sizes and their limits: of a document as BSON (16 MiB, 200 levels), and of the memory of a pipeline (100 MiB).
- */
+/** Sizes and their limits: of a document as BSON (16 MiB, 200 levels), and of the memory of a pipeline (100 MiB). */
 import { Binary } from "bson"
 import { spend } from "../../../internal/stepBudget.ts"
 import { maxDepth, maxDocumentBytes } from "../../bson/limits.ts"

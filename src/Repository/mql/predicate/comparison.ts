@@ -48,9 +48,7 @@ export const equalTo: ConditionParser = (operand, collator) => {
     : (value) => value !== undefined && equals(value, operand)
 }
 
-/**
- * The operators with an order. A value compares only with values of its own type; 5 is neither less nor greater than a text.
- */
+/** The operators with an order, which compares only values of one type. */
 export const ordered = (operator: "$gt" | "$gte" | "$lt" | "$lte"): ConditionParser => (operand, collator) => {
   const { compare } = orderOf(collator)
   const rank = rankOf(operand)

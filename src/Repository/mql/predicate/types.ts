@@ -1,6 +1,4 @@
-/**
- * The types of BSON, as `$type` and `$jsonSchema` name them.
- */
+/** The types of BSON, as `$type` and `$jsonSchema` name them. */
 import { isDecimal, isDouble, isInt, isLong, toDouble } from "../../bson/number.ts"
 import { isArray, isNumber, Rank, rankOf } from "../../bson/value.ts"
 import { reject } from "../limits/queryProblem.ts"

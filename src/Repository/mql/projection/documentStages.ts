@@ -1,6 +1,4 @@
-/**
- * The stages that compute one document of each, without other documents: pipelines and updates have them.
- */
+/** The stages that compute one document of each, without other documents: pipelines and updates have them. */
 import { isArray, isDocument } from "../../bson/value.ts"
 import { type ExpressionContext, namesOf } from "../expression/expression.ts"
 import { parseExpression } from "../expression/parseExpression.ts"

@@ -9,10 +9,7 @@ import { pathOf } from "../expression/expression.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
 
-/**
- * Computes a field of the result from the document and the field's value in it; `undefined` leaves the field out. May
- * throw.
- */
+/** Computes a field from the document and its value there; `undefined` leaves it out. May throw. */
 export type Leaf = (root: Document, value: unknown) => unknown
 
 export class FieldTree {

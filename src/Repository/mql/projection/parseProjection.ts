@@ -1,6 +1,4 @@
-/**
- * Parses MongoDB's projections, those of finds and of `$project`.
- */
+/** Parses MongoDB's projections, those of finds and of `$project`. */
 import * as Result from "effect/Result"
 import { normalise } from "../../bson/normalise.ts"
 import { toDouble } from "../../bson/number.ts"
@@ -23,10 +21,7 @@ export type Projection = (document: Document) => Document
 export const computes = (projection: Document | undefined): boolean =>
   projection !== undefined && Object.values(projection).some((value) => !isSwitch(value))
 
-/**
- * Parses the projection of a find; `undefined` if it is empty. `filter` is the find's: a positional projection gives the
- * item that it matched.
- */
+/** Parses a projection; `undefined` if it is empty. A positional one gives the item that `filter` matched. */
 export const parseProjection = (
   projection: Document,
   context: ExpressionContext,

@@ -1,6 +1,4 @@
-/**
- * Parses sort specifications.
- */
+/** Parses sort specifications. */
 import * as Result from "effect/Result"
 import type { Collator } from "../../bson/collator.ts"
 import { directionOf } from "../../bson/normalise.ts"

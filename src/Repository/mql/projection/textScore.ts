@@ -1,6 +1,4 @@
-/**
- * The relevance of a document to a text search in sorts and projections: `{ $meta: "textScore" }`.
- */
+/** The relevance of a document to a text search in sorts and projections: `{ $meta: "textScore" }`. */
 import * as Result from "effect/Result"
 import type { Direction } from "../../bson/path.ts"
 import { isDocument, setField } from "../../bson/value.ts"

@@ -64,9 +64,7 @@ export const differentIn = (keywords: Keywords, keyword: string): DifferentValue
   return different.list.length === given.length ? different : reject(`${keyword} of $jsonSchema needs different values`)
 }
 
-/**
- * A value whose documents have their fields in the order of their names: in a JSON schema, the order does not matter.
- */
+/** A value with sorted fields in its documents: in a JSON schema, the order does not matter. */
 export const unordered = (value: unknown): unknown => {
   if (isArray(value)) {
     charge(value.length)

@@ -1,6 +1,4 @@
-/**
- * The keywords of JSON schemas about types, equality, numbers and texts.
- */
+/** The keywords of JSON schemas about types, equality, numbers and texts. */
 import { Decimal128 } from "bson"
 import * as Result from "effect/Result"
 import { align, type BsonNumber, type Exact, exactOf } from "../../bson/number.ts"

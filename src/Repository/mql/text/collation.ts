@@ -1,6 +1,4 @@
-/**
- * Reads collations: what `Intl` can compare by, in MongoDB's terms.
- */
+/** Reads collations: what `Intl` can compare by, in MongoDB's terms. */
 import * as Result from "effect/Result"
 import { Collator } from "../../bson/collator.ts"
 import type { Collation } from "../../DocumentStore.ts"

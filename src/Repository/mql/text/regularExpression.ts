@@ -1,6 +1,4 @@
-/**
- * Regular expressions from users, matched by RE2 in time linear in the text: no pattern backtracks.
- */
+/** Regular expressions from users, matched by RE2 in time linear in the text: no pattern backtracks. */
 import * as Result from "effect/Result"
 import { RE2JS } from "re2js"
 

@@ -1,6 +1,4 @@
-/**
- * Text search: the words of a document for a text index, and the operand of `$text`.
- */
+/** Text search: the words of a document for a text index, and the operand of `$text`. */
 import { spend } from "../../../internal/stepBudget.ts"
 import { forEachValue, type Segments } from "../../bson/path.ts"
 import { isDocument } from "../../bson/value.ts"
@@ -25,10 +23,7 @@ export interface TextSearch {
 export const indexedWords = (document: Document, fields: ReadonlyArray<TextField>): ReadonlySet<string> =>
   new Set(fields.flatMap(({ path }) => textsAt(document, path).flatMap((text) => wordsOf(fold(text)))))
 
-/**
- * Parses the operand of `$text`. A match contains at least one of the words, every quoted phrase literally, and nothing
- * that has a `-` before it. May throw.
- */
+/** Parses `$text`: matches have one of the words, every quoted phrase, and nothing that has a `-`. May throw. */
 export const parseTextSearch = (operand: unknown): TextSearch => {
   if (!isDocument(operand)) return reject("$text needs a document")
   const { $caseSensitive, $diacriticSensitive, $language, $search, ...others } = operand

@@ -1,6 +1,4 @@
-/**
- * Computes the values that the operators of an update give to fields.
- */
+/** Computes the values that the operators of an update give to fields. */
 import { add, integerOf, multiply } from "../../bson/arithmetic.ts"
 import { type Collator, orderOf } from "../../bson/collator.ts"
 import { type BsonNumber, isInt, isLong } from "../../bson/number.ts"
@@ -16,10 +14,7 @@ import type { Bits, Change, ItemTest, Push } from "./parseUpdate.ts"
 
 export const noChange = Symbol("noChange")
 
-/**
- * The new value of a field, or {@link noChange}. The value of a `$rename` is the one to move, that of an `$unset` has no
- * meaning. May throw.
- */
+/** The new value of a field, or {@link noChange}; of `$rename` the one to move, of `$unset` none. May throw. */
 export const changedValue = (
   { collator, operand, operator, path }: Change,
   document: Document,

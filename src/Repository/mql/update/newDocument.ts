@@ -1,6 +1,4 @@
-/**
- * The document that an upsert starts from, and the identifier that every update keeps.
- */
+/** The document that an upsert starts from, and the identifier that every update keeps. */
 import { ObjectId } from "bson"
 import * as Result from "effect/Result"
 import { normalise } from "../../bson/normalise.ts"

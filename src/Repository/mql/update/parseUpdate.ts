@@ -1,6 +1,4 @@
-/**
- * Parses the operators of an update and validates their operands and paths.
- */
+/** Parses the operators of an update and validates their operands and paths. */
 import { Timestamp } from "bson"
 import type { Collator } from "../../bson/collator.ts"
 import { maxDepth } from "../../bson/limits.ts"
@@ -82,9 +80,7 @@ const mixedAccess = (changes: ReadonlyArray<Change>): string | undefined => {
 
 const isPlaceholder = (segment: string): boolean => segment === "$" || /^\$\[.*\]$/.test(segment)
 
-/**
- * Changes of which no two conflict: they have the same path, or the path of one is a prefix of the other's. Rejects others.
- */
+/** Changes, none of whose paths is that of another or a prefix of it. Rejects others. */
 export const withoutConflict = (changes: ReadonlyArray<Change>): ReadonlyArray<Change> => {
   const conflict = conflictingPath(
     changes.flatMap(({ operand, operator, path }) => operator === "$rename" ? [path, String(operand)] : [path])

@@ -1,6 +1,4 @@
-/**
- * The accumulators of windows: those of `$group`, over the documents in a window.
- */
+/** The accumulators of windows: those of `$group`, over the documents in a window. */
 import * as Result from "effect/Result"
 import { type Collator, orderOf } from "../../bson/collator.ts"
 import { type BsonNumber, doubleOf, toDouble } from "../../bson/number.ts"

@@ -1,6 +1,4 @@
-/**
- * The bounds of windows: counted in documents, or a range of the values that the partition is sorted by.
- */
+/** The bounds of windows: counted in documents, or a range of the values that the partition is sorted by. */
 import { decimalOfDouble } from "../../bson/arithmetic.ts"
 import { type BsonNumber, toDouble } from "../../bson/number.ts"
 import { compare, isArray, isDocument, isNumber } from "../../bson/value.ts"

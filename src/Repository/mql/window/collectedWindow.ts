@@ -1,6 +1,4 @@
-/**
- * The accumulators of windows that collect what is in the documents: lists, sets and merged documents.
- */
+/** The accumulators of windows that collect what is in the documents: lists, sets and merged documents. */
 import type { Collator } from "../../bson/collator.ts"
 import { EqualTexts } from "../../bson/equalTexts.ts"
 import { encodeComponent } from "../../bson/keyEncoding.ts"

@@ -1,6 +1,4 @@
-/**
- * A queue whose first item is removed in constant time.
- */
+/** A queue whose first item is removed in constant time. */
 
 export class Fifo<A> {
   #items: Array<A> = []

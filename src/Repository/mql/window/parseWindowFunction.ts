@@ -1,6 +1,4 @@
-/**
- * Parses the window functions of `$setWindowFields`.
- */
+/** Parses the window functions of `$setWindowFields`. */
 import type { Direction } from "../../bson/path.ts"
 import { isDocument } from "../../bson/value.ts"
 import type { ExpressionContext } from "../expression/expression.ts"

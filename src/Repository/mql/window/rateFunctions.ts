@@ -1,6 +1,4 @@
-/**
- * The window functions of rates and areas, of covariance, and of scaling.
- */
+/** The window functions of rates and areas, of covariance, and of scaling. */
 import { divide } from "../../bson/arithmetic.ts"
 import { type BsonNumber, compareNumbers, isZero, toDouble } from "../../bson/number.ts"
 import { isDocument, isNumber } from "../../bson/value.ts"

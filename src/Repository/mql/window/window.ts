@@ -1,6 +1,4 @@
-/**
- * What a window function is: a window slides over the documents of a partition, and the function follows it.
- */
+/** What a window function is: a window slides over the documents of a partition, and the function follows it. */
 import type { Collator } from "../../bson/collator.ts"
 import type { Direction } from "../../bson/path.ts"
 import type { Document } from "../../DocumentStore.ts"

@@ -1,6 +1,4 @@
-/**
- * Copies a store's file while it is used: one of lmdb's snapshots, without its free pages.
- */
+/** Copies a store's file while it is used: one of lmdb's snapshots, without its free pages. */
 import * as Effect from "effect/Effect"
 import { open, type RootDatabase } from "lmdb"
 import type { StoreUnavailable } from "../../RepositoryError.ts"
@@ -38,9 +36,7 @@ export const copyTo = Effect.fnUntraced(
 
 // internal
 
-/**
- * Of the two meta pages, a copy has an empty one, to which lmdb would go back after a crash. Each of two commits writes one.
- */
+/** A copy's empty meta page, to which lmdb would go back after a crash, is written by one of two commits. */
 const completeMeta = (environment: RootDatabase): void => {
   const catalog = environment.openDB<Buffer, Buffer>({ name: "catalog", encoding: "binary", keyEncoding: "binary" })
   const [first] = catalog.getRange({ limit: 1 })

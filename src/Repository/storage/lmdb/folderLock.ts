@@ -21,10 +21,7 @@ import { StoreUnavailable } from "../../RepositoryError.ts"
 /** The file that is locked. It is empty, remains when the store is closed, and may be copied. */
 export const lockFile = "owner.lock"
 
-/**
- * Locks a folder until the scope closes. Waits up to five seconds for a folder that another process has locked, since a
- * killed process may take a moment to end.
- */
+/** Locks a folder until the scope closes, waiting five seconds for a killed process to end. */
 export const lockFolder = (folder: string): Effect.Effect<void, StoreUnavailable, Scope.Scope> =>
   Effect.gen(function*() {
     // Loaded on demand, since some versions of Node print a warning when it is loaded.

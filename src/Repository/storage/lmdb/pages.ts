@@ -9,19 +9,13 @@ import * as fs from "node:fs"
 import { spend } from "../../../internal/stepBudget.ts"
 import { type Meta, metaOf, noPage, numberAt, type Tree, treeAt, treeLength } from "./metaPages.ts"
 
-/**
- * Receives a key and its value with the name of their tree, in order, and tells whether they may be there. The bytes are
- * overwritten afterwards.
- */
+/** Receives a tree's key and value in order, and tells whether they may be there. The bytes are overwritten. */
 export type SeeNode = (tree: string, key: Buffer, value: Buffer) => boolean
 
 /** Steps of a check, and what is wrong, if anything. */
 export type Check = Generator<void, string | undefined>
 
-/**
- * What is wrong with a file, or `undefined`. Of a tree that is not to be read, only the pages above the leaves are, about one
- * in a hundred.
- */
+/** What is wrong with a file, or `undefined`. Of a tree not to be read, it reads the pages above the leaves. */
 export function* problemOfPages(descriptor: number, see: SeeNode, isRead: (tree: string) => boolean): Check {
   const meta = metaOf(descriptor)
   return typeof meta === "string" ? meta : yield* new Pages(descriptor, meta, see, isRead).check()

@@ -110,10 +110,7 @@ const tryRoom = (file: string): void => {
 const hasCommits = (lock: string): boolean =>
   fs.readFileSync(lock).subarray(lastCommitAt, lastCommitAt + 8).some((byte) => byte !== 0)
 
-/**
- * What is wrong with the pages of a file, or `undefined`; `check` sees its values. Of a file of more than `maxBytes`, only
- * the values of the catalog are read.
- */
+/** What is wrong with a file's pages, or `undefined`; `check` sees values, beyond `maxBytes` only the catalog's. */
 export const problemOfData = (
   file: string,
   check: RecordCheck,

@@ -1,6 +1,4 @@
-/**
- * Opens a store's file that this process has not open, for reads: another process may write to it meanwhile.
- */
+/** Opens a store's file that this process has not open, for reads: another process may write to it meanwhile. */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { open, type RootDatabase } from "lmdb"

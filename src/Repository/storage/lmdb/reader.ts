@@ -1,6 +1,4 @@
-/**
- * Reads a store's file while another process has it open: lmdb's last commit.
- */
+/** Reads a store's file while another process has it open: lmdb's last commit. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"

@@ -1,6 +1,4 @@
-/**
- * Checks the values of lmdb's file by their checksums, as its pages are read.
- */
+/** Checks the values of lmdb's file by their checksums, as its pages are read. */
 import { recordIdLength } from "../../bson/keyEncoding.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { everything } from "../orderedStore.ts"

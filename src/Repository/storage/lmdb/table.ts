@@ -251,10 +251,7 @@ export const recordIdForm = (prefix: string, number: number, isMixed: boolean): 
   }
 }
 
-/**
- * A table of index entries: even their keys are checked, which counts and merged reads use alone; not those that a page
- * passes over.
- */
+/** A table of index entries whose keys are checked, too, since counts use them alone; a page skips the rest. */
 export const entryTableOf = (table: Table<string>): Table<string> => ({
   ...table,
   has: (key) => table.get(key) !== undefined,

@@ -9,10 +9,7 @@ interface Block<Value> {
   count: number
 }
 
-/**
- * A table in memory whose keys are consecutive record ids: the number of a record is its index, so no order is maintained.
- * A removed value leaves a hole; a block without values is freed.
- */
+/** A table in memory by consecutive record ids, which are indexes. Removed values leave holes in blocks. */
 export class RecordTable<Value> implements Table<Value> {
   readonly #blocks: Array<Block<Value> | undefined> = []
 
