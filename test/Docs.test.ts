@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fs from "node:fs"
 import * as path from "node:path"
-import { defaults } from "../src/Http/config/inForce.ts"
 import { settings, variableOf } from "../src/Http/config/settings.ts"
 import { overridableParameters, pageParameters } from "../src/Http/description/queryParameters.ts"
 import { statusOf } from "../src/Http/HttpError.ts"
@@ -51,10 +50,10 @@ describe("The reference", () => {
     const rows = rowsOf(textOf("docs/reference/configuration.md")).filter(([key]) => key?.includes("."))
     assert.sameDeepMembers(
       rows.map(([key, type, otherwise, , variable]) => [key, type, otherwise?.replaceAll("`", ""), variable]),
-      Object.values(settings).map(({ expected, key }) => [
+      Object.values(settings).map(({ expected, key, otherwise }) => [
         `\`${key}\``,
         typeOf(expected),
-        defaults[key] ?? "none",
+        otherwise,
         `\`${variableOf(key)}\``
       ])
     )
