@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
-import { allOf, anyOf, compare, not } from "../../Repository/introspection.ts"
+import { anyOf, compare, conjunctionOf, not } from "../../Repository/introspection.ts"
 import * as Query from "../../Repository/Query.ts"
 import type { AccessibleField } from "./fieldAccess.ts"
 import type { FilterValue, Operand } from "./filterValue.ts"
@@ -67,7 +67,7 @@ export const conditionsOf = (
 
 /** Combines filters into one; `{}` if there are none. */
 export const combined = (filters: ReadonlyArray<Filter>, logic: Logic): Filter =>
-  (logic === "AND" || filters.length === 0 ? allOf(...filters) : anyOf(filters)) ?? {}
+  logic === "AND" || filters.length === 0 ? conjunctionOf(...filters) : anyOf(filters) ?? {}
 
 const noOperand: Operand = { text: "", isQuoted: false }
 

@@ -263,11 +263,11 @@ const filtersOf = (
       else terms.push(parseFilterValue(text, field.isList))
     }
   }
-  return Array.from(
-    named.values(),
-    ({ field, terms }) =>
-      conditionsOf(field, terms, logic, (validator, message) => report(field.name, message, validator))
-  ).flat()
+  const filters: Array<Filter> = []
+  for (const { field, terms } of named.values()) {
+    filters.push(...conditionsOf(field, terms, logic, (validator, message) => report(field.name, message, validator)))
+  }
+  return filters
 }
 
 const sortOf = (

@@ -385,7 +385,9 @@ describe("the query language of a URL", () => {
   it("prefers a field to a framework parameter, and filters others by a colon", () => {
     const read = UrlQuery.make(Awkward, limits)
     assert.deepStrictEqual(Result.getOrThrow(read({ count: "5", fields: "x", cursor: "y" })).filter, {
-      $and: [{ count: { $eq: 5 } }, { fields: { $eq: "x" } }, { cursor: { $eq: "y" } }]
+      count: { $eq: 5 },
+      fields: { $eq: "x" },
+      cursor: { $eq: "y" }
     })
     assert.deepStrictEqual(Result.getOrThrow(read({ page: "2", "page:[7]": "" })).filter, { page: { $eq: 7 } })
   })

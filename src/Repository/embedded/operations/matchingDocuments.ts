@@ -68,7 +68,7 @@ export const findSource = (
   filter: Filter,
   sort: ReadonlyArray<Direction> = [],
   wanted = Infinity,
-  /** Receives the number of all matches if a sort reads all of them. */
+  /** Receives the number of all matches if a sort reads all of them, or an index says it. */
   onMatches?: (matches: number) => void,
   /** The memory budget of a pipeline; a single sort has a budget of its own. */
   memory?: Memory,
@@ -83,15 +83,21 @@ export const findSource = (
   }
   const plan = planOf(collection, filter.constraints, sort, filter.search?.words, filter.collator)
   const isInOrder = plan.isOrdered && sort.length > 0
-  const passed = isInOrder && isSaidBy(plan, filter) ? skip : 0
+  const isSaid = isSaidBy(plan, filter)
+  const passed = isInOrder && isSaid ? skip : 0
   const scanned = scan(store, collection, plan, filter, {
     end: () => catalog.endOfRecords(collection),
     wanted: plan.isOrdered ? wanted - passed : Infinity,
     isInOrder,
+    isSaid,
     passed
   })
   const matching = whileIndexed(catalog, collection, plan, scanned)
-  if (plan.isOrdered) return slice(matching, skip - passed, undefined)
+  if (plan.isOrdered) {
+    const matches = isSaid ? store.entries(plan.index.number).countIn?.(plan.ranges.at(0)) : undefined
+    if (matches !== undefined) onMatches?.(matches)
+    return slice(matching, skip - passed, undefined)
+  }
   onMatches?.(0)
   const found = onMatches === undefined ? matching : mapChunks(matching, (items) => {
     onMatches(items.length)
@@ -118,7 +124,7 @@ export const countEntriesOf = (
 ): BatchIterator<number> | undefined => {
   if (!filter.isExact || filter.isEmpty) return undefined
   const plan = planOf(collection, filter.constraints, [], undefined, filter.collator)
-  if (plan.kind !== "scan" || !isSaidBy(plan, filter)) return undefined
+  if (!isSaidBy(plan, filter)) return undefined
   const end = () => catalog.endOfRecords(collection)
   return whileIndexed(catalog, collection, plan, countEntries(store, collection, plan, filter, end))
 }
@@ -126,7 +132,7 @@ export const countEntriesOf = (
 // internal
 
 /** Whether exactly the matches have entries in the only range of the plan. */
-const isSaidBy = (plan: Plan, filter: Filter): boolean =>
+const isSaidBy = (plan: Plan, filter: Filter): plan is Extract<Plan, { readonly kind: "scan" }> =>
   plan.kind === "scan" && filter.isExact && plan.met === filter.constraints.length
 
 // A document takes more bytes in memory than on disk. A cached document only takes a slot in the list.

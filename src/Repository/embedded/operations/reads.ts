@@ -103,7 +103,7 @@ interface StoreContext extends ReadContext {
 }
 
 interface FindTools {
-  /** Receives the number of all matches if a sort reads all of them. */
+  /** Receives the number of all matches if a sort reads all of them, or an index says it. */
   readonly onMatches?: (matches: number) => void
   /** The memory that all stages of a pipeline share. */
   readonly memory?: Memory
@@ -224,7 +224,7 @@ const findAndCount = (
 ): ReturnType<EmbeddedReads["findAndCount"]> =>
   Effect.suspend(() => {
     const { collation, filter = {}, limit, take, timeLimit } = options
-    // A sort reads all matches and thereby counts them.
+    // A sort reads all matches and thereby counts them; an index in memory knows their number.
     let counted: number | undefined
     const onMatches = (matches: number) => {
       counted = (counted ?? 0) + matches

@@ -4,6 +4,7 @@
  * Guarantees: each document is returned at most once, even if it moves within an index during the scan. A document that
  * matches during the whole scan is returned, unless it moves backwards, from a key ahead of the scan to one behind it.
  */
+import { constTrue } from "effect/Function"
 import * as Result from "effect/Result"
 import type { Document } from "../../DocumentStore.ts"
 import { type BatchIterator, mapEach } from "../../mql/execution/batchIterator.ts"
@@ -22,6 +23,8 @@ export interface ScanOptions {
   readonly wanted: number
   /** Whether the documents must come in the order of the index. */
   readonly isInOrder: boolean
+  /** Whether all documents of the plan match. */
+  readonly isSaid: boolean
   /** The number of entries to skip first, in the only range of a plan whose documents all match. */
   readonly passed: number
 }
@@ -61,7 +64,7 @@ const sourceOf = (
   if (filter.isComputed) return computed(candidates, filter)
   let missing = options.wanted
   let problem: Problem | undefined
-  const test = (document: Document): boolean => {
+  const test = options.isSaid ? constTrue : (document: Document): boolean => {
     // Catches only errors of the filter; those of the store are thrown outside.
     try {
       return filter.matches(document)
