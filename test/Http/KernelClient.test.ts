@@ -73,7 +73,7 @@ const listened = <A, E>(stream: Stream.Stream<A, E>) =>
     return {
       fiber,
       isEmpty: Effect.map(Queue.size(events), (size) => size === 0),
-      next: Queue.take(events).pipe(Effect.timeout("20 seconds"))
+      next: Queue.take(events).pipe(Effect.timeout("1 minute"))
     }
   })
 

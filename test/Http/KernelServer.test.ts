@@ -241,7 +241,7 @@ describe("KernelServer / a process that is stopped", () => {
     () =>
       Effect.gen(function*() {
         const service = yield* runProgram(program, { APPKERNEL_LOGGING_FILE_NAME: "/proc/x/y.log" })
-        const ended = yield* Effect.timeoutOption(service.ended, "20 seconds")
+        const ended = yield* Effect.timeoutOption(service.ended, "1 minute")
         assert.deepStrictEqual(ended, Option.some(1))
         assert.include(
           service.output(),

@@ -51,7 +51,7 @@ export const eventsOf = (response: Response) => {
       }
       return Promise.race([ended(), new Promise<boolean>((resolve) => setTimeout(resolve, 30, false))])
     }),
-    next: Effect.timeout(Effect.promise(next), "10 seconds").pipe(Effect.orDie),
+    next: Effect.timeout(Effect.promise(next), "1 minute").pipe(Effect.orDie),
     cancel: Effect.promise(() => reader.cancel().catch(() => undefined))
   }
 }

@@ -191,7 +191,7 @@ describe("EmbeddedStore and the owner of its folder / embedded", () => {
       Effect.gen(function*() {
         // Another process, since what never ends would hold up all other tests.
         const program = yield* runProgram(holderFile, { TASK: "hold", FOLDER: "/proc/x/y" })
-        const ended = yield* Effect.timeoutOption(program.ended, "15 seconds")
+        const ended = yield* Effect.timeoutOption(program.ended, "1 minute")
         assert.strictEqual(ended._tag, "Some")
         assert.include(
           program.output(),
@@ -265,7 +265,7 @@ describe("EmbeddedStore with a removed folder / embedded", () => {
           )
           yield* Effect.sleep("100 millis")
           fs.rmSync(folder, { recursive: true })
-          const refusals = yield* Effect.timeout(Fiber.join(writers), "10 seconds")
+          const refusals = yield* Effect.timeout(Fiber.join(writers), "1 minute")
           assert.isTrue(refusals.every(({ _tag }) => _tag === "StoreUnavailable"))
         }))
     }))
