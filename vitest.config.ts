@@ -52,7 +52,7 @@ class LongestFirst extends BaseSequencer {
 const resolved = { resolve: { conditions: ["source"] }, ssr: { resolve: { conditions: ["source"] } } }
 
 // They end a test that hangs: on a busy machine with a slow disk, some take minutes.
-const timeouts = { testTimeout: 240_000, hookTimeout: 240_000 }
+const timeouts = { testTimeout: 600_000, hookTimeout: 600_000 }
 
 export default defineConfig({
   test: {

@@ -65,7 +65,7 @@ inBrowser("The stock of the shop in a browser", (open) => {
           Effect.promise(async () => {
             for (const row of rows) {
               const cells = page.locator("#stock tr").filter({ hasText: row.split(" ")[0] ?? "" })
-              await cells.filter({ hasText: new RegExp(`${row.split(" ")[1]}$`, "u") }).waitFor({ timeout: 30_000 })
+              await cells.filter({ hasText: new RegExp(`${row.split(" ")[1]}$`, "u") }).waitFor()
             }
           })
         yield* Effect.promise(() => page.goto(`${base}/stock`))

@@ -38,5 +38,7 @@ const opened = Effect.gen(function*() {
     Effect.promise(() => chromium.launch({ executablePath, args: ["--no-sandbox"] })),
     (browser) => Effect.promise(() => browser.close())
   )
-  return yield* Effect.promise(() => browser.newContext())
+  const context = yield* Effect.promise(() => browser.newContext())
+  context.setDefaultTimeout(120_000)
+  return context
 })

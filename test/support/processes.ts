@@ -28,7 +28,8 @@ export const runProgram = (
       const [command = process.execPath, ...args] = within
       const line = ["--conditions=source", await builtFrom(file), ...own]
       const process_ = spawn(command, command === process.execPath ? line : [...args, process.execPath, ...line], {
-        env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: compileCache(), ...env },
+        // A busy machine may need more than the default for a read.
+        env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: compileCache(), APPKERNEL_QUERY_TIMEOUT: "120", ...env },
         stdio: ["ignore", "pipe", "pipe"]
       })
       return programOf(process_)

@@ -1,13 +1,13 @@
 /** Requests to a service over a real socket, with unchanged paths and bodies. */
 import { assert } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Duration, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import type { HttpApiGroup } from "effect/http-api"
 import { Agent, request as httpRequest } from "node:http"
 import { connect } from "node:net"
 import type { Guard } from "../../src/Http/Guard.ts"
 import type { KernelEngine as Engine } from "../../src/Http/KernelEngine.ts"
-import { type DocumentStore, KernelServer, type Repository } from "../../src/index.ts"
+import { type DocumentStore, KernelConfig, KernelServer, type Repository } from "../../src/index.ts"
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "HEAD" | "TRACE"
 
@@ -19,6 +19,15 @@ export interface Answer {
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any
 }
+
+/** On a busy machine a read may take longer than a service lets it, where this is not what a test is about. */
+const patient = Layer.effect(
+  KernelConfig.Limits,
+  Effect.map(KernelConfig.Limits, (limits) => {
+    const isDefault = Duration.equals(limits.queryTimeout, KernelConfig.Limits.defaultValue().queryTimeout)
+    return isDefault ? { ...limits, queryTimeout: Duration.minutes(2) } : limits
+  })
+)
 
 /** An engine on the server that services run on, with the store beside it. */
 export const serving = <
@@ -33,6 +42,7 @@ export const serving = <
   store: Layer.Layer<DocumentStore.DocumentStore, E>
 ) =>
   engine.layerServe.pipe(
+    Layer.provide(patient),
     Layer.provideMerge(store),
     Layer.provideMerge(KernelServer.layerWith({ address: "127.0.0.1", port: 0 }))
   )

@@ -188,7 +188,6 @@ describe("A process with little memory", () => {
         runProgram("test/support/largeProgram.ts", {
           FOLDER,
           NODE_OPTIONS: "--max-old-space-size=96",
-          APPKERNEL_QUERY_TIMEOUT: "60",
           APPKERNEL_QUERY_MAX_PAGE_BYTES: "6 MB",
           ...env
         })

@@ -9,7 +9,7 @@ import { hooksContract } from "../contracts/hooks.ts"
 hooksContract("memory", EmbeddedStore.layerMemory)
 hooksContract("described apart", EmbeddedStore.layerMemory, apart)
 hooksContract("embedded", freshFolder(EmbeddedStore.layerWith))
-onMongo("on a server", (layer) => hooksContract("mongodb", layer))
+onMongo("on a server", (layer) => hooksContract("mongodb", layer, undefined, 60))
 
 it.effect("a typed client gets a hook's failure as an instance of its class, and as its endpoint's error", () =>
   Effect.gen(function*() {

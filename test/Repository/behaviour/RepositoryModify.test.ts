@@ -5,4 +5,4 @@ import { repositoryModifyContract } from "../contracts/repositoryModify.ts"
 
 repositoryModifyContract("memory", EmbeddedStore.layerMemory, { writers: 500 })
 repositoryModifyContract("embedded", freshFolder(EmbeddedStore.layerWith), { writers: 500 })
-onMongo("on a server", (layer) => repositoryModifyContract("mongodb", layer, { writers: 150 }))
+onMongo("on a server", (layer) => repositoryModifyContract("mongodb", layer, { writers: 80 }))

@@ -43,7 +43,7 @@ const lacking = [{ _id: "a" }, { _id: "b", kind: "x" }, { _id: "c", kind: "y", n
 export const repositoryDefaultsContract = <E>(
   name: string,
   layer: Layer.Layer<DocumentStore.DocumentStore, E>,
-  { takesLogicOfElements = true } = {}
+  { runs = 100, takesLogicOfElements = true } = {}
 ) =>
   it.layer(layer)(`Repository and defaults / ${name}`, (it) => {
     type Fields = Query.Fields<typeof Thing>
@@ -133,7 +133,8 @@ export const repositoryDefaultsContract = <E>(
             const matching = given.filter(modelMatcher(Thing, filter))
             assert.deepStrictEqual(ids(matching), expected)
           }
-        })
+        }),
+      { arbitrary: { runs } }
     )
   })
 
