@@ -1,8 +1,10 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
+import { execFile } from "node:child_process"
 import * as fs from "node:fs"
 import * as path from "node:path"
+import { promisify } from "node:util"
 import { engine as shop } from "../../examples/shop/engine.ts"
 import { Keys } from "../../src/index.ts"
 import { freshDirectory } from "../support/folders.ts"
@@ -166,6 +168,7 @@ describe("appkernel", () => {
       const made = yield* run("build", program, "--out", `${folder}/out`)
       assert.strictEqual(made.code, 0, made.output)
       const parts = (yield* files.readDirectory(`${folder}/out`)).toSorted()
+      yield* files.makeDirectory(`${folder}/out/.compiled/of an earlier build`, { recursive: true })
       // A service has run there, and an earlier build had one part more.
       yield* files.makeDirectory(`${folder}/out/data`)
       yield* files.writeFileString(`${folder}/out/data/data.mdb`, "documents")
@@ -183,6 +186,27 @@ describe("appkernel", () => {
       const absent = yield* run("build", "nowhere.ts", "--out", `${folder}/none`)
       assert.deepStrictEqual(absent, { code: 1, output: "There is no program nowhere.ts\n" })
       assert.isFalse(yield* files.exists(`${folder}/none`))
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.live("build: the program is what Node has started, and is compiled once", () =>
+    Effect.gen(function*() {
+      const files = yield* FileSystem.FileSystem
+      const folder = yield* freshDirectory
+      yield* files.writeFileString(
+        `${folder}/program.ts`,
+        "import { pathToFileURL } from \"node:url\"\n" +
+          "console.log(import.meta.main, import.meta.url === pathToFileURL(process.argv[1]!).href, ...process.argv.slice(2))"
+      )
+      assert.strictEqual((yield* run("build", `${folder}/program.ts`, "--out", `${folder}/out`)).code, 0)
+      const start = Effect.promise(() =>
+        promisify(execFile)(process.execPath, [`${folder}/out/main.mjs`, "a", "b"], { env: {} })
+      )
+      assert.strictEqual((yield* start).stdout, "true true a b\n")
+      assert.isNotEmpty(yield* files.readDirectory(`${folder}/out/.compiled`))
+      assert.strictEqual((yield* start).stdout, "true true a b\n")
+      yield* files.remove(`${folder}/out/.compiled`, { recursive: true })
+      yield* files.writeFileString(`${folder}/out/.compiled`, "no folder")
+      assert.deepStrictEqual(yield* start, { stdout: "true true a b\n", stderr: "" })
     }).pipe(Effect.provide(NodeServices.layer)))
 
   it.live("has the version of the package, which names it", () =>

@@ -87,7 +87,10 @@ const inPlace = (folder: string): Plugin => ({
       return code
         .replaceAll("import.meta.url", JSON.stringify(pathToFileURL(id).href))
         .replaceAll("import.meta.dirname", JSON.stringify(path.dirname(id)))
-        .replaceAll("import.meta.main", `(process.argv[1] === ${JSON.stringify(path.join(folder, outOf(name)))})`)
+        .replaceAll(
+          /(?<!")import\.meta\.main/gu,
+          `(process.argv[1] === ${JSON.stringify(path.join(folder, outOf(name)))})`
+        )
         .replaceAll("import.meta.resolve(\"#redoc\")", JSON.stringify(redoc))
     }
   }

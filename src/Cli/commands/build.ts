@@ -38,6 +38,7 @@ export const build = Command.make(
       for (const name of outside) {
         yield* copyPackage(name, path.resolve("node_modules"), path.join(draft, "node_modules"))
       }
+      yield* files.writeFileString(path.join(draft, mainFile), main)
       yield* files.writeFileString(path.join(draft, "package.json"), manifest)
       const assets = yield* path.fromFileUrl(new URL(import.meta.resolve("#redoc")))
       yield* files.copyFile(assets, path.join(draft, redocFile))
@@ -61,6 +62,20 @@ export const build = Command.make(
 // internal
 
 const mainFile = "main.mjs"
+
+const programFile = "program.mjs"
+
+/** What Node has compiled of the program, from its second start on, where it may write to the folder. */
+const compiled = ".compiled"
+
+// A Node that is too old for the program lacks the function, and the program says so.
+const main = `import { join } from "node:path"
+import module from "node:module"
+const { dirname } = import.meta
+module.enableCompileCache?.(join(dirname, "${compiled}"))
+process.argv[1] = join(dirname, "${programFile}")
+await import("./${programFile}")
+`
 
 const redocFile = "redoc.standalone.js"
 
@@ -96,6 +111,7 @@ const replace = Effect.fnUntraced(function*(target: string, draft: string) {
     return yield* files.rename(draft, target)
   }
   const made = yield* files.readDirectory(draft)
+  yield* files.remove(path.join(target, compiled), { recursive: true, force: true })
   const old = (yield* files.readDirectory(target)).filter((name) => name.endsWith(".mjs") && !made.includes(name))
   // The program comes after the parts that it loads, and they go after the one that loaded them.
   for (const name of [...made.filter((name) => name !== mainFile), mainFile]) {
@@ -131,7 +147,9 @@ const bundle = Effect.fnUntraced(function*(input: string, dir: string) {
   const built = yield* Effect.acquireRelease(
     attempt(() => {
       const resolve = { conditionNames: [...conditions(), "node", "import"] }
-      return rolldown({ input, platform: "node", external: native, resolve, logLevel: "silent" })
+      // The program is what the user starts, though another file loads it.
+      const transform = { define: { "import.meta.main": "true" } }
+      return rolldown({ input, platform: "node", external: native, resolve, transform, logLevel: "silent" })
     }),
     (bundle) => Effect.promise(() => bundle.close())
   )
@@ -139,7 +157,7 @@ const bundle = Effect.fnUntraced(function*(input: string, dir: string) {
     built.write({
       dir,
       format: "esm",
-      entryFileNames: mainFile,
+      entryFileNames: programFile,
       chunkFileNames: "[name]-[hash].mjs",
       minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
       keepNames: true

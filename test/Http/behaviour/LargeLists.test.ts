@@ -11,6 +11,7 @@ import { freshDirectory, freshFolder } from "../../support/folders.ts"
 import { onMongo } from "../../support/mongo.ts"
 import { printed, runProgram } from "../../support/processes.ts"
 import { refused, send, serving } from "../../support/rest.ts"
+import { inSteps } from "../../support/turns.ts"
 import { largeListsContract } from "../contracts/largeLists.ts"
 
 largeListsContract("memory", EmbeddedStore.layerMemory)
@@ -131,10 +132,11 @@ const filledLong = Effect.fnUntraced(function*(length: number) {
   for (let n = 0; n < length; n++) yield* store.insertOne("Long", { _id: `L${n + 10}`, text: "x".repeat(megabyte) })
 })
 
-/** Real time, in which the system carries bytes and the server looks at them. */
-const moment = Effect.callback<void>((resume) => {
-  setTimeout(() => resume(Effect.void), 20)
-})
+/** Real time in milliseconds, in which the system carries bytes and the server looks at them. */
+const moment = (time: number) =>
+  Effect.callback<void>((resume) => {
+    setTimeout(() => resume(Effect.void), time)
+  })
 
 describe.runIf(process.platform === "linux")("A client that reads a large list", () => {
   it.effect("slowly gets all of it, however long that takes", () =>
@@ -145,9 +147,9 @@ describe.runIf(process.platform === "linux")("A client that reads a large list",
       for (let seconds = 0; isOpen(); seconds += 2) {
         assert.isBelow(seconds, 3_000)
         yield* take
-        yield* moment
+        yield* moment(20)
         yield* TestClock.adjust("1 second")
-        yield* moment
+        yield* moment(20)
         yield* TestClock.adjust("1 second")
       }
       assert.isAbove(bytes(), 12 * megabyte)
@@ -155,29 +157,31 @@ describe.runIf(process.platform === "linux")("A client that reads a large list",
     }).pipe(Effect.provide(longServed)))
 
   it.effect("is cut if it stops, and not by a pause", () =>
-    Effect.gen(function*() {
-      // Systems keep up to 36 MB for a connection between two programs of a machine.
-      yield* filledLong(98)
-      const { bytes, close, isOpen, take, takeRest } = yield* reader
-      const pause = Effect.fnUntraced(function*(seconds: number) {
-        for (let second = 0; second < seconds; second++) {
-          yield* TestClock.adjust("1 second")
-          yield* moment
+    inSteps((step) =>
+      Effect.gen(function*() {
+        // Systems keep up to 36 MB for a connection between two programs of a machine.
+        yield* filledLong(98)
+        const { bytes, close, isOpen, take, takeRest } = yield* reader
+        const pause = Effect.fnUntraced(function*(seconds: number) {
+          for (let second = 0; second < seconds; second++) {
+            yield* TestClock.adjust("1 second")
+            yield* moment(step)
+          }
+        })
+        for (let n = 0; n < 40; n++) {
+          yield* take
+          yield* moment(step)
+          if (n % 20 === 10) yield* pause(8)
         }
-      })
-      for (let n = 0; n < 40; n++) {
-        yield* take
-        yield* moment
-        if (n % 20 === 10) yield* pause(8)
-      }
-      assert.isTrue(isOpen())
-      yield* pause(60)
-      // What the system has already received comes first.
-      yield* takeRest
-      while (isOpen()) yield* moment
-      assert.isBelow(bytes(), 98 * megabyte)
-      yield* close
-    }).pipe(Effect.provide(longServed)))
+        assert.isTrue(isOpen())
+        yield* pause(60)
+        // What the system has already received comes first.
+        yield* takeRest
+        while (isOpen()) yield* moment(step)
+        assert.isBelow(bytes(), 98 * megabyte)
+        yield* close
+      }).pipe(Effect.provide(longServed, { local: true }))
+    ))
 })
 
 describe("A process with little memory", () => {
