@@ -12,6 +12,6 @@ export default defineConfig({
     // Each loads the package: once for a worker, not once for an example.
     isolate: false,
     maxWorkers: "100%",
-    testTimeout: 30_000
+    testTimeout: 600_000
   }
 })
