@@ -128,11 +128,7 @@ export const requirement = (
   fields: undefined
 })
 
-/**
- * The rules with that of a call's own option `require`, if it has one.
- *
- * @internal
- */
+/** The rules with that of a call's own option `require`, if it has one. @internal */
 export const withOwnRule = (
   rules: Rules,
   { name, options }: {

@@ -133,11 +133,7 @@ export interface CircuitBreaker {
   readonly calls: GuardedCalls
 }
 
-/**
- * What calls of a client use: refusals name the service of the call.
- *
- * @internal
- */
+/** What calls of a client use: refusals name the service of the call. @internal */
 export interface GuardedCalls {
   /** {@link CircuitBreaker.runAnswering} of a call that asks before it is sent, and may wait for that. */
   readonly run: <A, E, R>(

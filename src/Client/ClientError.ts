@@ -136,29 +136,17 @@ export const requiredHeader: ReadonlyMap<number, string> = new Map([
   [426, "upgrade"]
 ])
 
-/**
- * Remembers of which failed call a typed client made an error of the service.
- *
- * @internal
- */
+/** Remembers of which failed call a typed client made an error of the service. @internal */
 export const rememberCall = (error: object, call: RequestHandlingException): void => {
   calls.set(error, call)
 }
 
-/**
- * The failed call that a typed client made the error of; `undefined` for any other error.
- *
- * @internal
- */
+/** The failed call that a typed client made the error of; `undefined` for any other error. @internal */
 export const callBehind = (error: object): RequestHandlingException | undefined => calls.get(error)
 
 const calls = new WeakMap<object, RequestHandlingException>()
 
-/**
- * Notes that the service has answered with 2xx before the failure: its body can't be used.
- *
- * @internal
- */
+/** Notes that the service has answered with 2xx before the failure: its body can't be used. @internal */
 export const markAnswered = <E extends RequestHandlingException>(error: E): E => {
   answered.add(error)
   return error

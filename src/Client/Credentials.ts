@@ -237,11 +237,7 @@ export const tokens = (options: TokenOptions): Credentials => {
   })
 }
 
-/**
- * A client that sends credentials to the service at `baseUrl`.
- *
- * @internal
- */
+/** A client that sends credentials to the service at `baseUrl`. @internal */
 export const attach = (
   { send }: Credentials,
   client: HttpClient.HttpClient,

@@ -100,11 +100,7 @@ export const config: Config.Config<HttpClientConfig> = Config.all({
   )
 })
 
-/**
- * A configuration with its defaults, in milliseconds and bytes.
- *
- * @internal
- */
+/** A configuration with its defaults, in milliseconds and bytes. @internal */
 export interface Resolved {
   readonly maxConnections: number
   readonly maxKeepaliveConnections: number
@@ -120,11 +116,7 @@ export interface Resolved {
   readonly shutdownTimeout: number
 }
 
-/**
- * A number that is no integer, or too small, is a defect.
- *
- * @internal
- */
+/** A number that is no integer, or too small, is a defect. @internal */
 export const resolve = (config: HttpClientConfig): Effect.Effect<Resolved> => {
   for (const [name, minimum] of [["maxConnections", 1], ["maxKeepaliveConnections", 0], ["maxQueued", 0]] as const) {
     const value = config[name]

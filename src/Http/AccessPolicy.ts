@@ -151,28 +151,16 @@ export const matchesFile: (
 export const unreachable = (policy: AccessPolicy): ReadonlyArray<string> =>
   policy.entries.filter(({ who }) => who === nobody).map(({ endpoint }) => endpoint)
 
-/**
- * A registration with its rules.
- *
- * @internal
- */
+/** A registration with its rules. @internal */
 export type Ruled = (ResourceInfo | ServiceInfo) & { readonly rules: Grant.Rules }
 
-/**
- * The policy of registrations.
- *
- * @internal
- */
+/** The policy of registrations. @internal */
 export const make = (registrations: ReadonlyArray<Ruled>, isEnabled: boolean): AccessPolicy => ({
   isEnabled,
   entries: registrations.flatMap((registration) => entriesOf(registration, isEnabled))
 })
 
-/**
- * The conditions of a resource's rules, as far as they can be computed without a caller.
- *
- * @internal
- */
+/** The conditions of a resource's rules, as far as they can be computed without a caller. @internal */
 export const conditionsOf = (
   { model, rules: { grants, restrictions } }: Ruled & ResourceInfo
 ): ReadonlyArray<Filter> => {

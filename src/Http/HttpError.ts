@@ -234,11 +234,7 @@ export type Failure =
   | RequestHandlingException
   | CircuitOpenError
 
-/**
- * The tags of all failures.
- *
- * @internal
- */
+/** The tags of all failures. @internal */
 export const failures: { readonly [K in Failure["_tag"]]: true } = {
   PropertyRequiredException: true,
   ValidationException: true,
@@ -256,11 +252,7 @@ export const failures: { readonly [K in Failure["_tag"]]: true } = {
   CircuitOpenError: true
 }
 
-/**
- * Whether it is an error of the REST interface.
- *
- * @internal
- */
+/** Whether it is an error of the REST interface. @internal */
 export const isHttpError = (error: { readonly _tag: string }): error is HttpError =>
   error._tag === "UpstreamError" || Object.hasOwn(statusOf, error._tag)
 

@@ -128,11 +128,7 @@ export const make = <const Id extends string>(id: Id): KernelApi<Id, never> =>
   // The type declares an api without registrations.
   makeApi({ id, registrations: [], guards: new Set() }) as never
 
-/**
- * A description of any registrations, without their types.
- *
- * @internal
- */
+/** A description of any registrations, without their types. @internal */
 export interface Any {
   readonly id: string
   readonly api: HttpApi.Top

@@ -474,11 +474,7 @@ export const passOn = <A, E, R>(
       : own as Exclude<E, HttpError.HttpError | HttpError.NotModified>
   })
 
-/**
- * The client of {@link make} whose calls are those of a client of other services.
- *
- * @internal
- */
+/** The client of {@link make} whose calls are those of a client of other services. @internal */
 export const over = (described: { readonly api: HttpApi.Top }, transport: Transport): Effect.Effect<never> =>
   // The types above describe how `withParts` changes the platform's calls, and the transport says what they fail with. No
   // middleware of a description needs a client's part.

@@ -170,11 +170,7 @@ export const layer = (
 ): Layer.Layer<never, ConfigurationInvalid | Config.ConfigError, FileSystem.FileSystem> =>
   Layer.effectContext(Effect.flatMap(load(options), ({ context, log }) => Effect.as(log, context)))
 
-/**
- * Whether a configuration is loaded.
- *
- * @internal
- */
+/** Whether a configuration is loaded. @internal */
 export const IsLoaded: Context.Reference<boolean> = Context.Reference<boolean>("appkernel/Http/KernelConfig/IsLoaded", {
   defaultValue: () => false
 })

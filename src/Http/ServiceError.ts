@@ -136,11 +136,7 @@ export interface Instance {
 export const isServiceError = (u: unknown): u is Instance =>
   typeof u === "object" && u !== null && serviceErrorTypeId in u
 
-/**
- * The schema of an error's response, as endpoints declare it.
- *
- * @internal
- */
+/** The schema of an error's response, as endpoints declare it. @internal */
 export const responseOf = <E extends ServiceError.Any>(error: E): ServiceError.Response<E> => {
   const declaration = error[serviceErrorTypeId]
   // Every class of `ServiceError` is constructed from its fields.

@@ -143,11 +143,7 @@ export const layer: Layer.Layer<never, TranslationsInvalid | Config.ConfigError,
 // internal
 // -----------------------------------------------------------------------------
 
-/**
- * Says that the languages are those of the configuration.
- *
- * @internal
- */
+/** Says that the languages are those of the configuration. @internal */
 export const configured: Translations = { languages: [], languageOf: () => undefined }
 
 /**

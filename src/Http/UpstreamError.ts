@@ -98,19 +98,11 @@ export declare namespace UpstreamError {
 export const isUpstreamStatuses = (u: unknown): u is UpstreamError.Statuses =>
   typeof u === "object" && u !== null && upstreamStatusesTypeId in u
 
-/**
- * The schema of the response with the status, as endpoints declare it.
- *
- * @internal
- */
+/** The schema of the response with the status, as endpoints declare it. @internal */
 export const upstreamResponseOf = (status: number): UpstreamError.Response =>
   responseSchema.pipe(HttpApiSchema.status(status))
 
-/**
- * What a caller is told of a failed call. `isDeclared` says whether the operation declares the status.
- *
- * @internal
- */
+/** What a caller is told of a failed call. `isDeclared` says whether the operation declares the status. @internal */
 export const fromCallFailure = (failure: CallError, isDeclared = false): UpstreamError => {
   const { statusCode, upstreamService } = failure
   const isPassedOn = isDeclared || isForCallers(statusCode)
@@ -128,11 +120,7 @@ export const fromCallFailure = (failure: CallError, isDeclared = false): Upstrea
   })
 }
 
-/**
- * The failures of a call to another service.
- *
- * @internal
- */
+/** The failures of a call to another service. @internal */
 export type CallError = RequestHandlingException | CircuitOpenError
 
 /**
@@ -157,11 +145,7 @@ export const isForCallers = (status: number): boolean =>
   status >= 400 && status < 600 && status !== 401 && status !== 403 && status !== 407 &&
   status !== 426
 
-/**
- * The header that the status requires (RFC 9110); `undefined` if there is none to be told.
- *
- * @internal
- */
+/** The header that the status requires (RFC 9110); `undefined` if there is none to be told. @internal */
 export const requiredHeadersOf = (
   { code, headers, upstream_service: service }: UpstreamError
 ): { readonly [name: string]: string } | undefined => {
@@ -172,11 +156,7 @@ export const requiredHeadersOf = (
   return name === "upgrade" ? { upgrade: value, connection: "upgrade" } : { [name]: value }
 }
 
-/**
- * The whole number of seconds for `Retry-After`.
- *
- * @internal
- */
+/** The whole number of seconds for `Retry-After`. @internal */
 export const secondsOf = (duration: Duration.Duration): number => Math.max(1, Math.ceil(Duration.toSeconds(duration)))
 
 // -----------------------------------------------------------------------------

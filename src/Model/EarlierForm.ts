@@ -122,11 +122,7 @@ interface Was {
   ) => EarlierForm<Next>
 }
 
-/**
- * The step from a form to the next one.
- *
- * @internal
- */
+/** The step from a form to the next one. @internal */
 export interface Step {
   /** The declared fields of the form before. */
   readonly fields: { readonly [key: string]: FieldInput }
@@ -142,21 +138,13 @@ export interface Step {
   readonly kind: "stored" | "computed"
 }
 
-/**
- * The declared fields of a model with earlier forms, and the steps between its forms, the oldest first.
- *
- * @internal
- */
+/** The declared fields of a model with earlier forms, and the steps between its forms, the oldest first. @internal */
 export interface Versions {
   readonly fields: { readonly [key: string]: FieldInput }
   readonly steps: ReadonlyArray<Step>
 }
 
-/**
- * That a model is an earlier form of another one.
- *
- * @internal
- */
+/** That a model is an earlier form of another one. @internal */
 export interface ViewOf<M> {
   readonly model: M
   readonly form: number
@@ -168,18 +156,10 @@ export const viewTypeId = "~appkernel/Model/viewOf"
 /** @internal */
 export const versionsTypeId = "~appkernel/Model/versions"
 
-/**
- * The number of a document's form, and what a document in an earlier form keeps for the next ones.
- *
- * @internal
- */
+/** The number of a document's form, and what a document in an earlier form keeps for the next ones. @internal */
 export const [formField, aheadField] = ["_form", "_ahead"] as const
 
-/**
- * The steps between the forms of a model with these fields. Dies if there is none.
- *
- * @internal
- */
+/** The steps between the forms of a model with these fields. Dies if there is none. @internal */
 export const versionsOf = (
   name: string,
   fields: { readonly [key: string]: FieldInput },

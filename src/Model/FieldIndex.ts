@@ -169,9 +169,5 @@ export const compound = <const Path extends string>(
   options: options ?? {}
 })
 
-/**
- * The property of a model that holds its compound indexes.
- *
- * @internal
- */
+/** The property of a model that holds its compound indexes. @internal */
 export const modelIndexesTypeId = "~appkernel/Model/indexes"

@@ -201,11 +201,7 @@ export const layer: <E = never, R = never>(scheme: Scheme | Effect.Effect<Scheme
     (scheme): Context.Context<never> => Context.makeUnsafe(new Map([[`${typeId}/${scheme.id}`, scheme]]))
   ))
 
-/**
- * The schemes of the services and layers that are provided.
- *
- * @internal
- */
+/** The schemes of the services and layers that are provided. @internal */
 export const provided: Effect.Effect<ReadonlyArray<Scheme>> = Effect.map(Effect.context<never>(), (context) => {
   const schemes = new Map<string, Scheme>()
   const jwt = Context.getOrUndefined(context, Jwt)

@@ -14,11 +14,7 @@ export interface Rate {
   readonly window: Duration.Input
 }
 
-/**
- * What is left of a rate. `retryAfter` is zero if the requested was available.
- *
- * @internal
- */
+/** What is left of a rate. `retryAfter` is zero if the requested was available. @internal */
 export interface Quota {
   readonly isExceeded: boolean
   readonly remaining: number
@@ -91,9 +87,7 @@ export const makeQuotas: Effect.Effect<Quotas> = Effect.map(
   }
 )
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 /** Those of all workers together, which the primary process counts. While it does not answer, a worker counts by itself. */
 const byPrimary = (worker: Worker, own: Quotas): Quotas => {

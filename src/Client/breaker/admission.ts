@@ -12,7 +12,6 @@ export interface Refusable {
 
 /** What the calls of a breaker share. */
 export interface Gate {
-  /** The circuit now. */
   readonly circuit: (now: () => number) => Circuit.Circuit
   readonly refusal: (circuit: Circuit.Circuit, now: () => number, upstreamService: string) => CircuitOpenError
   /** Notes what the service's answer to a call of an epoch tells, if the circuit is half open. */
@@ -93,9 +92,7 @@ export const refusalOf = (
     )
   })
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 /** The `retryAfter` of a call that is rejected while probes run, in milliseconds. */
 const probeWait = 1000

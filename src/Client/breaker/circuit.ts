@@ -42,21 +42,13 @@ export type Outcome = "Success" | "Failure" | "Rejected" | "Unknown"
 /** @internal */
 export const initial: Circuit = { _tag: "Closed", epoch: 0, failures: 0 }
 
-/**
- * The circuit at a time: when its recovery timeout has elapsed, an open circuit is half open.
- *
- * @internal
- */
+/** The circuit at a time: when its recovery timeout has elapsed, an open circuit is half open. @internal */
 export const at = (circuit: Circuit, now: () => number): Circuit =>
   circuit._tag === "Open" && now() >= circuit.until
     ? { _tag: "HalfOpen", epoch: circuit.epoch + 1, probes: 0 }
     : circuit
 
-/**
- * The circuit with one more call, or nothing if it refuses the call.
- *
- * @internal
- */
+/** The circuit with one more call, or nothing if it refuses the call. @internal */
 export const admit = (circuit: Circuit, { halfOpenMaxCalls }: Limits): Circuit | undefined => {
   switch (circuit._tag) {
     case "Closed":
@@ -68,11 +60,7 @@ export const admit = (circuit: Circuit, { halfOpenMaxCalls }: Limits): Circuit |
   }
 }
 
-/**
- * The circuit after a call of an epoch has ended.
- *
- * @internal
- */
+/** The circuit after a call of an epoch has ended. @internal */
 export const settle = (
   circuit: Circuit,
   epoch: number,
@@ -131,10 +119,6 @@ export const outcomeOfCall = (exit: Exit.Exit<unknown, unknown>): Outcome => {
   }
 }
 
-/**
- * What the head of an answer tells, whatever its body is.
- *
- * @internal
- */
+/** What the head of an answer tells, whatever its body is. @internal */
 export const outcomeOfStatus = (status: number): Outcome =>
   status >= 500 ? "Failure" : status >= 200 && status < 300 ? "Success" : "Rejected"

@@ -45,9 +45,7 @@ export const errorBody = (body: Decoded, maxBytes: number): Effect.Effect<Uint8A
     orElse: () => Effect.undefined
   })
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 const maxErrorBytes = 1_048_576
 

@@ -118,9 +118,7 @@ export const reader = (schema: Schema.Constraint) => {
   return (value: unknown, upstream: string) => Effect.mapError(read(value), () => unexpected(upstream))
 }
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 /** Values in which the documents without a `_type` have that of their model. */
 const withTypes: (ast: SchemaAST.AST) => (value: unknown) => unknown = fold<(value: unknown) => unknown>({

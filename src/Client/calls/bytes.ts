@@ -74,9 +74,7 @@ export const inUtf8 = (bytes: Uint8Array, contentType: ContentType): Uint8Array 
   return decoder === undefined ? bytes : encoder.encode(decoder.decode(bytes))
 }
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 const small = 4_096
 

@@ -58,9 +58,7 @@ export const withCallDefaults = (exchange: Exchange, { credentials, getHeaders, 
   }
 }
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 const lowerCased = (headers: Headers): Headers =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))

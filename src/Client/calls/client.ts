@@ -155,9 +155,7 @@ export const makeShared = Effect.fnUntraced(function*(
   }
 })
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 type Socket = NonNullable<Parameters<Undici.buildConnector.Callback>[1]>
 
@@ -222,10 +220,6 @@ export class Interim {
     return passed.length === 0 ? rest : Buffer.concat([...passed, rest])
   }
 }
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
 
 const none: Buffer = Buffer.alloc(0)
 

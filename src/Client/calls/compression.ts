@@ -77,9 +77,7 @@ export const makeCompression: Effect.Effect<Compression> = Effect.gen(function*(
   }
 })
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 type Body = Stream.Stream<Uint8Array, RequestHandlingException>
 

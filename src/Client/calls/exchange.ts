@@ -196,9 +196,7 @@ export const makeExchange = (
   }
 }
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 /** A service that has not begun to answer in this time until the deadline of a call counts as failed, in milliseconds. */
 const fairTime = 1_000

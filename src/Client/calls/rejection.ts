@@ -50,9 +50,7 @@ export const rejected = (raw: Pick<RawAnswer, "status" | "headers">, text: strin
     )
   })
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 /** At most `length` characters, and an ellipsis for what follows them: it goes on to callers and into logs. */
 const beginning = (text: string, length: number): string =>

@@ -19,9 +19,7 @@ export const responseOf = (
   bytes: Uint8Array
 ): HttpClientResponse.HttpClientResponse => new ReadResponse(request, status, headers, bytes)
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 /** What nearly all calls read is made of the bytes, which are UTF-8 as all readers of Effect take it. The platform's response is made for the rest. */
 class ReadResponse extends Inspectable.Class implements HttpClientResponse.HttpClientResponse {

@@ -67,9 +67,7 @@ export const inTime = <A, E, R>(
     })
   })
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 /** How much longer than the service asks some callers wait. */
 const spread = 0.25

@@ -80,9 +80,7 @@ export const transmit = (
     call.start()
   })
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 /** Bytes that are kept before the connection stops reading. */
 const highWater = 262_144

@@ -71,9 +71,7 @@ export const makeTransport = (root: string, exchange: Exchange, options: CallOpt
   }
 }
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 type ReadFailure = HttpClientError.HttpClientError | Schema.SchemaError
 

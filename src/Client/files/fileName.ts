@@ -21,9 +21,7 @@ export const safeFileName = (path: string): string | undefined => {
   return name === "" ? undefined : windowsDevice.test(name) ? `_${name}` : name
 }
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 /** Formatting characters, for example those that change the direction of text. The joiners belong to scripts and emoji. */
 const invisible = /(?![\u{200C}\u{200D}])\p{Cf}/gu

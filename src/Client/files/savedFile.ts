@@ -65,9 +65,7 @@ export const saveFile = <E, R>(
     return destination
   })).pipe(Effect.mapError((error) => error instanceof PlatformError.PlatformError ? named(error) : error))
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 /** The system's error for a full disk has a name that says so. */
 const named = (error: PlatformError.PlatformError): PlatformError.PlatformError => {

@@ -56,9 +56,7 @@ export const uploadBody = <const File extends UploadFile>(
     FileSystem.FileSystem | Scope.Scope | UploadServices<File>
   >
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 const make = Effect.fnUntraced(function*<E, R>(
   file: UploadFile<E, R>,

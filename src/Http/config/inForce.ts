@@ -15,19 +15,11 @@ export interface InForce {
   readonly source: "default" | "cfg.yml" | "environment" | "secret file" | "program"
   /** The variable or the file; `undefined` for a default. */
   readonly place: string | undefined
-  /**
-   * The text as it is read.
-   *
-   * @internal
-   */
+  /** The text as it is read. @internal */
   readonly text: Redacted.Redacted | undefined
 }
 
-/**
- * All keys with their values. The environment is without the values of secret files.
- *
- * @internal
- */
+/** All keys with their values. The environment is without the values of secret files. @internal */
 export const inForce = Effect.fnUntraced(function*(
   { content, environment, file, given }: {
     readonly environment: ConfigProvider.ConfigProvider
@@ -62,11 +54,7 @@ export const inForce = Effect.fnUntraced(function*(
   return yield* Effect.forEach(Object.values(settings), (setting) => one(setting))
 })
 
-/**
- * What changed between two configurations.
- *
- * @internal
- */
+/** What changed between two configurations. @internal */
 export const changesOf = (before: ReadonlyArray<InForce>, after: ReadonlyArray<InForce>): ReadonlyArray<InForce> => {
   const texts = new Map(before.map((one) => [one.key, textOf(one)]))
   return after.filter((one) => texts.get(one.key) !== textOf(one))

@@ -200,11 +200,7 @@ const hasType = (schema: Schema.Top): schema is Schema.Top & { readonly fields: 
  */
 export const changeMessages = (model: Model.Any) => messages([changeMessage(Schema.String, model)])
 
-/**
- * {@link changeMessages} of several collections, by the names of these.
- *
- * @internal
- */
+/** {@link changeMessages} of several collections, by the names of these. @internal */
 export const watchedMessages = (models: ReadonlyMap<string, Model.Any>) =>
   messages(Array.from(models, ([name, model]) => changeMessage(Schema.Literal(name), model)))
 

@@ -255,9 +255,7 @@ export interface Open<Methods extends Method> {
   readonly "~Open"?: Methods
 }
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 declare const table: typeof standardEndpoints
 

@@ -43,36 +43,22 @@ export type ResponseOf<E> =
 /** @internal */
 export const listOf = (errors: OwnErrors): ReadonlyArray<OwnError> => isOne(errors) ? [errors] : errors
 
-/**
- * The schemas of the responses, as endpoints declare them.
- *
- * @internal
- */
+/** The schemas of the responses, as endpoints declare them. @internal */
 export const responsesOf = (errors: ReadonlyArray<OwnError>): ReadonlyArray<Schema.Top> => [
   ...classesIn(errors).map(responseOf),
   ...(errors.some(isTooManyRequests) ? [responses.TooManyRequests] : []),
   ...Array.from(upstreamStatusesIn(errors), upstreamResponseOf)
 ]
 
-/**
- * The application's errors among them.
- *
- * @internal
- */
+/** The application's errors among them. @internal */
 export const classesIn = (errors: ReadonlyArray<OwnError>): ReadonlyArray<ServiceError.Any> =>
   errors.filter((error): error is ServiceError.Any => serviceErrorTypeId in error)
 
-/**
- * The statuses of failed calls among them.
- *
- * @internal
- */
+/** The statuses of failed calls among them. @internal */
 export const upstreamStatusesIn = (errors: ReadonlyArray<OwnError>): ReadonlySet<number> =>
   new Set(errors.flatMap((error) => isUpstreamStatuses(error) ? error[upstreamStatusesTypeId] : []))
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 type EachOf<E> = E extends ReadonlyArray<infer One> ? One : E
 

@@ -33,9 +33,7 @@ export const readersOf = <Id extends string, Groups extends HttpApiGroup.Constra
   return readers
 }
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 const isJsonObject = (schema: Schema.Constraint): boolean =>
   SchemaAST.isObjects(SchemaAST.toEncoded(schema.ast)) &&

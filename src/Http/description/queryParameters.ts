@@ -10,11 +10,7 @@ import * as SchemaTransformation from "effect/SchemaTransformation"
 import { booleanOf } from "../../internal/booleans.ts"
 import type * as Model from "../../Model/Model.ts"
 
-/**
- * A parameter. In a URL it is a text, or a list of texts if it is repeated.
- *
- * @internal
- */
+/** A parameter. In a URL it is a text, or a list of texts if it is repeated. @internal */
 export interface Parameter<A> {
   readonly schema: Schema.Codec<A, string | ReadonlyArray<string>>
   /** The description for the documentation. */
@@ -138,11 +134,7 @@ export const overridableParameters = {
   } satisfies Parameter<"exact" | "estimated" | "none">
 }
 
-/**
- * The parameters of one document.
- *
- * @internal
- */
+/** The parameters of one document. @internal */
 export const documentParameters = {
   fields: {
     schema: names,
@@ -151,11 +143,7 @@ export const documentParameters = {
   } satisfies Parameter<string>
 }
 
-/**
- * The parameters of a stream of changes besides its filters: those of Durable Streams.
- *
- * @internal
- */
+/** The parameters of a stream of changes besides its filters: those of Durable Streams. @internal */
 export const changesParameters = {
   offset: {
     schema: Schema.String,
@@ -176,18 +164,10 @@ export const changesParameters = {
   } satisfies Parameter<string>
 }
 
-/**
- * The parameters of a page that a stream of changes does not have.
- *
- * @internal
- */
+/** The parameters of a page that a stream of changes does not have. @internal */
 export const pagingParameters: ReadonlySet<string> = new Set(["page", "page_size", "sort_by", "sort_order", "count"])
 
-/**
- * The parameters of an aggregation.
- *
- * @internal
- */
+/** The parameters of an aggregation. @internal */
 export const aggregationParameters = {
   pipe: {
     schema: Schema.String,
@@ -197,11 +177,7 @@ export const aggregationParameters = {
   } as const satisfies Parameter<string>
 }
 
-/**
- * The parameters of the JSON schema.
- *
- * @internal
- */
+/** The parameters of the JSON schema. @internal */
 export const schemaParameters = {
   mongo: {
     schema: flag,
@@ -217,11 +193,7 @@ export const schemaParameters = {
   } satisfies Parameter<"true" | "false">
 }
 
-/**
- * The fields of a model that documents can be filtered by.
- *
- * @internal
- */
+/** The fields of a model that documents can be filtered by. @internal */
 export const filterNamesOf = (model: Model.Any): ReadonlyArray<string> =>
   Object.keys(model.wire.fields).filter((name) => name !== "_type")
 
@@ -235,22 +207,14 @@ export type CollectionParameters =
   & ReturnType<typeof pageParameters>
   & Partial<typeof overridableParameters>
 
-/**
- * The parameters of a model's collection, except the filters.
- *
- * @internal
- */
+/** The parameters of a model's collection, except the filters. @internal */
 export const collectionParameters = (model: Model.Any, limits?: Limits): CollectionParameters => {
   const fields = new Set(filterNamesOf(model))
   const own = Object.entries(overridableParameters).filter(([name]) => !fields.has(name))
   return { ...pageParameters(limits), ...Object.fromEntries(own) }
 }
 
-/**
- * The parameters as optional fields of a struct.
- *
- * @internal
- */
+/** The parameters as optional fields of a struct. @internal */
 export const optional = <P extends { readonly [name: string]: { readonly schema: Schema.Top } }>(
   parameters: P
 ): Optional<P> =>

@@ -76,20 +76,14 @@ export const response = (
   { contentType }: { readonly contentType?: string | ReadonlyArray<string> | undefined } = {}
 ): Response => part(contentType, { types: [contentType ?? "application/octet-stream"].flat(), maxSize: undefined })
 
-/**
- * What a part declares that is a raw body; `undefined` if it is none.
- *
- * @internal
- */
+/** What a part declares that is a raw body; `undefined` if it is none. @internal */
 export const rawOf = (part: unknown): Request[typeof typeId] | undefined =>
   Schema.isSchema(part) && typeId in part
     // Only `part` sets it.
     ? part[typeId] as Request[typeof typeId]
     : undefined
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 type Sent = Stream.Stream<Uint8Array, unknown>
 

@@ -169,18 +169,10 @@ export const standardEndpoints = {
   }
 } as const satisfies { readonly [name: string]: Row }
 
-/**
- * The names of the standard endpoints.
- *
- * @internal
- */
+/** The names of the standard endpoints. @internal */
 export type Name = keyof typeof standardEndpoints
 
-/**
- * A standard endpoint without the parts that depend on the model.
- *
- * @internal
- */
+/** A standard endpoint without the parts that depend on the model. @internal */
 export interface StandardEndpoint {
   readonly name: Name
   readonly method: Method
@@ -196,11 +188,7 @@ export interface StandardEndpoint {
   readonly reserved: string | undefined
 }
 
-/**
- * All standard endpoints, in the order of the table.
- *
- * @internal
- */
+/** All standard endpoints, in the order of the table. @internal */
 export const all: ReadonlyArray<StandardEndpoint> = Object.entries(standardEndpoints).map(
   ([name, row]: [string, Row]) => {
     const [reserved = "", ...others] = row.path.split("/").slice(1)
@@ -217,22 +205,14 @@ export const all: ReadonlyArray<StandardEndpoint> = Object.entries(standardEndpo
   }
 )
 
-/**
- * Whether the changes of a model are recorded. An earlier form has those of its model.
- *
- * @internal
- */
+/** Whether the changes of a model are recorded. An earlier form has those of its model. @internal */
 export const isLogged = (model: Model.Any): boolean => {
   // Only `Model.form` sets this property.
   const view = Reflect.get(model, viewTypeId) as { readonly model: object } | undefined
   return Reflect.has(view?.model ?? model, loggedTypeId)
 }
 
-/**
- * The endpoints of a registration with the methods.
- *
- * @internal
- */
+/** The endpoints of a registration with the methods. @internal */
 export const endpointsOf = (
   { methods, model }: { readonly methods: ReadonlyArray<Method>; readonly model: Model.Any }
 ): ReadonlyArray<StandardEndpoint> => {
@@ -240,28 +220,16 @@ export const endpointsOf = (
   return (["any", ...methods] as const).flatMap((method) => own.filter(({ broughtBy }) => broughtBy === method))
 }
 
-/**
- * The paths of single documents. They exist whichever methods a registration has.
- *
- * @internal
- */
+/** The paths of single documents. They exist whichever methods a registration has. @internal */
 export const documentPaths: ReadonlySet<StandardEndpoint["path"]> = new Set(
   all.filter(({ reserved }) => reserved === undefined).map(({ path }) => path)
 )
 
-/**
- * The identifiers that no document of the model can have.
- *
- * @internal
- */
+/** The identifiers that no document of the model can have. @internal */
 export const reservedIdsOf = (model: Model.Any): ReadonlyArray<string> =>
   all.flatMap(({ isOfLogged, reserved }) => reserved === undefined || isOfLogged && !isLogged(model) ? [] : [reserved])
 
-/**
- * The model of a standard endpoint, which tells it from an action of the same name.
- *
- * @internal
- */
+/** The model of a standard endpoint, which tells it from an action of the same name. @internal */
 export class StandardOf extends Context.Service<StandardOf, Model.Any>()(
   "appkernel/Http/description/standardEndpoints/StandardOf"
 ) {}

@@ -27,11 +27,7 @@ export interface Language {
   readonly text: (key: string, args?: Arguments) => string | undefined
   /** The keys of its own catalogues, each with its file. */
   readonly keys?: ReadonlyMap<string, string> | undefined
-  /**
-   * What differs when a catalogue does.
-   *
-   * @internal
-   */
+  /** What differs when a catalogue does. @internal */
   readonly digest?: number | undefined
 }
 

@@ -31,9 +31,7 @@ export const inEnglish = (): Language => {
   return english
 }
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 const canonical = (language: string): Effect.Effect<string, TranslationsInvalid> =>
   Effect.try({

@@ -35,11 +35,7 @@ export interface Labels {
   readonly ofKey: (key: Key) => string
 }
 
-/**
- * Marks an error or a problem as translatable. Errors of an application keep their own messages.
- *
- * @internal
- */
+/** Marks an error or a problem as translatable. Errors of an application keep their own messages. @internal */
 export const translatable = <E extends HttpError | FieldProblem>(
   error: E,
   key: string,
@@ -49,45 +45,25 @@ export const translatable = <E extends HttpError | FieldProblem>(
   return error
 }
 
-/**
- * The key of a message that the package has in English.
- *
- * @internal
- */
+/** The key of a message that the package has in English. @internal */
 export type Key = keyof typeof en
 
-/**
- * The English message of a key with its arguments, without plural rules.
- *
- * @internal
- */
+/** The English message of a key with its arguments, without plural rules. @internal */
 export const englishOf = (key: Key, args: Arguments = {}): string =>
   en[key].replaceAll(/\{(\w+)\}/gu, (_, name: string) => String(args[name]))
 
-/**
- * A bad request without fields.
- *
- * @internal
- */
+/** A bad request without fields. @internal */
 export const badRequest = (key: Key, args?: Arguments): BadRequest =>
   translatable(new BadRequest({ message: englishOf(key, args), errors: [] }), key, args)
 
-/**
- * The error for all problems of a request.
- *
- * @internal
- */
+/** The error for all problems of a request. @internal */
 export const badRequestOf = (problems: ReadonlyArray<FieldProblem>): BadRequest => {
   const message = `The request is not valid: ${problems.map(({ field, message }) => `${field} ${message}`).join("; ")}`
   const errors = problems.map((problem) => copyProblem(problem, new Problem(problem)))
   return translatable(new BadRequest({ message, errors }), "errors.Invalid")
 }
 
-/**
- * The error of a caller who has to wait. `wait` is in milliseconds.
- *
- * @internal
- */
+/** The error of a caller who has to wait. `wait` is in milliseconds. @internal */
 export const tooManyRequests = (
   key: "errors.TooManyRequests" | "errors.TooManyAttempts",
   wait: number
@@ -100,51 +76,27 @@ export const tooManyRequests = (
   )
 }
 
-/**
- * The application's own message for a bad request.
- *
- * @internal
- */
+/** The application's own message for a bad request. @internal */
 export const ownMessageOf = (error: BadRequest): string | undefined =>
   translationOf(error) === undefined ? error.message : undefined
 
-/**
- * A problem with the message of a key.
- *
- * @internal
- */
+/** A problem with the message of a key. @internal */
 export const problemOf = (field: string, validator: string, key: Key, args?: Arguments): FieldProblem =>
   translatable({ field, validator, message: englishOf(key, args) }, key, args)
 
-/**
- * A copy of a problem that keeps its translations.
- *
- * @internal
- */
+/** A copy of a problem that keeps its translations. @internal */
 export const copyProblem = <P extends FieldProblem>(problem: FieldProblem, copy: P): P => {
   const said = texts.get(problem)
   return said === undefined ? copy : translatable(copy, said.key, said.args)
 }
 
-/**
- * The problem with another field.
- *
- * @internal
- */
+/** The problem with another field. @internal */
 export const at = (field: string, problem: FieldProblem): FieldProblem => copyProblem(problem, { ...problem, field })
 
-/**
- * The translatable message of a problem; `undefined` if its validator defines the message.
- *
- * @internal
- */
+/** The translatable message of a problem; `undefined` if its validator defines the message. @internal */
 export const translationOfProblem = (problem: FieldProblem): TranslatableMessage | undefined => texts.get(problem)
 
-/**
- * The translatable message of a failure; `undefined` for an error that an application made.
- *
- * @internal
- */
+/** The translatable message of a failure; `undefined` for an error that an application made. @internal */
 export const translationOf = (failure: HttpError | Failure): TranslatableMessage | undefined => {
   switch (failure._tag) {
     case "DocumentNotFound":
@@ -197,11 +149,7 @@ export const translationOf = (failure: HttpError | Failure): TranslatableMessage
   }
 }
 
-/**
- * The message for a failed call to another service; `undefined` if that service has one for callers.
- *
- * @internal
- */
+/** The message for a failed call to another service; `undefined` if that service has one for callers. @internal */
 export const translationOfCall = (failure: CallError, isDeclared = false): TranslatableMessage | undefined => {
   const service = failure.upstreamService
   if (failure._tag === "CircuitOpenError") {

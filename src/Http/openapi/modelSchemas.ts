@@ -14,7 +14,6 @@ const forms = { "": "wire", Create: "create", Patch: "patch" } as const
 
 type Form = (typeof forms)[keyof typeof forms]
 
-/** A variant of a model. */
 export interface ModelVariant {
   readonly model: Model.Any
   readonly form: Form

@@ -15,26 +15,14 @@ export interface Call {
   readonly path: string
 }
 
-/**
- * A route's path with parameters in braces.
- *
- * @internal
- */
+/** A route's path with parameters in braces. @internal */
 export const bracedOf = (path: string): string => path.replaceAll(/:(\w+)(?:\([^)]*\))?\??/gu, "{$1}")
 
-/**
- * Whether a path is that of a resource, or below it.
- *
- * @internal
- */
+/** Whether a path is that of a resource, or below it. @internal */
 export const isBelow = ({ path: own }: { readonly path: string }, path: string): boolean =>
   path === own || path.startsWith(`${own}/`)
 
-/**
- * The rules of an operation, by its method in lower case and its path with braces.
- *
- * @internal
- */
+/** The rules of an operation, by its method in lower case and its path with braces. @internal */
 export const entriesByOperation = (
   registrations: ReadonlyArray<{ readonly calls: ReadonlyArray<Call> }>,
   resources: ReadonlyArray<{ readonly path: `/${string}` }>,
@@ -52,11 +40,7 @@ export const entriesByOperation = (
   }
 }
 
-/**
- * The paths in reading order: of each resource first its documents, last what describes them.
- *
- * @internal
- */
+/** The paths in reading order: of each resource first its documents, last what describes them. @internal */
 export const inReadingOrder = (paths: Json.Node, resources: ReadonlyArray<Resource>): Json.Node => {
   const firsts = new Map<Resource, number>()
   const placed = Object.entries(paths).map(([path, item], i) => {

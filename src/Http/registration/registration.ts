@@ -312,9 +312,7 @@ export const ofService = (
   }
 }
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 const placeOf = (defaultSegment: string, options: Options<string>) => {
   const { name: own, segment = defaultSegment, tags, urlBase } = options

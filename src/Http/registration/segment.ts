@@ -30,11 +30,7 @@ export type SegmentOf<T> = T extends Service.AnyDescription | Service.Any ? Serv
 
 const stemOf = (name: string): string => name.replace(/(?<=.)(?:Service|Controller|Resource)$/u, "").toLowerCase()
 
-/**
- * {@link SegmentOf} of a value.
- *
- * @internal
- */
+/** {@link SegmentOf} of a value. @internal */
 export const segmentOf = (name: string): string => {
   const stem = stemOf(name)
   return /[^aeiou]y$/u.test(stem)

@@ -14,7 +14,6 @@ export type Operation =
   | { readonly op: "remove"; readonly path: string }
   | { readonly op: "move" | "copy"; readonly path: string; readonly from: string }
 
-/** The limits of a patch. */
 export interface PatchLimits {
   readonly maxOperations: number
   /** The most that all copies together add to the document: characters, and one for each value. */

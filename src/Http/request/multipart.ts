@@ -12,7 +12,6 @@ export type Part =
   | { readonly _tag: "Text"; readonly name: string; readonly contentType: string; readonly bytes: Uint8Array }
   | { readonly _tag: "File"; readonly name: string; readonly size: number; readonly isChosen: boolean }
 
-/** The limits of a form. */
 export interface FormLimits {
   /** The maximum number of bytes of the body. */
   readonly maxMultipartSize: number

@@ -102,11 +102,7 @@ const hookMethods: { readonly [N in Hook.Name]: Method } = {
 /** @internal */
 export const hookNames = Object.keys(hookMethods) as ReadonlyArray<Hook.Name>
 
-/**
- * Makes a resource of its parts.
- *
- * @internal
- */
+/** Makes a resource of its parts. @internal */
 export const makeResource = (parts: Parts): Any => {
   const { description, handlers, rules } = parts
   const action = (first: string | Operation.Any, options?: Action.Options, handler?: Operation.Any["handler"]) => {
@@ -135,11 +131,7 @@ export const makeResource = (parts: Parts): Any => {
   return resource
 }
 
-/**
- * Makes the implementation of a description of its parts.
- *
- * @internal
- */
+/** Makes the implementation of a description of its parts. @internal */
 export const makeImplemented = (parts: Parts): Any => ({
   // The type-level property is never read.
   [typeId]: undefined,
@@ -150,11 +142,7 @@ export const makeImplemented = (parts: Parts): Any => ({
   ...access(parts, makeImplemented)
 })
 
-/**
- * The method of a hook.
- *
- * @internal
- */
+/** The method of a hook. @internal */
 export const methodOfHook = (name: Hook.Name): Method => hookMethods[name]
 
 /** @internal */

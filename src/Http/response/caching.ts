@@ -32,9 +32,7 @@ export const cached = <E, R>(
   })
 }
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 /** The value that `makeCallerHeaders` sets. */
 const anyCaller = "private, no-cache"

@@ -52,9 +52,7 @@ export const passOn = (statuses: ReadonlySet<number>) => (error: CallFailure): E
     : Effect.fail(passed)
 }
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 /** The failed call, if a typed client turned it into one of the engine's errors. */
 const failureBehind = (error: CallFailure): CallFailure => isHttpError(error) ? callBehind(error) ?? error : error

@@ -262,9 +262,7 @@ export const ofCursor = (path: string, parameters: Parameters, next: string | un
   return next === undefined ? `${links}}` : `${links},"next":{"href":${link(next)}}}`
 }
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 const unreserved = /^[\w.~-]*$/u
 

@@ -47,9 +47,7 @@ export const problemOf = (
   })
 }
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 /** The name of an error's class: of the service's own error, otherwise of the framework's. */
 const nameOf = ({ error, upstream_service }: { readonly [member: string]: unknown }, status: number): string => {

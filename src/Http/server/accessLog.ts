@@ -44,11 +44,7 @@ export interface AccessLog {
   readonly write: (entry: AccessEntry) => void
 }
 
-/**
- * nginx's code for a client that disconnects before the response. It is never sent.
- *
- * @internal
- */
+/** nginx's code for a client that disconnects before the response. It is never sent. @internal */
 export const callerGone = 499
 
 /**

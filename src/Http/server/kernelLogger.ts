@@ -116,9 +116,7 @@ export const layer = (options?: Options): Layer.Layer<never, LogFileUnusable | C
  */
 export const layerAccess: Layer.Layer<never> = Layer.effect(Access, Offered)
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 /** The maximum number of batched characters. */
 const longestBatch = 32_768

@@ -9,11 +9,7 @@ const Pending = Context.Reference<Array<Step> | undefined>("appkernel/Http/serve
   defaultValue: () => undefined
 })
 
-/**
- * Runs a step once the enclosing {@link readyLast} is complete, or immediately if there is none.
- *
- * @internal
- */
+/** Runs a step once the enclosing {@link readyLast} is complete, or immediately if there is none. @internal */
 export const whenReady = (step: Step): Step =>
   Effect.flatMap(Pending, (steps) =>
     steps === undefined ? step : Effect.sync(() => {
@@ -32,11 +28,7 @@ export const afterReady = (step: Step): Step =>
       steps.push(step)
     }))
 
-/**
- * Builds a service and then runs its pending steps, unless an enclosing service does so.
- *
- * @internal
- */
+/** Builds a service and then runs its pending steps, unless an enclosing service does so. @internal */
 export const readyLast = <A, E, R>(build: Effect.Effect<A, E, R>): Effect.Effect<A, E | ListenFailed, R> =>
   Effect.flatMap(Pending, (outer): Effect.Effect<A, E | ListenFailed, R> => {
     if (outer !== undefined) return build

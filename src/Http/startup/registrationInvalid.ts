@@ -31,11 +31,7 @@ export class RegistrationInvalid extends Schema.TaggedError<RegistrationInvalid>
   }
 }
 
-/**
- * Fails for an invalid registration, before the service is built.
- *
- * @internal
- */
+/** Fails for an invalid registration, before the service is built. @internal */
 export const rejectInvalid = Effect.fnUntraced(function*(
   registrations: ReadonlyArray<Registration>,
   implementations: ReadonlyArray<Implementation>,
@@ -61,11 +57,7 @@ export const rejectInvalid = Effect.fnUntraced(function*(
   }
 })
 
-/**
- * Fails for a role that an option of the engine names and the engine does not know.
- *
- * @internal
- */
+/** Fails for a role that an option of the engine names and the engine does not know. @internal */
 export const rejectUnknownRoles = ({ api, openApi, options, security }: {
   readonly api: { readonly id: string }
   readonly options: { readonly roles?: ReadonlyArray<string> | undefined }
@@ -82,9 +74,7 @@ export const rejectUnknownRoles = ({ api, openApi, options, security }: {
   return detail === undefined ? Effect.void : Effect.fail(new RegistrationInvalid({ registration: api.id, detail }))
 }
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 const unknownOptionOf = ({ givenOptions }: Registration): string | undefined => {
   const unknown = givenOptions.filter((name) => !knownOptions.has(name))

@@ -27,11 +27,7 @@ export class RouteConflict extends Schema.TaggedError<RouteConflict>()("RouteCon
   }
 }
 
-/**
- * Fails if two registrations conflict.
- *
- * @internal
- */
+/** Fails if two registrations conflict. @internal */
 export const rejectConflicts = Effect.fnUntraced(function*({ hasKeys, monitored, openApi, registrations }: {
   readonly registrations: ReadonlyArray<Registration>
   readonly openApi: Documentation.Options | undefined

@@ -345,7 +345,6 @@ const auditLogOf = Effect.fnUntraced(function*(store: DocumentStore["Service"]) 
   return yield* makeAuditLog(options, store)
 })
 
-/** The priority by the URL. */
 const priorities = (routes: ReadonlyArray<EndpointRoute>): (url: string) => Priority => {
   const own = FindMyWay.make<Priority>(routerConfig)
   const paths = new Map(

@@ -119,9 +119,7 @@ export const watchedOf = (models: ReadonlyMap<string, Model.Any>, connect: Conne
         : told)
 }
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 /** A change with the name of its collection, and the documents of a reset as messages. */
 type Followed =

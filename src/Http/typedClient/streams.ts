@@ -74,7 +74,6 @@ interface EndpointsByName {
   readonly [name: string]: HttpApiEndpoint.Top
 }
 
-/** The endpoints of a group by their names. */
 const endpointsOf = ({ groups }: HttpApi.Top, group: string): EndpointsByName =>
   // An arbitrary api has no static names.
   (groups as { readonly [name: string]: { readonly endpoints: EndpointsByName } })[group]?.endpoints ?? {}

@@ -183,7 +183,6 @@ export const isLinkedBy = ({ encoding }: SchemaAST.AST, { ast }: Temporal.Tempor
     link?.to.annotations === own?.to.annotations
 }
 
-/** The schema's own parser. */
 export const parserOf = (ast: SchemaAST.AST, options?: SchemaAST.ParseOptions): Decode => {
   compileParsers(ast)
   // Fields need no services.

@@ -9,7 +9,6 @@ import { compileSerialiser, type Serialiser } from "./serialiser.ts"
 /** How documents without some fields are written. */
 export interface DocumentForm {
   readonly serialise: Serialiser
-  /** The serialiser of the selected fields. */
   readonly selected: (fields: ReadonlyArray<string>) => Serialiser
 }
 

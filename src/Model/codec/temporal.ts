@@ -11,11 +11,7 @@ import * as SchemaIssue from "effect/SchemaIssue"
 import { temporalKind } from "../shape/annotations.ts"
 import * as iso from "./iso.ts"
 
-/**
- * The date-times that have a wire form.
- *
- * @internal
- */
+/** The date-times that have a wire form. @internal */
 export const ofFourDigitYears: Schema.DateTimeUtc = Schema.DateTimeUtc.check(
   Schema.makeFilter((moment: EffectDateTime.Utc) => iso.hasFourDigitYear(moment.epochMilliseconds), {
     expected: "a year from 0000 to 9999",
@@ -70,9 +66,7 @@ export interface Temporal extends Schema.decodeTo<Schema.DateTimeUtc, Schema.dec
   readonly "Rebuild": Temporal
 }
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 function make(options: {
   readonly kind: "datetime" | "date"

@@ -156,9 +156,7 @@ export interface Revision extends Schema.withConstructorDefault<Schema.withDecod
   readonly "~appkernel/Model/trait": "revision"
 }
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 const unknownTime = DateTime.makeUnsafe(0)
 

@@ -95,11 +95,7 @@ const nodeOf = (target: () => ModelLike): SchemaAST.AST => {
 const idOf = (model: ModelLike): Schema.Codec<unknown> =>
   idSchemaOf(model) ?? die(`The model ${model.modelName} has no field "id" to refer to`)
 
-/**
- * The schema of a model's identifier, if it has one.
- *
- * @internal
- */
+/** The schema of a model's identifier, if it has one. @internal */
 export const idSchemaOf = (model: ModelLike): Schema.Codec<unknown> | undefined => {
   const field = managedField(model, "id")
   // The fields of a model are codecs without services.

@@ -285,9 +285,7 @@ export const removeFrom: {
     withLists(self, elements, (list, removed) => list.filter((element) => !Equal.equals(element, removed)))
 )
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 const isInstance = (u: unknown): u is object => u instanceof Object && isModelLike(u.constructor)
 

@@ -88,7 +88,6 @@ export const instantiatorOf = (model: ModelLike): Resolve => {
     })
 }
 
-/** The fields of a model, each with its resolver. */
 export const resolversOf: (model: ModelLike) => ReadonlyArray<FieldResolver> = memoize((model) =>
   Object.entries(model.store.fields).map(([key, field]) => {
     // Every struct field is a schema.

@@ -8,7 +8,6 @@ import { isPlainObject } from "./mergePatch.ts"
 
 type Values = { readonly [key: string]: unknown }
 
-/** A patch of an instance. */
 export interface Patch {
   readonly current: object
   /** The fields of the current instance with the changes applied. */

@@ -3,35 +3,19 @@ import type * as Schema from "effect/Schema"
 import type { Converter } from "../Converter.ts"
 import type { Index } from "../FieldIndex.ts"
 
-/**
- * Marks the encoded side of a date or a date-time.
- *
- * @internal
- */
+/** Marks the encoded side of a date or a date-time. @internal */
 export const temporalKind = "appkernel/temporal"
 
-/**
- * The annotation of a check that holds the validator's name and argument for error reports.
- *
- * @internal
- */
+/** The annotation of a check that holds the validator's name and argument for error reports. @internal */
 export const validatorAnnotation = "appkernel/validator"
 
 /** Marks the validator that requires a non-empty value. */
 export const notEmptyTypeId = "~appkernel/Validator/notEmpty"
 
-/**
- * The annotation of a struct's check that holds the field which the check reports on.
- *
- * @internal
- */
+/** The annotation of a struct's check that holds the field which the check reports on. @internal */
 export const relatedAnnotation = "appkernel/related"
 
-/**
- * Marks the checks that test whether a value can be stored.
- *
- * @internal
- */
+/** Marks the checks that test whether a value can be stored. @internal */
 export const storableAnnotation = "appkernel/storable"
 
 /**
@@ -85,9 +69,5 @@ export interface FieldAttributes {
     | undefined
 }
 
-/**
- * The property of a model that says how its changes are recorded.
- *
- * @internal
- */
+/** The property of a model that says how its changes are recorded. @internal */
 export const loggedTypeId = "~appkernel/Model/logged"

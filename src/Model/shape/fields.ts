@@ -42,11 +42,7 @@ export interface OptionalStored<S extends Schema.Top>
 /** @internal */
 export type Schemas = { readonly [V in Variant]?: Schema.Top }
 
-/**
- * How a combinator changes the schemas of a field.
- *
- * @internal
- */
+/** How a combinator changes the schemas of a field. @internal */
 export type Change = { readonly [V in Variant]?: (schema: Schema.Top) => Schema.Top }
 
 /** A field: its value's schemas, wrappers in order, and attributes. Checks apply to the value, optional or not. */
@@ -58,11 +54,7 @@ interface Parts {
 
 const partsKey = Symbol.for("~appkernel/Model/Field/parts")
 
-/**
- * The schemas of a field by variant, for fields and bare schemas alike.
- *
- * @internal
- */
+/** The schemas of a field by variant, for fields and bare schemas alike. @internal */
 export const schemasOf = (self: FieldInput): Schemas => {
   const { around, value } = fieldPartsOf(self)
   return around.reduce(applyChange, value)
@@ -71,21 +63,13 @@ export const schemasOf = (self: FieldInput): Schemas => {
 /** @internal */
 export const attributesOf = (self: FieldInput): FieldAttributes => fieldPartsOf(self).attributes
 
-/**
- * The field with `change` applied around its current schemas.
- *
- * @internal
- */
+/** The field with `change` applied around its current schemas. @internal */
 export const evolve = (self: FieldInput, change: Change, attributes: FieldAttributes = {}): AnyField => {
   const parts = fieldPartsOf(self)
   return make(parts.value, [...parts.around, change], { ...parts.attributes, ...attributes })
 }
 
-/**
- * The field with other schemas of its value.
- *
- * @internal
- */
+/** The field with other schemas of its value. @internal */
 export const evolveValue = (
   self: FieldInput,
   f: (value: Schemas, attributes: FieldAttributes) => Schemas,
@@ -112,29 +96,17 @@ export const checked = (self: FieldInput, check: SchemaAST.Check<never>): FieldI
     ))
 }
 
-/**
- * The stored schema of the field's value.
- *
- * @internal
- */
+/** The stored schema of the field's value. @internal */
 export const valueOf = (self: FieldInput): Schema.Top | undefined => fieldPartsOf(self).value.store
 
-/**
- * The schema without its checks, except those that define integers, finite numbers and storable values.
- *
- * @internal
- */
+/** The schema without its checks, except those that define integers, finite numbers and storable values. @internal */
 export const withoutChecks = (schema: Schema.Top): Schema.Top =>
   withChecks(
     schema,
     (check) => isKind(check, "isInt") || isKind(check, "isFinite") || check.annotations?.[storableAnnotation] === true
   )
 
-/**
- * The schema that accepts converted values only, as far as this can be tested synchronously.
- *
- * @internal
- */
+/** The schema that accepts converted values only, as far as this can be tested synchronously. @internal */
 export const convertedOnly = (schema: Schema.Top, converter: Converter<unknown>): Schema.Top =>
   // A model's class with a check added would be another schema.
   isModelLike(schema)
@@ -163,11 +135,7 @@ export const applyChange = (schemas: Schemas, change: Change): Schemas => {
   return all
 }
 
-/**
- * Whether the check defines the kind of number.
- *
- * @internal
- */
+/** Whether the check defines the kind of number. @internal */
 export const isKind = (check: SchemaAST.Check<never>, kind: "isInt" | "isFinite"): boolean =>
   nameOf(check) === `effect/schema/${kind}`
 
@@ -195,11 +163,7 @@ const optional = (schema: Schema.Top, instance: (schema: Schema.Top) => Schema.T
   attributes: { optional: true }
 })
 
-/**
- * Makes a field optional. `null` means missing.
- *
- * @internal
- */
+/** Makes a field optional. `null` means missing. @internal */
 export const optionality = (instance: (schema: Schema.Top) => Schema.Top): Change => ({
   store: (schema) =>
     Schema.optionalKey(Schema.NullOr(schema)).pipe(

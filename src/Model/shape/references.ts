@@ -27,11 +27,7 @@ export interface ReferringField extends Reference {
   readonly isRemovable: boolean
 }
 
-/**
- * The reference that a schema is.
- *
- * @internal
- */
+/** The reference that a schema is. @internal */
 export const referenceOf = (ast: SchemaAST.AST): Reference | undefined => {
   const reference: unknown = ast.annotations?.[referenceAnnotation]
   // Only `Model.reference` writes this annotation.
@@ -47,11 +43,7 @@ export const referencesOf: (model: ModelLike) => ReadonlyArray<ReferringField> =
   referencesIn(model, [], [])
 )
 
-/**
- * Dies if a reference can't be removed although it has to be.
- *
- * @internal
- */
+/** Dies if a reference can't be removed although it has to be. @internal */
 export const assertReferences = (model: ModelLike): void => {
   for (const { isRemovable, onDelete, path } of referencesOf(model)) {
     if (onDelete === "null" && !isRemovable) {

@@ -63,11 +63,7 @@ export const sentForm = (schema: Schema.Top): Schema.Top => {
     : Schema.make(ast)
 }
 
-/**
- * The only member of a union beside `null` and `undefined`, if there is one.
- *
- * @internal
- */
+/** The only member of a union beside `null` and `undefined`, if there is one. @internal */
 export const presentMember = (ast: SchemaAST.Union): SchemaAST.AST | undefined => {
   const [member, ...others] = ast.types.filter(({ _tag }) => _tag !== "Null" && _tag !== "Undefined")
   return others.length === 0 ? member : undefined

@@ -62,22 +62,14 @@ type MergePatch<S> = S extends
 
 type Named<S> = S extends { readonly schema: infer Inner; readonly "~type.optionality": "optional" } ? Inner : S
 
-/**
- * Whether the model has rules over several fields.
- *
- * @internal
- */
+/** Whether the model has rules over several fields. @internal */
 export const hasRules = (model: ModelLike): boolean =>
   model[validationTypeId] !== undefined || model.store.ast.checks !== undefined
 
 /** @internal */
 export const isModelLike = (u: unknown): u is ModelLike => typeof u === "function" && modelTypeId in u
 
-/**
- * The model whose class or variant has this syntax tree.
- *
- * @internal
- */
+/** The model whose class or variant has this syntax tree. @internal */
 export const modelOf = (ast: SchemaAST.AST): ModelLike | undefined => {
   const model: unknown = ast.annotations?.[modelAnnotation]
   // Only `Class` writes this annotation.
@@ -101,11 +93,7 @@ const nonNullMember = (u: Schema.Top): Schema.Top | undefined => {
   return other.length === 1 ? other[0] : undefined
 }
 
-/**
- * The target schema with the checks of the source added.
- *
- * @internal
- */
+/** The target schema with the checks of the source added. @internal */
 export const withChecksOf = (source: Schema.Top, target: Schema.Top): Schema.Top => {
   const [check, ...others] = (source.ast.checks ?? []).filter((check) => target.ast.checks?.includes(check) !== true)
   return check === undefined ? target : target.check(check, ...others)
@@ -174,11 +162,7 @@ export const withoutUndefined = (schema: Schema.Top): Schema.Top | undefined => 
     : Schema.Union(others)
 }
 
-/**
- * The schema of a field's value without the wrappers of optionality and defaults.
- *
- * @internal
- */
+/** The schema of a field's value without the wrappers of optionality and defaults. @internal */
 export const unwrapped = (schema: Schema.Top): Schema.Top => {
   if ("schema" in schema && Schema.isSchema(schema.schema)) return unwrapped(schema.schema)
   if (
@@ -197,21 +181,13 @@ const encodesToItself = ({ encoding }: SchemaAST.AST): boolean =>
     transformation._tag === "Transformation" && transformation.encode._tag === "Passthrough"
   ) === true
 
-/**
- * The schema of a list's elements; `undefined` if the field is no list.
- *
- * @internal
- */
+/** The schema of a list's elements; `undefined` if the field is no list. @internal */
 export const elementOf = (schema: Schema.Top): Schema.Top | undefined => {
   const own = unwrapped(schema)
   return hasValue(own) ? own.value : undefined
 }
 
-/**
- * The model in a field, directly, in a list, or optional.
- *
- * @internal
- */
+/** The model in a field, directly, in a list, or optional. @internal */
 export const nestedModel = (schema: unknown): ModelLike | undefined => {
   if (!Schema.isSchema(schema)) return undefined
   const own = unwrapped(schema)
@@ -219,11 +195,7 @@ export const nestedModel = (schema: unknown): ModelLike | undefined => {
   return isModelLike(inner) ? inner : undefined
 }
 
-/**
- * The model and the models in its fields, at every depth, each once, outer ones first.
- *
- * @internal
- */
+/** The model and the models in its fields, at every depth, each once, outer ones first. @internal */
 export const modelsIn = (model: ModelLike): ReadonlyArray<ModelLike> => {
   const models = new Set<ModelLike>()
   const visit = (one: ModelLike): void => {
@@ -238,11 +210,7 @@ export const modelsIn = (model: ModelLike): ReadonlyArray<ModelLike> => {
   return [...models]
 }
 
-/**
- * Whether a field of the model, or of a model in it, is as the predicate says.
- *
- * @internal
- */
+/** Whether a field of the model, or of a model in it, is as the predicate says. @internal */
 export const someFieldIn = (
   model: ModelLike,
   predicate: (attributes: FieldAttributes, key: string, model: ModelLike) => boolean
@@ -251,11 +219,7 @@ export const someFieldIn = (
     Object.keys(one.store.fields).some((key) => predicate(one[modelTypeId][key] ?? {}, key, one))
   )
 
-/**
- * Dies if the field has a name that documents and responses use themselves.
- *
- * @internal
- */
+/** Dies if the field has a name that documents and responses use themselves. @internal */
 export const assertNotReserved = (model: string, field: string): void => {
   if (field === "_type" || field === "_id" || field === "_links") {
     die(`${model}.${field} has a name that is not for fields`)
@@ -292,11 +256,7 @@ export const assertSeparable = (model: string, field: string, schema: Schema.Top
   )
 }
 
-/**
- * Dies with a mistake in a declaration, which the running program can't recover from.
- *
- * @internal
- */
+/** Dies with a mistake in a declaration, which the running program can't recover from. @internal */
 export const die = (message: string): never => Effect.runSync(Effect.die(new DeclarationError(message)))
 
 const storedModelIn = (ast: SchemaAST.AST, intoSuspended: boolean): ModelLike | undefined =>
@@ -318,10 +278,6 @@ export const isRequiredInput = (model: ModelLike, field: string): boolean => {
     byDefault === undefined && generator === undefined
 }
 
-/**
- * The field that the framework manages for the purpose, if the model has one.
- *
- * @internal
- */
+/** The field that the framework manages for the purpose, if the model has one. @internal */
 export const managedField = (model: ModelLike, purpose: FieldAttributes["managed"]): string | undefined =>
   Object.entries(model[modelTypeId]).find(([, { managed }]) => managed === purpose)?.[0]

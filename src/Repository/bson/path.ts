@@ -20,7 +20,6 @@ export const isReferenceField = (name: string): boolean => name === "$ref" || na
 
 export const segmentsOf = (path: string): Segments => path.split(".")
 
-/** Whether a segment is an array index. */
 export const isArrayIndex = (segment: string): boolean =>
   // Most names begin with a letter, whose code is above the digits, and so need no regular expression.
   segment.charCodeAt(0) <= 0x39 && /^(?:0|[1-9]\d*)$/.test(segment)

@@ -127,11 +127,7 @@ export interface ListLeave<M extends Model.Any> extends AnyChange<M> {
  */
 export type ListEvent<M extends Model.Any> = ListState<M> | ListChange<M> | ListLeave<M>
 
-/**
- * The streams of a repository's changes.
- *
- * @internal
- */
+/** The streams of a repository's changes. @internal */
 export interface ChangeStreams<M extends Model.Any> {
   readonly changes: (options?: ChangesOptions<M>) => Stream.Stream<ChangeEvent<M>, PositionGone | ReadError>
   readonly live: (

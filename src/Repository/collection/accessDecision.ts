@@ -36,7 +36,6 @@ export interface EffectiveGrant extends UpdateGrant {
   readonly fields: { readonly hide: ReadonlyArray<string>; readonly readOnly: ReadonlyArray<string> } | undefined
 }
 
-/** The fields that a grant hides. */
 export const hiddenBy = ({ fields }: EffectiveGrant): ReadonlyArray<string> => fields?.hide ?? []
 
 /** Whether the caller may use each linked endpoint: for all documents, none, or those of a filter. */
@@ -51,7 +50,6 @@ export type Matcher = (filter: Filter) => (document: Document) => boolean
 
 /** What a caller may do with the documents of a model. */
 export interface ModelDecision {
-  /** The grants to read. */
   readonly read: ReadonlyArray<EffectiveGrant>
   /** The grants for the method of the request; none where the model is not that of the endpoint. */
   readonly write: ReadonlyArray<EffectiveGrant>

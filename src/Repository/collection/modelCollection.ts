@@ -92,7 +92,6 @@ interface ReplaceOptions {
 
 export type Kind = keyof Operations
 
-/** The documents that an operation is for. */
 interface Target {
   readonly filter?: Filter | undefined
   /** What a document has to match as well, for the operation to apply to it. */
@@ -118,7 +117,6 @@ export type Aggregation = Target & {
 /** An operation whose results are streamed. */
 type StreamOperation = Aggregation | Target & { readonly kind: "stream"; readonly options: Omit<FindOptions, "filter"> }
 
-/** What runs operations. */
 export interface Runner {
   readonly run: <K extends Kind>(operation: Operation<K>) => Outcome<K>
   readonly runStream: (operation: StreamOperation) => Stream.Stream<Document, ReadError>

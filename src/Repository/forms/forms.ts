@@ -133,7 +133,6 @@ export const formsOf: (model: ModelLike) => Forms = memoize((model) => {
   }
 })
 
-/** The problems as one text. */
 export const textOf = (problems: ReadonlyArray<FieldProblem>): string =>
   problems.map(({ field, message }) => `${field} ${message}`).join("; ")
 

@@ -31,7 +31,6 @@ import type { State } from "./marks.ts"
 import { notYet } from "./search.ts"
 import { withUniqueValues } from "./uniqueValues.ts"
 
-/** The document before and after a write. */
 export interface Written {
   readonly before: Document
   readonly after: Document

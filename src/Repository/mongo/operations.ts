@@ -273,24 +273,18 @@ const findAndModifyOperations = (
 
 const deleteOperations = (
   { call, filterOptions }: OperationContext
-): Pick<StoreOperations, "deleteOne" | "deleteMany"> => ({
-  deleteOne: (collection, filter, options) =>
-    Effect.map(
-      mongo.remove(
-        call("deleteOne", collection),
-        (_, signal) => _.deleteOne(filter, mongo.withSignal({ ...filterOptions, ...collationOf(options) }, signal))
-      ),
-      (result) => result.deletedCount
-    ),
-  deleteMany: (collection, filter, options) =>
-    Effect.map(
-      mongo.remove(
-        call("deleteMany", collection),
-        (_, signal) => _.deleteMany(filter, mongo.withSignal({ ...filterOptions, ...collationOf(options) }, signal))
-      ),
-      (result) => result.deletedCount
-    )
-})
+): Pick<StoreOperations, "deleteOne" | "deleteMany"> => {
+  const deleting =
+    (operation: "deleteOne" | "deleteMany"): StoreOperations["deleteOne"] => (collection, filter, options) =>
+      Effect.map(
+        mongo.remove(
+          call(operation, collection),
+          (_, signal) => _[operation](filter, mongo.withSignal({ ...filterOptions, ...collationOf(options) }, signal))
+        ),
+        ({ deletedCount }) => deletedCount
+      )
+  return { deleteOne: deleting("deleteOne"), deleteMany: deleting("deleteMany") }
+}
 
 // Few round trips, and few documents in memory at once.
 const streamBatchSize = 1000

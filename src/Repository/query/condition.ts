@@ -69,11 +69,7 @@ export const native = (filter: Filter): Condition => {
   return self
 }
 
-/**
- * The operators of a field, by name. Each returns a condition.
- *
- * @internal
- */
+/** The operators of a field, by name. Each returns a condition. @internal */
 export const operatorsOf = (field: FieldPath): object => {
   const { isList, model } = field.codec
   const operators: { [name: string]: (...operands: ReadonlyArray<never>) => Condition } = {}
@@ -87,11 +83,7 @@ export const operatorsOf = (field: FieldPath): object => {
   return operators
 }
 
-/**
- * The filter of a condition on the elements of a list of models. Its paths begin at the element.
- *
- * @internal
- */
+/** The filter of a condition on the elements of a list of models. Its paths begin at the element. @internal */
 export const elementFilter = (model: ModelLike, where: (element: object) => Condition): Filter =>
   where(elementOperatorsOf(model)).filter
 

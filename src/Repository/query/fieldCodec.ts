@@ -78,9 +78,7 @@ export const fieldCodecOf = (name: string, schema: Schema.Top, attributes: Field
   }
 }
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 const compileCodecs = (hidesValues: boolean) =>
   memoize((model: ModelLike): ReadonlyMap<string, FieldCodec> =>

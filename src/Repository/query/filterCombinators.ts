@@ -7,11 +7,7 @@ interface FilterOperators {
   readonly [operator: string]: (...operands: ReadonlyArray<never>) => Filter
 }
 
-/**
- * The operators of a field. Operands of the field's type are encoded as its values are.
- *
- * @internal
- */
+/** The operators of a field. Operands of the field's type are encoded as its values are. @internal */
 export const filtersOf = (field: FieldPath): FilterOperators => {
   if (field.codec.isList) return { ...fieldFilters(field), ...listFilters(field) }
   return field.codec.model === undefined ? { ...fieldFilters(field), ...scalarFilters(field) } : fieldFilters(field)

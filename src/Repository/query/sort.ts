@@ -53,19 +53,11 @@ export const toSort = <M extends Model.Any>(model: M, sort: Sort<M>): StoreSort 
     1
   )
 
-/**
- * The field and the direction that a term names: -1 with a `-` before the field, otherwise none.
- *
- * @internal
- */
+/** The field and the direction that a term names: -1 with a `-` before the field, otherwise none. @internal */
 export const parseSortTerm = (term: string): { readonly name: string; readonly direction: -1 | undefined } =>
   term.startsWith("-") ? { name: term.slice(1), direction: -1 } : { name: term, direction: undefined }
 
-/**
- * A key of a sort: a path in the stored document and its direction.
- *
- * @internal
- */
+/** A key of a sort: a path in the stored document and its direction. @internal */
 export interface SortKey {
   readonly path: string
   readonly direction: 1 | -1

@@ -51,11 +51,7 @@ type Operand = Effect.Effect<unknown, ModelError | QueryRejected>
 
 type Where = (element: object) => Condition
 
-/**
- * The update operators of a field. Those of a list lead to the operators of its elements.
- *
- * @internal
- */
+/** The update operators of a field. Those of a list lead to the operators of its elements. @internal */
 export const changesOf = (field: FieldPath): UpdateOperators => operatorsAt({ field, arrayFilters: [] })
 
 /**

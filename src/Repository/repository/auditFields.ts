@@ -19,7 +19,6 @@ export interface AuditFields {
   readonly updated: (fiber: WritingFiber) => Document
 }
 
-/** The audit fields of an audited model, or `undefined` for any other model. */
 export const auditFieldsOf = (model: ModelLike): AuditFields | undefined => {
   const [inserted, updated] = [managedField(model, "inserted"), managedField(model, "updated")]
   if (inserted === undefined || updated === undefined) return undefined

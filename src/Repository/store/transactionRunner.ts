@@ -65,7 +65,6 @@ export const isConflict = (error: unknown): error is TransactionConflict => erro
 
 /** How a store begins and retries attempts. */
 export interface TransactionPolicy {
-  /** Begins an attempt. */
   readonly begin: Effect.Effect<TransactionAttempt, StoreError>
   /** Retries an effect while it fails with {@link TransactionConflict}, up to the store's limit. */
   readonly retry: <A, E, R>(

@@ -19,11 +19,7 @@ import { documentCodec, indexesOf } from "../../Repository/introspection.ts"
 import * as Query from "../../Repository/Query.ts"
 import type { StoreError } from "../../Repository/RepositoryError.ts"
 
-/**
- * The names of the fields that an account consists of.
- *
- * @internal
- */
+/** The names of the fields that an account consists of. @internal */
 export interface AccountFields {
   readonly login: string
   readonly secret: string
@@ -113,9 +109,7 @@ export const hasherOf = (
     )
 }
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 const mistake = (problem: string) => Effect.die(new DeclarationError(`Accounts.fromModel: ${problem}`))
 

@@ -30,11 +30,7 @@ export interface Issuer<out R> {
   readonly open: Effect.Effect<OpenIssuer, never, R | Scope.Scope>
 }
 
-/**
- * The keys of an issuer.
- *
- * @internal
- */
+/** The keys of an issuer. @internal */
 export interface OpenIssuer {
   readonly find: FindKey
   readonly keys?: Keys["Service"]

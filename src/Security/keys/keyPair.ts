@@ -4,11 +4,7 @@ import * as jose from "jose"
 /** The algorithms of signatures, by their names in RFC 7518 and RFC 8037. */
 export type Algorithm = "RS256" | "ES256" | "EdDSA"
 
-/**
- * A key that verifies signatures of one algorithm.
- *
- * @internal
- */
+/** A key that verifies signatures of one algorithm. @internal */
 export interface PublicKey {
   readonly algorithm: Algorithm
   readonly key: jose.CryptoKey
@@ -16,11 +12,7 @@ export interface PublicKey {
   readonly jwk: jose.JWK & { readonly kid: string }
 }
 
-/**
- * Parses a public key in PEM (SPKI); `undefined` if it is no key of a supported algorithm.
- *
- * @internal
- */
+/** Parses a public key in PEM (SPKI); `undefined` if it is no key of a supported algorithm. @internal */
 export const parsePublic = (pem: string): Effect.Effect<PublicKey | undefined> =>
   firstOf(algorithms, (algorithm) =>
     Effect.tryPromise(() => jose.importSPKI(pem, algorithm)).pipe(
@@ -49,11 +41,7 @@ export const parsePrivate = (
     })
   )
 
-/**
- * Makes a pair, as PEM.
- *
- * @internal
- */
+/** Makes a pair, as PEM. @internal */
 export const makePem = (
   algorithm: Algorithm
 ): Effect.Effect<{ readonly privatePem: string; readonly publicPem: string }> =>
@@ -70,11 +58,7 @@ export const makePem = (
 /** @internal */
 export const algorithms: ReadonlyArray<Algorithm> = ["RS256", "ES256", "EdDSA"]
 
-/**
- * Imports the public members of a JSON web key. Fails if they are no key of the algorithm.
- *
- * @internal
- */
+/** Imports the public members of a JSON web key. Fails if they are no key of the algorithm. @internal */
 export const importPublic = Effect.fnUntraced(
   function*({ crv, e, kty, n, x, y }: jose.JWK, algorithm: Algorithm) {
     // `undefined` members are left out of JSON.

@@ -79,9 +79,7 @@ export const signInsIn = (store: DocumentStore["Service"]): SignInCollection => 
   }
 }
 
-// -----------------------------------------------------------------------------
 // internal
-// -----------------------------------------------------------------------------
 
 const collection = "appkernel_sign_ins"
 

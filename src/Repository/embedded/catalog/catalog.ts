@@ -216,7 +216,6 @@ export class Catalog {
     return this.#recordIds.end(number)
   }
 
-  /** The numbers of dropped indexes. */
   get droppedIndexNumbers(): ReadonlyArray<number> {
     const used = new Set(
       Array.from(this.all).flatMap(({ identifiers, indexes }) => [identifiers, ...indexes].map(numberOf))

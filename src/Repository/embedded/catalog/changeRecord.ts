@@ -140,7 +140,6 @@ const beforeOf = (after: Document, replaced: Document, added: ReadonlyArray<stri
 
 type Part = readonly [name: "a" | "b", bytes: Encoded | undefined]
 
-/** A record as BSON. */
 const joined = (head: RecordHead, added: string, parts: ReadonlyArray<Part>): Uint8Array => {
   const collection = elementsOf(head.collection)
   const who = head.who === undefined ? none : textElement("w", head.who)

@@ -20,7 +20,6 @@ export interface NearbyDocument extends StoredDocument {
   readonly nearest: Nearest
 }
 
-/** Reads the documents that match a filter. */
 export type ReadMatches = (filter: Filter) => BatchIterator<StoredDocument>
 
 /** The problem of a search by distance in a collection without an index for it. */

@@ -64,11 +64,7 @@ export const verify = (folder: string): Effect.Effect<Verification, StoreUnavail
     return yield* read(location)
   }))
 
-/**
- * Verifies a folder that no other process uses.
- *
- * @internal
- */
+/** Verifies a folder that no other process uses. @internal */
 export const read = (folder: string): Effect.Effect<Verification> =>
   Effect.gen(function*() {
     const check = new RecordCheck()
@@ -84,11 +80,7 @@ export const read = (folder: string): Effect.Effect<Verification> =>
     }
   })
 
-/**
- * Whether the verification found no problem.
- *
- * @internal
- */
+/** Whether the verification found no problem. @internal */
 export const isSound = ({ collections, log, problem }: Verification): boolean =>
   problem === undefined && (log?.damaged ?? 0) === 0 &&
   collections.every(({ damaged, missing }) => damaged.length === 0 && missing === 0)

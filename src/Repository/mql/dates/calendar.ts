@@ -106,7 +106,6 @@ export const isoWeekOf = (local: number): { readonly year: number; readonly week
   return { year, week: floorDiv(thursday - daysTo(year, 1, 1), 7) + 1 }
 }
 
-/** The days from 1970-01-01 to a day of an ISO week. */
 export const daysToIsoWeek = (year: number, week: number, isoDay: number): number => {
   const fourth = daysTo(year, 1, 4)
   // The fourth of January is in week 1.

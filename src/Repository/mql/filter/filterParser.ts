@@ -56,7 +56,6 @@ export class FilterParser {
     return allOf(clauses)
   }
 
-  /** The operators on one field. */
   operators(path: string, operators: Document, isRequired: boolean): FieldTest {
     return all(
       Object.entries(operators).map(([name, operand]) => this.#operator(path, name, operand, operators, isRequired))

@@ -51,7 +51,6 @@ export const isWithin = ({ lines, points, polygons }: Geometry, areas: ReadonlyA
   && lines.every(({ vertices }) => areas.some((area) => coversLine(area, vertices)))
   && polygons.every((polygon) => areas.some((area) => coversPolygon(area, polygon)))
 
-/** Whether a geometry is within a circle. */
 export const isWithinCircle = (geometry: Geometry, center: Vector, radius: number): boolean => {
   const { lines, points, polygons } = geometry
   charge(points.length)

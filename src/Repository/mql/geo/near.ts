@@ -83,7 +83,6 @@ export const boundOf = (value: unknown, operator: string): number => {
   return bound >= 0 ? bound : reject(`a distance of ${operator} must be a number from 0`)
 }
 
-/** The test of documents by their distance. */
 export const distanceTest = ({ least, most, nearest }: Near) => (document: Document): boolean => {
   const found = nearest(document)
   return found !== undefined && found.distance >= least && found.distance <= most

@@ -56,7 +56,6 @@ export interface Memory {
   readonly part: () => MemoryPart
 }
 
-/** A part of a memory budget. */
 interface MemoryPart extends Memory {
   /** Returns to the budget what the part and the parts of it hold. */
   readonly releaseAll: () => void

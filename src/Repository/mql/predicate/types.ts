@@ -17,7 +17,6 @@ export const ofType = (operand: unknown): Condition => {
 export const typeTest = (type: unknown): Condition | undefined =>
   types.find(([name, code]) => type === name || (isNumber(type) && toDouble(type) === code))?.[2]
 
-/** The name of a value's type. */
 export const typeNameOf = (value: unknown): string => types.find(([, , test]) => test(value))?.[0] ?? "missing"
 
 // internal

@@ -28,7 +28,6 @@ export interface Update {
   readonly insert: (filter: Filter) => Result.Result<Document, Problem>
 }
 
-/** Parses an update. */
 export const parseUpdate = (
   update: unknown,
   context: ExpressionContext,
@@ -38,7 +37,6 @@ export const parseUpdate = (
     isArray(update) ? parseStages(update, context, arrayFilters) : parseOperators(update, context, arrayFilters)
   )
 
-/** Parses a replacement. */
 export const parseReplacement = (replacement: unknown): Result.Result<Update, Problem> =>
   catchRejection(() => {
     const document = Result.getOrElse(normalise(replacement), reject)

@@ -85,7 +85,6 @@ export class TableCache {
   }
 }
 
-/** The cached values of a table. */
 export class CachedTable<Value> {
   readonly #cache: TableCache
   readonly #number: number

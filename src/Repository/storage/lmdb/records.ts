@@ -15,7 +15,6 @@ import {
 import { formatKey, isMixed } from "./format.ts"
 import type { Gap } from "./gaps.ts"
 
-/** What a table has. */
 export interface Content {
   readonly table: DamagedValue["table"]
   readonly number: number
@@ -67,7 +66,6 @@ export class RecordCheck {
     return true
   }
 
-  /** What a table has. */
   contentOf(table: Content["table"], number: number): Omit<Content, "table" | "number"> {
     return this.#tables.find((content) => content.table === table && content.number === number) ??
       { values: 0, unchecked: 0, damaged: [], gaps: [] }

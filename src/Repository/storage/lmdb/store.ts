@@ -39,7 +39,6 @@ const defaultCacheBytes = 32 * 1024 * 1024
 
 const messageOf = (cause: unknown): string => cause instanceof Error ? cause.message : "it can't be opened"
 
-/** The state of an open environment. */
 interface EnvironmentState {
   /** lmdb crashes when a closed environment is read. */
   isOpen: boolean
