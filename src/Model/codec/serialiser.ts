@@ -68,7 +68,22 @@ const withQuotes = ({ isQuoted, write }: Writer): Write => {
 
 const string = quoted((value) => typeof value === "string" ? escaped(value) : undefined)
 
-const finite = unquoted((value) => typeof value === "number" && Number.isFinite(value) ? `${value}` : undefined)
+const hundredths = Array.from({ length: 100 }, (_, i) => `${i / 100}`.slice(1))
+
+/**
+ * A number with two decimals, such as a price, in two parts whose texts are known: V8 takes three times as long. The division
+ * gives the double that is nearest to the decimal, whose digits are the shortest ones that do.
+ */
+const decimal = (value: number): string => {
+  const cents = Math.round(value * 100)
+  if (cents / 100 !== value || cents < 0 || cents > maxCents) return `${value}`
+  const whole = Math.floor(cents / 100)
+  return `${whole}${hundredths[cents - whole * 100]}`
+}
+
+const maxCents = 1e9
+
+const finite = unquoted((value) => typeof value === "number" && Number.isFinite(value) ? decimal(value) : undefined)
 
 const int = unquoted((value) => typeof value === "number" && Number.isSafeInteger(value) ? `${value}` : undefined)
 

@@ -84,6 +84,10 @@ const toInner = (inner: Inner): typeof Inner.wire.Type => ({ _type: "Inner", ...
 
 const instances = Arbitrary.schema(All)
 
+const integers = Arbitrary.schema(Schema.Int)
+
+const floats = Arbitrary.schema(Schema.Finite)
+
 const pieces = ["a", "é", "漢", "🔑", "\ud800", "\udfff", "\u0000", "\n", "\u001f", "\u007f", "\u2028", `"`, "\\", "</"]
 
 const strange = Arbitrary.map(
@@ -130,6 +134,13 @@ describe("the compiled serialiser", () => {
     },
     { arbitrary: { runs: 400 } }
   )
+
+  it.prop("writes numbers as JavaScript does", [instances, integers, floats], ([all, int, other]) => {
+    const document = documentOf(all)
+    for (const float of [int / 100, int % 1e9 / 100, int % 1e5 / 100, int % 1e5 / 1_000, int % 1e5 * 1.1, other]) {
+      assert.include(serialise({ ...document, float }, "")!, `"float":${float},`)
+    }
+  }, { arbitrary: { runs: 400 } })
 
   it.prop("never writes omitted fields", [instances], ([all]) => {
     const leaky = new Inner({ id: "I", label: "leaky", secret: canary })
