@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, type Scope } from "effect"
 import { get } from "node:http"
 import { Readable } from "node:stream"
 
@@ -68,17 +68,34 @@ const connected = (url: string, headers: Record<string, string>, signal: AbortSi
   })
 
 /** An open stream of changes, which is closed with the scope. */
-export const openedStream = (url: string, headers: Record<string, string> = {}) =>
+export const openedStream = (
+  url: string,
+  headers: Record<string, string> = {}
+): Effect.Effect<OpenedStream, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.gen(function*() {
       const controller = new AbortController()
       const response = yield* Effect.promise(() => connected(url, headers, controller.signal))
-      return { ...eventsOf(response), response, controller }
+      const events = eventsOf(response)
+      let place: string | undefined
+      const next = Effect.tap(events.next, (event) =>
+        Effect.sync(() => {
+          place = event?.id ?? place
+        }))
+      /** The client connects again. */
+      const again: Effect.Effect<OpenedStream, never, Scope.Scope> = Effect.suspend(() =>
+        openedStream(url, place === undefined ? headers : { ...headers, "last-event-id": place })
+      )
+      return { ...events, next, again, response, controller }
     }),
     ({ controller }) => Effect.sync(() => controller.abort())
   )
 
-export type OpenedStream = Effect.Success<ReturnType<typeof openedStream>>
+export interface OpenedStream extends ReturnType<typeof eventsOf> {
+  readonly again: Effect.Effect<OpenedStream, never, Scope.Scope>
+  readonly response: Response
+  readonly controller: AbortController
+}
 
 /** A message of a stream of changes. */
 export interface Message {
@@ -112,4 +129,13 @@ export const endOfStream = (stream: OpenedStream): Effect.Effect<string | number
     }
     if (last === undefined) return undefined
     return last.event === "data" ? messagesIn(last).at(-1)?.headers.control : JSON.parse(last.data).code
+  })
+
+/** {@link endOfStream}; if the stream had not the time to say it, what its client is answered when it connects again. */
+export const endForClient = (stream: OpenedStream): Effect.Effect<string | number | undefined, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const end = yield* endOfStream(stream)
+    if (end !== undefined) return end
+    const again = yield* stream.again
+    return again.response.status === 200 ? (yield* nextMessages(again))[0]?.headers.control : again.response.status
   })

@@ -18,7 +18,7 @@ import type { Begun } from "./changesStart.ts"
 import { maxChunk, noStore, readChanges, subscribed } from "./changesSubscriber.ts"
 import type { Subscriber } from "./channel.ts"
 import { controlEvent, cursorAt, dataEvent, offsetOf } from "./messages.ts"
-import { resetEvent, watchRights } from "./watchRights.ts"
+import { resetEvent } from "./watchRights.ts"
 
 /** Tells the changes until the client goes away or loses its rights. */
 export const events = (stream: Begun): ResponseEffect =>
@@ -26,9 +26,6 @@ export const events = (stream: Begun): ResponseEffect =>
     const { first, position, rights, scope } = stream
     const { channel, subscriber } = yield* subscribed(stream)
     yield* Scope.provide(endWithClient(stream.fiber, subscriber), scope)
-    if (stream.lists.some(({ before, decide }) => decide !== undefined || before !== undefined)) {
-      yield* Effect.forkIn(watchRights(stream, channel, subscriber), scope)
-    }
     let at = position
     let isJoined = false
     let hasBegun = false

@@ -60,7 +60,11 @@ export const poll = (stream: Begun): ResponseEffect =>
       return undefined
     })
     const found = Option.getOrUndefined(yield* Effect.timeoutOption(next, live.pollTimeout))
-    const changed = found === undefined ? undefined : yield* changedRights(stream)
+    const decided = found === undefined && subscriber.ended === undefined
+      ? Option.some(undefined)
+      : yield* Effect.timeoutOption(changedRights(stream), live.decisionInterval)
+    if (Option.isNone(decided)) return yield* polled(stream, { ...read, isUpToDate: false })
+    const { value: changed } = decided
     if (changed === undefined) return yield* polled(stream, found ?? { messages: [], position, isUpToDate: true })
     return changed.response ?? (yield* polledReset(stream))
   })

@@ -10,6 +10,7 @@ import type { CallFailure } from "../response/callFailures.ts"
 import { type Begun, unlessGone } from "./changesStart.ts"
 import type { Channel, Subscriber } from "./channel.ts"
 import { messagesOf } from "./messages.ts"
+import { watchRights } from "./watchRights.ts"
 
 /** The number of bytes that are taken from a channel at once. */
 export const maxChunk = 65_536
@@ -34,11 +35,12 @@ export const readChanges = ({ lists, live }: Begun, after: Position): Effect.Eff
     })
   )
 
-/** Joins the channel for as long as the request lasts. */
+/** Joins the channel for as long as the request lasts, or until its caller has other rights. */
 export const subscribed = (
-  { fiber, lists, live, rights, scope }: Begun
+  stream: Begun
 ): Effect.Effect<{ readonly channel: Channel; readonly subscriber: Subscriber }, CallFailure> =>
   Effect.gen(function*() {
+    const { fiber, lists, live, rights, scope } = stream
     const key = lists.map((list) => list.key).join("\n\n")
     const channel = yield* unlessGone(Scope.provide(live.channel({ key, lists, rights }), scope))
     const subscriber: Subscriber = {
@@ -51,6 +53,9 @@ export const subscribed = (
     }
     channel.subscribe(subscriber)
     yield* Scope.addFinalizer(scope, Effect.sync(() => channel.unsubscribe(subscriber)))
+    if (lists.some(({ before, decide }) => decide !== undefined || before !== undefined)) {
+      yield* Effect.forkIn(watchRights(stream, channel, subscriber), scope)
+    }
     return { channel, subscriber }
   })
 

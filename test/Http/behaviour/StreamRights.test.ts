@@ -1,6 +1,6 @@
 /** However a right ends, a stream that has it ends within `security.revocation_delay`, by the clock of the test. */
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Duration, Effect, Layer, Redacted, Ref, Schema } from "effect"
+import { Context, Duration, Effect, Fiber, Layer, Redacted, Ref, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import {
   Accounts,
@@ -18,7 +18,7 @@ import {
   Resource
 } from "../../../src/index.ts"
 import * as SignIns from "../../../src/Security/SignIns.ts"
-import { endOfStream, openedStream } from "../../support/eventStream.ts"
+import { endForClient, endOfStream, openedStream } from "../../support/eventStream.ts"
 import { shop } from "../../support/tokens.ts"
 
 class Order extends Model.Class<Order>()("Order", { id: Model.id(), owner: Schema.String }, { logged: true }) {}
@@ -233,6 +233,10 @@ describe("live / rights", () => {
           yield* pass(before)
           const stream = yield* openedStream(`${served.orders}/changes?live=sse&offset=now`, right.headers)
           assert.strictEqual(stream.response.status, 200)
+          const polled = yield* Effect.forkChild(Effect.promise(async () => {
+            const answer = await fetch(`${served.orders}/changes?live=long-poll&offset=now`, right)
+            return { status: answer.status, text: await answer.text() }
+          }))
           yield* pass(parts + 1 - before)
           // Another request lets it ask just before the right ends.
           assert.strictEqual(yield* served.status(right.headers), 200)
@@ -240,7 +244,11 @@ describe("live / rights", () => {
           yield* right.end
           yield* pass(parts)
           assert.isTrue(yield* stream.hasEnded, `after ${before}`)
-          assert.strictEqual(yield* endOfStream(stream), end)
+          assert.strictEqual(yield* end === undefined ? endOfStream(stream) : endForClient(stream), end)
+          // A request that waits for changes is answered, and with nothing that the caller may not know.
+          const { status, text } = yield* Fiber.join(polled)
+          if (typeof end === "number") assert.include([end, 204], status)
+          else assert.include(["[{\"headers\":{\"control\":\"reset\"}}]", ""], text)
           if (right.again !== undefined) yield* right.again
         }
       }).pipe(Effect.scoped, Effect.provide(layer)))
@@ -257,7 +265,7 @@ describe("live / rights", () => {
       assert.isFalse(yield* stream.hasEnded)
       yield* pass(parts + 1)
       assert.isTrue(yield* stream.hasEnded)
-      assert.strictEqual(yield* endOfStream(stream), 401)
+      assert.strictEqual(yield* endForClient(stream), 401)
     }).pipe(Effect.scoped, Effect.provide(layer)))
 
   it.effect("no stream begins by what was known of its caller a while ago", () =>

@@ -18,7 +18,7 @@ import {
 } from "../../../src/index.ts"
 import * as SignIns from "../../../src/Security/SignIns.ts"
 import {
-  endOfStream,
+  endForClient,
   eventsOf,
   type Message,
   messagesIn,
@@ -402,7 +402,7 @@ export const changesContract = <E>(
         const place = (yield* before.next)!.id!
         yield* call(orders, body(order("shared", 5, { owner: "crew" }), admin))
         yield* Ref.set(shared, "crew")
-        assert.deepStrictEqual(yield* endOfStream(before), "reset")
+        assert.deepStrictEqual(yield* endForClient(before), "reset")
         const anew = yield* streamOf({ ...ann, "last-event-id": place })
         assert.deepStrictEqual(yield* nextMessages(anew), [
           "reset",
@@ -416,7 +416,7 @@ export const changesContract = <E>(
         // A rule denies, a hook refuses, a token expires.
         const guest = yield* streamOf(yield* bearer("gus", ["guest"]), "&offset=now")
         yield* Ref.set(isAdmitted, false)
-        assert.strictEqual(yield* endOfStream(guest), 403)
+        assert.strictEqual(yield* endForClient(guest), 403)
         // Tokens count for 30 seconds longer, since clocks differ.
         const earlier = yield* Clock.clockWith((clock) =>
           Effect.succeed<Clock.Clock>(
@@ -431,12 +431,12 @@ export const changesContract = <E>(
           earlier
         )
         const expiring = yield* streamOf(short, "&offset=now")
-        assert.strictEqual(yield* endOfStream(expiring), 401)
+        assert.strictEqual(yield* endForClient(expiring), 401)
         const polled = yield* call(`${orders}/changes?live=long-poll&offset=${place}`, { headers: short })
         assert.strictEqual(polled.status, 401)
         const hooked = yield* streamOf(ann, "&offset=now")
         yield* Ref.set(isRefusing, true)
-        assert.deepStrictEqual(yield* endOfStream(hooked), "reset")
+        assert.deepStrictEqual(yield* endForClient(hooked), "reset")
         assert.strictEqual((yield* call(`${orders}/changes?live=sse`, { headers: ann })).status, 409)
       }).pipe(Effect.scoped, Effect.provide(Layer.mergeAll(configured, lifetimes, Layer.orDie(shop("ES256"))))))
 
@@ -466,7 +466,7 @@ export const changesContract = <E>(
         yield* users.patch(less.id, { roles: [] })
         yield* SignIns.revoke(out.accessToken)
         for (const { stream } of [gone, less, out]) {
-          assert.strictEqual(yield* endOfStream(stream), 401)
+          assert.strictEqual(yield* endForClient(stream), 401)
         }
         assert.strictEqual((yield* other.stream.next)?.event, "control")
         assert.strictEqual((yield* other.stream.next)?.event, "control")

@@ -9,7 +9,7 @@ import { connect } from "node:net"
 import { type DocumentStore, Jwt, KernelConfig, KernelEngine, Model, Permission, Resource } from "../../../src/index.ts"
 import * as SignIns from "../../../src/Security/SignIns.ts"
 import {
-  endOfStream,
+  endForClient,
   type Message,
   messagesIn,
   nextData,
@@ -206,7 +206,7 @@ export const streamLeaksContract = <E>(
         yield* Ref.set(isAdmitted, false)
         yield* pass(9)
         yield* insert("later", "ann")
-        assert.strictEqual(yield* endOfStream(stream), 403)
+        assert.strictEqual(yield* endForClient(stream), 403)
         assert.notInclude(stream.seen.bytes, "later")
         const again = yield* openedStream(`${changes}?${live}`, guest)
         assert.strictEqual(again.response.status, 403)

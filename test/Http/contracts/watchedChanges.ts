@@ -15,7 +15,7 @@ import {
 } from "../../../src/index.ts"
 import * as SignIns from "../../../src/Security/SignIns.ts"
 import {
-  endOfStream,
+  endForClient,
   type Message,
   messagesIn,
   nextData,
@@ -283,7 +283,7 @@ export const watchedChangesContract = <E>(name: string, store: Layer.Layer<Docum
         yield* Ref.set(owner, "bob")
         yield* order("o3", { owner: "bob" })
         yield* pass(9)
-        assert.strictEqual(yield* endOfStream(stream), "reset")
+        assert.strictEqual(yield* endForClient(stream), "reset")
         // Also if the rows are those of before again until then.
         yield* Ref.set(owner, "ann")
         const last = /^id: (.+)$/gmu.exec(stream.seen.bytes.slice(stream.seen.bytes.lastIndexOf("id: ")))![1]!
@@ -300,7 +300,7 @@ export const watchedChangesContract = <E>(name: string, store: Layer.Layer<Docum
         yield* Ref.set(isAdmitted, false)
         yield* pass(9)
         yield* order("later")
-        assert.strictEqual(yield* endOfStream(anew), 403)
+        assert.strictEqual(yield* endForClient(anew), 403)
         assert.notInclude(anew.seen.bytes, "later")
       }).pipe(Effect.scoped, Effect.provide(configured)))
 
