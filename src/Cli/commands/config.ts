@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as KernelConfig from "../../Http/KernelConfig.ts"
 import { reported } from "./commandFailed.ts"
-import { jsonFlag, print } from "./output.ts"
+import { jsonFlag, print, switchFlag } from "./output.ts"
 
 export const config = Command.make(
   "config",
@@ -14,10 +14,7 @@ export const config = Command.make(
       Flag.withDescription("The folder of cfg.yml. Defaults to the working directory"),
       Flag.optional
     ),
-    set: Flag.Boolean("set").pipe(
-      Flag.withDescription("Prints only what differs from the defaults"),
-      Flag.withDefault(false)
-    ),
+    set: switchFlag("set", "Prints only what differs from the defaults"),
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ dir, json, set }) {

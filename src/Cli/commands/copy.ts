@@ -1,7 +1,6 @@
 /** `appkernel copy`: copies a store into another one. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -14,7 +13,7 @@ import * as MongoStore from "../../Repository/MongoStore.ts"
 import * as StoreCopy from "../../Repository/StoreCopy.ts"
 import * as StoreFollow from "../../Repository/StoreFollow.ts"
 import { CommandFailed, reported } from "./commandFailed.ts"
-import { counted, jsonFlag, makeProgress, print } from "./output.ts"
+import { counted, jsonFlag, makeProgress, print, switchFlag } from "./output.ts"
 
 export const copy = Command.make(
   "copy",
@@ -23,11 +22,9 @@ export const copy = Command.make(
       Argument.withDescription("The source: a folder, a URL mongodb://…, or env:NAME for what the variable NAME has")
     ),
     to: Argument.String("to").pipe(Argument.withDescription("The target, in the same way. It has no documents yet")),
-    follow: Flag.Boolean("follow").pipe(
-      Flag.withDescription(
-        "Copies while a service writes to the source, and then what it writes, until it is interrupted"
-      ),
-      Flag.withDefault(false)
+    follow: switchFlag(
+      "follow",
+      "Copies while a service writes to the source, and then what it writes, until it is interrupted"
     ),
     json: jsonFlag
   },

@@ -1,12 +1,11 @@
 /** `appkernel indexes`: compares the installed indexes with those of the models, and installs them. */
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Inspection from "../../Repository/Inspection.ts"
 import { CommandFailed, reported } from "./commandFailed.ts"
 import { engineModule, modelsOf, withStore } from "./engineModule.ts"
-import { counted, jsonFlag, print } from "./output.ts"
+import { counted, jsonFlag, print, switchFlag } from "./output.ts"
 
 const wayOut = "Stop the service first; it installs missing indexes by itself when it starts"
 
@@ -14,14 +13,8 @@ export const indexes = Command.make(
   "indexes",
   {
     module: engineModule,
-    apply: Flag.Boolean("apply").pipe(
-      Flag.withDescription("Installs what is missing, and rebuilds what differs"),
-      Flag.withDefault(false)
-    ),
-    drop: Flag.Boolean("drop").pipe(
-      Flag.withDescription("With --apply: drops those that no model has"),
-      Flag.withDefault(false)
-    ),
+    apply: switchFlag("apply", "Installs what is missing, and rebuilds what differs"),
+    drop: switchFlag("drop", "With --apply: drops those that no model has"),
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ apply, drop, json, module }) {

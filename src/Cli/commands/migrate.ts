@@ -8,7 +8,7 @@ import { beginForms } from "../../Repository/introspection.ts"
 import * as Migration from "../../Repository/Migration.ts"
 import { CommandFailed, reported } from "./commandFailed.ts"
 import { engineModule, modelsOf, withStore } from "./engineModule.ts"
-import { atLeast, counted, jsonFlag, print } from "./output.ts"
+import { atLeast, counted, jsonFlag, print, switchFlag } from "./output.ts"
 
 const wayOut = "Stop the service first, or let it migrate when it starts: migrations.on_start is run"
 
@@ -16,14 +16,8 @@ export const migrate = Command.make(
   "migrate",
   {
     module: engineModule,
-    dryRun: Flag.Boolean("dry-run").pipe(
-      Flag.withDescription("Runs nothing, and says what would run"),
-      Flag.withDefault(false)
-    ),
-    acceptEdited: Flag.Boolean("accept-edited").pipe(
-      Flag.withDescription("Takes migrations that were edited after they have run as they are now"),
-      Flag.withDefault(false)
-    ),
+    dryRun: switchFlag("dry-run", "Runs nothing, and says what would run"),
+    acceptEdited: switchFlag("accept-edited", "Takes migrations that were edited after they have run as they are now"),
     lease: Flag.Int("lease").pipe(
       Flag.withDescription("The seconds after which the lock of a process that has died can be taken. Defaults to 15"),
       atLeast(1),

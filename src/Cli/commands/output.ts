@@ -13,10 +13,11 @@ import { CommandFailed } from "./commandFailed.ts"
 export const atLeast = (least: number) =>
   Flag.filter((given: number) => given >= least, () => `expected a number from ${least}`)
 
-export const jsonFlag = Flag.Boolean("json").pipe(
-  Flag.withDescription("Prints the result as JSON, for programs"),
-  Flag.withDefault(false)
-)
+/** A flag that is off unless it is given. */
+export const switchFlag = (name: string, description: string) =>
+  Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
+
+export const jsonFlag = switchFlag("json", "Prints the result as JSON, for programs")
 
 /** Prints a result, or the lines that say it. */
 export const print = (json: boolean, result: unknown, lines: ReadonlyArray<string>): Effect.Effect<void> =>
@@ -42,9 +43,9 @@ export const outFlag = Flag.String("out").pipe(
   Flag.optional
 )
 
-export const checkFlag = Flag.Boolean("check").pipe(
-  Flag.withDescription("Writes nothing, and fails if the file of --out is not as it would be written"),
-  Flag.withDefault(false)
+export const checkFlag = switchFlag(
+  "check",
+  "Writes nothing, and fails if the file of --out is not as it would be written"
 )
 
 /** Writes a document, or compares it with what is there. */

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as EmbeddedStore from "../../Repository/EmbeddedStore.ts"
 import { collectionLine, folderOf } from "./backup.ts"
 import { reported } from "./commandFailed.ts"
-import { jsonFlag, print } from "./output.ts"
+import { jsonFlag, print, switchFlag } from "./output.ts"
 
 export const restore = Command.make(
   "restore",
@@ -17,10 +17,7 @@ export const restore = Command.make(
       Flag.withDescription("The folder to make. Defaults to embedded.path of the configuration"),
       Flag.optional
     ),
-    replace: Flag.Boolean("replace").pipe(
-      Flag.withDescription("Moves a folder that is there out of the way, which nobody may have open"),
-      Flag.withDefault(false)
-    ),
+    replace: switchFlag("replace", "Moves a folder that is there out of the way, which nobody may have open"),
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ backup, json, path: given, replace }) {

@@ -1,21 +1,18 @@
 /** `appkernel seed`: fills a store with what a project begins with. */
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { CommandFailed, reported } from "./commandFailed.ts"
 import { engineModule, loadBeside, modelsOf, withStore } from "./engineModule.ts"
+import { switchFlag } from "./output.ts"
 
 export const seed = Command.make(
   "seed",
   {
     module: engineModule,
-    again: Flag.Boolean("again").pipe(
-      Flag.withDescription("Runs although the models have documents already"),
-      Flag.withDefault(false)
-    )
+    again: switchFlag("again", "Runs although the models have documents already")
   },
   Effect.fnUntraced(function*({ again, module }) {
     const given = yield* loadBeside(module, {

@@ -8,7 +8,7 @@ import * as Stream from "effect/Stream"
 import * as Upgrade from "../../Repository/Upgrade.ts"
 import { CommandFailed, reported } from "./commandFailed.ts"
 import { engineModule, modelsOf, withStore } from "./engineModule.ts"
-import { atLeast, counted, jsonFlag, makeProgress, print } from "./output.ts"
+import { atLeast, counted, jsonFlag, makeProgress, print, switchFlag } from "./output.ts"
 
 const wayOut = "Stop the service first, or run Upgrade.finish and Upgrade.upgrade in it"
 
@@ -16,10 +16,7 @@ export const upgrade = Command.make(
   "upgrade",
   {
     module: engineModule,
-    finish: Flag.Boolean("finish").pipe(
-      Flag.withDescription("Says that no process of an earlier version runs any more, which can't be taken back"),
-      Flag.withDefault(false)
-    ),
+    finish: switchFlag("finish", "Says that no process of an earlier version runs any more, which can't be taken back"),
     batch: Flag.Int("batch").pipe(
       Flag.withDescription("The number of documents that are read at once. Defaults to 500"),
       atLeast(1),

@@ -235,41 +235,28 @@ const findAndModifyOperations = (
   { call, filterOptions, participation }: OperationContext
 ): Pick<StoreOperations, "findOneAndUpdate" | "findOneAndReplace" | "findOneAndDelete"> => ({
   findOneAndUpdate: (collection, filter, update, options = {}) =>
-    Effect.map(
-      mongo.write(
-        call("findOneAndUpdate", collection),
-        (_, signal) =>
-          _.findOneAndUpdate(
-            withNulls(filter),
-            update,
-            mongo.withSignal({ ...participation, ...updateOptions(options), ...replaceOptions(options) }, signal)
-          )
-      ),
-      (document) => document ?? undefined
-    ),
+    modifying(mongo.write(call("findOneAndUpdate", collection), (_, signal) =>
+      _.findOneAndUpdate(
+        withNulls(filter),
+        update,
+        mongo.withSignal({ ...participation, ...updateOptions(options), ...replaceOptions(options) }, signal)
+      ))),
   findOneAndReplace: (collection, filter, document, options = {}) =>
-    Effect.map(
-      mongo.write(
-        call("findOneAndReplace", collection),
-        (_, signal) =>
-          _.findOneAndReplace(
-            withNulls(filter),
-            document,
-            mongo.withSignal({ ...participation, ...replaceOptions(options) }, signal)
-          )
-      ),
-      (document) => document ?? undefined
-    ),
+    modifying(mongo.write(call("findOneAndReplace", collection), (_, signal) =>
+      _.findOneAndReplace(
+        withNulls(filter),
+        document,
+        mongo.withSignal({ ...participation, ...replaceOptions(options) }, signal)
+      ))),
   findOneAndDelete: (collection, filter, options = {}) =>
-    Effect.map(
-      mongo.remove(
-        call("findOneAndDelete", collection),
-        (_, signal) =>
-          _.findOneAndDelete(filter, mongo.withSignal({ ...filterOptions, ...deleteOptions(options) }, signal))
-      ),
-      (document) => document ?? undefined
+    modifying(
+      mongo.remove(call("findOneAndDelete", collection), (_, signal) =>
+        _.findOneAndDelete(filter, mongo.withSignal({ ...filterOptions, ...deleteOptions(options) }, signal)))
     )
 })
+
+const modifying = <A, E>(found: Effect.Effect<A | null, E>): Effect.Effect<A | undefined, E> =>
+  Effect.map(found, (document) => document ?? undefined)
 
 const deleteOperations = (
   { call, filterOptions }: OperationContext
