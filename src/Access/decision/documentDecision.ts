@@ -1,4 +1,5 @@
 /** The decision on the documents of an endpoint's model. */
+import { getOrMake } from "../../internal/getOrMake.ts"
 import type { Filter } from "../../Repository/DocumentStore.ts"
 import type { EffectiveGrant, ModelDecision, RowFilters } from "../../Repository/introspection.ts"
 import type { Caller } from "../Permission.ts"
@@ -65,9 +66,7 @@ const copyOf = (grants: Grants): Grants => {
   const filters = new Map<Filter, Filter>()
   const filterOf = (filter: Filter | undefined): Filter | undefined => {
     if (filter === undefined) return undefined
-    const copy = filters.get(filter) ?? copiedFields(filter)
-    filters.set(filter, copy)
-    return copy
+    return getOrMake(filters, filter, () => copiedFields(filter))
   }
   return grants.map((one) => ({ ...one, rows: filterOf(one.rows), check: filterOf(one.check) }))
 }

@@ -4,6 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import { memoize } from "effect/Function"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Option from "effect/Option"
 import type * as Model from "../../Model/Model.ts"
@@ -215,15 +216,11 @@ interface Answers {
   readonly closed: Map<AnyRows, Query.Where<Model.Any>>
 }
 
-const answersOf = (request: HttpServerRequest.HttpServerRequest): Answers => {
-  const before = answers.get(request)
-  if (before !== undefined) return before
-  const none: Answers = { decisions: new Map(), open: new Map(), closed: new Map() }
-  answers.set(request, none)
-  return none
-}
-
-const answers = new WeakMap<HttpServerRequest.HttpServerRequest, Answers>()
+const answersOf = memoize((_: HttpServerRequest.HttpServerRequest): Answers => ({
+  decisions: new Map(),
+  open: new Map(),
+  closed: new Map()
+}))
 
 const once = <K, A>(known: Map<K, A>, key: K, effect: Decided<A>): Decided<A> =>
   Effect.suspend(() => {

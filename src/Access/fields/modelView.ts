@@ -7,6 +7,7 @@ import type * as Fiber from "effect/Fiber"
 import { memoize } from "effect/Function"
 import * as Result from "effect/Result"
 import { BoundedCache } from "../../internal/boundedCache.ts"
+import { getOrMake } from "../../internal/getOrMake.ts"
 import { type DocumentForm, type FieldNames, formWithout, modelWithout } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
@@ -122,15 +123,7 @@ const makeView = (model: Model.Any, grants: Grants): ModelView => {
   const isStatic = !maskDependsOnDocument && [...grants.read, ...grants.write].every(({ rows }) => rows === undefined)
   const same = isStatic ? callerDocuments(fields, grants) : undefined
   // The grants of a caller are the same object in all requests with the same row filters.
-  const known = new WeakMap<Grants, CallerDocuments>()
-  const ofCaller = (view: Grants): CallerDocuments => {
-    if (same !== undefined) return same
-    const before = known.get(view)
-    if (before !== undefined) return before
-    const documents = callerDocuments(fields, view)
-    known.set(view, documents)
-    return documents
-  }
+  const ofCaller = same === undefined ? memoize((view: Grants) => callerDocuments(fields, view)) : () => same
   return {
     model: shown,
     hidden: hidden.always,
@@ -157,15 +150,7 @@ const keysOf = (grants: ReadonlyArray<EffectiveGrant>): string => {
   return keys
 }
 
-const textOf = (fields: FieldsOfGrant): string => {
-  const known = texts.get(fields)
-  if (known !== undefined) return known
-  const text = JSON.stringify([fields.hide, fields.readOnly])
-  texts.set(fields, text)
-  return text
-}
-
-const texts = new WeakMap<FieldsOfGrant, string>()
+const textOf = memoize(({ hide, readOnly }: FieldsOfGrant): string => JSON.stringify([hide, readOnly]))
 
 const callerDocuments = (fields: GrantedFields, grants: Grants): CallerDocuments => {
   const { form, hidden, mask, maskDependsOnDocument, model } = fields
@@ -253,21 +238,13 @@ const insertionsBy = (model: Model.Any, view: Grants): CallerDocuments["insertFi
     const [denied = ""] = Arr.getFailures(attempts)
     if (allowed.length === 0) return Result.fail(denied)
     const key = attempts.map(Result.isSuccess).join()
-    const filters = known.get(key) ?? view.rowsBy(allowed.flat())
-    known.set(key, filters)
-    return Result.succeed(filters)
+    return Result.succeed(getOrMake(known, key, () => view.rowsBy(allowed.flat())))
   }
 }
 
 /** The grants by the fields that they take away, those that take away the fewest first. */
 const bySameFields = (grants: ReadonlyArray<EffectiveGrant>): ReadonlyArray<ReadonlyArray<EffectiveGrant>> => {
-  const groups = new Map<string, Array<EffectiveGrant>>()
-  for (const grant of grants) {
-    const key = maskedByAll([unwritableBy(grant)]).join()
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [grant])
-    else group.push(grant)
-  }
+  const groups = Map.groupBy(grants, (grant) => maskedByAll([unwritableBy(grant)]).join())
   return [...groups.values()].toSorted(([one], [other]) => unwritableBy(one!).length - unwritableBy(other!).length)
 }
 

@@ -2,6 +2,7 @@
  * What the document says of access control: who may call an operation, and which fields not every caller may see or set.
  */
 import * as Permission from "../../Access/Permission.ts"
+import { getOrMake } from "../../internal/getOrMake.ts"
 import { isWithin, managedField, type ModelLike, nestedModel } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Entry } from "../AccessPolicy.ts"
@@ -17,8 +18,7 @@ export type Entries = ReadonlyMap<string, ReadonlyArray<Entry>>
 export const entriesOf = (entries: ReadonlyArray<Entry>): Entries => {
   const found = new Map<string, Array<Entry>>()
   for (const entry of entries) {
-    const own = found.get(entry.endpoint) ?? []
-    found.set(entry.endpoint, own)
+    const own = getOrMake(found, entry.endpoint, () => [])
     if (entry.who !== nobody) own.push(entry)
   }
   return found

@@ -1,3 +1,4 @@
+import { getOrMake } from "../../internal/getOrMake.ts"
 import type { Entry } from "../AccessPolicy.ts"
 import { all } from "../description/standardEndpoints.ts"
 import type { Entries } from "./access.ts"
@@ -46,8 +47,7 @@ export const inReadingOrder = (paths: Json.Node, resources: ReadonlyArray<Resour
   const placed = Object.entries(paths).map(([path, item], i) => {
     const resource = resources.find((resource) => isBelow(resource, path))
     if (resource === undefined) return { path, item, group: i, rank: 0 }
-    const group = firsts.get(resource) ?? i
-    firsts.set(resource, group)
+    const group = getOrMake(firsts, resource, () => i)
     return { path, item, group, rank: ranks.get(path.slice(resource.path.length)) ?? -1 }
   })
   const sorted = placed.toSorted((a, b) => a.group - b.group || a.rank - b.rank)
@@ -70,8 +70,7 @@ export const joined = (paths: Json.Node): Json.Node => {
   const items = new Map<string, Json.Node>()
   for (const [path, value] of Object.entries(paths)) {
     const shape = path.replaceAll(parameter, "{}")
-    const first = byShape.get(shape) ?? path
-    byShape.set(shape, first)
+    const first = getOrMake(byShape, shape, () => path)
     const names = new Map(namesIn(path).map((name, i) => [name, namesIn(first)[i] ?? name]))
     items.set(first, {
       ...items.get(first),
@@ -118,19 +117,16 @@ export const tagsOf = (
   resources: ReadonlyArray<Resource>,
   described: ReadonlyArray<Tag>
 ): ReadonlyArray<Tag> => {
-  const pathsByTag = new Map<string, Array<string>>()
-  for (const [path, item] of Object.entries(paths)) {
-    for (const operation of Object.values(Json.nodeOf(item))) {
-      for (const tag of Json.listOf(Json.nodeOf(operation)["tags"]).map(String)) {
-        const known = pathsByTag.get(tag)
-        if (known === undefined) pathsByTag.set(tag, [path])
-        else known.push(path)
-      }
-    }
-  }
-  return Array.from(pathsByTag, ([name, tagged]) => {
+  const tagged = Object.entries(paths).flatMap(([path, item]) =>
+    Object.values(Json.nodeOf(item)).flatMap((operation) =>
+      Json.listOf(Json.nodeOf(operation)["tags"]).map((tag) => ({ path, tag: String(tag) }))
+    )
+  )
+  return Array.from(Map.groupBy(tagged, ({ tag }) => tag), ([name, own]) => {
     const tag = described.find((tag) => tag.name === name)
-    return tag?.description === undefined ? { ...tag, name, description: descriptionOf(tagged, resources) } : tag
+    return tag?.description === undefined
+      ? { ...tag, name, description: descriptionOf(own.map(({ path }) => path), resources) }
+      : tag
   })
 }
 

@@ -38,13 +38,7 @@ export const readForm = (
   parts: ReadonlyArray<Part>,
   { isStrict, maxDepth }: { readonly maxDepth: number; readonly isStrict: boolean }
 ): Form => {
-  const byName = new Map<string, Array<Part>>()
-  for (const part of parts) {
-    if (part._tag === "File" && !part.isChosen) continue
-    const existing = byName.get(part.name)
-    if (existing === undefined) byName.set(part.name, [part])
-    else existing.push(part)
-  }
+  const byName = Map.groupBy(parts.filter((part) => part._tag === "Text" || part.isChosen), ({ name }) => name)
   const values: Values = {}
   const problems: Array<FieldProblem> = []
   for (const [name, fieldParts] of byName) {

@@ -2,6 +2,7 @@ import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Formatter from "effect/Formatter"
+import { memoize } from "effect/Function"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { BoundedCache } from "../../internal/boundedCache.ts"
@@ -164,15 +165,13 @@ const labelsIn = (language: Language): Labels => ({
 /** The response of a model's metadata with labels in the request's language. It is built once for each language. */
 export const metadataResponse = (translations: Translations, metadata: Metadata): TranslatedResponse => {
   const untranslated = responses.json(JSON.stringify(metadata))
-  const texts = new WeakMap<Language, HttpServerResponse.HttpServerResponse>()
-  return withLanguage(translations, (language, headers) => {
-    if (headers === undefined) return untranslated
-    const known = texts.get(language)
-    if (known !== undefined) return known
-    const made = responses.json(JSON.stringify(labelled(metadata, language)), 200, headers)
-    texts.set(language, made)
-    return made
-  })
+  const translated = memoize((language: Language) =>
+    responses.json(JSON.stringify(labelled(metadata, language)), 200, headersOf(language))
+  )
+  return withLanguage(
+    translations,
+    (language, headers) => headers === undefined ? untranslated : translated(language)
+  )
 }
 
 /** The response in the format that the request or the configuration asks for. */
@@ -202,14 +201,12 @@ const headersOf = ({ tag }: Language) => ({ "content-language": tag, "vary": "Ac
 
 /** Caches sentences of problems, since clients repeat mistakes; only short ones, which may contain their texts. */
 const sentencesFor = (resolveField: FieldResolver) => {
-  const caches = new WeakMap<Language, BoundedCache<FieldProblem>>()
+  const cacheOf = memoize((_: Language) => new BoundedCache<FieldProblem>(maxCached))
   return (language: Language, problem: FieldProblem): FieldProblem => {
-    const cache = caches.get(language) ?? new BoundedCache<FieldProblem>(maxCached)
-    caches.set(language, cache)
     const { field, message, validator } = problem
     const sentence = () => sentenceOf(language, resolveField(field), problem)
     if (field.length + message.length > maxCachedLength) return sentence()
-    return cache.getOrMake(`${field.length} ${field} ${validator} ${message}`, sentence)
+    return cacheOf(language).getOrMake(`${field.length} ${field} ${validator} ${message}`, sentence)
   }
 }
 

@@ -5,6 +5,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Result from "effect/Result"
 import type * as Views from "../../Access/introspection.ts"
 import { BoundedCache } from "../../internal/boundedCache.ts"
+import { getOrMake } from "../../internal/getOrMake.ts"
 import * as JsonSchema from "../../Model/JsonSchema.ts"
 import * as Metadata from "../../Model/Metadata.ts"
 import type * as Model from "../../Model/Model.ts"
@@ -247,9 +248,7 @@ const schemaOf = ({ hidden, model }: Views.ModelView, translations: Translations
     const { additional_properties = "true", mongo = "false" } = query.success
     return Effect.sync(() => {
       const variant = `${mongo} ${additional_properties}`
-      const response = built.get(variant) ?? responseOf(mongo === "true", additional_properties === "true")
-      built.set(variant, response)
-      return response
+      return getOrMake(built, variant, () => responseOf(mongo === "true", additional_properties === "true"))
     })
   })
 }

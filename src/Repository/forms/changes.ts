@@ -1,4 +1,5 @@
 /** What the earlier forms of documents mean for queries. */
+import { memoize } from "effect/Function"
 import { aheadField, formField } from "../../Model/introspection.ts"
 import { isArray, isDocument } from "../bson/value.ts"
 import { fieldOf, fieldsOfFilter } from "../collection/documentFields.ts"
@@ -74,12 +75,7 @@ export const changesOf = (
       }
     }
   }
-  const known = new WeakMap<State, Changes>()
-  return (state) => {
-    const changes = known.get(state) ?? make(state)
-    known.set(state, changes)
-    return changes
-  }
+  return memoize(make)
 }
 
 // internal

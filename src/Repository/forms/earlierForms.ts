@@ -1,5 +1,6 @@
 /** The collections of earlier forms of a model, and the forms of what histories record. */
 import * as Effect from "effect/Effect"
+import { memoize } from "effect/Function"
 import * as Result from "effect/Result"
 import { aheadField, formField, type ModelLike } from "../../Model/introspection.ts"
 import type { ModelCollection } from "../collection/modelCollection.ts"
@@ -69,16 +70,10 @@ export const recordedFormOf = (model: ModelLike): RecordedForm => {
 const viewWays = (view: ModelLike) => {
   const { form = 1, model = view } = viewOf(view) ?? {}
   const forms = formsOf(model)
-  const known = new WeakMap<Document, Document>()
   const lower = (document: Document): Document =>
     unreadableProblems(document) !== undefined ? document : Result.match(forms.lower(document, form), {
       onFailure: (message) => unreadable(view, document, [{ field: formField, validator: "Form", message }]),
       onSuccess: (lowered) => ({ ...lowered, [formField]: form })
     })
-  const lift = (document: Document): Document => {
-    const made = known.get(document) ?? lower(document)
-    known.set(document, made)
-    return made
-  }
-  return { form, forms, lift }
+  return { form, forms, lift: memoize(lower) }
 }

@@ -9,6 +9,7 @@ import * as Metric from "effect/Metric"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { type Collection, type Db, MongoClient, MongoError, type W } from "mongodb"
+import { getOrMake } from "../../internal/getOrMake.ts"
 import { StoreUnavailable } from "../RepositoryError.ts"
 import { classify, defect, type FailureContext } from "./classifyError.ts"
 import type { MongoAddress } from "./connectionString.ts"
@@ -141,11 +142,7 @@ const makeSession = ({ address, client, db, deadlines, limit, lookUpLimit }: {
           }
         })
       }
-      const known = collections.get(name)
-      if (known !== undefined) return known
-      const collection = db.collection(name)
-      collections.set(name, collection)
-      return collection
+      return getOrMake(collections, name, () => db.collection(name))
     }
   }
 }
@@ -157,8 +154,7 @@ const makeSession = ({ address, client, db, deadlines, limit, lookUpLimit }: {
  */
 const watchPools = (client: MongoClient, name: string, context: Context.Context<never>): () => void => {
   const counts: PoolCounts = { open: new Set(), used: 0, pending: 0 }
-  const pools = poolsOf.get(name) ?? new Set<PoolCounts>()
-  poolsOf.set(name, pools.add(counts))
+  const pools = getOrMake(poolsOf, name, () => new Set<PoolCounts>()).add(counts)
   const attributes = { "db.client.connection.pool.name": name }
   const state = "db.client.connection.state"
   const register = (metric: Metric.Gauge<number>, valueOf: (counts: PoolCounts) => number): void => {

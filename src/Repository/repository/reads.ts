@@ -7,6 +7,7 @@ import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stream from "effect/Stream"
+import { getOrMake } from "../../internal/getOrMake.ts"
 import { elementOf, unwrapped } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { DocumentCodec } from "../collection/documentCodec.ts"
@@ -194,13 +195,7 @@ const distinct = Effect.fnUntraced(function*<M extends Model.Any>(
 /** Decoders for the values of fields. Each is compiled when it is first used. */
 const makeValueDecoders = (model: Model.Any): ReadContext<Model.Any>["valueDecoderOf"] => {
   const decoders = new Map<string, ReturnType<typeof valueDecoder>>()
-  return (field) => {
-    const existing = decoders.get(field)
-    if (existing !== undefined) return existing
-    const decoder = valueDecoder(model, field)
-    decoders.set(field, decoder)
-    return decoder
-  }
+  return (field) => getOrMake(decoders, field, () => valueDecoder(model, field))
 }
 
 /** Decodes a value of the field or, of a list, one of its items. */

@@ -2,6 +2,7 @@
  * The models that refer to others, by their store. A model is registered when its repository is made; deletions then find it.
  */
 import type * as Effect from "effect/Effect"
+import { memoize } from "effect/Function"
 import { type ModelLike, referencesOf, type ReferringField } from "../../Model/introspection.ts"
 import type { ModelCollection } from "../collection/modelCollection.ts"
 import type { Document, DocumentStore, Filter, Update } from "../DocumentStore.ts"
@@ -24,12 +25,11 @@ export interface Referring {
 
 type Store = DocumentStore["Service"]
 
-const referrers = new WeakMap<Store, Map<string, ReadonlyArray<Referring>>>()
+const referrersOf = memoize((_: Store) => new Map<string, ReadonlyArray<Referring>>())
 
 /** Registers the references of a model for deletions on the store. */
 export const registerReferrer = (store: Store, referrer: Referrer): void => {
-  const byTarget = referrers.get(store) ?? new Map<string, ReadonlyArray<Referring>>()
-  referrers.set(store, byTarget)
+  const byTarget = referrersOf(store)
   for (const [target, all] of byTarget) {
     byTarget.set(target, all.filter((other) => other.referrer.model.modelName !== referrer.model.modelName))
   }
@@ -42,7 +42,7 @@ export const registerReferrer = (store: Store, referrer: Referrer): void => {
 
 /** The registered references to the documents of a model. */
 export const referringTo = (store: Store, modelName: string): ReadonlyArray<Referring> =>
-  referrers.get(store)?.get(modelName) ?? []
+  referrersOf(store).get(modelName) ?? []
 
 /** The identifiers at the path of a reference. The path leads through lists. */
 export const idsAt = (value: unknown, path: ReadonlyArray<string>): ReadonlyArray<unknown> => {

@@ -12,6 +12,7 @@ import * as Metric from "effect/Metric"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
+import { getOrMake } from "../../internal/getOrMake.ts"
 import type { TakeOptions } from "../StoreTypes.ts"
 
 /** Whether operations are counted and timed: a service that nobody measures turns it off. */
@@ -148,13 +149,7 @@ const operationRecorder = (operation: { readonly [name: string]: string }): Reco
   }
   const ok = seriesOf("ok")
   const failures = new Map<string, Series>()
-  const failureSeries = (outcome: string): Series => {
-    const existing = failures.get(outcome)
-    if (existing !== undefined) return existing
-    const series = seriesOf(outcome)
-    failures.set(outcome, series)
-    return series
-  }
+  const failureSeries = (outcome: string): Series => getOrMake(failures, outcome, () => seriesOf(outcome))
   return (exit, nanoseconds, context) => {
     const { count, duration } = exit._tag === "Success" ? ok : failureSeries(outcomeOf(exit.cause))
     count.updateUnsafe(1, context)

@@ -15,6 +15,7 @@ import * as Exit from "effect/Exit"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
+import { getOrMake } from "../../internal/getOrMake.ts"
 
 /** Retries a write on a conflict. A write within another's turn does not wait for one. */
 export type Retry = <A, E, R>(
@@ -28,8 +29,7 @@ export const makeRetry = (): Retry => {
 
   const enqueue = (key: unknown): Effect.Effect<Queue> =>
     Effect.sync(() => {
-      const queue = queues.get(key) ?? { turn: Semaphore.makeUnsafe(1), length: 0 }
-      queues.set(key, queue)
+      const queue = getOrMake(queues, key, () => ({ turn: Semaphore.makeUnsafe(1), length: 0 }))
       queue.length += 1
       return queue
     })

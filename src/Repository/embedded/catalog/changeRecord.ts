@@ -5,6 +5,7 @@
  * A record on disk copies the bytes of the document, which is encoded already.
  */
 import * as Result from "effect/Result"
+import { getOrMake } from "../../../internal/getOrMake.ts"
 import { plainStored, plainValue } from "../../bson/plainDocument.ts"
 import { isDocument, setField } from "../../bson/value.ts"
 import type { Document, StoredChange } from "../../DocumentStore.ts"
@@ -183,13 +184,7 @@ const textElement = (name: string, text: string): Buffer => {
 
 const elementsOf: (collection: string) => Buffer = (() => {
   const known = new Map<string, Buffer>()
-  return (collection: string) => {
-    const there = known.get(collection)
-    if (there !== undefined) return there
-    const made = textElement("c", collection)
-    known.set(collection, made)
-    return made
-  }
+  return (collection: string) => getOrMake(known, collection, () => textElement("c", collection))
 })()
 
 const none = Buffer.alloc(0)

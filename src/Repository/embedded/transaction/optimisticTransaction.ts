@@ -16,6 +16,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
+import { getOrMake } from "../../../internal/getOrMake.ts"
 import { spend } from "../../../internal/stepBudget.ts"
 import { recordIdOf } from "../../bson/keyEncoding.ts"
 import type { Document } from "../../DocumentStore.ts"
@@ -272,9 +273,13 @@ class TransactionBuffer {
       // Changes of the catalog are applied with the documents.
       catalog: new MemoryTable(),
       documents: (number) =>
-        known(this.#documents, number, () => new BufferedTable(this.#snapshot.documents(number), decoded)),
+        getOrMake(this.#documents, number, () => new BufferedTable(this.#snapshot.documents(number), decoded)),
       entries: (number) =>
-        known(this.#entries, number, () => new BufferedTable(this.#snapshot.entries(number), (recordId) => recordId)),
+        getOrMake(
+          this.#entries,
+          number,
+          () => new BufferedTable(this.#snapshot.entries(number), (recordId) => recordId)
+        ),
       encode,
       write: (operation, job) =>
         Effect.suspend(() =>
@@ -299,14 +304,6 @@ class TransactionBuffer {
 
 // In a transaction, `encode` returns the document itself.
 const decoded = (encoded: Encoded) => encoded as Document
-
-const known = <A>(map: Map<number, A>, key: number, make: () => A): A => {
-  const there = map.get(key)
-  if (there !== undefined) return there
-  const made = make()
-  map.set(key, made)
-  return made
-}
 
 // Temporary table numbers, beyond those of the store.
 const firstNumber = 0xffff_0000
