@@ -1,9 +1,9 @@
 /**
  * Plans which documents are read for a filter and a sort, and by which index.
  *
- * A plan yields a superset of the matches, and the filter is still evaluated for each document. Rules choose the plan,
- * without statistics: first a unique index whose paths all have values, then the index with the most equalities, ranges and
- * order.
+ * A plan yields a superset of the matches, and the filter is still evaluated for each document, unless the only range of the plan
+ * says all of it. Rules choose the plan, without statistics: first a unique index whose paths all have values, then the index with
+ * the most equalities, ranges and order.
  */
 import type { Collator } from "../../bson/collator.ts"
 import { encodeComponent, invert, isWhole, limitedRange, limitLength } from "../../bson/keyEncoding.ts"
