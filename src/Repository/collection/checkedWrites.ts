@@ -207,7 +207,7 @@ interface Target {
   readonly sort?: FindOneAndUpdateOptions["sort"]
 }
 
-/** The identifier of the first document that an update is for. */
+/** What addresses the first document that an update is for. */
 const firstMatch = (
   { permitted, targets }: CheckContext,
   { filter, scope, sort }: Target
@@ -261,10 +261,7 @@ const isSameFilter = (one: Filter | undefined, other: Filter): boolean => one ==
 const updateFirst =
   <A>(context: CheckContext, none: A): CheckedTransaction<A> => (grants, { filter, scope, sort }, write) =>
     context.store.transaction(Effect.gen(function*() {
-      const [match] = yield* context.permitted.find(
-        { filter, sort, limit: 1, projection: context.targets.projection },
-        { ...scope, privilege: "update" }
-      )
+      const match = yield* firstMatch(context, { filter, scope, sort })
       if (match === undefined) return none
       const chunk = context.targets.one(match)
       const check = yield* checkOf(context, grants, chunk, scope)

@@ -37,10 +37,7 @@ export const parseFilterOf = (
   return problem === undefined ? parsed : Result.fail(problem)
 }
 
-/**
- * The test of a filter for a single document. The result is cached by the filter object, unless it may depend on the time or
- * on an index.
- */
+/** The test of a filter for a single document, kept by the filter object unless the time or an index may change it. */
 export const testOf = (
   catalog: ReadCatalog,
   name: string,
@@ -57,10 +54,7 @@ export const testOf = (
 
 const tests = new WeakMap<object, Filter["matches"]>()
 
-/**
- * The documents of a collection that match a filter, sorted if required, without the first `skip` of them. If an index covers
- * the filter and the order, the skipped documents are not read.
- */
+/** The matches, sorted if required, without the first `skip`, which an index that covers the filter need not read. */
 export const findSource = (
   store: ReadTables,
   catalog: ReadCatalog,
@@ -113,9 +107,7 @@ export const findSource = (
   return slice(inOrder, skip, undefined)
 }
 
-/**
- * Counts the documents that match a filter by the entries of an index that covers the filter; `undefined` without one.
- */
+/** Counts the matches by the entries of an index that covers the filter; `undefined` without one. */
 export const countEntriesOf = (
   store: ReadTables,
   catalog: ReadCatalog,
