@@ -16,6 +16,8 @@ export const eventsOf = (response: Response) => {
   let rest = ""
   const seen = { bytes: "" }
   const state = { isEnded: false }
+  // The protocol has a place after each event with messages.
+  let isPlaceDue = false
   let reading: Promise<void> | undefined
   const take = async () => {
     const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }))
@@ -35,7 +37,10 @@ export const eventsOf = (response: Response) => {
         rest = rest.slice(end + 2)
         const of = (field: string) =>
           lines.filter((line) => line.startsWith(`${field}:`)).map((line) => line.slice(field.length + 1).trimStart())
-        return { event: of("event")[0] ?? "message", id: of("id")[0], data: of("data").join("\n") }
+        const event = of("event")[0] ?? "message"
+        if (isPlaceDue && event !== "control") throw new Error(`no place follows messages, but ${lines.join(" ")}`)
+        isPlaceDue = event === "data"
+        return { event, id: of("id")[0], data: of("data").join("\n") }
       }
       if (state.isEnded) return undefined
       await read()

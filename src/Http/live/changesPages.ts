@@ -49,6 +49,7 @@ export const poll = (stream: Begun): ResponseEffect =>
     let position = read.position
     const next = Effect.gen(function*() {
       while (subscriber.ended === undefined) {
+        channel.touch(subscriber)
         const entries = channel.take(subscriber, maxChunk)
         // It has fallen behind what is held, and the next request reads on.
         if (entries === undefined) return { messages: [], position, isUpToDate: false }

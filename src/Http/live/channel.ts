@@ -41,6 +41,8 @@ export class Channel {
   #start: Position | undefined
   #end: Position = ""
   #beats = 0
+  /** The number of the entry that came first after the last heartbeat. */
+  #latest = 0
   #isEnded = false
   readonly #subscribers = new Set<Subscriber>()
 
@@ -64,14 +66,21 @@ export class Channel {
     if (seen.length > 0) this.#wake()
   }
 
-  /** Tells all streams where they are, and ends those whose clients have taken nothing since the heartbeat before the last. */
+  /**
+   * Tells all streams where they are, and ends those whose clients have taken nothing since the heartbeat before the last. What
+   * all have taken is not held for longer than until the next heartbeat.
+   */
   beat(): void {
     if (this.#start === undefined) return
     this.#beats += 1
+    let taken = this.#latest
     for (const subscriber of this.#subscribers) {
       const isWaiting = subscriber.resume !== undefined
       if (!isWaiting && subscriber.seen < this.#beats - 2) subscriber.interrupt()
+      if (subscriber.next >= this.#first) taken = Math.min(taken, subscriber.next)
     }
+    this.#remove(Math.max(0, taken - this.#first))
+    this.#latest = this.#first + this.#entries.length
     this.#add([], this.#end, this.#end, true)
     this.#wake()
   }
@@ -161,18 +170,23 @@ export class Channel {
     this.#length += length
     // Removed in large parts, since each removal moves the others.
     if (this.#length <= maxLength && this.#entries.length <= maxEntries) return
-    let removed = 0
+    let [removed, rest] = [0, this.#length]
     while (
-      removed < this.#entries.length - 1 &&
-      (this.#length > maxLength / 2 || this.#entries.length - removed > maxEntries / 2)
+      removed < this.#entries.length - 1 && (rest > maxLength / 2 || this.#entries.length - removed > maxEntries / 2)
     ) {
-      const oldest = this.#entries[removed]!
-      this.#length -= oldest.length
-      this.#start = oldest.next
+      rest -= this.#entries[removed]!.length
       removed += 1
     }
-    this.#entries = this.#entries.slice(removed)
-    this.#first += removed
+    this.#remove(removed)
+  }
+
+  /** Holds the oldest entries no longer. */
+  #remove(count: number): void {
+    for (const oldest of this.#entries.splice(0, count)) {
+      this.#length -= oldest.length
+      this.#start = oldest.next
+    }
+    this.#first += count
   }
 
   #wake(): void {

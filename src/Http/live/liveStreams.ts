@@ -53,14 +53,14 @@ export const makeLiveStreams = Effect.fnUntraced(function*(
   // All channels of the same collections share one reader of the log, however many lists there are.
   const readers: RcMap.RcMap<string, Reader, ReadError | PositionGone> = yield* RcMap.make({
     lookup: Effect.fnUntraced(function*(joined: string) {
-      const reader: Reader = { channels: new Set(), end: "", isEnded: false }
+      const reader: Reader = { channels: new Map(), end: "", isEnded: false }
       const ready = yield* Deferred.make<void, ReadError | PositionGone>()
       const reading = store.changes.stream(joined.split("\n")).pipe(
         Stream.runForEach((page) =>
           Effect.andThen(
             Effect.sync(() => {
               reader.end = page.position
-              for (const channel of reader.channels) channel.publish(page)
+              for (const channel of reader.channels.values()) channel.publish(page)
             }),
             Deferred.succeed(ready, undefined)
           )
@@ -75,33 +75,39 @@ export const makeLiveStreams = Effect.fnUntraced(function*(
       const beats = Effect.forever(Effect.andThen(
         Effect.sleep(heartbeat),
         Effect.sync(() => {
-          for (const channel of reader.channels) channel.beat()
+          for (const channel of reader.channels.values()) channel.beat()
         })
       ))
       yield* Effect.acquireRelease(Effect.sync(() => open.add(reader)), () => Effect.sync(() => open.delete(reader)))
-      yield* Effect.forkScoped(Effect.raceFirst(
+      // Those who come later share others, for as long as a stream that takes nothing holds these.
+      const left = Effect.andThen(
+        Effect.forEach(reader.channels.keys(), (key) => RcMap.invalidate(channels, key)),
+        RcMap.invalidate(readers, joined)
+      )
+      yield* Effect.forkScoped(
         Effect.catch(reading, (error) =>
           Effect.andThen(
             Effect.logWarning(`The streams of ${joined.replaceAll("\n", ", ")} end: ${error.message}`),
-            RcMap.invalidate(readers, joined)
-          )),
-        beats
-      ))
+            left
+          ))
+      )
+      yield* Effect.forkScoped(beats)
       yield* Deferred.await(ready)
       return reader
     })
   })
-  const channels = yield* RcMap.make({
-    lookup: Effect.fnUntraced(function*({ options: { lists, rights } }: ChannelKey) {
+  const channels: RcMap.RcMap<ChannelKey, Channel, ReadError | PositionGone> = yield* RcMap.make({
+    lookup: Effect.fnUntraced(function*(key: ChannelKey) {
+      const { lists, rights } = key.options
       const reader = yield* RcMap.get(readers, lists.map(({ collection }) => collection).join("\n"))
       const channel = new Channel(lists, rights)
       yield* Effect.acquireRelease(
         Effect.sync(() => {
           channel.publish({ changes: [], isUpToDate: true, position: reader.end })
-          reader.channels.add(channel)
+          reader.channels.set(key, channel)
           if (reader.isEnded) channel.endAll()
         }),
-        () => Effect.sync(() => reader.channels.delete(channel))
+        () => Effect.sync(() => reader.channels.delete(key))
       )
       return channel
     })
@@ -140,7 +146,7 @@ export const makeLiveStreams = Effect.fnUntraced(function*(
 // internal
 
 interface Reader {
-  readonly channels: Set<Channel>
+  readonly channels: Map<ChannelKey, Channel>
   /** The place after the last page. */
   end: Position
   isEnded: boolean
@@ -148,7 +154,7 @@ interface Reader {
 
 const endAll = (reader: Reader): void => {
   reader.isEnded = true
-  for (const channel of reader.channels) channel.endAll()
+  for (const channel of reader.channels.values()) channel.endAll()
 }
 
 class ChannelKey implements Equal.Equal {

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Scope } from "effect"
-import type { Subscriber } from "../../../src/Http/live/channel.ts"
+import { Deferred, Duration, Effect, Scope, Stream } from "effect"
+import { Channel, type Subscriber } from "../../../src/Http/live/channel.ts"
 import { makeLiveStreams } from "../../../src/Http/live/liveStreams.ts"
 import * as EmbeddedStore from "../../../src/Repository/EmbeddedStore.ts"
+import { StoreUnavailable } from "../../../src/Repository/RepositoryError.ts"
 
 describe("live / liveStreams", () => {
   it.live("reads a change once for all streams of a collection, and decides on it once for each view", () =>
@@ -17,13 +18,7 @@ describe("live / liveStreams", () => {
           return store.changes.stream(...args)
         }
       }
-      const streams = yield* makeLiveStreams({ ...store, changes }, {
-        heartbeat: Duration.minutes(1),
-        pollTimeout: Duration.minutes(1),
-        maxStreams: 5_000,
-        maxStreamsPerCaller: 5_000,
-        revocationDelay: Duration.seconds(30)
-      })
+      const streams = yield* makeLiveStreams({ ...store, changes }, options)
       const decisions = new Map<string, number>()
       const texts = new Map<string, number>()
       const count = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1)
@@ -42,14 +37,7 @@ describe("live / liveStreams", () => {
         }
         const lists = [{ collection: "things", lifted: <A>(change: A) => change, seen }]
         return Effect.map(streams.channel({ key, lists, rights: "" }), (channel) => {
-          const subscriber: Subscriber = {
-            next: 0,
-            after: "",
-            seen: 0,
-            resume: undefined,
-            ended: undefined,
-            interrupt: () => {}
-          }
+          const subscriber = subscriberOf()
           channel.subscribe(subscriber)
           return { channel, subscriber }
         })
@@ -77,4 +65,96 @@ describe("live / liveStreams", () => {
         new Map([["one", 10], ["other", 10]])
       ])
     }).pipe(Effect.scoped))
+
+  it("holds what all have taken until the next heartbeat, and no longer", () => {
+    const channel = new Channel([listOf("{}")], "")
+    const [one, slow] = [subscriberOf(), subscriberOf()]
+    channel.publish({ changes: [], isUpToDate: true, position: "0000" })
+    for (const subscriber of [one, slow]) {
+      channel.subscribe(subscriber)
+      channel.join(subscriber, "0000")
+    }
+    const places: Array<string> = []
+    for (let i = 1; i < 5_000; i++) {
+      const place = String(i).padStart(4, "0")
+      const change = { position: place, transaction: place, collection: "things", id: i, time: new Date(i) }
+      channel.publish({
+        changes: [{ ...change, operation: "insert", after: { _id: i } }],
+        isUpToDate: true,
+        position: place
+      })
+      places.push(...channel.take(one, 1_000_000)!.map(({ next }) => next))
+      if (i < 1_000) assert.isTrue(channel.isHeldAfter("0001"), place)
+      if (i % 10 === 0) channel.beat()
+      // Those that come now find what was told since the heartbeat before.
+      if (i > 1_020 && i % 10 === 9) {
+        assert.isTrue(channel.isHeldAfter(String(i - 10).padStart(4, "0")), place)
+        assert.isFalse(channel.isHeldAfter(String(i - 25).padStart(4, "0")), place)
+      }
+      if (i === 1_000) {
+        const late = channel.take(slow, 10_000_000)
+        assert.strictEqual(late?.filter(({ messages }) => messages.length > 0).length, 1_000)
+        channel.unsubscribe(slow)
+      }
+    }
+    assert.strictEqual(new Set(places).size, 4_999)
+  })
+
+  it.live("begins anew for those who come after the log could not be read, whoever is still there", () =>
+    Effect.gen(function*() {
+      const store = yield* EmbeddedStore.makeMemory
+      yield* store.changes.record("things", {})
+      const failing = yield* Deferred.make<void, StoreUnavailable>()
+      let readers = 0
+      const changes = {
+        ...store.changes,
+        stream: (...args: Parameters<typeof store.changes.stream>) => {
+          readers += 1
+          const pages = store.changes.stream(...args)
+          return readers === 1 ? Stream.interruptWhen(pages, Deferred.await(failing)) : pages
+        }
+      }
+      const streams = yield* makeLiveStreams({ ...store, changes }, { ...options, heartbeat: Duration.millis(5) })
+      const asked = { key: "one", lists: [listOf("{}")], rights: "" }
+      // A stream whose client takes nothing, and so holds the channel until it is interrupted.
+      const stuck = yield* Scope.make()
+      const interrupted = yield* Deferred.make<void>()
+      const first = yield* Scope.provide(streams.channel(asked), stuck)
+      const subscriber = { ...subscriberOf(), interrupt: () => Deferred.doneUnsafe(interrupted, Effect.void) }
+      first.subscribe(subscriber)
+      yield* Deferred.fail(failing, new StoreUnavailable({ operation: "read", detail: "for a while", retryable: true }))
+      yield* Effect.repeat(Effect.sleep("1 millis"), { until: () => subscriber.ended !== undefined })
+      const second = yield* streams.channel(asked)
+      assert.notStrictEqual(second, first)
+      const other = subscriberOf()
+      second.subscribe(other)
+      yield* store.insertOne("things", { _id: 1 })
+      yield* second.wait(other)
+      assert.isUndefined(other.ended)
+      yield* Deferred.await(interrupted)
+      assert.strictEqual(readers, 2)
+    }).pipe(Effect.scoped))
+})
+
+const options = {
+  heartbeat: Duration.minutes(1),
+  pollTimeout: Duration.minutes(1),
+  maxStreams: 5_000,
+  maxStreamsPerCaller: 5_000,
+  revocationDelay: Duration.seconds(30)
+}
+
+const listOf = (text: string) => ({
+  collection: "things",
+  lifted: <A>(change: A) => change,
+  seen: { type: "things", sees: () => true, textOf: () => text, keyOf: String }
+})
+
+const subscriberOf = (): Subscriber => ({
+  next: 0,
+  after: "",
+  seen: 0,
+  resume: undefined,
+  ended: undefined,
+  interrupt: () => {}
 })
