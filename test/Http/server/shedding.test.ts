@@ -7,6 +7,7 @@ import { makeServer } from "../../../src/Http/server/nodeServer.ts"
 import { AdmissionQueue, type Priority } from "../../../src/Http/server/shedding.ts"
 import { EmbeddedStore, KernelEngine, Service } from "../../../src/index.ts"
 import { atOnce, refused, send, serving, statusesOf } from "../../support/rest.ts"
+import { inSteps } from "../../support/turns.ts"
 
 /** A loop whose requests take as long as they say, and whose turns end when a test says so. */
 const makeLoop = (most: number) => {
@@ -133,55 +134,57 @@ describe("AdmissionQueue", () => {
 })
 
 describe("an overloaded service", () => {
-  const busy = (name: string) =>
-    Service.make(name).operation("work", { method: "GET", success: Schema.String }, () =>
-      Effect.sync(() => {
-        const end = performance.now() + 5
-        while (performance.now() < end);
-        return "done"
-      }))
-  const engine = KernelEngine.make("busy")
-    .register(busy("PlainService"))
-    .register(busy("UrgentService"), { priority: "high" })
-    .register(
-      Service.make("LateService").operation("never", { method: "GET", success: Schema.String }, () => Effect.never),
-      { timeout: "50 millis" }
+  /** A request of it takes so many milliseconds, and may wait for forty of them. */
+  const serviceOf = (time: number) => {
+    const busy = (name: string) =>
+      Service.make(name).operation("work", { method: "GET", success: Schema.String }, () =>
+        Effect.sync(() => {
+          const end = performance.now() + time
+          while (performance.now() < end);
+          return "done"
+        }))
+    const engine = KernelEngine.make("busy")
+      .register(busy("PlainService"))
+      .register(busy("UrgentService"), { priority: "high" })
+      .register(
+        Service.make("LateService").operation("never", { method: "GET", success: Schema.String }, () => Effect.never),
+        { timeout: "50 millis" }
+      )
+    const limits = ConfigProvider.layer(ConfigProvider.fromEnv({
+      env: {
+        APPKERNEL_HEALTH_ENABLED: "true",
+        APPKERNEL_OVERLOAD_MAX_DELAY: `${40 * time} millis`,
+        APPKERNEL_OVERLOAD_RETRY_AFTER: "3"
+      }
+    }))
+    return serving(engine, EmbeddedStore.layerMemory).pipe(
+      Layer.provideMerge(limits),
+      Layer.provideMerge(Layer.sync(Metric.MetricRegistry, () => new Map()))
     )
-  const limits = ConfigProvider.layer(ConfigProvider.fromEnv({
-    env: {
-      APPKERNEL_HEALTH_ENABLED: "true",
-      APPKERNEL_OVERLOAD_MAX_DELAY: "200 millis",
-      APPKERNEL_OVERLOAD_RETRY_AFTER: "3"
-    }
-  }))
+  }
 
   it.live("refuses what waited too long, answers what is urgent and probes, and ends what takes too long", () =>
-    Effect.gen(function*() {
-      const [plain, urgent, probes] = yield* Effect.all([
-        atOnce(150, () => send("GET", "/plains/work")),
-        atOnce(3, () => send("GET", "/urgents/work")),
-        atOnce(5, () => send("GET", "/health/live"))
-      ], { concurrency: "unbounded" })
-      assert.deepStrictEqual(statusesOf(urgent), { 200: 3 })
-      assert.deepStrictEqual(statusesOf(probes), { 200: 5 })
-      const no = plain.filter(({ status }) => status === 503)
-      assert.isAbove(no.length, 20)
-      assert.strictEqual(no.length + plain.filter(({ status }) => status === 200).length, 150)
-      assert.strictEqual(refused(503, no[0]!).headers["retry-after"], "3")
-      const counter = (yield* Metric.snapshot).find(({ attributes, id }) =>
-        id === "appkernel.overload.refused" && attributes?.["scope"] === "delay"
-      )
-      assert.deepInclude(counter?.state, { count: no.length })
-      // Nothing is left of it.
-      assert.strictEqual((yield* send("GET", "/plains/work")).status, 200)
-      refused(503, yield* send("GET", "/lates/never"))
-    }).pipe(
-      Effect.provide(
-        serving(engine, EmbeddedStore.layerMemory).pipe(
-          Layer.provideMerge(limits),
-          Layer.provideMerge(Layer.sync(Metric.MetricRegistry, () => new Map()))
+    inSteps((step) =>
+      Effect.gen(function*() {
+        const [plain, urgent, probes] = yield* Effect.all([
+          atOnce(150, () => send("GET", "/plains/work")),
+          atOnce(3, () => send("GET", "/urgents/work")),
+          atOnce(5, () => send("GET", "/health/live"))
+        ], { concurrency: "unbounded" })
+        assert.deepStrictEqual(statusesOf(urgent), { 200: 3 })
+        assert.deepStrictEqual(statusesOf(probes), { 200: 5 })
+        const no = plain.filter(({ status }) => status === 503)
+        assert.isAbove(no.length, 20)
+        assert.strictEqual(no.length + plain.filter(({ status }) => status === 200).length, 150)
+        assert.strictEqual(refused(503, no[0]!).headers["retry-after"], "3")
+        const counter = (yield* Metric.snapshot).find(({ attributes, id }) =>
+          id === "appkernel.overload.refused" && attributes?.["scope"] === "delay"
         )
-      )
+        assert.deepInclude(counter?.state, { count: no.length })
+        // Nothing is left of it.
+        assert.strictEqual((yield* send("GET", "/plains/work")).status, 200)
+        refused(503, yield* send("GET", "/lates/never"))
+      }).pipe(Effect.provide(serviceOf(step / 6), { local: true }))
     ))
 })
 
