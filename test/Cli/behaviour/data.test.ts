@@ -93,7 +93,7 @@ const killed = Effect.fnUntraced(function*(
   { check, undo }: { readonly check: Effect.Effect<unknown, Error>; readonly undo: Effect.Effect<unknown, Error> }
 ) {
   let begun = Date.now()
-  yield* done(env, ...args)
+  yield* ended(env, args)
   let time = Date.now() - begun
   yield* check
   yield* undo
@@ -112,8 +112,7 @@ const killed = Effect.fnUntraced(function*(
       deaths += 1
       continue
     }
-    // A machine with much to do lets a process stand still, which then gives up its lock.
-    if (program.output().includes("the lock was lost")) continue
+    if (hasLostLock(program)) continue
     assertDone(program)
     ends += 1
     // Later runs may be faster than the first one.
@@ -122,14 +121,19 @@ const killed = Effect.fnUntraced(function*(
     yield* undo
   }
   yield* Effect.log(`${args[0]} was killed ${deaths} times, and has come to its end ${ends} times between`)
-  const last = yield* Effect.scoped(Effect.gen(function*() {
-    const program = yield* start(env, ...args)
-    yield* program.ended
-    return program
-  }))
-  assertDone(last)
+  yield* ended(env, args)
   yield* check
 })
+
+/** A machine with much to do lets a process stand still, which then gives up its lock. */
+const hasLostLock = (program: Program): boolean => program.output().includes("the lock was lost")
+
+/** Runs a command until it has not lost its lock, and is done. */
+const ended = (env: Env, args: ReadonlyArray<string>) =>
+  Effect.scoped(Effect.tap(start(env, ...args), (program) => program.ended)).pipe(
+    Effect.repeat({ while: hasLostLock }),
+    Effect.map(assertDone)
+  )
 
 /** It is done, or the run before was killed when it had made what it was for. */
 const assertDone = (program: Program): void => {
