@@ -216,7 +216,7 @@ interface Answers {
   readonly closed: Map<AnyRows, Query.Where<Model.Any>>
 }
 
-const answersOf = memoize((_: HttpServerRequest.HttpServerRequest): Answers => ({
+const answersOf = memoize<HttpServerRequest.HttpServerRequest, Answers>(() => ({
   decisions: new Map(),
   open: new Map(),
   closed: new Map()

@@ -201,7 +201,7 @@ const headersOf = ({ tag }: Language) => ({ "content-language": tag, "vary": "Ac
 
 /** Caches sentences of problems, since clients repeat mistakes; only short ones, which may contain their texts. */
 const sentencesFor = (resolveField: FieldResolver) => {
-  const cacheOf = memoize((_: Language) => new BoundedCache<FieldProblem>(maxCached))
+  const cacheOf = memoize<Language, BoundedCache<FieldProblem>>(() => new BoundedCache(maxCached))
   return (language: Language, problem: FieldProblem): FieldProblem => {
     const { field, message, validator } = problem
     const sentence = () => sentenceOf(language, resolveField(field), problem)

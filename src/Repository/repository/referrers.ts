@@ -25,7 +25,7 @@ export interface Referring {
 
 type Store = DocumentStore["Service"]
 
-const referrersOf = memoize((_: Store) => new Map<string, ReadonlyArray<Referring>>())
+const referrersOf = memoize<Store, Map<string, ReadonlyArray<Referring>>>(() => new Map())
 
 /** Registers the references of a model for deletions on the store. */
 export const registerReferrer = (store: Store, referrer: Referrer): void => {
