@@ -195,8 +195,10 @@ describe("appkernel", () => {
       yield* files.writeFileString(
         `${folder}/program.ts`,
         "import { pathToFileURL } from \"node:url\"\n" +
-          "console.log(import.meta.main, import.meta.url === pathToFileURL(process.argv[1]!).href, ...process.argv.slice(2))"
+          "console.log(import.meta.main, import.meta.url === pathToFileURL(process.argv[1]!).href, ...process.argv.slice(2))\n" +
+          "await import(\"./other.ts\")"
       )
+      yield* files.writeFileString(`${folder}/other.ts`, "if (import.meta.main) console.log(\"started\")")
       assert.strictEqual((yield* run("build", `${folder}/program.ts`, "--out", `${folder}/out`)).code, 0)
       const start = Effect.promise(() =>
         promisify(execFile)(process.execPath, [`${folder}/out/main.mjs`, "a", "b"], { env: {} })

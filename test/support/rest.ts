@@ -42,7 +42,7 @@ export const serving = <
   store: Layer.Layer<DocumentStore.DocumentStore, E>
 ) =>
   engine.layerServe.pipe(
-    Layer.provide(patient),
+    Layer.provide(Layer.fresh(patient)),
     Layer.provideMerge(store),
     Layer.provideMerge(KernelServer.layerWith({ address: "127.0.0.1", port: 0 }))
   )

@@ -10,7 +10,7 @@ import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 import process from "node:process"
 import { parseArgs } from "node:util"
-import type { OutputChunk } from "rolldown"
+import type { OutputChunk, Plugin } from "rolldown"
 import { CommandFailed, reported } from "./commandFailed.ts"
 
 export const build = Command.make(
@@ -114,7 +114,8 @@ const replace = Effect.fnUntraced(function*(target: string, draft: string) {
   yield* files.remove(path.join(target, compiled), { recursive: true, force: true })
   const old = (yield* files.readDirectory(target)).filter((name) => name.endsWith(".mjs") && !made.includes(name))
   // The program comes after the parts that it loads, and they go after the one that loaded them.
-  for (const name of [...made.filter((name) => name !== mainFile), mainFile]) {
+  const last = [programFile, mainFile]
+  for (const name of [...made.filter((name) => !last.includes(name)), ...last]) {
     const place = path.join(target, name)
     if ((yield* files.stat(path.join(draft, name))).type === "Directory") {
       yield* files.remove(place, { recursive: true, force: true })
@@ -138,6 +139,17 @@ const conditions = (): ReadonlyArray<string> => {
   return conditions.filter((condition) => typeof condition === "string")
 }
 
+/** The program is what the user starts, though another file loads it; the modules that it loads are not. */
+const started: Plugin = {
+  name: "started",
+  transform: {
+    filter: { code: "import.meta.main" },
+    handler(code, id) {
+      return code.replaceAll("import.meta.main", String(this.getModuleInfo(id)?.isEntry === true))
+    }
+  }
+}
+
 /** Writes the program and answers with the packages that it needs beside it. */
 const bundle = Effect.fnUntraced(function*(input: string, dir: string) {
   const { rolldown } = yield* Effect.tryPromise({
@@ -147,9 +159,7 @@ const bundle = Effect.fnUntraced(function*(input: string, dir: string) {
   const built = yield* Effect.acquireRelease(
     attempt(() => {
       const resolve = { conditionNames: [...conditions(), "node", "import"] }
-      // The program is what the user starts, though another file loads it.
-      const transform = { define: { "import.meta.main": "true" } }
-      return rolldown({ input, platform: "node", external: native, resolve, transform, logLevel: "silent" })
+      return rolldown({ input, platform: "node", external: native, resolve, plugins: [started], logLevel: "silent" })
     }),
     (bundle) => Effect.promise(() => bundle.close())
   )

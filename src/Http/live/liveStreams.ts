@@ -81,8 +81,8 @@ export const makeLiveStreams = Effect.fnUntraced(function*(
       yield* Effect.acquireRelease(Effect.sync(() => open.add(reader)), () => Effect.sync(() => open.delete(reader)))
       // Those who come later share others, for as long as a stream that takes nothing holds these.
       const left = Effect.andThen(
-        Effect.forEach(reader.channels.keys(), (key) => RcMap.invalidate(channels, key)),
-        RcMap.invalidate(readers, joined)
+        RcMap.invalidate(readers, joined),
+        Effect.suspend(() => Effect.forEach(reader.channels.keys(), (key) => RcMap.invalidate(channels, key)))
       )
       yield* Effect.forkScoped(
         Effect.catch(reading, (error) =>

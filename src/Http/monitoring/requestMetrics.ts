@@ -9,7 +9,7 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Metric from "effect/Metric"
 import { callerGone } from "../server/accessLog.ts"
 
-/** Counts and times responses by method, route and status; unknown paths and methods make no series. */
+/** Counts and times responses by method, route and status. Unknown paths count as one, and so do unknown methods. */
 export const measured = Effect.fnUntraced(function*<E, R>(
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 ) {

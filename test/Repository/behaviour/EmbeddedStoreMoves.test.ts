@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Stream } from "effect"
 import { type Document, DocumentStore } from "../../../src/Repository/DocumentStore.ts"
 import * as EmbeddedStore from "../../../src/Repository/EmbeddedStore.ts"
 import { freshFolder } from "../../support/folders.ts"
@@ -58,6 +58,25 @@ for (
           )
         })
     )
+
+    it.effect("reads only what matches while it is moved ahead, again and again", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore
+        const name = `due ${collections += 1}`
+        yield* store.createIndexes(name, [{ name: "due", key: { due: 1 } }])
+        yield* store.insertMany(name, Array.from({ length: 2 * total }, (_, _id) => ({ _id, due: _id % 2 ? _id : -1 })))
+        let moves = 0
+        const move = Effect.suspend(() => {
+          const _id = 1 + 2 * (moves++ % total)
+          return store.updateOne(name, { _id }, { $set: { due: 2 * total + moves } })
+        })
+        const some = Effect.all(Array.from({ length: 40 }, () => move), { concurrency: 40, discard: true })
+        const due = store.stream(name, { filter: { due: { $gte: 0 } } })
+        const found = yield* Stream.runCollect(Stream.tap(due, () => some))
+        assert.deepStrictEqual(found.filter(({ due }) => Number(due) < 0), [])
+        assert.strictEqual(new Set(found.map(({ _id }) => _id)).size, total)
+        assert.strictEqual(found.length, total)
+      }))
 
     it.effect("each of many concurrent updates that move documents updates each document once", () =>
       Effect.gen(function*() {

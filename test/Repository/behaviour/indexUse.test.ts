@@ -272,6 +272,17 @@ describe("indexUse", () => {
       assert.strictEqual(looks(), 20)
     }))
 
+  it.effect("finds a number beside a decimal whose nearest double it is", () =>
+    Effect.gen(function*() {
+      const numbers = [{ _id: 1, v: 0.1 }, { _id: 2, v: 0.2 }]
+      const { reading } = yield* withDocuments(numbers, [{ name: "v", key: { v: 1 } }])
+      const [tenth, third] = [Decimal128.fromString("0.1"), Decimal128.fromString("0.20000000000000000001")]
+      // The double that is written as 0.1 is a little greater, and so is the one of 0.2.
+      assert.strictEqual((yield* reading.find("things", { filter: { v: { $gt: tenth } } })).length, 2)
+      assert.strictEqual(yield* reading.count("things", { v: { $gt: tenth, $lt: third } }), 1)
+      assert.strictEqual(yield* reading.count("things", { v: { $gt: 0.1 } }), 1)
+    }))
+
   it.effect("passes over the documents before a page by the entries of an index, and looks at none of them", () =>
     Effect.gen(function*() {
       const { looks, reading } = yield* withDocuments(documents)

@@ -1,6 +1,7 @@
 /** Bounds of the keys that match the constraints at a path of an index. */
 import * as Result from "effect/Result"
 import { beginning, bound, invert, rankBound } from "../../bson/keyEncoding.ts"
+import { type BsonNumber, residue } from "../../bson/number.ts"
 import { Rank, rankOf } from "../../bson/value.ts"
 import type { Constraint } from "../../mql/filter/constraints.ts"
 import { covering, type IndexKind, spansOf } from "../../mql/geo/cells.ts"
@@ -46,6 +47,10 @@ export const exactBoundsAt = (
   if (others.length > 0 || met !== (second === undefined ? 1 : 2)) return undefined
   if (rank !== Rank.number && rank !== Rank.string && rank !== Rank.date) return undefined
   if ((most !== undefined && rankOf(most.value) !== rank) || (least === undefined && rank === Rank.number)) {
+    return undefined
+  }
+  // The key of such a number is the one of its nearest double. The cast follows from the rank.
+  if (rank === Rank.number && [least, most].some((end) => end && residue(end.value as BsonNumber) !== undefined)) {
     return undefined
   }
   return {

@@ -23,7 +23,7 @@ export interface ScanOptions {
   readonly wanted: number
   /** Whether the documents must come in the order of the index. */
   readonly isInOrder: boolean
-  /** Whether all documents of the plan match. */
+  /** Whether all documents of the plan's ranges match. */
   readonly isSaid: boolean
   /** The number of entries to skip first, in the only range of a plan whose documents all match. */
   readonly passed: number
@@ -60,11 +60,10 @@ const sourceOf = (
   filter: Filter,
   options: ScanOptions
 ): BatchIterator<StoredDocument> => {
-  const candidates = candidatesOf(store, collection, plan, options)
-  if (filter.isComputed) return computed(candidates, filter)
+  if (filter.isComputed) return computed(candidatesOf(store, collection, plan, options), filter)
   let missing = options.wanted
   let problem: Problem | undefined
-  const test = options.isSaid ? constTrue : (document: Document): boolean => {
+  const tested = (document: Document): boolean => {
     // Catches only errors of the filter; those of the store are thrown outside.
     try {
       return filter.matches(document)
@@ -73,6 +72,8 @@ const sourceOf = (
       return false
     }
   }
+  const candidates = candidatesOf(store, collection, plan, options, options.isSaid ? tested : undefined)
+  const test = options.isSaid ? constTrue : tested
   return () => {
     const found = candidates(Math.ceil(Math.max(minCost, Math.min(maxCost, missing)) / filter.relativeCost), test)
     if (problem !== undefined) return Result.fail(problem)
@@ -92,7 +93,8 @@ const candidatesOf = (
   store: ReadTables,
   collection: Collection,
   plan: Plan,
-  { end, isInOrder, passed }: ScanOptions
+  { end, isInOrder, passed }: ScanOptions,
+  otherwise?: (document: Document) => boolean
 ): Candidates => {
   const documents = store.documents(collection.number)
   switch (plan.kind) {
@@ -105,7 +107,10 @@ const candidatesOf = (
         documents,
         store.entries(plan.index.number),
         plan,
-        isInOrder ? undefined : () => inOrder(documents, end()),
+        isInOrder ? undefined : () => {
+          const all = inOrder(documents, end())
+          return otherwise === undefined ? all : (cost) => all(cost, otherwise)
+        },
         passed
       )
   }
