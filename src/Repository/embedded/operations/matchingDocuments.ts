@@ -88,7 +88,9 @@ export const findSource = (
   })
   const matching = whileIndexed(catalog, collection, plan, scanned)
   if (plan.isOrdered) {
-    const matches = isSaid ? store.entries(plan.index.number).countIn?.(plan.ranges.at(0)) : undefined
+    const matches = isSaid && onMatches !== undefined
+      ? store.entries(plan.index.number).countIn?.(plan.ranges.at(0))
+      : undefined
     if (matches !== undefined) onMatches?.(matches)
     return slice(matching, skip - passed, undefined)
   }

@@ -4,7 +4,6 @@
  * Guarantees: each document is returned at most once, even if it moves within an index during the scan. A document that
  * matches during the whole scan is returned, unless it moves backwards, from a key ahead of the scan to one behind it.
  */
-import { constTrue } from "effect/Function"
 import * as Result from "effect/Result"
 import type { Document } from "../../DocumentStore.ts"
 import { type BatchIterator, mapEach } from "../../mql/execution/batchIterator.ts"
@@ -60,10 +59,11 @@ const sourceOf = (
   filter: Filter,
   options: ScanOptions
 ): BatchIterator<StoredDocument> => {
-  if (filter.isComputed) return computed(candidatesOf(store, collection, plan, options), filter)
+  const candidates = candidatesOf(store, collection, plan, options)
+  if (filter.isComputed) return computed(candidates, filter)
   let missing = options.wanted
   let problem: Problem | undefined
-  const tested = (document: Document): boolean => {
+  const test = (document: Document): boolean => {
     // Catches only errors of the filter; those of the store are thrown outside.
     try {
       return filter.matches(document)
@@ -72,8 +72,6 @@ const sourceOf = (
       return false
     }
   }
-  const candidates = candidatesOf(store, collection, plan, options, options.isSaid ? tested : undefined)
-  const test = options.isSaid ? constTrue : tested
   return () => {
     const found = candidates(Math.ceil(Math.max(minCost, Math.min(maxCost, missing)) / filter.relativeCost), test)
     if (problem !== undefined) return Result.fail(problem)
@@ -93,8 +91,7 @@ const candidatesOf = (
   store: ReadTables,
   collection: Collection,
   plan: Plan,
-  { end, isInOrder, passed }: ScanOptions,
-  otherwise?: (document: Document) => boolean
+  { end, isInOrder, isSaid, passed }: ScanOptions
 ): Candidates => {
   const documents = store.documents(collection.number)
   switch (plan.kind) {
@@ -107,10 +104,8 @@ const candidatesOf = (
         documents,
         store.entries(plan.index.number),
         plan,
-        isInOrder ? undefined : () => {
-          const all = inOrder(documents, end())
-          return otherwise === undefined ? all : (cost) => all(cost, otherwise)
-        },
+        isInOrder ? undefined : () => inOrder(documents, end()),
+        isSaid,
         passed
       )
   }

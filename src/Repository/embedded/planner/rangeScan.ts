@@ -1,4 +1,5 @@
 /** Reads and counts documents by ranges of index entries. */
+import { constTrue } from "effect/Function"
 import * as Result from "effect/Result"
 import { isStepDone } from "../../../internal/stepBudget.ts"
 import type { Document } from "../../DocumentStore.ts"
@@ -31,7 +32,9 @@ export const byRanges = (
   entries: Entries,
   plan: ScanPlan,
   otherwise: (() => Candidates) | undefined,
-  passed = 0
+  /** Whether all documents of the ranges match, which the others have to be tested for. */
+  isSaid: boolean,
+  passed: number
 ): Candidates => {
   const state = rangeScanOf(documents, entries, plan)
   const { ranges, visited } = state
@@ -52,7 +55,7 @@ export const byRanges = (
     const places: Array<Position> = []
     const recordIds = noKeys.slice()
     readEntries(state, cost, recordIds, places)
-    return readDocuments(state, cost, test, recordIds, places)
+    return readDocuments(state, cost, isSaid ? constTrue : test, recordIds, places)
   }
 }
 
