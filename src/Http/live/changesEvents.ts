@@ -27,11 +27,12 @@ export const events = (stream: Begun): ResponseEffect =>
     const { channel, subscriber } = yield* subscribed(stream)
     yield* Scope.provide(endWithClient(stream.fiber, subscriber), scope)
     let at = position
+    let { isUpToDate } = stream
     let isJoined = false
     let hasBegun = false
     const begun = (now: number): ReadonlyArray<Uint8Array> => {
       const offset = offsetOf(position, rights)
-      const control = controlEvent(offset, cursorAt(now, stream.cursor), channel.isHeldAfter(position))
+      const control = controlEvent(offset, cursorAt(now, stream.cursor), isUpToDate && channel.isAtEnd(position))
       return first.length === 0 ? [control] : [...dataEvent(first, offset), control]
     }
     const next: Effect.Effect<ReadonlyArray<Uint8Array>, Cause.Done | ReadError | Gone> = Effect.suspend(() => {
@@ -46,13 +47,14 @@ export const events = (stream: Begun): ResponseEffect =>
           hasBegun = true
           return Effect.succeed(begun(now))
         }
-        if (!isJoined && channel.isHeldAfter(at)) {
+        // Its entries say by themselves whether they are the last, and the log does where there are none.
+        if (!isJoined && channel.isHeldAfter(at) && (isUpToDate || !channel.isAtEnd(at))) {
           isJoined = true
           channel.join(subscriber, at)
         }
         if (!isJoined) {
-          return Effect.flatMap(readChanges(stream, at), ({ isUpToDate, messages, position }) => {
-            at = position
+          return Effect.flatMap(readChanges(stream, at), ({ messages, ...page }) => {
+            ;({ isUpToDate, position: at } = page)
             const offset = offsetOf(at, rights)
             return messages.length === 0 && !isUpToDate ? next : Effect.succeed([
               ...messages.length === 0 ? [] : dataEvent(messages, offset),

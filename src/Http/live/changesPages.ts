@@ -18,11 +18,8 @@ import { changedRights } from "./watchRights.ts"
 /** Answers with the changes that there are. */
 export const page = (stream: Begun, ifNoneMatch: string | undefined, offset: string | undefined): ResponseEffect =>
   Effect.gen(function*() {
-    const { first, position, rights } = stream
-    const read = first.length > 0 || offset === "now"
-      ? { messages: first, position, isUpToDate: true }
-      : yield* readPage(stream, position)
-    const next = offsetOf(read.position, rights)
+    const read = offset === "now" ? { ...stream, messages: [] } : yield* firstPage(stream)
+    const next = offsetOf(read.position, stream.rights)
     const headers = headersOf(next, read.isUpToDate)
     if (offset === "now") return responses.json("[]", 200, headers)
     const etag = `"${offset ?? beginning}:${next}"`
@@ -34,10 +31,7 @@ export const page = (stream: Begun, ifNoneMatch: string | undefined, offset: str
 /** Answers when there are changes, or at the end of the waiting time. */
 export const poll = (stream: Begun): ResponseEffect =>
   Effect.gen(function*() {
-    const { first, live } = stream
-    let read: Page = first.length > 0
-      ? { messages: first, position: stream.position, isUpToDate: true }
-      : yield* readPage(stream, stream.position)
+    let read = yield* firstPage(stream)
     if (read.messages.length > 0) return yield* polled(stream, read)
     const { channel, subscriber } = yield* subscribed(stream)
     // What was written before the channel began is not in it.
@@ -46,28 +40,26 @@ export const poll = (stream: Begun): ResponseEffect =>
       if (read.messages.length > 0) return yield* polled(stream, read)
     } while (!channel.isHeldAfter(read.position))
     channel.join(subscriber, read.position)
-    let position = read.position
+    let nothing: Page = read
     const next = Effect.gen(function*() {
       while (subscriber.ended === undefined) {
         channel.touch(subscriber)
         const entries = channel.take(subscriber, maxChunk)
         // It has fallen behind what is held, and the next request reads on.
-        if (entries === undefined) return { messages: [], position, isUpToDate: false }
+        if (entries === undefined) break
         const messages = entries.flatMap((entry) => entry.messages)
-        position = entries.at(-1)?.next ?? position
-        if (messages.length > 0) return { messages, position, isUpToDate: entries.at(-1)!.isUpToDate }
+        const { isUpToDate, next: position } = entries.at(-1) ?? { isUpToDate: true, next: nothing.position }
+        nothing = { messages: [], position, isUpToDate }
+        if (messages.length > 0) return { ...nothing, messages }
         yield* channel.wait(subscriber)
       }
-      return undefined
+      return { ...nothing, isUpToDate: false }
     })
-    const found = Option.getOrUndefined(yield* Effect.timeoutOption(next, live.pollTimeout))
-    const decided = found === undefined && subscriber.ended === undefined
-      ? Option.some(undefined)
-      : yield* Effect.timeoutOption(changedRights(stream), live.decisionInterval)
+    const found = yield* Effect.timeoutOption(next, stream.live.pollTimeout)
+    const decided = yield* Effect.timeoutOption(changedRights(stream), stream.live.decisionInterval)
     if (Option.isNone(decided)) return yield* polled(stream, { ...read, isUpToDate: false })
-    const { value: changed } = decided
-    if (changed === undefined) return yield* polled(stream, found ?? { messages: [], position, isUpToDate: true })
-    return changed.response ?? (yield* polledReset(stream))
+    if (decided.value === undefined) return yield* polled(stream, Option.getOrElse(found, () => nothing))
+    return decided.value.response ?? (yield* polledReset(stream))
   })
 
 /** Says no more than that the caller sees something else now: with its place, the next request gets the list anew. */
@@ -75,6 +67,9 @@ export const polledReset = (stream: Begun): ResponseEffect =>
   polled(stream, { messages: [controlMessage("reset")], position: undefined, isUpToDate: false })
 
 // internal
+
+const firstPage = (stream: Begun): Effect.Effect<Page, ReadError | Gone> =>
+  stream.first.length > 0 ? Effect.succeed({ ...stream, messages: stream.first }) : readPage(stream, stream.position)
 
 /** Reads until there is something to tell. */
 const readPage = (stream: Begun, after: Position): Effect.Effect<Page, ReadError | Gone> =>

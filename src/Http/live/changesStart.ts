@@ -21,6 +21,8 @@ export interface Start {
   /** What comes before the changes. */
   readonly first: ReadonlyArray<string>
   readonly position: Position
+  /** Whether no change of the lists follows the place. */
+  readonly isUpToDate: boolean
 }
 
 /** A request for the changes of lists, all of them at the same place. */
@@ -43,7 +45,9 @@ export const begin = (
   offset: string | undefined
 ): Effect.Effect<Result.Result<Start, Problem>, CallFailure> => {
   const { lists, live: { store: { changes } }, rights } = following
-  if (offset === "now") return Effect.map(changes.end, (position) => Result.succeed({ first: [], position }))
+  if (offset === "now") {
+    return Effect.map(changes.end, (position) => Result.succeed({ first: [], position, isUpToDate: true }))
+  }
   if (offset === undefined || offset === beginning) return state(following, [])
   const place = readOffset(offset)
   if (place === undefined) {
@@ -53,9 +57,10 @@ export const begin = (
   }
   if (place.rights !== rights) return state(following, [controlMessage("reset")])
   const collections = lists.map(({ collection }) => collection)
-  return Effect.as(
+  return Effect.map(
     unlessGone(changes.read(collections, { after: place.position, limit: 1 })),
-    Result.succeed({ first: [], position: place.position })
+    ({ changes, isUpToDate }) =>
+      Result.succeed({ first: [], position: place.position, isUpToDate: isUpToDate && changes.length === 0 })
   )
 }
 
@@ -97,6 +102,7 @@ const state = Effect.fnUntraced(function*(
     )
     : Result.succeed({
       first: [...before, controlMessage("snapshot-start"), ...texts, controlMessage("snapshot-end")],
-      position: read.position
+      position: read.position,
+      isUpToDate: true
     })
 })

@@ -26,7 +26,8 @@ interface Entry {
   /** Without messages, it only tells where the stream is. */
   readonly messages: ReadonlyArray<string>
   readonly next: Position
-  readonly isUpToDate: boolean
+  /** Whether no other entry follows. */
+  isUpToDate: boolean
   readonly length: number
   chunk: Uint8Array | undefined
 }
@@ -88,6 +89,12 @@ export class Channel {
   /** Whether all changes after a place are held. */
   isHeldAfter(position: Position): boolean {
     return this.#start !== undefined && position >= this.#start
+  }
+
+  /** Whether all changes after a place are held, and there are none. */
+  isAtEnd(position: Position): boolean {
+    const last = this.#entries.findLast(({ messages }) => messages.length > 0)
+    return this.isHeldAfter(position) && (last === undefined || last.position <= position)
   }
 
   subscribe(subscriber: Subscriber): void {
@@ -165,6 +172,12 @@ export class Channel {
   }
 
   #add(messages: ReadonlyArray<string>, position: Position, next: Position, isUpToDate: boolean): void {
+    const before = this.#entries.at(-1)
+    if (before?.isUpToDate === true && messages.length > 0) {
+      before.isUpToDate = false
+      // Whoever takes it from now on is not told that nothing follows.
+      before.chunk = undefined
+    }
     const length = messages.reduce((sum, message) => sum + message.length, entryLength)
     this.#entries.push({ position, messages, next, isUpToDate, length, chunk: undefined })
     this.#length += length

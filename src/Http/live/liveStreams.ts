@@ -1,6 +1,7 @@
 /**
  * The open streams of a service: how many there are, of whom, and the channels that they share.
  */
+import type * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -84,13 +85,9 @@ export const makeLiveStreams = Effect.fnUntraced(function*(
         RcMap.invalidate(readers, joined),
         Effect.suspend(() => Effect.forEach(reader.channels.keys(), (key) => RcMap.invalidate(channels, key)))
       )
-      yield* Effect.forkScoped(
-        Effect.catch(reading, (error) =>
-          Effect.andThen(
-            Effect.logWarning(`The streams of ${joined.replaceAll("\n", ", ")} end: ${error.message}`),
-            left
-          ))
-      )
+      const warned = (cause: Cause.Cause<unknown>) =>
+        Effect.logWarning(`The streams of ${joined.replaceAll("\n", ", ")} end`, cause)
+      yield* Effect.forkScoped(Effect.andThen(Effect.catchCause(reading, warned), left))
       yield* Effect.forkScoped(beats)
       yield* Deferred.await(ready)
       return reader

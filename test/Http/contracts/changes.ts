@@ -299,6 +299,31 @@ export const changesContract = <E>(
             : Effect.andThen(Effect.sleep("20 millis"), Effect.fail("still counted"))))
       }).pipe(Effect.scoped, Effect.provide(configured)))
 
+    it.live("says that it is up to date when nothing follows, and not before", () =>
+      Effect.gen(function*() {
+        const { changes, orders } = yield* serving
+        // Holds the changes for those who come later.
+        const other = yield* opened(`${changes}?live=sse&offset=now`)
+        const { headers } = yield* call(`${changes}?offset=now`)
+        const place = headers.get("stream-next-offset")!
+        for (const id of ["a", "b", "c"]) {
+          yield* call(orders, body(order(id, 1)))
+          yield* nextData(other)
+        }
+        const seenWhenUpToDate = (query: string) =>
+          Effect.gen(function*() {
+            const stream = yield* opened(`${changes}?live=sse${query}`, { "last-event-id": place })
+            const keys: Array<string | undefined> = []
+            while (true) {
+              const event = yield* stream.next
+              if (event?.event === "data") keys.push(...messagesIn(event).map(({ key }) => key))
+              else if (JSON.parse(event!.data).upToDate === true) return keys
+            }
+          })
+        assert.deepStrictEqual(yield* seenWhenUpToDate(""), ["a", "b", "c"])
+        assert.deepStrictEqual(yield* seenWhenUpToDate("&state=paid"), [])
+      }).pipe(Effect.scoped))
+
     it.live("loses nothing between the list and its changes", () =>
       Effect.gen(function*() {
         const { changes, orders } = yield* serving

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Duration, Effect, Scope, Stream } from "effect"
+import { Cause, Deferred, Duration, Effect, Scope, Stream } from "effect"
 import { Channel, type Subscriber } from "../../../src/Http/live/channel.ts"
 import { makeLiveStreams } from "../../../src/Http/live/liveStreams.ts"
 import * as EmbeddedStore from "../../../src/Repository/EmbeddedStore.ts"
@@ -100,40 +100,51 @@ describe("live / liveStreams", () => {
     assert.strictEqual(new Set(places).size, 4_999)
   })
 
-  it.live("begins anew for those who come after the log could not be read, whoever is still there", () =>
-    Effect.gen(function*() {
-      const store = yield* EmbeddedStore.makeMemory
-      yield* store.changes.record("things", {})
-      const failing = yield* Deferred.make<void, StoreUnavailable>()
-      let readers = 0
-      const changes = {
-        ...store.changes,
-        stream: (...args: Parameters<typeof store.changes.stream>) => {
-          readers += 1
-          const pages = store.changes.stream(...args)
-          return readers === 1 ? Stream.interruptWhen(pages, Deferred.await(failing)) : pages
+  const ends: ReadonlyArray<readonly [name: string, end: Cause.Cause<StoreUnavailable>]> = [
+    [
+      "it could not be read",
+      Cause.fail(new StoreUnavailable({ operation: "read", detail: "for now", retryable: true }))
+    ],
+    ["its reader has died", Cause.die(new Error("a defect"))],
+    ["its reader was interrupted", Cause.interrupt()]
+  ]
+  it.live.each(ends)(
+    "begins anew for those who come to a log after %s, whoever is still there",
+    ([, end]) =>
+      Effect.gen(function*() {
+        const store = yield* EmbeddedStore.makeMemory
+        yield* store.changes.record("things", {})
+        const failing = yield* Deferred.make<void, StoreUnavailable>()
+        let readers = 0
+        const changes = {
+          ...store.changes,
+          stream: (...args: Parameters<typeof store.changes.stream>) => {
+            readers += 1
+            const pages = store.changes.stream(...args)
+            return readers === 1 ? Stream.interruptWhen(pages, Deferred.await(failing)) : pages
+          }
         }
-      }
-      const streams = yield* makeLiveStreams({ ...store, changes }, { ...options, heartbeat: Duration.millis(5) })
-      const asked = { key: "one", lists: [listOf("{}")], rights: "" }
-      // A stream whose client takes nothing, and so holds the channel until it is interrupted.
-      const stuck = yield* Scope.make()
-      const interrupted = yield* Deferred.make<void>()
-      const first = yield* Scope.provide(streams.channel(asked), stuck)
-      const subscriber = { ...subscriberOf(), interrupt: () => Deferred.doneUnsafe(interrupted, Effect.void) }
-      first.subscribe(subscriber)
-      yield* Deferred.fail(failing, new StoreUnavailable({ operation: "read", detail: "for a while", retryable: true }))
-      yield* Effect.repeat(Effect.sleep("1 millis"), { until: () => subscriber.ended !== undefined })
-      const second = yield* streams.channel(asked)
-      assert.notStrictEqual(second, first)
-      const other = subscriberOf()
-      second.subscribe(other)
-      yield* store.insertOne("things", { _id: 1 })
-      yield* second.wait(other)
-      assert.isUndefined(other.ended)
-      yield* Deferred.await(interrupted)
-      assert.strictEqual(readers, 2)
-    }).pipe(Effect.scoped))
+        const streams = yield* makeLiveStreams({ ...store, changes }, { ...options, heartbeat: Duration.millis(5) })
+        const asked = { key: "one", lists: [listOf("{}")], rights: "" }
+        // A stream whose client takes nothing, and so holds the channel until it is interrupted.
+        const stuck = yield* Scope.make()
+        const interrupted = yield* Deferred.make<void>()
+        const first = yield* Scope.provide(streams.channel(asked), stuck)
+        const subscriber = { ...subscriberOf(), interrupt: () => Deferred.doneUnsafe(interrupted, Effect.void) }
+        first.subscribe(subscriber)
+        yield* Deferred.failCause(failing, end)
+        yield* Effect.repeat(Effect.sleep("1 millis"), { until: () => subscriber.ended !== undefined })
+        const second = yield* streams.channel(asked)
+        assert.notStrictEqual(second, first)
+        const other = subscriberOf()
+        second.subscribe(other)
+        yield* store.insertOne("things", { _id: 1 })
+        yield* second.wait(other)
+        assert.isUndefined(other.ended)
+        yield* Deferred.await(interrupted)
+        assert.strictEqual(readers, 2)
+      }).pipe(Effect.scoped)
+  )
 })
 
 const options = {
