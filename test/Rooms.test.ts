@@ -150,7 +150,12 @@ const loadedWith = (...entries: ReadonlyArray<string>): ReadonlyArray<string> =>
 
 describe("What programs load", () => {
   // What the engine loads when it serves a resource of any store.
-  const served = ["index.ts", "Http/startup/serve.ts", "Http/routes/resourceRoutes.ts", "Repository/mongo/store.ts"]
+  const served = [
+    "index.ts",
+    "Http/startup/serve.ts",
+    "Http/routes/resourceRoutes.ts",
+    "Repository/mongo/store.ts"
+  ] as const
   const language = /^Repository\/(mql|embedded|storage)\//u
 
   it("has no query language, geometry or LMDB for those who serve MongoDB", () => {
@@ -159,10 +164,19 @@ describe("What programs load", () => {
     assert.deepStrictEqual(loaded.filter((module) => language.test(module)), [])
   })
 
-  it("has of access control only the words for rules, for those without rules", () => {
-    const words = ["Access/Grant.ts", "Access/Permission.ts", "Access/index.ts"]
+  it("has nothing of access control for those without rules, but what the root exports", () => {
     const checks = /^Access\/|^Http\/routes\/(auditLog|authentication|authorization)|^Http\/startup\/access/u
-    assert.deepStrictEqual(loadedWith(...served).filter((module) => checks.test(module)).toSorted(), words)
+    const [root, ...engine] = served
+    const bySubpath = [
+      "Http/KernelEngine.ts",
+      "Http/KernelServer.ts",
+      "Http/Resource.ts",
+      "Http/Service.ts",
+      "Http/OpenApi.ts"
+    ]
+    assert.deepStrictEqual(loadedWith(...bySubpath, ...engine).filter((module) => checks.test(module)), [])
+    const words = ["Access/Grant.ts", "Access/Permission.ts", "Access/index.ts"]
+    assert.deepStrictEqual(loadedWith(root).filter((module) => checks.test(module)).toSorted(), words)
   })
 
   it("has them by need", () => {

@@ -18,8 +18,8 @@ import { documentDecision, notAllowed } from "./decision/documentDecision.ts"
 import { type AccessRequest, effectiveGrants, makeCallers } from "./decision/effectiveGrants.ts"
 import { linksOfAny, linksOfRequest, type ModelPolicy, subjectFilterOf } from "./decision/modelPolicy.ts"
 import { filtersOfHandler, filtersOfMethod } from "./decision/rowFilters.ts"
-import { grantIdsFor, type Rules } from "./Grant.ts"
-import { type Caller, describe, type Failure, or } from "./Permission.ts"
+import type { Rules } from "./Grant.ts"
+import { type Caller, type Failure, or } from "./Permission.ts"
 
 export { type ModelPolicy, modelPolicy } from "./decision/modelPolicy.ts"
 
@@ -74,7 +74,7 @@ export const makeAccessControl = (
       requestDecision(policies, { caller: callerOf(user), request }, { path: request.url }, () => [], undefined),
     at: (endpoint) => {
       const { isCall, name, path, registration, resource, rules } = endpoint
-      const ownIds = grantIdsFor(rules, name, isCall)
+      const ownIds = rules.idsFor(name, isCall)
       const isOwn: ReadonlySet<number> = new Set(ownIds)
       const policy = resource?.policy
       const links = hasLinks(endpoint) ? policy?.links : undefined
@@ -82,7 +82,7 @@ export const makeAccessControl = (
       const others = resource === undefined ? [] : ["GET", ...(name === "POST" && !isCall ? ["PUT"] : [])]
       // In the same order on every route, so that the filters of its links, and its entity tags, are the same.
       const ids = [
-        ...new Set([...ownIds, ...others.flatMap((method) => grantIdsFor(rules, method, false)), ...links?.ids ?? []])
+        ...new Set([...ownIds, ...others.flatMap((method) => rules.idsFor(method, false)), ...links?.ids ?? []])
       ].toSorted((one, other) => one - other)
       const isAddressed = path.includes("/:id")
       const origin: Origin = { registration, [isCall ? "call" : "method"]: name }
@@ -91,7 +91,7 @@ export const makeAccessControl = (
       const permissions = ownIds.flatMap((id) => rules.grants[id]?.permission ?? [])
       return {
         origin,
-        needs: permissions.length === 0 ? "nobody may" : describe(or(...permissions)),
+        needs: permissions.length === 0 ? "nobody may" : or(...permissions).words,
         decide: (user, request, id) => {
           const addressed = isAddressed ? id : undefined
           const about: AccessRequest = {
@@ -185,7 +185,7 @@ const documentOf = (
 
 const descriptionOf = ({ grants }: Rules, id: number): ReadonlyArray<string> => {
   const grant = grants[id]
-  return grant === undefined ? [] : [describe(grant.permission)]
+  return grant === undefined ? [] : [grant.permission.words]
 }
 
 /** Whether the answers of an endpoint have documents with links. */

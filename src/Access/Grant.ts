@@ -12,7 +12,7 @@ import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import type * as Model from "../Model/Model.ts"
 import type * as Query from "../Repository/Query.ts"
-import * as Permission from "./Permission.ts"
+import type * as Permission from "./Permission.ts"
 
 /**
  * The row filter of a grant: a condition that follows from the caller, synchronously, or as an effect that reads
@@ -103,63 +103,6 @@ export interface Rules {
   readonly grants: ReadonlyArray<Rule>
   /** Row filters that every document matches that a caller reads or writes, whatever the grants say. */
   readonly restrictions: ReadonlyArray<AnyRows>
-}
-
-/** @internal */
-export const noRules: Rules = { grants: [], restrictions: [] }
-
-/** @internal */
-export const withRule = (rules: Rules, rule: Rule): Rules => ({ ...rules, grants: [...rules.grants, rule] })
-
-/** @internal */
-export const withoutGrants = (rules: Rules): Rules => ({ ...rules, grants: [] })
-
-/** @internal */
-export const requirement = (
-  permission: Permission.OneOrMore,
-  on: string | ReadonlyArray<string> | undefined
-): Rule => ({
-  permission: Permission.ofAlternatives(permission),
-  isOpen: Permission.isOpen(permission),
-  isOwn: false,
-  on: typeof on === "string" ? [on] : on,
-  rows: undefined,
-  check: undefined,
-  fields: undefined
-})
-
-/** The rules with that of a call's own option `require`, if it has one. @internal */
-export const withOwnRule = (
-  rules: Rules,
-  { name, options }: {
-    readonly name: string
-    readonly options: { readonly require?: Permission.OneOrMore | undefined }
-  }
-): Rules =>
-  options.require === undefined
-    ? rules
-    : withRule(rules, { ...requirement(options.require, name), isOwn: true })
-
-/** @internal */
-export const grant = (
-  permission: Permission.OneOrMore,
-  { check, hide = [], methods, readOnly = [], rows }: Options<Model.Any, string, never, never>
-): Rule => ({
-  ...requirement(permission, methods),
-  rows,
-  check,
-  fields: hide.length === 0 && readOnly.length === 0 ? undefined : { hide, readOnly }
-})
-
-/**
- * The numbers of the grants for a method or a call. For a call with the option `require`, only those count that name it.
- *
- * @internal
- */
-export const grantIdsFor = ({ grants }: Rules, name: string, isCall: boolean): ReadonlyArray<number> => {
-  const named = grants.flatMap(({ on }, id) => on?.includes(name) === true ? [id] : [])
-  const general = grants.flatMap(({ on }, id) => on === undefined ? [id] : [])
-  return isCall && named.some((id) => grants[id]?.isOwn === true)
-    ? named
-    : [...general, ...named].toSorted((one, other) => one - other)
+  /** The numbers of the grants for a method or a call. For a call with the option `require`, only those count that name it. */
+  readonly idsFor: (name: string, isCall: boolean) => ReadonlyArray<number>
 }

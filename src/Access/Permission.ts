@@ -34,9 +34,8 @@ const typeId = "~appkernel/Permission"
  * @category models
  * @since 0.1.0
  */
-export interface Permission<out Open extends boolean, out R> {
+export interface Permission<out Open extends boolean, out R> extends Any {
   readonly [typeId]: { readonly open: Open; readonly services: () => R }
-  readonly node: Node
 }
 
 /**
@@ -48,6 +47,14 @@ export interface Permission<out Open extends boolean, out R> {
 export interface Any {
   readonly [typeId]: { readonly open: boolean; readonly services: () => unknown }
   readonly node: Node
+  /** Whether it admits callers without credentials, or may do so. */
+  readonly isOpen: boolean
+  /** What it says, for a review of the policy. */
+  readonly words: string
+  /** The names of the roles that it is about. */
+  readonly roles: ReadonlyArray<string>
+  /** The permission and alternatives as one. */
+  readonly orAny: (others: ReadonlyArray<Any>) => Any
 }
 
 /**
@@ -277,11 +284,7 @@ export const isPermission = (u: unknown): u is Any => typeof u === "object" && u
  * @since 0.1.0
  */
 export const ofAlternatives = (permissions: OneOrMore): Any =>
-  isPermission(permissions)
-    ? permissions
-    : permissions.length === 1 && permissions[0] !== undefined
-    ? permissions[0]
-    : fromNode({ _tag: "Or", parts: permissions.map(({ node }) => node) })
+  isPermission(permissions) ? permissions : permissions.length === 1 ? permissions[0]! : or(...permissions)
 
 /**
  * Whether a permission admits callers without credentials, or may do so.
@@ -289,7 +292,7 @@ export const ofAlternatives = (permissions: OneOrMore): Any =>
  * @category guards
  * @since 0.1.0
  */
-export const isOpen = (permissions: OneOrMore): boolean => admitsNobody(ofAlternatives(permissions).node)
+export const isOpen = (permissions: OneOrMore): boolean => ofAlternatives(permissions).isOpen
 
 /**
  * The permission in words, for a review of the policy.
@@ -297,15 +300,7 @@ export const isOpen = (permissions: OneOrMore): boolean => admitsNobody(ofAltern
  * @category conversions
  * @since 0.1.0
  */
-export const describe = (permissions: OneOrMore): string => words(ofAlternatives(permissions).node, "top")
-
-/**
- * The names of the roles that the permission is about.
- *
- * @category conversions
- * @since 0.1.0
- */
-export const rolesIn = (permission: Any): ReadonlyArray<string> => rolesOf(permission.node)
+export const describe = (permissions: OneOrMore): string => ofAlternatives(permissions).words
 
 // -----------------------------------------------------------------------------
 // internal
@@ -331,7 +326,21 @@ type OpenOf<P> = P extends ReadonlyArray<infer One> ? OpenOf<One>
 
 function fromNode(node: Node): Permission<never, never> {
   // The type-level property is never read.
-  const permission: { readonly [typeId]: undefined; readonly node: Node } = { [typeId]: undefined, node }
+  const permission: Omit<Any, typeof typeId> & { readonly [typeId]: undefined } = {
+    [typeId]: undefined,
+    node,
+    get isOpen() {
+      return admitsNobody(node)
+    },
+    get words() {
+      return words(node, "top")
+    },
+    get roles() {
+      return rolesOf(node)
+    },
+    orAny: (others) =>
+      others.length === 0 ? fromNode(node) : fromNode({ _tag: "Or", parts: [node, ...others.map((one) => one.node)] })
+  }
   return permission as never
 }
 

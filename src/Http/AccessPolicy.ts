@@ -32,8 +32,8 @@ import * as FileSystem from "effect/FileSystem"
 import type * as PlatformError from "effect/PlatformError"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as Grant from "../Access/Grant.ts"
-import * as Permission from "../Access/Permission.ts"
+import type * as Grant from "../Access/Grant.ts"
+import type * as Permission from "../Access/Permission.ts"
 import type * as Model from "../Model/Model.ts"
 import type { Filter } from "../Repository/DocumentStore.ts"
 import * as Query from "../Repository/Query.ts"
@@ -151,6 +151,9 @@ export const matchesFile: (
 export const unreachable = (policy: AccessPolicy): ReadonlyArray<string> =>
   policy.entries.filter(({ who }) => who === nobody).map(({ endpoint }) => endpoint)
 
+/** Whom an endpoint without a rule is for, in the words of permissions. @internal */
+export const nobody = "nobody"
+
 /** A registration with its rules. @internal */
 export type Ruled = (ResourceInfo | ServiceInfo) & { readonly rules: Grant.Rules }
 
@@ -165,7 +168,7 @@ export const conditionsOf = (
   { model, rules: { grants, restrictions } }: Ruled & ResourceInfo
 ): ReadonlyArray<Filter> => {
   const granted = grants.flatMap(({ check, permission, rows }) =>
-    [rows, check].map((one) => one === undefined ? undefined : filterOf(one, Permission.isOpen(permission), model))
+    [rows, check].map((one) => one === undefined ? undefined : filterOf(one, permission.isOpen, model))
   )
   const restricted = restrictions.map((one) => filterOf(one, false, model))
   return [...granted, ...restricted].filter((filter) => filter !== undefined)
@@ -186,8 +189,6 @@ const cellsOf = ({ check, endpoint, hidden, readOnly, rows, who }: Entry): Reado
   readOnly.join(", ") || "-"
 ]
 
-const nobody = Permission.describe(Permission.Denied)
-
 const entriesOf = (registration: Ruled, isEnabled: boolean): ReadonlyArray<Entry> => {
   const { calls, name, path, rules } = registration
   const model = registration._tag === "Resource" ? registration.model : undefined
@@ -202,8 +203,8 @@ const entriesOf = (registration: Ruled, isEnabled: boolean): ReadonlyArray<Entry
       readOnly: [],
       credentials: isEnabled ? "required" as const : "none" as const
     })
-    if (!isEnabled) return [fixed(Permission.describe(Permission.Anonymous))]
-    const found = Grant.grantIdsFor(rules, on, isCall).flatMap((id) => rules.grants[id] ?? [])
+    if (!isEnabled) return [fixed("everybody")]
+    const found = rules.idsFor(on, isCall).flatMap((id) => rules.grants[id] ?? [])
     const admitting = found.filter(({ permission }) => permission.node._tag !== "Denied")
     return admitting.length === 0 ? [fixed(nobody)] : admitting.map((rule) => ({
       registration: name,
@@ -234,9 +235,8 @@ const described = (
   restrictions: ReadonlyArray<Grant.AnyRows>,
   model: Model.Any | undefined
 ): Omit<Entry, "registration" | "endpoint"> => {
-  const who = Permission.describe(permission)
   const own = ownsSubject(permission.node) ? ["the caller's"] : []
-  const isOpen = Permission.isOpen(permission)
+  const { isOpen, words: who } = permission
   const limits = restrictions.map((limit) => conditionOf(limit, false, model))
   const conditions = (rule: Grant.AnyRows | undefined) =>
     [...own, ...(rule === undefined ? [] : [conditionOf(rule, isOpen, model)]), ...limits].join(" and ") || "all"

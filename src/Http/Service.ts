@@ -8,10 +8,11 @@
  */
 import type * as Effect from "effect/Effect"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
-import * as Grant from "../Access/Grant.ts"
+import type * as Grant from "../Access/Grant.ts"
 import type * as Permission from "../Access/Permission.ts"
 import * as Operation from "./Operation.ts"
 import { describedCall } from "./resource/description.ts"
+import { noRules, requirement, rulesOf, withOwnRule, withRule } from "./resource/rules.ts"
 
 const typeId = "~appkernel/Service"
 
@@ -165,7 +166,7 @@ export interface Implemented<in out Name extends string, in out Endpoints extend
  */
 export const make = <const Name extends string>(name: Name): Service<Name, never, never> =>
   // A service without operations has no endpoints.
-  makeService({ description: describe(name), handlers: new Map(), rules: Grant.noRules }) as never
+  makeService({ description: describe(name), handlers: new Map(), rules: noRules }) as never
 
 /**
  * Describes a service without implementing it. It loads neither a store nor a server, so clients can share it. The path
@@ -207,7 +208,7 @@ export const implement = <
   handlers: Operation.Operation.HandlersFor<Endpoints, Results>
 ): Implemented<Name, Endpoints, Operation.Operation.ServicesOf<Results>> =>
   // The type declares the handlers' types and services.
-  makeImplemented({ description, handlers: new Map(Object.entries(handlers)), rules: Grant.noRules }) as never
+  makeImplemented({ description, handlers: new Map(Object.entries(handlers)), rules: noRules }) as never
 
 /** @internal */
 export const isService = (u: unknown): u is Any => typeof u === "object" && u !== null && typeId in u
@@ -242,9 +243,9 @@ const makeImplemented = (parts: Parts): Any => {
 
 /** The methods that add rules. */
 const access = (parts: Parts, remade: (parts: Parts) => Any) => ({
-  denyAll: () => remade({ ...parts, rules: Grant.withoutGrants(parts.rules) }),
+  denyAll: () => remade({ ...parts, rules: rulesOf([], parts.rules.restrictions) }),
   require: (permission: Permission.OneOrMore, operations?: string | ReadonlyArray<string>) =>
-    remade({ ...parts, rules: Grant.withRule(parts.rules, Grant.requirement(permission, operations)) })
+    remade({ ...parts, rules: withRule(parts.rules, requirement(permission, operations)) })
 })
 
 const makeService = (parts: Parts): Any => {
@@ -257,7 +258,7 @@ const makeService = (parts: Parts): Any => {
     return makeService({
       description: withOperation(description, added),
       handlers: new Map([...handlers, [added.name, added.handler]]),
-      rules: Grant.withOwnRule(rules, added)
+      rules: withOwnRule(rules, added)
     })
   }
   // The type-level property is never read.

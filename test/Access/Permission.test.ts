@@ -5,7 +5,6 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { type AccessRequest, effectiveGrants } from "../../src/Access/decision/effectiveGrants.ts"
-import * as Grant from "../../src/Access/Grant.ts"
 import * as Permission from "../../src/Access/Permission.ts"
 import * as Resource from "../../src/Http/Resource.ts"
 import * as Model from "../../src/Model/Model.ts"
@@ -37,7 +36,7 @@ const held = (
   who: Permission.Caller | undefined,
   isCall = false
 ): Effect.Effect<ReadonlyArray<EffectiveGrant>, Permission.Failure> =>
-  effectiveGrants(rules, Grant.grantIdsFor(rules, name, isCall), situation(who))
+  effectiveGrants(rules, rules.idsFor(name, isCall), situation(who))
 
 const isO1 = Permission.make("is O1", {}, ({ caller }) => Effect.succeed(caller.subject === "O1"))
 

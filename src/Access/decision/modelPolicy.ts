@@ -13,7 +13,7 @@ import {
   type Privilege,
   storedIdOf
 } from "../../Repository/introspection.ts"
-import { grantIdsFor, type Rules } from "../Grant.ts"
+import type { Rules } from "../Grant.ts"
 import type { Failure } from "../Permission.ts"
 import { type AccessRequest, dependsOnDocument, effectiveGrants } from "./effectiveGrants.ts"
 import { rowsOf } from "./rowFilters.ts"
@@ -60,7 +60,7 @@ export interface LinkPolicy {
 }
 
 export const modelPolicy = ({ linked, model, path, rules }: Registered): ModelPolicy => {
-  const byMethod = new Map(methods.map((method) => [method, new Set(grantIdsFor(rules, method, false))]))
+  const byMethod = new Map(methods.map((method) => [method, new Set(rules.idsFor(method, false))]))
   const forMethods = (grants: Grants, methods: ReadonlyArray<string>) =>
     grants.filter(({ id }) => methods.some((method) => byMethod.get(method)?.has(id)))
   const matcher: Matcher = (filter) => modelMatcher(model, filter)
@@ -138,9 +138,9 @@ const methodsOf: { readonly [K in Privilege]: ReadonlyArray<string> } = {
 const linkPolicy = (rules: Rules, linked: NonNullable<Registered["linked"]>, matcher: Matcher): LinkPolicy => {
   const endpoints = linked.map(({ isCall, name }) => ({
     kind: isCall ? "action" as const : name === "POST" ? "collection" as const : "document" as const,
-    ids: new Set(grantIdsFor(rules, name, isCall))
+    ids: new Set(rules.idsFor(name, isCall))
   }))
-  const reading = new Set(grantIdsFor(rules, "GET", false))
+  const reading = new Set(rules.idsFor("GET", false))
   const ids = [...new Set([...reading, ...endpoints.flatMap(({ ids }) => [...ids])])]
   const ofDocument = ids.filter((id) => {
     const rule = rules.grants[id]

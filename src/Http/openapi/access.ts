@@ -1,11 +1,10 @@
 /**
  * What the document says of access control: who may call an operation, and which fields not every caller may see or set.
  */
-import * as Permission from "../../Access/Permission.ts"
 import { getOrMake } from "../../internal/getOrMake.ts"
 import { isWithin, managedField, type ModelLike, nestedModel } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
-import type { Entry } from "../AccessPolicy.ts"
+import { type Entry, nobody } from "../AccessPolicy.ts"
 import * as Json from "./node.ts"
 import { statusTexts } from "./texts.ts"
 
@@ -23,9 +22,6 @@ export const entriesOf = (entries: ReadonlyArray<Entry>): Entries => {
   }
   return found
 }
-
-/** Nobody, in the words of the access policy. */
-const nobody = Permission.describe(Permission.Denied)
 
 /** The variants of a model, as in `modelSchemas`. */
 type Form = "wire" | "create" | "patch"

@@ -5,7 +5,6 @@
  * @since 0.1.0
  */
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
-import * as Permission from "../../Access/Permission.ts"
 import type * as Model from "../../Model/Model.ts"
 import type * as Query from "../../Repository/Query.ts"
 import type * as Action from "../Action.ts"
@@ -14,6 +13,7 @@ import type * as Hook from "../description/hook.ts"
 import { listOf, type OwnError, type OwnErrors, type ResponseOf } from "../description/ownErrors.ts"
 import type { responses } from "../HttpError.ts"
 import type * as Operation from "../Operation.ts"
+import { isOpen } from "./rules.ts"
 
 const descriptionTypeId = "~appkernel/Resource/Description"
 
@@ -229,7 +229,7 @@ export const describedCall = (
   { name, options: { require, ...options } }: Operation.Described
 ): Operation.Described => ({
   name,
-  options: require === undefined ? options : { ...options, anonymous: options.anonymous ?? Permission.isOpen(require) }
+  options: require === undefined ? options : { ...options, anonymous: options.anonymous ?? isOpen(require) }
 })
 
 type Parts = Omit<AnyDescription, typeof descriptionTypeId>

@@ -5,8 +5,8 @@
  * @since 0.1.0
  */
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
-import * as Grant from "../../Access/Grant.ts"
-import * as Permission from "../../Access/Permission.ts"
+import type * as Grant from "../../Access/Grant.ts"
+import type * as Permission from "../../Access/Permission.ts"
 import type * as Model from "../../Model/Model.ts"
 import * as Action from "../Action.ts"
 import type * as Endpoint from "../description/endpoint.ts"
@@ -14,6 +14,7 @@ import type * as Hook from "../description/hook.ts"
 import { listOf, type OwnErrors } from "../description/ownErrors.ts"
 import type * as Operation from "../Operation.ts"
 import { type AnyDescription, type Description, makeDescription, type Method, withAction } from "./description.ts"
+import { grant, noRules, requirement, rulesOf, withOwnRule, withRule } from "./rules.ts"
 
 const typeId = "~appkernel/Resource"
 
@@ -78,7 +79,7 @@ export interface AnyHook {
 export type Parts = Omit<Any, typeof typeId>
 
 /** @internal */
-export const noParts = { handlers: new Map(), hooks: [], rules: Grant.noRules }
+export const noParts = { handlers: new Map(), hooks: [], rules: noRules }
 
 /** @internal */
 export const transactionalOf = (options: HookOptions | undefined) => ({
@@ -114,7 +115,7 @@ export const makeResource = (parts: Parts): Any => {
       ...parts,
       description: withAction(description, added),
       handlers: new Map([...handlers, [added.name, added.handler]]),
-      rules: Grant.withOwnRule(rules, added)
+      rules: withOwnRule(rules, added)
     })
   }
   const withHook = (name: Hook.Name) => (hook: AnyHook["hook"], options?: Hook.Options<OwnErrors>) => {
@@ -154,7 +155,7 @@ export const isResource = (u: unknown): u is Any => typeof u === "object" && u !
 const makeRuled = (parts: Parts): Any => {
   const { description, rules } = parts
   const open = rules.grants.flatMap(({ on, permission }) =>
-    Permission.isOpen(permission) ? description.methods.filter((method) => on?.includes(method) !== false) : []
+    permission.isOpen ? description.methods.filter((method) => on?.includes(method) !== false) : []
   )
   const hidden = rules.grants.flatMap(({ fields }) => fields?.hide ?? [])
   return makeResource({
@@ -170,15 +171,14 @@ const makeRuled = (parts: Parts): Any => {
 /** The methods that add rules. */
 const access = (parts: Parts, remade: (parts: Parts) => Any) => {
   const { rules } = parts
-  const withGrant = (rule: Grant.Rule) => remade({ ...parts, rules: Grant.withRule(rules, rule) })
+  const withGrant = (rule: Grant.Rule) => remade({ ...parts, rules: withRule(rules, rule) })
   return {
-    denyAll: () => remade({ ...parts, rules: Grant.withoutGrants(rules) }),
+    denyAll: () => remade({ ...parts, rules: rulesOf([], rules.restrictions) }),
     require: (permission: Permission.OneOrMore, methods?: string | ReadonlyArray<string>) =>
-      withGrant(Grant.requirement(permission, methods)),
+      withGrant(requirement(permission, methods)),
     grant: (permission: Permission.OneOrMore, options: Grant.Options<Model.Any, string, never, never>) =>
-      withGrant(Grant.grant(permission, options)),
-    restrict: (rows: Grant.AnyRows) =>
-      remade({ ...parts, rules: { ...rules, restrictions: [...rules.restrictions, rows] } })
+      withGrant(grant(permission, options)),
+    restrict: (rows: Grant.AnyRows) => remade({ ...parts, rules: rulesOf(rules.grants, [...rules.restrictions, rows]) })
   }
 }
 

@@ -1,10 +1,11 @@
 import * as Effect from "effect/Effect"
-import * as Grant from "../../Access/Grant.ts"
+import type * as Grant from "../../Access/Grant.ts"
 import { modelTypeId, referencesOf } from "../../Model/introspection.ts"
 import { listOf, type OwnErrors, upstreamStatusesIn } from "../description/ownErrors.ts"
 import type * as Operation from "../Operation.ts"
 import type { Call, Registration, ResourceInfo, ServiceInfo } from "../registration/registration.ts"
 import * as Resource from "../Resource.ts"
+import { noRules } from "../resource/rules.ts"
 import { type CallFailure, passOn } from "../response/callFailures.ts"
 import type { LinkedReference } from "../response/links.ts"
 import type * as Service from "../Service.ts"
@@ -42,7 +43,7 @@ export const implemented = (
     const handler = own?.handlers.get(call.name)
     return handler === undefined ? [] : [{ ...call, handler: declaring(call.options.error ?? [], handler) }]
   })
-  const rules = own?.rules ?? Grant.noRules
+  const rules = own?.rules ?? noRules
   if (registration._tag === "Service") return { ...registration, calls, rules }
   const { hooks, transactional } = own !== undefined && "hooks" in own ? own : unhooked
   const { errors } = registration.description

@@ -21,6 +21,7 @@ import { CurrentUser } from "../../Security/CurrentUser.ts"
 import * as AccessPolicy from "../AccessPolicy.ts"
 import type * as OpenApi from "../OpenApi.ts"
 import * as File from "../openapi/cachedFile.ts"
+import { rulesOf } from "../resource/rules.ts"
 import { linkedEndpoints } from "../response/links.ts"
 import type { ErrorResponses } from "../response/translation.ts"
 import type { AuditLog } from "../routes/auditLog.ts"
@@ -92,13 +93,13 @@ export const callerDocument = Effect.fnUntraced(function*({ documentOf, registra
     AccessPolicy.make(
       registrations.map((registration, i) => ({
         ...registration,
-        rules: {
-          ...registration.rules,
-          // The others keep their places: a call with a rule of its own is under that one.
-          grants: registration.rules.grants.map((rule, number) =>
+        // The others keep their places: a call with a rule of its own is under that one.
+        rules: rulesOf(
+          registration.rules.grants.map((rule, number) =>
             ids[i]?.includes(number) === true ? rule : { ...rule, permission: Denied }
-          )
-        }
+          ),
+          registration.rules.restrictions
+        )
       })),
       true
     )

@@ -5,13 +5,14 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as Grant from "../../Access/Grant.ts"
-import * as Permission from "../../Access/Permission.ts"
+import type * as Grant from "../../Access/Grant.ts"
+import type * as Permission from "../../Access/Permission.ts"
 import { managedField, restrictionProblem } from "../../Model/introspection.ts"
 import { ownerOf } from "../../Repository/introspection.ts"
 import { parametersIn, partProblem, unknownInLocation } from "../description/callEndpoint.ts"
 import type { Registration, ResourceInfo } from "../registration/registration.ts"
 import { hookNames, methodOfHook } from "../Resource.ts"
+import { permissionsOf } from "../resource/rules.ts"
 import { type Implementation, implemented } from "../routes/implemented.ts"
 
 /**
@@ -50,7 +51,7 @@ export const rejectInvalid = Effect.fnUntraced(function*(
       ruleProblemOf(registration, rules) ??
       (roles === undefined
         ? undefined
-        : roleProblem("a rule", rules.grants.flatMap(({ permission }) => Permission.rolesIn(permission)), roles)) ??
+        : roleProblem("a rule", rules.grants.flatMap(({ permission }) => permission.roles), roles)) ??
       (registration._tag === "Resource" ? problemOf(registration, models) : undefined)
     if (detail !== undefined) return yield* new RegistrationInvalid({ registration: registration.name, detail })
     if (registration._tag === "Resource") models.set(registration.model.modelName, ownerOf(registration.model))
@@ -66,9 +67,7 @@ export const rejectUnknownRoles = ({ api, openApi, options, security }: {
 }): Effect.Effect<void, RegistrationInvalid> => {
   if (options.roles === undefined) return Effect.void
   const included = Object.entries(security?.roles ?? {}).flatMap(([role, others]) => [role, ...others])
-  const readers = openApi?.require === undefined
-    ? []
-    : Permission.rolesIn(Permission.ofAlternatives(openApi.require))
+  const readers = permissionsOf(openApi?.require ?? []).flatMap(({ roles }) => roles)
   const detail = roleProblem("enableSecurity", included, options.roles) ??
     roleProblem("enableOpenApi", readers, options.roles)
   return detail === undefined ? Effect.void : Effect.fail(new RegistrationInvalid({ registration: api.id, detail }))
@@ -200,7 +199,7 @@ const openProblem = (registration: Registration, rules: Grant.Rules): string | u
   ]
   const wrong = endpoints.find(({ isCall, isOpen, name }) =>
     !isOpen &&
-    Grant.grantIdsFor(rules, name, isCall).some((id) => Permission.isOpen(rules.grants[id]?.permission ?? []))
+    rules.idsFor(name, isCall).some((id) => rules.grants[id]?.permission.isOpen === true)
   )
   return wrong === undefined
     ? undefined
@@ -212,7 +211,7 @@ const subjectProblem = (registration: Registration, rules: Grant.Rules): string 
   if (registration._tag === "Resource") return undefined
   const wrong = registration.calls.find(({ name, path }) =>
     !parametersIn(path).includes("id") &&
-    Grant.grantIdsFor(rules, name, true).some((id) => asksForSubject(rules.grants[id]?.permission.node))
+    rules.idsFor(name, true).some((id) => asksForSubject(rules.grants[id]?.permission.node))
   )
   return wrong === undefined
     ? undefined

@@ -16,7 +16,6 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Tracer from "effect/Tracer"
 import type { Endpoint } from "../../Access/AccessControl.ts"
-import { requirement } from "../../Access/Grant.ts"
 import { ClientAddressSource } from "../../internal/clientAddress.ts"
 import { ContentHashed } from "../../internal/passwordHash.ts"
 import { onReload } from "../../internal/reload.ts"
@@ -35,6 +34,7 @@ import type * as OpenApi from "../OpenApi.ts"
 import { openApiPath } from "../openapi/documentationPaths.ts"
 import { config as configuredRateLimits, type RateLimits } from "../RateLimits.ts"
 import type { Registration } from "../registration/registration.ts"
+import { noRules, requirement, withRule } from "../resource/rules.ts"
 import { cached, type Caching } from "../response/caching.ts"
 import { linksBy, linksFrom } from "../response/callResponse.ts"
 import { makeListResponses } from "../response/listResponse.ts"
@@ -363,7 +363,7 @@ const endpointOf = (
   required === undefined ? {} : {
     endpoint: {
       registration,
-      rules: { grants: [requirement(required, undefined)], restrictions: [] },
+      rules: withRule(noRules, requirement(required, undefined)),
       name: "GET",
       isCall: true,
       path,

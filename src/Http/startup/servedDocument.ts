@@ -6,7 +6,7 @@ import { RateLimiting } from "../Guard.ts"
 import * as OpenApi from "../OpenApi.ts"
 import type { RateLimits } from "../RateLimits.ts"
 import type { Registration } from "../registration/registration.ts"
-import * as Tokens from "../Tokens.ts"
+import * as TokensApi from "../TokensApi.ts"
 
 /**
  * Makes the document of a policy. Limits of the configuration alone are in the document, and not in the types. Without
@@ -71,5 +71,5 @@ const described = ({ challenge, header, id, word }: Scheme): OpenApi.SecuritySch
 }
 
 const tokenPathOf = (registrations: ReadonlyArray<Registration>): string | undefined =>
-  registrations.find(({ description }) => description === Tokens.service.description)?.calls
+  registrations.find(({ description }) => description === TokensApi.description)?.calls
     .find(({ name }) => name === "token")?.path
