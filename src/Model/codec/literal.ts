@@ -19,7 +19,7 @@ export const objectFactoryOf = (keys: ReadonlyArray<string>): ObjectFactory => {
     return object
   }
   // `__proto__` in an object literal sets the prototype.
-  if (!canCompile || keys.length > maxKeys || keys.includes("__proto__")) return assignKeys
+  if (!canGenerate || keys.length > maxKeys || keys.includes("__proto__")) return assignKeys
   const literals = new Map<number, ObjectFactory>()
   return (values) => {
     let presentKeys = 0
@@ -50,4 +50,4 @@ const compile = (keys: ReadonlyArray<string>, presentKeys: number): ObjectFactor
 }
 
 /** A process may forbid code generation from strings. */
-const canCompile = Result.isSuccess(Result.try(() => compile([], 0)))
+export const canGenerate: boolean = Result.isSuccess(Result.try(() => compile([], 0)))

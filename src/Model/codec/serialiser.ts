@@ -10,6 +10,7 @@ import { assertStorable } from "../shape/storable.ts"
 import { assertSeparable, type ModelLike, modelOf, modelTypeId, unwrapped } from "../shape/variants.ts"
 import { compileParsers } from "./compiledParsers.ts"
 import { formatDate, formatDateTime, isDate } from "./iso.ts"
+import { type Member, objectWriter } from "./objectWriter.ts"
 import { isNullValue } from "./validationContext.ts"
 
 /**
@@ -95,21 +96,6 @@ const dateTime = quoted((value) => isDate(value) ? formatDateTime(value) : undef
 
 const date = quoted((value) => isDate(value) ? formatDate(value) : undefined)
 
-interface Member {
-  readonly key: string
-  readonly write: Write
-  /** The closing quotation mark, or nothing. */
-  readonly closing: string
-  /** The text before the value: for the first member, and after another member, whose value this text closes. */
-  readonly first: string
-  readonly afterUnquoted: string
-  readonly afterQuoted: string
-  readonly optional: boolean
-  /** Whether `null` in the document means missing. */
-  readonly isNullMissing: boolean
-  readonly writeDefault: (() => string | undefined) | undefined
-}
-
 const compileObject = (ast: SchemaAST.Objects, idKey: string): Serialiser => {
   const model = modelOf(ast)
   let head = "{"
@@ -124,14 +110,11 @@ const compileObject = (ast: SchemaAST.Objects, idKey: string): Serialiser => {
     const writer = transcode === undefined ? compile(type) : unquoted(transcode)
     const { absent, managed, optional } = model?.[modelTypeId][key] ?? {}
     const closing = writer.isQuoted ? "\"" : ""
-    const first = `${JSON.stringify(key)}:${closing}`
     members.push({
       key: managed === "id" ? idKey : key,
       write: writer.write,
+      opening: `${JSON.stringify(key)}:${closing}`,
       closing,
-      first,
-      afterUnquoted: `,${first}`,
-      afterQuoted: `",${first}`,
       optional: SchemaAST.isOptional(type),
       isNullMissing: optional === true,
       writeDefault: absent === undefined
@@ -139,28 +122,7 @@ const compileObject = (ast: SchemaAST.Objects, idKey: string): Serialiser => {
         : defaultWriter(absent, model?.store.fields[key], writer.write)
     })
   }
-  return (document, links) => {
-    let text = head + links
-    // The closing text of the last value.
-    let closing: string | undefined
-    for (let i = 0; i < members.length; i++) {
-      const member = members[i]!
-      const value = document[member.key]
-      let written: string | undefined
-      if (value === undefined || value === null && member.isNullMissing) {
-        if (member.writeDefault !== undefined) written = member.writeDefault()
-        else if (member.optional) continue
-      } else {
-        written = member.write(value)
-      }
-      if (written === undefined) return undefined
-      text += (closing === undefined ? member.first : closing === "" ? member.afterUnquoted : member.afterQuoted) +
-        written
-      closing = member.closing
-    }
-    // Without members, the comma after `_type` or the links has to go.
-    return closing === undefined && text !== "{" ? `${text.slice(0, -1)}}` : `${text}${closing ?? ""}}`
-  }
+  return objectWriter(head, members)
 }
 
 /** Decodes and encodes the value again if its stored form may be outdated or differs from the wire form. */
