@@ -1,0 +1,218 @@
+/** Clients of others follow a list over a socket, through writes of every kind and a service that restarts. */
+import { stream } from "@durable-streams/client"
+import { createStateSchema, isChangeEvent, MaterializedState, type StateEvent } from "@durable-streams/state"
+import { createStreamDB } from "@durable-streams/state/db"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Latch, Option, Schema, Scope } from "effect"
+import { EventSource } from "eventsource"
+import { EmbeddedStore, KernelEngine, Model, Resource } from "../../../src/index.ts"
+import { inBrowser } from "../../support/browser.ts"
+import { doorTo } from "../../support/door.ts"
+import { freshDirectory } from "../../support/folders.ts"
+
+class Order extends Model.Class<Order>()("Order", {
+  id: Model.id(),
+  state: Schema.String,
+  total: Schema.Int
+}, { logged: true }) {}
+
+const engine = KernelEngine.make("followed").register(
+  Resource.make(Order, { methods: ["GET", "POST", "PATCH", "DELETE"] })
+)
+
+/** A service on a folder, at an address that stays while it restarts. */
+const serving = Effect.gen(function*() {
+  const path = yield* freshDirectory
+  let server = { scope: yield* Scope.make(), baseUrl: "" }
+  const start = Effect.gen(function*() {
+    const scope = yield* Scope.fork(yield* Scope.Scope)
+    const { baseUrl } = yield* Scope.provide(engine.test({ store: EmbeddedStore.layerWith({ path }) }), scope)
+    server = { scope, baseUrl }
+  })
+  yield* start
+  const door = yield* doorTo(server.baseUrl)
+  yield* door.open
+  const call = (method: string, id: string, value?: object) =>
+    Effect.promise(async () => {
+      const response = await fetch(`${server.baseUrl}/orders${id}`, {
+        method,
+        headers: { "content-type": "application/json" },
+        ...value === undefined ? {} : { body: JSON.stringify(value) }
+      })
+      assert.isBelow(response.status, 300, await response.text())
+      return response.headers.get("stream-txid")
+    })
+  return {
+    url: `http://127.0.0.1:${door.port}/orders/changes?state=open`,
+    insert: (id: string, total: number, state = "open") => call("POST", "", { id, state, total }),
+    patch: (id: string, value: object) => call("PATCH", `/${id}`, value),
+    remove: (id: string) => call("DELETE", `/${id}`),
+    /** Restarts the service; clients don't reach it before `meanwhile` is done. */
+    restart: (meanwhile: Effect.Effect<unknown>) =>
+      Effect.gen(function*() {
+        yield* door.close
+        yield* Scope.close(server.scope, Exit.void)
+        yield* start
+        yield* meanwhile
+        yield* door.turnTo(server.baseUrl)
+        yield* door.open
+      })
+  }
+})
+
+type Events = ReadonlyArray<StateEvent>
+
+type Totals = ReadonlyMap<string, number>
+
+/** What a client has been told, and whoever waits for more. */
+class Told {
+  readonly events: Array<StateEvent> = []
+  readonly more = Latch.makeUnsafe(false)
+  readonly tell = (events: Events): void => {
+    this.events.push(...events)
+    this.more.openUnsafe()
+  }
+}
+
+/** Follows a list. Gives what the client has of it. */
+type Follow = (url: string, told: Told) => Effect.Effect<() => Totals, never, Scope.Scope>
+
+const totalsOf = (orders: Iterable<readonly [string, { readonly total: number }]>): Totals =>
+  new Map(Array.from(orders, ([key, { total }]) => [key, total]))
+
+/** The list as the State Protocol's own client builds it. */
+const materialized = (told: Told) => () => {
+  const state = new MaterializedState()
+  state.applyBatch(told.events.filter((event) => isChangeEvent(event)))
+  return totalsOf(state.getType("orders") as Map<string, Order>)
+}
+
+const eventSource: Follow = (url, told) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const source = new EventSource(`${url}&live=sse`)
+      source.addEventListener("data", ({ data }) => told.tell(JSON.parse(data)))
+      return source
+    }),
+    (source) => Effect.sync(() => source.close())
+  ).pipe(Effect.as(materialized(told)))
+
+const durableStream = (live: "sse" | "long-poll"): Follow => (url, told) =>
+  Effect.gen(function*() {
+    const { signal } = yield* abortedAtEnd
+    // A request that breaks is sent again, and an answer that does is left to the program.
+    const read = async (offset?: string): Promise<void> => {
+      const response = await stream<StateEvent>({ url, live, signal, ...offset === undefined ? {} : { offset } })
+      response.subscribeJson(({ items }) => told.tell(items))
+      response.closed.catch(() => signal.aborted ? undefined : read(response.offset))
+    }
+    yield* Effect.promise(() => read())
+    return materialized(told)
+  })
+
+const streamDb: Follow = (url, told) =>
+  Effect.gen(function*() {
+    const state = createStateSchema({
+      orders: {
+        type: "orders",
+        primaryKey: "id",
+        schema: Schema.toStandardSchemaV1(Schema.Struct({ id: Schema.String, total: Schema.Int }))
+      }
+    })
+    const db = yield* Effect.acquireRelease(
+      Effect.sync(() =>
+        createStreamDB({ streamOptions: { url }, state, onBatch: ({ items }) => told.events.push(...items) })
+      ),
+      (db) => Effect.sync(() => db.close())
+    )
+    yield* Effect.promise(() => db.preload())
+    const { orders } = db.collections
+    orders.subscribeChanges(() => told.tell([]), { includeInitialState: true })
+    return () => totalsOf(orders.entries())
+  })
+
+const abortedAtEnd = Effect.acquireRelease(
+  Effect.sync(() => new AbortController()),
+  (controller) => Effect.sync(() => controller.abort())
+)
+
+const follows = (follow: Follow) =>
+  Effect.gen(function*() {
+    const { insert, patch, remove, restart, url } = yield* serving
+    yield* insert("a", 1)
+    yield* insert("b", 2, "paid")
+    yield* insert("c", 3)
+    const told = new Told()
+    const totals = yield* follow(url, told)
+    const becomes = (expected: { readonly [id: string]: number }) =>
+      Effect.gen(function*() {
+        while (true) {
+          told.more.closeUnsafe()
+          const list = Object.fromEntries([...totals()].toSorted(([a], [b]) => a.localeCompare(b)))
+          if (JSON.stringify(list) === JSON.stringify(expected)) return
+          const isTold = yield* Effect.timeoutOption(told.more.await, "2 minutes")
+          if (Option.isNone(isTold)) assert.deepStrictEqual(list, expected)
+        }
+      })
+    yield* becomes({ a: 1, c: 3 })
+    const inserted = yield* insert("d", 4)
+    yield* becomes({ a: 1, c: 3, d: 4 })
+    yield* patch("a", { total: 5 })
+    yield* becomes({ a: 5, c: 3, d: 4 })
+    yield* patch("c", { state: "paid" })
+    yield* becomes({ a: 5, d: 4 })
+    yield* patch("b", { state: "open" })
+    yield* becomes({ a: 5, b: 2, d: 4 })
+    yield* remove("a")
+    yield* becomes({ b: 2, d: 4 })
+    yield* restart(Effect.all([insert("e", 6), patch("b", { total: 7 }), remove("d")]))
+    yield* becomes({ b: 7, e: 6 })
+    const last = yield* insert("f", 8)
+    yield* becomes({ b: 7, e: 6, f: 8 })
+
+    const changes = told.events.flatMap((event) => "key" in event ? [[event.headers.operation, event.key]] : [])
+    assert.deepStrictEqual(changes, [
+      ["insert", "a"],
+      ["insert", "c"],
+      ["insert", "d"],
+      ["update", "a"],
+      ["delete", "c"],
+      ["insert", "b"],
+      ["delete", "a"],
+      ["insert", "e"],
+      ["update", "b"],
+      ["delete", "d"],
+      ["insert", "f"]
+    ])
+    const transactionOf = (id: string) =>
+      told.events.flatMap((event) => "key" in event && event.key === id ? [event.headers.txid] : [])[0]
+    assert.deepStrictEqual([transactionOf("d"), transactionOf("f")], [inserted ?? "", last ?? ""])
+    // After the restart it went on where it was.
+    const controls = told.events.flatMap((event) => "control" in event.headers ? [event.headers.control] : [])
+    assert.deepStrictEqual(controls, ["snapshot-start", "snapshot-end"])
+  }).pipe(Effect.scoped)
+
+describe("A live list, through writes and a restart, in", () => {
+  it.live("the package eventsource", () => follows(eventSource))
+  it.live("the client of Durable Streams, by events", () => follows(durableStream("sse")))
+  it.live("the client of Durable Streams, by waiting requests", () => follows(durableStream("long-poll")))
+  it.live("the client of its State Protocol, with TanStack DB", () => follows(streamDb))
+})
+
+inBrowser("A live list, through writes and a restart, in a browser", (open) => {
+  it.live("by its own EventSource", () =>
+    follows((url, told) =>
+      Effect.gen(function*() {
+        const browser = yield* open
+        yield* Effect.promise(async () => {
+          const page = await browser.newPage()
+          await page.exposeFunction("tell", (data: string) => told.tell(JSON.parse(data)))
+          await page.goto(url)
+          await page.evaluate(`
+            new EventSource(location.href + "&live=sse").addEventListener("data", ({ data }) => tell(data))
+          `)
+        })
+        return materialized(told)
+      })
+    ))
+})
