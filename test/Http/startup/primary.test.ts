@@ -80,6 +80,7 @@ onMongo("server.workers on a server", (_, server) => {
           APPKERNEL_MONGO_DB: yield* freshDatabase(server)
         }, ["setsid"])
         yield* printed(running, "2 workers serve")
+        yield* saidTimes(running, "what is done at a start", 2)
         // The first worker has done it before the second one began.
         assert.deepStrictEqual(said(running, "what is done at a start").map(({ worker }) => worker), [1, 2])
         const [listening] = said(running, "Listening on")
