@@ -81,12 +81,11 @@ export type AnyRows = Rows<Model.Any, never, never>
  */
 export interface Rule {
   readonly permission: Permission.Any
-  /** Whether the permission admits callers without credentials; `rows` and `check` then take an option. */
-  readonly isOpen: boolean
   /** Whether it is the option `require` of a call, to which rules about everything then don't apply. */
   readonly isOwn: boolean
   /** The methods and calls; all if `undefined`. */
   readonly on: ReadonlyArray<string> | undefined
+  /** Where the permission admits callers without credentials, `rows` and `check` take an option. */
   readonly rows: AnyRows | undefined
   readonly check: AnyRows | undefined
   readonly fields: Fields | undefined

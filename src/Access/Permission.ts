@@ -51,8 +51,8 @@ export interface Any {
   readonly isOpen: boolean
   /** What it says, for a review of the policy. */
   readonly words: string
-  /** The names of the roles that it is about. */
-  readonly roles: ReadonlyArray<string>
+  /** What it is composed of by `and`, `or` and `not`. */
+  readonly leaves: ReadonlyArray<Node>
   /** The permission and alternatives as one. */
   readonly orAny: (others: ReadonlyArray<Any>) => Any
 }
@@ -306,19 +306,8 @@ export const describe = (permissions: OneOrMore): string => ofAlternatives(permi
 // internal
 // -----------------------------------------------------------------------------
 
-const rolesOf = (node: Node): ReadonlyArray<string> => {
-  switch (node._tag) {
-    case "Role":
-      return [node.name]
-    case "Not":
-      return rolesOf(node.part)
-    case "And":
-    case "Or":
-      return node.parts.flatMap(rolesOf)
-    default:
-      return []
-  }
-}
+const leavesOf = (node: Node): ReadonlyArray<Node> =>
+  node._tag === "Not" ? leavesOf(node.part) : "parts" in node ? node.parts.flatMap(leavesOf) : [node]
 
 type OpenOf<P> = P extends ReadonlyArray<infer One> ? OpenOf<One>
   : P extends { readonly [typeId]: { readonly open: infer Open } } ? Open
@@ -329,14 +318,12 @@ function fromNode(node: Node): Permission<never, never> {
   const permission: Omit<Any, typeof typeId> & { readonly [typeId]: undefined } = {
     [typeId]: undefined,
     node,
-    get isOpen() {
-      return admitsNobody(node)
-    },
+    isOpen: admitsNobody(node),
     get words() {
       return words(node, "top")
     },
-    get roles() {
-      return rolesOf(node)
+    get leaves() {
+      return leavesOf(node)
     },
     orAny: (others) =>
       others.length === 0 ? fromNode(node) : fromNode({ _tag: "Or", parts: [node, ...others.map((one) => one.node)] })
@@ -344,7 +331,7 @@ function fromNode(node: Node): Permission<never, never> {
   return permission as never
 }
 
-const admitsNobody = (node: Node): boolean => {
+function admitsNobody(node: Node): boolean {
   switch (node._tag) {
     case "Anonymous":
       return true

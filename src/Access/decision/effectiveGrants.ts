@@ -59,7 +59,7 @@ export const effectiveGrants = (
 }
 
 /** Whether what a permission says may depend on the addressed document. */
-export const dependsOnDocument = ({ node }: Any): boolean => isCustom(node)
+export const dependsOnDocument = ({ leaves }: Any): boolean => leaves.some(({ _tag }) => _tag === "Custom")
 
 /** Callers as grants see them: with the roles that theirs include, and without claims that are `null`. */
 export const makeCallers = (
@@ -83,23 +83,9 @@ export const makeCallers = (
 
 // internal
 
-const isCustom = (node: Node): boolean => {
-  switch (node._tag) {
-    case "Custom":
-      return true
-    case "Not":
-      return isCustom(node.part)
-    case "And":
-    case "Or":
-      return node.parts.some(isCustom)
-    default:
-      return false
-  }
-}
-
 const effectiveGrant = (id: number, rule: Rule, request: AccessRequest): Decided<EffectiveGrant | undefined> => {
-  const { check, fields, isOpen, rows } = rule
-  const admitted = conditionOf(rule.permission.node, request)
+  const { check, fields, permission: { isOpen, node }, rows } = rule
+  const admitted = conditionOf(node, request)
   return admitted === denied ? Effect.undefined : Effect.flatMapEager(admitted, (condition) => {
     if (condition === nothing) return Effect.undefined
     if (rows === undefined && check === undefined) {

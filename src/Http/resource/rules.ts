@@ -29,7 +29,6 @@ export const requirement = (
   const permissions = permissionsOf(given)
   return {
     permission: permissions[0]?.orAny(permissions.slice(1)) ?? nobody,
-    isOpen: isOpen(permissions),
     isOwn: false,
     on: typeof on === "string" ? [on] : on,
     rows: undefined,
@@ -63,7 +62,7 @@ const nobody = {
   node: { _tag: "Or", parts: [] },
   isOpen: false,
   words: "nobody",
-  roles: []
+  leaves: []
 } as unknown as Permission.Any
 
 /** Whether one of the permissions admits callers without credentials. */

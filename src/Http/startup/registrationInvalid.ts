@@ -51,7 +51,7 @@ export const rejectInvalid = Effect.fnUntraced(function*(
       ruleProblemOf(registration, rules) ??
       (roles === undefined
         ? undefined
-        : roleProblem("a rule", rules.grants.flatMap(({ permission }) => permission.roles), roles)) ??
+        : roleProblem("a rule", rules.grants.flatMap(({ permission }) => rolesOf(permission)), roles)) ??
       (registration._tag === "Resource" ? problemOf(registration, models) : undefined)
     if (detail !== undefined) return yield* new RegistrationInvalid({ registration: registration.name, detail })
     if (registration._tag === "Resource") models.set(registration.model.modelName, ownerOf(registration.model))
@@ -67,7 +67,7 @@ export const rejectUnknownRoles = ({ api, openApi, options, security }: {
 }): Effect.Effect<void, RegistrationInvalid> => {
   if (options.roles === undefined) return Effect.void
   const included = Object.entries(security?.roles ?? {}).flatMap(([role, others]) => [role, ...others])
-  const readers = permissionsOf(openApi?.require ?? []).flatMap(({ roles }) => roles)
+  const readers = permissionsOf(openApi?.require ?? []).flatMap(rolesOf)
   const detail = roleProblem("enableSecurity", included, options.roles) ??
     roleProblem("enableOpenApi", readers, options.roles)
   return detail === undefined ? Effect.void : Effect.fail(new RegistrationInvalid({ registration: api.id, detail }))
@@ -199,7 +199,7 @@ const openProblem = (registration: Registration, rules: Grant.Rules): string | u
   ]
   const wrong = endpoints.find(({ isCall, isOpen, name }) =>
     !isOpen &&
-    rules.idsFor(name, isCall).some((id) => rules.grants[id]?.permission.isOpen === true)
+    rules.idsFor(name, isCall).some((id) => rules.grants[id]!.permission.isOpen)
   )
   return wrong === undefined
     ? undefined
@@ -211,23 +211,14 @@ const subjectProblem = (registration: Registration, rules: Grant.Rules): string 
   if (registration._tag === "Resource") return undefined
   const wrong = registration.calls.find(({ name, path }) =>
     !parametersIn(path).includes("id") &&
-    rules.idsFor(name, true).some((id) => asksForSubject(rules.grants[id]?.permission.node))
+    rules.idsFor(name, true).some((id) => asksForSubject(rules.grants[id]!.permission))
   )
   return wrong === undefined
     ? undefined
     : `a rule compares the subject with the id of ${wrong.name}, whose path has none`
 }
 
-const asksForSubject = (node: Permission.Node | undefined): boolean => {
-  switch (node?._tag) {
-    case "CurrentSubject":
-      return true
-    case "And":
-    case "Or":
-      return node.parts.some(asksForSubject)
-    case "Not":
-      return asksForSubject(node.part)
-    default:
-      return false
-  }
-}
+const asksForSubject = ({ leaves }: Permission.Any): boolean => leaves.some(({ _tag }) => _tag === "CurrentSubject")
+
+const rolesOf = ({ leaves }: Permission.Any): ReadonlyArray<string> =>
+  leaves.flatMap((leaf) => leaf._tag === "Role" ? [leaf.name] : [])
