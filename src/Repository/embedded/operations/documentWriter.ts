@@ -147,8 +147,12 @@ export class DocumentWriter {
     prepared: Prepared,
     previous: Previous
   ): Result.Result<ReadonlyArray<IndexChange>, DuplicateKey | Problem> {
-    if (collection.indexes.length === 0) return unchanged
-    return Result.all(collection.indexes.map((index) => this.#change(collection, index, prepared, previous)))
+    const before = previous?.document
+    const indexes = before === undefined
+      ? collection.indexes
+      : collection.indexes.filter((index) => mayHaveOthers(index, before, prepared.document))
+    if (indexes.length === 0) return unchanged
+    return Result.all(indexes.map((index) => this.#change(collection, index, prepared, previous)))
   }
 
   #change(
@@ -205,6 +209,10 @@ export class DocumentWriter {
 type Previous = Partial<StoredDocument> | undefined
 
 const unchanged = Result.succeed<ReadonlyArray<IndexChange>>([])
+
+// An update shares the values that it does not change.
+const mayHaveOthers = ({ directions, part }: Index, before: Document, after: Document): boolean =>
+  part !== undefined || directions.some(({ path: [field = ""] }) => !Object.is(before[field], after[field]))
 
 // A stored document has valid entries: otherwise it would have been rejected.
 const entriesBefore = (index: Index, document: Document, key: string): ReadonlySet<string> =>

@@ -1,5 +1,6 @@
 /**
- * Group commit: the waiting jobs are run in one transaction and committed together, with one flush to the disk.
+ * Group commit: the waiting jobs are run in one transaction and committed together, with one flush to the disk. A writer that
+ * has been alone for some jobs waits for a fast disk in this thread, which takes less time than another thread.
  *
  * A job succeeds when its transaction is on the disk. When a transaction fails, its jobs are retried one by one, so that a
  * job fails only by its own fault. A long job is the last of its batch, and continues in the following turns of the event
@@ -8,6 +9,7 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { constants } from "node:os"
+import { setImmediate } from "node:timers/promises"
 import { workDone } from "../../../internal/stepBudget.ts"
 import { DataDamaged, StoreUnavailable } from "../../RepositoryError.ts"
 import { type Listener, type SteppedKeyValue, type Steps, type StoreFailure, takeSteps } from "../orderedStore.ts"
@@ -17,6 +19,8 @@ import { codeOf } from "./preflight.ts"
 const { EDQUOT, EFBIG, EIO, ENOSPC } = constants.errno
 
 interface Job {
+  /** Whether it has one step only. */
+  readonly isShort: boolean
   /** Runs the job for one step. Returns a function that runs the next step and tells whether there is more, if any. */
   readonly run: () => (() => boolean) | undefined
   readonly succeed: () => void
@@ -38,19 +42,31 @@ export interface Writer {
 const maxBatch = 256
 const maxWork = 2_000_000
 
+// The number of jobs after which their writer is alone, and the milliseconds that others may wait for one of its commits.
+const alone = 8
+const maxSyncMillis = 2
+// The number of jobs for which a disk that takes longer is not waited for in this thread.
+const slowDisk = 256
+
 /** The state of a transaction after a turn. */
 export type TurnResult = "done" | "failed" | "more"
+
+/** How jobs get a transaction. Both ways abort it after `"failed"`, and are through when it is on the disk. */
+export interface Transactors {
+  /** Runs its argument, again in the following turns of the event loop while it returns `"more"`. */
+  readonly transact: (run: () => TurnResult) => Promise<unknown>
+  /** Runs its argument, which never returns `"more"`, and waits for the disk in this thread. Returns the milliseconds of it. */
+  readonly transactSync: (run: () => TurnResult) => number
+}
 
 /**
  * Makes a writer.
  *
- * - `transact` runs its argument in a transaction, again in the following turns while it returns `"more"`. It aborts the
- *   transaction after `"failed"`. It resolves when the transaction is on the disk.
  * - `onTransactionEnd` is called after each transaction, committed or aborted, before its jobs succeed or fail.
  * - `obstacle` returns why nothing can be written now, if so.
  */
 export const makeWriter = (
-  transact: (run: () => TurnResult) => Promise<unknown>,
+  { transact, transactSync }: Transactors,
   onTransactionEnd: () => void,
   obstacle: () => string | undefined
 ): Writer => {
@@ -61,6 +77,8 @@ export const makeWriter = (
   let isClosed = false
   // The number of waiting jobs that have failed in one transaction and are retried one by one.
   let retriedSingly = 0
+  // How many of the last jobs had nobody beside them; negative after a slow commit.
+  let inRow = 0
 
   const describe: Listener["describe"] = (damage) =>
     listener?.describe(damage) ?? new DataDamaged({ collection: "an unknown collection" })
@@ -102,12 +120,20 @@ export const makeWriter = (
     const settle = (failure: unknown): void => {
       const cause = Result.isFailure(ran) ? ran.failure : failure
       onTransactionEnd()
+      inRow = batch.length === 1 && waiting.length === 0 ? inRow + 1 : Math.min(inRow, 0)
       if (cause === undefined) committed(batch)
       else failed(batch, cause)
       next()
     }
+    // Those who write in the same turn of the event loop end a row.
+    const isAlone = inRow >= alone
+    const begun = isAlone ? setImmediate() : Promise.resolve()
     // lmdb may also throw synchronously.
-    void Promise.resolve().then(() => transact(run)).then(
+    void begun.then(() => {
+      if (!isAlone || waiting.length > 1 || waiting[0]?.isShort !== true) return transact(run)
+      if (transactSync(run) > maxSyncMillis) inRow = -slowDisk
+      return undefined
+    }).then(
       () => settle(undefined),
       (cause: unknown) => reasonOf(cause, settle)
     )
@@ -134,6 +160,7 @@ export const makeWriter = (
 
   const enqueue = <A>(
     operation: string,
+    isShort: boolean,
     run: (end: (result: A) => void) => ReturnType<Job["run"]>
   ): Effect.Effect<A, StoreFailure> =>
     Effect.uninterruptible(Effect.callback<A, StoreFailure>((resume) => {
@@ -146,6 +173,7 @@ export const makeWriter = (
         result = Effect.succeed(given)
       }
       waiting.push({
+        isShort,
         run: () => run(end),
         succeed: () => resume(result),
         fail: (cause) =>
@@ -160,12 +188,12 @@ export const makeWriter = (
 
   return {
     write: <A>(operation: string, job: () => A) =>
-      enqueue<A>(operation, (end) => {
+      enqueue<A>(operation, true, (end) => {
         end(job())
         return undefined
       }),
     writeInSteps: <A>(operation: string, job: () => Steps<A>) =>
-      enqueue<A>(operation, (end) => {
+      enqueue<A>(operation, false, (end) => {
         const steps = job()
         const isMore = () => {
           const result = takeSteps(steps)

@@ -19,7 +19,7 @@ import { registered } from "./copy.ts"
 import { lockFolder } from "./folderLock.ts"
 import { formatKey, isMixed as isMixedFormat, takeFormat } from "./format.ts"
 import { withGaps } from "./gaps.ts"
-import { closed, failureOf, makeWriter, type TurnResult } from "./groupCommit.ts"
+import { closed, failureOf, makeWriter, type Transactors, type TurnResult } from "./groupCommit.ts"
 import { problemOfFolder, watchFolder } from "./preflight.ts"
 import { TableCache } from "./recordCache.ts"
 import { RecordCheck } from "./records.ts"
@@ -62,7 +62,7 @@ export const make = Effect.fnUntraced(function*(
   const { catalog, documents, entries } = yield* openTables(environment, location, state, cache, check)
   const loss = yield* watchFolder(location)
   const writer = yield* Effect.acquireRelease(
-    Effect.sync(() => makeWriter(transactorOf(environment, state), () => settle(environment, state, cache), loss)),
+    Effect.sync(() => makeWriter(transactorsOf(environment, state), () => settle(environment, state, cache), loss)),
     (writer) => writer.finish
   )
   return {
@@ -188,23 +188,29 @@ const openTables = Effect.fnUntraced(function*(
 })
 
 /** Runs the turns of a batch in one transaction, which is aborted if a turn fails. */
-const transactorOf =
-  (environment: RootDatabase<Buffer, Uint8Array>, state: EnvironmentState) =>
-  (run: () => TurnResult): Promise<unknown> => {
-    const takeTurn = (): TurnResult => {
-      state.isWriting = true
-      const turn = run()
-      state.isWriting = false
-      return turn
-    }
-    return environment.childTransaction((): unknown => {
-      const turn = takeTurn()
-      if (turn !== "more") return turn === "done" ? undefined : ABORT
-      state.committed = environment.useReadTransaction()
-      // A rejection aborts the transaction.
-      return takeTurns(takeTurn)
-    })
+const transactorsOf = (environment: RootDatabase<Buffer, Uint8Array>, state: EnvironmentState): Transactors => {
+  const take = (run: () => TurnResult): TurnResult => {
+    state.isWriting = true
+    const turn = run()
+    state.isWriting = false
+    return turn
   }
+  return {
+    transact: (run) =>
+      environment.childTransaction((): unknown => {
+        const turn = take(run)
+        if (turn !== "more") return turn === "done" ? undefined : ABORT
+        state.committed = environment.useReadTransaction()
+        // A rejection aborts the transaction.
+        return takeTurns(() => take(run))
+      }),
+    transactSync: (run) => {
+      const begin = performance.now()
+      environment.transactionSync(() => take(run) === "done" ? undefined : ABORT)
+      return performance.now() - begin
+    }
+  }
+}
 
 /** Takes the remaining turns of a batch; rejects when a job has failed. */
 const takeTurns = (takeTurn: () => TurnResult): Promise<void> => {
