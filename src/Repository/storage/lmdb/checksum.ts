@@ -47,8 +47,10 @@ export const hashOfBytes = (bytes: Uint8Array, end: number, before: number): num
   return hash >>> 0
 }
 
+/** A document with its checksum, which is valid until the next call: lmdb copies it. */
 export const checkedDocument = (bytes: Uint8Array, hash: number): Buffer => {
-  const checked = Buffer.allocUnsafe(bytes.length + checksumLength)
+  const length = bytes.length + checksumLength
+  const checked = length > kept.length ? Buffer.allocUnsafe(length) : kept.subarray(0, length)
   checked.set(bytes)
   checked.writeUInt32LE(checksumOf(checked, bytes.length, hash), bytes.length)
   return checked
@@ -84,6 +86,8 @@ export const isIntactEntry = (bytes: Uint8Array, hash: number): boolean => {
 }
 
 export const isUncheckedEntry = (bytes: Uint8Array): boolean => bytes.length === recordIdLength
+
+const kept = Buffer.allocUnsafeSlow(16_384)
 
 const checksumOf = (bytes: Uint8Array, length: number, hash: number): number =>
   length > 512 ? crc32(bytes.subarray(0, length), hash) : xxHash(bytes, length, hash)
