@@ -8,7 +8,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { EJSON } from "bson"
 import { Effect, Exit, Random, Scope } from "effect"
-import { Agent, type ClientRequest, type IncomingHttpHeaders, request } from "node:http"
+import { type ClientRequest, type IncomingHttpHeaders, request } from "node:http"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
 import type { Message } from "../../support/eventStream.ts"
@@ -41,15 +41,14 @@ interface Answer {
   readonly text: string
 }
 
-const kept = new Agent({ keepAlive: true })
-
 const send = (
   url: string,
   { body, method = "GET", ...headers }: { readonly [name: string]: string | undefined }
 ): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const own = body === undefined ? headers : { ...headers, "content-type": "application/json" }
-    const sent = request(url, { method, headers: own, agent: kept }, (answer) => {
+    // A connection that is kept may be closed by the server while a busy machine has not yet read so.
+    const sent = request(url, { method, headers: own, agent: false }, (answer) => {
       const whole = (body: string) => ({ status: answer.statusCode ?? 0, headers: answer.headers, text: body })
       text(answer).then(whole).then(resolve, reject)
     })
@@ -123,7 +122,7 @@ class Follower {
     const isEvents = this.mode === "sse"
     const place = this.offset === undefined ? {} : { "last-event-id": this.offset }
     const asked = isEvents || this.offset === undefined ? "" : `&offset=${this.offset}`
-    const options = isEvents ? { headers: { ...headers, ...place }, agent: false } : { headers, agent: kept }
+    const options = { headers: isEvents ? { ...headers, ...place } : headers, agent: false }
     const own = request(`${url}&live=${this.mode}${asked}`, options, (answer) => {
       this.status = answer.statusCode ?? 0
       const next = answer.headers["stream-next-offset"]
