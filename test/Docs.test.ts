@@ -99,7 +99,7 @@ describe("The reference", () => {
         )
       assert.sameMembers(
         named(/^\| `--([\w-]+)`/gmu, section),
-        [...named(/(?:Flag\.(?!with)\w+|switchFlag)\(\s*"([\w-]+)"/gu, source), ...sharedIn("Flag")],
+        [...named(/(?:Flag\.(?!with)\w+|switchFlag|numberFlag)\(\s*"([\w-]+)"/gu, source), ...sharedIn("Flag")],
         command
       )
       assert.deepStrictEqual(

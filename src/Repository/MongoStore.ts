@@ -150,7 +150,5 @@ export const layerWith = (options: Options): Layer.Layer<DocumentStore, StoreUna
  */
 export const layer: Layer.Layer<DocumentStore, StoreUnavailable | Config.ConfigError> = Layer.effect(
   DocumentStore,
-  Effect.gen(function*() {
-    return yield* make(yield* config)
-  })
+  Effect.flatMap(Effect.suspend(() => config), make)
 )

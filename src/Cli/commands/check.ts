@@ -10,21 +10,17 @@ import * as Upgrade from "../../Repository/Upgrade.ts"
 import { CommandFailed, reported } from "./commandFailed.ts"
 import { engineModule, modelsOf, withStore } from "./engineModule.ts"
 import { indexLines, isDifferent } from "./indexes.ts"
-import { atLeast, counted, jsonFlag, print } from "./output.ts"
+import { counted, jsonFlag, numberFlag, print } from "./output.ts"
 import { formLines, misfitLine } from "./upgrade.ts"
 
 export const check = Command.make(
   "check",
   {
     module: engineModule,
-    ids: Flag.Int("ids").pipe(
-      Flag.withDescription("The number of documents of a model that are named. Defaults to 10"),
-      atLeast(0),
+    ids: numberFlag("ids", 0, "The number of documents of a model that are named. Defaults to 10").pipe(
       Flag.withDefault(10)
     ),
-    sample: Flag.Int("sample").pipe(
-      Flag.withDescription("Reads this number of documents of each model at most. Defaults to all"),
-      atLeast(1),
+    sample: numberFlag("sample", 1, "Reads this number of documents of each model at most. Defaults to all").pipe(
       Flag.optional
     ),
     json: jsonFlag

@@ -8,7 +8,7 @@ import { beginForms } from "../../Repository/introspection.ts"
 import * as Migration from "../../Repository/Migration.ts"
 import { CommandFailed, reported } from "./commandFailed.ts"
 import { engineModule, modelsOf, withStore } from "./engineModule.ts"
-import { atLeast, counted, jsonFlag, print, switchFlag } from "./output.ts"
+import { counted, jsonFlag, numberFlag, print, switchFlag } from "./output.ts"
 
 const wayOut = "Stop the service first, or let it migrate when it starts: migrations.on_start is run"
 
@@ -18,11 +18,11 @@ export const migrate = Command.make(
     module: engineModule,
     dryRun: switchFlag("dry-run", "Runs nothing, and says what would run"),
     acceptEdited: switchFlag("accept-edited", "Takes migrations that were edited after they have run as they are now"),
-    lease: Flag.Int("lease").pipe(
-      Flag.withDescription("The seconds after which the lock of a process that has died can be taken. Defaults to 15"),
-      atLeast(1),
-      Flag.withDefault(15)
-    ),
+    lease: numberFlag(
+      "lease",
+      1,
+      "The seconds after which the lock of a process that has died can be taken. Defaults to 15"
+    ).pipe(Flag.withDefault(15)),
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ acceptEdited, dryRun, json, lease, module }) {

@@ -9,9 +9,12 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import { CommandFailed } from "./commandFailed.ts"
 
-/** Admits numbers from a least one on. */
-export const atLeast = (least: number) =>
-  Flag.filter((given: number) => given >= least, () => `expected a number from ${least}`)
+/** A flag with a whole number from a least one on. */
+export const numberFlag = (name: string, least: number, description: string) =>
+  Flag.Int(name).pipe(
+    Flag.withDescription(description),
+    Flag.filter((given) => given >= least, () => `expected a number from ${least}`)
+  )
 
 /** A flag that is off unless it is given. */
 export const switchFlag = (name: string, description: string) =>

@@ -8,7 +8,7 @@ import * as Stream from "effect/Stream"
 import * as Upgrade from "../../Repository/Upgrade.ts"
 import { CommandFailed, reported } from "./commandFailed.ts"
 import { engineModule, modelsOf, withStore } from "./engineModule.ts"
-import { atLeast, counted, jsonFlag, makeProgress, print, switchFlag } from "./output.ts"
+import { counted, jsonFlag, makeProgress, numberFlag, print, switchFlag } from "./output.ts"
 
 const wayOut = "Stop the service first, or run Upgrade.finish and Upgrade.upgrade in it"
 
@@ -17,16 +17,10 @@ export const upgrade = Command.make(
   {
     module: engineModule,
     finish: switchFlag("finish", "Says that no process of an earlier version runs any more, which can't be taken back"),
-    batch: Flag.Int("batch").pipe(
-      Flag.withDescription("The number of documents that are read at once. Defaults to 500"),
-      atLeast(1),
+    batch: numberFlag("batch", 1, "The number of documents that are read at once. Defaults to 500").pipe(
       Flag.withDefault(500)
     ),
-    rate: Flag.Int("rate").pipe(
-      Flag.withDescription("The most documents in a second. Defaults to as many as it takes"),
-      atLeast(1),
-      Flag.optional
-    ),
+    rate: numberFlag("rate", 1, "The most documents in a second. Defaults to as many as it takes").pipe(Flag.optional),
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ batch, finish, json, module, rate }) {

@@ -2,6 +2,7 @@
  * Samples of request bodies: short values that satisfy their schemas, without the values that the server generates. A
  * body has no sample if none is found.
  */
+import { escapeToken } from "effect/JsonPointer"
 import * as Document from "./node.ts"
 import { textOf } from "./sampleText.ts"
 
@@ -39,7 +40,7 @@ const withSample = (context: Samples, media: Node, type: string, others: Node): 
     const [first] = Object.entries(Document.nodeOf(sampleOf(context, Document.nodeOf(others["schema"]))))
     return first === undefined
       ? media
-      : { ...media, example: [{ op: "replace", path: `/${pointerOf(first[0])}`, value: first[1] }] }
+      : { ...media, example: [{ op: "replace", path: `/${escapeToken(first[0])}`, value: first[1] }] }
   }
   if (!/^application\/(?:\S+\+)?json$/u.test(type)) return media
   const schema = Document.nodeOf(media["schema"])
@@ -113,9 +114,6 @@ const objectOf = (context: Samples, { properties, required }: Node, within: Read
 }
 
 type Entry = readonly [key: string, sample: unknown]
-
-/** RFC 6901, section 3. */
-const pointerOf = (key: string): string => key.replaceAll("~", "~0").replaceAll("/", "~1")
 
 /** The number closest to 1 that satisfies the bounds. */
 const numberOf = (schema: Node, isWhole: boolean): number | undefined => {

@@ -1,3 +1,4 @@
+import { escapeToken } from "effect/JsonPointer"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -232,7 +233,7 @@ const withDefinitions = (root: object): DefinitionStrategy => {
       let name = definition.preferredName
       for (let i = 1; named.has(name); i++) name = `${definition.preferredName}_${i}`
       named.set(name, definition)
-      definition.ref = `#/definitions/${encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"))}`
+      definition.ref = `#/definitions/${encodeURIComponent(escapeToken(name))}`
     }
     return { $ref: definition.ref }
   }
