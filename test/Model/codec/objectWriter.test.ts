@@ -26,7 +26,11 @@ const memberOf = ({ byDefault, isNullMissing, isQuoted, key, optional }: typeof 
     key,
     // Of another type is what it does not write.
     write: (value) =>
-      typeof value === (isQuoted ? "string" : "number") ? `${value}` : value === null ? "null" : undefined,
+      (isQuoted && typeof value === "string") || (!isQuoted && typeof value === "number")
+        ? String(value)
+        : value === null
+        ? "null"
+        : undefined,
     opening: `${JSON.stringify(key)}:${closing}`,
     closing,
     optional,
