@@ -25,17 +25,14 @@ export const withRule = ({ grants, restrictions }: Rules, rule: Rule): Rules => 
 export const requirement = (
   given: Permission.OneOrMore,
   on: string | ReadonlyArray<string> | undefined
-): Rule => {
-  const permissions = permissionsOf(given)
-  return {
-    permission: permissions[0]?.orAny(permissions.slice(1)) ?? nobody,
-    isOwn: false,
-    on: typeof on === "string" ? [on] : on,
-    rows: undefined,
-    check: undefined,
-    fields: undefined
-  }
-}
+): Rule => ({
+  permission: nobody.orAny(permissionsOf(given)),
+  isOwn: false,
+  on: typeof on === "string" ? [on] : on,
+  rows: undefined,
+  check: undefined,
+  fields: undefined
+})
 
 /** The rules with that of a call's own option `require`, if it has one. */
 export const withOwnRule = (
@@ -56,13 +53,14 @@ export const grant = (
   fields: hide.length === 0 && readOnly.length === 0 ? undefined : { hide, readOnly }
 })
 
-/** What no permission admits. */
+/** The permission of no alternatives. */
 // The type-level property is never read.
 const nobody = {
   node: { _tag: "Or", parts: [] },
   isOpen: false,
   words: "nobody",
-  leaves: []
+  leaves: [],
+  orAny: ([first, ...others]: ReadonlyArray<Permission.Any>): Permission.Any => first?.orAny(others) ?? nobody
 } as unknown as Permission.Any
 
 /** Whether one of the permissions admits callers without credentials. */
