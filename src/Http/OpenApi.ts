@@ -7,7 +7,6 @@
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
-import { identity } from "effect/Function"
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as EffectOpenApi from "effect/http-api/OpenApi"
 import type * as Model from "../Model/Model.ts"
@@ -15,24 +14,15 @@ import type { AccessPolicy } from "./AccessPolicy.ts"
 import { Tags } from "./description/tags.ts"
 import { RateLimiting } from "./Guard.ts"
 import * as KernelConfig from "./KernelConfig.ts"
-import { entriesOf, fieldRules, noFieldRules, withAccess } from "./openapi/access.ts"
-import { taggedOperations, withEntityTag } from "./openapi/entityTags.ts"
+import { entriesOf, fieldRules, withAccess } from "./openapi/access.ts"
+import { withEntityTag } from "./openapi/entityTags.ts"
 import { withErrorResponses, withProblems } from "./openapi/errors.ts"
 import * as Json from "./openapi/node.ts"
-import {
-  bracedOf,
-  type Call,
-  entriesByOperation,
-  inReadingOrder,
-  isBelow,
-  joined,
-  type Tag,
-  tagsOf
-} from "./openapi/paths.ts"
+import { bracedOf, type Call, inReadingOrder, joined, operationsIn, type Tag, tagsOf } from "./openapi/paths.ts"
 import { sampling } from "./openapi/samples.ts"
 import * as Schemas from "./openapi/schemas.ts"
 import { completeStandard } from "./openapi/standardOperations.ts"
-import { closing, strictOperations } from "./openapi/strictSchemas.ts"
+import { closing } from "./openapi/strictSchemas.ts"
 import { summaryOf } from "./openapi/texts.ts"
 import { watchedChanges } from "./openapi/watchedChanges.ts"
 
@@ -151,21 +141,15 @@ export interface SecurityScheme {
 export interface Source {
   readonly api: HttpApi.Constraint
   readonly registrations: ReadonlyArray<
-    | {
-      readonly _tag: "Service"
+    & {
       readonly calls: ReadonlyArray<Call>
       /** Whether bodies may have undeclared keys. Defaults to `ignore`. */
       readonly onExcessProperty?: "ignore" | "error" | undefined
       /** Whether responses to `GET` have entity tags. */
       readonly caching?: { readonly pageTags: boolean } | undefined
     }
-    | {
+    & ({ readonly _tag: "Service" } | {
       readonly _tag: "Resource"
-      readonly calls: ReadonlyArray<Call>
-      /** Whether bodies may have undeclared keys. Defaults to `ignore`. */
-      readonly onExcessProperty?: "ignore" | "error" | undefined
-      /** Whether responses to `GET` have entity tags. */
-      readonly caching?: { readonly pageTags: boolean } | undefined
       /** The name of the collection, in what tells of several ones. */
       readonly name?: string | undefined
       readonly model: Model.Any
@@ -175,7 +159,7 @@ export interface Source {
       readonly enableHateoas: boolean
       /** Whether a `POST` may have a list of documents. Defaults to true. */
       readonly lists?: boolean | undefined
-    }
+    })
   >
   /** Who may call what. Without one, or without security, there is no access control. */
   readonly policy?: AccessPolicy | undefined
@@ -252,8 +236,13 @@ export const make = ({ api: described, policy, registrations }: Source, options:
   const omits = options.omitsUnreachable === true
   const hasPolicy = policy?.isEnabled === true
   const entries = entriesOf(hasPolicy ? policy.entries : [])
-  const entriesAt = entriesByOperation(registrations, resources, entries)
-  const fields = hasPolicy ? fieldRules(resources, entries, omits) : noFieldRules
+  const registered = operationsIn(registrations)
+  const entriesAt = (key: string) => {
+    const { call, registration, standard } = registered.get(key) ?? {}
+    const path = registration?._tag === "Resource" && standard !== undefined ? registration.path : call?.path
+    return entries.get(`${(standard ?? call)?.method} ${path}`)
+  }
+  const fields = fieldRules(hasPolicy ? resources : [], entries, omits)
   const schemes = hasPolicy ? options.securitySchemes ?? bearer : {}
   const requirements = Object.keys(schemes).map((name) => ({ [name]: [] }))
   const slowsSignIns = options.slowsSignIns ?? Object.values(schemes).some(({ scheme }) => scheme === "basic")
@@ -262,59 +251,39 @@ export const make = ({ api: described, policy, registrations }: Source, options:
   const { complete, components: open, generated: made, ignored, known } = schemas.finish(generated)
   const { close, finish } = closing(open, ignored)
   const withSamples = sampling(open, made)
-  const isStrict = strictOperations(registrations)
-  const isTagged = taggedOperations(registrations)
   const limits = options.limits ?? KernelConfig.Limits.defaultValue()
   const details = detailsOf(api)
-  const own = Json.mapValues(
-    inReadingOrder(
-      reachableIn(
-        generated.paths,
-        (method, path) => !omits || entriesAt(method, path)?.length !== 0
-      ),
-      resources
-    ),
-    (item, path) =>
-      Json.mapValues(Json.nodeOf(item), (value, method) => {
-        const { isLimited, name, tags } = details.get(`${method} ${path}`) ??
-          { name: `${method} ${path}`, tags: [], isLimited: false }
-        const operation = Json.mapSchemas(Json.nodeOf(value), complete)
-        const resource = resources.find((resource) => isBelow(resource, path))
-        const context = resource === undefined ? undefined : {
-          resource,
-          limits,
-          known,
-          hidden: fields.hiddenOf(resource.model)
-        }
-        const complement = isTagged.has(`${method} ${path}`) ? withEntityTag : identity
-        const completed = withSamples(complement(
-          context === undefined ? operation : completeStandard(operation, method, path, context)
-        ))
-        return ordered(withProblems(
-          withAccess(
-            {
-              ...withErrorResponses(
-                isStrict.has(`${method} ${path}`) ? close(completed) : completed,
-                isLimited || slowsSignIns ? [] : ["429"]
-              ),
-              summary: completed["summary"] ?? summaryOf(name),
-              tags: tags.length === 0 ? operation["tags"] : tags
-            },
-            entriesAt(method, path),
-            { requirements, errorMessage: known.errorMessage }
-          ),
-          known.problem
-        ))
+  const reached = omits ? reachableIn(generated.paths, (key) => entriesAt(key)?.length !== 0) : generated.paths
+  const own = Json.mapOperations(inReadingOrder(reached, resources), (value, method, path) => {
+    const key = `${method} ${path}`
+    const { isLimited, name, tags } = details.get(key) ?? { name: key, tags: [], isLimited: false }
+    const { registration, standard } = registered.get(key) ?? {}
+    const operation = Json.mapSchemas(value, complete)
+    const completed = standard === undefined || registration?._tag !== "Resource"
+      ? operation
+      : completeStandard(operation, standard, {
+        resource: registration,
+        limits,
+        known,
+        hidden: fields.hiddenOf(registration.model)
       })
-  )
+    // Caches don't store the changes of a collection.
+    const isTagged = registration?.caching?.pageTags === true && method === "get" && standard?.name !== "changes"
+    const sampled = withSamples(isTagged ? withEntityTag(completed) : completed)
+    const described = {
+      ...withErrorResponses(
+        registration?.onExcessProperty === "error" ? close(sampled) : sampled,
+        isLimited || slowsSignIns ? [] : ["429"]
+      ),
+      summary: completed["summary"] ?? summaryOf(name),
+      tags: tags.length === 0 ? operation["tags"] : tags
+    }
+    const accessed = withAccess(described, entriesAt(key), { requirements, errorMessage: known.errorMessage })
+    return ordered(withProblems(accessed, known.problem))
+  })
   const operations = { ...own, ...watchedChanges(own, resources) }
-  const { components, rename } = finish(
-    Object.values(operations).flatMap((item) => Object.values(Json.nodeOf(item)).map(Json.nodeOf))
-  )
-  const paths = Json.mapValues(
-    operations,
-    (item) => Json.mapValues(Json.nodeOf(item), (operation) => rename(Json.nodeOf(operation)))
-  )
+  const { components, rename } = finish(Json.operationsOf(operations).map(({ operation }) => operation))
+  const paths = Json.mapOperations(operations, rename)
   const { description, license, summary } = generated.info
   return {
     openapi: "3.1.0",
@@ -373,10 +342,10 @@ const securitySchemesOf = (
   Object.keys(securitySchemes).length === 0 ? {} : { securitySchemes }
 
 /** The path items without the other operations, and without items that then have none. */
-const reachableIn = (paths: Json.Node, isReachable: (method: string, path: string) => boolean): Json.Node =>
+const reachableIn = (paths: Json.Node, isReachable: (key: string) => boolean): Json.Node =>
   Object.fromEntries(
     Object.entries(paths).flatMap(([path, item]) => {
-      const left = Json.omitBy(Json.nodeOf(item), (method) => !isReachable(method, path))
+      const left = Json.omitBy(Json.nodeOf(item), (method) => !isReachable(`${method} ${path}`))
       return Object.keys(left).length === 0 ? [] : [[path, left]]
     })
   )

@@ -6,6 +6,7 @@ import { isWithin, managedField, type ModelLike, nestedModel } from "../../Model
 import type * as Model from "../../Model/Model.ts"
 import { type Entry, nobody } from "../AccessPolicy.ts"
 import * as Json from "./node.ts"
+import { responseHeader } from "./parameters.ts"
 import { statusTexts } from "./texts.ts"
 
 type Node = Json.Node
@@ -36,13 +37,6 @@ export interface FieldRules {
   readonly isHidden: (model: Model.Any, form: Form, name: string) => boolean
   /** The fields of a resource's documents that are left out, as dotted paths. */
   readonly hiddenOf: (model: Model.Any) => ReadonlyArray<string>
-}
-
-export const noFieldRules: FieldRules = {
-  textOf: () => undefined,
-  isPartial: () => false,
-  isHidden: () => false,
-  hiddenOf: () => []
 }
 
 /** A field of a registration, whose holders may see or set it. */
@@ -139,7 +133,7 @@ export const withAccess = (
 
 // internal
 
-const challenge: Node = { description: "How to identify oneself", schema: { type: "string" } }
+const challenge = responseHeader("How to identify oneself")
 
 const whoText = (entries: ReadonlyArray<Entry>): string =>
   entries.length === 0 ?

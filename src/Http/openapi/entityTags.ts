@@ -1,9 +1,6 @@
 /** Entity tags of responses, and the conditions of requests on them (RFC 9110, sections 8.8.3 and 13.1). */
-import { all } from "../description/standardEndpoints.ts"
 import * as Document from "./node.ts"
-import { header } from "./parameters.ts"
-import { bracedOf } from "./paths.ts"
-import type { Registered } from "./strictSchemas.ts"
+import { header, responseHeader } from "./parameters.ts"
 import { statusTexts } from "./texts.ts"
 
 type Node = Document.Node
@@ -18,20 +15,6 @@ export const entityTags: Node = {
 }
 
 export const ifNoneMatch = (description: string): Node => header("If-None-Match", description, entityTags)
-
-/** The operations, by method and path, whose responses have tags since their registration says so. */
-export const taggedOperations = (
-  registrations: ReadonlyArray<Registered & { readonly caching?: { readonly pageTags: boolean } | undefined }>
-): ReadonlySet<string> =>
-  new Set(
-    registrations.filter(({ caching }) => caching?.pageTags === true).flatMap(({ _tag, calls, path }) => [
-      ...(_tag === "Service" ? [] : standard.map((endpoint) => `${path}${bracedOf(endpoint.path)}`)),
-      ...calls.filter(({ method }) => method === "GET").map(({ path }) => bracedOf(path))
-    ]).map((path) => `get ${path}`)
-  )
-
-/** Caches don't store the changes of a collection. */
-const standard = all.filter(({ method, name }) => method === "GET" && name !== "changes")
 
 /** Adds the tag of the response, and the condition on it. */
 export const withEntityTag = (operation: Node): Node => {
@@ -52,6 +35,4 @@ export const withEntityTag = (operation: Node): Node => {
   }
 }
 
-const tag: Node = {
-  ETag: { description: "A digest of the response, for `If-None-Match`", schema: { type: "string" } }
-}
+const tag: Node = { ETag: responseHeader("A digest of the response, for `If-None-Match`") }

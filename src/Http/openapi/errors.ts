@@ -1,4 +1,5 @@
 import * as Document from "./node.ts"
+import { responseHeader } from "./parameters.ts"
 import { describeStatus } from "./texts.ts"
 
 const isError = (schema: Document.Node): boolean => {
@@ -99,6 +100,6 @@ export const withErrorResponses = (operation: Document.Node, without: ReadonlyAr
   }
 }
 
-const requestId = { description: "Under which a defect is logged", schema: { type: "string" } }
+const requestId = responseHeader("Under which a defect is logged")
 
-const retryAfter = { description: "The seconds to wait", schema: { type: "integer" } }
+const retryAfter = responseHeader("The seconds to wait", { type: "integer" })

@@ -39,6 +39,16 @@ export const rewrite = (schema: Node, f: (schema: Node) => Node): Node => {
   })
 }
 
+/** Rewrites the operations of path items. */
+export const mapOperations = (paths: Node, f: (operation: Node, method: string, path: string) => Node): Node =>
+  mapValues(paths, (item, path) => mapValues(nodeOf(item), (value, method) => f(nodeOf(value), method, path)))
+
+/** The operations of path items. */
+export const operationsOf = (paths: Node): ReadonlyArray<{ readonly path: string; readonly operation: Node }> =>
+  Object.entries(paths).flatMap(([path, item]) =>
+    Object.values(nodeOf(item)).map((value) => ({ path, operation: nodeOf(value) }))
+  )
+
 /** Rewrites the schemas of an operation: those of its parameters, bodies and headers. */
 export const mapSchemas = (operation: Node, f: (schema: Node) => Node): Node => {
   const { parameters, responses, ...rest } = mapBodies(operation, f)

@@ -21,41 +21,57 @@ export interface OperationContext {
   readonly hidden: ReadonlyArray<string>
 }
 
-export const query = (name: string, description: string, schema: Node): Node => ({
+const optional = (place: "query" | "header") => (name: string, description: string, schema: Node): Node => ({
   name,
-  in: "query",
+  in: place,
   description,
   required: false,
   schema
 })
 
-export const header = (name: string, description: string, schema: Node): Node => ({
-  name,
-  in: "header",
+export const header = optional("header")
+
+/** A header of a response. */
+export const responseHeader = (description: string, schema: Node = { type: "string" }): Node => ({
   description,
-  required: false,
   schema
 })
+
+/** The parameters of a query as the table describes them, with what `more` says of their values. */
+export const queryOf = (
+  parameters: AnyParameters,
+  more: { readonly [name: string]: Node } = {}
+): ReadonlyArray<Node> =>
+  Object.entries(parameters).map(([name, parameter]) => {
+    const { description, isRequired: required = false } = parameter
+    const json = jsonOf.get(name)
+    return json === undefined
+      ? { name, in: "query", description, required, schema: { ...valueOf(parameter), ...more[name] } }
+      : { name, in: "query", description, required, content: { "application/json": { schema: json } } }
+  })
+
+/** The parameters whose texts are JSON. */
+const jsonOf: ReadonlyMap<string, Node> = new Map<string, Node>([
+  ["query", { type: "object" }],
+  ["pipe", {
+    type: "array",
+    items: { type: "object", minProperties: 1, maxProperties: 1, propertyNames: { enum: stageNames } }
+  }]
+])
 
 /** The parameters of every collection. */
 export const pageParameters = (
   model: Model.Any,
   limits: OperationContext["limits"],
   hidden: ReadonlyArray<string>
-): ReadonlyArray<Node> => {
-  const parameters: AnyParameters = collectionParameters(model, limits)
-  return Object.entries(parameters).map(([name, parameter]) => {
-    if (name === "query") {
-      const content = { "application/json": { schema: { type: "object" } } }
-      return { name, in: "query", description: parameter.description, required: false, content }
-    }
-    const listed = name === "sort_by" ? sortableFields(model, hidden) : name === "fields" ? fieldsOf(model, hidden) : {}
-    return query(name, parameter.description, { ...valueOf(parameter), ...listed })
+): ReadonlyArray<Node> =>
+  queryOf(collectionParameters(model, limits), {
+    sort_by: sortableFields(model, hidden),
+    fields: fieldsOf(model, hidden)
   })
-}
 
 /** The type of a parameter's value, besides its text. */
-export const valueOf = ({ byDefault, schema }: AnyParameters[string]): Node => {
+const valueOf = ({ byDefault, schema }: AnyParameters[string]): Node => {
   const { schema: value } = Schema.toJsonSchemaDocument(Schema.toType(schema))
   const { allOf, ...own } = Document.nodeOf(value)
   const parts = Document.listOf(allOf).flatMap((part) => Object.entries(Document.nodeOf(part)))
@@ -67,15 +83,6 @@ export const valueOf = ({ byDefault, schema }: AnyParameters[string]): Node => {
     ...(byDefault === undefined ? {} : { default: byDefault })
   }
 }
-
-/** Describes the parameters of a query. */
-export const described = (parameters: AnyParameters): { readonly [name: string]: Node } =>
-  Object.fromEntries(
-    Object.entries(parameters).map(([name, parameter]) => [
-      name,
-      { description: parameter.description, schema: valueOf(parameter) }
-    ])
-  )
 
 /** A list of names of the model's fields, within the server's limit. */
 const listed = (
@@ -102,11 +109,6 @@ const sortableFields = (model: Model.Any, hidden: ReadonlyArray<string>): Node =
 export const fieldsOf = (model: Model.Any, hidden: ReadonlyArray<string>): Node =>
   listed(model, hidden, "", maxFields, ({ selectable }) => selectable)
 
-export const pipeline: Node = {
-  type: "array",
-  items: { type: "object", minProperties: 1, maxProperties: 1, propertyNames: { enum: stageNames } }
-}
-
 export const filters = (model: Model.Any, hidden: ReadonlyArray<string>): ReadonlyArray<Node> => {
   const access = FieldAccess.of(model)
   const others = collectionParameters(model)
@@ -114,7 +116,7 @@ export const filters = (model: Model.Any, hidden: ReadonlyArray<string>): Readon
     const field = access.field(name)
     const isFilter = field !== undefined && !Object.hasOwn(others, name) &&
       (!field.isDocument || field.isList || field.mayBeMissing)
-    return isFilter ? [query(name, `A condition on \`${name}\``, { type: "string" })] : []
+    return isFilter ? [optional("query")(name, `A condition on \`${name}\``, { type: "string" })] : []
   })
 }
 

@@ -1,7 +1,5 @@
 import { getOrMake } from "../../internal/getOrMake.ts"
-import type { Entry } from "../AccessPolicy.ts"
-import { all } from "../description/standardEndpoints.ts"
-import type { Entries } from "./access.ts"
+import { all, type StandardEndpoint } from "../description/standardEndpoints.ts"
 import * as Json from "./node.ts"
 import type { Resource } from "./schemas.ts"
 
@@ -19,33 +17,42 @@ export interface Call {
 /** A route's path with parameters in braces. @internal */
 export const bracedOf = (path: string): string => path.replaceAll(/:(\w+)(?:\([^)]*\))?\??/gu, "{$1}")
 
-/** Whether a path is that of a resource, or below it. @internal */
-export const isBelow = ({ path: own }: { readonly path: string }, path: string): boolean =>
-  path === own || path.startsWith(`${own}/`)
-
-/** The rules of an operation, by its method in lower case and its path with braces. @internal */
-export const entriesByOperation = (
-  registrations: ReadonlyArray<{ readonly calls: ReadonlyArray<Call> }>,
-  resources: ReadonlyArray<{ readonly path: `/${string}` }>,
-  entries: Entries
-) => {
-  const calls = new Map(
-    registrations.flatMap(({ calls }) =>
-      calls.map(({ method, path }) => [`${method.toLowerCase()} ${bracedOf(path)}`, `${method} ${path}`])
+/** The operations of registrations, by method in lower case and path with braces. @internal */
+export const operationsIn = <
+  R extends { readonly _tag: "Resource" | "Service"; readonly path?: string; readonly calls: ReadonlyArray<Call> }
+>(registrations: ReadonlyArray<R>): ReadonlyMap<string, RegisteredOperation<R>> => {
+  const keyOf = ({ method, path }: Call) => `${method.toLowerCase()} ${bracedOf(path)}`
+  const resources = registrations.filter(({ _tag }) => _tag === "Resource")
+  // A call has the place of a standard endpoint whose method is not registered.
+  return new Map([
+    ...resources.flatMap((registration) =>
+      all.map((standard): [string, RegisteredOperation<R>] => [
+        keyOf({ method: standard.method, path: `${registration.path}${standard.path}` }),
+        { registration, standard }
+      ])
+    ),
+    ...registrations.flatMap((registration) =>
+      registration.calls.map((call): [string, RegisteredOperation<R>] => [keyOf(call), { registration, call }])
     )
-  )
-  return (method: string, path: string): ReadonlyArray<Entry> | undefined => {
-    const resource = resources.find((resource) => isBelow(resource, path))
-    const standard = resource === undefined ? undefined : `${method.toUpperCase()} ${resource.path}`
-    return entries.get(calls.get(`${method} ${path}`) ?? standard ?? "")
-  }
+  ])
 }
+
+/** A standard endpoint or a call. */
+interface RegisteredOperation<R> {
+  readonly registration: R
+  readonly standard?: StandardEndpoint
+  readonly call?: Call
+}
+
+/** The resource whose path this is, or is below it. */
+const resourceAt = <R extends { readonly path: string }>(resources: ReadonlyArray<R>, path: string): R | undefined =>
+  resources.find(({ path: own }) => path === own || path.startsWith(`${own}/`))
 
 /** The paths in reading order: of each resource first its documents, last what describes them. @internal */
 export const inReadingOrder = (paths: Json.Node, resources: ReadonlyArray<Resource>): Json.Node => {
   const firsts = new Map<Resource, number>()
   const placed = Object.entries(paths).map(([path, item], i) => {
-    const resource = resources.find((resource) => isBelow(resource, path))
+    const resource = resourceAt(resources, path)
     if (resource === undefined) return { path, item, group: i, rank: 0 }
     const group = getOrMake(firsts, resource, () => i)
     return { path, item, group, rank: ranks.get(path.slice(resource.path.length)) ?? -1 }
@@ -117,10 +124,8 @@ export const tagsOf = (
   resources: ReadonlyArray<Resource>,
   described: ReadonlyArray<Tag>
 ): ReadonlyArray<Tag> => {
-  const tagged = Object.entries(paths).flatMap(([path, item]) =>
-    Object.values(Json.nodeOf(item)).flatMap((operation) =>
-      Json.listOf(Json.nodeOf(operation)["tags"]).map((tag) => ({ path, tag: String(tag) }))
-    )
+  const tagged = Json.operationsOf(paths).flatMap(({ operation, path }) =>
+    Json.listOf(operation["tags"]).map((tag) => ({ path, tag: String(tag) }))
   )
   return Array.from(Map.groupBy(tagged, ({ tag }) => tag), ([name, own]) => {
     const tag = described.find((tag) => tag.name === name)
@@ -132,7 +137,7 @@ export const tagsOf = (
 
 const descriptionOf = (paths: ReadonlyArray<string>, resources: ReadonlyArray<Resource>): string => {
   const texts = paths.map((path) => {
-    const resource = resources.find((resource) => isBelow(resource, path))
+    const resource = resourceAt(resources, path)
     return resource === undefined
       ? `Operations at \`${staticPartOf(path)}\``
       : `Documents of the model \`${resource.model.modelName}\`, at \`${resource.path}\``

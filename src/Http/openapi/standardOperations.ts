@@ -3,40 +3,34 @@ import type * as Model from "../../Model/Model.ts"
 import { maxItems } from "../description/limits.ts"
 import {
   aggregationParameters,
-  type AnyParameters,
   changesParameters,
   documentParameters,
   pagingParameters,
   schemaParameters
 } from "../description/queryParameters.ts"
-import { all, isLogged, type Name } from "../description/standardEndpoints.ts"
+import { isLogged, type Name, type StandardEndpoint } from "../description/standardEndpoints.ts"
 import { entityTags, ifNoneMatch } from "./entityTags.ts"
 import * as Document from "./node.ts"
 import {
-  described,
   fieldsOf,
   filters,
   header,
   type OperationContext,
   pageParameters,
-  pipeline,
-  query,
-  valueOf
+  queryOf,
+  responseHeader
 } from "./parameters.ts"
-import { bracedOf } from "./paths.ts"
 import type { Resource } from "./schemas.ts"
 import { filterText, statusTexts, withArticle } from "./texts.ts"
 
 type Node = Document.Node
 
-/** Completes the standard operations of a registered model. Any other operation stays unchanged. */
-export const completeStandard = (operation: Node, method: string, path: string, context: OperationContext): Node => {
-  const own = path.slice(context.resource.path.length)
-  const endpoint = all.find((one) => one.method.toLowerCase() === method && bracedOf(one.path) === own)
-  return endpoint === undefined
-    ? operation
-    : conditional(standard[endpoint.name](ordinary(operation), context), method, context.resource)
-}
+/** Completes a standard operation of a registered model. */
+export const completeStandard = (
+  operation: Node,
+  { method, name }: StandardEndpoint,
+  context: OperationContext
+): Node => conditional(standard[name](ordinary(operation), context), method, context.resource)
 
 /** The operation for requests without preferences, which the descriptions cover. A write names all that it may answer. */
 const ordinary = (operation: Node): Node => ({
@@ -49,7 +43,7 @@ const ordinary = (operation: Node): Node => ({
       : Document.nodeOf(alternatives[0])
   }),
   parameters: Document.listOf(operation["parameters"]).filter((parameter) =>
-    Document.nodeOf(parameter)["in"] !== "header"
+    Document.nodeOf(parameter)["in"] === "path"
   )
 })
 
@@ -70,25 +64,18 @@ const standard: { readonly [N in Name]: (operation: Node, context: OperationCont
   }),
   get: (operation, { hidden, resource: { model } }) => ({
     summary: `Get one ${model.modelName}`,
-    ...withResponses(
-      withDetails(operation, {
-        fields: { ...described(documentParameters)["fields"], schema: fieldsOf(model, hidden) }
-      }),
-      { 200: { description: `The ${model.modelName}; with \`fields\`, without the others, required ones neither` } }
-    )
+    ...withResponses(operation, {
+      200: { description: `The ${model.modelName}; with \`fields\`, without the others, required ones neither` }
+    }),
+    parameters: [
+      ...Document.listOf(operation["parameters"]),
+      ...queryOf(documentParameters, { fields: fieldsOf(model, hidden) })
+    ]
   }),
   aggregate: (operation, { resource: { path } }) => ({
     summary: `Aggregate the ${segmentOf(path)}`,
-    ...withResponses(
-      withDetails(operation, {
-        pipe: {
-          ...described(aggregationParameters)["pipe"],
-          schema: undefined,
-          content: { "application/json": { schema: pipeline } }
-        }
-      }),
-      { 200: { description: "What the pipeline gives" } }
-    )
+    ...withResponses(operation, { 200: { description: "What the pipeline gives" } }),
+    parameters: queryOf(aggregationParameters)
   }),
   changes: (operation, { hidden, limits, resource: { model, path } }) => {
     const answered = withResponses(operation, {
@@ -105,9 +92,7 @@ const standard: { readonly [N in Name]: (operation: Node, context: OperationCont
         304: { description: statusTexts["304"], headers: { ETag: streamTag } }
       }),
       parameters: [
-        ...Object.entries<AnyParameters[string]>(changesParameters).map(([name, parameter]) =>
-          query(name, parameter.description, valueOf(parameter))
-        ),
+        ...queryOf(changesParameters),
         ...pageParameters(model, limits, hidden).filter(({ name }) =>
           !pagingParameters.has(String(name)) && !Object.hasOwn(changesParameters, String(name))
         ),
@@ -119,10 +104,8 @@ const standard: { readonly [N in Name]: (operation: Node, context: OperationCont
   },
   schema: (operation, { resource: { model } }) => ({
     summary: `Get the JSON schema (draft-04) of ${model.modelName}`,
-    ...withResponses(
-      withDetails(operation, described(schemaParameters)),
-      { 200: { description: "The JSON schema" } }
-    )
+    ...withResponses(operation, { 200: { description: "The JSON schema" } }),
+    parameters: queryOf(schemaParameters)
   }),
   meta: (operation, { resource: { model } }) => ({
     summary: `Get what a user interface needs to know of the fields of ${model.modelName}`,
@@ -169,16 +152,6 @@ const standard: { readonly [N in Name]: (operation: Node, context: OperationCont
 }
 
 const segmentOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
-
-/** Adds details to an operation's parameters; `undefined` removes them. */
-const withDetails = (operation: Node, details: { readonly [name: string]: Node }): Node => ({
-  ...operation,
-  parameters: Document.listOf(operation["parameters"]).map((value) => {
-    const parameter = Document.nodeOf(value)
-    const all = { ...parameter, ...details[String(parameter["name"])] }
-    return Object.fromEntries(Object.entries(all).filter(([, part]) => part !== undefined))
-  })
-})
 
 /** Adds details to an operation's responses. */
 const withResponses = (operation: Node, details: { readonly [status: string]: Node }): Node => {
@@ -254,49 +227,34 @@ const prefer = header("Prefer", "`return=representation` to be answered the docu
   examples: ["return=representation"]
 })
 
-const applied: Node = {
-  description: "The preference that was followed, where there was one",
-  schema: { type: "string", enum: ["return=representation", "return=minimal"] }
-}
+const applied = responseHeader("The preference that was followed, where there was one", {
+  type: "string",
+  enum: ["return=representation", "return=minimal"]
+})
 
-const totalCount: Node = {
-  description: "How many documents fulfil the conditions, where they were counted (`count=exact`)",
-  schema: { type: "integer" }
-}
+const totalCount = responseHeader("How many documents fulfil the conditions, where they were counted (`count=exact`)", {
+  type: "integer"
+})
 
-const unreadableCount: Node = {
-  description: "How many documents of the page are left out, since they do not fit the model",
-  schema: { type: "integer" }
-}
+const unreadableCount = responseHeader("How many documents of the page are left out, since they do not fit the model", {
+  type: "integer"
+})
 
 const streamHeaders: Node = {
-  "Stream-Next-Offset": { description: "The place after these changes", schema: { type: "string" } },
-  "Stream-Up-To-Date": {
-    description: "Whether these are the last changes",
-    schema: { type: "string", enum: ["true"] }
-  },
-  "Stream-Cursor": { description: "What the next request that waits sends as `cursor`", schema: { type: "string" } }
+  "Stream-Next-Offset": responseHeader("The place after these changes"),
+  "Stream-Up-To-Date": responseHeader("Whether these are the last changes", { type: "string", enum: ["true"] }),
+  "Stream-Cursor": responseHeader("What the next request that waits sends as `cursor`")
 }
 
-const streamTag: Node = {
-  description: "A tag of a page, for `If-None-Match`, where the request does not wait",
-  schema: { type: "string" }
-}
+const streamTag = responseHeader("A tag of a page, for `If-None-Match`, where the request does not wait")
 
 /** What the answer to a write tells of its changes. */
 const transactionOf = (model: Model.Any): Node =>
-  isLogged(model)
-    ? {
-      "Stream-Txid": { description: "The `txid` of the messages of the write's changes", schema: { type: "string" } }
-    }
-    : {}
+  isLogged(model) ? { "Stream-Txid": responseHeader("The `txid` of the messages of the write's changes") } : {}
 
-const location: Node = { description: "Where the new document is, where it is one", schema: { type: "string" } }
+const location = responseHeader("Where the new document is, where it is one")
 
-const etag: Node = {
-  description: "The document's version and a digest, for `If-Match` and `If-None-Match`",
-  schema: { type: "string" }
-}
+const etag = responseHeader("The document's version and a digest, for `If-Match` and `If-None-Match`")
 
 const requiredEtag: Node = { ...etag, required: true }
 
@@ -310,7 +268,7 @@ const conditional = (operation: Node, method: string, { model }: Resource): Node
     ifNoneMatch("Entity tags of which the document must have none, or `*`")
   ]
   const withConditions = { ...operation, parameters: [...Document.listOf(operation["parameters"]), ...conditions] }
-  return method !== "get"
+  return method !== "GET"
     ? withConditions
     : withResponses(withConditions, {
       200: headers,

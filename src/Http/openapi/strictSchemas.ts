@@ -2,33 +2,10 @@
  * The schemas of bodies whose registration rejects unknown keys: `additionalProperties` is `false` at every depth.
  * Responses and the bodies of other registrations keep the open schemas of the same names.
  */
-import { all } from "../description/standardEndpoints.ts"
 import * as Document from "./node.ts"
-import { bracedOf } from "./paths.ts"
 import { reachable } from "./schemas.ts"
 
 type Node = Document.Node
-
-/** The part of a registration that concerns its bodies. */
-export interface Registered {
-  readonly _tag: "Resource" | "Service"
-  readonly path?: string | undefined
-  readonly onExcessProperty?: "ignore" | "error" | undefined
-  readonly calls: ReadonlyArray<{ readonly method: string; readonly path: string }>
-}
-
-/** The operations, by method and path, that reject undeclared keys. */
-export const strictOperations = (registrations: ReadonlyArray<Registered>): ReadonlySet<string> =>
-  new Set(
-    registrations.filter(({ onExcessProperty }) => onExcessProperty === "error").flatMap(({ _tag, calls, path }) => [
-      ...(_tag === "Service"
-        ? []
-        : withBody.map((endpoint) => `${endpoint.method.toLowerCase()} ${path}${bracedOf(endpoint.path)}`)),
-      ...calls.map(({ method, path }) => `${method.toLowerCase()} ${bracedOf(path)}`)
-    ])
-  )
-
-const withBody = all.filter(({ hasBody }) => hasBody)
 
 /** Closes schemas. A component that they refer to gets a closed copy. */
 export interface SchemaCloser {
