@@ -1,5 +1,6 @@
 /** The decision on the documents of an endpoint's model. */
 import { getOrMake } from "../../internal/getOrMake.ts"
+import { isPlainObject } from "../../internal/objects.ts"
 import type { Filter } from "../../Repository/DocumentStore.ts"
 import type { EffectiveGrant, ModelDecision, RowFilters } from "../../Repository/introspection.ts"
 import type { Caller } from "../Permission.ts"
@@ -76,7 +77,7 @@ const copied = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value
   if (Array.isArray(value)) return value.map(copied)
   if (value instanceof Date) return structuredClone(value)
-  return isPlain(value) ? copiedFields(value) : value
+  return isPlainObject(value) ? copiedFields(value) : value
 }
 
 const copiedFields = (fields: { readonly [key: string]: unknown }): { readonly [key: string]: unknown } =>
@@ -86,7 +87,7 @@ const copiedFields = (fields: { readonly [key: string]: unknown }): { readonly [
 const isSame = (one: unknown, other: unknown): boolean => {
   if (Object.is(one, other)) return true
   if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return false
-  if (isPlain(one)) return isPlain(other) && areSameFields(one, other)
+  if (isPlainObject(one)) return isPlainObject(other) && areSameFields(one, other)
   if (Array.isArray(one)) {
     return Array.isArray(other) && one.length === other.length && one.every((item, i) => isSame(item, other[i]))
   }
@@ -107,5 +108,3 @@ const hasEquality = (
   value: object
 ): value is { readonly _bsontype: unknown; readonly equals: (other: unknown) => boolean } =>
   "_bsontype" in value && "equals" in value && typeof value.equals === "function"
-
-const isPlain = (value: object): value is Plain => Object.getPrototypeOf(value) === Object.prototype

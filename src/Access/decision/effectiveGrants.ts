@@ -7,6 +7,7 @@ import * as Exit from "effect/Exit"
 import { memoize } from "effect/Function"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Option from "effect/Option"
+import { isPlainObject } from "../../internal/objects.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Filter } from "../../Repository/DocumentStore.ts"
 import { allOf, anyOf, type EffectiveGrant, not, nothing } from "../../Repository/introspection.ts"
@@ -121,10 +122,8 @@ const rowFilter = (
 const isComplete = (part: unknown): boolean => {
   if (part === undefined) return false
   if (Array.isArray(part)) return part.every(isComplete)
-  if (typeof part !== "object" || part === null) return true
   // Of other objects, such as dates and identifiers, no part is a value of its own.
-  const prototype: unknown = Object.getPrototypeOf(part)
-  return prototype !== Object.prototype && prototype !== null || Object.values(part).every(isComplete)
+  return !isPlainObject(part) || Object.values(part).every(isComplete)
 }
 
 const conditionOf = (node: Node, request: AccessRequest, isNegated = false): Decided<Condition> => {

@@ -1,4 +1,5 @@
 /** The row filters that follow from the grants of a caller. */
+import { getOrMake } from "../../internal/getOrMake.ts"
 import type { Filter } from "../../Repository/DocumentStore.ts"
 import {
   allOf,
@@ -104,11 +105,5 @@ const updateGrantsOf = ({ check, rows, updateGrants }: RowFilters): ReadonlyArra
 
 const once = <K, A>(f: (key: K) => A): (key: K) => A => {
   const known = new Map<K, { readonly value: A }>()
-  return (key) => {
-    const before = known.get(key)
-    if (before !== undefined) return before.value
-    const value = f(key)
-    known.set(key, { value })
-    return value
-  }
+  return (key) => getOrMake(known, key, () => ({ value: f(key) })).value
 }

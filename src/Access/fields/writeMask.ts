@@ -2,10 +2,10 @@ import * as Equal from "effect/Equal"
 import { memoize } from "effect/Function"
 import * as Result from "effect/Result"
 import { BoundedCache } from "../../internal/boundedCache.ts"
+import { isPlainObject, ownValue } from "../../internal/objects.ts"
 import {
   type FieldNames,
   isModelList,
-  isPlainObject,
   isRequiredInput,
   isWithin,
   Kept,
@@ -155,7 +155,7 @@ const isRequired = (model: ModelLike, name: string): boolean => {
 const sentIn = (tree: Tree, body: unknown, isInsert: boolean, path: string): string | undefined => {
   if (!isPlainObject(body)) return undefined
   for (const [key, { inner, isHidden, isUnwritable }] of tree) {
-    const value = Object.hasOwn(body, key) ? body[key] : undefined
+    const value = ownValue(body, key)
     if (value === undefined || value === null && isInsert) continue
     if (isUnwritable && (isHidden || isInsert)) return path + key
     const found = Array.isArray(value)
@@ -214,7 +214,7 @@ const keepIn = (
   for (const [key, node] of tree) {
     const name = path + key
     const sent = values[key]
-    const stored = propertyOf(previous, key)
+    const stored = ownValue(previous, key)
     const isSent = sent !== undefined
     if (node.isUnwritable) {
       const isNone = state.isInsert && sent === null
@@ -290,7 +290,7 @@ const matchItems = (
   if (nested === undefined) return undefined
   const id = managedField(nested, "id")
   const isSameItem = id !== undefined && inner.get(id)?.isHidden !== true
-    ? (item: unknown, old: unknown) => Equal.equals(propertyOf(item, id), propertyOf(old, id))
+    ? (item: unknown, old: unknown) => Equal.equals(ownValue(item, id), ownValue(old, id))
     : (item: unknown, old: unknown) => isSameContent(nested, inner, item, old)
   const matched = new Map<number, unknown>()
   for (const old of previous) {
@@ -300,9 +300,6 @@ const matchItems = (
   }
   return matched
 }
-
-const propertyOf = (value: unknown, key: string): unknown =>
-  typeof value === "object" && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
 
 /** In a `partial` comparison, what was not sent is the same, at every depth. */
 const isSame = ({ inner, isList, nested }: Node, sent: unknown, stored: unknown, partial: boolean): boolean =>
@@ -329,7 +326,7 @@ const isSameContent = (model: ModelLike, tree: Tree, sent: unknown, stored: unkn
   isPlainObject(sent) && typeof stored === "object" && stored !== null &&
   Object.keys(model.create.fields).every((key) => {
     const node = tree.get(key)
-    const [own, old] = [sent[key], propertyOf(stored, key)]
+    const [own, old] = [sent[key], ownValue(stored, key)]
     const isUnreadable = node?.isHidden === true || model[modelTypeId][key]?.omitted === true
     if (own === undefined && (partial || isUnreadable || node?.isUnwritable === true)) return true
     if (isUnreadable) return false

@@ -175,19 +175,17 @@ const writable = (
 ): ReadonlyArray<Part> => {
   const used = methods.filter(({ entries }) => entries.length > 0)
   return namesOf(used.flatMap(({ entries }) => entries), keptBy).map((name) => {
-    const byHolders = new Map<string, Array<string>>()
-    let isGranted = false
-    for (const { entries, method } of used) {
-      const holders = entries.filter((entry) => !isWithin(name, keptBy(entry)))
-      isGranted ||= holders.length > 0
-      const words = wordsOf(holders)
-      byHolders.set(words, [...byHolders.get(words) ?? [], method])
-    }
+    const held = used.map(({ entries, method }) => ({
+      method,
+      holders: entries.filter((entry) => !isWithin(name, keptBy(entry)))
+    }))
+    const byHolders = Map.groupBy(held, ({ holders }) => wordsOf(holders))
     const text = Array.from(
       byHolders,
-      ([words, methods]) => `set by ${words}${byHolders.size === 1 ? "" : ` with ${methods.join(" and ")}`}`
+      ([words, same]) =>
+        `set by ${words}${byHolders.size === 1 ? "" : ` with ${same.map(({ method }) => method).join(" and ")}`}`
     ).join(", ")
-    return { form, name, text, isGranted }
+    return { form, name, text, isGranted: held.some(({ holders }) => holders.length > 0) }
   })
 }
 
@@ -214,14 +212,16 @@ const isHiddenIn = (
 
 const textOf = (found: ReadonlyArray<Found>, field: string, registrations: number): string | undefined => {
   if (found.length === 0) return undefined
-  const sentences = new Map<string, Array<string>>()
-  for (const { name, path, text } of found) {
-    const sentence = name === field ? `${text.charAt(0).toUpperCase()}${text.slice(1)}.` : `\`${name}\`: ${text}.`
-    sentences.set(sentence, [...sentences.get(sentence) ?? [], path])
-  }
+  const sentences = Map.groupBy(
+    found,
+    ({ name, text }) => name === field ? `${text.charAt(0).toUpperCase()}${text.slice(1)}.` : `\`${name}\`: ${text}.`
+  )
   return Array.from(
     sentences,
-    ([sentence, paths]) => paths.length === registrations ? sentence : `${sentence.slice(0, -1)} (${paths.join(", ")}).`
+    ([sentence, same]) =>
+      same.length === registrations
+        ? sentence
+        : `${sentence.slice(0, -1)} (${same.map(({ path }) => path).join(", ")}).`
   ).join(" ")
 }
 

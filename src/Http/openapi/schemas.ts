@@ -297,22 +297,20 @@ const aliasesIn = (
   const hasLinks = (name: string): boolean =>
     documents.has(wantedNames.get(name) ?? name) &&
     "_links" in Document.nodeOf(Document.nodeOf(schemas[name])["properties"])
-  const byText = new Map<string, Array<string>>()
-  for (const [name, wanted] of wantedNames) {
-    const schema = schemas[name]
+  const byText = Map.groupBy(wantedNames, ([name, wanted]) => {
     // A recursive schema refers to itself. References are compared by the names that their targets should have.
-    const neutral = Document.rewrite(Document.nodeOf(schema), (part) => {
+    const neutral = Document.rewrite(Document.nodeOf(schemas[name]), (part) => {
       const inner = Document.componentOf(part)
       return inner === undefined ? withoutLink(part) : { ...part, $ref: wantedNames.get(inner) ?? inner }
     })
-    const key = `${wanted} ${JSON.stringify(neutral)}`
-    byText.set(key, [...byText.get(key) ?? [], name])
-  }
+    return `${wanted} ${JSON.stringify(neutral)}`
+  })
   const errors = Object.entries(schemas).flatMap(([name, schema]): ReadonlyArray<[string, string]> =>
     name !== errorName && isErrorWithoutFields(Document.nodeOf(schema)) ? [[name, errorName]] : []
   )
   const aliases = new Map(errors)
-  for (const equal of byText.values()) {
+  for (const named of byText.values()) {
+    const equal = named.map(([name]) => name)
     const kept = equal.find(hasLinks) ?? equal[0]
     for (const name of equal) if (kept !== undefined && name !== kept && !aliases.has(name)) aliases.set(name, kept)
   }

@@ -1,5 +1,6 @@
+import { isPlainObject } from "../../internal/objects.ts"
 import type { FieldAccess } from "./fieldAccess.ts"
-import { isObject, isUnsafePath, type ProblemCollector } from "./guardedJson.ts"
+import { isUnsafePath, type ProblemCollector } from "./guardedJson.ts"
 
 /** The input of an expression or a filter. */
 export interface ExpressionContext {
@@ -15,7 +16,7 @@ export interface ExpressionContext {
 export const guardExpression = (expression: unknown, context: ExpressionContext): unknown => {
   if (typeof expression === "string") return guardText(expression, context)
   if (Array.isArray(expression)) return expression.map((item) => guardExpression(item, context))
-  if (!isObject(expression)) return expression
+  if (!isPlainObject(expression)) return expression
   const entries = Object.entries(expression)
   if (!entries.some(([key]) => key.startsWith("$"))) {
     return Object.fromEntries(entries.map(([key, part]) => [key, guardExpression(part, context)]))
@@ -80,7 +81,7 @@ const variables: ReadonlySet<string> = new Set(["NOW", "REMOVE", "KEEP", "PRUNE"
 
 const guardOperand = (operator: string, operand: unknown, context: ExpressionContext): unknown => {
   const { report } = context
-  const options: { readonly [key: string]: unknown } = isObject(operand) ? operand : {}
+  const options: { readonly [key: string]: unknown } = isPlainObject(operand) ? operand : {}
   switch (operator) {
     case "$literal":
       return operand
@@ -104,7 +105,7 @@ const guardOperand = (operator: string, operand: unknown, context: ExpressionCon
       if (String(options["regex"]).startsWith("$")) report.reject("RegexComputed", { operator })
       return { ...options, input: guardExpression(options["input"], context) }
     case "$let":
-      for (const name of isObject(options["vars"]) ? Object.keys(options["vars"]) : []) {
+      for (const name of isPlainObject(options["vars"]) ? Object.keys(options["vars"]) : []) {
         if (!/^[a-z]\w*$/u.test(name)) report.reject("Variable", { name: JSON.stringify(name) })
       }
       return guardExpression(operand, context)

@@ -13,7 +13,7 @@ import {
   parseDateTime,
   temporalKind,
   validatorAnnotation,
-  withParts
+  withChecksThat
 } from "../../Model/introspection.ts"
 import { toBson } from "../../Repository/introspection.ts"
 
@@ -144,10 +144,5 @@ const isNumeric = (ast: SchemaAST.AST): boolean => ast._tag === "Number" || mome
 const moments: ReadonlySet<string> = new Set(["datetime", "date"])
 
 /** The schema with the checks of its type, but without validators. */
-const withoutValidators = (ast: SchemaAST.AST): Schema.Codec<unknown> => {
-  const all = ast.checks ?? []
-  const kept = all.filter(({ annotations }) => annotations?.[validatorAnnotation] === undefined)
-  return Schema.make(
-    kept.length === all.length ? ast : withParts(ast, { checks: kept.length === 0 ? undefined : kept })
-  )
-}
+const withoutValidators = (ast: SchemaAST.AST): Schema.Codec<unknown> =>
+  Schema.make(withChecksThat(ast, ({ annotations }) => annotations?.[validatorAnnotation] === undefined))

@@ -1,14 +1,15 @@
+import { isPlainObject } from "../../internal/objects.ts"
 import { maxListLength } from "./conditions.ts"
 import { type ExpressionContext, guardExpression, guardPattern, storedName } from "./expressionGuard.ts"
 import type { AccessibleField } from "./fieldAccess.ts"
-import { isObject, isUnsafePath, maxLength } from "./guardedJson.ts"
+import { isUnsafePath, maxLength } from "./guardedJson.ts"
 
 type Values = { readonly [key: string]: unknown }
 
 /** Translates a filter into the store's terms: allowed operators on visible paths, values decoded by their fields. */
 export const guardFilter = (filter: unknown, context: ExpressionContext, prefix = ""): Values => {
   const { report } = context
-  if (!isObject(filter)) {
+  if (!isPlainObject(filter)) {
     report.reject("NotConditions")
     return {}
   }
@@ -51,7 +52,7 @@ const searchOptions: { readonly [key: string]: string } = {
 }
 
 const guardSearch = (operand: unknown, { report }: ExpressionContext): unknown => {
-  const options = isObject(operand) ? operand : {}
+  const options = isPlainObject(operand) ? operand : {}
   const isKnown = Object.entries(options).every(([key, value]) =>
     Object.hasOwn(searchOptions, key) && typeof value === searchOptions[key]
   )
@@ -80,7 +81,7 @@ const guardField = (
 }
 
 const guardCondition = (operand: unknown, field: AccessibleField | undefined, context: ExpressionContext): unknown =>
-  isObject(operand) && Object.keys(operand).some((key) => key.startsWith("$"))
+  isPlainObject(operand) && Object.keys(operand).some((key) => key.startsWith("$"))
     ? guardOperators(operand, field, context)
     : { $eq: guardValue(operand, field, context) }
 
@@ -117,7 +118,7 @@ const guardOperator = (
     case "$all":
       return guardValues(operator, operand, field, context)
     case "$not":
-      if (isObject(operand) && Object.keys(operand).length > 0) return guardOperators(operand, field, context)
+      if (isPlainObject(operand) && Object.keys(operand).length > 0) return guardOperators(operand, field, context)
       report.reject("Operators")
       return operand
     case "$elemMatch":
@@ -173,7 +174,7 @@ const guardValues = (
     return operand
   }
   return operand.map((item) =>
-    operator === "$all" && isObject(item) && Object.hasOwn(item, "$elemMatch")
+    operator === "$all" && isPlainObject(item) && Object.hasOwn(item, "$elemMatch")
       ? guardOperators(item, field, context)
       : guardValue(item, field, context)
   )
@@ -181,7 +182,7 @@ const guardValues = (
 
 const guardElement = (operand: unknown, field: AccessibleField | undefined, context: ExpressionContext): unknown => {
   const { report } = context
-  if (!isObject(operand)) {
+  if (!isPlainObject(operand)) {
     report.reject("Element")
     return operand
   }
@@ -223,7 +224,7 @@ const maxShown = Math.min(100, maxLength)
 /** A value that contains no operators except those of geometry. */
 const guardPlain = (value: unknown, context: ExpressionContext): void => {
   if (Array.isArray(value)) return value.forEach((item) => guardPlain(item, context))
-  if (!isObject(value)) return
+  if (!isPlainObject(value)) return
   for (const [key, part] of Object.entries(value)) {
     if (key.startsWith("$") && !geometry.has(key)) context.report.forbid(key)
     guardPlain(part, context)

@@ -1,5 +1,6 @@
 import { EJSON } from "bson"
 import * as Result from "effect/Result"
+import { isPlainObject } from "../../internal/objects.ts"
 import { Problem } from "../../Model/ModelError.ts"
 import { copyProblem, type Key, problemOf } from "../messages/message.ts"
 import type { Arguments } from "../messages/message.ts"
@@ -65,10 +66,6 @@ export const parse = (text: string, report: ProblemCollector): unknown => {
   return report.problems.length === 0 ? value : undefined
 }
 
-/** Whether the value is an object with members, and not a BSON value. */
-export const isObject = (value: unknown): value is { readonly [key: string]: unknown } =>
-  typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype
-
 /** Whether a path has the name of an inherited property. */
 export const isUnsafePath = (path: string): boolean => path.split(".").some(isInherited)
 
@@ -111,7 +108,9 @@ const revived = (value: unknown, depth: number, report: ProblemCollector): unkno
 const bsonOf = (value: object, report: ProblemCollector): unknown => {
   const bson = Result.try((): unknown => EJSON.parse(JSON.stringify(value), { relaxed: true }))
   // An invalid extended value is left unchanged, and an invalid date becomes an invalid `Date`.
-  if (Result.isSuccess(bson) && !isObject(bson.success) && String(bson.success) !== "Invalid Date") return bson.success
+  if (Result.isSuccess(bson) && !isPlainObject(bson.success) && String(bson.success) !== "Invalid Date") {
+    return bson.success
+  }
   report.reject("ExtendedJson", { name: Object.keys(value).join() }, "Json")
   return undefined
 }

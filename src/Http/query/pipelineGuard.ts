@@ -1,7 +1,8 @@
+import { isPlainObject } from "../../internal/objects.ts"
 import { type ExpressionContext, guardExpression, guardPath, storedName } from "./expressionGuard.ts"
 import type { FieldAccess } from "./fieldAccess.ts"
 import { guardFilter } from "./filterGuard.ts"
-import { isObject, isUnsafePath, ProblemCollector } from "./guardedJson.ts"
+import { isUnsafePath, ProblemCollector } from "./guardedJson.ts"
 
 type Values = { readonly [key: string]: unknown }
 
@@ -41,8 +42,8 @@ const guardStages = (pipeline: unknown, state: State): ReadonlyArray<Values> => 
       report.reject("TooManyStages", { limit: maxStages }, "Limit")
       return stages
     }
-    const [name = "", ...others] = isObject(stage) ? Object.keys(stage) : []
-    if (!isObject(stage) || name === "" || others.length > 0) {
+    const [name = "", ...others] = isPlainObject(stage) ? Object.keys(stage) : []
+    if (!isPlainObject(stage) || name === "" || others.length > 0) {
       report.reject("StageName")
       continue
     }
@@ -58,7 +59,7 @@ const guardStages = (pipeline: unknown, state: State): ReadonlyArray<Values> => 
         state.isComplete = false
       }
     }
-    if (name === "$sort" && state.isComplete && isObject(stage[name]) && sortsByWhole(stage[name], state)) {
+    if (name === "$sort" && state.isComplete && isPlainObject(stage[name]) && sortsByWhole(stage[name], state)) {
       stages.push({ $project: state.access.projection })
       state.isComplete = false
     }
@@ -109,7 +110,7 @@ const reshaping = (guard: Guard): Guard => (operand, state) => {
 
 const plain = (operator: string): Guard => (operand, { report }) => {
   if (typeof operand === "number" || typeof operand === "string") return operand
-  if (isObject(operand) && Object.values(operand).every((value) => typeof value === "number")) return operand
+  if (isPlainObject(operand) && Object.values(operand).every((value) => typeof value === "number")) return operand
   report.reject("Number", { operator })
   return operand
 }
@@ -120,13 +121,13 @@ const guardMatch: Guard = (operand, state) => guardFilter(operand, context(state
 
 const guardSort: Guard = (operand, state) => {
   const { report } = state
-  if (!isObject(operand)) {
+  if (!isPlainObject(operand)) {
     report.reject("Fields", { operator: "$sort" })
     return operand
   }
   return Object.fromEntries(
     Object.entries(operand).map(([path, direction]) => {
-      if (isObject(direction)) return [path, guardExpression(direction, context(state))]
+      if (isPlainObject(direction)) return [path, guardExpression(direction, context(state))]
       if (direction !== 1 && direction !== -1) report.reject("Direction")
       return [guardPath(path, { ...context(state), isComplete: false }), direction]
     })
@@ -141,7 +142,7 @@ const guardName = (name: unknown, { report }: State): void => {
 }
 
 const guardFields = (operator: string): Guard => (operand, state) => {
-  if (!isObject(operand)) {
+  if (!isPlainObject(operand)) {
     state.report.reject("Fields", { operator })
     return operand
   }
@@ -153,7 +154,7 @@ const isSwitch = (value: unknown): boolean => typeof value === "boolean" || type
 
 /** An included field must exist, a computed one need not. */
 const guardProject = (operand: unknown, state: State, prefix = ""): unknown => {
-  if (!isObject(operand)) {
+  if (!isPlainObject(operand)) {
     state.report.reject("Fields", { operator: "$project" })
     return operand
   }
@@ -164,7 +165,7 @@ const guardProject = (operand: unknown, state: State, prefix = ""): unknown => {
       else return [guardPath(key, context(state)), value]
       return isSwitch(value)
         ? [key, value]
-        : isObject(value) && !Object.keys(value).some((name) => name.startsWith("$"))
+        : isPlainObject(value) && !Object.keys(value).some((name) => name.startsWith("$"))
         ? [key, guardProject(value, state, `${prefix}${key}.`)]
         : [key, guardExpression(value, context(state))]
     })
@@ -181,7 +182,7 @@ const guardUnset: Guard = (operand, state) => {
 }
 
 const guardUnwind: Guard = (operand, state) => {
-  if (!isObject(operand)) return guardExpression(operand, context(state))
+  if (!isPlainObject(operand)) return guardExpression(operand, context(state))
   const { includeArrayIndex: index, path, ...others } = operand
   if (index !== undefined) guardName(index, state)
   const guarded = {
@@ -194,7 +195,7 @@ const guardUnwind: Guard = (operand, state) => {
 }
 
 const guardFacet: Guard = (operand, state) => {
-  if (!isObject(operand)) {
+  if (!isPlainObject(operand)) {
     state.report.reject("Pipelines")
     return operand
   }
@@ -211,7 +212,7 @@ const guardFacet: Guard = (operand, state) => {
 
 /** The type of the grouping expression determines how boundaries are decoded. */
 const guardBucket: Guard = (operand, state) => {
-  if (!isObject(operand)) {
+  if (!isPlainObject(operand)) {
     state.report.reject("Group")
     return operand
   }

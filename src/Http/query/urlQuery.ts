@@ -28,6 +28,7 @@
  */
 import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
+import { BoundedCache } from "../../internal/boundedCache.ts"
 import type * as Model from "../../Model/Model.ts"
 import { Problem } from "../../Model/ModelError.ts"
 import * as Cursor from "../../Repository/Cursor.ts"
@@ -319,16 +320,8 @@ const maxKeysets = 256
 
 /** The keysets of requested sort orders, of which there are infinitely many. */
 const keysets = (model: Model.Any, options: Cursor.Options) => {
-  const made = new Map<string, ReturnType<typeof Cursor.make>>()
-  return (sort: Sort): ReturnType<typeof Cursor.make> => {
-    const key = JSON.stringify(Object.entries(sort))
-    const known = made.get(key)
-    if (known !== undefined) return known
-    if (made.size >= maxKeysets) made.clear()
-    const keyset = Cursor.make(model, sort, options)
-    made.set(key, keyset)
-    return keyset
-  }
+  const made = new BoundedCache<ReturnType<typeof Cursor.make>>(maxKeysets)
+  return (sort: Sort) => made.getOrMake(JSON.stringify(Object.entries(sort)), () => Cursor.make(model, sort, options))
 }
 
 const cursorMessage = (hasKeyset: boolean): string =>

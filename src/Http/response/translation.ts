@@ -6,6 +6,7 @@ import { memoize } from "effect/Function"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { BoundedCache } from "../../internal/boundedCache.ts"
+import { getOrMake } from "../../internal/getOrMake.ts"
 import { type FieldProblem, typeInMessage } from "../../Model/introspection.ts"
 import type { FieldMetadata, Metadata, TypeMetadata } from "../../Model/Metadata.ts"
 import { type Failure, fromFailure, type HttpError, isHttpError, statusOf } from "../HttpError.ts"
@@ -86,22 +87,16 @@ export const makeErrorResponses = (translations: Translations): ErrorResponses =
         const language = translations.languageOf(accepted)
         const isProblem = wantsProblem(accept, options)
         const key = `${isProblem} ${language?.tag}`
-        let response = made.get(key)
-        if (response === undefined) {
+        return getOrMake(made, key, () => {
           const message = responses.errorText(status, format(language ?? inEnglish(), translatable))
           const text = isProblem ? problemText(message, status, options) : message
-          response = {
-            status,
-            text,
-            headers: {
-              "content-type": isProblem ? "application/problem+json" : "application/json",
-              "content-length": String(Buffer.byteLength(text)),
-              ...language === undefined ? {} : headersOf(language)
-            }
+          const headers = {
+            "content-type": isProblem ? "application/problem+json" : "application/json",
+            "content-length": String(Buffer.byteLength(text)),
+            ...language === undefined ? {} : headersOf(language)
           }
-          made.set(key, response)
-        }
-        return response
+          return { status, text, headers }
+        })
       }
     },
     notAllowed: (method, path, allowed) =>

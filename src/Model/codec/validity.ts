@@ -4,6 +4,7 @@ import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import type * as SchemaIssue from "effect/SchemaIssue"
+import { getOrMake } from "../../internal/getOrMake.ts"
 import type { ModelLike } from "../shape/variants.ts"
 import { issueFinder, reportIssue, runInOrder, type ValidationContext } from "./validationContext.ts"
 
@@ -51,13 +52,9 @@ export const validityOf: (model: ModelLike) => Validity = memoize((model) => {
 const partialValidatorsOf = memoize((model: ModelLike) => {
   const fields = new Map<string, ReturnType<typeof issueFinder>>()
   return {
-    issueOfField: (name: string) => {
-      // The keys are the model's field names, so the map is bounded.
-      const issueOf = fields.get(name) ??
-        issueFinder(Schema.toType(Schema.Struct({ [name]: model.store.fields[name]! })))
-      fields.set(name, issueOf)
-      return issueOf
-    },
+    // The keys are the model's field names, so the map is bounded.
+    issueOfField: (name: string) =>
+      getOrMake(fields, name, () => issueFinder(Schema.toType(Schema.Struct({ [name]: model.store.fields[name]! })))),
     issueOfRules: issueFinder(withChecks(model.store.ast.checks ?? []))
   }
 })

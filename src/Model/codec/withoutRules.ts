@@ -1,9 +1,8 @@
 import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
-import { storableAnnotation } from "../shape/annotations.ts"
-import { isKind } from "../shape/fields.ts"
-import { withParts } from "../shape/nodes.ts"
+import { definesKind } from "../shape/fields.ts"
+import { withChecksThat, withParts } from "../shape/nodes.ts"
 import { type ModelLike, modelOf, modelTypeId } from "../shape/variants.ts"
 
 /**
@@ -45,16 +44,12 @@ const storedFieldOf = (model: ModelLike, name: string): SchemaAST.AST | undefine
 const placeOf = (ast: SchemaAST.AST): Place => {
   const rules: Array<SchemaAST.Check<never>> = []
   for (let node = ast;;) {
-    rules.push(...(node.checks ?? []).filter(isRule))
+    rules.push(...(node.checks ?? []).filter((check) => !definesKind(check)))
     const inner = node._tag === "Suspend" ? node.thunk() : onlyMember(node)
     if (inner === undefined) return { ast: node, rules }
     node = inner
   }
 }
-
-/** A check that defines the kind of a value is no rule: a codec may rely on it. */
-const isRule = (check: SchemaAST.Check<never>): boolean =>
-  !isKind(check, "isInt") && !isKind(check, "isFinite") && check.annotations?.[storableAnnotation] !== true
 
 const isNothing = ({ _tag, encoding }: SchemaAST.AST): boolean =>
   (_tag === "Null" || _tag === "Undefined") && encoding === undefined
@@ -68,15 +63,8 @@ const onlyMember = (ast: SchemaAST.AST): SchemaAST.AST | undefined => {
 
 /** Removes the checks of the values, not of what they are decoded from. No fold: two schemas are traversed. */
 const stripper = (): (ast: SchemaAST.AST, place: Place) => SchemaAST.AST => {
-  const strip = (ast: SchemaAST.AST, place: Place): SchemaAST.AST => {
-    const remaining = ast.checks?.filter((check) => !place.rules.includes(check))
-    return stripParts(
-      remaining === undefined || remaining.length === ast.checks?.length
-        ? ast
-        : withParts(ast, { checks: remaining.length === 0 ? undefined : remaining }),
-      place
-    )
-  }
+  const strip = (ast: SchemaAST.AST, place: Place): SchemaAST.AST =>
+    stripParts(withChecksThat(ast, (check) => !place.rules.includes(check)), place)
   // A recursive type reaches the same pair of nodes again.
   const stripBy = memoize((stored: SchemaAST.AST) => memoize((ast: SchemaAST.AST) => strip(ast, placeOf(stored))))
   const stripAt = (ast: SchemaAST.AST, stored: SchemaAST.AST | undefined): SchemaAST.AST =>

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
+import { ownValue } from "../../internal/objects.ts"
 import {
   childContext,
   collectingProblems,
@@ -103,9 +104,6 @@ interface FieldResolver {
   /** `undefined` if the value needs no processing. */
   readonly resolve: Resolve | undefined
 }
-
-const ownValue = (values: unknown, key: string): unknown =>
-  typeof values === "object" && values !== null && Object.hasOwn(values, key) ? Reflect.get(values, key) : undefined
 
 /** The processing of a field; most fields need none. */
 const resolverOf = (key: string, schema: Schema.Top, attributes: FieldAttributes): Resolve | undefined => {

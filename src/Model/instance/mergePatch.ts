@@ -4,6 +4,7 @@ import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaGetter from "effect/SchemaGetter"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
+import { isPlainObject } from "../../internal/objects.ts"
 import { staysAbsent } from "../codec/decoder.ts"
 import { fold, nodesIn } from "../shape/fold.ts"
 import { childrenOf, withParts } from "../shape/nodes.ts"
@@ -28,13 +29,6 @@ export const mergePatchOf = (schema: Schema.Top): Schema.Top => mergingOf(schema
 
 /** How a merge patch changes a decoded value of the schema; `undefined` if it replaces the value. */
 export const mergeOf = (schema: Schema.Top): Merge | undefined => mergingOf(schema.ast).merge
-
-/** Whether the value is an object without a class. */
-export const isPlainObject = (value: unknown): value is { readonly [key: string]: unknown } => {
-  if (typeof value !== "object" || value === null) return false
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === Object.prototype || prototype === null
-}
 
 /** Applies a patch: `null` removes a property, `undefined` changes nothing. Any name is allowed. */
 export const mergeProperties = (

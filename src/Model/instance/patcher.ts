@@ -1,10 +1,10 @@
 import * as Effect from "effect/Effect"
 import { memoize } from "effect/Function"
+import { isPlainObject } from "../../internal/objects.ts"
 import { childContext, collectingProblems, runInOrder, type ValidationContext } from "../codec/validationContext.ts"
 import type { ModelError } from "../ModelError.ts"
 import { type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
 import { instantiatorOf, resolversOf } from "./finaliser.ts"
-import { isPlainObject } from "./mergePatch.ts"
 
 type Values = { readonly [key: string]: unknown }
 

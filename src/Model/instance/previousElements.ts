@@ -1,4 +1,5 @@
 import * as Equal from "effect/Equal"
+import { isPlainObject, ownValue } from "../../internal/objects.ts"
 import { managedField, type ModelLike } from "../shape/variants.ts"
 import { Kept } from "./keptFields.ts"
 
@@ -7,9 +8,9 @@ export const previousElements = (model: ModelLike, previous: unknown): (value: u
   if (!Array.isArray(previous)) return () => undefined
   const idField = managedField(model, "id")
   if (idField === undefined) return (_, index): unknown => previous[index]
-  const byId = new Map<unknown, unknown>(previous.map((element: unknown) => [valueAt(element, idField), element]))
+  const byId = new Map<unknown, unknown>(previous.map((element: unknown) => [ownValue(element, idField), element]))
   return (value) => {
-    const id = valueAt(value, idField)
+    const id = ownValue(value, idField)
     return id === undefined ? undefined : byId.get(id)
   }
 }
@@ -22,12 +23,6 @@ export const isContainedIn = (values: unknown, previous: unknown): boolean => {
       values.every((value, i) => isContainedIn(value, previous[i]))
   }
   return Equal.equals(values, previous) ||
-    typeof values === "object" && values !== null && typeof previous === "object" && previous !== null &&
-      Object.getPrototypeOf(values) === Object.prototype &&
-      Object.entries(values).every(([key, value]) =>
-        isContainedIn(value ?? undefined, Object.hasOwn(previous, key) ? Reflect.get(previous, key) : undefined)
-      )
+    isPlainObject(values) && typeof previous === "object" && previous !== null &&
+      Object.entries(values).every(([key, value]) => isContainedIn(value ?? undefined, ownValue(previous, key)))
 }
-
-const valueAt = (value: unknown, key: string): unknown =>
-  typeof value === "object" && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined

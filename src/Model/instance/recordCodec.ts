@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
+import { isPlainObject } from "../../internal/objects.ts"
 import { compileParsers } from "../codec/compiledParsers.ts"
 import {
   type Decode,
@@ -45,6 +46,7 @@ export const recordDecoder = <M extends ModelLike>(
   const readStored = instanceOf(model, fields?.map((field) => field.key === "id" ? { ...field, from: "_id" } : field))
   return (record) => {
     const hasStoredId = record["_id"] !== undefined
+    // Inherited properties are no part of a document.
     if (isPlainObject(record) && !(hasStoredId && "id" in record)) {
       const instance = hasStoredId ? readStored(record) : read(record)
       if (instance !== invalid) return Effect.succeed(instance)
@@ -61,12 +63,6 @@ export const recordDecoder = <M extends ModelLike>(
 }
 
 const withoutChecks: SchemaAST.ParseOptions = { disableChecks: true }
-
-/** Inherited properties are no part of a document. */
-const isPlainObject = (record: Stored): boolean => {
-  const prototype: unknown = Object.getPrototypeOf(record)
-  return prototype === Object.prototype || prototype === null
-}
 
 /** Decodes the current stored form. The schema's parser handles documents of an older one. */
 const instanceOf = (model: ModelLike, fields = storedFieldsOf(model)): Decode => {

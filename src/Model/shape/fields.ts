@@ -7,7 +7,7 @@ import * as SchemaGetter from "effect/SchemaGetter"
 import type { Converter } from "../Converter.ts"
 import { type FieldAttributes, storableAnnotation } from "./annotations.ts"
 import { convertedChecks, isConvertedCheck } from "./fieldConverter.ts"
-import { withParts } from "./nodes.ts"
+import { withChecksThat } from "./nodes.ts"
 import { nameOf, storableCheckOf } from "./storedForm.ts"
 import {
   isModelLike,
@@ -100,11 +100,11 @@ export const checked = (self: FieldInput, check: SchemaAST.Check<never>): FieldI
 export const valueOf = (self: FieldInput): Schema.Top | undefined => fieldPartsOf(self).value.store
 
 /** The schema without its checks, except those that define integers, finite numbers and storable values. @internal */
-export const withoutChecks = (schema: Schema.Top): Schema.Top =>
-  withChecks(
-    schema,
-    (check) => isKind(check, "isInt") || isKind(check, "isFinite") || check.annotations?.[storableAnnotation] === true
-  )
+export const withoutChecks = (schema: Schema.Top): Schema.Top => withChecks(schema, definesKind)
+
+/** Whether the check defines integers, finite numbers or storable values: a codec may rely on it. @internal */
+export const definesKind = (check: SchemaAST.Check<never>): boolean =>
+  isKind(check, "isInt") || isKind(check, "isFinite") || check.annotations?.[storableAnnotation] === true
 
 /** The schema that accepts converted values only, as far as this can be tested synchronously. @internal */
 export const convertedOnly = (schema: Schema.Top, converter: Converter<unknown>): Schema.Top =>
@@ -117,11 +117,8 @@ export const convertedOnly = (schema: Schema.Top, converter: Converter<unknown>)
     )
 
 const withChecks = (schema: Schema.Top, isRetained: (check: SchemaAST.Check<never>) => boolean): Schema.Top => {
-  const { ast } = schema
-  const remaining = ast.checks?.filter(isRetained)
-  return remaining === undefined || remaining.length === ast.checks?.length
-    ? schema
-    : schema.rebuild(withParts(ast, { checks: remaining.length === 0 ? undefined : remaining }))
+  const ast = withChecksThat(schema.ast, isRetained)
+  return ast === schema.ast ? schema : schema.rebuild(ast)
 }
 
 /** @internal */

@@ -11,6 +11,17 @@ export const withParts = <A extends SchemaAST.AST>(ast: A, parts: { readonly [ke
   return copy as A
 }
 
+/** The node with those of its checks that are kept; the same node if all are. */
+export const withChecksThat = <A extends SchemaAST.AST>(
+  ast: A,
+  isKept: (check: SchemaAST.Check<never>) => boolean
+): A => {
+  const kept = ast.checks?.filter(isKept)
+  return kept === undefined || kept.length === ast.checks?.length
+    ? ast
+    : withParts(ast, { checks: kept.length === 0 ? undefined : kept })
+}
+
 /** The direct children of a node, including those of its encoding. */
 export const childrenOf = (ast: SchemaAST.AST, intoSuspended: boolean): ReadonlyArray<SchemaAST.AST> => {
   const sources = (ast.encoding ?? []).map(({ to }) => to)

@@ -12,6 +12,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaParser from "effect/SchemaParser"
+import { isPlainObject } from "../../internal/objects.ts"
 import { storableAnnotation, temporalKind } from "./annotations.ts"
 import * as Bson from "./bsonKinds.ts"
 import { nodesIn } from "./fold.ts"
@@ -83,18 +84,11 @@ const isJsonValue = (value: unknown, outer: Array<unknown>): boolean => {
     return value === null || typeof value === "string" || typeof value === "boolean" || Number.isFinite(value)
   }
   if (outer.length >= maxDepth || outer.includes(value)) return false
-  const parts = partsOfPlain(value)
-  if (parts === undefined) return false
+  if (!Array.isArray(value) && !isPlainObject(value)) return false
   outer.push(value)
-  const isValid = parts.every((part) => isJsonValue(part, outer))
+  const isValid = Object.values(value).every((part) => isJsonValue(part, outer))
   outer.pop()
   return isValid
-}
-
-const partsOfPlain = (value: object): ReadonlyArray<unknown> | undefined => {
-  if (Array.isArray(value)) return value
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || prototype === Object.prototype ? Object.values(value) : undefined
 }
 
 const maxDepth = 180

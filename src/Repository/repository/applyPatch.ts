@@ -3,9 +3,9 @@
  */
 import { memoize } from "effect/Function"
 import type * as Schema from "effect/Schema"
+import { isPlainObject } from "../../internal/objects.ts"
 import {
   elementOf,
-  isPlainObject,
   type Merge,
   mergeOf,
   mergeProperties,
