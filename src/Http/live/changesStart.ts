@@ -11,7 +11,7 @@ import { listsAt } from "../../Repository/evaluation.ts"
 import type { PositionGone, ReadError } from "../../Repository/RepositoryError.ts"
 import { Gone } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
-import { englishOf, translatable } from "../messages/message.ts"
+import { errorOf } from "../messages/message.ts"
 import type { CallFailure } from "../response/callFailures.ts"
 import type { Asked } from "./changesRequest.ts"
 import type { LiveStreams } from "./liveStreams.ts"
@@ -67,7 +67,7 @@ export const begin = (
 export const unlessGone = <A>(effect: Effect.Effect<A, ReadError | PositionGone>): Effect.Effect<A, ReadError | Gone> =>
   Effect.catchTag(effect, "PositionGone", () => Effect.fail(gone))
 
-const gone = translatable(new Gone({ message: englishOf("errors.PositionGone") }), "errors.PositionGone")
+const gone = errorOf(Gone, "errors.PositionGone")
 
 /** The documents of the lists as they are at a place, as messages. */
 const state = Effect.fnUntraced(function*(

@@ -15,7 +15,7 @@ import type { DocumentStore, Position } from "../../Repository/DocumentStore.ts"
 import type { PositionGone, ReadError } from "../../Repository/RepositoryError.ts"
 import { ServiceUnavailable, type TooManyRequests } from "../HttpError.ts"
 import type { LiveOptions } from "../KernelConfig.ts"
-import { englishOf, tooManyRequests, translatable } from "../messages/message.ts"
+import { errorOf, tooManyRequests } from "../messages/message.ts"
 import { Channel } from "./channel.ts"
 import type { ToldList } from "./messages.ts"
 
@@ -171,4 +171,4 @@ const minDecisionInterval = Duration.millis(50)
 
 const retryMillis = 5_000
 
-const full = translatable(new ServiceUnavailable({ message: englishOf("errors.Overload") }), "errors.Overload")
+const full = errorOf(ServiceUnavailable, "errors.Overload")

@@ -52,6 +52,13 @@ export type Key = keyof typeof en
 export const englishOf = (key: Key, args: Arguments = {}): string =>
   en[key].replaceAll(/\{(\w+)\}/gu, (_, name: string) => String(args[name]))
 
+/** An error of the engine with the message of a key. @internal */
+export const errorOf = <E extends HttpError>(
+  Class: new(fields: { readonly message: string }) => E,
+  key: Key,
+  args?: Arguments
+): E => translatable(new Class({ message: englishOf(key, args) }), key, args)
+
 /** A bad request without fields. @internal */
 export const badRequest = (key: Key, args?: Arguments): BadRequest =>
   translatable(new BadRequest({ message: englishOf(key, args), errors: [] }), key, args)

@@ -6,7 +6,7 @@ import { isUtf8 } from "node:buffer"
 import type { Readable } from "node:stream"
 import { formType } from "../description/callEndpoint.ts"
 import { type BadRequest, PayloadTooLarge, UnsupportedMediaType } from "../HttpError.ts"
-import { badRequest, translatable } from "../messages/message.ts"
+import { badRequest, errorOf } from "../messages/message.ts"
 import { Request } from "./bufferedRequest.ts"
 import { isDeeper } from "./depth.ts"
 
@@ -87,20 +87,11 @@ export const mediaTypeOf = (contentType: string): string => {
 }
 
 /** The error for a body of an unsupported type. */
-export const otherType = (types: ReadonlyArray<string>): UnsupportedMediaType => {
-  const named = types.join(", ")
-  return translatable(new UnsupportedMediaType({ message: `The body must be ${named}` }), "errors.BodyType", {
-    types: named
-  })
-}
+export const otherType = (types: ReadonlyArray<string>): UnsupportedMediaType =>
+  errorOf(UnsupportedMediaType, "errors.BodyType", { types: types.join(", ") })
 
 /** The error for a body of more than `limit` bytes. */
-export const tooLarge = (limit: number): PayloadTooLarge =>
-  translatable(
-    new PayloadTooLarge({ message: `The body is larger than the ${limit} bytes that are accepted` }),
-    "errors.BodyTooLarge",
-    { limit }
-  )
+export const tooLarge = (limit: number): PayloadTooLarge => errorOf(PayloadTooLarge, "errors.BodyTooLarge", { limit })
 
 // Returns an `Exit`, which the caller can use synchronously.
 const parse = (bytes: Buffer): Exit.Exit<unknown, BadRequest> => {

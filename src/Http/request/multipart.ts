@@ -4,7 +4,7 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as MultipartParser from "effect/http/MultipartParser"
 import * as Result from "effect/Result"
 import { PayloadTooLarge } from "../HttpError.ts"
-import { badRequest, englishOf, translatable } from "../messages/message.ts"
+import { badRequest, errorOf } from "../messages/message.ts"
 import { type BodyError, mediaTypeOf, otherType, sendContinue } from "./jsonBody.ts"
 
 /** A part of a form: a text, or a file's size. A browser sends a file without a name for an empty input. */
@@ -101,8 +101,9 @@ const typeOf = ({ contentType, contentTypeParameters: { charset } }: MultipartPa
 
 const malformed = badRequest("errors.FormUnreadable")
 
-const tooLarge = ({ maxFieldSize, maxMultipartSize, maxParts }: FormLimits) => {
-  const key = "errors.FormTooLarge"
-  const args = { size: maxMultipartSize, parts: maxParts, textSize: maxFieldSize }
-  return translatable(new PayloadTooLarge({ message: englishOf(key, args) }), key, args)
-}
+const tooLarge = ({ maxFieldSize, maxMultipartSize, maxParts }: FormLimits) =>
+  errorOf(PayloadTooLarge, "errors.FormTooLarge", {
+    size: maxMultipartSize,
+    parts: maxParts,
+    textSize: maxFieldSize
+  })

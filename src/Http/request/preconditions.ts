@@ -3,8 +3,7 @@ import * as Result from "effect/Result"
 import type { FieldProblem } from "../../Model/introspection.ts"
 import type { VersionConflict } from "../../Repository/RepositoryError.ts"
 import { PreconditionFailed } from "../HttpError.ts"
-import { en } from "../messages/catalogues/en.ts"
-import { translatable } from "../messages/message.ts"
+import { errorOf } from "../messages/message.ts"
 import { type Condition, malformed, parseTags, strongly, versionsOf, weakly } from "./entityTags.ts"
 
 /** Preconditions on tags. `If-Unmodified-Since` is ignored as too coarse (RFC 9110, section 13.1.4). */
@@ -108,10 +107,7 @@ export const guarded = <A, E extends { readonly _tag: string }>(
 }
 
 /** The failure of a precondition. */
-export const failed = translatable(
-  new PreconditionFailed({ message: en["errors.PreconditionFailed"] }),
-  "errors.PreconditionFailed"
-)
+export const failed = errorOf(PreconditionFailed, "errors.PreconditionFailed")
 
 const unconditional: Result.Result<Preconditions, never> = Result.succeed(none)
 

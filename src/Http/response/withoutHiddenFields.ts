@@ -4,15 +4,10 @@ import { type FieldNames, limitProblems, withoutIndexes } from "../../Model/intr
 import { PropertyRequiredException, ValidationException } from "../../Model/ModelError.ts"
 import { BulkInsertFailed, DuplicateKey } from "../../Repository/RepositoryError.ts"
 import { BadRequest, Forbidden } from "../HttpError.ts"
-import { badRequestOf, englishOf, problemOf, translatable } from "../messages/message.ts"
+import { badRequestOf, errorOf, problemOf } from "../messages/message.ts"
 
 /** The error for a field that its caller may not write. */
-export const fieldForbidden = (field: string): Forbidden =>
-  translatable(
-    new Forbidden({ message: englishOf("errors.FieldForbidden", { field }) }),
-    "errors.FieldForbidden",
-    { field }
-  )
+export const fieldForbidden = (field: string): Forbidden => errorOf(Forbidden, "errors.FieldForbidden", { field })
 
 /** Removes the names of hidden fields from the failure of a write. */
 export const withoutHiddenFields = (

@@ -13,8 +13,7 @@ import { AccessDecision } from "../../Repository/introspection.ts"
 import { CurrentUser } from "../../Security/CurrentUser.ts"
 import { Forbidden } from "../HttpError.ts"
 import { DecideAgain } from "../live/decideAgain.ts"
-import { en } from "../messages/catalogues/en.ts"
-import { translatable } from "../messages/message.ts"
+import { errorOf } from "../messages/message.ts"
 import type { Registration } from "../registration/registration.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
 import type { ErrorResponses } from "../response/translation.ts"
@@ -94,7 +93,7 @@ const authorized = (
   // Only the log names the missing permissions.
   const forbidden = Effect.andThen(
     Effect.annotateLogs(Effect.logInfo("The caller may not do this"), { ...origin, needs }),
-    Effect.suspend(() => Effect.fail(translatable(new Forbidden({ message: en["errors.Denied"] }), "errors.Denied")))
+    Effect.suspend(() => Effect.fail(errorOf(Forbidden, "errors.Denied")))
   )
   return Effect.withFiber((fiber) => {
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)

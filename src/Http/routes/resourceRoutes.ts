@@ -20,7 +20,7 @@ import { NotAcceptable } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type { Live } from "../live/live.ts"
 import type { Watchable } from "../live/watchRoute.ts"
-import { englishOf, translatable } from "../messages/message.ts"
+import { errorOf } from "../messages/message.ts"
 import { queryReader } from "../query/parameterReader.ts"
 import { accepts, acceptsJson } from "../request/accept.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
@@ -220,10 +220,7 @@ const accepting = (
   isAccepted: (accept: string | undefined) => boolean,
   types: string
 ): Route => {
-  const message = englishOf("errors.NotAcceptable", { types })
-  const notAcceptable = Effect.suspend(() =>
-    Effect.fail(translatable(new NotAcceptable({ message }), "errors.NotAcceptable", { types }))
-  )
+  const notAcceptable = Effect.suspend(() => Effect.fail(errorOf(NotAcceptable, "errors.NotAcceptable", { types })))
   return {
     method,
     path,
