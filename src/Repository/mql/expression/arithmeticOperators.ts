@@ -15,12 +15,13 @@ import {
 } from "../../bson/number.ts"
 import { reject } from "../limits/queryProblem.ts"
 import {
-  binary,
   isNothing,
   numberOf,
+  ofBoth,
+  ofNumbers,
+  ofValue,
   type OperatorParser,
   type OperatorParsers,
-  unary,
   variadic,
   wholeOf
 } from "./expression.ts"
@@ -64,9 +65,8 @@ const $add = variadic(0, Infinity, (values, name) => {
   return date === undefined ? sum : dateAt(date)
 })
 
-const $subtract = binary((left, right, name) => {
+const $subtract = ofBoth((left, right, name) => {
   if (isInt(left) && isInt(right) && isInt(left - right)) return left - right
-  if (isNothing(left) || isNothing(right)) return null
   if (left instanceof Date) {
     if (right instanceof Date) return longOf(left.getTime() - right.getTime())
     return dateAt(left.getTime() - millisecondsOf(numberOf(name, right)))
@@ -84,11 +84,7 @@ const $multiply = variadic(0, Infinity, (values, name) => {
 })
 
 const dividing = (compute: (a: BsonNumber, b: BsonNumber) => BsonNumber): OperatorParser =>
-  binary((left, right, name) => {
-    if (isNothing(left) || isNothing(right)) return null
-    const [a, b] = [numberOf(name, left), numberOf(name, right)]
-    return isZero(b) ? reject(`${name} can't divide by 0`) : compute(a, b)
-  })
+  ofNumbers((a, b, name) => isZero(b) ? reject(`${name} can't divide by 0`) : compute(a, b))
 
 const rounding = (mode: Rounding): OperatorParser =>
   variadic(1, 2, ([value, place = 0], name) => {
@@ -100,10 +96,9 @@ const rounding = (mode: Rounding): OperatorParser =>
   })
 
 const whole = (mode: Rounding): OperatorParser =>
-  unary((value, name) => isNothing(value) ? null : roundTo(numberOf(name, value), 0, mode) ?? null)
+  ofValue((value, name) => roundTo(numberOf(name, value), 0, mode) ?? null)
 
-const $abs = unary((value, name) => {
-  if (isNothing(value)) return null
+const $abs = ofValue((value, name) => {
   const number = numberOf(name, value)
   if (isDouble(number)) return doubleOf(Math.abs(toDouble(number)))
   return compareNumbers(number, 0) >= 0 ? number : negate(number) ?? reject("$abs leaves the 64-bit integers")
@@ -148,7 +143,5 @@ export const arithmeticOperators: OperatorParsers = {
   $bitAnd: bitwise(-1, (a, b) => a & b, (a, b) => a & b),
   $bitOr: bitwise(0, (a, b) => a | b, (a, b) => a | b),
   $bitXor: bitwise(0, (a, b) => a ^ b, (a, b) => a ^ b),
-  $bitNot: unary((value, name) =>
-    isNothing(value) ? null : isInt(value) ? ~value : integerOf(~integerAs(name, value), true) ?? null
-  )
+  $bitNot: ofValue((value, name) => isInt(value) ? ~value : integerOf(~integerAs(name, value), true) ?? null)
 }

@@ -15,6 +15,8 @@ import {
   listOf,
   named,
   namesOf,
+  ofBoth,
+  ofValue,
   type OperatorParser,
   type OperatorParsers,
   unary,
@@ -120,15 +122,13 @@ const $slice = variadic(2, 3, ([list, at, limit], name) => {
   return part(items, start, start + count)
 })
 
-const $arrayElemAt = binary((list, at, name) => {
-  if (isNothing(list) || isNothing(at)) return null
+const $arrayElemAt = ofBoth((list, at, name) => {
   const items = listOf(name, list)
   const place = wholeOf(name, at)
   return items[place < 0 ? items.length + place : place]
 })
 
-const itemAt = (at: 0 | -1): OperatorParser =>
-  unary((value, name) => isNothing(value) ? null : listOf(name, value).at(at))
+const itemAt = (at: 0 | -1): OperatorParser => ofValue((value, name) => listOf(name, value).at(at))
 
 const countOf = (name: string, value: unknown): number => {
   const n = wholeOf(`n of ${name}`, value)
@@ -229,7 +229,7 @@ export const arrayOperators: OperatorParsers = {
   $slice,
   $arrayElemAt,
   $size: unary((value, name) => listOf(name, value).length),
-  $reverseArray: unary((value, name) => isNothing(value) ? null : [...listOf(name, value)].toReversed()),
+  $reverseArray: ofValue((value, name) => [...listOf(name, value)].toReversed()),
   $first: itemAt(0),
   $last: itemAt(-1),
   $firstN: some((items, n) => part(items, 0, n)),
@@ -278,8 +278,7 @@ const combining = (combine: Combine<unknown>): OperatorParser =>
   )
 
 const $setDifference: OperatorParser = collated((collator) =>
-  binary((left, right, name) => {
-    if (isNothing(left) || isNothing(right)) return null
+  ofBoth((left, right, name) => {
     const [given, excluded] = [listOf(name, left), listOf(name, right)]
     const others = setOf(excluded, collator)
     return unique(given, collator).filter((value) => !others.has(value))

@@ -4,7 +4,7 @@ import { hash } from "node:crypto"
 import { bytesOf, isDocument, Rank, rankOf } from "../../bson/value.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
-import { isNothing, named, type OperatorParser, type OperatorParsers, unary, wholeOf } from "./expression.ts"
+import { isNothing, named, ofValue, type OperatorParser, type OperatorParsers, wholeOf } from "./expression.ts"
 
 export const isBinary = (value: unknown): value is Binary => rankOf(value) === Rank.binary
 
@@ -64,13 +64,9 @@ const formats: ReadonlyMap<unknown, Format> = new Map<unknown, Format>([
 const formatOf = (format: unknown): Format =>
   formats.get(format) ?? reject("$convert from or to binary data needs a format: base64, base64url, hex, utf8 or uuid")
 
-const $subtype = unary((value, name) => {
-  if (isNothing(value)) return null
-  return isBinary(value) ? value.sub_type : reject(`${name} needs binary data`)
-})
+const $subtype = ofValue((value, name) => isBinary(value) ? value.sub_type : reject(`${name} needs binary data`))
 
-const $binarySize = unary((value, name) => {
-  if (isNothing(value)) return null
+const $binarySize = ofValue((value, name) => {
   if (typeof value === "string") return Buffer.byteLength(value)
   return isBinary(value) ? bytesOf(value).length : reject(`${name} needs a text or binary data`)
 })

@@ -14,7 +14,7 @@ import { catchRejection, reject, rejectWith, unsupported } from "../limits/query
 import { typeNameOf } from "../predicate/types.ts"
 import { dateAt } from "./arithmeticOperators.ts"
 import { isBinary, subtypeOf, textOfBinary, toBinary } from "./binaryOperators.ts"
-import { isNothing, namesOf, type OperatorParser, type OperatorParsers, timeOf, unary } from "./expression.ts"
+import { isNothing, namesOf, ofValue, type OperatorParser, type OperatorParsers, timeOf } from "./expression.ts"
 
 /** A number or a date as a text, or a text as it is; `undefined` for other values. */
 export const plainTextOf = (value: unknown, numberText: (value: BsonNumber) => string): string | undefined => {
@@ -162,9 +162,6 @@ const conversionTo = (type: unknown): Conversion =>
   conversions.find(([name, code]) => type === name || (isNumber(type) && toDouble(type) === code))?.[2]
     ?? reject("$convert needs the name or the number of a type that it converts to")
 
-const converting = (convert: (value: unknown) => unknown): OperatorParser =>
-  unary((value) => isNothing(value) ? null : convert(value))
-
 const $convert: OperatorParser = (operand, { parse }, name) => {
   if (isDocument(operand) && Object.hasOwn(operand, "byteOrder")) {
     return rejectWith(unsupported("$convert with a byteOrder"))
@@ -192,23 +189,22 @@ const $convert: OperatorParser = (operand, { parse }, name) => {
 }
 
 const ofTimestamp = (part: (timestamp: Timestamp) => Long): OperatorParser =>
-  unary((value, name) => {
-    if (isNothing(value)) return null
+  ofValue((value, name) =>
     // The cast follows from the rank.
-    return rankOf(value) === Rank.timestamp ? part(value as Timestamp) : reject(`${name} needs a timestamp`)
-  })
+    rankOf(value) === Rank.timestamp ? part(value as Timestamp) : reject(`${name} needs a timestamp`)
+  )
 
 export const conversionOperators: OperatorParsers = {
   $convert,
-  $toBool: converting(isTruthy),
-  $toDate: converting(toDate),
-  $toDecimal: converting(toDecimal),
-  $toDouble: converting(toTypedDouble),
-  $toInt: converting((value) => toInteger(value, 32, "int")),
-  $toLong: converting((value) => toInteger(value, 64, "long")),
-  $toObjectId: converting(toObjectId),
-  $toString: converting((value) => toAnyText(value, "auto")),
-  $toUUID: converting((value) => toBinary(value, Binary.SUBTYPE_UUID, "uuid") ?? inconvertible(value, "binData")),
+  $toBool: ofValue(isTruthy),
+  $toDate: ofValue(toDate),
+  $toDecimal: ofValue(toDecimal),
+  $toDouble: ofValue(toTypedDouble),
+  $toInt: ofValue((value) => toInteger(value, 32, "int")),
+  $toLong: ofValue((value) => toInteger(value, 64, "long")),
+  $toObjectId: ofValue(toObjectId),
+  $toString: ofValue((value) => toAnyText(value, "auto")),
+  $toUUID: ofValue((value) => toBinary(value, Binary.SUBTYPE_UUID, "uuid") ?? inconvertible(value, "binData")),
   $tsSecond: ofTimestamp((timestamp) => longOf(timestamp.t)),
   $tsIncrement: ofTimestamp((timestamp) => longOf(timestamp.i))
 }

@@ -28,11 +28,11 @@ import {
   type Named,
   named,
   namesOf,
+  ofValue,
   type OperatorParser,
   type OperatorParsers,
   textOf,
   timeOf,
-  unary,
   wholeOf
 } from "./expression.ts"
 
@@ -48,7 +48,7 @@ const zoneFrom = (name: string, values: Named): Zone | null => {
 
 /** A part of a date: of a date alone, or of one in a time zone. */
 const partOf = (read: (local: number) => unknown): OperatorParser => {
-  const ofDate = unary((value, name) => isNothing(value) ? null : read(timeFrom(name, value)))
+  const ofDate = ofValue((value, name) => read(timeFrom(name, value)))
   const inZone = named(["date"], ["timezone"], (values, name) => {
     const zone = zoneFrom(name, values)
     return isNothing(values["date"]) || zone === null ? null : read(toLocal(timeFrom(name, values["date"]), zone))

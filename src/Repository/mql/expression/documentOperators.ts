@@ -13,6 +13,7 @@ import {
   isNothing,
   missing,
   namesOf,
+  ofValue,
   type OperatorParser,
   type OperatorParsers,
   type Parser,
@@ -71,16 +72,14 @@ const $mergeObjects: OperatorParser = (operand, parser, name) => {
   return unary((value) => merge(isArray(value) ? value : [value]))(operand, parser, name)
 }
 
-const $objectToArray = unary((value, name) => {
-  if (isNothing(value)) return null
+const $objectToArray = ofValue((value, name) => {
   if (!isDocument(value)) return reject(`${name} needs a document`)
   const fields = Object.entries(value)
   charge(8 * fields.length)
   return fields.map(([k, v]) => ({ k, v }))
 })
 
-const $arrayToObject = unary((value) => {
-  if (isNothing(value)) return null
+const $arrayToObject = ofValue((value) => {
   if (!isArray(value)) return reject("$arrayToObject needs an array")
   charge(16 * value.length)
   const isPairs = isArray(value[0])
@@ -145,8 +144,7 @@ const $setField: OperatorParser = (operand, parser, name) => {
 const $unsetField: OperatorParser = (operand, parser, name) =>
   settingField(namesOf(operand, name, ["field", "input"]), parser, name, missing)
 
-const $bsonSize = unary((value, name) => {
-  if (isNothing(value)) return null
+const $bsonSize = ofValue((value, name) => {
   if (!isDocument(value)) return reject(`${name} needs a document`)
   charge(sizeOfValue(value))
   return calculateObjectSize(value)

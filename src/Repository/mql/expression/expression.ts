@@ -74,6 +74,10 @@ export const unary =
     return (document) => compute(value(document), name)
   }
 
+/** An operator with one argument, which is `null` if its argument has no value. */
+export const ofValue = (compute: (value: unknown, name: string) => unknown): OperatorParser =>
+  unary((value, name) => isNothing(value) ? null : compute(value, name))
+
 /** An operator that compares values by the collation of its expression. */
 export const collated =
   (make: (collator: Collator | undefined) => OperatorParser): OperatorParser => (operand, parser, name) =>
@@ -86,6 +90,14 @@ export const binary = (
   const [left = missing, right = missing] = argumentsOf(operand, name, 2, 2).map(parse)
   return (document) => compute(left(document), right(document), name)
 }
+
+/** An operator with two arguments, which is `null` if one of them has no value. */
+export const ofBoth = (compute: (left: unknown, right: unknown, name: string) => unknown): OperatorParser =>
+  binary((left, right, name) => isNothing(left) || isNothing(right) ? null : compute(left, right, name))
+
+/** An operator with two numbers, which is `null` if one of them has no value. */
+export const ofNumbers = (compute: (left: BsonNumber, right: BsonNumber, name: string) => unknown): OperatorParser =>
+  ofBoth((left, right, name) => compute(numberOf(name, left), numberOf(name, right), name))
 
 /** An operator with a number of arguments. */
 export const variadic = (

@@ -8,6 +8,7 @@ import {
   type Expression,
   isNothing,
   listOf,
+  type Named,
   namesOf,
   type OperatorParser,
   type OperatorParsers,
@@ -43,23 +44,45 @@ const boundName = (name: string, value: unknown): string => value === "CURRENT" 
 const placeName = (name: string, arrayIndexAs: unknown): string =>
   arrayIndexAs === undefined ? "IDX" : boundName(name, arrayIndexAs)
 
-const $map: OperatorParser = (operand, parser, name) => {
-  const parts = namesOf(operand, name, ["input", "in"], ["as", "arrayIndexAs"])
-  const { arrayIndexAs, as = "this", in: body, input } = { ...parts }
+/** The loop of an operator over its input: `enter` sets the variables of an item, with which `compute` is evaluated. */
+const loopOf = (
+  { arrayIndexAs, as = "this", input }: Named,
+  body: unknown,
+  parser: Parser,
+  name: string,
+  others: { readonly [name: string]: Variable } = {}
+) => {
   const list = measured(input, parser)
   const [item, place] = [new Variable(), new Variable()]
-  const variables = { [placeName(name, arrayIndexAs)]: place, [boundName(name, as)]: item }
+  const variables = { [placeName(name, arrayIndexAs)]: place, [boundName(name, as)]: item, ...others }
   const compute = parser.within(variables).parse(body)
   const cost = iterationCost + costOf(body)
+  return {
+    compute,
+    /** The items of a document's list, whose evaluation is charged; `null` if there is none. */
+    itemsOf: (document: unknown): ReadonlyArray<unknown> | null => {
+      const value = list(document)
+      if (isNothing(value)) return null
+      const items = listOf(name, value)
+      charge(items.length * cost)
+      return items
+    },
+    enter: (items: ReadonlyArray<unknown>, index: number): void => {
+      item.value = items[index]
+      place.value = index
+    }
+  }
+}
+
+const $map: OperatorParser = (operand, parser, name) => {
+  const parts = namesOf(operand, name, ["input", "in"], ["as", "arrayIndexAs"])
+  const { compute, enter, itemsOf } = loopOf(parts, parts["in"], parser, name)
   return (document) => {
-    const value = list(document)
-    if (isNothing(value)) return null
-    const items = listOf(name, value)
-    charge(items.length * cost)
+    const items = itemsOf(document)
+    if (items === null) return null
     const results = new Array<unknown>(items.length)
     for (let i = 0; i < items.length; i++) {
-      item.value = items[i]
-      place.value = i
+      enter(items, i)
       results[i] = compute(document) ?? null
     }
     return results
@@ -68,26 +91,18 @@ const $map: OperatorParser = (operand, parser, name) => {
 
 const $filter: OperatorParser = (operand, parser, name) => {
   const parts = namesOf(operand, name, ["input", "cond"], ["as", "limit", "arrayIndexAs"])
-  const { arrayIndexAs, as = "this", cond, input, limit } = { ...parts }
-  const list = measured(input, parser)
-  const [item, place] = [new Variable(), new Variable()]
-  const variables = { [placeName(name, arrayIndexAs)]: place, [boundName(name, as)]: item }
-  const test = parser.within(variables).parse(cond)
-  const most = limit === undefined ? undefined : parser.parse(limit)
-  const cost = iterationCost + costOf(cond)
+  const { compute, enter, itemsOf } = loopOf(parts, parts["cond"], parser, name)
+  const most = parts["limit"] === undefined ? undefined : parser.parse(parts["limit"])
   return (document) => {
-    const value = list(document)
-    if (isNothing(value)) return null
-    const items = listOf(name, value)
-    charge(items.length * cost)
+    const items = itemsOf(document)
+    if (items === null) return null
     const given = most?.(document)
     const wanted = isNothing(given) ? Infinity : wholeOf(`the limit of ${name}`, given)
     if (wanted < 1) return reject("the limit of $filter is 1 at least")
     const results: Array<unknown> = []
     for (let i = 0; i < items.length && results.length < wanted; i++) {
-      item.value = items[i]
-      place.value = i
-      if (isTruthy(test(document))) results.push(items[i])
+      enter(items, i)
+      if (isTruthy(compute(document))) results.push(items[i])
     }
     return results
   }
@@ -95,25 +110,15 @@ const $filter: OperatorParser = (operand, parser, name) => {
 
 const $reduce: OperatorParser = (operand, parser, name) => {
   const parts = namesOf(operand, name, ["input", "initialValue", "in"], ["as", "valueAs", "arrayIndexAs"])
-  const { arrayIndexAs, as = "this", in: body, initialValue, input, valueAs = "value" } = { ...parts }
-  const [list, initial] = [measured(input, parser), measured(initialValue, parser)]
-  const [item, result, place] = [new Variable(), new Variable(), new Variable()]
-  const variables = {
-    [placeName(name, arrayIndexAs)]: place,
-    [boundName(name, as)]: item,
-    [boundName(name, valueAs)]: result
-  }
-  const compute = parser.within(variables).parse(body)
-  const cost = iterationCost + costOf(body)
+  const { in: body, initialValue, valueAs = "value" } = { ...parts }
+  const [initial, result] = [measured(initialValue, parser), new Variable()]
+  const { compute, enter, itemsOf } = loopOf(parts, body, parser, name, { [boundName(name, valueAs)]: result })
   return (document) => {
-    const value = list(document)
-    if (isNothing(value)) return null
-    const items = listOf(name, value)
-    charge(items.length * cost)
+    const items = itemsOf(document)
+    if (items === null) return null
     let reduced = initial(document)
     for (let i = 0; i < items.length; i++) {
-      item.value = items[i]
-      place.value = i
+      enter(items, i)
       result.value = reduced
       reduced = compute(document)
       sizeOfValue(reduced)

@@ -30,15 +30,14 @@ import {
 import { type BsonNumber, compareNumbers, doubleOf, isDecimal, isDouble, isLong, toDouble } from "../../bson/number.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
-import { binary, isNothing, numberOf, type OperatorParser, type OperatorParsers, unary } from "./expression.ts"
+import { numberOf, ofNumbers, ofValue, type OperatorParser, type OperatorParsers } from "./expression.ts"
 
 const ofNumber = (
   compute: (value: number) => number,
   ofDecimal: (value: Decimal128) => BsonNumber,
   isDefined: (value: BsonNumber) => boolean = () => true
 ): OperatorParser =>
-  unary((value, name) => {
-    if (isNothing(value)) return null
+  ofValue((value, name) => {
     const number = numberOf(name, value)
     const double = toDouble(number)
     if (!Number.isNaN(double) && !isDefined(number)) return reject(`${name} has no value for ${number.toString()}`)
@@ -81,9 +80,7 @@ const sigmoid = (value: Decimal128): BsonNumber => {
 
 const one = Decimal128.fromString("1")
 
-const $log = binary((value, base, name) => {
-  if (isNothing(value) || isNothing(base)) return null
-  const [number, other] = [numberOf(name, value), numberOf(name, base)]
+const $log = ofNumbers((number, other) => {
   const [argument, root] = [toDouble(number), toDouble(other)]
   if (signed(number, argument) <= 0) return reject("$log needs a positive number")
   if (signed(other, root) <= 0 || compareNumbers(other, 1) === 0) {
@@ -94,9 +91,7 @@ const $log = binary((value, base, name) => {
   return logarithmOf(asDecimal(number), asDecimal(other))
 })
 
-const $pow = binary((base, exponent, name) => {
-  if (isNothing(base) || isNothing(exponent)) return null
-  const [number, power] = [numberOf(name, base), numberOf(name, exponent)]
+const $pow = ofNumbers((number, power) => {
   const [x, n] = [toDouble(number), toDouble(power)]
   if (signed(number, x) === 0 && n < 0) return reject("$pow can't raise 0 to a negative power")
   if (isDecimal(number) || isDecimal(power)) {
@@ -115,9 +110,7 @@ const $pow = binary((base, exponent, name) => {
 const asDecimal = (value: BsonNumber): BsonNumber =>
   typeof value === "number" && Number.isFinite(value) ? decimalOfDouble(Number(value.toPrecision(15))) : value
 
-const $atan2 = binary((y, x, name) => {
-  if (isNothing(y) || isNothing(x)) return null
-  const [a, b] = [numberOf(name, y), numberOf(name, x)]
+const $atan2 = ofNumbers((a, b) => {
   if (!isDecimal(a) && !isDecimal(b)) return doubleOf(Math.atan2(toDouble(a), toDouble(b)))
   charge(decimalCost)
   return angle(asDecimal(a), asDecimal(b))

@@ -7,10 +7,10 @@ import { reject } from "../limits/queryProblem.ts"
 import { checkLength } from "../limits/sizeLimits.ts"
 import { compilePattern, compileRegExp, hasOptions, type Pattern } from "../text/regularExpression.ts"
 import {
-  binary,
   isNothing,
   type Named,
   named,
+  ofBoth,
   type OperatorParser,
   type OperatorParsers,
   textOf
@@ -149,8 +149,7 @@ const splitBy = (text: string, pattern: RegExp): ReadonlyArray<string> => {
   return [...parts, text.slice(end)]
 }
 
-const $split = binary((text, separator, name) => {
-  if (isNothing(text) || isNothing(separator)) return null
+const $split = ofBoth((text, separator, name) => {
   const whole = textOf(name, text)
   if (separator instanceof RegExp) return splitBy(whole, separator)
   const part = textOf(name, separator)
