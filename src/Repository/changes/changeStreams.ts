@@ -14,6 +14,7 @@ import type { DocumentCodec } from "../collection/documentCodec.ts"
 import type { ModelCollection, Scope } from "../collection/modelCollection.ts"
 import { modelMatcher, rejectUnsuitable } from "../collection/rowMatcher.ts"
 import type { Deleted, SortOptions } from "../collection/softDeletion.ts"
+import { deletionConditions } from "../collection/storedCollection.ts"
 import type { Document, DocumentStore, Filter, Position, Sort, StoredChange } from "../DocumentStore.ts"
 import { evaluated } from "../forms/evaluate.ts"
 import * as Query from "../Query.ts"
@@ -80,7 +81,7 @@ type Seen<A> =
 const viewOf = Effect.fnUntraced(function*<M extends Model.Any>(
   { model }: ChangeContext<M>,
   where: Filter,
-  deleted: Deleted | undefined
+  deleted: Deleted = "exclude"
 ): Effect.fn.Return<ChangeView, ReadError> {
   const reason = rejectUnsuitable(where)
   if (reason !== undefined) {
@@ -88,15 +89,11 @@ const viewOf = Effect.fnUntraced(function*<M extends Model.Any>(
   }
   const decision = yield* AccessDecision
   const own = decision === undefined ? undefined : yield* decision.of(model)
-  const sees = modelMatcher(
-    model,
-    conjunctionOf(where, own?.rows.rows("read"), deletedFilter(managedField(model, "deleted"), deleted))
-  )
+  const deletedField = managedField(model, "deleted")
+  const deletion = deletedField === undefined ? undefined : deletionConditions(deletedField)[deleted]
+  const sees = modelMatcher(model, conjunctionOf(where, own?.rows.rows("read"), deletion))
   return { sees, isSame: sameFor(own) }
 })
-
-const deletedFilter = (field: string | undefined, deleted: Deleted = "exclude"): Filter | undefined =>
-  field === undefined || deleted === "include" ? undefined : { [field]: deleted === "only" ? { $ne: null } : null }
 
 /** What a view sees of the changes after a place. */
 const seenAfter = <M extends Model.Any>(

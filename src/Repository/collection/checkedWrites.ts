@@ -17,6 +17,7 @@ import type { Document, DocumentStore, Filter, FindOneAndUpdateOptions, UpdateRe
 import { AccessDenied, QueryRejected, type ReadError, type WriteError } from "../RepositoryError.ts"
 import { allOf, anyOf, conjunctionOf, not } from "../store/filters.ts"
 import type { RowFilters, UpdateGrant } from "./accessDecision.ts"
+import { insertAdmitted } from "./bulkInserts.ts"
 import { chunksOf } from "./chunksOf.ts"
 import { afterUpdate, fieldsOfFilter, fieldsOfUpdate, unchangedSince } from "./documentFields.ts"
 import { type Targets, targetsOf } from "./documentTargets.ts"
@@ -133,22 +134,11 @@ const insertMany = Effect.fnUntraced(function*(
   scope: Scope | undefined
 ): Effect.fn.Return<InsertManyResult, ReadError> {
   const rejections = yield* mapInSteps(documents, (document) => rejectionOf(context, document, scope))
-  const rejected = rejections.flatMap((error, index) => error === undefined ? [] : [{ index, error }])
-  const [first] = rejected
-  if (first === undefined) return yield* context.permitted.insertMany(documents, { ordered: isOrdered }, scope)
-  const indexes = Array.from(documents.keys()).filter((i) => isOrdered ? i < first.index : rejections[i] === undefined)
-  const { failures, insertedCount } = yield* context.permitted.insertMany(
-    indexes.map((i) => documents[i]!),
-    { ordered: isOrdered },
-    scope
+  return yield* insertAdmitted(
+    rejections,
+    isOrdered,
+    (indexes) => context.permitted.insertMany(indexes.map((i) => documents[i]!), { ordered: isOrdered }, scope)
   )
-  const failed = failures.map(({ error, index }) => ({ index: indexes[index]!, error }))
-  return {
-    insertedCount,
-    failures: isOrdered
-      ? [failed[0] ?? first]
-      : [...failed, ...rejected].toSorted((one, other) => one.index - other.index)
-  }
 })
 
 /** A document that does not match the row filters is not found, whatever would replace it. */

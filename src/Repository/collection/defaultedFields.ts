@@ -27,6 +27,14 @@ export const withDefaults: (model: ModelLike) => (filter: Filter) => Filter = me
   return (filter) => isUnaffected(model, filter) ? filter : withDefaults(filter)
 })
 
+/** Tests documents as they are. A malformed filter, which is the store's to reject, matches none. */
+export const plainMatcher = (filter: Filter): (document: Document) => boolean => {
+  const parsed = parseFilter(filter, { now: 0 })
+  return (document) =>
+    Result.isSuccess(parsed) &&
+    Result.getOrElse(catchRejection(() => parsed.success.matches(document)), () => false)
+}
+
 // internal
 
 const defaultOf = ({ attributes, encode }: FieldCodec): Option.Option<unknown> =>
@@ -157,7 +165,7 @@ const withDefault = (
         if (isScalar(operand) && isScalar(value) && operand !== value && path.length === 1 && !codec.isList) {
           return condition
         }
-        const accepts = testOf({ [path.join(".")]: operand })
+        const accepts = plainMatcher({ [path.join(".")]: operand })
         const isMet = accepts({ [name]: value })
         if (isMet === accepts({})) return condition
         const absent = absentIn(within, name, codec)
@@ -172,14 +180,6 @@ const withDefault = (
   )
 
 const isScalar = (value: unknown): boolean => typeof value === "number" || typeof value === "string"
-
-/** A malformed condition is the store's to reject. */
-const testOf = (filter: Filter): (document: Document) => boolean => {
-  const parsed = parseFilter(filter, { now: 0 })
-  return (document) =>
-    Result.isSuccess(parsed) &&
-    Result.getOrElse(catchRejection(() => parsed.success.matches(document)), () => false)
-}
 
 const equalValues = (operand: unknown): ReadonlyArray<unknown> | undefined => {
   const { $eq, $in, ...others } = isOperatorDocument(operand) ? operand : { $eq: operand }

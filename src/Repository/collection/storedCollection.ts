@@ -69,6 +69,13 @@ export const viewOf = (model: ModelLike): ViewOf<Model.Any> | undefined =>
   // Only `Model.form` sets this property.
   Reflect.get(model, viewTypeId) as ViewOf<Model.Any> | undefined
 
+/** What documents have to match that are deleted or not; `undefined` for all of them. */
+export const deletionConditions = (field: string): { readonly [K in Deleted]: Filter | undefined } => ({
+  exclude: { [field]: null },
+  include: undefined,
+  only: { [field]: { $ne: null } }
+})
+
 // internal
 
 const everything: Filter = {}
@@ -207,10 +214,6 @@ const pipelineWithin = (
 const firstStages: ReadonlySet<string> = new Set(["$search", "$vectorSearch"])
 
 const excludingDeleted = (all: Runner, field: string): Runner => {
-  const conditions: { readonly [K in Deleted]: Filter | undefined } = {
-    exclude: { [field]: null },
-    include: undefined,
-    only: { [field]: { $ne: null } }
-  }
+  const conditions = deletionConditions(field)
   return limitedTo(all, (_, scope) => conditions[scope?.deleted ?? "exclude"])
 }

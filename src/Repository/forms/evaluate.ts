@@ -13,8 +13,8 @@ import { plainValue } from "../bson/plainDocument.ts"
 import { isArray } from "../bson/value.ts"
 import type { Collation, Document } from "../DocumentStore.ts"
 import { parsePipeline } from "../mql/aggregation/pipeline.ts"
-import type { BatchIterator } from "../mql/execution/batchIterator.ts"
-import { type Problem, rejected, toError } from "../mql/limits/queryProblem.ts"
+import { type BatchIterator, emptyStep, ended } from "../mql/execution/batchIterator.ts"
+import { rejected, toError } from "../mql/limits/queryProblem.ts"
 import { makeMemory } from "../mql/limits/sizeLimits.ts"
 import { parseCollation } from "../mql/text/collation.ts"
 import type { ReadError } from "../RepositoryError.ts"
@@ -70,7 +70,7 @@ const transformed = (
         const items = waiting
         waiting = undefined
         // Without items, the step is empty, and more are read before the next one.
-        return items !== undefined ? Result.succeed(items) : isEnded ? endedStep : emptyStep
+        return items !== undefined ? Result.succeed(items) : isEnded ? ended : emptyStep
       })
       const read = Effect.matchCauseEffect(pull, {
         onSuccess: (items) =>
@@ -95,6 +95,3 @@ const transformed = (
       })
       return step
     }))
-
-const emptyStep: Result.Result<ReadonlyArray<Document>, Problem> = Result.succeed([])
-const endedStep: Result.Result<undefined, Problem> = Result.succeed(undefined)

@@ -13,6 +13,7 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { aheadField, formField, type ModelLike } from "../../Model/introspection.ts"
 import { isDocument } from "../bson/value.ts"
+import { insertAdmitted, insertEach } from "../collection/bulkInserts.ts"
 import { fieldOf, fieldsOfUpdate } from "../collection/documentFields.ts"
 import type { Aggregation, Handlers, Runner } from "../collection/modelCollection.ts"
 import type { StoreRunner } from "../collection/storedCollection.ts"
@@ -23,7 +24,6 @@ import type {
   Filter,
   FindOptions,
   IndexDescription,
-  InsertManyResult,
   TakeOptions,
   Update,
   UpdateResult
@@ -87,21 +87,6 @@ export const runnerBy = (
   const liftOf = (projection: Document | undefined) => projection === undefined ? lift : Function.identity<Document>
 
   return ({ pipeline: storedPipeline, runner: base, whole }) => {
-    /** Inserts one by one: a document that is rejected ends the transaction that it is part of. */
-    const insertEach = Effect.fnUntraced(function*(documents: ReadonlyArray<Document>, isOrdered: boolean) {
-      const failures: Array<InsertManyResult["failures"][number]> = []
-      for (const [index, document] of documents.entries()) {
-        const result = yield* Effect.result(handlers.insertOne({ kind: "insertOne", document }))
-        if (Result.isSuccess(result)) continue
-        const error = result.failure
-        if (error._tag === "AccessDenied" || error._tag === "ValidationException") return yield* Effect.die(error)
-        if (error._tag !== "DuplicateKey" && error._tag !== "QueryRejected") return yield* error
-        failures.push({ index, error })
-        if (isOrdered) return { insertedCount: index, failures }
-      }
-      return { insertedCount: documents.length - failures.length, failures }
-    })
-
     const handlers: Handlers = {
       findById: (operation) =>
         withState((changes) => {
@@ -182,35 +167,27 @@ export const runnerBy = (
           )
         ),
       insertMany: ({ documents, options }) =>
-        withState(Effect.fnUntraced(function*(changes) {
-          if (changes.deferred.length > 0) return yield* insertEach(documents, options?.ordered !== false)
-          const all = documents.map((document) => lower(document, changes.written))
+        withState((changes) => {
           const isOrdered = options?.ordered !== false
-          const failed = all.flatMap((result, index) =>
-            Result.isFailure(result)
-              ? [{ index, error: new QueryRejected({ operation: "insert", detail: notYet(model, result.failure) }) }]
-              : []
-          )
-          const [first] = failed
-          const indexes = [...all.keys()].filter((i) =>
-            isOrdered ? i < (first?.index ?? Infinity) : Result.isSuccess(all[i]!)
-          )
-          const inserted = yield* store.insertMany(
-            name,
-            indexes.map((i) => Result.getOrThrow(all[i]!)),
-            options
-          )
-          const failures: InsertManyResult["failures"] = inserted.failures.map(({ error, index }) => ({
-            index: indexes[index]!,
-            error
-          }))
-          return {
-            insertedCount: inserted.insertedCount,
-            failures: isOrdered
-              ? [...failures, ...failed].slice(0, 1)
-              : [...failures, ...failed].toSorted((one, other) => one.index - other.index)
+          if (changes.deferred.length > 0) {
+            return insertEach(
+              documents,
+              isOrdered,
+              (document) => handlers.insertOne({ kind: "insertOne", document })
+            )
           }
-        })),
+          const all = documents.map((document) => lower(document, changes.written))
+          const rejections = all.map((result) =>
+            Result.isFailure(result)
+              ? new QueryRejected({ operation: "insert", detail: notYet(model, result.failure) })
+              : undefined
+          )
+          return insertAdmitted(
+            rejections,
+            isOrdered,
+            (indexes) => store.insertMany(name, indexes.map((i) => Result.getOrThrow(all[i]!)), options)
+          )
+        }),
       replaceOne: (operation) =>
         withState((changes) => {
           const [filter, { document, options }] = [whole(operation), operation]

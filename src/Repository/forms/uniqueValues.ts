@@ -8,16 +8,14 @@
 import * as Effect from "effect/Effect"
 import * as Hash from "effect/Hash"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { formField } from "../../Model/introspection.ts"
 import { encodeComponent } from "../bson/keyEncoding.ts"
 import { segmentsOf, valueAt } from "../bson/path.ts"
 import { isArray } from "../bson/value.ts"
+import { plainMatcher } from "../collection/defaultedFields.ts"
 import { unreadableProblems } from "../collection/unreadable.ts"
 import type { Document, DocumentStore, Filter, IndexDescription } from "../DocumentStore.ts"
-import { parseFilter } from "../mql/filter/parseFilter.ts"
-import { catchRejection } from "../mql/limits/queryProblem.ts"
 import { isStoredIdentically } from "../query/bsonForm.ts"
 import { DuplicateKey, type ReadError, type StoreError } from "../RepositoryError.ts"
 import { isLookupIndex, type placesOf } from "./formIndexes.ts"
@@ -91,7 +89,7 @@ const keyOf = (index: IndexDescription, document: Document): Option.Option<Key> 
   const values = valuesOf(index, document)
   if (index.sparse === true && values.every((value) => value === undefined)) return Option.none()
   const { partialFilterExpression: part } = index
-  return part === undefined || matches(part, document) ? Option.some({ values, part }) : Option.none()
+  return part === undefined || plainMatcher(part)(document) ? Option.some({ values, part }) : Option.none()
 }
 
 /** Whether both documents are in the index, or out of it, with the same values. */
@@ -113,8 +111,9 @@ const isTaken = (
   const atPaths = (paths: ReadonlyArray<string>): ReadonlyArray<Filter> =>
     paths.map((path, i) => ({ [path]: conditionOf(values[i]) }))
   const isSame: Filter = { $and: [...atPaths(Object.keys(index.key)), ...part === undefined ? [] : [part]] }
+  const matches = plainMatcher(isSame)
   const isOther = (document: Document): boolean =>
-    !isStoredIdentically(document["_id"], id) && unreadableProblems(document) === undefined && matches(isSame, document)
+    !isStoredIdentically(document["_id"], id) && unreadableProblems(document) === undefined && matches(document)
   return Stream.fromIterable(placesOf(index)).pipe(
     Stream.flatMap(({ numbers, paths = [] }) =>
       store.stream(collection, { filter: { $and: [...atPaths(paths), { [formField]: { $in: numbers } }] } })
@@ -138,9 +137,3 @@ const locksOf = (index: IndexDescription, document: Document): ReadonlyArray<num
   const locks = all.map((one) => Math.abs(Hash.string(encodeComponent(one, { inexact: false }))) % lockCount)
   return [...new Set(locks)].toSorted((a, b) => a - b)
 }
-
-const matches = (filter: Filter, document: Document): boolean =>
-  Result.getOrElse(
-    Result.flatMap(parseFilter(filter, { now: 0 }), (parsed) => catchRejection(() => parsed.matches(document))),
-    () => false
-  )

@@ -134,7 +134,7 @@ const next = (
   stream: Changes,
   position: Position
 ): Effect.Effect<StoredChange | undefined, ReadError | PositionGone> =>
-  Effect.matchEffect(Effect.tryPromise({ try: () => stream.tryNext(), catch: (cause) => new Caught(cause) }), {
+  Effect.matchEffect(Effect.tryPromise(() => stream.tryNext()), {
     onSuccess: (event): Effect.Effect<StoredChange | undefined, PositionGone> => {
       if (event === null) return Effect.undefined
       const change = changeOf(event)
@@ -145,15 +145,6 @@ const next = (
         ? Effect.fail(new PositionGone({ position }))
         : rejectDuplicateKey(operation, mongo.failWith(cause, callIn(session)))
   })
-
-// Carries the driver's error, whose code decides.
-class Caught {
-  readonly _tag = "Caught"
-  readonly cause: unknown
-  constructor(cause: unknown) {
-    this.cause = cause
-  }
-}
 
 /** Codes of the server for a token that it can't resume, and for images that it no longer has. */
 const goneCodes = new Set([

@@ -1,6 +1,6 @@
-/** Administers collections of MongoDB: lists them, drops indexes and installs validators. */
+/** Administers collections of MongoDB: lists them and their indexes, drops indexes and installs validators. */
 import * as Effect from "effect/Effect"
-import { MongoServerError } from "mongodb"
+import { type CreateCollectionOptions, type IndexDescriptionInfo, MongoServerError } from "mongodb"
 import type { CollectionDescription, Document } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"
 import { limits, type MongoCall, read, remove, withSignal } from "./driverCall.ts"
@@ -11,6 +11,16 @@ const namespaceExists = 48
 
 const hasCode = (cause: unknown, ...codes: ReadonlyArray<number>): boolean =>
   cause instanceof MongoServerError && codes.some((code) => cause.code === code)
+
+/** The indexes of a collection; none if it does not exist. */
+export const listIndexes = (call: MongoCall): Effect.Effect<ReadonlyArray<IndexDescriptionInfo>, ReadError> =>
+  read(
+    call,
+    (collection, signal) =>
+      collection.listIndexes(withSignal(limits(undefined), signal)).toArray().catch((cause: unknown) =>
+        hasCode(cause, namespaceNotFound) ? [] : Promise.reject(cause)
+      )
+  )
 
 /** Drops an index; succeeds with whether it existed. */
 export const dropIndex = (call: MongoCall, name: string): Effect.Effect<boolean, ReadError> =>
@@ -26,8 +36,23 @@ export const setValidator = (
   jsonSchema: Document | undefined,
   validationAction: "warn" | "error"
 ): Effect.Effect<void, ReadError> =>
+  modify(
+    call,
+    { validator: jsonSchema === undefined ? {} : { $jsonSchema: jsonSchema }, validationAction },
+    jsonSchema !== undefined
+  )
+
+/** Lets the server keep images of documents before and after changes, in a collection made if needed. */
+export const recordImages = (call: MongoCall): Effect.Effect<void, ReadError> =>
+  modify(call, { changeStreamPreAndPostImages: { enabled: true } }, true)
+
+/** Changes the options of a collection, which is made with them if needed. */
+const modify = (
+  call: MongoCall,
+  options: CreateCollectionOptions,
+  isNeeded: boolean
+): Effect.Effect<void, ReadError> =>
   Effect.asVoid(remove(call, ({ collectionName, db }, signal) => {
-    const options = { validator: jsonSchema === undefined ? {} : { $jsonSchema: jsonSchema }, validationAction }
     const change = (): Promise<unknown> => db.command({ collMod: collectionName, ...options }, { signal })
     const make = (): Promise<unknown> =>
       db.createCollection(collectionName, options).catch((cause: unknown) =>
@@ -35,22 +60,7 @@ export const setValidator = (
         hasCode(cause, namespaceExists) ? change() : Promise.reject(cause)
       )
     return change().catch((cause: unknown) =>
-      !hasCode(cause, namespaceNotFound) ? Promise.reject(cause) : jsonSchema === undefined ? undefined : make()
-    )
-  }))
-
-/** Lets the server keep images of documents before and after changes, in a collection made if needed. */
-export const recordImages = (call: MongoCall): Effect.Effect<void, ReadError> =>
-  Effect.asVoid(remove(call, ({ collectionName, db }, signal) => {
-    const options = { changeStreamPreAndPostImages: { enabled: true } }
-    const change = (): Promise<unknown> => db.command({ collMod: collectionName, ...options }, { signal })
-    return change().catch((cause: unknown) =>
-      hasCode(cause, namespaceNotFound)
-        ? db.createCollection(collectionName, options).catch((cause: unknown) =>
-          // Another process has created it meanwhile.
-          hasCode(cause, namespaceExists) ? change() : Promise.reject(cause)
-        )
-        : Promise.reject(cause)
+      !hasCode(cause, namespaceNotFound) ? Promise.reject(cause) : isNeeded ? make() : undefined
     )
   }))
 

@@ -12,13 +12,7 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
-import {
-  type AbstractCursor,
-  type ClientSession,
-  type Collection,
-  type IndexDescriptionInfo,
-  MongoServerError
-} from "mongodb"
+import type { AbstractCursor, ClientSession, Collection } from "mongodb"
 import type { Document, StoreOptions } from "../DocumentStore.ts"
 import { QueryTimeout, type ReadError, type StoreError, StoreUnavailable } from "../RepositoryError.ts"
 import { rejectDuplicateKey } from "../store/rejectDuplicateKey.ts"
@@ -229,20 +223,10 @@ export const remove = <A>(
   run: Run<A>
 ): Effect.Effect<A, ReadError> => Effect.uninterruptible(read({ ...call, isWrite: true }, run))
 
-/** The indexes of a collection; none if it does not exist. */
-export const listIndexes = (call: MongoCall): Effect.Effect<ReadonlyArray<IndexDescriptionInfo>, ReadError> =>
-  read(call, (collection, signal) =>
-    collection.listIndexes(withSignal(limits(undefined), signal)).toArray().then(
-      (indexes) => indexes,
-      (cause: unknown) => isNamespaceNotFound(cause) ? [] : Promise.reject(cause)
-    ))
-
 /** Options with a signal: every operation of the driver takes one, although some types omit it. */
 export const withSignal = <Options extends object>(options: Options, signal: AbortSignal): Options & {
   readonly signal: AbortSignal
 } => ({ ...options, signal })
-
-const isNamespaceNotFound = (cause: unknown): boolean => cause instanceof MongoServerError && cause.code === 26
 
 /**
  * The documents of a cursor of bytes, batch by batch as they are pulled. The cursor is closed with the stream. With `writes`, a

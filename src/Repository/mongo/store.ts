@@ -7,7 +7,7 @@ import { missingIndexesOf } from "../store/indexDefinition.ts"
 import { makeSync } from "../store/indexSync.ts"
 import { makeTransactional } from "../store/transactionRunner.ts"
 import { makeChangeLog } from "./changeLog.ts"
-import { dropIndex, listCollections, setValidator } from "./collectionAdmin.ts"
+import { dropIndex, listCollections, listIndexes as installedIndexes, setValidator } from "./collectionAdmin.ts"
 import { connect, type Timeouts } from "./connection.ts"
 import type { MongoAddress } from "./connectionString.ts"
 import * as mongo from "./driverCall.ts"
@@ -35,7 +35,7 @@ const makeStore = Effect.fnUntraced(function*(
 
   const listIndexes = (collection: string): Effect.Effect<ReadonlyArray<IndexDescription>, ReadError> =>
     Effect.map(
-      mongo.listIndexes(call("listIndexes", collection)),
+      installedIndexes(call("listIndexes", collection)),
       (infos) => infos.filter((info) => info.name !== "_id_").map((info) => fromDriverIndex(info))
     )
 

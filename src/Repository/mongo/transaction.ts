@@ -5,6 +5,7 @@
  * Snapshot isolation: read concern `snapshot`, write concern `majority`, reads from the primary. A commit whose outcome
  * stays unknown is not retried as a whole, since it may have happened.
  */
+import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -27,13 +28,10 @@ export const mongoTransactions = (
   session: mongo.MongoSession,
   operationsOf: (session: mongo.MongoSession) => StoreOperations
 ): TransactionPolicy => ({
-  begin: Effect.try({
-    try: () => {
-      const driverSession = session.startSession()
-      driverSession.startTransaction(guarantees)
-      return driverSession
-    },
-    catch: (cause) => new Caught(cause)
+  begin: Effect.try(() => {
+    const driverSession = session.startSession()
+    driverSession.startTransaction(guarantees)
+    return driverSession
   }).pipe(
     Effect.catch(({ cause }) => mongo.failWith(cause, { session, operation, collection: "" })),
     Effect.map((driverSession) => makeAttempt(session, driverSession, operationsOf))
@@ -44,15 +42,6 @@ export const mongoTransactions = (
 // internal
 
 const operation = "transaction"
-
-// The driver's error itself, whose labels decide about a retry.
-class Caught {
-  readonly _tag = "Caught"
-  readonly cause: unknown
-  constructor(cause: unknown) {
-    this.cause = cause
-  }
-}
 
 // Overrides the connection string, which may direct reads to secondaries.
 const guarantees = {
@@ -94,12 +83,13 @@ const makeAttempt = (
   const end = mongo.cleanUp(() => driverSession.endSession())
   const commit = mongo.withDeadline(session, session.limit, {
     run: () => driverSession.commitTransaction(),
-    failed: (cause): Caught | StoreError => new Caught(cause),
+    // The driver's error itself: its labels decide about a retry.
+    failed: (cause): Cause.UnknownError | StoreError => new Cause.UnknownError(cause),
     late: () => uncertainOutcome
   }).pipe(
     Effect.retry({ schedule: retrySchedule, while: isUncertain }),
     Effect.catchTag(
-      "Caught",
+      "UnknownError",
       ({ cause }): Effect.Effect<never, TransactionConflict | StoreError> =>
         hasLabel(cause, transient)
           ? Effect.mapError(mongo.failWith(cause, call), (failure) => new TransactionConflict(failure))
@@ -128,8 +118,8 @@ const transient = "TransientTransactionError"
 
 const uncertain = "UnknownTransactionCommitResult"
 
-const isUncertain = (failure: Caught | StoreError): boolean =>
-  failure._tag === "Caught" && hasLabel(failure.cause, uncertain) && !hasTimedOut(failure.cause)
+const isUncertain = (failure: Cause.UnknownError | StoreError): boolean =>
+  failure._tag === "UnknownError" && hasLabel(failure.cause, uncertain) && !hasTimedOut(failure.cause)
 
 const uncertainOutcome = new StoreUnavailable({
   operation,

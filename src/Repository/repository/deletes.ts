@@ -1,4 +1,4 @@
-/** The deletes of a repository whose model has no soft deletion. */
+/** The deletes of every repository: soft ones mark documents as deleted, others delete them. */
 import * as Effect from "effect/Effect"
 import { managedField } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
@@ -6,26 +6,29 @@ import type { ModelCollection } from "../collection/modelCollection.ts"
 import type { Filter } from "../DocumentStore.ts"
 import * as Query from "../Query.ts"
 import { storedIdOf, textOfId } from "../query/bsonForm.ts"
-import { type DeleteError, DocumentNotFound, VersionConflict } from "../RepositoryError.ts"
+import { type DeleteError, type DocumentNotFound, type ReadError, VersionConflict } from "../RepositoryError.ts"
 import { instrumented } from "../store/instrumented.ts"
-import type { ModelWriter } from "./modelWriter.ts"
 import type { Operations } from "./operations.ts"
 import type { Deleting } from "./referencedDeletes.ts"
+import { notFound } from "./versionedWrites.ts"
 
 export type Deletes<M extends Model.Any> = Pick<Operations<M>, "deleteById" | "deleteMany" | "deleteAll">
 
+/** `write` deletes the first match or all of them, or marks them as deleted, and returns their number. */
 export const makeDeletes = <M extends Model.Any>(
   model: M,
   documents: ModelCollection,
-  writer: ModelWriter,
-  deleting: Deleting
+  deleting: Deleting,
+  write: (filter: Filter, isOne: boolean) => Effect.Effect<number, ReadError>
 ): Deletes<M> => {
   const collection = model.modelName
-  const deleteOne = (filter: Filter) =>
-    deleting({ filter, isOne: true }, (filter) => writer.deleteOne("delete", filter))
-  const deleteMany = (filter: Filter) => deleting({ filter }, (filter) => writer.deleteMany("delete", filter))
+  const deleteMany = (filter: Filter) => deleting({ filter }, (filter) => write(filter, false))
   return {
-    deleteById: makeDeleteById(model, documents, deleteOne),
+    deleteById: makeDeleteById(
+      model,
+      documents,
+      (filter) => deleting({ filter, isOne: true }, (filter) => write(filter, true))
+    ),
     deleteMany: instrumented("deleteMany", collection, (where) => deleteMany(Query.toFilter(model, where))),
     deleteAll: Effect.suspend(instrumented("deleteAll", collection, () => deleteMany({})))
   }
@@ -35,7 +38,7 @@ export const makeDeletes = <M extends Model.Any>(
  * The `deleteById` of a repository. `deleteOne` deletes the document that matches a filter, and returns the number of
  * deleted documents. The expected version is part of the filter, so the check and the delete are one atomic operation.
  */
-export const makeDeleteById = <M extends Model.Any>(
+const makeDeleteById = <M extends Model.Any>(
   model: M,
   documents: ModelCollection,
   deleteOne: (filter: Filter) => Effect.Effect<number, DeleteError>
@@ -74,6 +77,3 @@ export const requireMatch = Effect.fnUntraced(function*<E>(
   const matchedCount = yield* write
   if (matchedCount === 0) return yield* notFound(model, id)
 })
-
-export const notFound = (model: Model.Any, id: unknown): DocumentNotFound =>
-  new DocumentNotFound({ model: model.modelName, id: textOfId(id) })

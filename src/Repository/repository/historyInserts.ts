@@ -5,7 +5,7 @@
  * the documents before the rejected one, an unordered insert repeats each document in a transaction of its own.
  */
 import * as Effect from "effect/Effect"
-import { chunksOf } from "../collection/chunksOf.ts"
+import { insertInChunks } from "../collection/bulkInserts.ts"
 import type { InsertManyResult } from "../collection/modelCollection.ts"
 import type { Document } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"
@@ -26,21 +26,16 @@ export const insertOne = Effect.fnUntraced(function*(
 })
 
 /** Inserts documents in chunks, each in a transaction of its own. */
-export const insertMany = Effect.fnUntraced(function*(
+export const insertMany = (
   context: HistoryContext,
   documents: ReadonlyArray<Document>,
   isOrdered: boolean
-): Effect.fn.Return<InsertManyResult, ReadError> {
-  const failures: Array<InsertManyResult["failures"][number]> = []
-  let insertedCount = 0
-  for (const [from, chunk] of chunksOf(documents)) {
-    const inserted = yield* isOrdered ? insertOrdered(context, chunk) : insertUnordered(context, chunk)
-    insertedCount += inserted.insertedCount
-    failures.push(...inserted.failures.map(({ error, index }) => ({ index: from + index, error })))
-    if (isOrdered && failures.length > 0) break
-  }
-  return { insertedCount, failures }
-})
+): Effect.Effect<InsertManyResult, ReadError> =>
+  insertInChunks(
+    documents,
+    isOrdered,
+    (chunk) => isOrdered ? insertOrdered(context, chunk) : insertUnordered(context, chunk)
+  )
 
 // internal
 

@@ -85,7 +85,12 @@ export const makeOperations = <M extends Model.Any>(
     ...makeReads(model, collection, codec),
     ...writes,
     ...(deletedField === undefined
-      ? makeDeletes(model, collection, writer, deleting)
+      ? makeDeletes(
+        model,
+        collection,
+        deleting,
+        (filter, isOne) => writer[isOne ? "deleteOne" : "deleteMany"]("delete", filter)
+      )
       : makeSoftDeletes(model, deletedField, collection, writer, auditFields, codec, deleting)),
     ...(revisionField === undefined
       ? {}

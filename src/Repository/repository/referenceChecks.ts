@@ -7,14 +7,14 @@ import * as Result from "effect/Result"
 import { type ModelLike, referencesOf, type ReferringField } from "../../Model/introspection.ts"
 import { Problem, ValidationException } from "../../Model/ModelError.ts"
 import { apartFromAddressed } from "../collection/accessDecision.ts"
-import { chunksOf } from "../collection/chunksOf.ts"
-import type { InsertManyResult, ModelCollection, Scope } from "../collection/modelCollection.ts"
+import { insertEach, insertInChunks, isRejection } from "../collection/bulkInserts.ts"
+import type { ModelCollection, Scope } from "../collection/modelCollection.ts"
 import type { Document, DocumentStore, Filter, Update } from "../DocumentStore.ts"
 import type { ReadError, StoreError, WriteError } from "../RepositoryError.ts"
 import type { Change } from "./history.ts"
 import { uniqueTextOfId } from "./historyEntry.ts"
 import type { ModelWriter } from "./modelWriter.ts"
-import { installLocks, lockForReferences } from "./referenceLocks.ts"
+import { installLocks, lockDocuments } from "./referenceLocks.ts"
 import { idsAt } from "./referrers.ts"
 
 /** The references whose documents have to exist. */
@@ -56,7 +56,7 @@ export const checkingReferences = (model: ModelLike, writer: ModelWriter, option
       const own = added.filter(({ field }) => field.target().modelName === target)
       const ids = [...new Map(own.map(({ id }) => [uniqueTextOfId(id), id])).values()]
       if (ids.length === 0) continue
-      if (locked.has(target)) yield* lockForReferences(store, target, ids)
+      if (locked.has(target)) yield* lockDocuments(store, target, ids, "deletions")
       const found = yield* apartFromAddressed(
         documents.find({ filter: { _id: { $in: ids } }, projection: { _id: 1 } })
       )
@@ -87,23 +87,6 @@ export const checkingReferences = (model: ModelLike, writer: ModelWriter, option
     return added.length === 0 ? writer.insert(document) : checked(Effect.succeed(added), writer.insert(document))
   }
 
-  /** Inserts each document in a transaction of its own, since a rejected document ends its transaction. */
-  const insertEach = Effect.fnUntraced(function*(
-    documents: ReadonlyArray<Document>,
-    isOrdered: boolean
-  ): Effect.fn.Return<InsertManyResult, ReadError> {
-    const failures: Array<InsertManyResult["failures"][number]> = []
-    for (const [index, document] of documents.entries()) {
-      const result = yield* Effect.result(insert(document))
-      if (Result.isSuccess(result)) continue
-      const error = result.failure
-      if (!isRejection(error)) return yield* error
-      failures.push({ index, error })
-      if (isOrdered) return { insertedCount: index, failures }
-    }
-    return { insertedCount: documents.length - failures.length, failures }
-  })
-
   const insertChunk = (documents: ReadonlyArray<Document>, isOrdered: boolean) => {
     const before = new Set<string>()
     const added = documents.flatMap((document) => {
@@ -119,7 +102,7 @@ export const checkingReferences = (model: ModelLike, writer: ModelWriter, option
       Effect.succeed(added),
       Effect.filterOrFail(write, ({ failures }) => failures.length === 0, ({ failures }) => failures[0]!.error)
     )
-    return Effect.catchIf(whole, isRejection, () => insertEach(documents, isOrdered))
+    return Effect.catchIf(whole, isRejection, () => insertEach(documents, isOrdered, insert))
   }
 
   /** Checks the references that an update sets, or all references of restored documents. */
@@ -144,18 +127,10 @@ export const checkingReferences = (model: ModelLike, writer: ModelWriter, option
   return {
     ...writer,
     insert,
-    insertMany: Effect.fnUntraced(function*(documents, options) {
+    insertMany: (documents, options) => {
       const isOrdered = options?.ordered !== false
-      const failures: Array<InsertManyResult["failures"][number]> = []
-      let insertedCount = 0
-      for (const [from, chunk] of chunksOf(documents)) {
-        const inserted = yield* insertChunk(chunk, isOrdered)
-        insertedCount += inserted.insertedCount
-        failures.push(...inserted.failures.map(({ error, index }) => ({ index: from + index, error })))
-        if (isOrdered && failures.length > 0) break
-      }
-      return { insertedCount, failures }
-    }),
+      return insertInChunks(documents, isOrdered, (chunk) => insertChunk(chunk, isOrdered))
+    },
     replace: (filter, document, upsert) => {
       const added = ownReferences(model, fields, document)
       const write = writer.replace(filter, document, upsert)
@@ -216,12 +191,6 @@ const updatedReferences = (fields: ReadonlyArray<ReferringField>, update: Update
       })
       : []
   )
-
-type Rejection = InsertManyResult["failures"][number]["error"]
-
-const isRejection = (error: WriteError): error is Rejection =>
-  error._tag === "DuplicateKey" || error._tag === "QueryRejected" || error._tag === "AccessDenied" ||
-  error._tag === "ValidationException"
 
 const missingReference = (model: ModelLike, { path, target }: ReferringField): ValidationException => {
   const field = path.join(".")

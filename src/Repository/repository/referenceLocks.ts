@@ -31,31 +31,19 @@ export const installLocks = Effect.fnUntraced(function*(
   yield* store.insertMany(collectionOf(modelName), all, { ordered: false })
 })
 
-/** Locks the documents against deletions, within a transaction. */
-export const lockForReferences = Effect.fnUntraced(function*(
+/** Locks the documents, within a transaction: against deletions, or also against writes that refer to them. */
+export const lockDocuments = Effect.fnUntraced(function*(
   store: Store,
   modelName: string,
-  ids: ReadonlyArray<unknown>
+  ids: ReadonlyArray<unknown>,
+  against: "deletions" | "references"
 ): Effect.fn.Return<void, StoreError> {
   if (store.isolation === "serializable") return
-  const place = yield* Random.nextIntBetween(0, groupSize)
-  yield* lock(store, modelName, groupsOf(ids).map((group) => group * groupSize + place))
-})
-
-/** Locks the documents against writes that refer to them, within a transaction. */
-export const lockForDeletion = Effect.fnUntraced(function*(
-  store: Store,
-  modelName: string,
-  ids: ReadonlyArray<unknown>
-): Effect.fn.Return<void, StoreError> {
-  if (store.isolation === "serializable") return
-  const places = Array.from({ length: groupSize }, (_, place) => place)
-  yield* lock(store, modelName, groupsOf(ids).flatMap((group) => places.map((place) => group * groupSize + place)))
+  const places = against === "deletions" ? [yield* Random.nextIntBetween(0, groupSize)] : Array(groupSize).keys()
+  const locks = Array.from(places, (place) => groupsOf(ids).map((group) => group * groupSize + place)).flat()
+  yield* store.updateMany(collectionOf(modelName), { _id: { $in: locks } }, { $inc: { count: 1 } })
 })
 
 const groupsOf = (ids: ReadonlyArray<unknown>): ReadonlyArray<number> => [
   ...new Set(ids.map((id) => Math.abs(Hash.string(uniqueTextOfId(id))) % groups))
 ]
-
-const lock = (store: Store, modelName: string, locks: ReadonlyArray<number>) =>
-  store.updateMany(collectionOf(modelName), { _id: { $in: locks } }, { $inc: { count: 1 } })

@@ -13,10 +13,11 @@ import { targetsOf } from "../collection/documentTargets.ts"
 import type { ModelCollection, Scope } from "../collection/modelCollection.ts"
 import type { Document, DocumentStore, Filter } from "../DocumentStore.ts"
 import { textOfId } from "../query/bsonForm.ts"
-import { type DeleteError, DocumentReferenced, QueryRejected, type ReadError } from "../RepositoryError.ts"
+import { type DeleteError, DocumentReferenced, type ReadError } from "../RepositoryError.ts"
 import { conjunctionOf } from "../store/filters.ts"
+import { rejectDuplicateKey } from "../store/rejectDuplicateKey.ts"
 import { uniqueTextOfId } from "./historyEntry.ts"
-import { lockForDeletion } from "./referenceLocks.ts"
+import { lockDocuments } from "./referenceLocks.ts"
 import { idsAt, type Referrer, type Referring, referringTo, withoutReferences } from "./referrers.ts"
 
 /** Runs a deletion with its consequences. `write` deletes the documents that match its filter. */
@@ -54,11 +55,7 @@ export const makeDeleting = (
     return yield* write(conjunctionOf(filter, targets.all(found)))
   })
   // A deletion inserts no document and no value that could be taken.
-  return Effect.catchTag(
-    store.transaction(deletion),
-    "DuplicateKey",
-    ({ message }) => Effect.fail(new QueryRejected({ operation: "delete", detail: message }))
-  )
+  return rejectDuplicateKey("delete", store.transaction(deletion))
 }
 
 // internal
@@ -87,7 +84,9 @@ const collect = Effect.fnUntraced(function*(context: DeletionContext, modelName:
   // The loop also visits what it adds.
   for (const [target, ids] of followed) {
     const referring = referringTo(context.store, target)
-    if (referring.some(({ field }) => field.isChecked)) yield* lockForDeletion(context.store, target, ids)
+    if (referring.some(({ field }) => field.isChecked)) {
+      yield* lockDocuments(context.store, target, ids, "references")
+    }
     for (const { field, referrer } of referring) {
       if (field.onDelete !== "cascade") continue
       const { modelName } = referrer.model

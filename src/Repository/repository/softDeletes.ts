@@ -13,13 +13,14 @@ import type { Deleted, SoftDeletes } from "../collection/softDeletion.ts"
 import type { Filter } from "../DocumentStore.ts"
 import * as Query from "../Query.ts"
 import { storedIdOf } from "../query/bsonForm.ts"
-import type { ReadError, WriteError } from "../RepositoryError.ts"
+import type { ReadError } from "../RepositoryError.ts"
 import { instrumented } from "../store/instrumented.ts"
 import { rejectDuplicateKey } from "../store/rejectDuplicateKey.ts"
 import type { AuditFields } from "./auditFields.ts"
-import { type Deletes, makeDeleteById, notFound, requireMatch } from "./deletes.ts"
+import { type Deletes, makeDeletes, requireMatch } from "./deletes.ts"
 import { type ManagedFields, type ModelWriter, withManagedFields } from "./modelWriter.ts"
 import type { Deleting } from "./referencedDeletes.ts"
+import { notFound } from "./versionedWrites.ts"
 
 interface SoftDeleteContext extends ManagedFields {
   readonly deletedField: string
@@ -43,7 +44,6 @@ export const makeSoftDeletes = <M extends Model.Any>(
   deleting: Deleting
 ): Deletes<M> & SoftDeletes<M> => {
   const context = softDeleteContextOf(model, deletedField, writer, auditFields)
-  const deleteMany = (filter: Filter) => deleting({ filter }, (filter) => markDeleted(context, filter, "updateMany"))
   const purge = (filter: Filter, method: "deleteOne" | "deleteMany", deleted: Deleted) =>
     deleting(
       { filter, scope: { deleted }, isOne: method === "deleteOne", isPurge: true },
@@ -51,19 +51,25 @@ export const makeSoftDeletes = <M extends Model.Any>(
     )
   const collection = model.modelName
   const storedId = storedIdOf(model)
+  const restoring = withManagedFields(context, { $unset: { [deletedField]: "" } })
   return {
-    deleteById: makeDeleteById(
+    ...makeDeletes(
       model,
       documents,
-      (filter) => deleting({ filter, isOne: true }, (filter) => markDeleted(context, filter, "updateOne"))
+      deleting,
+      (filter, isOne) => markDeleted(context, filter, isOne ? "updateOne" : "updateMany")
     ),
-    deleteMany: instrumented("deleteMany", collection, (where) => deleteMany(Query.toFilter(model, where))),
-    deleteAll: Effect.suspend(instrumented("deleteAll", collection, () => deleteMany({}))),
     restoreById: instrumented(
       "restoreById",
       collection,
       Effect.fnUntraced(function*(id) {
-        const restored = yield* restoreOne(context, { _id: storedId(id) })
+        const restored = yield* context.writer.findOneAndUpdate(
+          "restore",
+          { _id: storedId(id) },
+          yield* restoring,
+          { returnDocument: "after" },
+          { deleted: "only" }
+        )
         return restored === undefined
           ? yield* notFound(model, id)
           : yield* codec.fromDocument(restored)
@@ -72,7 +78,11 @@ export const makeSoftDeletes = <M extends Model.Any>(
     restoreMany: instrumented(
       "restoreMany",
       collection,
-      (where) => restoreMany(context, Query.toFilter(model, where))
+      Effect.fnUntraced(function*(where) {
+        const [filter, update] = [Query.toFilter(model, where), yield* restoring]
+        const { matchedCount } = yield* context.writer.updateMany("restore", filter, update, {}, { deleted: "only" })
+        return matchedCount
+      })
     ),
     purgeById: instrumented(
       "purgeById",
@@ -103,22 +113,4 @@ export const markDeleted = Effect.fnUntraced(function*(
     Effect.catchTag(marked, ["AccessDenied", "ValidationException"], Effect.die)
   )
   return result.matchedCount
-})
-
-// internal
-
-const restoreOne = Effect.fnUntraced(function*(context: SoftDeleteContext, filter: Filter) {
-  const update = yield* withManagedFields(context, { $unset: { [context.deletedField]: "" } })
-  return yield* context.writer.findOneAndUpdate("restore", filter, update, { returnDocument: "after" }, {
-    deleted: "only"
-  })
-})
-
-const restoreMany = Effect.fnUntraced(function*(
-  context: SoftDeleteContext,
-  filter: Filter
-): Effect.fn.Return<number, WriteError> {
-  const update = yield* withManagedFields(context, { $unset: { [context.deletedField]: "" } })
-  const { matchedCount } = yield* context.writer.updateMany("restore", filter, update, {}, { deleted: "only" })
-  return matchedCount
 })

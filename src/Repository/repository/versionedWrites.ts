@@ -51,7 +51,7 @@ export const writeContextOf = (
   insertedField: managedField(model, "inserted") ?? "inserted"
 })
 
-export const notFound = ({ modelName }: WriteContext, id: unknown): DocumentNotFound =>
+export const notFound = ({ modelName }: Pick<WriteContext, "modelName">, id: unknown): DocumentNotFound =>
   new DocumentNotFound({ model: modelName, id: textOfId(id) })
 
 export const versionConflict = ({ modelName }: WriteContext, id: unknown, expected: number): VersionConflict =>
@@ -98,14 +98,16 @@ export const insertDocuments = (
     )
   )
 
-/** Inserts all documents; fails with `BulkInsertFailed` if one is rejected. */
-export const insertAllDocuments = Effect.fnUntraced(
-  function*(context: WriteContext, all: ReadonlyArray<Document>, options?: InsertManyOptions) {
-    const { failures, insertedCount } = yield* insertDocuments(context, all, options)
+/** The number of inserted documents; fails with `BulkInsertFailed` if one was rejected. */
+export const insertedAll = Effect.fnUntraced(
+  function*<E>({ modelName: collection }: WriteContext, inserting: Effect.Effect<BulkInserted, E>) {
+    const { failures, insertedCount } = yield* inserting
     if (failures.length === 0) return insertedCount
-    return yield* new BulkInsertFailed({ collection: context.modelName, insertedCount, failures })
+    return yield* new BulkInsertFailed({ collection, insertedCount, failures })
   }
 )
+
+type BulkInserted = Pick<BulkInsertFailed, "insertedCount" | "failures">
 
 /** Replaces the document of the same identifier (and version); succeeds with the stored one, if there is one. */
 export const replaceDocument = (

@@ -2,19 +2,20 @@
  * The writes of a repository except deletions: instances are validated, encoded and written, each document atomically.
  */
 import * as Effect from "effect/Effect"
+import * as Function from "effect/Function"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import { inspector, managedField, modelTypeId } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
 import { withRowFilters } from "../collection/accessDecision.ts"
+import { insertAdmitted } from "../collection/bulkInserts.ts"
 import type { DocumentCodec } from "../collection/documentCodec.ts"
 import { unchangedSince } from "../collection/documentFields.ts"
 import { mapInSteps } from "../collection/mapInSteps.ts"
 import type { ModelCollection } from "../collection/modelCollection.ts"
 import type { Document } from "../DocumentStore.ts"
 import * as Query from "../Query.ts"
-import { BulkInsertFailed, type VersionConflict, type WriteError } from "../RepositoryError.ts"
+import type { VersionConflict, WriteError } from "../RepositoryError.ts"
 import { instrumented } from "../store/instrumented.ts"
 import * as Update from "../Update.ts"
 import type { AuditFields } from "./auditFields.ts"
@@ -26,9 +27,9 @@ import { makeReadModifyWrite } from "./readModifyWrite.ts"
 import { checkedReferencesOf } from "./referenceChecks.ts"
 import {
   conflictOrNotFound,
-  insertAllDocuments,
   insertDocument,
   insertDocuments,
+  insertedAll,
   replaceDocument,
   storedOf,
   storedVersionOf,
@@ -84,7 +85,7 @@ export const makeWrites = <M extends Model.Any>(
           ? (document) => Effect.as(documents.insertOne(document), document)
           : (document) => insertDocument(context, document)
       ),
-      insertMany: instrumented("bulkInsert", collection, (all) => insertAllDocuments(context, all)),
+      insertMany: instrumented("bulkInsert", collection, (all) => insertedAll(context, insertDocuments(context, all))),
       patch: instrumented("patch", collection, patchSent),
       replace: instrumented("replace", collection, replaceRead(model, context, codec))
     }
@@ -244,30 +245,18 @@ const bulkInserter = <M extends Model.Any>(
 ): Operations<M>["bulkInsert"] => {
   const inspect = inspector(model)
   return Effect.fnUntraced(function*(instances, options) {
-    const results = yield* Effect.forEach(instances, (instance) => Effect.result(inspect(instance)))
-    const invalid = results.flatMap((result, index) =>
-      Result.isFailure(result) ? [{ index, error: result.failure }] : []
+    const invalid = yield* Effect.forEach(
+      instances,
+      (instance) => Effect.match(inspect(instance), { onFailure: Function.identity, onSuccess: () => undefined })
     )
-    if (invalid.length === 0) {
-      return yield* insertAllDocuments(context, yield* mapInSteps(instances, toDocument), options)
-    }
-    const isOrdered = options?.ordered !== false
-    const indexes = Array.from(instances.keys()).filter((i) =>
-      isOrdered ? i < invalid[0]!.index : Result.isSuccess(results[i]!)
-    )
-    const { failures, insertedCount } = yield* insertDocuments(
+    return yield* insertedAll(
       context,
-      yield* mapInSteps(indexes, (i) => toDocument(instances[i]!)),
-      options
+      insertAdmitted(invalid, options?.ordered !== false, (indexes) =>
+        Effect.flatMap(
+          mapInSteps(indexes, (i) => toDocument(instances[i]!)),
+          (documents) => insertDocuments(context, documents, options)
+        ))
     )
-    const rejected = failures.map(({ error, index }) => ({ index: indexes[index]!, error }))
-    return yield* new BulkInsertFailed({
-      collection: model.modelName,
-      insertedCount,
-      failures: isOrdered
-        ? [rejected[0] ?? invalid[0]!]
-        : [...rejected, ...invalid].toSorted((one, other) => one.index - other.index)
-    })
   })
 }
 
@@ -286,23 +275,18 @@ const atomicUpdates = <M extends Model.Any>(
       options: arrayFilters === undefined ? {} : { arrayFilters }
     }
   })
+  const updating = (method: "updateOne" | "updateMany"): Operations<M>["updateOne"] =>
+    instrumented(
+      method,
+      collection,
+      Effect.fnUntraced(function*(where, changes) {
+        const { filter, options, update } = yield* atomic(where, changes)
+        return yield* writer[method]("update", filter, update, options)
+      })
+    )
   return {
-    updateOne: instrumented(
-      "updateOne",
-      collection,
-      Effect.fnUntraced(function*(where, changes) {
-        const { filter, options, update } = yield* atomic(where, changes)
-        return yield* writer.updateOne("update", filter, update, options)
-      })
-    ),
-    updateMany: instrumented(
-      "updateMany",
-      collection,
-      Effect.fnUntraced(function*(where, changes) {
-        const { filter, options, update } = yield* atomic(where, changes)
-        return yield* writer.updateMany("update", filter, update, options)
-      })
-    ),
+    updateOne: updating("updateOne"),
+    updateMany: updating("updateMany"),
     findOneAndUpdate: instrumented(
       "findOneAndUpdate",
       collection,

@@ -1,13 +1,12 @@
 import * as Effect from "effect/Effect"
-import { QueryRejected, type ReadError, type StoreError } from "../RepositoryError.ts"
+import { DuplicateKey, QueryRejected } from "../RepositoryError.ts"
 
 /** Turns `DuplicateKey` into `QueryRejected` where an operation adds no document and no indexed value itself. */
-export const rejectDuplicateKey = <A>(
+export const rejectDuplicateKey = <A, E>(
   operation: string,
-  self: Effect.Effect<A, StoreError>
-): Effect.Effect<A, ReadError> =>
-  Effect.catchTag(
+  self: Effect.Effect<A, E | DuplicateKey>
+): Effect.Effect<A, E | QueryRejected> =>
+  Effect.mapError(
     self,
-    "DuplicateKey",
-    (duplicate) => Effect.fail(new QueryRejected({ operation, detail: duplicate.message }))
+    (error) => error instanceof DuplicateKey ? new QueryRejected({ operation, detail: error.message }) : error
   )
