@@ -5,35 +5,19 @@
  */
 import * as ByteSize from "effect/ByteSize"
 import * as Config from "effect/Config"
-import * as ConfigProvider from "effect/ConfigProvider"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import { DeclarationError } from "../internal/declarationError.ts"
-import { durationConfig, keyConfig, type Path } from "../internal/keyConfig.ts"
+import { durationConfig, parsedConfig, type Path } from "../internal/keyConfig.ts"
 import { bytesOf } from "../internal/sizes.ts"
 import type * as CircuitBreaker from "./CircuitBreaker.ts"
 
-const optional = <A>(name: Path, expected: string, parse: (text: string) => A | undefined) =>
-  Config.option(keyConfig(Config.String, "CLIENT", ...name)).pipe(Config.mapEffect((text) => {
-    if (Option.isNone(text)) return Effect.succeed(undefined)
-    const value = parse(text.value)
-    return value === undefined
-      ? Effect.fail(
-        new Config.ConfigError(new ConfigProvider.SourceError({ message: `${name.at(-1)}: expected ${expected}` }))
-      )
-      : Effect.succeed(value)
-  }))
-
 const integer = (minimum: number, ...name: Path) =>
-  optional(
-    name,
+  parsedConfig(
+    (text) => /^\s*\d{1,9}\s*$/u.test(text) && Number(text) >= minimum ? Number(text) : undefined,
     `a whole number from ${minimum}`,
-    (text) => /^\s*\d{1,9}\s*$/u.test(text) && Number(text) >= minimum ? Number(text) : undefined
+    ["CLIENT", ...name]
   )
-
-const size = (...name: Path) =>
-  optional(name, "a number of bytes, or a size such as \"10 MB\"", (text) => bytesOf(text))
 
 /**
  * The configuration of the client that calls other services.
@@ -88,7 +72,10 @@ export const config: Config.Config<HttpClientConfig> = Config.all({
   writeTimeout: durationConfig("CLIENT", "WRITE_TIMEOUT"),
   poolTimeout: durationConfig("CLIENT", "POOL_TIMEOUT"),
   maxQueued: integer(0, "MAX_QUEUED"),
-  maxResponseSize: size("MAX_RESPONSE_SIZE"),
+  maxResponseSize: parsedConfig(bytesOf, "a number of bytes, or a size such as \"10 MB\"", [
+    "CLIENT",
+    "MAX_RESPONSE_SIZE"
+  ]),
   shutdownTimeout: durationConfig("CLIENT", "SHUTDOWN_TIMEOUT"),
   circuitBreaker: Config.map(
     Config.all({

@@ -36,7 +36,7 @@ export const durationOf = (text: string): Duration.Duration | undefined =>
     : Option.getOrUndefined(Duration.fromInput(text.trim() as Duration.Input))
 
 /** An optional value of the configuration; `of` gives `undefined` for a text that is none. */
-const parsedConfig = <A>(
+export const parsedConfig = <A>(
   of: (text: string) => A | undefined,
   expected: string,
   path: Path

@@ -60,11 +60,17 @@ const secret = setting(
 
 const texts = setting("a list of texts, or one text separated by commas", ["text", "a list"], (value) => value)
 
+const numberBetween = (minimum: number, maximum: number) => (value: string): number | undefined => {
+  const number = /^\s*\d+\s*$/u.test(value) ? Number(value) : NaN
+  return number >= minimum && number <= maximum ? number : undefined
+}
+
 const integer = (minimum: number, maximum: number) =>
-  setting(`a whole number from ${minimum} to ${maximum}`, ["a number", "text"], (value) => {
-    const number = /^\s*\d+\s*$/u.test(value) ? Number(value) : NaN
-    return number >= minimum && number <= maximum ? number : undefined
-  })
+  setting(
+    `a whole number from ${minimum} to ${maximum}`,
+    ["a number", "text"],
+    numberBetween(minimum, maximum)
+  )
 
 const size = setting(
   "a number of bytes, or a size such as \"10 MB\" or \"10 MiB\"",
@@ -75,11 +81,7 @@ const size = setting(
 const workers = setting(
   "a whole number from 1 to 256, or auto",
   ["a number", "text"],
-  (value): number | "auto" | undefined => {
-    if (value.trim().toLowerCase() === "auto") return "auto"
-    const number = /^\s*\d+\s*$/u.test(value) ? Number(value) : NaN
-    return number >= 1 && number <= 256 ? number : undefined
-  }
+  (value) => value.trim().toLowerCase() === "auto" ? "auto" : numberBetween(1, 256)(value)
 )
 
 /** Node's timers support up to 24 days. No setting with a timer needs more than one. */

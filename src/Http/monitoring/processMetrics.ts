@@ -19,30 +19,21 @@ export const registerProcessMetrics = (folder: string | undefined): Effect.Effec
         const delay = monitorEventLoopDelay({ resolution: 20 })
         delay.enable()
         const registered: Array<Metric.Registration> = []
-        const gauge = (name: string, unit: string, description: string, get: () => number, attributes = {}): void => {
-          registered.push(Metric.registerUnsafe(
-            Metric.gauge(name, { description, attributes: { ...attributes, unit } }),
-            context,
-            { get: () => ({ value: get() }), update: () => {}, modify: () => {} }
-          ))
+        const register = <Input, State>(metric: Metric.Metric<Input, State>, get: () => State): void => {
+          registered.push(Metric.registerUnsafe(metric, context, { get, update: () => {}, modify: () => {} }))
         }
-        const cpu = (mode: "user" | "system"): void => {
-          registered.push(Metric.registerUnsafe(
+        const gauge = (name: string, unit: string, description: string, get: () => number): void =>
+          register(Metric.gauge(name, { description, attributes: { unit } }), () => ({ value: get() }))
+        for (const mode of ["user", "system"] as const) {
+          register(
             Metric.counter("process.cpu.time", {
               description: "The time that the processors worked for the process",
               attributes: { "cpu.mode": mode, unit: "s" },
               incremental: true
             }),
-            context,
-            {
-              get: () => ({ count: process.cpuUsage()[mode] / 1e6, incremental: true }),
-              update: () => {},
-              modify: () => {}
-            }
-          ))
+            () => ({ count: process.cpuUsage()[mode] / 1e6, incremental: true })
+          )
         }
-        cpu("user")
-        cpu("system")
         gauge("process.uptime", "s", "The time since the process started", () => process.uptime())
         gauge("process.memory.usage", "By", "The memory of the process", () => process.memoryUsage.rss())
         gauge("v8js.memory.heap.used", "By", "The used heap", () => getHeapStatistics().used_heap_size)

@@ -7,6 +7,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Metric from "effect/Metric"
+import { getOrMake } from "../../internal/getOrMake.ts"
 import { callerGone } from "../server/accessLog.ts"
 
 /** Counts and times responses by method, route and status. Unknown paths count as one, and so do unknown methods. */
@@ -27,17 +28,13 @@ export const measured = Effect.fnUntraced(function*<E, R>(
   const known = new Map<string, Series>()
   const seriesOf = (method: string, route: string | undefined, status: number): Series => {
     const key = `${status} ${method} ${route ?? ""}`
-    let series = known.get(key)
-    if (series === undefined) {
-      series = makeSeries({
+    return getOrMake(known, key, () =>
+      makeSeries({
         "http.request.method": method,
         "http.response.status_code": String(status),
         ...route === undefined ? {} : { "http.route": route },
         ...status >= 500 ? { "error.type": String(status) } : {}
-      })
-      known.set(key, series)
-    }
-    return series
+      }))
   }
   return Effect.withFiber<HttpServerResponse.HttpServerResponse, E, R>((fiber) => {
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)

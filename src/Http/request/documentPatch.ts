@@ -4,8 +4,8 @@ import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import {
   type bodyDecoder,
-  elementOf,
   type FieldProblem,
+  isModelList,
   limitProblems,
   type ModelLike,
   modelTypeId,
@@ -155,7 +155,7 @@ const targetOf = (model: ModelLike, tokens: ReadonlyArray<string>): PointerTarge
     if (!isWritable(current, token, variant)) return "read-only"
     const inner = nestedModel(current.store.fields[token])
     if (inner === undefined || isLast) break
-    if (isList(current, token)) {
+    if (isModelList(current, token)) {
       isInOmittingList ||= omits(inner)
       variant = "create"
       // This token is the index in the list.
@@ -171,10 +171,6 @@ const isWritable = (model: ModelLike, field: string, variant: "patch" | "create"
   return Object.hasOwn(model[variant].fields, field) && (managed === undefined || variant === "create")
 }
 
-const isList = (model: ModelLike, field: string): boolean =>
-  // A field of a struct is a schema.
-  elementOf(model.store.fields[field] as Schema.Top) !== undefined
-
 /** Whether the model omits a field at any depth. */
 const omits = (model: ModelLike): boolean => someFieldIn(model, ({ omitted }) => omitted === true)
 
@@ -186,7 +182,7 @@ const omitsWithin = (model: ModelLike, tokens: ReadonlyArray<string>): boolean =
     const inner: ModelLike | undefined = Object.hasOwn(current.store.fields, field)
       ? nestedModel(current.store.fields[field])
       : undefined
-    if (inner !== undefined && isList(current, field)) i++
+    if (inner !== undefined && isModelList(current, field)) i++
     current = inner
   }
   return current !== undefined && omits(current)
@@ -207,7 +203,7 @@ const changesBetween = (model: ModelLike, currentForm: Schema.JsonObject, after:
     const next = after[key]
     // Unknown keys are ignored, as in any body.
     if (!Object.hasOwn(model.store.fields, key) || Equal.equals(old, next)) continue
-    const inner = isList(model, key) ? undefined : nestedModel(model.store.fields[key])
+    const inner = isModelList(model, key) ? undefined : nestedModel(model.store.fields[key])
     changes[key] = next === undefined
       ? null
       : inner !== undefined && isObject(old) && isObject(next)

@@ -76,21 +76,15 @@ interface FormField {
   /** Whether the field is a list. */
   readonly isList: boolean
   /** The types of the value, or of a list's elements. */
-  readonly kinds: Kinds
+  readonly kinds: ReadonlySet<Kind>
   /** Whether the empty text is a value. */
   readonly acceptsEmpty: boolean
   /** The nested model, unless the field is a list. */
   readonly inner: ModelLike | undefined
 }
 
-/** The JSON types that a schema accepts. The decoder checks every text. */
-interface Kinds {
-  readonly number: boolean
-  readonly boolean: boolean
-  /** Arrays and objects. */
-  readonly json: boolean
-  readonly text: boolean
-}
+/** The JSON types that a schema accepts; `json` is that of arrays and objects. The decoder checks every text. */
+type Kind = "number" | "boolean" | "json" | "text"
 
 const fieldsOf = memoize((model: ModelLike): ReadonlyMap<string, FormField> =>
   new Map(
@@ -101,11 +95,11 @@ const fieldsOf = memoize((model: ModelLike): ReadonlyMap<string, FormField> =>
       const value = unwrapped(element ?? schema)
       // Fields need no services.
       const { ast } = Schema.toCodecJson(value as Schema.Codec<unknown>)
-      const kinds = kindsOf(ast)
+      const kinds = new Set(kindsOf(ast))
       return [name, {
         isList: element !== undefined,
         kinds,
-        acceptsEmpty: kinds.text && ast.encoding === undefined,
+        acceptsEmpty: kinds.has("text") && ast.encoding === undefined,
         // Nested variants refer to their models.
         inner: element === undefined ? nestedModel(model.store.fields[name]) : undefined
       }]
@@ -113,36 +107,36 @@ const fieldsOf = memoize((model: ModelLike): ReadonlyMap<string, FormField> =>
   )
 )
 
-const kindsOf = (ast: SchemaAST.AST): Kinds => {
+const kindsOf = (ast: SchemaAST.AST): ReadonlyArray<Kind> => {
   const encoded = SchemaAST.toEncoded(ast)
-  const members = encoded._tag === "Union" ? encoded.types.map(kindsOf) : undefined
-  if (members !== undefined) {
-    return {
-      number: members.some(({ number }) => number),
-      boolean: members.some(({ boolean }) => boolean),
-      json: members.some(({ json }) => json),
-      text: members.some(({ text }) => text)
+  switch (encoded._tag) {
+    case "Union":
+      return encoded.types.flatMap(kindsOf)
+    case "Number":
+      return ["number"]
+    case "Boolean":
+      return ["boolean"]
+    case "String":
+    case "TemplateLiteral":
+      return ["text"]
+    case "Literal": {
+      const type = typeof encoded.literal
+      return type === "number" || type === "boolean" ? [type] : []
     }
-  }
-  const literal = encoded._tag === "Literal" ? typeof encoded.literal : undefined
-  const choices = encoded._tag === "Enum" ? encoded.enums.map(([, value]) => typeof value) : []
-  return {
-    number: encoded._tag === "Number" || literal === "number" || choices.includes("number"),
-    boolean: encoded._tag === "Boolean" || literal === "boolean",
-    json: withParts.has(encoded._tag),
-    text: encoded._tag === "String" || encoded._tag === "TemplateLiteral"
+    case "Enum":
+      return encoded.enums.some(([, value]) => typeof value === "number") ? ["number"] : []
+    case "Arrays":
+    case "Objects":
+    case "Suspend":
+    case "Declaration":
+    case "Unknown":
+    case "Any":
+    case "ObjectKeyword":
+      return ["json"]
+    default:
+      return []
   }
 }
-
-const withParts: ReadonlySet<SchemaAST.AST["_tag"]> = new Set([
-  "Arrays",
-  "Objects",
-  "Suspend",
-  "Declaration",
-  "Unknown",
-  "Any",
-  "ObjectKeyword"
-])
 
 const fieldAt = (model: ModelLike, [name = "", ...path]: ReadonlyArray<string>): FormField | undefined => {
   const field = fieldsOf(model).get(name)
@@ -183,18 +177,18 @@ const readPart = (
   if (charset !== undefined && !utf8.has(charset) || !isUtf8(part.bytes)) return invalid("Form", "must be UTF-8 text")
   const text = Buffer.from(part.bytes.buffer, part.bytes.byteOffset, part.bytes.byteLength).toString("utf8")
   const isJson = type === "application/json"
-  if (isJson || kinds.json && !acceptsEmpty && text !== "") {
+  if (isJson || kinds.has("json") && !acceptsEmpty && text !== "") {
     if (isDeeper(part.bytes, maxDepth)) return invalid("Json", `must not be nested more than ${maxDepth} levels deep`)
     return parseJson(text)
   }
   return Result.succeed(read(text, kinds, acceptsEmpty))
 }
 
-const read = (text: string, kinds: Kinds, acceptsEmpty: boolean): unknown => {
+const read = (text: string, kinds: ReadonlySet<Kind>, acceptsEmpty: boolean): unknown => {
   if (text === "" && !acceptsEmpty) return absent
-  const number = kinds.number && decimal.test(text) ? Number(text) : Number.NaN
+  const number = kinds.has("number") && decimal.test(text) ? Number(text) : Number.NaN
   if (Number.isFinite(number)) return number
-  return kinds.boolean ? booleanOf(text) ?? text : text
+  return kinds.has("boolean") ? booleanOf(text) ?? text : text
 }
 
 const decimal = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/iu

@@ -108,7 +108,11 @@ export const expectations = (
   )
 
 /** The field of an unknown position, named as it was sent. */
-const unknownField = (path: string): ProblemField => ({ name: path, type: "unknown", argumentOf: () => undefined })
+export const unknownField = (path: string): ProblemField => ({
+  name: path,
+  type: "unknown",
+  argumentOf: () => undefined
+})
 
 type Check = SchemaAST.Check<never>
 

@@ -19,7 +19,7 @@ import type { Arguments, Language, Translations } from "../Translations.ts"
 import { requiredHeadersOf } from "../UpstreamError.ts"
 import * as responses from "./json.ts"
 import { ErrorFormat, problemOf, problemText, wantsProblem } from "./problem.ts"
-import type { FieldResolver, ProblemField } from "./problemFields.ts"
+import { type FieldResolver, type ProblemField, unknownField } from "./problemFields.ts"
 
 type TranslatedResponse = Effect.Effect<HttpServerResponse.HttpServerResponse>
 
@@ -34,7 +34,10 @@ interface Accepting {
 /** The 400 in the request's language, with the application's `message` or a list of all problems. */
 export type BadRequestResponder = (problems: ReadonlyArray<FieldProblem>, message?: string) => TranslatedResponse
 
-export const makeBadRequest = (translations: Translations, resolveField: FieldResolver): BadRequestResponder => {
+export const makeBadRequest = (
+  translations: Translations,
+  resolveField: FieldResolver = unknownField
+): BadRequestResponder => {
   const sentences = sentencesFor(resolveField)
   return (problems, message) =>
     inFormat(translations, (language, headers) => {

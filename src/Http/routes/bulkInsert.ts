@@ -12,25 +12,23 @@ import { badRequestOf, translatable } from "../messages/message.ts"
 
 type Values = Record<string, unknown>
 
-/** The decoded items of a list, or all problems: one with `email` of the fourth item has the field `3.email`. */
-export type Items =
-  | { readonly _tag: "Valid"; readonly values: ReadonlyArray<Values> }
-  | { readonly _tag: "Invalid"; readonly problems: ReadonlyArray<FieldProblem> }
-
-/** Decodes the body of a bulk insert. `decode` decodes one item. */
+/** Decodes the items of a bulk insert, or returns all problems: one with `email` of the fourth item has the field `3.email`. */
 export const readItems = (
   body: ReadonlyArray<unknown>,
   options: {
+    /** Decodes one item. */
     readonly decode: ReturnType<typeof bodyDecoder>
     /** Why a decoded item can't be inserted, if it can't. */
     readonly problemOf: (item: Values) => FieldProblem | undefined
     readonly maxItems: number
   }
-): Items => {
+): Result.Result<ReadonlyArray<Values>, ReadonlyArray<FieldProblem>> => {
   const { decode, maxItems, problemOf } = options
-  if (body.length === 0) return invalid([{ field: "", validator: "NotEmpty", message: "must not be empty" }])
+  if (body.length === 0) {
+    return Result.fail([{ field: "", validator: "NotEmpty", message: "must not be empty" }])
+  }
   if (body.length > maxItems) {
-    return invalid([{ field: "", validator: "Max", message: `must have at most ${maxItems} elements` }])
+    return Result.fail([{ field: "", validator: "Max", message: `must have at most ${maxItems} elements` }])
   }
   const values: Array<Values> = []
   const problems: Array<FieldProblem> = []
@@ -43,7 +41,7 @@ export const readItems = (
       else problems.push(...under(i, [problem]))
     }
   })
-  return problems.length === 0 ? { _tag: "Valid", values } : invalid(limitProblems(problems))
+  return problems.length === 0 ? Result.succeed(values) : Result.fail(limitProblems(problems))
 }
 
 /** Completes each item with `complete`. Fails with a `BadRequest` that contains all problems of all items. */
@@ -139,8 +137,6 @@ const rejectionOf = (index: number, error: Rejection | undefined): BadRequest | 
       return new BadRequest({ message: `The store can't take item ${index + 1}`, errors: [] })
   }
 }
-
-const invalid = (problems: ReadonlyArray<FieldProblem>): Items => ({ _tag: "Invalid", problems })
 
 const under = (index: number, problems: ReadonlyArray<FieldProblem>): ReadonlyArray<FieldProblem> =>
   problems.map((problem) => ({

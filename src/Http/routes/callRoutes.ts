@@ -47,12 +47,6 @@ import type { ImplementedCall as Call } from "./implemented.ts"
 import { acceptedRoute, routeOf as jsonRoute, withTransaction } from "./resourceRoutes.ts"
 import { headersOf, notFound, type Route, unknownParameters } from "./route.ts"
 
-/** The routes of actions and operations. Actions get their documents from `repository`. */
-export const callRoutes = (
-  calls: ReadonlyArray<Call>,
-  surroundings: CallContext
-): ReadonlyArray<Route> => calls.map((call) => routeOf(call, surroundings))
-
 export interface CallContext extends ResultSurroundings {
   readonly limits: Limits
   /** The name of the registration. */
@@ -65,7 +59,8 @@ export interface CallContext extends ResultSurroundings {
   readonly repository: Repository<Model.Any> | undefined
 }
 
-const routeOf = (call: Call, surroundings: CallContext): Route => {
+/** The route of an action or operation. Actions get their documents from `repository`. */
+export const callRoute = (call: Call, surroundings: CallContext): Route => {
   const { handler, method, name, options, path } = call
   const { registration, repository, translations } = surroundings
   const { payload } = options

@@ -12,7 +12,15 @@ import type { Written, WrittenDocument } from "../response/writeResponse.ts"
 import { badItem, completeAll, insertAll, rejectedAsItem } from "./bulkInsert.ts"
 import { type HookFailed, isHooked, type MethodHooks, unwrapped } from "./hooks.ts"
 import type { ReplaceWith } from "./replaceWrites.ts"
-import { type Instance, type Values, withHooks, type WriteContext, type WriteFailure, written } from "./writeContext.ts"
+import {
+  type Instance,
+  type Values,
+  withHooks,
+  type WriteContext,
+  type WriteFailure,
+  written,
+  writtenDocument
+} from "./writeContext.ts"
 import { bulkFilters, insertFilters } from "./writeGrants.ts"
 import type { ManyDocuments, OneDocument, WriteRequest } from "./writeRequest.ts"
 
@@ -105,12 +113,7 @@ const insertsOfOne = (context: WriteContext, onPost: MethodHooks): (value: Value
       const sent = view.dependsOnDocument ? { ...value } : value
       return Effect.flatMapEager(complete(value, fiber), (completed) => {
         const document = codec.toDocument(completed)
-        const inserted = Effect.map(documents.insert(document), (document) => ({
-          _tag: "Document" as const,
-          id: document["_id"],
-          document,
-          created: true
-        }))
+        const inserted = Effect.map(documents.insert(document), (document) => writtenDocument(document, true))
         return Effect.flatMapEager(
           insertFilters(view, sent),
           (filters) => withRowFilters(inserted, model, filters)

@@ -2,7 +2,6 @@ import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { Keys } from "../../Security/Keys.ts"
 import { keysPath } from "../description/keysPath.ts"
-import { parameters } from "../response/problemFields.ts"
 import { makeBadRequest } from "../response/translation.ts"
 import type { Translations } from "../Translations.ts"
 import { type Route, withoutParameters } from "./route.ts"
@@ -16,7 +15,7 @@ export const keysRoute = (keys: Keys["Service"], translations: Translations): Ro
       headers: { "cache-control": "public, max-age=300" }
     })
   )
-  const respondBadRequest = makeBadRequest(translations, parameters({}))
+  const respondBadRequest = makeBadRequest(translations)
   return {
     method: "GET",
     path: keysPath,

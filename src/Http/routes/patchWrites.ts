@@ -13,7 +13,8 @@ import {
   type Values,
   type WriteContext,
   type WriteFailure,
-  written
+  written,
+  writtenDocument
 } from "./writeContext.ts"
 import { type GrantedInstance, keeping } from "./writeGrants.ts"
 import type { Changes, WriteRequest } from "./writeRequest.ts"
@@ -75,7 +76,7 @@ export const patchWrites = (context: WriteContext, onPatch: MethodHooks) => {
           ? changes
           : { ...changes, [versionField]: expected }
       ),
-      (document): WrittenDocument => ({ _tag: "Document", id: document["_id"], document, created: false })
+      (document) => writtenDocument(document, false)
     )
 
   return ({ body, conditions, id }: WriteRequest<Changes>): Effect.Effect<Written, CallFailure> =>

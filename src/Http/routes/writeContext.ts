@@ -3,7 +3,7 @@ import * as Option from "effect/Option"
 import type { ModelView } from "../../Access/introspection.ts"
 import { finaliser, managedField } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
-import type { DocumentStore } from "../../Repository/DocumentStore.ts"
+import type { Document, DocumentStore } from "../../Repository/DocumentStore.ts"
 import { documentCodec, documentOperationsOf, makeRetry } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { StoreError } from "../../Repository/RepositoryError.ts"
@@ -39,10 +39,15 @@ export const writeContext = (
   retry: makeRetry()
 })
 
-export const written = ({ codec }: WriteContext, instance: Instance, created: boolean): WrittenDocument => {
-  const document = codec.toDocument(instance)
-  return { _tag: "Document", id: document["_id"], document, created }
-}
+export const written = ({ codec }: WriteContext, instance: Instance, created: boolean): WrittenDocument =>
+  writtenDocument(codec.toDocument(instance), created)
+
+export const writtenDocument = (document: Document, created: boolean): WrittenDocument => ({
+  _tag: "Document",
+  id: document["_id"],
+  document,
+  created
+})
 
 /** In a transaction, if the resource has them. */
 export const atomically = <A, E>(

@@ -5,6 +5,7 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type { ModelView, WriteMask } from "../../Access/introspection.ts"
+import { ownValue } from "../../internal/objects.ts"
 import {
   bodyDecoder,
   type Decoded,
@@ -234,19 +235,13 @@ const documentOf = (
 }
 
 /** Reads the documents of a list. */
-const documentsOf = ({ create, idProblem }: Creation, body: ReadonlyArray<unknown>): Read<ManyDocuments> => {
-  const items = readItems(body, {
-    decode: create,
-    problemOf: ({ id }) => idProblem(id),
-    maxItems
-  })
-  return items._tag === "Invalid" ? Result.fail(items.problems) : Result.succeed({
+const documentsOf = ({ create, idProblem }: Creation, body: ReadonlyArray<unknown>): Read<ManyDocuments> =>
+  Result.map(readItems(body, { decode: create, problemOf: ({ id }) => idProblem(id), maxItems }), (values) => ({
     id: undefined,
-    body: { _tag: "Many", values: items.values },
+    body: { _tag: "Many", values },
     conditions: preconditions.none,
     prefer: undefined
-  })
-}
+  }))
 
 /** Adds the identifier of the URL to a body that has none. */
 const idCompleter = (model: Model.Any, { jsonOf }: Identifier) => {
@@ -281,9 +276,7 @@ const patchTypes = [...jsonTypes, "application/merge-patch+json", jsonPatch]
 
 /** Rejects a body whose identifier, as it was sent, is not that of the URL. */
 const rejectOtherId = (decoded: Decoded, sent: unknown, id: unknown, { parse }: Identifier): Decoded => {
-  const sentId: unknown = typeof sent === "object" && sent !== null && Object.hasOwn(sent, "id")
-    ? Reflect.get(sent, "id")
-    : undefined
+  const sentId = ownValue(sent, "id")
   const text = typeof sentId === "number" ? String(sentId) : sentId
   const isOwn = typeof text === "string" && Equal.equals(parse(text), id)
   if (text === undefined || text === null || isOwn) return decoded

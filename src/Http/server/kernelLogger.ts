@@ -178,11 +178,9 @@ const make = Effect.fnUntraced(function*(development: boolean) {
       if (!development || file !== undefined) both(accessLineOf(entry, worker), false)
     }
   }
-  const limited = (logger: Logger.Logger<unknown, unknown>): Logger.Logger<unknown, unknown> =>
-    limitedTo(threshold, logger)
   const context = Context.make(
     Logger.CurrentLoggers,
-    new Set((development ? [Logger.consolePretty(), lines] : [lines]).map((logger) => limited(logger)))
+    new Set((development ? [Logger.consolePretty(), lines] : [lines]).map((logger) => limitedTo(threshold, logger)))
   ).pipe(Context.add(Offered, access), Context.add(Threshold, threshold))
   // The level may become a lower one while the fibers run that got theirs here.
   return threshold === undefined ? context : Context.add(context, References.MinimumLogLevel, "All")

@@ -30,12 +30,9 @@ const retryDelay = 10_000
 
 /** Opens the file. Fails with the reason if it can't be written. Closing the scope writes waiting text first. */
 export const open = (options: LogFileOptions): Effect.Effect<LogFile, string, Scope.Scope> =>
-  Effect.map(
-    Effect.acquireRelease(
-      Effect.map(openStream(options), (stream) => makeFile(stream, options)),
-      ({ close }) => Effect.timeoutOrElse(close, { duration: "5 seconds", orElse: () => Effect.void })
-    ),
-    ({ write }) => ({ write })
+  Effect.acquireRelease(
+    Effect.map(openStream(options), (stream) => makeFile(stream, options)),
+    ({ close }) => Effect.timeoutOrElse(close, { duration: "5 seconds", orElse: () => Effect.void })
   )
 
 const openStream = (options: LogFileOptions): Effect.Effect<RotatingFileStream, string> =>

@@ -4,7 +4,8 @@ import {
   type OutgoingHttpHeader,
   type OutgoingHttpHeaders,
   type Server,
-  ServerResponse
+  ServerResponse,
+  STATUS_CODES
 } from "node:http"
 import { type AddressInfo, type ListenOptions, Server as NetServer, type Socket } from "node:net"
 import process from "node:process"
@@ -270,7 +271,6 @@ const reject = <R extends ServerResponse>(response: R, code: number, message: st
 
 interface ProtocolError {
   readonly code: number
-  readonly reason: string
   readonly message: string
 }
 
@@ -286,43 +286,22 @@ const protocolErrorOf = ({ headers, rawHeaders }: IncomingMessage): ProtocolErro
   return coding === undefined || coding.toLowerCase() === "chunked" ? undefined : unknownCoding
 }
 
-const twoHosts: ProtocolError = {
-  code: 400,
-  reason: "Bad Request",
-  message: "The request has more than one Host header"
-}
+const twoHosts: ProtocolError = { code: 400, message: "The request has more than one Host header" }
 
 const unknownCoding: ProtocolError = {
   code: 501,
-  reason: "Not Implemented",
   message: "The only Transfer-Encoding that the server knows is chunked"
 }
 
-const badRequest: ProtocolError = { code: 400, reason: "Bad Request", message: "The request is not valid HTTP" }
+const badRequest: ProtocolError = { code: 400, message: "The request is not valid HTTP" }
 
 const protocolErrors: ReadonlyMap<string | undefined, ProtocolError> = new Map([
-  ["HPE_HEADER_OVERFLOW", {
-    code: 431,
-    reason: "Request Header Fields Too Large",
-    message: "The head of the request is too large"
-  }],
-  ["HPE_CHUNK_EXTENSIONS_OVERFLOW", {
-    code: 413,
-    reason: "Payload Too Large",
-    message: "The extensions of a chunk are too large"
-  }],
-  ["ERR_HTTP_REQUEST_TIMEOUT", {
-    code: 408,
-    reason: "Request Timeout",
-    message: "The request took too long to arrive"
-  }]
+  ["HPE_HEADER_OVERFLOW", { code: 431, message: "The head of the request is too large" }],
+  ["HPE_CHUNK_EXTENSIONS_OVERFLOW", { code: 413, message: "The extensions of a chunk are too large" }],
+  ["ERR_HTTP_REQUEST_TIMEOUT", { code: 408, message: "The request took too long to arrive" }]
 ])
 
-const notImplemented: ProtocolError = {
-  code: 501,
-  reason: "Not Implemented",
-  message: "The server is no proxy: it does not know CONNECT"
-}
+const notImplemented: ProtocolError = { code: 501, message: "The server is no proxy: it does not know CONNECT" }
 
 /** The connections that close once the client has read why its request is rejected. */
 const rejected = new WeakSet<Socket>()
@@ -356,10 +335,10 @@ const rejectConnection = (error: NodeJS.ErrnoException, socket: Socket): void =>
 const isUnknownCoding = (error: NodeJS.ErrnoException): boolean =>
   error.code === "HPE_INVALID_TRANSFER_ENCODING" && error.message.includes("nvalid `Transfer-Encoding`")
 
-const writeError = (socket: Duplex, { code, message, reason }: ProtocolError): void => {
+const writeError = (socket: Duplex, { code, message }: ProtocolError): void => {
   const body = bodyOf(code, message)
   socket.end(
-    `HTTP/1.1 ${code} ${reason}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`
+    `HTTP/1.1 ${code} ${STATUS_CODES[code]}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`
       + `X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`
   )
 }

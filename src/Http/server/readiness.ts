@@ -11,22 +11,18 @@ const Pending = Context.Reference<Array<Step> | undefined>("appkernel/Http/serve
 
 /** Runs a step once the enclosing {@link readyLast} is complete, or immediately if there is none. @internal */
 export const whenReady = (step: Step): Step =>
-  Effect.flatMap(Pending, (steps) =>
-    steps === undefined ? step : Effect.sync(() => {
-      // A server is built before the routes it serves, and starts to listen last.
-      steps.unshift(step)
-    }))
+  // A server is built before the routes it serves, and starts to listen last.
+  queued(step, (steps) => steps.unshift(step))
 
 /**
  * Runs a step after those of {@link whenReady}, or immediately if there is no enclosing {@link readyLast}.
  *
  * @internal
  */
-export const afterReady = (step: Step): Step =>
-  Effect.flatMap(Pending, (steps) =>
-    steps === undefined ? step : Effect.sync(() => {
-      steps.push(step)
-    }))
+export const afterReady = (step: Step): Step => queued(step, (steps) => steps.push(step))
+
+const queued = (step: Step, add: (steps: Array<Step>) => void): Step =>
+  Effect.flatMap(Pending, (steps) => steps === undefined ? step : Effect.sync(() => add(steps)))
 
 /** Builds a service and then runs its pending steps, unless an enclosing service does so. @internal */
 export const readyLast = <A, E, R>(build: Effect.Effect<A, E, R>): Effect.Effect<A, E | ListenFailed, R> =>

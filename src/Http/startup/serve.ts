@@ -39,10 +39,9 @@ import { cached, type Caching } from "../response/caching.ts"
 import { linksBy, linksFrom } from "../response/callResponse.ts"
 import { makeListResponses } from "../response/listResponse.ts"
 import { ErrorFormat } from "../response/problem.ts"
-import { parameters as parametersOf } from "../response/problemFields.ts"
 import { makeResponseBudget } from "../response/responseBudget.ts"
 import { makeBadRequest, makeErrorResponses } from "../response/translation.ts"
-import { type CallContext, callRoutes } from "../routes/callRoutes.ts"
+import { type CallContext, callRoute } from "../routes/callRoutes.ts"
 import { withCors } from "../routes/cors.ts"
 import { routed, routerConfig, withErrorResponses } from "../routes/errorBoundary.ts"
 import { type Implementation, implemented, withReferences } from "../routes/implemented.ts"
@@ -85,6 +84,7 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
   const translations = yield* translationsOf
   yield* warnOfUnused(translations, registrations)
   const errorResponses = makeErrorResponses(translations)
+  const respondBadRequest = makeBadRequest(translations)
   const lists = makeListResponses(
     makeResponseBudget(largePagesAtOnce * limits.maxPageBytes, limits.queryTimeout),
     limits.maxPageBytes,
@@ -128,13 +128,11 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
     const own = { auditLog, caching, priority, timeout, ...Object.keys(headers).length === 0 ? {} : { headers } }
     // The rules of a call are those of its name.
     const callRoutesOf = (surroundings: CallContext, resource?: Endpoint["resource"]) =>
-      calls.flatMap((call) =>
-        callRoutes([call], surroundings).map((route) => ({
-          ...route,
-          ...own,
-          endpoint: { registration: name, rules, name: call.name, isCall: true, path: route.path, resource }
-        }))
-      )
+      calls.map((call) => ({
+        ...callRoute(call, surroundings),
+        ...own,
+        endpoint: { registration: name, rules, name: call.name, isCall: true, path: call.path, resource }
+      }))
     if (registration._tag === "Service") {
       routes.push(...callRoutesOf({ ...common, linksOf, repository: undefined }))
       continue
@@ -181,7 +179,7 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
           ? withErrorResponses(route.handler, route.respondBadRequest, errorResponses)
           : access.checked(route, route.endpoint, identity, route.auditLog)
       })),
-      makeBadRequest(translations, parametersOf({}))
+      respondBadRequest
     )
     const taken = new Set(routes.map(({ method, path }) => `${method} ${path}`))
     routes.push(...watched.filter(({ method, path }) => !taken.has(`${method} ${path}`)))
@@ -207,7 +205,6 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
         documentOf: (policy) => documentOf(policy, { omitsUnreachable: true }),
         unauthenticated: access.credentialsNeeded
       })
-    const respondBadRequest = makeBadRequest(translations, parametersOf({}))
     for (const route of yield* Documentation.routes(document, openApi)) {
       const handler = route.path === openApiPath ? ownDocument ?? route.handler : route.handler
       routes.push({ ...route, handler, respondBadRequest, ...endpointOf("documentation", route.path, openApi.require) })
@@ -216,7 +213,6 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
   const monitoring = yield* enabled
   const { first, pages } = yield* monitored(monitoring, parts.migrations)
   for (const { handler, path, require } of pages) {
-    const respondBadRequest = makeBadRequest(translations, parametersOf({}))
     routes.push({ method: "GET", path, handler, respondBadRequest, ...endpointOf("monitoring", path, require) })
   }
   const keys = yield* Effect.serviceOption(Keys)
@@ -270,7 +266,7 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
     routes,
     paths: pathsOfDocuments(registrations),
     maxBodySize: limits.maxBodySize,
-    respondBadRequest: makeBadRequest(translations, parametersOf({})),
+    respondBadRequest,
     errorResponses
   })
   const time = yield* KernelConfig.responseTimeout

@@ -19,7 +19,7 @@ const options = {
 
 const problemsOf = (body: ReadonlyArray<unknown>) => {
   const read = readItems(body, options)
-  return read._tag === "Invalid" ? read.problems.map(({ field, message }) => `${field} ${message}`) : []
+  return read._tag === "Failure" ? read.failure.map(({ field, message }) => `${field} ${message}`) : []
 }
 
 /** A model with a rule that is only asked when an instance is completed. */
@@ -42,8 +42,8 @@ const parts = <M extends Model.Any>(model: M) =>
 
 const insert = Effect.fnUntraced(function*(body: ReadonlyArray<unknown>) {
   const read = readItems(body, options)
-  assert.strictEqual(read._tag, "Valid")
-  return yield* insertAll(read._tag === "Valid" ? read.values : [], yield* parts(User))
+  assert.strictEqual(read._tag, "Success")
+  return yield* insertAll(read._tag === "Success" ? read.success : [], yield* parts(User))
 })
 
 it("every item of a list is validated, and problems have its index", () => {
