@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Deferred, Effect, Fiber, Layer, Random, Stream } from "effect"
+import { Context, Deferred, Effect, Fiber, Latch, Layer, Random, Stream } from "effect"
 import { DocumentStore, EmbeddedStore } from "../../src/index.ts"
 import * as StoreCopy from "../../src/Repository/StoreCopy.ts"
 import * as StoreFollow from "../../src/Repository/StoreFollow.ts"
@@ -37,7 +37,14 @@ const write = Effect.fnUntraced(function*(store: Service, times: number) {
 })
 
 /** Follows until it has nothing to do, or until it has applied some changes and dies. */
-const following = Effect.fnUntraced(function*(from: StoreFollow.Source, to: Service, dieAfter = Infinity) {
+const following = Effect.fnUntraced(function*(
+  from: StoreFollow.Source,
+  to: Service,
+  { dieAfter = Infinity, onPage = Effect.void }: {
+    readonly dieAfter?: number
+    readonly onPage?: Effect.Effect<unknown>
+  } = {}
+) {
   const seen = yield* Deferred.make<StoreFollow.Following>()
   const fiber = yield* Effect.forkChild(StoreFollow.follow({
     from,
@@ -47,7 +54,7 @@ const following = Effect.fnUntraced(function*(from: StoreFollow.Source, to: Serv
         ? Effect.die("killed")
         : now.behind === 0 && dieAfter === Infinity
         ? Deferred.succeed(seen, now)
-        : Effect.void
+        : onPage
   }))
   const result = yield* Effect.raceFirst(Deferred.await(seen), Effect.exit(Fiber.join(fiber)))
   yield* Fiber.interrupt(fiber)
@@ -71,7 +78,10 @@ const contract = <E>(
       ])
       yield* write(source, 200)
       for (const dieAfter of [1, 100, 300, 50]) {
-        yield* Effect.raceFirst(Effect.forever(write(source, 10)), following(used, target, dieAfter))
+        // It writes while a page is copied, and no further ahead: what is left to copy does not grow on a slow machine.
+        const page = yield* Latch.make(true)
+        const writing = page.await.pipe(Effect.andThen(page.close), Effect.andThen(write(source, 30)), Effect.forever)
+        yield* Effect.raceFirst(writing, following(used, target, { dieAfter, onPage: page.open }))
       }
       yield* source.updateOne("notes", { _id: "n" }, { $set: { text: "new" } })
       const last = yield* following(used, target)
