@@ -7,12 +7,12 @@ import * as Effect from "effect/Effect"
 import { hasRules, inspector, modelTypeId, patcher } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
-import { type RowFilters, withRowFilters } from "../collection/accessDecision.ts"
+import { AccessDecision, type RowFilters, withRowFilters } from "../collection/accessDecision.ts"
 import type { DocumentCodec } from "../collection/documentCodec.ts"
 import type { Document, Update } from "../DocumentStore.ts"
 import { isStoredIdentically, storedIdOf } from "../query/bsonForm.ts"
 import type { DocumentInvalid, DocumentNotFound, VersionConflict, WriteError } from "../RepositoryError.ts"
-import { applyPatch, changeOf } from "./applyPatch.ts"
+import { applyPatch, changeOf, type DocumentChange } from "./applyPatch.ts"
 import type { DocumentWrites } from "./documentOperations.ts"
 import { LostUpdate, type RetryLostUpdates } from "./lostUpdate.ts"
 import { withOperands } from "./modelWriter.ts"
@@ -108,20 +108,37 @@ const modifier = <M extends Model.Any>(
   { fromDocument }: DocumentCodec<M["Type"]>,
   retry: RetryLostUpdates
 ): Modify<M["Type"]> => {
-  const { documents, auditFields, writer } = context
+  const { documents, auditFields, targets, writer } = context
+
+  /** A write that changes nothing is checked as well: otherwise it would confirm a guess of what a caller may not read. */
+  const confirmed = (stored: Document): Effect.Effect<Document | undefined, WriteError> =>
+    Effect.withFiber((fiber) =>
+      fiber.getRef(AccessDecision) === undefined
+        ? Effect.succeed(stored)
+        : documents.findOneAndUpdate(
+          targets.one(stored),
+          { $set: { _id: stored["_id"] } },
+          { returnDocument: "after" },
+          {
+            before: stored
+          }
+        )
+    )
+
+  const updated = (stored: Document, { filter, update }: DocumentChange) => {
+    const updateBy = (update: Update) =>
+      writer.findOneAndUpdate("patch", filter, update, { returnDocument: "after" }, { before: stored })
+    return auditFields === undefined
+      ? updateBy(update)
+      : Effect.withFiber((fiber) => updateBy(withOperands("$set", update, auditFields.updated(fiber))))
+  }
 
   const write = (
     stored: Document,
     { after, filters, named, read }: PlannedChange
   ): Effect.Effect<Document, LostUpdate | WriteError> => {
     const change = changeOf(stored, after, { named, read }, context)
-    if (change === undefined) return Effect.succeed(stored)
-    const { filter, update } = change
-    const updateBy = (update: Update) =>
-      writer.findOneAndUpdate("patch", filter, update, { returnDocument: "after" }, { before: stored })
-    const written = auditFields === undefined
-      ? updateBy(update)
-      : Effect.withFiber((fiber) => updateBy(withOperands("$set", update, auditFields.updated(fiber))))
+    const written = change === undefined ? confirmed(stored) : updated(stored, change)
     return Effect.flatMapEager(
       withRowFilters(written, model, filters),
       (modified) => modified === undefined ? Effect.fail(new LostUpdate()) : Effect.succeed(modified)

@@ -17,32 +17,38 @@ const Grant = Schema.Struct({ owners: Schema.NullOr(upTo(2, Owner)), states: Sch
 const Case = Schema.Struct({
   documents: upTo(4, Schema.Struct({ owner: Owner, state: State })),
   grants: Schema.Tuple([Grant, Grant]),
-  change: Schema.Struct({ owner: Schema.optionalKey(Owner), state: Schema.optionalKey(State) })
+  change: Schema.Struct({
+    owner: Schema.optionalKey(Owner),
+    state: Schema.optionalKey(State),
+    points: Schema.Literals([0, 1])
+  })
 })
 
 type Grant = (typeof Grant)["Type"]
 
 type Values = { readonly owner: string; readonly state: string }
 
+/** `points` are of no grant. They are those that are stored if an update may change nothing. */
+type Change = Partial<Values> & { readonly points: 0 | 1 }
+
 const operations = {
-  patch: (all, { id }, change) => all.patch(id, { ...change, points: 1 }),
-  modify: (all, { id }, change) =>
-    all.modify(id, (current) => Effect.succeed(new Plain({ ...current, ...change, points: 1 }))),
+  patch: (all, { id }, change) => all.patch(id, change),
+  modify: (all, { id }, change) => all.modify(id, (current) => Effect.succeed(new Plain({ ...current, ...change }))),
   updateOne: (all, { id }, change) => all.updateOne(($) => $.id.equals(id), setting(change)),
   findOneAndUpdate: (all, { id }, change) => all.findOneAndUpdate(($) => $.id.equals(id), setting(change)),
   updateMany: (all, { id }, change) => all.updateMany(($) => $.id.equals(id), setting(change)),
-  replace: (all, instance, change) => all.replace(new Plain({ ...instance, ...change, points: 1 })),
-  save: (all, instance, change) => all.save(new Plain({ ...instance, ...change, points: 1 }))
+  replace: (all, instance, change) => all.replace(new Plain({ ...instance, ...change })),
+  save: (all, instance, change) => all.save(new Plain({ ...instance, ...change }))
 } satisfies {
   readonly [name: string]: (
     all: Repository.Repository<typeof Plain>,
     instance: Plain,
-    change: Partial<Values>
+    change: Change
   ) => Effect.Effect<unknown, { readonly _tag: string }>
 }
 
-const setting = (change: Partial<Values>): Update.Changes<typeof Plain> => ($) => [
-  $.points.increment(1),
+const setting = (change: Change): Update.Changes<typeof Plain> => ($) => [
+  $.points.increment(change.points),
   ...(change.owner === undefined ? [] : [$.owner.set(change.owner)]),
   ...(change.state === undefined ? [] : [$.state.set(change.state)])
 ]
