@@ -6,7 +6,6 @@ import { isWithin, managedField, type ModelLike, nestedModel } from "../../Model
 import type * as Model from "../../Model/Model.ts"
 import { type Entry, nobody } from "../AccessPolicy.ts"
 import * as Json from "./node.ts"
-import { responseHeader } from "./parameters.ts"
 import { statusTexts } from "./texts.ts"
 
 type Node = Json.Node
@@ -133,7 +132,7 @@ export const withAccess = (
 
 // internal
 
-const challenge = responseHeader("How to identify oneself")
+const challenge = Json.responseHeader("How to identify oneself")
 
 const whoText = (entries: ReadonlyArray<Entry>): string =>
   entries.length === 0 ?

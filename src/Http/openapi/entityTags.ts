@@ -1,6 +1,5 @@
 /** Entity tags of responses, and the conditions of requests on them (RFC 9110, sections 8.8.3 and 13.1). */
 import * as Document from "./node.ts"
-import { header, responseHeader } from "./parameters.ts"
 import { statusTexts } from "./texts.ts"
 
 type Node = Document.Node
@@ -14,7 +13,7 @@ export const entityTags: Node = {
   examples: ["\"1\""]
 }
 
-export const ifNoneMatch = (description: string): Node => header("If-None-Match", description, entityTags)
+export const ifNoneMatch = (description: string): Node => Document.header("If-None-Match", description, entityTags)
 
 /** Adds the tag of the response, and the condition on it. */
 export const withEntityTag = (operation: Node): Node => {
@@ -35,4 +34,4 @@ export const withEntityTag = (operation: Node): Node => {
   }
 }
 
-const tag: Node = { ETag: responseHeader("A digest of the response, for `If-None-Match`") }
+const tag: Node = { ETag: Document.responseHeader("A digest of the response, for `If-None-Match`") }

@@ -1,5 +1,4 @@
 import * as Document from "./node.ts"
-import { responseHeader } from "./parameters.ts"
 import { describeStatus } from "./texts.ts"
 
 const isError = (schema: Document.Node): boolean => {
@@ -100,6 +99,6 @@ export const withErrorResponses = (operation: Document.Node, without: ReadonlyAr
   }
 }
 
-const requestId = responseHeader("Under which a defect is logged")
+const requestId = Document.responseHeader("Under which a defect is logged")
 
-const retryAfter = responseHeader("The seconds to wait", { type: "integer" })
+const retryAfter = Document.responseHeader("The seconds to wait", { type: "integer" })

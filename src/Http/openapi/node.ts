@@ -25,6 +25,23 @@ export const componentOf = (u: unknown): string | undefined => {
   return typeof ref === "string" && ref.startsWith(prefix) ? ref.slice(prefix.length) : undefined
 }
 
+/** A parameter that a request may leave out. */
+export const optional = (place: "query" | "header") => (name: string, description: string, schema: Node): Node => ({
+  name,
+  in: place,
+  description,
+  required: false,
+  schema
+})
+
+export const header = optional("header")
+
+/** A header of a response. */
+export const responseHeader = (description: string, schema: Node = { type: "string" }): Node => ({
+  description,
+  schema
+})
+
 /** Rewrites a schema top-down: `f` gets every schema before its parts. */
 export const rewrite = (schema: Node, f: (schema: Node) => Node): Node => {
   const rewritten = f(schema)

@@ -5,8 +5,8 @@ import type * as Model from "../../Model/Model.ts"
 import { maxFields, maxSortFields } from "../description/limits.ts"
 import { type AnyParameters, collectionParameters } from "../description/queryParameters.ts"
 import type { Limits } from "../KernelConfig.ts"
-import * as FieldAccess from "../query/fieldAccess.ts"
 import { stageNames } from "../query/pipelineGuard.ts"
+import * as QueryFields from "../query/queryFields.ts"
 import * as Document from "./node.ts"
 import type { Known, Resource } from "./schemas.ts"
 
@@ -20,22 +20,6 @@ export interface OperationContext {
   /** The fields that the document leaves out, as dotted paths. */
   readonly hidden: ReadonlyArray<string>
 }
-
-const optional = (place: "query" | "header") => (name: string, description: string, schema: Node): Node => ({
-  name,
-  in: place,
-  description,
-  required: false,
-  schema
-})
-
-export const header = optional("header")
-
-/** A header of a response. */
-export const responseHeader = (description: string, schema: Node = { type: "string" }): Node => ({
-  description,
-  schema
-})
 
 /** The parameters of a query as the table describes them, with what `more` says of their values. */
 export const queryOf = (
@@ -90,9 +74,9 @@ const listed = (
   hidden: ReadonlyArray<string>,
   sign: string,
   maximum: number,
-  has: (field: FieldAccess.AccessibleField) => boolean
+  has: (field: QueryFields.QueryField) => boolean
 ): Node => {
-  const access = FieldAccess.of(model)
+  const access = QueryFields.of(model)
   const names = shownIn(model, hidden).filter((name) => {
     const field = access.field(name)
     return field !== undefined && has(field) && !/[,\s]/u.test(name)
@@ -110,13 +94,13 @@ export const fieldsOf = (model: Model.Any, hidden: ReadonlyArray<string>): Node 
   listed(model, hidden, "", maxFields, ({ selectable }) => selectable)
 
 export const filters = (model: Model.Any, hidden: ReadonlyArray<string>): ReadonlyArray<Node> => {
-  const access = FieldAccess.of(model)
+  const access = QueryFields.of(model)
   const others = collectionParameters(model)
   return shownIn(model, hidden).flatMap((name) => {
     const field = access.field(name)
     const isFilter = field !== undefined && !Object.hasOwn(others, name) &&
       (!field.isDocument || field.isList || field.mayBeMissing)
-    return isFilter ? [optional("query")(name, `A condition on \`${name}\``, { type: "string" })] : []
+    return isFilter ? [Document.optional("query")(name, `A condition on \`${name}\``, { type: "string" })] : []
   })
 }
 

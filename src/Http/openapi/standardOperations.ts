@@ -11,15 +11,7 @@ import {
 import { isLogged, type Name, type StandardEndpoint } from "../description/standardEndpoints.ts"
 import { entityTags, ifNoneMatch } from "./entityTags.ts"
 import * as Document from "./node.ts"
-import {
-  fieldsOf,
-  filters,
-  header,
-  type OperationContext,
-  pageParameters,
-  queryOf,
-  responseHeader
-} from "./parameters.ts"
+import { fieldsOf, filters, type OperationContext, pageParameters, queryOf } from "./parameters.ts"
 import type { Resource } from "./schemas.ts"
 import { filterText, statusTexts, withArticle } from "./texts.ts"
 
@@ -97,7 +89,9 @@ const standard: { readonly [N in Name]: (operation: Node, context: OperationCont
           !pagingParameters.has(String(name)) && !Object.hasOwn(changesParameters, String(name))
         ),
         ...filters(model, hidden).filter(({ name }) => !Object.hasOwn(changesParameters, String(name))),
-        header("Last-Event-ID", "The `id` of the last event, which counts instead of `offset`", { type: "string" }),
+        Document.header("Last-Event-ID", "The `id` of the last event, which counts instead of `offset`", {
+          type: "string"
+        }),
         ifNoneMatch("Entity tags of pages that the caller has")
       ]
     }
@@ -222,39 +216,48 @@ const complete = (response: unknown): ReadonlyArray<unknown> => {
 
 const isVersioned = (model: Model.Any): boolean => managedField(model, "version") !== undefined
 
-const prefer = header("Prefer", "`return=representation` to be answered the document itself (RFC 7240)", {
+const prefer = Document.header("Prefer", "`return=representation` to be answered the document itself (RFC 7240)", {
   type: "string",
   examples: ["return=representation"]
 })
 
-const applied = responseHeader("The preference that was followed, where there was one", {
+const applied = Document.responseHeader("The preference that was followed, where there was one", {
   type: "string",
   enum: ["return=representation", "return=minimal"]
 })
 
-const totalCount = responseHeader("How many documents fulfil the conditions, where they were counted (`count=exact`)", {
-  type: "integer"
-})
+const totalCount = Document.responseHeader(
+  "How many documents fulfil the conditions, where they were counted (`count=exact`)",
+  {
+    type: "integer"
+  }
+)
 
-const unreadableCount = responseHeader("How many documents of the page are left out, since they do not fit the model", {
-  type: "integer"
-})
+const unreadableCount = Document.responseHeader(
+  "How many documents of the page are left out, since they do not fit the model",
+  {
+    type: "integer"
+  }
+)
 
 const streamHeaders: Node = {
-  "Stream-Next-Offset": responseHeader("The place after these changes"),
-  "Stream-Up-To-Date": responseHeader("Whether these are the last changes", { type: "string", enum: ["true"] }),
-  "Stream-Cursor": responseHeader("What the next request that waits sends as `cursor`")
+  "Stream-Next-Offset": Document.responseHeader("The place after these changes"),
+  "Stream-Up-To-Date": Document.responseHeader("Whether these are the last changes", {
+    type: "string",
+    enum: ["true"]
+  }),
+  "Stream-Cursor": Document.responseHeader("What the next request that waits sends as `cursor`")
 }
 
-const streamTag = responseHeader("A tag of a page, for `If-None-Match`, where the request does not wait")
+const streamTag = Document.responseHeader("A tag of a page, for `If-None-Match`, where the request does not wait")
 
 /** What the answer to a write tells of its changes. */
 const transactionOf = (model: Model.Any): Node =>
-  isLogged(model) ? { "Stream-Txid": responseHeader("The `txid` of the messages of the write's changes") } : {}
+  isLogged(model) ? { "Stream-Txid": Document.responseHeader("The `txid` of the messages of the write's changes") } : {}
 
-const location = responseHeader("Where the new document is, where it is one")
+const location = Document.responseHeader("Where the new document is, where it is one")
 
-const etag = responseHeader("The document's version and a digest, for `If-Match` and `If-None-Match`")
+const etag = Document.responseHeader("The document's version and a digest, for `If-Match` and `If-None-Match`")
 
 const requiredEtag: Node = { ...etag, required: true }
 
@@ -264,7 +267,7 @@ const conditional = (operation: Node, method: string, { model }: Resource): Node
   if (!("412" in responses)) return operation
   const headers = isVersioned(model) ? { headers: { ETag: requiredEtag } } : {}
   const conditions = [
-    header("If-Match", "Entity tags, one of which the document must have, or `*`", entityTags),
+    Document.header("If-Match", "Entity tags, one of which the document must have, or `*`", entityTags),
     ifNoneMatch("Entity tags of which the document must have none, or `*`")
   ]
   const withConditions = { ...operation, parameters: [...Document.listOf(operation["parameters"]), ...conditions] }
