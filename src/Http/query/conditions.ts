@@ -2,8 +2,8 @@ import * as Schema from "effect/Schema"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
 import { anyOf, compare, conjunctionOf, not } from "../../Repository/introspection.ts"
 import * as Query from "../../Repository/Query.ts"
-import type { AccessibleField } from "./fieldAccess.ts"
 import type { FilterValue, Operand } from "./filterValue.ts"
+import type { QueryField } from "./queryFields.ts"
 
 /** How conditions are combined. */
 export type Logic = "AND" | "OR"
@@ -19,7 +19,7 @@ export const maxListLength = 1_000
  * with `OR`, bounds without a common value are alternatives.
  */
 export const conditionsOf = (
-  field: AccessibleField,
+  field: QueryField,
   terms: ReadonlyArray<FilterValue>,
   logic: Logic,
   report: ReportProblem
@@ -88,7 +88,7 @@ const add = (filters: Array<Filter>, filter: Filter | undefined): void => {
 
 /** A day is a range of times: "after" compares with its end, "until" includes it. */
 const boundOf = (
-  field: AccessibleField,
+  field: QueryField,
   operator: ">" | "<" | ">=" | "<=",
   { text }: Operand,
   report: ReportProblem
@@ -115,7 +115,7 @@ const boundOf = (
 
 const names = { ">": "$gt", ">=": "$gte", "<": "$lt", "<=": "$lte" } as const
 
-const containing = (field: AccessibleField, { text }: Operand, report: ReportProblem): Filter | undefined => {
+const containing = (field: QueryField, { text }: Operand, report: ReportProblem): Filter | undefined => {
   if (!field.isList && field.isText) return Query.path(field.path, Schema.String).contains(text).filter
   if (!field.isList || field.isDocument) {
     report("Operator", "is neither text nor a list of values to look for something in")
@@ -129,7 +129,7 @@ const containing = (field: AccessibleField, { text }: Operand, report: ReportPro
   return { [field.path]: { $eq: value } }
 }
 
-const sized = ({ path }: AccessibleField, { text }: Operand, report: ReportProblem): Filter | undefined => {
+const sized = ({ path }: QueryField, { text }: Operand, report: ReportProblem): Filter | undefined => {
   const size = Number(text)
   if (size <= maxSize) return { [path]: { $size: size } }
   report("Parameter", "can't have so many elements")
@@ -140,7 +140,7 @@ const maxSize = 2 ** 31 - 1
 
 /** Matches one of the values, or none of them. */
 const among = (
-  field: AccessibleField,
+  field: QueryField,
   operands: ReadonlyArray<Operand>,
   isNegated: boolean,
   report: ReportProblem
@@ -174,7 +174,7 @@ const among = (
 }
 
 const equalTo = (
-  { path }: AccessibleField,
+  { path }: QueryField,
   values: ReadonlyArray<unknown>,
   isNegated: boolean
 ): Filter | undefined => {
@@ -187,7 +187,7 @@ const equalTo = (
 }
 
 /** Operators that a single value has to satisfy, since the path may lead to several values. */
-const one = ({ isList, list, path }: AccessibleField, operators: Document): Filter => {
+const one = ({ isList, list, path }: QueryField, operators: Document): Filter => {
   const condition = isList ? { $elemMatch: operators } : operators
   return list === undefined
     ? { [path]: condition }

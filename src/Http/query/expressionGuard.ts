@@ -1,10 +1,10 @@
 import { isPlainObject } from "../../internal/objects.ts"
-import type { FieldAccess } from "./fieldAccess.ts"
 import { isUnsafePath, type ProblemCollector } from "./guardedJson.ts"
+import type { QueryFields } from "./queryFields.ts"
 
 /** The input of an expression or a filter. */
 export interface ExpressionContext {
-  readonly access: FieldAccess
+  readonly access: QueryFields
   readonly report: ProblemCollector
   /** Whether paths are still those of the model. */
   readonly isModel: boolean
@@ -48,7 +48,7 @@ export const guardPath = (path: string, { access, isModel, isComplete, report }:
 }
 
 /** The name of a field. The identifier may also be called `_id`, as in the store. */
-export const storedName = (path: string, { id }: FieldAccess): string => path === "_id" && id !== undefined ? id : path
+export const storedName = (path: string, { id }: QueryFields): string => path === "_id" && id !== undefined ? id : path
 
 const maxPatternLength = 256
 

@@ -1,8 +1,8 @@
 import { isPlainObject } from "../../internal/objects.ts"
 import { maxListLength } from "./conditions.ts"
 import { type ExpressionContext, guardExpression, guardPattern, storedName } from "./expressionGuard.ts"
-import type { AccessibleField } from "./fieldAccess.ts"
 import { isUnsafePath, maxLength } from "./guardedJson.ts"
+import type { QueryField } from "./queryFields.ts"
 
 type Values = { readonly [key: string]: unknown }
 
@@ -80,12 +80,12 @@ const guardField = (
   return [prefix === "" ? field.path : key, guardCondition(operand, field, context)]
 }
 
-const guardCondition = (operand: unknown, field: AccessibleField | undefined, context: ExpressionContext): unknown =>
+const guardCondition = (operand: unknown, field: QueryField | undefined, context: ExpressionContext): unknown =>
   isPlainObject(operand) && Object.keys(operand).some((key) => key.startsWith("$"))
     ? guardOperators(operand, field, context)
     : { $eq: guardValue(operand, field, context) }
 
-const guardOperators = (operators: Values, field: AccessibleField | undefined, context: ExpressionContext): Values => {
+const guardOperators = (operators: Values, field: QueryField | undefined, context: ExpressionContext): Values => {
   if (Object.hasOwn(operators, "$options") && !Object.hasOwn(operators, "$regex")) {
     context.report.reject("Options")
   }
@@ -101,7 +101,7 @@ const guardOperator = (
   operator: string,
   operand: unknown,
   { $options: options }: Values,
-  field: AccessibleField | undefined,
+  field: QueryField | undefined,
   context: ExpressionContext
 ): unknown => {
   const { report } = context
@@ -161,7 +161,7 @@ const guardOperator = (
 const guardValues = (
   operator: string,
   operand: unknown,
-  field: AccessibleField | undefined,
+  field: QueryField | undefined,
   context: ExpressionContext
 ): unknown => {
   const { report } = context
@@ -180,7 +180,7 @@ const guardValues = (
   )
 }
 
-const guardElement = (operand: unknown, field: AccessibleField | undefined, context: ExpressionContext): unknown => {
+const guardElement = (operand: unknown, field: QueryField | undefined, context: ExpressionContext): unknown => {
   const { report } = context
   if (!isPlainObject(operand)) {
     report.reject("Element")
@@ -197,13 +197,13 @@ const guardElement = (operand: unknown, field: AccessibleField | undefined, cont
 }
 
 /** Comparing the complete value would allow a caller to guess its omitted fields. Whether it is rejected. */
-const rejectWhole = (field: AccessibleField | undefined, { isComplete, report }: ExpressionContext): boolean => {
+const rejectWhole = (field: QueryField | undefined, { isComplete, report }: ExpressionContext): boolean => {
   if (field?.holdsOmitted !== true || !isComplete) return false
   report.reject("ComparedAsWhole", { path: JSON.stringify(field.name) })
   return true
 }
 
-const guardValue = (value: unknown, field: AccessibleField | undefined, context: ExpressionContext): unknown => {
+const guardValue = (value: unknown, field: QueryField | undefined, context: ExpressionContext): unknown => {
   const { report } = context
   if (field === undefined || value === null) {
     guardPlain(value, context)

@@ -4,7 +4,7 @@ import { isPlainObject } from "../../internal/objects.ts"
 import { Problem } from "../../Model/ModelError.ts"
 import { copyProblem, type Key, problemOf } from "../messages/message.ts"
 import type { Arguments } from "../messages/message.ts"
-import { isInherited } from "./fieldAccess.ts"
+import { isInherited } from "./queryFields.ts"
 
 /** Collects the problems of a query under the name of its parameter. */
 export class ProblemCollector {

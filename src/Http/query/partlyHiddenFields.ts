@@ -4,12 +4,12 @@ import { isWithin, modelWithout, withoutIndexes } from "../../Model/introspectio
 import type * as Model from "../../Model/Model.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
 import { allOf, anyOf, type EffectiveGrant, hiddenBy, indexesOf } from "../../Repository/introspection.ts"
-import * as FieldAccess from "./fieldAccess.ts"
+import * as QueryFields from "./queryFields.ts"
 
 /** What one request may name where documents show different fields, and what it has named. */
 export interface Naming {
   /** The fields that at least one document shows. */
-  readonly access: FieldAccess.FieldAccess
+  readonly access: QueryFields.QueryFields
   /** The filter for the documents that show all fields that were named so far; `undefined`: all do. */
   readonly condition: () => Filter | undefined
   /** A projection to the fields that all of these documents show. */
@@ -24,15 +24,15 @@ export const namingOf = (model: Model.Any, partlyHidden: CallerDocuments["partly
   if (partlyHidden === undefined) return undefined
   const { grants, hidden } = partlyHidden
   const named = new Set<string>()
-  const everywhere = FieldAccess.of(modelWithout(model, hidden.ever))
-  const somewhere = FieldAccess.of(modelWithout(model, hidden.always))
+  const everywhere = QueryFields.of(modelWithout(model, hidden.ever))
+  const somewhere = QueryFields.of(modelWithout(model, hidden.always))
   const hiddenElsewhere = (name: string) => {
     const field = everywhere.field(name)
     if (field !== undefined) return field
     // A field with fields that only some documents show can't be compared as a whole.
     const path = withoutIndexes(name)
     const within = hidden.ever.filter((other) => other.startsWith(`${path}.`))
-    const own = within.length === 0 ? somewhere : FieldAccess.of(modelWithout(model, [...hidden.always, ...within]))
+    const own = within.length === 0 ? somewhere : QueryFields.of(modelWithout(model, [...hidden.always, ...within]))
     const found = own.field(name)
     if (found !== undefined) named.add(path)
     return found
@@ -56,7 +56,7 @@ export const namingOf = (model: Model.Any, partlyHidden: CallerDocuments["partly
 }
 
 const projectionOf = (model: Model.Any, hidden: ReadonlyArray<string>): Document =>
-  FieldAccess.of(modelWithout(model, hidden.toSorted())).projection
+  QueryFields.of(modelWithout(model, hidden.toSorted())).projection
 
 /** The filter for the documents that show all of the named fields; `undefined`: all do. */
 const conditionOf = (grants: ReadonlyArray<EffectiveGrant>, named: ReadonlySet<string>): Filter | undefined => {

@@ -1,8 +1,8 @@
 import { isPlainObject } from "../../internal/objects.ts"
 import { type ExpressionContext, guardExpression, guardPath, storedName } from "./expressionGuard.ts"
-import type { FieldAccess } from "./fieldAccess.ts"
 import { guardFilter } from "./filterGuard.ts"
 import { isUnsafePath, ProblemCollector } from "./guardedJson.ts"
+import type { QueryFields } from "./queryFields.ts"
 
 type Values = { readonly [key: string]: unknown }
 
@@ -11,7 +11,7 @@ const maxStages = 100
 /** Translates a pipeline. Omitted fields are removed before a stage that could read them; a limit ends it. */
 export const guardPipeline = (
   pipeline: unknown,
-  access: FieldAccess,
+  access: QueryFields,
   report: ProblemCollector,
   maxResults: number
 ): ReadonlyArray<Values> => {
@@ -22,7 +22,7 @@ export const guardPipeline = (
 
 /** The documents that a stage receives. */
 interface State {
-  readonly access: FieldAccess
+  readonly access: QueryFields
   readonly report: ProblemCollector
   isModel: boolean
   isComplete: boolean

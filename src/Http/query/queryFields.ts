@@ -1,9 +1,10 @@
 /**
- * Resolves the fields of a model that callers may use in requests, and parses their values. All field names from
- * requests are resolved here: in filters, sort orders, selections, native queries, pipelines and patches.
+ * Resolves the fields of a model that requests may name, and parses their values. All field names from requests are resolved
+ * here: in filters, sort orders, selections, native queries, pipelines and patches.
  *
- * Omitted fields are not accessible at any depth, and neither are undeclared properties of stored documents. For a
- * caller, both do not exist.
+ * Omitted fields can't be named at any depth, and neither can undeclared properties of stored documents. For a caller, both do
+ * not exist. A field that grants hide in every document is no field of the model that `Access/fields/modelView.ts` gives; those
+ * that only some documents hide are in `partlyHiddenFields.ts`.
  *
  * @since 0.1.0
  */
@@ -35,7 +36,7 @@ import { type Reader, readerOf } from "./fieldReader.ts"
  * @category models
  * @since 0.1.0
  */
-export interface AccessibleField {
+export interface QueryField {
   /** The name in the request: `address.city`. */
   readonly name: string
   /** The path in the stored document, whose identifier is `_id`. */
@@ -79,11 +80,11 @@ export interface AccessibleField {
  * @category models
  * @since 0.1.0
  */
-export interface FieldAccess {
+export interface QueryFields {
   /** The name of the identifier, if there is one. */
   readonly id: string | undefined
   /** The field of this name; `undefined` if no accessible field has it. */
-  readonly field: (name: string) => AccessibleField | undefined
+  readonly field: (name: string) => QueryField | undefined
   /** A projection to the accessible fields, as the first stage of a pipeline. */
   readonly projection: Document
   /** Whether a text search is limited to accessible fields. */
@@ -96,10 +97,10 @@ export interface FieldAccess {
  * @category constructors
  * @since 0.1.0
  */
-export const of: (model: Model.Any) => FieldAccess = memoize((model: Model.Any): FieldAccess => {
-  const fields = new Map<string, AccessibleField>()
+export const of: (model: Model.Any) => QueryFields = memoize((model: Model.Any): QueryFields => {
+  const fields = new Map<string, QueryField>()
   const id = managedField(model, "id")
-  const field = (name: string): AccessibleField | undefined => {
+  const field = (name: string): QueryField | undefined => {
     const known = fields.get(name)
     if (known !== undefined) return known
     const found = fieldAt(model, name, (inner) => field(inner))
@@ -134,8 +135,8 @@ interface FieldPosition {
 const fieldAt = (
   root: ModelLike,
   name: string,
-  field: (name: string) => AccessibleField | undefined
-): AccessibleField | undefined => {
+  field: (name: string) => QueryField | undefined
+): QueryField | undefined => {
   const segments = name.split(".", maxDepth + 1)
   if (segments.length > maxDepth) return undefined
   let position = fieldOf(root, segments[0] ?? "")
@@ -256,8 +257,8 @@ const accessible = (
     readonly mayBeMissing: boolean
     readonly selectable: boolean
   },
-  field: (name: string) => AccessibleField | undefined
-): AccessibleField => {
+  field: (name: string) => QueryField | undefined
+): QueryField => {
   const element = elementOf(position)
   const value = element ?? position
   const [stored, wire] = [nonNullType(value.stored), nonNullType(value.wire)]
@@ -307,7 +308,7 @@ const accessible = (
 }
 
 /** Decodes the members of an object; `undefined` if one of them does not fit. */
-const readDocument = (value: unknown, field: (key: string) => AccessibleField | undefined): unknown => {
+const readDocument = (value: unknown, field: (key: string) => QueryField | undefined): unknown => {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined
   const document: Array<readonly [string, unknown]> = []
   for (const [key, part] of Object.entries(value)) {

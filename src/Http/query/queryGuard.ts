@@ -28,11 +28,11 @@ import { conjunctionOf } from "../../Repository/introspection.ts"
 import { Forbidden } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import { translatable } from "../messages/message.ts"
-import * as FieldAccess from "./fieldAccess.ts"
 import { guardFilter } from "./filterGuard.ts"
 import { forbidden, parse, ProblemCollector } from "./guardedJson.ts"
-import type { Naming } from "./maskedNaming.ts"
+import type { Naming } from "./partlyHiddenFields.ts"
 import { guardPipeline } from "./pipelineGuard.ts"
+import * as QueryFields from "./queryFields.ts"
 
 /**
  * Parses the JSON text of the parameter `query` as a filter of the model's documents, or returns all its problems; see
@@ -43,8 +43,8 @@ import { guardPipeline } from "./pipelineGuard.ts"
  */
 export const filter = (
   model: Model.Any
-): (text: string, access?: FieldAccess.FieldAccess) => Result.Result<Filter, ReadonlyArray<Problem>> => {
-  const all = FieldAccess.of(model)
+): (text: string, access?: QueryFields.QueryFields) => Result.Result<Filter, ReadonlyArray<Problem>> => {
+  const all = QueryFields.of(model)
   return (text, access = all) => {
     const report = new ProblemCollector("query")
     const value = parse(text, report)
@@ -66,7 +66,7 @@ export const pipeline = (
   model: Model.Any,
   { maxResults }: Pick<Limits, "maxResults">
 ): (text: string, naming?: Naming) => Result.Result<ReadonlyArray<Document>, ReadonlyArray<Problem>> => {
-  const all = FieldAccess.of(model)
+  const all = QueryFields.of(model)
   return (text, naming) => {
     const report = new ProblemCollector("pipe")
     const value = parse(text, report)

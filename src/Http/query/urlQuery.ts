@@ -37,10 +37,10 @@ import { allOf, parseSortTerm, type SortKey, totalOrder } from "../../Repository
 import { maxFields, maxSortFields } from "../description/limits.ts"
 import { collectionParameters, documentParameters, type Limits } from "../description/queryParameters.ts"
 import { combined, conditionsOf, type Logic } from "./conditions.ts"
-import * as FieldAccess from "./fieldAccess.ts"
 import { type FilterValue, isList, parseFilterValue, quoted } from "./filterValue.ts"
-import type { Naming } from "./maskedNaming.ts"
 import { parameterReaders, type Parameters, type ParameterValue, queryReader } from "./parameterReader.ts"
+import type { Naming } from "./partlyHiddenFields.ts"
+import * as QueryFields from "./queryFields.ts"
 import * as QueryGuard from "./queryGuard.ts"
 
 export type { Parameters } from "./parameterReader.ts"
@@ -91,7 +91,7 @@ export const make = (
   limits: Limits,
   options: Cursor.Options = {}
 ): (parameters: Parameters, naming?: Naming) => Result.Result<UrlQuery, ReadonlyArray<Problem>> => {
-  const all = FieldAccess.of(model)
+  const all = QueryFields.of(model)
   const readers = parameterReaders(collectionParameters(model, limits))
   const readNative = nativeReader(model)
   const readCursor = cursorReader(model, options)
@@ -152,7 +152,7 @@ export const make = (
 export const selection = (
   model: Model.Any
 ): (parameters: Parameters) => Result.Result<UrlQuery["fields"], ReadonlyArray<Problem>> => {
-  const access = FieldAccess.of(model)
+  const access = QueryFields.of(model)
   const read = queryReader(documentParameters, "is not a parameter of a single document")
   return (parameters) => {
     const listed = read(parameters)
@@ -201,7 +201,7 @@ const isEmpty = (filter: Filter): boolean => Object.keys(filter).length === 0
 /** Parses a native filter and adds its problems. */
 const nativeReader = (model: Model.Any) => {
   const readFilter = QueryGuard.filter(model)
-  return (text: string | undefined, access: FieldAccess.FieldAccess, problems: Array<Problem>): Filter => {
+  return (text: string | undefined, access: QueryFields.QueryFields, problems: Array<Problem>): Filter => {
     if (text === undefined) return {}
     const read = readFilter(text, access)
     if (Result.isSuccess(read)) return read.success
@@ -238,12 +238,12 @@ const cursorReader = (model: Model.Any, options: Cursor.Options) => {
 }
 
 const filtersOf = (
-  access: FieldAccess.FieldAccess,
+  access: QueryFields.QueryFields,
   { parameters, readers }: { readonly parameters: Parameters; readonly readers: object },
   logic: Logic,
   report: ReportProblem
 ): ReadonlyArray<Filter> => {
-  const named = new Map<string, { readonly field: FieldAccess.AccessibleField; readonly terms: Array<FilterValue> }>()
+  const named = new Map<string, { readonly field: QueryFields.QueryField; readonly terms: Array<FilterValue> }>()
   for (const name of Object.keys(parameters)) {
     // Fields of such names are filtered by `page:[2]`.
     if (Object.hasOwn(readers, name)) continue
@@ -272,7 +272,7 @@ const filtersOf = (
 }
 
 const sortOf = (
-  access: FieldAccess.FieldAccess,
+  access: QueryFields.QueryFields,
   by: string | undefined,
   order: "ASC" | "DESC" | undefined,
   report: ReportProblem
@@ -291,7 +291,7 @@ const sortOf = (
 }
 
 const fieldsOf = (
-  access: FieldAccess.FieldAccess,
+  access: QueryFields.QueryFields,
   text: string | undefined,
   report: ReportProblem
 ): ReadonlyArray<string> | undefined => {
@@ -308,7 +308,7 @@ const fieldsOf = (
 }
 
 /** Complete fields, since a store returns no `null` for a part of one, and the fields of cursors. */
-const projectionOf = (access: FieldAccess.FieldAccess, fields: ReadonlyArray<string>, sort: Sort): Document =>
+const projectionOf = (access: QueryFields.QueryFields, fields: ReadonlyArray<string>, sort: Sort): Document =>
   Object.fromEntries(
     [...fields.map((name) => access.field(name)?.path ?? name), ...Object.keys(sort)].map((path) => [
       path.split(".", 1)[0],

@@ -1,4 +1,7 @@
-/** The checks before a route of a service with access control: who calls, and whether they may. */
+/**
+ * The checks before a route of a service with access control: who calls, a 401, and whether they may, a 403. A document outside of the
+ * caller's rows is a 404, since the repository does not find it.
+ */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

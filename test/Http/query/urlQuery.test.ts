@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, type Layer, Result } from "effect"
-import * as FieldAccess from "../../../src/Http/query/fieldAccess.ts"
+import * as QueryFields from "../../../src/Http/query/queryFields.ts"
 import * as QueryGuard from "../../../src/Http/query/queryGuard.ts"
 import * as UrlQuery from "../../../src/Http/query/urlQuery.ts"
 import * as Links from "../../../src/Http/response/links.ts"
@@ -462,7 +462,7 @@ describe("links of pages", () => {
 
 describe("the access to fields", () => {
   it("is restricted to the visible fields, at any depth", () => {
-    const { field } = FieldAccess.of(Guest)
+    const { field } = QueryFields.of(Guest)
     for (
       const name of [
         "secret",
@@ -479,7 +479,7 @@ describe("the access to fields", () => {
       assert.isUndefined(field(name), name)
     }
     assert.strictEqual(field("id")?.path, "_id")
-    assert.strictEqual(FieldAccess.of(Comment).field("replies.id")?.path, "replies.id")
+    assert.strictEqual(QueryFields.of(Comment).field("replies.id")?.path, "replies.id")
     assert.deepStrictEqual(
       ["home", "visits", "labels", "visits.place"].map((name) => field(name)?.holdsOmitted),
       [true, true, false, false]
@@ -488,14 +488,14 @@ describe("the access to fields", () => {
 
   it("describes the visible form of a document, also of a recursive model", () => {
     assert.deepStrictEqual(
-      Object.keys(FieldAccess.of(Guest).projection).filter((path) => /home|visits|secret/.test(path)),
+      Object.keys(QueryFields.of(Guest).projection).filter((path) => /home|visits|secret/.test(path)),
       [
         "home.city",
         "visits.place",
         "visits.nights"
       ]
     )
-    assert.deepStrictEqual(FieldAccess.of(Comment).projection, {
+    assert.deepStrictEqual(QueryFields.of(Comment).projection, {
       _id: 1,
       text: 1,
       "replies.id": 1,
@@ -508,7 +508,7 @@ describe("the access to fields", () => {
   })
 
   it("reads JSON values as the field stores them", () => {
-    const { field } = FieldAccess.of(Guest)
+    const { field } = QueryFields.of(Guest)
     const day = new Date("1990-02-01T00:00:00.000Z")
     assert.deepStrictEqual(field("born")?.readJson("1990-02-01"), day)
     assert.strictEqual(field("born")?.readJson(day), day)
