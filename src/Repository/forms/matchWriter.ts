@@ -20,7 +20,7 @@ import type {
   Update
 } from "../DocumentStore.ts"
 import { parseFilter } from "../mql/filter/parseFilter.ts"
-import { catchRejection, toError } from "../mql/limits/queryProblem.ts"
+import { catchRejection, fromProblem } from "../mql/limits/queryProblem.ts"
 import { parseUpdate } from "../mql/update/applyUpdate.ts"
 import { QueryRejected, type ReadError, StoreUnavailable, type WriteError } from "../RepositoryError.ts"
 import { makeRetry } from "../store/retryOnConflict.ts"
@@ -163,7 +163,7 @@ export const makeMatchWriter = (
       (parsed) =>
         writeMatch(kind, filter, target, (document, matched, form) =>
           Effect.flatMap(
-            Effect.mapError(Effect.fromResult(parsed.apply(document, matched)), (problem) => toError(problem, kind)),
+            fromProblem(parsed.apply(document, matched), kind),
             (changed) => changed === undefined ? Effect.undefined : lowered(kind, changed, form)
           ))
     )
@@ -191,9 +191,9 @@ export const targetOf = (filter: Filter, sort?: FindOneAndUpdateOptions["sort"])
 /** The parsed filter if it matches the document; else `undefined`. */
 export const matching = (operation: string, filter: Filter, document: Document) =>
   Effect.flatMap(parsedFilter(operation, filter), (parsed) =>
-    Effect.mapError(
-      Effect.fromResult(Result.map(catchRejection(() => parsed.matches(document)), (is) => is ? parsed : undefined)),
-      (problem) => toError(problem, operation)
+    fromProblem(
+      Result.map(catchRejection(() => parsed.matches(document)), (is) => is ? parsed : undefined),
+      operation
     ))
 
 // internal
@@ -206,17 +206,10 @@ class Changed {
 }
 
 const parsedFilter = (operation: string, filter: Filter) =>
-  Effect.flatMap(
-    Clock.currentTimeMillis,
-    (now) => Effect.mapError(Effect.fromResult(parseFilter(filter, { now })), (problem) => toError(problem, operation))
-  )
+  Effect.flatMap(Clock.currentTimeMillis, (now) => fromProblem(parseFilter(filter, { now }), operation))
 
 const parsedUpdate = (operation: string, update: Update, arrayFilters: ReadonlyArray<Filter> | undefined) =>
-  Effect.flatMap(Clock.currentTimeMillis, (now) =>
-    Effect.mapError(
-      Effect.fromResult(parseUpdate(update, { now }, arrayFilters)),
-      (problem) => toError(problem, operation)
-    ))
+  Effect.flatMap(Clock.currentTimeMillis, (now) => fromProblem(parseUpdate(update, { now }, arrayFilters), operation))
 
 const unwritable = ({ modelName }: ModelLike, operation: string, stored: Document): QueryRejected =>
   new QueryRejected({

@@ -6,26 +6,11 @@ import { toDriverCollation } from "./collation.ts"
 
 /** Encodes a description for the driver's `createIndexes`. */
 export const toDriverIndex = (description: IndexDescription): DriverIndex => {
-  const {
-    collation,
-    defaultLanguage,
-    expireAfterSeconds,
-    key,
-    name,
-    partialFilterExpression,
-    sparse,
-    unique,
-    weights
-  } = normalised(description)
+  const { collation, defaultLanguage, key, ...others } = normalised(description)
   return {
-    name,
+    ...others,
     // The driver's type lists only the kinds that it knows; the server decides which exist.
     key: key as { readonly [path: string]: IndexDirection },
-    ...unique === true ? { unique } : {},
-    ...sparse === true ? { sparse } : {},
-    ...expireAfterSeconds === undefined ? {} : { expireAfterSeconds },
-    ...partialFilterExpression === undefined ? {} : { partialFilterExpression: { ...partialFilterExpression } },
-    ...weights === undefined ? {} : { weights: { ...weights } },
     ...defaultLanguage === undefined ? {} : { default_language: defaultLanguage },
     ...collation === undefined ? {} : { collation: toDriverCollation(collation) }
   }

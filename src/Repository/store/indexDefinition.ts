@@ -7,8 +7,11 @@ import * as Result from "effect/Result"
 import type { Collation, IndexDescription } from "../DocumentStore.ts"
 import { QueryRejected } from "../RepositoryError.ts"
 
+/** A description whose options are either given or absent. */
+type Definition = { readonly [K in keyof IndexDescription]: Exclude<IndexDescription[K], undefined> }
+
 /** A description in canonical form: without defaults, its keys in a fixed order. */
-export const normalised = (description: IndexDescription): IndexDescription => {
+export const normalised = (description: IndexDescription): Definition => {
   const { defaultLanguage, expireAfterSeconds, key, name, partialFilterExpression, sparse, unique } = description
   const weights = weightsOf(description).filter(([, weight]) => weight !== 1)
   const collation = shortened(description.collation)

@@ -8,7 +8,7 @@ import { type BatchIterator, ended, mapEach } from "../../mql/execution/batchIte
 import type { Filter } from "../../mql/filter/parseFilter.ts"
 import type { IndexKind } from "../../mql/geo/cells.ts"
 import { boundOf, makeNear, type Near } from "../../mql/geo/near.ts"
-import { catchRejection, type Problem, reject, rejectWith } from "../../mql/limits/queryProblem.ts"
+import { type Problem, reject, rejectWith } from "../../mql/limits/queryProblem.ts"
 import type { Memory } from "../../mql/limits/sizeLimits.ts"
 import type { Collection } from "../catalog/collection.ts"
 import { nearbyDocuments, nearProblem, type ReadMatches } from "./nearDocuments.ts"
@@ -24,8 +24,9 @@ export interface GeoNearContext {
 export const leadingGeoNear = ([stage]: ReadonlyArray<unknown>): unknown =>
   isDocument(stage) && Object.keys(stage).length === 1 ? stage["$geoNear"] : undefined
 
-export const geoNear = (operand: unknown, context: GeoNearContext): Result.Result<BatchIterator, Problem> =>
-  catchRejection(() => documentsBy(optionsIn(operand), context))
+/** Parses the stage. The result starts the read. May throw. */
+export const geoNear = (operand: unknown, context: GeoNearContext): () => BatchIterator =>
+  documentsBy(optionsIn(operand), context)
 
 // internal
 
@@ -83,18 +84,22 @@ const pathIn = (operand: Document, option: string): string | undefined => {
     : reject(`${option} of $geoNear must be the path of a field`)
 }
 
-const documentsBy = (options: Options, { collection, memory, parseFilter, read }: GeoNearContext): BatchIterator => {
+const documentsBy = (
+  options: Options,
+  { collection, memory, parseFilter, read }: GeoNearContext
+): () => BatchIterator => {
   const { distanceField, includeLocs, multiplier, query } = options
   const filter = Result.getOrElse(parseFilter(query), rejectWith)
   if (filter.search !== undefined) reject("the query of $geoNear can't contain $text")
   const near = nearOf(options, collection)
-  if (collection === undefined || near === undefined) return () => ended
+  if (collection === undefined || near === undefined) return () => () => ended
   const [distancePath, locationPath] = [segmentsOf(distanceField), includeLocs && segmentsOf(includeLocs)]
-  const found = nearbyDocuments({ ...filter, itemConditions: filter.itemConditions }, near, read, Infinity, memory)
-  return mapEach(found, ({ document, nearest }) => {
-    const measured = withValue(document, distancePath, nearest.distance / near.unit * multiplier)
-    return locationPath ? withValue(measured, locationPath, nearest.location) : measured
-  })
+  const ofDocuments = { ...filter, itemConditions: filter.itemConditions }
+  return () =>
+    mapEach(nearbyDocuments(ofDocuments, near, read, Infinity, memory), ({ document, nearest }) => {
+      const measured = withValue(document, distancePath, nearest.distance / near.unit * multiplier)
+      return locationPath ? withValue(measured, locationPath, nearest.location) : measured
+    })
 }
 
 const nearOf = (options: Options, collection: Collection | undefined): Near | undefined => {

@@ -15,7 +15,7 @@ import type { Document, DocumentStore } from "../../DocumentStore.ts"
 import { type Merge, parseWritingStage, type WritingStage, writingStageOf } from "../../mql/aggregation/writingStage.ts"
 import { Variable } from "../../mql/expression/expression.ts"
 import { beginEvaluation } from "../../mql/limits/costBudget.ts"
-import { catchRejection, type Problem, rejected, toError } from "../../mql/limits/queryProblem.ts"
+import { catchRejection, fromProblem, type Problem, rejected } from "../../mql/limits/queryProblem.ts"
 import { makeMemory, memoryOf } from "../../mql/limits/sizeLimits.ts"
 import { parseUpdate } from "../../mql/update/applyUpdate.ts"
 import { QueryRejected, type ReadError, type StoreError } from "../../RepositoryError.ts"
@@ -45,7 +45,8 @@ export const makeWritingAggregate =
           Result.mapError(normalise(last, true), rejected),
           (normalised) =>
             Result.flatMap(parseWritingStage(normalised, { now }), (stage) => checked(context, stage, now))
-        )
+        ),
+        operation
       )
       const source = context.operations.aggregate(name, pipeline.slice(0, -1), options)
       yield* "out" in stage
@@ -58,9 +59,6 @@ export const makeWritingAggregate =
 // internal
 
 const operation = "aggregate"
-
-const fromProblem = <A>(result: Result.Result<A, Problem>): Effect.Effect<A, ReadError> =>
-  Effect.fromResult(Result.mapError(result, (problem) => toError(problem, operation)))
 
 /** Checks the stage before any document is read: the pipeline of a `$merge`, and the unique index for its fields. */
 const checked = (
@@ -95,7 +93,7 @@ const replaceAll = Effect.fnUntraced(function*(
   const memory = makeMemory()
   yield* Stream.runForEach(source, (document) => {
     documents.push(withId(document))
-    return fromProblem(catchRejection(() => memory.hold(memoryOf(document))))
+    return fromProblem(catchRejection(() => memory.hold(memoryOf(document))), operation)
   })
   yield* rejectDuplicateKey(
     operation,
@@ -111,7 +109,7 @@ const replaceAll = Effect.fnUntraced(function*(
 
 const mergeOne = (context: PipelineWriteContext, merge: Merge, document: Document): Effect.Effect<void, ReadError> =>
   Effect.flatMap(
-    fromProblem(identityOf(merge, document)),
+    fromProblem(identityOf(merge, document), operation),
     (filter) => rejectDuplicateKey(operation, mergeWhere(context, merge, document, filter, true))
   )
 
@@ -139,7 +137,7 @@ const mergeWhere = Effect.fnUntraced(function*(
     : stages === undefined
     ? yield* operations.count(into, filter)
     : (yield* operations.updateOne(into, filter, stages, {
-      let: yield* fromProblem(valuesOf(variables, document))
+      let: yield* fromProblem(valuesOf(variables, document), operation)
     })).matchedCount
   if (matched > 0) {
     return isMatchFailure ? yield* rejection(`$merge finds a document in "${into}" that is there already`) : undefined

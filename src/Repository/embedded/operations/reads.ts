@@ -19,7 +19,7 @@ import { parsePipeline } from "../../mql/aggregation/pipeline.ts"
 import { type BatchIterator, mapChunks, mapEach, retaining, slice } from "../../mql/execution/batchIterator.ts"
 import type { ExpressionContext } from "../../mql/expression/expression.ts"
 import { type Filter, matchAll } from "../../mql/filter/parseFilter.ts"
-import { catchRejection, type Problem, rejected } from "../../mql/limits/queryProblem.ts"
+import { catchRejection, orReject, type Problem, reject, rejected } from "../../mql/limits/queryProblem.ts"
 import { makeMemory, type Memory } from "../../mql/limits/sizeLimits.ts"
 import { computes, parseProjection } from "../../mql/projection/parseProjection.ts"
 import { parseSort } from "../../mql/projection/sortSpec.ts"
@@ -158,42 +158,28 @@ const parseFind = (
   options: FindOptions,
   values: ExpressionContext,
   { memory, onMatches }: FindTools = {}
-): Result.Result<() => BatchIterator, Problem> => {
-  const { limit, projection, skip = 0, sort } = options
-  if (!isCount(skip) || !isCount(limit ?? 0)) {
-    return Result.fail(rejected("skip and limit must be whole numbers from 0"))
-  }
-  // As in MongoDB, neither counts nor pipelines search by distance.
-  const canBeNear = onMatches === undefined && memory === undefined
-  const filter = parseFilterOf(catalog, name, options.filter ?? {}, values, canBeNear)
-  if (Result.isFailure(filter)) return Result.fail(filter.failure)
-  const { search } = filter.success
-  const directions = sort === undefined ? unsorted : parseSort(sort, values.collator, search !== undefined)
-  if (Result.isFailure(directions)) return Result.fail(directions.failure)
-  const project = projection === undefined
-    ? Result.succeed(undefined)
-    : search === undefined
-    ? parseProjection(projection, values, filter.success)
-    : parseScoredProjection(projection, values, search)
-  if (Result.isFailure(project)) return Result.fail(project.failure)
-  const wanted = limit === undefined ? Infinity : skip + limit
-  return Result.succeed(() => {
-    const matching = findSource(
-      store,
-      catalog,
-      name,
-      filter.success,
-      directions.success,
-      wanted,
-      onMatches,
-      memory,
-      skip
+): Result.Result<() => BatchIterator, Problem> =>
+  catchRejection(() => {
+    const { limit, projection, skip = 0, sort } = options
+    if (!isCount(skip) || !isCount(limit ?? 0)) return reject("skip and limit must be whole numbers from 0")
+    // As in MongoDB, neither counts nor pipelines search by distance.
+    const canBeNear = onMatches === undefined && memory === undefined
+    const filter = orReject(parseFilterOf(catalog, name, options.filter ?? {}, values, canBeNear))
+    const { search } = filter
+    const directions = sort === undefined ? [] : orReject(parseSort(sort, values.collator, search !== undefined))
+    const project = projection && orReject(
+      search === undefined
+        ? parseProjection(projection, values, filter)
+        : parseScoredProjection(projection, values, search)
     )
-    const found = slice(matching, 0, limit)
-    const documents = mapChunks(found, (items) => items.map(({ document }) => document))
-    return project.success === undefined ? documents : mapEach(documents, project.success)
+    const wanted = limit === undefined ? Infinity : skip + limit
+    return () => {
+      const matching = findSource(store, catalog, name, filter, directions, wanted, onMatches, memory, skip)
+      const found = slice(matching, 0, limit)
+      const documents = mapChunks(found, (items) => items.map(({ document }) => document))
+      return project === undefined ? documents : mapEach(documents, project)
+    }
   })
-}
 
 /** {@link findDocuments} with plain numbers, for the caller. */
 const findPlain: typeof findDocuments = (context, name, options, now, tools) =>
@@ -294,36 +280,25 @@ const aggregate = (
   random: () => number,
   given: CollationOptions | undefined
 ): Result.Result<BatchIterator, Problem> => {
-  const collator = parseCollation(given?.collation)
-  if (Result.isFailure(collator)) return Result.fail(collator.failure)
-  const stages = Result.map(
-    Result.mapError(normalise({ pipeline }, true), rejected),
-    (document) => Arr.ensure(document["pipeline"])
-  )
-  if (Result.isFailure(stages)) return Result.fail(stages.failure)
-  const memory = makeMemory()
-  const near = leadingGeoNear(stages.success)
-  const { options, rest } = near === undefined
-    ? splitLeadingFind(stages.success)
-    : { options: {}, rest: stages.success.slice(1) }
-  const transform = parsePipeline(rest, {
-    now,
-    collator: collator.success,
-    random,
-    memory,
-    find: (name, options, values) => parseFind(context, name, options, values, { memory })
-  })
-  if (Result.isFailure(transform)) return Result.fail(transform.failure)
-  const source = near === undefined
-    ? findDocuments(context, name, { ...options, collation: given?.collation }, now, { memory })
-    : geoNear(near, {
+  const parsed = catchRejection(() => {
+    const collator = orReject(parseCollation(given?.collation))
+    const stages = Arr.ensure(Result.getOrElse(normalise({ pipeline }, true), reject)["pipeline"])
+    const memory = makeMemory()
+    const find = (name: string, options: FindOptions, values: ExpressionContext) =>
+      parseFind(context, name, options, values, { memory })
+    const near = leadingGeoNear(stages)
+    const { options, rest } = near === undefined ? splitLeadingFind(stages) : { options: {}, rest: stages.slice(1) }
+    const transform = orReject(parsePipeline(rest, { now, collator, random, memory, find }))
+    const open = near === undefined ? orReject(find(name, options, { now, collator })) : geoNear(near, {
       collection: context.catalog.get(name),
       memory,
-      parseFilter: (filter) => parseFilterOf(context.catalog, name, filter, { now, collator: collator.success }, false),
+      parseFilter: (filter) => parseFilterOf(context.catalog, name, filter, { now, collator }, false),
       read: (filter) => findSource(context.store, context.catalog, name, { ...filter, near: undefined })
     })
-  const asPlain = near === undefined && rest.every(isSelecting) ? storedPlainly(context, name) : plainly
-  return Result.map(source, (found) => asPlain(transform.success(found)))
+    const asPlain = near === undefined && rest.every(isSelecting) ? storedPlainly(context, name) : plainly
+    return () => asPlain(transform(open()))
+  })
+  return Result.map(parsed, (open) => open())
 }
 
 /** Whether a stage passes documents on unchanged. */
@@ -334,8 +309,6 @@ const selectingStages = new Set(["$match", "$sort", "$limit", "$skip", "$sample"
 
 const documentsOf = ({ catalog, store }: ReadContext, name: string, filter: Filter): BatchIterator =>
   mapChunks(findSource(store, catalog, name, filter), (found) => found.map(({ document }) => document))
-
-const unsorted = Result.succeed([])
 
 const isCount = (value: number): boolean => Number.isInteger(value) && value >= 0
 

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { normalise } from "../../bson/normalise.ts"
 import type { Document, DocumentStore, ValidatorOptions } from "../../DocumentStore.ts"
-import { type Problem, rejected, toError } from "../../mql/limits/queryProblem.ts"
+import { fromProblem, type Problem, rejected } from "../../mql/limits/queryProblem.ts"
 import type { KeyValue } from "../../storage/orderedStore.ts"
 import type { Catalog } from "../catalog/catalog.ts"
 import { parseValidator, type Validator } from "../catalog/validator.ts"
@@ -11,9 +11,7 @@ import { parseValidator, type Validator } from "../catalog/validator.ts"
 export const makeValidators = (store: KeyValue, catalog: Catalog): Pick<DocumentStore["Service"], "setValidator"> => ({
   setValidator: (name, jsonSchema, options) =>
     Effect.flatMap(
-      Effect.suspend(() =>
-        Effect.fromResult(Result.mapError(validatorOf(jsonSchema, options), (problem) => toError(problem, operation)))
-      ),
+      Effect.suspend(() => fromProblem(validatorOf(jsonSchema, options), operation)),
       (validator) =>
         validator === undefined && catalog.get(name) === undefined
           ? Effect.void

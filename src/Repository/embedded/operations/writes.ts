@@ -8,18 +8,19 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { plainValue } from "../../bson/plainDocument.ts"
 import type {
-  CollationOptions,
   Document,
   DocumentStore,
+  FindOneAndDeleteOptions,
   FindOneAndReplaceOptions,
   UpdateManyOptions,
+  UpdateOneOptions,
   UpdateResult
 } from "../../DocumentStore.ts"
 import type { ExpressionContext } from "../../mql/expression/expression.ts"
 import { contextWith } from "../../mql/expression/letVariables.ts"
 import type { Filter } from "../../mql/filter/parseFilter.ts"
-import { catchRejection, type Problem } from "../../mql/limits/queryProblem.ts"
-import { parseProjection, type Projection } from "../../mql/projection/parseProjection.ts"
+import { catchRejection, orReject, type Problem } from "../../mql/limits/queryProblem.ts"
+import { parseProjection } from "../../mql/projection/parseProjection.ts"
 import { parseSort } from "../../mql/projection/sortSpec.ts"
 import { parseCollation } from "../../mql/text/collation.ts"
 import { parseReplacement, parseUpdate, type Update } from "../../mql/update/applyUpdate.ts"
@@ -67,112 +68,75 @@ interface WriteContext {
   readonly matching: Matching
 }
 
-const updates = (context: WriteContext): Pick<Store, Updates> => ({
-  replaceOne: (name, filter, document, options) =>
-    withNow((now) =>
-      changeFirst(
-        context,
-        "replaceOne",
-        name,
-        replaceRequest(context, { operation: "replaceOne", name, filter, now }, document, options),
-        updateResultOf,
-        options?.upsert === true ? undefined : noUpdate
-      )
-    ),
-  updateOne: (name, filter, update, options) =>
-    withNow((now) =>
-      changeFirst(
-        context,
-        "updateOne",
-        name,
-        updateRequest(context, { operation: "updateOne", name, filter, now }, update, options),
-        updateResultOf,
-        options?.upsert === true ? undefined : noUpdate
-      )
-    ),
-  updateMany: (name, filter, update, options) =>
-    withNow((now) => {
-      const request = updateRequest(context, { operation: "updateMany", name, filter, now }, update, options)
-      if (Result.isFailure(request)) return Effect.fail(request.failure)
-      const changeMatch = changing(context, request.success, ({ isModified }) => Result.succeed(isModified))
-      return Effect.map(
-        context.matching.onEach("updateMany", name, request.success.filter, changeMatch),
-        (changed) => ({
+const updates = (context: WriteContext): Pick<Store, Updates> => {
+  const updateFirst = (
+    target: Target,
+    parse: RequestParser<ChangeRequest>
+  ): Effect.Effect<UpdateResult, StoreError> => {
+    const none = target.options?.upsert === true ? undefined : noUpdate
+    return withRequest(context, target, parse, (request) => changeFirst(context, target, request, updateResultOf, none))
+  }
+  return {
+    replaceOne: (name, filter, document, options) =>
+      updateFirst({ operation: "replaceOne", name, filter, options }, replacing(document)),
+    updateOne: (name, filter, update, options) =>
+      updateFirst({ operation: "updateOne", name, filter, options }, updating(update, options)),
+    updateMany: (name, filter, update, options) => {
+      const operation = "updateMany"
+      return withRequest(context, { operation, name, filter, options }, updating(update, options), (request) => {
+        const changeMatch = changing(context, request, ({ isModified }) => Result.succeed(isModified))
+        return Effect.map(context.matching.onEach(operation, name, request.filter, changeMatch), (changed) => ({
           matchedCount: changed.length,
           modifiedCount: changed.filter((isModified) => isModified).length
-        })
-      )
-    })
-})
+        }))
+      })
+    }
+  }
+}
 
 const findsAndChanges = (context: WriteContext): Pick<Store, FindsAndChanges> => ({
   findOneAndUpdate: (name, filter, update, options = {}) =>
-    withNow((now) => {
-      const request = updateRequest(context, { operation: "findOneAndUpdate", name, filter, now }, update, options)
-      return findAndChange(context, "findOneAndUpdate", name, request, options, now)
-    }),
+    findAndChange(context, { operation: "findOneAndUpdate", name, filter, options }, updating(update, options)),
   findOneAndReplace: (name, filter, document, options = {}) =>
-    withNow((now) => {
-      const request = replaceRequest(context, { operation: "findOneAndReplace", name, filter, now }, document, options)
-      return findAndChange(context, "findOneAndReplace", name, request, options, now)
-    })
+    findAndChange(context, { operation: "findOneAndReplace", name, filter, options }, replacing(document))
 })
 
 const deletions = (context: WriteContext): Pick<Store, Deletions> => {
-  const { matching, store, writer } = context
+  const { matching, writer } = context
   const remove = (collection: Collection, found: StoredDocument): Result.Result<1, Problem> => {
     writer.remove(collection, found)
     return Result.succeed(1)
   }
+  const parsed = (filter: Filter): MatchRequest => ({ filter })
   return {
-    findOneAndDelete: (name, filter, options = {}) =>
-      withFilter(context, "findOneAndDelete", name, filter, options, (parsed, now) => {
-        const operation = "findOneAndDelete"
-        const parsedOptions = runStep(
-          store,
-          operation,
-          () =>
-            Result.all([
-              parseSort(options.sort ?? {}, parsed.collator),
-              resultProjection(options.projection, { now, collator: parsed.collator }, parsed)
-            ])
-        )
-        if (Result.isFailure(parsedOptions)) return Effect.fail(parsedOptions.failure)
-        const [sort, project] = parsedOptions.success
+    findOneAndDelete: (name, filter, options = {}) => {
+      const operation = "findOneAndDelete"
+      const parse = foundBy(options, true, parsed)
+      return withRequest(context, { operation, name, filter, options }, parse, ({ project, ...request }) => {
         const removeAndReturn = (collection: Collection, found: StoredDocument) =>
           Result.map(project(found.document), (result) => {
             writer.remove(collection, found)
             return result
           })
-        return Effect.map(
-          matching.onFirst<DocumentResult>(operation, name, { filter: parsed, sort }, removeAndReturn, {
-            insert: () => Result.succeed({}),
-            isFinal: true
-          }),
-          ({ document }) => document
-        )
-      }),
-    deleteOne: (name, filter, options) =>
-      withFilter(
+        const none = { insert: () => Result.succeed({}), isFinal: true }
+        return documentOf(matching.onFirst<DocumentResult>(operation, name, request, removeAndReturn, none))
+      })
+    },
+    deleteOne: (name, filter, options) => {
+      const none = { insert: () => Result.succeed(0), isFinal: true }
+      return withRequest(
         context,
-        "deleteOne",
-        name,
-        filter,
-        options,
-        (parsed) =>
-          matching.onFirst<number>("deleteOne", name, { filter: parsed }, remove, {
-            insert: () => Result.succeed(0),
-            isFinal: true
-          })
-      ),
+        { operation: "deleteOne", name, filter, options },
+        parsed,
+        (request) => matching.onFirst<number>("deleteOne", name, request, remove, none)
+      )
+    },
     deleteMany: (name, filter, options) =>
-      withFilter(
+      withRequest(
         context,
-        "deleteMany",
-        name,
-        filter,
-        options,
-        (parsed) => Effect.map(matching.onEach<1>("deleteMany", name, parsed, remove), (removed) => removed.length)
+        { operation: "deleteMany", name, filter, options },
+        parsed,
+        ({ filter }) => Effect.map(matching.onEach<1>("deleteMany", name, filter, remove), (removed) => removed.length)
       )
   }
 }
@@ -191,72 +155,57 @@ interface Change {
 /** Computes the result of an operation from a change, before the write. Its failure prevents the write. */
 type ResultOf<A> = (change: Change) => Result.Result<A, Problem>
 
-interface Request {
+/** Parses what an operation takes beside its filter. May throw. */
+type RequestParser<Request> = (filter: Filter, context: ExpressionContext) => Request
+
+const updating =
+  (update: unknown, options: UpdateManyOptions = {}): RequestParser<ChangeRequest> => (filter, context) => ({
+    filter,
+    update: orReject(parseUpdate(update, context, options.arrayFilters))
+  })
+
+const replacing = (document: unknown): RequestParser<ChangeRequest> => (filter) => ({
+  filter,
+  update: orReject(parseReplacement(document))
+})
+
+/** What an operation is for, as it is given. */
+interface Target {
   readonly operation: string
   /** The name of the collection. */
   readonly name: string
   readonly filter: unknown
-  readonly now: number
+  readonly options: (Pick<UpdateOneOptions, "collation" | "let" | "upsert">) | undefined
 }
 
-const updateRequest = (
-  context: WriteContext,
-  request: Request,
-  update: unknown,
-  options: UpdateManyOptions = {}
-): Result.Result<ChangeRequest, ReadError> =>
-  parseRequest(context, {
-    ...request,
-    variables: options.let,
-    collation: options.collation,
-    parse: (context) => parseUpdate(update, context, options.arrayFilters)
+/** Runs an operation with what `parse` makes of its filter. */
+const withRequest = <Request, A, E>(
+  { catalog, store }: WriteContext,
+  { filter, name, operation, options }: Target,
+  parse: RequestParser<Request>,
+  run: (request: Request) => Effect.Effect<A, E>
+): Effect.Effect<A, E | ReadError> =>
+  withNow((now): Effect.Effect<A, E | ReadError> => {
+    const request = runStep(store, operation, () =>
+      catchRejection(() => {
+        const collator = orReject(parseCollation(options?.collation))
+        const context = orReject(contextWith(options?.let, { now, collator }))
+        return parse(orReject(parseFilterOf(catalog, name, filter, context)), context)
+      }))
+    return Result.isSuccess(request) ? run(request.success) : Effect.fail(request.failure)
   })
 
-const replaceRequest = (
-  context: WriteContext,
-  request: Request,
-  document: unknown,
-  options: CollationOptions = {}
-): Result.Result<ChangeRequest, ReadError> =>
-  parseRequest(context, { ...request, collation: options.collation, parse: () => parseReplacement(document) })
-
-interface UnparsedRequest extends Request, CollationOptions {
-  /** The option `let`. */
-  readonly variables?: Document | undefined
-  readonly parse: (context: ExpressionContext) => Result.Result<Update, Problem>
-}
-
-const parseRequest = (
-  { catalog, store }: WriteContext,
-  { collation, filter, name, now, operation, parse, variables }: UnparsedRequest
-): Result.Result<ChangeRequest, ReadError> =>
-  runStep(
-    store,
-    operation,
-    () =>
-      Result.flatMap(parseCollation(collation), (collator) =>
-        Result.flatMap(contextWith(variables, { now, collator }), (context) =>
-          Result.flatMap(
-            parseFilterOf(catalog, name, filter, context),
-            (parsed) =>
-              Result.map(parse(context), (update) => ({ filter: parsed, update }))
-          )))
-  )
-
-const withFilter = <A>(
-  { catalog, store }: WriteContext,
-  operation: string,
-  name: string,
-  filter: unknown,
-  options: CollationOptions | undefined,
-  use: (filter: Filter, now: number) => Effect.Effect<A, ReadError>
-): Effect.Effect<A, ReadError> =>
-  withNow((now) => {
-    const parsed = runStep(store, operation, () =>
-      Result.flatMap(parseCollation(options?.collation), (collator) =>
-        parseFilterOf(catalog, name, filter, { now, collator })))
-    return Result.isSuccess(parsed) ? use(parsed.success, now) : Effect.fail(parsed.failure)
-  })
+/** What an operation takes that returns a document: the match before the write, or the document after it. */
+const foundBy = <Request extends MatchRequest>(
+  { projection, sort = {} }: FindOneAndDeleteOptions,
+  isMatch: boolean,
+  parse: RequestParser<Request>
+): RequestParser<Request & Required<Pick<MatchRequest, "sort">> & { readonly project: Project }> =>
+(filter, context) => ({
+  ...parse(filter, context),
+  sort: orReject(parseSort(sort, filter.collator)),
+  project: resultProjection(projection, context, isMatch ? filter : undefined)
+})
 
 /** Changes a match. */
 const changing = <A>(
@@ -294,58 +243,33 @@ const inserting = <A>(
 /** Changes the first match. Without a match, returns `none`; if that is `undefined`, inserts the document of an upsert. */
 const changeFirst = <A>(
   context: WriteContext,
-  operation: string,
-  name: string,
-  request: Result.Result<ChangeRequest, ReadError>,
+  { name, operation }: Target,
+  request: ChangeRequest,
   resultOf: ResultOf<A>,
   none: A | undefined
 ): Effect.Effect<A, StoreError> =>
-  Result.isFailure(request)
-    ? Effect.fail(request.failure)
-    : context.matching.onFirst<A, DuplicateKey>(
-      operation,
-      name,
-      request.success,
-      changing(context, request.success, resultOf),
-      none === undefined
-        ? { insert: inserting(context, name, request.success, resultOf), isFinal: false }
-        : { insert: () => Result.succeed(none), isFinal: true }
-    )
+  context.matching.onFirst<A, DuplicateKey>(
+    operation,
+    name,
+    request,
+    changing(context, request, resultOf),
+    none === undefined
+      ? { insert: inserting(context, name, request, resultOf), isFinal: false }
+      : { insert: () => Result.succeed(none), isFinal: true }
+  )
 
 /** Changes the first match, and returns the document before or after the change. */
 const findAndChange = (
   context: WriteContext,
-  operation: string,
-  name: string,
-  request: Result.Result<ChangeRequest, ReadError>,
-  { projection, returnDocument, sort, upsert }: FindOneAndReplaceOptions,
-  now: number
+  target: Target & { readonly options: FindOneAndReplaceOptions },
+  parse: RequestParser<ChangeRequest>
 ): Effect.Effect<Document | undefined, StoreError> => {
-  const { store } = context
-  const parsed = Result.flatMap(request, (request) =>
-    Result.all([
-      Result.succeed(request),
-      runStep(store, operation, () => parseSort(sort ?? {}, request.filter.collator)),
-      runStep(store, operation, () =>
-        resultProjection(
-          projection,
-          { now, collator: request.filter.collator },
-          returnDocument === "after" ? undefined : request.filter
-        ))
-    ]))
-  if (Result.isFailure(parsed)) return Effect.fail(parsed.failure)
-  const [{ filter, update }, directions, project] = parsed.success
-  return Effect.map(
-    changeFirst<DocumentResult>(
-      context,
-      operation,
-      name,
-      Result.succeed({ filter, update, sort: directions }),
-      ({ after, before }) => project(returnDocument === "after" ? after : before),
-      upsert === true ? undefined : {}
-    ),
-    ({ document }) => document
-  )
+  const { returnDocument, upsert } = target.options
+  const isAfter = returnDocument === "after"
+  return withRequest(context, target, foundBy(target.options, !isAfter, parse), ({ project, ...request }) => {
+    const resultOf: ResultOf<DocumentResult> = ({ after, before }) => project(isAfter ? after : before)
+    return documentOf(changeFirst(context, target, request, resultOf, upsert === true ? undefined : {}))
+  })
 }
 
 const noUpdate: UpdateResult = { matchedCount: 0, modifiedCount: 0 }
@@ -361,18 +285,25 @@ interface DocumentResult {
   readonly document?: Document
 }
 
-/** `filter` is the filter that the projected document matches; `undefined` for a document after an update. */
+const documentOf = <E>(result: Effect.Effect<DocumentResult, E>): Effect.Effect<Document | undefined, E> =>
+  Effect.map(result, ({ document }) => document)
+
+type Project = (document: Document | undefined) => Result.Result<DocumentResult, Problem>
+
+/**
+ * Parses the projection of a result, which sees no variables of the operation. `filter` is the filter that the projected
+ * document matches; `undefined` for a document after an update. May throw.
+ */
 const resultProjection = (
   projection: Document | undefined,
   context: ExpressionContext,
   filter: Filter | undefined
-): Result.Result<(document: Document | undefined) => Result.Result<DocumentResult, Problem>, Problem> =>
-  Result.map(
-    projection === undefined ? Result.succeed(undefined) : parseProjection(projection, context, filter),
-    (project: Projection | undefined) => (document) =>
-      document === undefined
-        ? Result.succeed({})
-        : project === undefined
-        ? Result.succeed({ document: plainValue(document) })
-        : catchRejection(() => ({ document: plainValue(project(document)) }))
-  )
+): Project => {
+  const project = projection && orReject(parseProjection(projection, { ...context, variables: undefined }, filter))
+  return (document) =>
+    document === undefined
+      ? Result.succeed({})
+      : project === undefined
+      ? Result.succeed({ document: plainValue(document) })
+      : catchRejection(() => ({ document: plainValue(project(document)) }))
+}

@@ -103,23 +103,28 @@ const $indexOfArray = collated((collator) => {
 })
 
 /** A slice of an array. `Array.prototype.slice` is much slower on a frozen array. */
-export const part = (items: ReadonlyArray<unknown>, from: number, to: number): ReadonlyArray<unknown> => {
+const part = (items: ReadonlyArray<unknown>, from: number, to: number): ReadonlyArray<unknown> => {
   const [start, end] = [Math.max(0, from), Math.min(items.length, to)]
   const length = Math.max(0, end - start)
   charge(length)
   return Array.from({ length }, (_, i) => items[start + i])
 }
 
-const $slice = variadic(2, 3, ([list, at, limit], name) => {
-  if (isNothing(list) || isNothing(at)) return null
-  const items = listOf(name, list)
-  const n = wholeOf(name, at)
-  if (limit === undefined) return n < 0 ? part(items, items.length + n, items.length) : part(items, 0, n)
-  if (limit === null) return null
-  const count = wholeOf(name, limit)
-  if (count <= 0) return reject("$slice needs whole numbers, of which the last is 1 at least")
+/** So many items from a place on; without a number of them, the first ones or, below 0, the last ones. */
+export const sliceOf = (items: ReadonlyArray<unknown>, n: number, count?: number): ReadonlyArray<unknown> => {
+  if (count === undefined) return n < 0 ? part(items, items.length + n, items.length) : part(items, 0, n)
   const start = n < 0 ? Math.max(0, items.length + n) : n
   return part(items, start, start + count)
+}
+
+const $slice = variadic(2, 3, ([list, at, limit], name) => {
+  if (isNothing(list) || isNothing(at)) return null
+  const [items, n] = [listOf(name, list), wholeOf(name, at)]
+  if (limit === null) return null
+  const count = limit === undefined ? undefined : wholeOf(name, limit)
+  return count === undefined || count > 0
+    ? sliceOf(items, n, count)
+    : reject("$slice needs whole numbers, of which the last is 1 at least")
 })
 
 const $arrayElemAt = ofBoth((list, at, name) => {

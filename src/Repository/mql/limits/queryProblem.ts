@@ -1,5 +1,7 @@
 /** Why a query is rejected, as data: the caller adds the operation and makes an error of it. */
+import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { rethrow } from "../../../internal/rethrow.ts"
 import { QueryRejected, StoreUnavailable, Unsupported } from "../../RepositoryError.ts"
 
 export interface Problem {
@@ -33,6 +35,13 @@ export const toError = (
   }
 }
 
+/** Succeeds with a result, or fails with the error of its problem. */
+export const fromProblem = <A>(
+  result: Result.Result<A, Problem>,
+  operation: string
+): Effect.Effect<A, ReturnType<typeof toError>> =>
+  Effect.fromResult(Result.mapError(result, (problem) => toError(problem, operation)))
+
 /**
  * Throws a rejection; {@link catchRejection} makes a {@link Problem} of it. Parsers and what they make return plain values,
  * since a `Result` for each value of a document would double its time. Whoever runs them, an operation or a step of it,
@@ -40,8 +49,7 @@ export const toError = (
  */
 export const reject = (reason: string): never => rejectWith(rejected(reason))
 
-export const rejectWith = (problem: Problem): never =>
-  Result.getOrThrowWith(Result.fail(problem), (problem) => new Rejection(problem))
+export const rejectWith = (problem: Problem): never => rethrow(new Rejection(problem))
 
 /** Runs parsing or evaluation that may {@link reject}. */
 export const catchRejection = <A>(run: () => A): Result.Result<A, Problem> =>

@@ -4,7 +4,7 @@ import { normalise } from "../../bson/normalise.ts"
 import { toDouble } from "../../bson/number.ts"
 import { isArray, isDocument, isNumber } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
-import { part } from "../expression/arrayOperators.ts"
+import { sliceOf } from "../expression/arrayOperators.ts"
 import { type ExpressionContext, wholeOf } from "../expression/expression.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
 import { matchedItem } from "../filter/matchedItem.ts"
@@ -153,12 +153,7 @@ const sliced = (given: ReadonlyArray<unknown>): Leaf => {
   const [first, count] = given.map((number) => wholeOf("$slice", number))
   if (first === undefined) return reject("$slice needs a number")
   if (count !== undefined && count < 1) return reject("$slice needs a limit from 1")
-  return (_, list) => {
-    if (!isArray(list)) return list
-    if (count === undefined) return first < 0 ? part(list, list.length + first, list.length) : part(list, 0, first)
-    const start = first < 0 ? Math.max(0, list.length + first) : first
-    return part(list, start, start + count)
-  }
+  return (_, list) => isArray(list) ? sliceOf(list, first, count) : list
 }
 
 const positional = (path: string, value: unknown, filter: Filter | undefined): Special => {

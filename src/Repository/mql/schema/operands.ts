@@ -2,11 +2,11 @@
  * The rules of a JSON schema, which accept a value or tell what breaks them, and the operands of keywords. Each function rejects an operand that its keyword does not take, and returns `undefined` if the
  * keyword is not given.
  */
+import * as Predicate from "effect/Predicate"
 import type { BrokenRule } from "../../../internal/brokenRules.ts"
-import { type BsonNumber, toDouble } from "../../bson/number.ts"
+import { toDouble } from "../../bson/number.ts"
 import { isArray, isDocument, isNumber, setField } from "../../bson/value.ts"
 import { DifferentValues } from "../../bson/valueSet.ts"
-import type { Document } from "../../DocumentStore.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
 import type { Condition } from "../predicate/comparison.ts"
@@ -20,27 +20,21 @@ export const countIn = (keywords: Keywords, keyword: string): number | undefined
     : reject(`${keyword} of $jsonSchema needs a whole number from 0`)
 }
 
-export const numberIn = (keywords: Keywords, keyword: string): BsonNumber | undefined => {
-  const given = keywords[keyword]
-  return given === undefined || isNumber(given) ? given : reject(`${keyword} of $jsonSchema needs a number`)
-}
+/** The operand of a keyword that takes a kind of values, described in words. */
+const operandIn =
+  <A>(is: (given: unknown) => given is A, description: string) =>
+  (keywords: Keywords, keyword: string): A | undefined => {
+    const given = keywords[keyword]
+    return given === undefined || is(given) ? given : reject(`${keyword} of $jsonSchema ${description}`)
+  }
 
-export const flagIn = (keywords: Keywords, keyword: string): boolean | undefined => {
-  const given = keywords[keyword]
-  return given === undefined || typeof given === "boolean"
-    ? given
-    : reject(`${keyword} of $jsonSchema is either true or false`)
-}
+export const numberIn = operandIn(isNumber, "needs a number")
 
-export const textIn = (keywords: Keywords, keyword: string): string | undefined => {
-  const given = keywords[keyword]
-  return given === undefined || typeof given === "string" ? given : reject(`${keyword} of $jsonSchema needs a text`)
-}
+export const flagIn = operandIn(Predicate.isBoolean, "is either true or false")
 
-export const fieldsIn = (keywords: Keywords, keyword: string): Document | undefined => {
-  const given = keywords[keyword]
-  return given === undefined || isDocument(given) ? given : reject(`${keyword} of $jsonSchema needs a document`)
-}
+export const textIn = operandIn(Predicate.isString, "needs a text")
+
+export const fieldsIn = operandIn(isDocument, "needs a document")
 
 /** At least one item, if the keyword is given. */
 export const listIn = (keywords: Keywords, keyword: string): ReadonlyArray<unknown> | undefined => {

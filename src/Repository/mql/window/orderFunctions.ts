@@ -12,19 +12,7 @@ import { isNothing, namesOf, timeOf, wholeOf } from "../expression/expression.ts
 import { follow } from "../expression/parseExpression.ts"
 import { reject } from "../limits/queryProblem.ts"
 import type { WindowParser } from "./accumulatedWindow.ts"
-import { following, type WindowContext, type WindowFunction } from "./window.ts"
-
-export const orderFunctions: ReadonlyMap<string, WindowParser> = new Map<string, WindowParser>([
-  ["$rank", (...given) => ranked("$rank", (before, places) => before.isTie ? before.rank : places, ...given)],
-  ["$denseRank", (...given) => ranked("$denseRank", ({ isTie, rank }) => isTie ? rank : rank + 1, ...given)],
-  ["$documentNumber", (...given) => ranked("$documentNumber", (_, places) => places, ...given)],
-  ["$shift", (...given) => shifted(...given)],
-  ["$locf", (...given) => carried(...given)],
-  ["$linearFill", (...given) => interpolated(...given)],
-  ["$expMovingAvg", (...given) => smoothed(...given)]
-])
-
-// internal
+import { following } from "./window.ts"
 
 const withoutWindow = (name: string, window: unknown): void => {
   if (window !== undefined) reject(`${name} has no window`)
@@ -37,11 +25,9 @@ interface RankBefore {
 
 const ranked = (
   name: string,
-  next: (before: RankBefore, places: number) => number,
-  operand: unknown,
-  window: unknown,
-  { sort }: WindowContext
-): WindowFunction => {
+  next: (before: RankBefore, places: number) => number
+): WindowParser =>
+(operand, window, { sort }) => {
   withoutWindow(name, window)
   if (!isDocument(operand) || Object.keys(operand).length > 0) return reject(`${name} takes an empty document`)
   if (sort.length !== 1) return reject(`${name} needs a sortBy of exactly one field`)
@@ -183,3 +169,13 @@ const weightOf = (alpha: unknown): BsonNumber =>
   isNumber(alpha) && compareNumbers(alpha, 0) > 0 && compareNumbers(alpha, 1) < 0
     ? decimal(alpha)
     : reject("alpha of $expMovingAvg is between 0 and 1")
+
+export const orderFunctions: ReadonlyMap<string, WindowParser> = new Map<string, WindowParser>([
+  ["$rank", ranked("$rank", (before, places) => before.isTie ? before.rank : places)],
+  ["$denseRank", ranked("$denseRank", ({ isTie, rank }) => isTie ? rank : rank + 1)],
+  ["$documentNumber", ranked("$documentNumber", (_, places) => places)],
+  ["$shift", shifted],
+  ["$locf", carried],
+  ["$linearFill", interpolated],
+  ["$expMovingAvg", smoothed]
+])

@@ -15,23 +15,6 @@ import { includesCurrent, parseBounds } from "./bounds.ts"
 import { summarised } from "./slidingSummary.ts"
 import { type WindowContext, withoutState } from "./window.ts"
 
-export const rateFunctions: ReadonlyMap<string, WindowParser> = new Map<string, WindowParser>([
-  ["$derivative", (...given) => derived(...given)],
-  ["$integral", (...given) => integrated(...given)],
-  [
-    "$covariancePop",
-    (...given) =>
-      covariance((products, count) => count === 0 ? null : count === 1 ? 0 : divide(products, count))(...given)
-  ],
-  [
-    "$covarianceSamp",
-    (...given) => covariance((products, count) => count < 2 ? null : divide(products, count - 1))(...given)
-  ],
-  ["$minMaxScaler", (...given) => scaled(...given)]
-])
-
-// internal
-
 /** A value and the place where it is: a number, or the milliseconds of a date. */
 interface Point {
   readonly place: BsonNumber
@@ -224,3 +207,14 @@ const scaledBetween = (
     }
   }
 }
+
+export const rateFunctions: ReadonlyMap<string, WindowParser> = new Map<string, WindowParser>([
+  ["$derivative", derived],
+  ["$integral", integrated],
+  [
+    "$covariancePop",
+    covariance((products, count) => count === 0 ? null : count === 1 ? 0 : divide(products, count))
+  ],
+  ["$covarianceSamp", covariance((products, count) => count < 2 ? null : divide(products, count - 1))],
+  ["$minMaxScaler", scaled]
+])

@@ -29,8 +29,6 @@ export class DamagedValue implements Damage {
   }
 }
 
-export const throwDamaged = (value: DamagedValue): never => Result.getOrThrowWith(Result.fail(value), (value) => value)
-
 export const checksumLength = 4
 
 export const emptyHash = 0x811c_9dc5

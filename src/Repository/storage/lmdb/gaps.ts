@@ -2,8 +2,9 @@
  * The places of damaged keys. A damaged value may have been anywhere between its neighbours, so that nothing can be said
  * of a key between them.
  */
+import { rethrow } from "../../../internal/rethrow.ts"
 import type { Range, Table } from "../orderedStore.ts"
-import { DamagedValue, throwDamaged } from "./checksum.ts"
+import { DamagedValue } from "./checksum.ts"
 
 /** The keys after `start` and before `end`. */
 export interface Gap {
@@ -19,7 +20,7 @@ export const withGaps = <Value, Written>(
   number: number
 ): Table<Value, Written> => {
   if (gaps.length === 0) return table
-  const fail = (key: string) => throwDamaged(new DamagedValue(kind, number, key, undefined))
+  const fail = (key: string) => rethrow(new DamagedValue(kind, number, key, undefined))
   const check = (key: string): void => {
     if (gaps.some(({ end, start }) => key > start && key < end)) fail(key)
   }

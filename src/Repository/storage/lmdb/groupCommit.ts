@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { constants } from "node:os"
 import { setImmediate } from "node:timers/promises"
+import { rethrow } from "../../../internal/rethrow.ts"
 import { workDone } from "../../../internal/stepBudget.ts"
 import { DataDamaged, StoreUnavailable } from "../../RepositoryError.ts"
 import { type Listener, type SteppedKeyValue, type Steps, type StoreFailure, takeSteps } from "../orderedStore.ts"
@@ -223,8 +224,16 @@ const reasonOf = (cause: unknown, settle: (reason: unknown) => void): void => {
 export const closed = (operation: string): StoreUnavailable =>
   new StoreUnavailable({ operation, detail: "the store is closed", retryable: false })
 
+/** Takes a step of a read, which fails by a damaged value or an error of lmdb. */
+export const attempted = <A>(
+  operation: string,
+  step: () => A,
+  describe: Listener["describe"]
+): Result.Result<A, StoreFailure> =>
+  Result.try({ try: step, catch: (cause) => failureOf(operation, cause, describe) ?? rethrow(cause) })
+
 /** The failure for a damaged value or an error of lmdb; `undefined` for any other error. */
-export const failureOf = (
+const failureOf = (
   operation: string,
   cause: unknown,
   describe: Listener["describe"]

@@ -1,12 +1,12 @@
 /** Reads a store's file while another process has it open: lmdb's last commit. */
 import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
+import type * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import type { Document } from "../../DocumentStore.ts"
 import type { StoreUnavailable } from "../../RepositoryError.ts"
 import type { Listener, ReadTable, StoreFailure } from "../orderedStore.ts"
 import { formatKey, isMixed as isMixedFormat } from "./format.ts"
-import { failureOf } from "./groupCommit.ts"
+import { attempted } from "./groupCommit.ts"
 import { failuresOf, hasStore, openReadOnly } from "./readOnly.ts"
 import { type Bytes, documentForm, encodingBehind, numberLength, tableOf, tablesOf } from "./table.ts"
 
@@ -41,11 +41,7 @@ export const openReader = Effect.fnUntraced(function*(
         (database, prefix, number) => tableOf(database, prefix, documentForm(prefix, number, isMixed), reading)
       ),
       renew: Effect.sync(() => environment.resetReadTxn()),
-      read: (operation, step) =>
-        Result.try({
-          try: step,
-          catch: (cause) => failureOf(operation, cause, describe) ?? Result.getOrThrowWith(Result.fail(cause), (_) => _)
-        })
+      read: (operation, step) => attempted(operation, step, describe)
     }
   }
   return yield* Effect.try({ try: opened, catch: failed })

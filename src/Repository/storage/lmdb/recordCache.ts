@@ -6,6 +6,7 @@
  */
 import { Double, Long, ObjectId } from "bson"
 import { isArray } from "../../bson/value.ts"
+import { emptyHash, hashOfText } from "./checksum.ts"
 
 /** The cached values of all tables, of a bounded size. */
 export class TableCache {
@@ -55,9 +56,8 @@ export class TableCache {
   /** Records a miss; returns whether the key was missed recently, so that its value should be cached. */
   isMissedAgain(table: number, key: string): boolean {
     this.#score = Math.max(this.#score - 1, -scoreOfFound)
-    // FNV-1a: the keys of some tables differ in few bits.
-    let hash = 0x811c_9dc5 ^ table
-    for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x0100_0193)
+    // The keys of some tables differ in few bits.
+    const hash = hashOfText(key, emptyHash ^ table) | 0
     const place = (hash ^ hash >>> 15) & missedLength - 1
     if (this.#missed[place] === hash) return true
     this.#missed[place] = hash

@@ -11,6 +11,7 @@ import type * as Scope from "effect/Scope"
 import { ABORT, open, type RootDatabase, type Transaction } from "lmdb"
 import * as path from "node:path"
 import { makeFolder } from "../../../internal/makeFolder.ts"
+import { rethrow } from "../../../internal/rethrow.ts"
 import { maxDocumentBytes } from "../../bson/limits.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { StoreUnavailable } from "../../RepositoryError.ts"
@@ -19,7 +20,7 @@ import { registered } from "./copy.ts"
 import { lockFolder } from "./folderLock.ts"
 import { formatKey, isMixed as isMixedFormat, takeFormat } from "./format.ts"
 import { withGaps } from "./gaps.ts"
-import { closed, failureOf, makeWriter, type Transactors, type TurnResult } from "./groupCommit.ts"
+import { attempted, closed, makeWriter, type Transactors, type TurnResult } from "./groupCommit.ts"
 import { problemOfFolder, watchFolder } from "./preflight.ts"
 import { TableCache } from "./recordCache.ts"
 import { RecordCheck } from "./records.ts"
@@ -74,13 +75,7 @@ export const make = Effect.fnUntraced(function*(
     write: writer.write,
     writeInSteps: writer.writeInSteps,
     read: (operation, step) =>
-      state.isOpen
-        ? Result.try({
-          try: step,
-          catch: (cause) =>
-            failureOf(operation, cause, writer.describe) ?? Result.getOrThrowWith(Result.fail(cause), (_) => _)
-        })
-        : Result.fail(closed(operation)),
+      state.isOpen ? attempted(operation, step, writer.describe) : Result.fail(closed(operation)),
     listen: writer.listen
   }
 })
@@ -93,7 +88,7 @@ const encode = (document: Document): Result.Result<Uint8Array, string> =>
       catch: (cause) =>
         cause instanceof RangeError
           ? `the document has more than ${maxDocumentBytes} bytes`
-          : Result.getOrThrowWith(Result.fail(cause), (_) => _)
+          : rethrow(cause)
     }),
     (bytes) =>
       bytes.length > maxDocumentBytes

@@ -3,6 +3,8 @@
  */
 import * as BSON from "bson"
 import type { Database, RangeOptions, Transaction } from "lmdb"
+import { getOrMake } from "../../../internal/getOrMake.ts"
+import { rethrow } from "../../../internal/rethrow.ts"
 import { numberOfRecord, recordIdLength } from "../../bson/keyEncoding.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type Encoded, type Range, type Table, visitEach } from "../orderedStore.ts"
@@ -15,8 +17,7 @@ import {
   hashOfText,
   isIntactEntry,
   isUncheckedEntry,
-  storedDocument,
-  throwDamaged
+  storedDocument
 } from "./checksum.ts"
 import type { TableCache } from "./recordCache.ts"
 
@@ -152,18 +153,12 @@ const runOf = (keys: ReadonlyArray<string>): Range | undefined => {
   return isUnordered ? undefined : { start, end: `${end}\0`, reverse }
 }
 
-export const tablesOf = <T>(
+export const tablesOf = <T extends object>(
   database: Bytes,
   make: (database: Bytes, prefix: string, number: number) => T
 ): (number: number) => T => {
   const tables = new Map<number, T>()
-  return (number) => {
-    const known = tables.get(number)
-    if (known !== undefined) return known
-    const table = make(database, bytesOfNumber(number), number)
-    tables.set(number, table)
-    return table
-  }
+  return (number) => getOrMake(tables, number, () => make(database, bytesOfNumber(number), number))
 }
 
 /** A table with a cache of values that are read repeatedly. */
@@ -228,7 +223,7 @@ export const documentForm = (prefix: string, number: number, isMixed: boolean): 
   return {
     decode: (bytes, key) =>
       storedDocument(bytes, hashOfText(key, start), isMixed) ??
-        throwDamaged(new DamagedValue("documents", number, key, bytes)),
+        rethrow(new DamagedValue("documents", number, key, bytes)),
     encode: (document, key) =>
       checkedDocument(
         document instanceof Uint8Array ? document : BSON.serialize(document),
@@ -246,7 +241,7 @@ export const recordIdForm = (prefix: string, number: number, isMixed: boolean): 
         ? textAt(bytes, 0, bytes.length - checksumLength)
         : isMixed && isUncheckedEntry(bytes)
         ? textOf(bytes)
-        : throwDamaged(new DamagedValue("entries", number, key, bytes)),
+        : rethrow(new DamagedValue("entries", number, key, bytes)),
     encode: (recordId, key) => checkedEntry(recordId, hashOfText(key, start))
   }
 }

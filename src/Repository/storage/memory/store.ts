@@ -8,6 +8,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
+import { getOrMake } from "../../../internal/getOrMake.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type Changes, scanMerged, scanMergedKeys } from "../mergedTable.ts"
 import {
@@ -359,21 +360,14 @@ export const make: Effect.Effect<SteppedKeyValue> = Effect.sync(() => {
   return {
     description: "memory",
     catalog,
-    documents: (collection) => {
-      const known = documents.get(collection)
-      if (known !== undefined) return known
-      // In memory, `encode` returns the document itself.
-      const table = steppedTable(new RecordTable<Document>(), longJob) as Table<Document, Encoded>
-      documents.set(collection, table)
-      return table
-    },
-    entries: (index) => {
-      const known = entries.get(index)
-      if (known !== undefined) return known
-      const table = steppedTable(new MemoryTable<string>(), longJob)
-      entries.set(index, table)
-      return table
-    },
+    documents: (collection) =>
+      getOrMake(
+        documents,
+        collection,
+        // In memory, `encode` returns the document itself.
+        () => steppedTable(new RecordTable<Document>(), longJob) as Table<Document, Encoded>
+      ),
+    entries: (index) => getOrMake(entries, index, () => steppedTable(new MemoryTable<string>(), longJob)),
     encode: Result.succeed,
     write: (_, job) => write(job),
     writeInSteps: (_, job) => writeInSteps(job),
