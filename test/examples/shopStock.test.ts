@@ -5,6 +5,7 @@ import * as path from "node:path"
 import { inBrowser } from "../support/browser.ts"
 import { freshDirectory } from "../support/folders.ts"
 import { freePort, printed, programOf } from "../support/processes.ts"
+import { builtFrom, compileCache } from "../support/programs.ts"
 import { request } from "../support/shop.ts"
 
 const main = path.join(import.meta.dirname, "../../examples/shop/main.ts")
@@ -13,9 +14,10 @@ const main = path.join(import.meta.dirname, "../../examples/shop/main.ts")
 const startShop = (env: NodeJS.ProcessEnv) =>
   Effect.acquireRelease(
     Effect.gen(function*() {
+      const built = yield* Effect.promise(() => builtFrom(main))
       const program = programOf(
-        spawn(process.execPath, ["--conditions=source", main], {
-          env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...env },
+        spawn(process.execPath, [built], {
+          env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: compileCache(), ...env },
           detached: true,
           stdio: ["ignore", "pipe", "pipe"]
         })

@@ -66,29 +66,10 @@ const startMongod = async (binary: string): Promise<Started> => {
   return begin(run(binary, [...args, "--setParameter", "enableTestCommands=1"]), port)
 }
 
-/**
- * SecantusDB keeps the answers of 10,000 writes, in case they are sent again. Each write looks twice at all of them for old ones,
- * which costs it ten times what it is for. The first ones are the oldest: this looks at those alone.
- */
-const secantusProgram = `
-from secantus import cli, transactions
-
-def forget(self):
-    kept = self._retryable
-    oldest = self._time() - transactions._RETRYABLE_RECORD_LIFETIME_SECONDS
-    while kept:
-        first = next(iter(kept))
-        if len(kept) <= transactions._RETRYABLE_RECORD_MAX and kept[first][1] >= oldest:
-            break
-        del kept[first]
-
-transactions.TransactionRegistry._prune_retryable_locked = forget
-exit(cli.main())
-`
-
 const startSecantus = async (python: string): Promise<Started> => {
   const port = await freePort()
-  const args = ["-c", secantusProgram, "--port", `${port}`, "--storage-path", ":memory:"]
+  const program = join(import.meta.dirname, "mongoServer.py")
+  const args = [program, "--port", `${port}`, "--storage-path", ":memory:"]
   return begin(run(python, [...args, "--enable-test-commands", "--log-level", "ERROR"]), port)
 }
 

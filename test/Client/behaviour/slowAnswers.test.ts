@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { Chunks } from "../../../src/Client/calls/bytes.ts"
 import { Interim } from "../../../src/Client/calls/client.ts"
 import { freshDirectory } from "../../support/folders.ts"
-import { freePort, printed, programOf, runProgram } from "../../support/processes.ts"
+import { printed, programOf, runProgram } from "../../support/processes.ts"
 import { certificate, privateKey } from "../support/certificate.ts"
 import { listening, rawUpstream } from "../support/upstream.ts"
 
@@ -346,8 +346,7 @@ const askingForCertificate = (version: "TLSv1.2" | "TLSv1.3") =>
     const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")]
     fs.writeFileSync(cert, certificate)
     fs.writeFileSync(key, privateKey)
-    const port = yield* freePort
-    const args = ["-accept", String(port), "-cert", cert, "-key", key, "-CAfile", cert, "-Verify", "1", "-www"]
+    const args = ["-accept", "127.0.0.1:0", "-cert", cert, "-key", key, "-CAfile", cert, "-Verify", "1", "-www"]
     const program = programOf(
       spawn("openssl", ["s_server", ...args, "-verify_return_error", version === "TLSv1.2" ? "-tls1_2" : "-tls1_3"])
     )
@@ -355,6 +354,6 @@ const askingForCertificate = (version: "TLSv1.2" | "TLSv1.3") =>
       program.process.kill("SIGKILL")
       return program.ended
     })
-    yield* printed(program, "ACCEPT")
-    return `https://127.0.0.1:${port}`
+    yield* printed(program, "ACCEPT ")
+    return `https://${/ACCEPT (\S+)/u.exec(program.output())?.[1]}`
   })
