@@ -8,8 +8,8 @@
  */
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
-import * as SchemaGetter from "effect/SchemaGetter"
 import type { CircuitOpenError, RequestHandlingException } from "../Client/ClientError.ts"
+import { errorResponse, type Members } from "../internal/errorMessage.ts"
 import { type ModelError, Problem } from "../Model/ModelError.ts"
 import type { DeleteError, DocumentNotFound, VersionConflict, WriteError } from "../Repository/RepositoryError.ts"
 import { fromCallFailure, type UpstreamError } from "./UpstreamError.ts"
@@ -346,31 +346,14 @@ export interface ResponseOf<S extends Schema.Top, Code extends number>
 // internal
 // -----------------------------------------------------------------------------
 
-function responseOf<S extends Schema.Top & (new(fields: never) => HttpError), const Code extends number>(
+function responseOf<S extends Schema.Top, const Code extends number>(
   error: S,
   code: Code,
-  more: Schema.Struct.Fields = {}
+  more: Members = {}
 ): ResponseOf<S, Code> {
-  const body = Schema.Struct({
-    _type: Schema.tag("ErrorMessage"),
-    code: Schema.Literal(code),
-    message: Schema.String,
-    ...more
-  })
-  const wire = body.pipe(
-    Schema.decodeTo(Schema.toType(error), {
-      // `message` and `more` are the fields of the class, which the type of its constructor does not express.
-      decode: SchemaGetter.transform((fields) => new error(fields as never) as S["Type"]),
-      // It has the keys of `body`, with the values of the class.
-      encode: SchemaGetter.transform((value) =>
-        Object.fromEntries([
-          ["_type", "ErrorMessage"],
-          ["code", code],
-          ...["message", ...Object.keys(more)].map((key) => [key, Reflect.get(Object(value), key)])
-        ]) as never
-      )
-    }),
-    HttpApiSchema.status(code)
-  )
-  return wire
+  return errorResponse<S, ResponseOf<S, Code>["Encoded"]>(
+    error,
+    { code: Schema.Literal(code), message: Schema.String, ...more },
+    { code }
+  ).pipe(HttpApiSchema.status(code))
 }

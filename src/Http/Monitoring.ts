@@ -18,6 +18,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Record from "effect/Record"
 import type { Permission } from "../Access/Permission.ts"
 
 /**
@@ -82,9 +83,7 @@ export const layer = <R = never>({ checks = {}, require }: Options<R>): Layer.La
     Effect.contextWith((context: Context.Context<R>) =>
       Effect.succeed({
         require,
-        checks: Object.fromEntries(
-          Object.entries(checks).map(([name, check]) => [name, Effect.provideContext(check, context)])
-        )
+        checks: Record.map(checks, (check) => Effect.provideContext(check, context))
       })
     )
   )

@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import { memoize } from "effect/Function"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
-import * as SchemaGetter from "effect/SchemaGetter"
+import { bodyOf, bodySchemaOf, errorResponse, type Members } from "../internal/errorMessage.ts"
 import { assertSeparable } from "../Model/introspection.ts"
 
 /** Marks the classes of service errors. */
@@ -139,15 +139,8 @@ export const isServiceError = (u: unknown): u is Instance =>
 /** The schema of an error's response, as endpoints declare it. @internal */
 export const responseOf = <E extends ServiceError.Any>(error: E): ServiceError.Response<E> => {
   const declaration = error[serviceErrorTypeId]
-  // Every class of `ServiceError` is constructed from its fields.
-  const make = error as unknown as new(fields: unknown) => E["Type"]
-  return bodySchemaOf(declaration).pipe(
-    Schema.decodeTo(Schema.toType(error), {
-      decode: SchemaGetter.transform((body) => new make(body)),
-      encode: SchemaGetter.transform((value) => bodyOf(declaration, value) as never) // the same fields
-    }),
-    HttpApiSchema.status(declaration.status)
-  )
+  return errorResponse<E, ServiceError.Response<E>["Encoded"]>(error, membersOf(declaration), fixedOf(declaration))
+    .pipe(HttpApiSchema.status(declaration.status))
 }
 
 /**
@@ -157,7 +150,7 @@ export const responseOf = <E extends ServiceError.Any>(error: E): ServiceError.R
  */
 export const textOf = (error: Instance, message: string): Effect.Effect<string> => {
   const declaration = error[serviceErrorTypeId]
-  const body = { ...bodyOf(declaration, error), message }
+  const body = { ...bodyOf(error, membersOf(declaration), fixedOf(declaration)), message }
   return Effect.orDie(Effect.map(encoderOf(declaration)(body), (body) => JSON.stringify(body)))
 }
 
@@ -167,32 +160,22 @@ export const textOf = (error: Instance, message: string): Effect.Effect<string> 
 
 const isReserved = (field: string): boolean => reserved.some((name) => name === field)
 
-const bodyOf = ({ fields, status, tag }: Declaration, error: unknown): { readonly [key: string]: unknown } => ({
-  _type: "ErrorMessage",
-  code: status,
-  error: tag,
-  ...Object.fromEntries(
-    ["message", ...Object.keys(fields)].filter((key) => Object.hasOwn(Object(error), key)).map((key) => [
-      key,
-      Reflect.get(Object(error), key)
-    ])
-  )
+const membersOf = ({ fields, status, tag }: Declaration): Members => ({
+  code: Schema.Literal(status),
+  message: Schema.String,
+  error: Schema.tag(tag),
+  ...fields
 })
 
-const bodySchemaOf = ({ fields, status, tag }: Declaration) =>
-  Schema.Struct({
-    _type: Schema.tag("ErrorMessage"),
-    code: Schema.Literal(status),
-    message: Schema.String,
-    error: Schema.tag(tag),
-    ...fields
-  })
+const fixedOf = ({ status, tag }: Declaration) => ({ code: status, error: tag })
 
 type Encoder = (body: unknown) => Effect.Effect<unknown, Schema.SchemaError>
 
 const encoderOf = memoize((declaration: Declaration): Encoder =>
   // Fields need no services.
-  Schema.encodeUnknownEffect(Schema.toCodecJson(bodySchemaOf(declaration) as unknown as Schema.Codec<unknown>))
+  Schema.encodeUnknownEffect(
+    Schema.toCodecJson(bodySchemaOf(membersOf(declaration)) as unknown as Schema.Codec<unknown>)
+  )
 )
 
 /** `WrongPassword` as a phrase: `Wrong password`. */

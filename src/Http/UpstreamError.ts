@@ -6,13 +6,13 @@
 import * as Duration from "effect/Duration"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
-import * as SchemaGetter from "effect/SchemaGetter"
 import {
   type CircuitOpenError,
   type Reason,
   type RequestHandlingException,
   requiredHeader
 } from "../Client/ClientError.ts"
+import { errorResponse } from "../internal/errorMessage.ts"
 import type { ServiceError } from "./ServiceError.ts"
 
 /** Marks what {@link UpstreamError.of} makes. */
@@ -169,22 +169,9 @@ type Answered = Partial<Pick<Reason & { readonly _tag: "Status" }, "headers" | "
 /** Credentials that only that service can check. */
 const challengeOf = (service: string) => `Upstream realm="${service.replace(/[^ !#-[\]-~]/gu, "_")}"`
 
-const responseSchema: UpstreamError.Response = Schema.Struct({
-  _type: Schema.tag("ErrorMessage"),
+const responseSchema = errorResponse<typeof UpstreamError, UpstreamError.Response["Encoded"]>(UpstreamError, {
   code: Schema.Int,
   message: Schema.String,
   upstream_service: Schema.String,
   retry_after: Schema.optionalKey(Schema.Int)
-}).pipe(
-  Schema.decodeTo(Schema.toType(UpstreamError), {
-    decode: SchemaGetter.transform((body) => new UpstreamError(body)),
-    encode: SchemaGetter.transform(({ code, message, retry_after, upstream_service }) => ({
-      _type: "ErrorMessage" as const,
-      code,
-      message,
-      upstream_service,
-      ...(retry_after === undefined ? {} : { retry_after })
-    }))
-  }),
-  Schema.annotate({ description: "A service behind this one failed: `upstream_service`" })
-)
+}).pipe(Schema.annotate({ description: "A service behind this one failed: `upstream_service`" }))

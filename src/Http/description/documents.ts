@@ -1,5 +1,6 @@
 /** The wire forms of a model's documents: complete, partial, in lists, and their identifiers. */
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
+import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import { wireIdOf } from "../../Model/introspection.ts"
@@ -170,12 +171,10 @@ const deepPartial = (
   kept: ReadonlyArray<string>
 ): Schema.Top =>
   Schema.Struct(
-    Object.fromEntries(
+    Record.map(
+      schema.fields,
       // Every struct field is a schema.
-      Object.entries(schema.fields).map(([name, field]) => [
-        name,
-        kept.includes(name) ? field : Schema.optionalKey(partially(field as Schema.Top))
-      ])
+      (field, name) => kept.includes(name) ? field : Schema.optionalKey(partially(field as Schema.Top))
     )
   )
 

@@ -4,6 +4,7 @@
  * Each schema is declared once. The `HttpApi`, its clients and the OpenAPI document describe a parameter by it, and the
  * server parses it by the same schema and rejects invalid values with the message declared here.
  */
+import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaTransformation from "effect/SchemaTransformation"
@@ -219,9 +220,7 @@ export const optional = <P extends { readonly [name: string]: { readonly schema:
   parameters: P
 ): Optional<P> =>
   // The names are those of the parameters.
-  Object.fromEntries(
-    Object.entries(parameters).map(([name, { schema }]) => [name, Schema.optionalKey(schema)])
-  ) as never
+  Record.map(parameters, ({ schema }) => Schema.optionalKey(schema)) as never
 
 export type Optional<P extends { readonly [name: string]: { readonly schema: Schema.Top } }> = {
   readonly [K in keyof P]: Schema.optionalKey<P[K]["schema"]>

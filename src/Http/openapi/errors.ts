@@ -38,11 +38,9 @@ export const errorOf = (schema: Document.Node, base: Document.Node): Document.No
     ...rest,
     allOf: [base, {
       type,
-      properties: Object.fromEntries(
-        Object.entries(Document.nodeOf(properties)).filter(([key]) => isOwn(key)).map(([key, value]) => [
-          key,
-          key === "code" ? integerOf(value) : value
-        ])
+      properties: Document.mapValues(
+        Document.omitBy(Document.nodeOf(properties), (key) => !isOwn(key)),
+        (value, key) => key === "code" ? integerOf(value) : value
       ),
       required: Document.listOf(required).filter(isOwn)
     }]

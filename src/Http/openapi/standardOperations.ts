@@ -1,3 +1,4 @@
+import * as Record from "effect/Record"
 import { managedField } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { maxItems } from "../description/limits.ts"
@@ -199,12 +200,11 @@ const writing = (
         content: { ...Document.nodeOf(bodies), ...Object.fromEntries(types.map((type) => [type, bodyOf(type)])) }
       }
     },
-    Object.fromEntries(
-      Object.entries(responses).map(([status, { description, headers }]) => [
-        status,
-        { description, headers: { ...headers, ...own, "Preference-Applied": applied }, content: contentOf(status) }
-      ])
-    )
+    Record.map(responses, ({ description, headers }, status) => ({
+      description,
+      headers: { ...headers, ...own, "Preference-Applied": applied },
+      content: contentOf(status)
+    }))
   )
 }
 

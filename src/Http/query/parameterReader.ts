@@ -1,4 +1,5 @@
 /** Parses the parameters of a query by the schemas that describe them. */
+import * as Record from "effect/Record"
 import * as Result from "effect/Result"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as SchemaParser from "effect/SchemaParser"
@@ -24,9 +25,7 @@ export type ParameterReaders<P> = {
 /** Compiles the schemas of parameters by name. */
 export const parameterReaders = <P extends AnyParameters>(parameters: P): ParameterReaders<P> =>
   // The names are those of the parameters.
-  Object.fromEntries(
-    Object.entries(parameters).map(([name, parameter]) => [name, readerOf(name, parameter)])
-  ) as never
+  Record.map(parameters, (parameter, name) => readerOf(name, parameter)) as never
 
 /** Compiles the parser of a query without filters. `unknown` is the message for any other parameter. */
 export const queryReader = <P extends AnyParameters>(parameters: P, unknown: string) => {

@@ -1,3 +1,4 @@
+import * as Record from "effect/Record"
 import type * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import { expectationOf, fold, modelOf, relatedAnnotation, ruleOf } from "../../Model/introspection.ts"
@@ -98,14 +99,12 @@ export const parameters = (
 export const expectations = (
   all: AnyParameters
 ): { readonly [name: string]: { readonly type: string; readonly value?: string | number } } =>
-  Object.fromEntries(
-    Object.entries(all).map(([name, { argument, schema, type }]) => {
-      const expected = expectationOf(schema.ast)
-      const value = argument ??
-        (type === undefined && expected.type === "enum" ? expected.choices.join(", ") : undefined)
-      return [name, { type: type ?? expected.type, ...(value === undefined ? {} : { value }) }]
-    })
-  )
+  Record.map(all, ({ argument, schema, type }) => {
+    const expected = expectationOf(schema.ast)
+    const value = argument ??
+      (type === undefined && expected.type === "enum" ? expected.choices.join(", ") : undefined)
+    return { type: type ?? expected.type, ...(value === undefined ? {} : { value }) }
+  })
 
 /** The field of an unknown position, named as it was sent. */
 export const unknownField = (path: string): ProblemField => ({

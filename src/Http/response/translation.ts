@@ -5,6 +5,7 @@ import * as Formatter from "effect/Formatter"
 import { memoize } from "effect/Function"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Record from "effect/Record"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import { getOrMake } from "../../internal/getOrMake.ts"
 import { type FieldProblem, typeInMessage } from "../../Model/introspection.ts"
@@ -263,16 +264,14 @@ const argument = (value: unknown): string | number | undefined =>
   value === undefined || typeof value === "string" || typeof value === "number" ? value : Formatter.format(value)
 
 const labelled = (metadata: Metadata, language: Language): Metadata =>
-  Object.fromEntries(
-    Object.entries(metadata).map(([name, field]): [string, FieldMetadata] => [name, {
-      ...field,
-      ...nested(field, language),
-      label: language.text(field.label) ?? field.label,
-      ...(typeof field.sub_type === "object"
-        ? { sub_type: { ...field.sub_type, ...nested(field.sub_type, language) } }
-        : {})
-    }])
-  )
+  Record.map(metadata, (field): FieldMetadata => ({
+    ...field,
+    ...nested(field, language),
+    label: language.text(field.label) ?? field.label,
+    ...(typeof field.sub_type === "object"
+      ? { sub_type: { ...field.sub_type, ...nested(field.sub_type, language) } }
+      : {})
+  }))
 
 const nested = ({ props }: Pick<TypeMetadata, "props">, language: Language) =>
   props === undefined ? {} : { props: labelled(props, language) }

@@ -3,6 +3,7 @@ import type * as Effect from "effect/Effect"
 import * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import type * as HttpClientError from "effect/http/HttpClientError"
+import * as Record from "effect/Record"
 import type * as Schema from "effect/Schema"
 import type { RequestHandlingException } from "../../Client/ClientError.ts"
 
@@ -29,17 +30,11 @@ export const withParts = (
   } = {}
 ) =>
   // A client consists of groups, and a group of calls.
-  mapValues(client as CallGroups, (group, groupName) =>
-    mapValues(group, (call, name) => {
+  Record.map(client as CallGroups, (group, groupName) =>
+    Record.map(group, (call, name) => {
       const callBare = (bare as CallGroups)[groupName]?.[name] ?? call
       return (request: object = {}) => {
         const hasParts = "query" in request || "headers" in request || "payload" in request
         return settle((hasParts ? call : callBare)({ query: {}, headers: {}, ...request }), groupName, name)
       }
     }))
-
-export const mapValues = <A, B>(
-  record: { readonly [key: string]: A },
-  f: (value: A, key: string) => B
-): { readonly [key: string]: B } =>
-  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, f(value, key)]))

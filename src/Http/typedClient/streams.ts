@@ -7,6 +7,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import type * as HttpClient from "effect/http/HttpClient"
+import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { DeclarationError } from "../../internal/declarationError.ts"
@@ -16,14 +17,14 @@ import { StandardOf } from "../description/standardEndpoints.ts"
 import { watchPathOf } from "../description/watchPath.ts"
 import type { StreamOptions } from "../subscription/collectionEvents.ts"
 import { type Connect, type MessagesSchema, type Streams, streamsOf, watchedOf } from "../subscription/subscription.ts"
-import { type Call, type CallGroups, exactly, mapValues, noExcess } from "./calls.ts"
+import { type Call, type CallGroups, exactly, noExcess } from "./calls.ts"
 
 /** Connects to the endpoint `changes` of a group. */
 export type ConnectTo = (messages: MessagesSchema, api: HttpApi.Top, group: string) => Connect
 
 /** Adds streams, made at their first use. Actions and groups of the same name stay. */
 export const withStreams = (client: object, api: HttpApi.Top, connectTo: ConnectTo) => {
-  const own = mapValues(client as CallGroups, (calls, name) => {
+  const own = Record.map(client as CallGroups, (calls, name) => {
     const endpoints = endpointsOf(api, name)
     const model = standardModel(endpoints["list"])
     if (model === undefined) return calls
