@@ -9,7 +9,6 @@
 import * as Context from "effect/Context"
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as EffectOpenApi from "effect/http-api/OpenApi"
-import type * as Model from "../Model/Model.ts"
 import type { AccessPolicy } from "./AccessPolicy.ts"
 import { Tags } from "./description/tags.ts"
 import { RateLimiting } from "./Guard.ts"
@@ -148,18 +147,7 @@ export interface Source {
       /** Whether responses to `GET` have entity tags. */
       readonly caching?: { readonly pageTags: boolean } | undefined
     }
-    & ({ readonly _tag: "Service" } | {
-      readonly _tag: "Resource"
-      /** The name of the collection, in what tells of several ones. */
-      readonly name?: string | undefined
-      readonly model: Model.Any
-      /** Where the collection is: `/api/v1/users`. */
-      readonly path: `/${string}`
-      /** Whether documents carry `_links`. */
-      readonly enableHateoas: boolean
-      /** Whether a `POST` may have a list of documents. Defaults to true. */
-      readonly lists?: boolean | undefined
-    })
+    & ({ readonly _tag: "Service" } | { readonly _tag: "Resource" } & Schemas.Resource)
   >
   /** Who may call what. Without one, or without security, there is no access control. */
   readonly policy?: AccessPolicy | undefined

@@ -23,6 +23,7 @@ import * as SchemaParser from "effect/SchemaParser"
 import type * as Scope from "effect/Scope"
 import { Application } from "../internal/application.ts"
 import { DeclarationError } from "../internal/declarationError.ts"
+import { nodeFiles } from "../internal/nodeFiles.ts"
 import type { CurrentUser } from "./CurrentUser.ts"
 import { type Issuer, local, type OpenIssuer } from "./jwt/issuers.ts"
 import type { Keys } from "./Keys.ts"
@@ -262,9 +263,3 @@ const requireOwnNames = (names: ReadonlyArray<string>): Effect.Effect<void> => {
     ? Effect.void
     : mistake(`two issuers are named ${twice}. Declare it once; audience may be a list`)
 }
-
-const nodeFiles = Layer.unwrap(Effect.gen(function*() {
-  const { layer: files } = yield* Effect.promise(() => import("@effect/platform-node/NodeFileSystem"))
-  const { layer: paths } = yield* Effect.promise(() => import("@effect/platform-node/NodePath"))
-  return Layer.merge(files, paths)
-}))

@@ -14,12 +14,12 @@ import * as Fiber from "effect/Fiber"
 import type * as FileSystem from "effect/FileSystem"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Mime from "effect/http/Mime"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
+import { nodeFiles } from "../../internal/nodeFiles.ts"
 import type { Answer } from "../calls/answer.ts"
 import type { CallError, CallOptions, Exchange } from "../calls/exchange.ts"
 import type { RequestHandlingException } from "../ClientError.ts"
@@ -157,13 +157,6 @@ const get = (call: FileCall) => HttpClientRequest.get(call.url, headersOf(call))
 
 const valueOf = (header: string | ReadonlyArray<string> | undefined): string | undefined =>
   typeof header === "string" ? header : header?.[0]
-
-/** Node's files are loaded by programs that use them, and by no others. */
-const nodeFiles = Layer.unwrap(Effect.gen(function*() {
-  const { layer: files } = yield* Effect.promise(() => import("@effect/platform-node/NodeFileSystem"))
-  const { layer: paths } = yield* Effect.promise(() => import("@effect/platform-node/NodePath"))
-  return Layer.merge(files, paths)
-}))
 
 const withFiles = <A, E, R>(
   effect: Effect.Effect<A, E, R>

@@ -18,9 +18,12 @@ type Node = Document.Node
 
 /** The part of a registered resource that the document describes. */
 export interface Resource {
+  /** The name of the collection, in what tells of several ones. */
   readonly name?: string | undefined
   readonly model: Model.Any
+  /** Where the collection is: `/api/v1/users`. */
   readonly path: `/${string}`
+  /** Whether documents carry `_links`. */
   readonly enableHateoas: boolean
   /** Whether a `POST` may have a list of documents. Defaults to true. */
   readonly lists?: boolean | undefined

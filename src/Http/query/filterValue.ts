@@ -30,9 +30,6 @@ export const parseFilterValue = (value: string, hasSize: boolean): FilterValue =
 /** Whether the value is a list: `[a,b]`. */
 export const isList = (value: string): boolean => value.length > 1 && value.startsWith("[") && value.endsWith("]")
 
-/** The text as a quoted filter value without special meaning. */
-export const quoted = (text: string): string => `"${text.replace(/["\\]/gu, "\\$&")}"`
-
 const operandOf = (text: string): Operand =>
   text.length > 1 && text.startsWith("\"") && text.endsWith("\"")
     ? { text: unescaped(text.slice(1, -1)), isQuoted: true }

@@ -37,7 +37,7 @@ import { allOf, parseSortTerm, type SortKey, totalOrder } from "../../Repository
 import { maxFields, maxSortFields } from "../description/limits.ts"
 import { collectionParameters, documentParameters, type Limits } from "../description/queryParameters.ts"
 import { combined, conditionsOf, type Logic } from "./conditions.ts"
-import { type FilterValue, isList, parseFilterValue, quoted } from "./filterValue.ts"
+import { type FilterValue, isList, parseFilterValue } from "./filterValue.ts"
 import { parameterReaders, type Parameters, type ParameterValue, queryReader } from "./parameterReader.ts"
 import type { Naming } from "./partlyHiddenFields.ts"
 import * as QueryFields from "./queryFields.ts"
@@ -166,14 +166,6 @@ export const selection = (
     return problems.length > 0 ? Result.fail(problems) : Result.succeed(fields)
   }
 }
-
-/**
- * A text as a quoted filter value without special meaning: `">5"`.
- *
- * @category conversions
- * @since 0.1.0
- */
-export const literal = (text: string): string => quoted(text)
 
 // -----------------------------------------------------------------------------
 // internal

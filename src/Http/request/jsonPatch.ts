@@ -8,8 +8,7 @@ import { at, englishOf, type Key, problemOf, translatable } from "../messages/me
 
 /** An operation of a JSON Patch (RFC 6902). */
 export type Operation =
-  | { readonly op: "add"; readonly path: string; readonly value: Schema.Json }
-  | { readonly op: "replace"; readonly path: string; readonly value: Schema.Json }
+  | { readonly op: "add" | "replace"; readonly path: string; readonly value: Schema.Json }
   | { readonly op: "test"; readonly path: string; readonly value: Schema.Json }
   | { readonly op: "remove"; readonly path: string }
   | { readonly op: "move" | "copy"; readonly path: string; readonly from: string }

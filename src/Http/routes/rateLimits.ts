@@ -4,6 +4,7 @@ import type * as Fiber from "effect/Fiber"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Metric from "effect/Metric"
+import * as Record from "effect/Record"
 import { ClientAddressSource, countedAddressOf } from "../../internal/clientAddress.ts"
 import { currentUserIdOf } from "../../internal/currentUser.ts"
 import { DeclarationError } from "../../internal/declarationError.ts"
@@ -159,10 +160,8 @@ const withHeaders = (
 ): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.setHeaders(
     response,
-    Object.fromEntries(
-      Object.entries(own).map(([name, value]) => {
-        const inner = response.headers[name]
-        return [name, inner === undefined ? value : `${value}, ${inner}`]
-      })
-    )
+    Record.map(own, (value, name) => {
+      const inner = response.headers[name]
+      return inner === undefined ? value : `${value}, ${inner}`
+    })
   )

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaGetter from "effect/SchemaGetter"
@@ -36,7 +37,7 @@ export const mergeProperties = (
   change: ReadonlyArray<readonly [key: string, part: unknown]>,
   merge: (key: string) => Merge | undefined
 ): { readonly [key: string]: unknown } => {
-  const parts: { [key: string]: unknown } = isObject(before) ? { ...before } : {}
+  const parts: { [key: string]: unknown } = Predicate.isObject(before) ? { ...before } : {}
   for (const [key, part] of change) {
     if (part === null) delete parts[key]
     else if (part !== undefined) {
@@ -49,9 +50,6 @@ export const mergeProperties = (
 }
 
 const ownProperty = { configurable: true, enumerable: true, writable: true }
-
-const isObject = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** A patch does not supply defaults: a field that it does not contain stays unchanged. */
 const ofPresentValue = (schema: Schema.Top): Schema.Top => {

@@ -2,9 +2,9 @@
 import { assert, it } from "@effect/vitest"
 import Ajv04 from "ajv-draft-04"
 import { Arbitrary, Effect, type Layer, Order, Schema, SchemaAST } from "effect"
-import { quoted } from "../../../src/Http/query/filterValue.ts"
 import { type DocumentStore, KernelEngine, Model, Repository } from "../../../src/index.ts"
 import { type Kind, kinds } from "../../support/everyKind.ts"
+import { quoted } from "../../support/quoted.ts"
 import { type Answer, refused, send, serving } from "../../support/rest.ts"
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const

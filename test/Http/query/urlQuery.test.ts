@@ -9,6 +9,7 @@ import { documentCodec } from "../../../src/Repository/collection/documentCodec.
 import { oneOf } from "../../support/choices.ts"
 import { Awkward, Comment, Guest, insertGuests, Sample } from "../../support/guests.ts"
 import { onMongo } from "../../support/mongo.ts"
+import { quoted } from "../../support/quoted.ts"
 
 const limits = { defaultPageSize: 50, maxPageSize: 1_000 }
 
@@ -122,7 +123,7 @@ const finding = <E>(layer: Layer.Layer<DocumentStore.DocumentStore, E>): void =>
         assert.strictEqual(yield* found(`note=${encodeURIComponent("\">5\"")}`), "A")
         assert.strictEqual(yield* found(`note=!${encodeURIComponent("\">5\"")}`), "BCDE")
         assert.strictEqual(yield* found(`note=${encodeURIComponent("\"null\"")}`), "B")
-        assert.strictEqual(yield* found(`note=${encodeURIComponent(UrlQuery.literal("[a,b]"))}`), "C")
+        assert.strictEqual(yield* found(`note=${encodeURIComponent(quoted("[a,b]"))}`), "C")
       }))
 
     it.effect("finds missing and present values", () =>
@@ -288,7 +289,7 @@ describe("the query language of a URL / memory", () => {
             ...(texts.length === 0 ? [] : [["texts", texts[0]] as const, ["texts.0", texts[0]] as const])
           ]
           for (const [field, value] of asked) {
-            const written = typeof value === "string" ? UrlQuery.literal(value.toWellFormed()) : String(value)
+            const written = typeof value === "string" ? quoted(value.toWellFormed()) : String(value)
             for (
               const query of [
                 `${field}=${encodeURIComponent(written)}`,
