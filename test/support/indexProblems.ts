@@ -15,7 +15,7 @@ export const indexProblems = (folder: string) =>
     const problems: Array<string> = []
     const catalog = new Catalog(store)
     const known = new Set<number>()
-    for (const collection of catalog.all) {
+    for (const collection of catalog.committed.values()) {
       for (const index of [collection.identifiers, ...collection.indexes]) {
         const name = `${collection.name}: ${index.description.name}`
         known.add(index.number)

@@ -1,5 +1,6 @@
 /** The catalog of the embedded store: its collections and indexes, in the committed and in the pending state. */
 import * as Result from "effect/Result"
+import { getOrMake } from "../../../internal/getOrMake.ts"
 import { collationVersion } from "../../bson/collator.ts"
 import { encodeComponent } from "../../bson/keyEncoding.ts"
 import { isArray, isDocument } from "../../bson/value.ts"
@@ -175,10 +176,6 @@ export class Catalog {
     return this.#committed.get(name)
   }
 
-  get all(): Iterable<Collection> {
-    return this.#committed.values()
-  }
-
   /** The committed collections by name. */
   get committed(): ReadonlyMap<string, Collection> {
     return this.#committed
@@ -218,7 +215,9 @@ export class Catalog {
 
   get droppedIndexNumbers(): ReadonlyArray<number> {
     const used = new Set(
-      Array.from(this.all).flatMap(({ identifiers, indexes }) => [identifiers, ...indexes].map(numberOf))
+      Array.from(this.#committed.values()).flatMap(({ identifiers, indexes }) =>
+        [identifiers, ...indexes].map(numberOf)
+      )
     )
     return Array.from({ length: this.#lastNumber() }, (_, i) => i + 1).filter((number) => !used.has(number))
   }
@@ -235,11 +234,7 @@ export class Catalog {
   }
 
   #activity({ number }: Collection): Activity {
-    const known = this.#activities.get(number)
-    if (known !== undefined) return known
-    const activity = { committed: 0, pending: 0, counters: new Map() }
-    this.#activities.set(number, activity)
-    return activity
+    return getOrMake(this.#activities, number, () => ({ committed: 0, pending: 0, counters: new Map() }))
   }
 
   /** For jobs: notes a write, with the document before and after it. `encoded` is the stored form of the latter. */

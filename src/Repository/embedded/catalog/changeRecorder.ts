@@ -27,20 +27,24 @@ export interface Recording {
   readonly maxSize: number
 }
 
+/** The end of a log: its last record, that one's time, and the bytes of all records so far. */
+interface State {
+  readonly last: number
+  readonly bytes: number
+  readonly time: number
+}
+
 export class ChangeRecorder extends ChangeRecords {
   readonly recent: RecentChanges
   readonly #store: KeyValue
   /** The epoch that begins with the next record, if none has been written since the store was opened. */
   readonly #id = new ObjectId().toHexString().slice(8)
-  /** The number of the last record, and the bytes of all records so far. */
-  #last = 0
-  #bytes = 0
-  #time = 0
+  #state: State = { last: 0, bytes: 0, time: 0 }
+  /** The state of the last commit. */
+  #committed: State
   #maxBytes = Infinity
   /** Opens when the log has grown by what {@link ChangeRecorder.growBy} says. */
   readonly grown = Latch.makeUnsafe(false)
-  /** The state of the last commit. */
-  readonly #committed = { last: 0, bytes: 0, time: 0 }
   /** Who has asked for the job that runs. */
   #writer: Fiber.Fiber<unknown, unknown> | undefined
   #who: string | undefined
@@ -56,13 +60,11 @@ export class ChangeRecorder extends ChangeRecords {
     this.#store = store
     store.documents(this.log.table).scan({ ...everything, reverse: true }, (key, record, bytes) => {
       const { offset, time } = headOf(record)
-      this.#last = numberOfRecord(key)
-      this.#bytes = offset + bytes
-      this.#time = time
+      this.#state = { last: numberOfRecord(key), bytes: offset + bytes, time }
       return false
     })
-    Object.assign(this.#committed, { last: this.#last, bytes: this.#bytes, time: this.#time })
-    this.recent = new RecentChanges(this.#last)
+    this.#committed = this.#state
+    this.recent = new RecentChanges(this.#state.last)
   }
 
   /** For jobs. */
@@ -87,7 +89,8 @@ export class ChangeRecorder extends ChangeRecords {
     const writer = this.#writer
     this.#who = undefined
     if (writer === undefined) return first
-    this.#time = Math.max(this.#time, writer.getRef(Clock.Clock).currentTimeMillisUnsafe())
+    const time = Math.max(this.#state.time, writer.getRef(Clock.Clock).currentTimeMillisUnsafe())
+    this.#state = { ...this.#state, time }
     this.#who = currentUserIdOf(writer)
     const receipt = writer.getRef(WriteReceipt)
     if (receipt !== undefined) this.#receipts.push({ receipt, transaction: this.transactionOf(first) })
@@ -96,7 +99,7 @@ export class ChangeRecorder extends ChangeRecords {
 
   /** For jobs: records a change of no collection, since places from before miss what was not recorded. */
   mark(): void {
-    if (this.#last > 0) this.record("", undefined, {}, undefined)
+    if (this.#state.last > 0) this.record("", undefined, {}, undefined)
   }
 
   /** For jobs: records a write. */
@@ -107,29 +110,27 @@ export class ChangeRecorder extends ChangeRecords {
     encoded: Encoded | undefined
   ): void {
     if (before === undefined && after === undefined) return
-    const number = this.#last + 1
+    const number = this.#state.last + 1
     const { epochs, table } = this.log
     if (epochs.at(-1)?.id !== this.#id) this.#save({ table, epochs: [...epochs, { id: this.#id, from: number }] })
     const transaction = this.#first ??= this.#beginRecords(number)
-    const head = { collection, time: this.#time, transaction, who: this.#who, offset: this.#bytes }
+    const { bytes, time } = this.#state
+    const head = { collection, time, transaction, who: this.#who, offset: bytes }
     const record = encodeRecord(this.#store, head, before, after, encoded)
     this.#store.documents(table).put(recordIdOf(number), record.encoded, undefined)
-    this.#last = number
-    this.#bytes += record.bytes
+    this.#state = { last: number, bytes: bytes + record.bytes, time }
     if (this.recent.isRead) this.#pending.push(() => storedChange(this.factsOf(number, head), before, after))
   }
 
   committed(): void {
     this.#first = undefined
-    const committed = this.#committed
-    const count = this.#last - committed.last
+    const { bytes, last } = this.#state
+    const count = last - this.#committed.last
     if (count === 0) return
-    committed.last = this.#last
-    committed.bytes = this.#bytes
-    committed.time = this.#time
+    this.#committed = this.#state
     for (const { receipt, transaction } of this.#receipts) receipt.transaction = transaction
     if (this.#receipts.length > 0) this.#receipts = []
-    if (this.#bytes > this.#maxBytes) {
+    if (bytes > this.#maxBytes) {
       this.#maxBytes = Infinity
       this.grown.openUnsafe()
     }
@@ -137,16 +138,14 @@ export class ChangeRecorder extends ChangeRecords {
     if (pending.length > 0) this.#pending = []
     // Some are not there if the first reader has come after they were recorded.
     const areAll = pending.length === count && this.recent.isRead
-    this.recent.publish(areAll ? pending.map((change) => change()) : undefined, this.#last)
+    this.recent.publish(areAll ? pending.map((change) => change()) : undefined, last)
   }
 
   aborted(): void {
     this.#first = undefined
     this.#pending = []
     this.#receipts = []
-    this.#last = this.#committed.last
-    this.#bytes = this.#committed.bytes
-    this.#time = this.#committed.time
+    this.#state = this.#committed
     this.log = this.load()
   }
 
@@ -156,16 +155,17 @@ export class ChangeRecorder extends ChangeRecords {
   }
 
   growBy(bytes: number): void {
-    this.#maxBytes = this.#bytes + bytes
+    this.#maxBytes = this.#state.bytes + bytes
     this.grown.closeUnsafe()
   }
 
   /** For jobs: removes records. The last record of all stays, since the next one takes its number from it. */
   trim(numbers: ReadonlyArray<number>): void {
     const { epochs, table } = this.log
+    const { last } = this.#state
     const documents = this.#store.documents(table)
-    for (const number of numbers) if (number < this.#last) documents.remove(recordIdOf(number), undefined)
-    const first = Math.min(numbers.at(-1) ?? 0, this.#last - 1)
+    for (const number of numbers) if (number < last) documents.remove(recordIdOf(number), undefined)
+    const first = Math.min(numbers.at(-1) ?? 0, last - 1)
     const kept = epochs.filter((_, i) => (epochs[i + 1]?.from ?? Infinity) > first)
     if (kept.length < epochs.length) this.#save({ table, epochs: kept })
   }

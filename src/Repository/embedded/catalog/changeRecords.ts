@@ -50,22 +50,14 @@ export class ChangeRecords {
 
   /** For reads: the last visible record, of which documents are never newer. */
   get end(): number {
-    let end = 0
-    this.#records().scanKeys({ ...everything, reverse: true }, (key) => {
-      end = numberOfRecord(key)
-      return false
-    })
-    return end
+    const last = this.#records().keyAt({ ...everything, reverse: true }, 0)
+    return last === undefined ? 0 : numberOfRecord(last)
   }
 
   /** For reads: the number of the last removed record. */
   get trimmed(): number {
-    let trimmed = 0
-    this.#records().scanKeys(everything, (key) => {
-      trimmed = numberOfRecord(key) - 1
-      return false
-    })
-    return trimmed
+    const first = this.#records().keyAt(everything, 0)
+    return first === undefined ? 0 : numberOfRecord(first) - 1
   }
 
   /** For reads: visits the records after a number. */

@@ -14,10 +14,8 @@ export interface RecordIds {
 export const recordIdsOf = (store: KeyValue, collections: Iterable<{ readonly number: number }>): RecordIds => {
   const nexts = new Map<number, number>()
   for (const { number } of collections) {
-    store.documents(number).scanKeys({ ...everything, reverse: true }, (recordId) => {
-      nexts.set(number, numberOfRecord(recordId) + 1)
-      return false
-    })
+    const last = store.documents(number).keyAt({ ...everything, reverse: true }, 0)
+    if (last !== undefined) nexts.set(number, numberOfRecord(last) + 1)
   }
   const end = (collection: number) => nexts.get(collection) ?? 0
   return {

@@ -217,27 +217,23 @@ const follow = (
 }
 
 /** Starts the removal of old records, once. */
-const trimming = (context: LogContext, scope: Scope.Scope) =>
-  Effect.sync(() => {
-    let hasBegun = false
-    const sweep = Effect.catchCause(
-      trim(context),
-      (cause) => Effect.logWarning("Old changes could not be removed", cause)
-    )
-    return Effect.suspend(() => {
-      if (hasBegun) return Effect.void
-      hasBegun = true
-      const rounds = Effect.forever(
-        Effect.andThen(sweep, Effect.race(Effect.sleep("1 minute"), context.recorder.grown.await))
-      )
-      return Effect.asVoid(Effect.forkIn(rounds, scope))
-    })
-  })
+const trimming = (context: LogContext, scope: Scope.Scope) => {
+  const sweep = Effect.catchCause(
+    trim(context),
+    (cause) => Effect.logWarning("Old changes could not be removed", cause)
+  )
+  const rounds = Effect.forever(
+    Effect.andThen(sweep, Effect.race(Effect.sleep("1 minute"), context.recorder.grown.await))
+  )
+  return Effect.cached(Effect.asVoid(Effect.forkIn(rounds, scope)))
+}
 
 const trim = Effect.fnUntraced(function*(
   { catalog, recorder, store }: LogContext
 ): Effect.fn.Return<void, StoreFailure> {
-  const recordings = Array.from(catalog.all).flatMap(({ recording }) => recording === undefined ? [] : [recording])
+  const recordings = Array.from(catalog.committed.values()).flatMap(({ recording }) =>
+    recording === undefined ? [] : [recording]
+  )
   const oldest = (yield* Clock.currentTimeMillis) - Math.max(0, ...recordings.map(({ keep }) => keep))
   const size = recordings.reduce((sum, { maxSize }) => sum + maxSize, 0)
   recorder.growBy(size / 10)

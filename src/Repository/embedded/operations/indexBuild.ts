@@ -82,7 +82,7 @@ interface IndexContext {
 const recover = Effect.fnUntraced(function*(context: IndexContext): Effect.fn.Return<void, StoreFailure> {
   const { beginExpiry, catalog } = context
   for (const number of yield* Effect.fromResult(halfDropped(context))) yield* clear(context, number)
-  for (const collection of Array.from(catalog.all)) {
+  for (const collection of Array.from(catalog.committed.values())) {
     for (const index of collection.indexes) {
       if (!index.isReady) yield* drop(context, collection.name, index)
       if (index.isOutdated) yield* rebuild(context, collection.name, index)
@@ -105,12 +105,10 @@ const rebuild = (
 
 /** The numbers of dropped indexes that still have entries. */
 const halfDropped = ({ catalog, store }: IndexContext): Result.Result<ReadonlyArray<number>, StoreFailure> =>
-  store.read(operation, () =>
-    catalog.droppedIndexNumbers.filter((number) => {
-      let isEmpty = true
-      store.entries(number).scanKeys(everything, () => isEmpty = false)
-      return !isEmpty
-    }))
+  store.read(
+    operation,
+    () => catalog.droppedIndexNumbers.filter((number) => store.entries(number).keyAt(everything, 0) !== undefined)
+  )
 
 const installedIn = ({ catalog }: IndexContext, name: string): ReadonlyArray<IndexDescription> =>
   (catalog.get(name)?.indexes ?? []).filter(({ isReady }) => isReady).map(({ description }) => description)

@@ -25,17 +25,12 @@ export const makeExpiry = (
   catalog: Catalog,
   writer: DocumentWriter
 ): Effect.Effect<BeginExpiry, never, Scope.Scope> =>
-  Effect.map(Scope.Scope, (scope) => {
+  Effect.flatMap(Scope.Scope, (scope) => {
     const sweep = Effect.catchCause(
       sweepOnce(store, catalog, writer),
       (cause) => Effect.logWarning("Expired documents could not be removed", cause)
     )
-    let hasBegun = false
-    return Effect.suspend(() => {
-      if (hasBegun) return Effect.void
-      hasBegun = true
-      return Effect.asVoid(Effect.forkIn(Effect.repeat(sweep, Schedule.spaced("60 seconds")), scope))
-    })
+    return Effect.cached(Effect.asVoid(Effect.forkIn(Effect.repeat(sweep, Schedule.spaced("60 seconds")), scope)))
   })
 
 // internal
@@ -66,7 +61,7 @@ const sweepOnce = (
     })
   return Effect.suspend(() =>
     Effect.forEach(
-      Array.from(catalog.all).flatMap(({ indexes, name }) => indexes.map((index) => ({ index, name }))),
+      Array.from(catalog.committed.values()).flatMap(({ indexes, name }) => indexes.map((index) => ({ index, name }))),
       ({ index, name }) => {
         const { expireAfterSeconds } = index.description
         return expireAfterSeconds === undefined || !index.isReady

@@ -2,6 +2,7 @@
 import { constTrue } from "effect/Function"
 import * as Result from "effect/Result"
 import { isStepDone } from "../../../internal/stepBudget.ts"
+import { partition } from "../../bson/collator.ts"
 import type { Document } from "../../DocumentStore.ts"
 import type { BatchIterator, LazySequence } from "../../mql/execution/batchIterator.ts"
 import type { Filter } from "../../mql/filter/parseFilter.ts"
@@ -234,16 +235,11 @@ const fromHere = (range: Range, key: string | undefined, isOpen: boolean): Range
 }
 
 /** The index of the first range, from `from` on, that does not end before this key. */
-const firstReaching = (ranges: LazySequence<Range>, from: number, key: string): number => {
-  let [low, high] = [from, ranges.length]
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2)
-    const { end, reverse, start } = ranges.at(middle)
-    if (reverse ? key < start : key >= end) low = middle + 1
-    else high = middle
-  }
-  return low
-}
+const firstReaching = (ranges: LazySequence<Range>, from: number, key: string): number =>
+  partition(from, ranges.length, (at) => {
+    const { end, reverse, start } = ranges.at(at)
+    return reverse ? key < start : key >= end
+  })
 
 // A document may have several entries of an index for arrays or words.
 const manyEntries = 100

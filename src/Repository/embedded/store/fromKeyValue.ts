@@ -53,7 +53,7 @@ export const fromKeyValue = (
       transaction,
       changes: yield* makeChangeLog(gated, catalog, recorder),
       listCollections: Effect.sync(() =>
-        Array.from(catalog.all, ({ name, validator }) => ({
+        Array.from(catalog.committed.values(), ({ name, validator }) => ({
           name,
           ...validator === undefined ? {} : { jsonSchema: validator.jsonSchema, action: validator.action }
         })).toSorted((a, b) => a.name < b.name ? -1 : 1)

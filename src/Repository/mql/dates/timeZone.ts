@@ -1,5 +1,6 @@
 /** Time zones: offsets such as `+05:30`, and names of the IANA time zone database, which `Intl` has. */
 import * as Result from "effect/Result"
+import { getOrMake } from "../../../internal/getOrMake.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
 
@@ -69,13 +70,8 @@ const namedZone = (id: string): Zone => {
     isUtc: false,
     offsetAt: (utc) => {
       if (utc < 0) return offset(utc)
-      const key = Math.floor(utc / quarter)
-      const found = known.get(key)
-      if (found !== undefined) return found
       if (known.size >= maxOffsets) known.clear()
-      const made = offset(utc)
-      known.set(key, made)
-      return made
+      return getOrMake(known, Math.floor(utc / quarter), () => offset(utc))
     }
   }
 }
