@@ -252,8 +252,8 @@ const expectedOf = (
       const found = admitted.find(({ id }) => id === step.id)
       if (found === undefined) return fails("DocumentNotFound")
       const after = { ...found, ...step.changes }
-      const differs = Object.entries(after).some(([field, value]) => Reflect.get(found, field) !== value)
-      return differs && after.owner !== caller
+      // Also one that changes nothing, whose answer would confirm a guess.
+      return after.owner !== caller
         ? fails("AccessDenied")
         : { result: after, list: [...without([found]), after] }
     }
