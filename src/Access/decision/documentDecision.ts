@@ -2,7 +2,7 @@
 import { getOrMake } from "../../internal/getOrMake.ts"
 import { isPlainObject } from "../../internal/objects.ts"
 import type { Filter } from "../../Repository/DocumentStore.ts"
-import type { EffectiveGrant, ModelDecision, RowFilters } from "../../Repository/introspection.ts"
+import { type EffectiveGrant, type ModelDecision, nothing, type RowFilters } from "../../Repository/introspection.ts"
 import type { Caller } from "../Permission.ts"
 import { linksByGrants, type ModelPolicy } from "./modelPolicy.ts"
 import { filtersOfAction, filtersOfCreation, filtersOfMethod } from "./rowFilters.ts"
@@ -66,7 +66,7 @@ const copyOf = (grants: Grants): Grants => {
   // What is one filter in several grants is one in their copies.
   const filters = new Map<Filter, Filter>()
   const filterOf = (filter: Filter | undefined): Filter | undefined => {
-    if (filter === undefined) return undefined
+    if (filter === undefined || filter === nothing) return filter
     return getOrMake(filters, filter, () => copiedFields(filter))
   }
   return grants.map((one) => ({ ...one, rows: filterOf(one.rows), check: filterOf(one.check) }))

@@ -3,9 +3,10 @@
  * a program without access control has no use for.
  */
 import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
 import * as Stream from "effect/Stream"
 import { isRequiredInput, managedField, type ModelLike } from "../../Model/introspection.ts"
-import type { DocumentStore, Filter } from "../DocumentStore.ts"
+import type { DocumentStore } from "../DocumentStore.ts"
 import { QueryRejected } from "../RepositoryError.ts"
 import { nothing } from "../store/filters.ts"
 import type { RowFilters } from "./accessDecision.ts"
@@ -44,17 +45,16 @@ export const makeFiltered = (
 
 /**
  * Whether a chosen identifier would tell of documents that the caller may not read: with a row filter for what is inserted, or for
- * what is replaced unless callers have to send identifiers. A filter on the identifier itself says which ones there may be.
+ * what is replaced unless callers have to send identifiers. A check of the identifier itself says which ones there may be, and
+ * tells nothing where the same ones are replaced.
  */
 const isLimited = (model: ModelLike, { check, rows }: RowFilters): boolean => {
+  const [inserted, replaced] = [check("insert"), rows("update")]
+  if (inserted !== undefined && (inserted === nothing || !Object.hasOwn(inserted, "_id"))) return true
   const id = managedField(model, "id")
   const isGiven = id !== undefined && isRequiredInput(model, id)
-  return [check("insert"), isGiven ? undefined : rows("update")].some((filter) =>
-    filter !== undefined && !isAboutId(filter)
-  )
+  return !isGiven && replaced !== undefined && !Equal.equals(replaced, inserted)
 }
-
-const isAboutId = (filter: Filter): boolean => filter !== nothing && Object.hasOwn(filter, "_id")
 
 /** The first stage, of a nested pipeline too, that reads or writes other collections than the pipeline's own. */
 const foreignStage = (value: unknown): string | undefined => {

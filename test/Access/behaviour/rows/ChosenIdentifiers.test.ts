@@ -1,6 +1,14 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, type Layer, Schema } from "effect"
-import { type DocumentStore, EmbeddedStore, KernelEngine, Model, Resource, Role } from "../../../../src/index.ts"
+import {
+  CurrentSubject,
+  type DocumentStore,
+  EmbeddedStore,
+  KernelEngine,
+  Model,
+  Resource,
+  Role
+} from "../../../../src/index.ts"
 import { freshFolder } from "../../../support/folders.ts"
 import { onMongo } from "../../../support/mongo.ts"
 
@@ -13,6 +21,53 @@ const engine = KernelEngine.make("notes")
       .grant(Role("editor"), {})
   )
   .enableSecurity()
+
+class Page extends Model.Class<Page>()("Page", { id: Model.id(), text: Schema.String }) {}
+
+const pages = Resource.make(Page, { methods: ["GET", "POST", "PUT"] })
+
+/** What a writer may replace is about the identifier, or nothing. */
+const replaced = {
+  "the own document": pages.grant(CurrentSubject, { methods: ["GET", "PUT"] }),
+  "one of an id": pages.grant(CurrentSubject, { methods: ["GET"] })
+    .grant(Role("writer"), { methods: ["PUT"], rows: (me) => ($) => $.id.equals(me.subject) }),
+  "none, without the claim": pages.grant(CurrentSubject, { methods: ["GET"] })
+    .grant(Role("writer"), { methods: ["PUT"], rows: (me) => ($) => $.text.equals(Object(me.claims)["team"]) })
+}
+
+const contractOfIds = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
+  it.effect.each(Object.entries(replaced))(
+    `nor who may replace %s, unless the inserted one is that as well / ${name}`,
+    ([, resource]) =>
+      Effect.gen(function*() {
+        const engine = KernelEngine.make("pages")
+          .register(resource.grant(Role("writer"), { methods: ["POST"] }).grant(Role("editor"), {}))
+          .enableSecurity()
+        const { as } = yield* engine.test({ store })
+        const ann = yield* as({ subject: "ann", roles: ["writer"] })
+        const editor = yield* as({ subject: "eve", roles: ["editor"] })
+        yield* editor.pages.create({ payload: { id: "known", text: "hers" } })
+        for (const payload of [{ id: "known", text: "mine" }, { id: "unknown", text: "mine" }]) {
+          const one = yield* Effect.flip(ann.pages.create({ payload }))
+          const many = yield* Effect.flip(ann.pages.create({ payload: [payload] }))
+          assert.deepStrictEqual([one._tag, many._tag], ["Forbidden", "Forbidden"])
+        }
+        assert.strictEqual((yield* editor.pages.get({ params: { id: "known" } })).text, "hers")
+        yield* ann.pages.create({ payload: { text: "mine" } })
+        const own = yield* KernelEngine.make("own")
+          .register(pages.grant(CurrentSubject, {}))
+          .enableSecurity()
+          .test({ store })
+        const bob = yield* own.as({ subject: "bob" })
+        for (const text of ["first", "second"]) {
+          assert.strictEqual((yield* bob.pages.create({ payload: { id: "bob", text } })).result, "bob")
+        }
+        assert.strictEqual(
+          (yield* Effect.flip(bob.pages.create({ payload: { id: "known", text: "" } })))._tag,
+          "Forbidden"
+        )
+      })
+  )
 
 const contract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
   it.effect(`an identifier is not for a caller to choose who does not reach all documents / ${name}`, () =>
@@ -41,6 +96,8 @@ const contract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStor
       assert.strictEqual((yield* editor.notes.create({ payload: { id: theirs, owner: "bob" } })).result, theirs)
     }))
 
-contract("memory", EmbeddedStore.layerMemory)
-contract("embedded", freshFolder(EmbeddedStore.layerWith))
-onMongo("on a server", (layer) => contract("mongodb", layer))
+for (const test of [contract, contractOfIds]) {
+  test("memory", EmbeddedStore.layerMemory)
+  test("embedded", freshFolder(EmbeddedStore.layerWith))
+  onMongo("on a server", (layer) => test("mongodb", layer))
+}
