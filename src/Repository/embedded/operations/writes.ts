@@ -101,17 +101,18 @@ const findsAndChanges = (context: WriteContext): Pick<Store, FindsAndChanges> =>
     findAndChange(context, { operation: "findOneAndReplace", name, filter, options }, replacing(document))
 })
 
+const requestOf = (filter: Filter): MatchRequest => ({ filter })
+
 const deletions = (context: WriteContext): Pick<Store, Deletions> => {
   const { matching, writer } = context
   const remove = (collection: Collection, found: StoredDocument): Result.Result<1, Problem> => {
     writer.remove(collection, found)
     return Result.succeed(1)
   }
-  const parsed = (filter: Filter): MatchRequest => ({ filter })
   return {
     findOneAndDelete: (name, filter, options = {}) => {
       const operation = "findOneAndDelete"
-      const parse = foundBy(options, true, parsed)
+      const parse = foundBy(options, true, requestOf)
       return withRequest(context, { operation, name, filter, options }, parse, ({ project, ...request }) => {
         const removeAndReturn = (collection: Collection, found: StoredDocument) =>
           Result.map(project(found.document), (result) => {
@@ -127,7 +128,7 @@ const deletions = (context: WriteContext): Pick<Store, Deletions> => {
       return withRequest(
         context,
         { operation: "deleteOne", name, filter, options },
-        parsed,
+        requestOf,
         (request) => matching.onFirst<number>("deleteOne", name, request, remove, none)
       )
     },
@@ -135,7 +136,7 @@ const deletions = (context: WriteContext): Pick<Store, Deletions> => {
       withRequest(
         context,
         { operation: "deleteMany", name, filter, options },
-        parsed,
+        requestOf,
         ({ filter }) => Effect.map(matching.onEach<1>("deleteMany", name, filter, remove), (removed) => removed.length)
       )
   }
