@@ -160,12 +160,12 @@ export const textOf = (error: Instance, message: string): Effect.Effect<string> 
 
 const isReserved = (field: string): boolean => reserved.some((name) => name === field)
 
-const membersOf = ({ fields, status, tag }: Declaration): Members => ({
+const membersOf = memoize(({ fields, status, tag }: Declaration): Members => ({
   code: Schema.Literal(status),
   message: Schema.String,
   error: Schema.tag(tag),
   ...fields
-})
+}))
 
 const fixedOf = ({ status, tag }: Declaration) => ({ code: status, error: tag })
 

@@ -228,16 +228,12 @@ const applied = Document.responseHeader("The preference that was followed, where
 
 const totalCount = Document.responseHeader(
   "How many documents fulfil the conditions, where they were counted (`count=exact`)",
-  {
-    type: "integer"
-  }
+  { type: "integer" }
 )
 
 const unreadableCount = Document.responseHeader(
   "How many documents of the page are left out, since they do not fit the model",
-  {
-    type: "integer"
-  }
+  { type: "integer" }
 )
 
 const streamHeaders: Node = {

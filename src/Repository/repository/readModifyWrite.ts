@@ -115,13 +115,12 @@ const modifier = <M extends Model.Any>(
     Effect.withFiber((fiber) =>
       fiber.getRef(AccessDecision) === undefined
         ? Effect.succeed(stored)
+        // Not by the writer, since a history has no state of it.
         : documents.findOneAndUpdate(
           targets.one(stored),
           { $set: { _id: stored["_id"] } },
           { returnDocument: "after" },
-          {
-            before: stored
-          }
+          { before: stored }
         )
     )
 
