@@ -7,6 +7,7 @@ import * as fs from "node:fs"
 import * as os from "node:os"
 import * as path from "node:path"
 import { bundled } from "./package/bundle.ts"
+import { imageOf } from "./package/image.ts"
 
 interface Manifest {
   readonly dependencies: { readonly [name: string]: string }
@@ -138,28 +139,22 @@ const projects = path.join(consumer, "projects")
 const cli = path.join(installed, "appkernel/dist/node/Cli/Main.js")
 const make = (name: string, ...flags: ReadonlyArray<string>): string => {
   fs.mkdirSync(projects, { recursive: true })
-  run(process.execPath, [cli, "new", name, "--yes", ...flags], projects)
+  run(process.execPath, [cli, "new", name, "--yes", "--package", tarball, ...flags], projects)
   return path.join(projects, name)
 }
 const project = make("tasks")
-const projectManifest = path.join(project, "package.json")
-fs.writeFileSync(
-  projectManifest,
-  fs.readFileSync(projectManifest, "utf8").replace(/"appkernel": "[^"]+"/u, `"appkernel": "file:${tarball}"`)
-)
 // npm runs where no package is above, with the Node of this program first on the path.
 const npm = (folder: string, ...args: ReadonlyArray<string>) => run("npm", [...args, "--no-audit", "--no-fund"], folder)
 npm(project, "install")
-for (const script of ["check", "lint", "test", "routes", "build"]) npm(project, "run", script)
+for (const script of ["check", "lint", "test", "routes"]) npm(project, "run", script)
 for (const flags of [["--no-access"], ["--store", "mongo"], ["--store", "mongo", "--no-access"]]) {
   const other = make(flags.join("").replaceAll(/[^a-z]/gu, "x"), ...flags)
   fs.symlinkSync(path.join(project, "node_modules"), path.join(other, "node_modules"))
   for (const script of ["check", "lint", "test"]) npm(other, "run", script)
 }
 
-// The built folder runs elsewhere, without what is installed.
-const moved = path.join(consumer, "moved")
-fs.renameSync(path.join(project, "build"), moved)
+// What its Dockerfile makes is the built folder, which runs elsewhere, without what is installed.
+const moved = imageOf(project, path.join(consumer, "image"))
 fs.renameSync(path.join(project, "keys"), path.join(moved, "keys"))
 
 /** Starts the built service with a Node, and uses it as somebody who signs up does. */
@@ -222,5 +217,5 @@ for (const node of nodes) {
   await tried(node)
 }
 console.log(
-  "A new project is installed, checked, tested and built, and the built service signs people in with each Node"
+  "A new project is installed, checked, tested and built by its Dockerfile, and the service signs people in with each Node"
 )

@@ -86,6 +86,26 @@ describe("appkernel", () => {
       assert.isFalse(yield* files.exists(`${folder}/other`))
     }).pipe(Effect.provide(NodeServices.layer)))
 
+  it.live("new: has a project install a packed package from a folder of its own, in its image as well", () =>
+    Effect.gen(function*() {
+      const files = yield* FileSystem.FileSystem
+      const folder = yield* freshDirectory
+      yield* files.writeFileString(`${folder}/packed-1.tgz`, "the package")
+      const made = yield* run("new", `${folder}/garden`, "--yes", "--package", `${folder}/packed-1.tgz`)
+      assert.strictEqual(made.code, 0, made.output)
+      const text = (file: string) => files.readFileString(`${folder}/garden/${file}`)
+      assert.strictEqual(yield* text("vendor/packed-1.tgz"), "the package")
+      assert.include(yield* text("package.json"), `"appkernel": "file:vendor/packed-1.tgz"`)
+      assert.include(yield* text("Dockerfile"), "COPY package*.json ./\nCOPY vendor ./vendor\nRUN npm install\n")
+      assert.match(
+        yield* text("README.md"),
+        /Once it is in npm's registry, `npm install appkernel` takes it from\nthere/u
+      )
+      const missing = yield* run("new", `${folder}/other`, "--yes", "--package", `${folder}/none.tgz`)
+      assert.notStrictEqual(missing.code, 0)
+      assert.isFalse(yield* files.exists(`${folder}/other`))
+    }).pipe(Effect.provide(NodeServices.layer)))
+
   it("new: asks for the versions that the package is tested with", () => {
     const manifest = (file: string) => JSON.parse(fs.readFileSync(path.join(root, file), "utf8"))
     const own = manifest("package.json")

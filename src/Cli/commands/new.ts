@@ -28,13 +28,19 @@ export const newProject = Command.make(
       Flag.withDescription("Users who sign up and sign in, and reach what is theirs. Default; --no-access is without"),
       Flag.optional
     ),
+    packed: Flag.File("package", { mustExist: true }).pipe(
+      Flag.withDescription(
+        "A packed appkernel that the project uses in the place of the registry's. Copied into vendor"
+      ),
+      Flag.optional
+    ),
     yes: Flag.Boolean("yes").pipe(
       Flag.withAlias("y"),
       Flag.withDescription("Asks nothing and takes the defaults"),
       Flag.withDefault(false)
     )
   },
-  Effect.fnUntraced(function*({ access, folder, store, yes }) {
+  Effect.fnUntraced(function*({ access, folder, packed, store, yes }) {
     const path = yield* Path.Path
     const target = path.resolve(folder)
     const name = path.basename(target)
@@ -42,7 +48,8 @@ export const newProject = Command.make(
     const asks = !yes && (yield* TerminalCapabilities.TerminalCapabilities).canPrompt
     const chosen = yield* chosenOr(store, asks, "embedded", askForStore)
     const hasAccess = yield* chosenOr(access, asks, true, askForAccess)
-    yield* write(target, name, ["base", ...(hasAccess ? ["access"] : []), chosen], hasAccess)
+    const layers = ["base", ...(hasAccess ? ["access"] : []), chosen]
+    yield* write({ target, name, layers, hasKeys: hasAccess, packed: Option.getOrUndefined(packed) })
     yield* Console.log(next(path.relative(".", target), chosen))
   }, reported)
 ).pipe(
@@ -86,32 +93,61 @@ const assertUsable = Effect.fnUntraced(function*(target: string, name: string) {
   }
 })
 
+interface Project {
+  readonly target: string
+  readonly name: string
+  /** The folders of templates, of which a later one replaces files of those before. */
+  readonly layers: ReadonlyArray<string>
+  readonly hasKeys: boolean
+  readonly packed: string | undefined
+}
+
 /** Writes all files beside the target first, so that a failure leaves nothing half-made. */
-const write = Effect.fnUntraced(
-  function*(target: string, name: string, layers: ReadonlyArray<string>, hasKeys: boolean) {
-    const files = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
-    const templates = yield* path.fromFileUrl(new URL("../../../templates/service", import.meta.url))
-    yield* files.makeDirectory(path.dirname(target), { recursive: true })
-    const draft = yield* files.makeTempDirectoryScoped({ directory: path.dirname(target), prefix: `.${name}-` })
-    for (const layer of layers) {
-      const from = path.join(templates, layer)
-      for (const entry of yield* files.readDirectory(from, { recursive: true })) {
-        const source = path.join(from, entry)
-        if ((yield* files.stat(source)).type !== "File") continue
-        // npm leaves files of the name .gitignore out of packages.
-        const written = path.join(draft, entry === "gitignore" ? ".gitignore" : entry)
-        yield* files.makeDirectory(path.dirname(written), { recursive: true })
-        const text = yield* files.readFileString(source)
-        yield* files.writeFileString(written, text.replaceAll("my-service", name))
-      }
+const write = Effect.fnUntraced(function*({ hasKeys, layers, name, packed, target }: Project) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const templates = yield* path.fromFileUrl(new URL("../../../templates/service", import.meta.url))
+  yield* files.makeDirectory(path.dirname(target), { recursive: true })
+  const draft = yield* files.makeTempDirectoryScoped({ directory: path.dirname(target), prefix: `.${name}-` })
+  for (const layer of layers) {
+    const from = path.join(templates, layer)
+    for (const entry of yield* files.readDirectory(from, { recursive: true })) {
+      const source = path.join(from, entry)
+      if ((yield* files.stat(source)).type !== "File") continue
+      // npm leaves files of the name .gitignore out of packages.
+      const written = path.join(draft, entry === "gitignore" ? ".gitignore" : entry)
+      yield* files.makeDirectory(path.dirname(written), { recursive: true })
+      const text = yield* files.readFileString(source)
+      yield* files.writeFileString(written, text.replaceAll("my-service", name))
     }
-    if (hasKeys) yield* Keys.makePair(path.join(draft, "keys"), "ES256")
-    yield* files.chmod(draft, 0o755)
-    yield* files.rename(draft, target)
-  },
-  Effect.scoped
-)
+  }
+  if (packed !== undefined) yield* vendor(draft, packed)
+  if (hasKeys) yield* Keys.makePair(path.join(draft, "keys"), "ES256")
+  yield* files.chmod(draft, 0o755)
+  yield* files.rename(draft, target)
+}, Effect.scoped)
+
+/** Has a project install the package from a file of its own, in an image as well. */
+const vendor = Effect.fnUntraced(function*(project: string, packed: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const file = path.basename(packed)
+  yield* files.makeDirectory(path.join(project, "vendor"))
+  yield* files.copyFile(packed, path.join(project, "vendor", file))
+  const edits = {
+    "package.json": [/("appkernel": )"[^"]+"/u, `$1"file:vendor/${file}"`],
+    "Dockerfile": [/^COPY package\*\.json \.\/$/mu, "$&\nCOPY vendor ./vendor"],
+    "README.md": [/$(?![^])/u, `\n${vendored}\n`]
+  } as const
+  for (const [name, [pattern, replacement]] of Object.entries(edits)) {
+    const text = yield* files.readFileString(path.join(project, name))
+    yield* files.writeFileString(path.join(project, name), text.replace(pattern, replacement))
+  }
+})
+
+const vendored =
+  `AppKernel is installed from the folder \`vendor\`. Once it is in npm's registry, \`npm install appkernel\` takes it from
+there: then remove that folder, and the line of the Dockerfile that copies it.`
 
 const next = (folder: string, store: string): string =>
   [
