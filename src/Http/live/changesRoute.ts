@@ -15,6 +15,7 @@ import { currentUserIdOf } from "../../internal/currentUser.ts"
 import { NotImplemented } from "../HttpError.ts"
 import * as QueryGuard from "../query/queryGuard.ts"
 import type * as UrlQuery from "../query/urlQuery.ts"
+import { acceptsJson } from "../request/accept.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
 import { events, resetEvents } from "./changesEvents.ts"
 import { page, poll, polledReset } from "./changesPages.ts"
@@ -63,7 +64,17 @@ export const answered = (
       if (mode !== "page" && request.method !== "HEAD") {
         yield* Scope.provide(live.admit(callerOf(fiber, yield* currentClientAddress)), scope)
       }
-      const following: Following = { lists, rights: rightsOfAll(lists), cursor, limits, live, scope, fiber }
+      const following: Following = {
+        lists,
+        rights: rightsOfAll(lists),
+        cursor,
+        // An `EventSource` accepts nothing else.
+        beginsAnew: mode === "sse" && !acceptsJson(request.headers["accept"]),
+        limits,
+        live,
+        scope,
+        fiber
+      }
       const started = yield* begin(following, request.method === "HEAD" ? "now" : offset)
       if (Result.isFailure(started)) return yield* respondBadRequest([started.failure])
       const stream: Begun = { ...following, ...started.success }

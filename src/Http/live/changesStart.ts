@@ -31,6 +31,8 @@ export interface Following {
   /** A digest of what the caller may see of which lists. */
   readonly rights: string
   readonly cursor: string | undefined
+  /** Whether a place that is gone is answered with a `reset`, since the client gives up at any status but 200. */
+  readonly beginsAnew: boolean
   readonly limits: Limits
   readonly live: LiveStreams
   readonly scope: Scope.Scope
@@ -44,7 +46,7 @@ export const begin = (
   following: Following,
   offset: string | undefined
 ): Effect.Effect<Result.Result<Start, Problem>, CallFailure> => {
-  const { lists, live: { store: { changes } }, rights } = following
+  const { beginsAnew, lists, live: { store: { changes } }, rights } = following
   if (offset === "now") {
     return Effect.map(changes.end, (position) => Result.succeed({ first: [], position, isUpToDate: true }))
   }
@@ -55,13 +57,15 @@ export const begin = (
       Result.fail(new Problem({ field: "offset", validator: "Parameter", message: "is not a place in these changes" }))
     )
   }
-  if (place.rights !== rights) return state(following, [controlMessage("reset")])
+  const anew = state(following, [controlMessage("reset")])
+  if (place.rights !== rights) return anew
   const collections = lists.map(({ collection }) => collection)
-  return Effect.map(
+  const started = Effect.map(
     unlessGone(changes.read(collections, { after: place.position, limit: 1 })),
     ({ changes, isUpToDate }) =>
       Result.succeed({ first: [], position: place.position, isUpToDate: isUpToDate && changes.length === 0 })
   )
+  return beginsAnew ? Effect.catchTag(started, "Gone", () => anew) : started
 }
 
 export const unlessGone = <A>(effect: Effect.Effect<A, ReadError | PositionGone>): Effect.Effect<A, ReadError | Gone> =>

@@ -3,17 +3,27 @@ import { stream } from "@durable-streams/client"
 import { createStateSchema, isChangeEvent, MaterializedState, type StateEvent } from "@durable-streams/state"
 import { createStreamDB } from "@durable-streams/state/db"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Latch, Option, Schema, Scope } from "effect"
+import { ConfigProvider, Effect, Exit, Latch, Layer, Option, Redacted, Schema, Scope } from "effect"
 import { EventSource } from "eventsource"
-import { EmbeddedStore, KernelEngine, Model, Resource } from "../../../src/index.ts"
+import * as fs from "node:fs"
+import * as path from "node:path"
+import { EmbeddedStore, Jwt, KernelEngine, Model, Permission, Resource } from "../../../src/index.ts"
 import { inBrowser } from "../../support/browser.ts"
 import { doorTo } from "../../support/door.ts"
+import { openedStream } from "../../support/eventStream.ts"
 import { freshDirectory } from "../../support/folders.ts"
+import { shop } from "../../support/tokens.ts"
 
 class Order extends Model.Class<Order>()("Order", {
   id: Model.id(),
   state: Schema.String,
   total: Schema.Int
+}, { logged: true }) {}
+
+class Product extends Model.Class<Product>()("Product", {
+  id: Model.id(),
+  name: Schema.String,
+  stock: Schema.Int
 }, { logged: true }) {}
 
 const engine = KernelEngine.make("followed").register(
@@ -215,4 +225,89 @@ inBrowser("A live list, through writes and a restart, in a browser", (open) => {
         return materialized(told)
       })
     ))
+
+  const [eventSourceLines = "", fetchLines = ""] = fs
+    .readFileSync(path.join(import.meta.dirname, "../../../docs/guides/live.md"), "utf8")
+    .split(/^```js\n/mu).slice(1).map((part) => part.slice(0, part.indexOf("```")))
+
+  /** A page of the service, which tells after each event of its stream what it has. */
+  const pageOf = (url: string) =>
+    Effect.gen(function*() {
+      const browser = yield* open
+      const page = yield* Effect.promise(() => browser.newPage())
+      yield* Effect.promise(() => page.goto(url))
+      const run = (code: string) => Effect.promise(() => page.evaluate<unknown>(code))
+      const becomes = (code: string) => Effect.promise(() => page.waitForFunction(code, undefined, { polling: 20 }))
+      return { run, becomes }
+    })
+
+  const inserted = (products: string, name: string, headers: Record<string, string> = {}) =>
+    Effect.promise(async () => {
+      const response = await fetch(products, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: JSON.stringify({ id: name, name, stock: 3 })
+      })
+      assert.isBelow(response.status, 300, await response.text())
+    })
+
+  it.live("by the lines of the guide, though its place is gone, or it is answered 429", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* KernelEngine.make("shown").register(Product, { methods: ["GET", "POST"] }).test()
+      const products = `${baseUrl}/products`
+      yield* inserted(products, "lamp")
+      const { becomes, run } = yield* pageOf(`${products}/meta`)
+      const other = yield* openedStream(`${products}/changes?live=sse&offset=now`)
+      const lines = eventSourceLines.replace("\"-1\"", "\"0000000000000000_0.\"")
+      yield* run(`${lines}; products.set("old", {}); Object.assign(globalThis, {
+        shown: () => [...products.keys()].join(),
+        waits: () => wait
+      })`)
+      // It is counted with the other one.
+      yield* becomes("waits() > 1_000")
+      assert.strictEqual(yield* run("shown()"), "old")
+      other.controller.abort()
+      yield* becomes("shown() === 'lamp'")
+      yield* inserted(products, "chair")
+      yield* becomes("shown() === 'lamp,chair'")
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({
+        appkernel: { live: { max_streams_per_caller: 1 } }
+      })))
+    ))
+
+  it.live("by the guide's lines for signed-in users, through a restart and until their rights end", () =>
+    Effect.gen(function*() {
+      const Products = Resource.make(Product, { methods: ["GET", "POST"] }).require(Permission.Role("clerk"))
+      const { baseUrl } = yield* KernelEngine.make("signed").register(Products).enableSecurity().test()
+      const door = yield* doorTo(baseUrl)
+      yield* door.open
+      const products = `http://127.0.0.1:${door.port}/products`
+      const jwt = yield* Jwt.Jwt
+      const token = (role: string) =>
+        Effect.map(jwt.sign({ subject: "ann", roles: [role] }), (signed) => Redacted.value(signed))
+      const clerk = yield* token("clerk")
+      const authorization = { authorization: `Bearer ${clerk}` }
+      yield* inserted(products, "lamp", authorization)
+      const { becomes, run } = yield* pageOf(`${products}/changes`)
+      yield* run(`
+        ${fetchLines}
+        let token = "${clerk}"
+        const told = []
+        const tell = (messages) => told.push(...messages.map(({ headers, key }) => headers.control ?? key))
+        const end = followAs("/products/changes?stock=>0", () => token, tell).then(({ status }) => status)
+        Object.assign(globalThis, { told, end, turnTo: (other) => token = other })
+      `)
+      yield* becomes("told.join() === 'snapshot-start,lamp,snapshot-end'")
+      yield* door.close
+      yield* inserted(`${baseUrl}/products`, "chair\u2028", authorization)
+      yield* door.open
+      yield* becomes("told.at(-1) === 'chair\u2028'")
+      assert.strictEqual(yield* run("told.length"), 4)
+      yield* run(`turnTo("${yield* token("guest")}")`)
+      yield* door.close
+      yield* door.open
+      assert.strictEqual(yield* run("end"), 403)
+    }).pipe(Effect.scoped, Effect.provide(Layer.orDie(shop("ES256")))))
 })

@@ -187,6 +187,22 @@ export const changesContract = <E>(
             yield* Effect.promise(() => answer.text())
           }
         }
+        // An `EventSource` would give up at a 410, and it accepts nothing but events.
+        for (const place of ["0000000000000000_0.", "0000000009999999_0."]) {
+          const anew = yield* opened(`${changes}?live=sse&offset=${place}`, { accept: "text/event-stream" })
+          assert.deepStrictEqual(yield* nextMessages(anew), [
+            "reset",
+            "snapshot-start",
+            ["insert", "a", 11],
+            "snapshot-end"
+          ])
+          anew.controller.abort()
+          for (const accept of ["*/*", "application/json", "text/event-stream, */*;q=0.1"]) {
+            const gone = yield* call(`${changes}?live=sse&offset=${place}`, { headers: { accept } })
+            assert.strictEqual(gone.status, 410, accept)
+            yield* Effect.promise(() => gone.text())
+          }
+        }
         assert.strictEqual((yield* call(changes, { method: "HEAD" })).status, 200)
         assert.strictEqual((yield* call(changes, { method: "POST" })).status, 405)
         assert.strictEqual((yield* call(orders, body(order("changes", 1)))).status, 400)
