@@ -120,7 +120,8 @@ const expected = {
     requestTimeout: Duration.millis(1_500),
     headerTimeout: Duration.seconds(1),
     idleTimeout: Duration.seconds(65),
-    maxConnections: 20_000
+    maxConnections: 20_000,
+    maxFields: 64
   },
   shutdownDelay: Duration.seconds(5),
   workers: 4,
@@ -170,6 +171,7 @@ const expected = {
   limits: {
     maxBodySize: 2_048,
     maxMultipartSize: 5_242_880,
+    maxFields: 64,
     defaultPageSize: 20,
     maxPageSize: 100,
     maxPageBytes: 4_000_000,
@@ -226,6 +228,7 @@ appkernel:
     max_connections: 20000
     max_body_size: 2048
     max_multipart_size: 5 MiB
+    max_fields: 64
     trusted_proxies: [10.0.0.0/8, "::ffff:192.0.2.1", "2001:db8::/32"]
     forwarded_header: Forwarded
   health: { enabled: true, timeout: 1, min_disk_space: 1 GiB, open_breakers: fail }
@@ -305,6 +308,7 @@ const env = {
   APPKERNEL_SERVER_HEADER_TIMEOUT: "1000 millis",
   APPKERNEL_SERVER_RESPONSE_TIMEOUT: "30 seconds",
   APPKERNEL_SERVER_MAX_BODY_SIZE: "2 KiB",
+  APPKERNEL_SERVER_MAX_FIELDS: "64",
   APPKERNEL_SERVER_MAX_MULTIPART_SIZE: "5242880",
   APPKERNEL_SERVER_TRUSTED_PROXIES: "10.0.0.0/8,192.0.2.1, 2001:db8::/32",
   APPKERNEL_SERVER_FORWARDED_HEADER: "forwarded",

@@ -43,6 +43,8 @@ export interface ServerOptions extends ServerAddress {
   readonly idleTimeout?: Duration.Input | undefined
   /** The number of connections at once; more are closed. Defaults to any. */
   readonly maxConnections?: number | undefined
+  /** The number of headers of a request, with repeated ones counted each time; more are a 431. Defaults to 1,000. */
+  readonly maxFields?: number | undefined
 }
 
 /**
@@ -100,7 +102,8 @@ export const server: Config.Config<ServerOptions> = Config.all({
   requestTimeout: configOf(settings.serverRequestTimeout, undefined),
   headerTimeout: configOf(settings.serverHeaderTimeout, undefined),
   idleTimeout: configOf(settings.serverIdleTimeout, undefined),
-  maxConnections: configOf(settings.serverMaxConnections, undefined)
+  maxConnections: configOf(settings.serverMaxConnections, undefined),
+  maxFields: configOf(settings.serverMaxFields, undefined)
 })
 
 /**

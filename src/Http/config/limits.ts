@@ -19,6 +19,11 @@ export interface Limits {
   readonly maxBodySize: number
   /** The maximum bytes of a multipart body. Defaults to 10 MiB. */
   readonly maxMultipartSize: number
+  /**
+   * The maximum number of fields of a form, of parts of a multipart body, and of parameters of a URL, with unknown and
+   * repeated ones counted each time. Defaults to 1,000.
+   */
+  readonly maxFields: number
   /** The documents on a page if the request gives no size, at most {@link maxPageSize}. Defaults to 50. */
   readonly defaultPageSize: number
   /** The maximum number of documents on a page. Defaults to 1,000. */
@@ -51,6 +56,7 @@ export const Limits: Context.Reference<Limits> = Context.Reference<Limits>("appk
   defaultValue: () => ({
     maxBodySize: 1_048_576,
     maxMultipartSize: 10_485_760,
+    maxFields: 1_000,
     defaultPageSize: 50,
     maxPageSize: 1_000,
     maxPageBytes: 16_777_216,
@@ -70,6 +76,7 @@ export const limits = (otherwise: Limits): Config.Config<Limits> =>
   Config.all({
     maxBodySize: configOf(settings.serverMaxBodySize, otherwise.maxBodySize),
     maxMultipartSize: configOf(settings.serverMaxMultipartSize, otherwise.maxMultipartSize),
+    maxFields: configOf(settings.serverMaxFields, otherwise.maxFields),
     defaultPageSize: configOf(settings.queryDefaultPageSize, otherwise.defaultPageSize),
     maxPageSize: configOf(settings.queryMaxPageSize, otherwise.maxPageSize),
     maxPageBytes: configOf(settings.queryMaxPageBytes, otherwise.maxPageBytes),

@@ -232,6 +232,7 @@ export const settings = {
   serverShutdownDelay: duration(Duration.zero)("server.shutdown_delay"),
   serverIdleTimeout: duration(Duration.millis(1))("server.idle_timeout", "75 seconds"),
   serverMaxConnections: integer(1, 1_000_000)("server.max_connections"),
+  serverMaxFields: integer(1, 1_000_000)("server.max_fields", "1,000"),
   serverWorkers: workers("server.workers", "1"),
   healthEnabled: boolean("health.enabled", "false"),
   healthTimeout: duration(Duration.millis(1))("health.timeout", "2 seconds"),

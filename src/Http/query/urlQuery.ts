@@ -75,9 +75,6 @@ export interface UrlQuery {
   readonly find: FindOptions
 }
 
-/** The maximum number of parameters in one URL, with repeated ones counted each time. */
-const maxParameters = 1_000
-
 /**
  * Makes the parser of a URL's parameters for a model. It is made once and used for every request. It returns all
  * problems of the parameters. If one of them is a forbidden operator, `QueryGuard.forbiddenOf` returns the error.
@@ -97,8 +94,6 @@ export const make = (
   const readCursor = cursorReader(model, options)
   return (parameters, naming) => {
     const access = naming?.access ?? all
-    const excess = beyondLimit(parameters)
-    if (excess !== undefined) return Result.fail([excess])
     const problems: Array<Problem> = []
     const report: ReportProblem = (field, message, validator = "Parameter") => {
       problems.push(new Problem({ field, validator, message }))
@@ -157,8 +152,6 @@ export const selection = (
   return (parameters) => {
     const listed = read(parameters)
     if (Result.isFailure(listed)) return Result.fail(listed.failure)
-    const excess = beyondLimit(parameters)
-    if (excess !== undefined) return Result.fail([excess])
     const problems: Array<Problem> = []
     const fields = fieldsOf(access, listed.success.fields, (field, message, validator = "Parameter") => {
       problems.push(new Problem({ field, validator, message }))
@@ -175,18 +168,6 @@ type ReportProblem = (field: string, message: string, validator?: string) => voi
 
 const valuesOf = (value: ParameterValue): ReadonlyArray<string> =>
   value === undefined ? [] : typeof value === "string" ? [value] : value
-
-const beyondLimit = (parameters: Parameters): Problem | undefined => {
-  let count = 0
-  for (const field of Object.keys(parameters)) {
-    const value = parameters[field]
-    count += typeof value === "string" ? 1 : value?.length ?? 0
-    if (count > maxParameters) {
-      return new Problem({ field, validator: "Limit", message: `is one of more than ${maxParameters} parameters` })
-    }
-  }
-  return undefined
-}
 
 const isEmpty = (filter: Filter): boolean => Object.keys(filter).length === 0
 

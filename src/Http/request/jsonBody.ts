@@ -6,9 +6,11 @@ import { isUtf8 } from "node:buffer"
 import type { Readable } from "node:stream"
 import { formType } from "../description/callEndpoint.ts"
 import { type BadRequest, PayloadTooLarge, UnsupportedMediaType } from "../HttpError.ts"
+import type { Limits } from "../KernelConfig.ts"
 import { badRequest, errorOf } from "../messages/message.ts"
 import { Request } from "./bufferedRequest.ts"
 import { isDeeper } from "./depth.ts"
+import { hasMoreFields } from "./fieldCount.ts"
 
 /** The maximum nesting of a body: deeper than any real document, and safe for recursive functions. */
 export const maxDepth = 128
@@ -22,18 +24,22 @@ export const readJson = (
   limit: number
 ): Effect.Effect<unknown, BodyError> => readAs(request, types, limit, parse)
 
-/** Reads a form-urlencoded body of at most `limit` bytes; repeated parameters are lists, empty ones are left out. */
+/** Reads a form-urlencoded body within the limits; repeated parameters are lists, empty ones are left out. */
 export const readParameters = (
   request: HttpServerRequest.HttpServerRequest,
-  limit: number
+  { maxBodySize, maxFields }: Limits
 ): Effect.Effect<{ readonly [name: string]: string | ReadonlyArray<string> }, BodyError> =>
-  readAs(request, [formType], limit, (bytes) => {
+  readAs(request, [formType], maxBodySize, (bytes) => {
     if (!isUtf8(bytes)) return Exit.fail(badRequest("errors.BodyNotUtf8"))
-    const values = new Map<string, string | ReadonlyArray<string>>()
-    for (const [name, value] of new URLSearchParams(bytes.toString("utf8"))) {
-      const earlier = values.get(name)
-      if (value !== "") values.set(name, earlier === undefined ? value : [earlier, value].flat())
+    const text = bytes.toString("utf8")
+    if (hasMoreFields(text, maxFields)) {
+      return Exit.fail(errorOf(PayloadTooLarge, "errors.TooManyFields", { limit: maxFields }))
     }
+    const given = Array.from(new URLSearchParams(text)).filter(([, value]) => value !== "")
+    const values = Array.from(
+      Map.groupBy(given, ([name]) => name),
+      ([name, pairs]) => [name, pairs.length === 1 ? pairs[0]![1] : pairs.map(([, value]) => value)] as const
+    )
     return Exit.succeed(Object.fromEntries(values))
   })
 
@@ -41,7 +47,7 @@ const readAs = <A>(
   request: HttpServerRequest.HttpServerRequest,
   types: ReadonlyArray<string>,
   limit: number,
-  parse: (bytes: Buffer) => Exit.Exit<A, BadRequest>
+  parse: (bytes: Buffer) => Exit.Exit<A, BadRequest | PayloadTooLarge>
 ): Effect.Effect<A, BodyError> => {
   const source = NodeHttpServerRequest.toIncomingMessage(request)
   const contentType = source.headers["content-type"]

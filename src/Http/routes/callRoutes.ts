@@ -181,7 +181,7 @@ const payloadReader = ({ method, options }: Call, { isStrict, limits }: CallCont
   const readTexts = textReader(payload)
   return (sent) =>
     mediaTypeOf(headersOf(sent.request)["content-type"] ?? "") === formType
-      ? Effect.flatMap(readParameters(sent.request, limits.maxBodySize), readTexts)
+      ? Effect.flatMap(readParameters(sent.request, limits), readTexts)
       : readJsonBody(sent)
 }
 

@@ -11,7 +11,9 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { shapeOf } from "../description/pathShape.ts"
 import { type BadRequest, type Failure, failures, type HttpError, isHttpError } from "../HttpError.ts"
+import type { Limits } from "../KernelConfig.ts"
 import { badRequest, ownMessageOf } from "../messages/message.ts"
+import { hasMoreFields } from "../request/fieldCount.ts"
 import { unreadableOf } from "../request/rawBody.ts"
 import { requestIdOf } from "../request/requestId.ts"
 import { type CallFailure, handleCallFailures } from "../response/callFailures.ts"
@@ -68,11 +70,11 @@ const ofEngine = (
  * The handler of the complete service. It answers 404 if no route matches, and 405 if the path has routes for other
  * methods only. It answers `OPTIONS` with `Allow`. `paths` are never 404, even without a method.
  */
-export const routed = ({ errorResponses, maxBodySize, paths, respondBadRequest, router, routes }: {
+export const routed = ({ errorResponses, limits, paths, respondBadRequest, router, routes }: {
   readonly router: HttpRouter.HttpRouter
   readonly routes: ReadonlyArray<Route>
   readonly paths: ReadonlyArray<`/${string}`>
-  readonly maxBodySize: number
+  readonly limits: Limits
   /** Words the problems of fields for routes of `HttpRouter`. */
   readonly respondBadRequest: BadRequestResponder
   readonly errorResponses: ErrorResponses
@@ -85,7 +87,7 @@ export const routed = ({ errorResponses, maxBodySize, paths, respondBadRequest, 
     (cause): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest> => {
       const failure = Cause.findErrorOption(cause)
       const error = failure._tag === "Some" ? failure.value : undefined
-      const unreadable = unreadableOf(error, maxBodySize)
+      const unreadable = unreadableOf(error, limits.maxBodySize)
       return HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
         ? unrouted(methods, errorResponses)
         : unreadable !== undefined
@@ -101,6 +103,10 @@ export const routed = ({ errorResponses, maxBodySize, paths, respondBadRequest, 
   )
   return Effect.withFiber<HttpServerResponse.HttpServerResponse, never, Effect.Services<typeof handled>>((fiber) => {
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+    const query = request.url.indexOf("?")
+    if (query >= 0 && hasMoreFields(request.url, limits.maxFields, query + 1)) {
+      return errorResponses.failure(badRequest("errors.TooManyParameters", { limit: limits.maxFields }))
+    }
     if (request.url.includes("%") && Option.isNone(decoded(request.url))) {
       return errorResponses.failure(badlyEncoded(request.url))
     }

@@ -113,7 +113,7 @@ export const writeReaders = (
   const formLimits = {
     maxMultipartSize: limits.maxMultipartSize,
     maxFieldSize: limits.maxBodySize,
-    maxParts: 1_000
+    maxParts: limits.maxFields
   }
   const withIdOfUrl = idCompleter(model, identifier)
 

@@ -13,7 +13,7 @@ type Server = HttpServer.HttpServer["Service"]
 
 /** A server that listens until the scope closes. `opened` runs when it listens. */
 export const listen = Effect.fnUntraced(function*(
-  { address, backlog, headerTimeout, idleTimeout, maxConnections, port, requestTimeout, shutdownTimeout }:
+  { address, backlog, headerTimeout, idleTimeout, maxConnections, maxFields, port, requestTimeout, shutdownTimeout }:
     ServerOptions,
   opened: (server: Server) => Effect.Effect<void>
 ) {
@@ -25,7 +25,8 @@ export const listen = Effect.fnUntraced(function*(
     headerTimeout: headerTimeout === undefined ? undefined : Duration.fromInputUnsafe(headerTimeout),
     shutdownTimeout: time,
     idleTimeout: idleTimeout === undefined ? undefined : Duration.fromInputUnsafe(idleTimeout),
-    maxConnections
+    maxConnections,
+    maxFields
   })
   node.hold()
   const server = yield* NodeHttpServer.make(() => node, {

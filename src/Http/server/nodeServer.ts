@@ -22,6 +22,9 @@ const defaultIdleTimeout = Duration.seconds(75)
 /** A request head has a few hundred bytes. */
 const defaultHeaderTimeout = Duration.seconds(20)
 
+/** The headers of a request. */
+const defaultMaxFields = 1_000
+
 /** The milliseconds that a connection stays open for the client to read why its request is rejected. */
 const lingerMillis = 1_000
 
@@ -66,6 +69,7 @@ export interface HttpServerOptions {
   readonly shutdownTimeout: Duration.Duration
   readonly idleTimeout?: Duration.Duration | undefined
   readonly maxConnections?: number | undefined
+  readonly maxFields?: number | undefined
 }
 
 export const makeServer = (
@@ -73,6 +77,7 @@ export const makeServer = (
     headerTimeout = defaultHeaderTimeout,
     idleTimeout = defaultIdleTimeout,
     maxConnections,
+    maxFields = defaultMaxFields,
     requestTimeout,
     shutdownTimeout
   }: HttpServerOptions
@@ -136,7 +141,7 @@ export const makeServer = (
       if (event === "request" || event === "checkContinue") {
         if (this.#isPaused) return this.#early.push([event, values]) > 0
         const [request, response] = values
-        const protocolError = request instanceof IncomingMessage ? protocolErrorOf(request) : undefined
+        const protocolError = request instanceof IncomingMessage ? protocolErrorOf(request, maxFields) : undefined
         if (protocolError !== undefined && response instanceof ServerResponse) {
           reject(response, protocolError.code, protocolError.message)
           return true
@@ -193,6 +198,8 @@ export const makeServer = (
     connectionsCheckingInterval: Math.max(50, Math.min(timeout / 4, 5_000))
   })
   if (maxConnections !== undefined) server.maxConnections = maxConnections
+  // Node would leave out the headers beyond a number. Their bytes are limited.
+  server.maxHeadersCount = 0
   server.on("connection", (socket: Socket) => {
     lastAccepted = process.uptime()
     server.gate?.connected()
@@ -274,8 +281,9 @@ interface ProtocolError {
   readonly message: string
 }
 
-/** Rejects what Node accepts against RFC 9112, sections 3.2 and 6.1. */
-const protocolErrorOf = ({ headers, rawHeaders }: IncomingMessage): ProtocolError | undefined => {
+/** Rejects too many headers, and what Node accepts against RFC 9112, sections 3.2 and 6.1. */
+const protocolErrorOf = ({ headers, rawHeaders }: IncomingMessage, maxFields: number): ProtocolError | undefined => {
+  if (rawHeaders.length > 2 * maxFields) return tooManyHeaders(maxFields)
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]
@@ -285,6 +293,11 @@ const protocolErrorOf = ({ headers, rawHeaders }: IncomingMessage): ProtocolErro
   const coding = headers["transfer-encoding"]
   return coding === undefined || coding.toLowerCase() === "chunked" ? undefined : unknownCoding
 }
+
+const tooManyHeaders = (maximum: number): ProtocolError => ({
+  code: 431,
+  message: `The request has more than ${maximum} headers`
+})
 
 const twoHosts: ProtocolError = { code: 400, message: "The request has more than one Host header" }
 

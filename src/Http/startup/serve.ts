@@ -265,7 +265,7 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
     router,
     routes,
     paths: pathsOfDocuments(registrations),
-    maxBodySize: limits.maxBodySize,
+    limits,
     respondBadRequest,
     errorResponses
   })

@@ -393,13 +393,7 @@ describe("the query language of a URL", () => {
     assert.deepStrictEqual(Result.getOrThrow(read({ page: "2", "page:[7]": "" })).filter, { page: { $eq: 7 } })
   })
 
-  it("rejects ten thousand parameters, and lists of more than a thousand values, quickly", () => {
-    const many: UrlQuery.Parameters = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`p${i}`, "1"]))
-    const repeated: UrlQuery.Parameters = { name: Array.from({ length: 10_000 }, String) }
-    for (const parameters of [many, repeated]) {
-      const read = readGuest(parameters)
-      assert.deepStrictEqual(Result.isFailure(read) ? read.failure.map(({ validator }) => validator) : [], ["Limit"])
-    }
+  it("rejects lists of more than a thousand values", () => {
     const list = (length: number) => `[${Array.from({ length }, (_, i) => i).join()}]`
     assert.isTrue(Result.isSuccess(readGuest({ age: list(1_000) })))
     assert.deepStrictEqual(problemsOf(`age=${list(1_001)}`), [["age", "Limit", "can't take more than 1000 values"]])

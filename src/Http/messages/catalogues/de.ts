@@ -50,6 +50,8 @@ export const de: { readonly [K in keyof typeof en]: string } & { readonly [key: 
   "errors.BadlyEncodedPath": "Der Pfad ist kein UTF-8 in Prozentkodierung",
   "errors.BadlyEncodedName": "Der Name eines Parameters ist kein UTF-8 in Prozentkodierung",
   "errors.BadlyEncodedValue": "Der Wert des Parameters {name} ist kein UTF-8 in Prozentkodierung",
+  "errors.TooManyParameters": "Die URL hat mehr als {limit} Parameter",
+  "errors.TooManyFields": "Das Formular hat mehr als {limit} Felder",
   "errors.FormTooLarge":
     "Das Formular ist größer als erlaubt: {size} Bytes in höchstens {parts} Teilen, davon kein Text mit mehr als {textSize} Bytes",
   "errors.FormUnreadable": "Der Inhalt ist kein gültiges multipart/form-data",

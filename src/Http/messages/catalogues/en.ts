@@ -47,6 +47,8 @@ export const en = {
   "errors.BadlyEncodedPath": "The path is not percent-encoded UTF-8",
   "errors.BadlyEncodedName": "The name of a parameter is not percent-encoded UTF-8",
   "errors.BadlyEncodedValue": "The value of the parameter {name} is not percent-encoded UTF-8",
+  "errors.TooManyParameters": "The URL has more than {limit} parameters",
+  "errors.TooManyFields": "The form has more than {limit} fields",
   "errors.FormTooLarge":
     "The form is larger than what is accepted: {size} bytes in at most {parts} parts, none of them a text of more than {textSize} bytes",
   "errors.FormUnreadable": "The body is not valid multipart/form-data",
