@@ -20,23 +20,14 @@ import * as Converter from "../Model/Converter.ts"
 import type * as Model from "../Model/Model.ts"
 import type { DocumentStore } from "../Repository/DocumentStore.ts"
 import type { StoreError } from "../Repository/RepositoryError.ts"
-import type { Account, Operations } from "./accounts/modelAccounts.ts"
+import { type Account, Accounts, type Operations } from "./accounts/accounts.ts"
 import { hasherOf, modelAccounts } from "./accounts/modelAccounts.ts"
 import type { CurrentUser } from "./CurrentUser.ts"
 import { stampOf } from "./keys/passwordStamp.ts"
 import { CredentialsInvalid, type TooManyAttempts } from "./SecurityError.ts"
 import { make as makeAttempts, SignInAttempts } from "./SignInAttempts.ts"
 
-export type { Account, Operations } from "./accounts/modelAccounts.ts"
-
-/**
- * Where accounts are. Its layer may stand beside that of the store, so the store is needed when accounts are read.
- *
- * @effect-expect-leaking DocumentStore
- * @category services
- * @since 0.1.0
- */
-export class Accounts extends Context.Service<Accounts, Operations>()("appkernel/Security/Accounts") {}
+export { type Account, Accounts, type Operations } from "./accounts/accounts.ts"
 
 /**
  * The names of a model's fields whose values are of a type, optional ones included.
@@ -238,7 +229,7 @@ const passwordsOf = Effect.fnUntraced(
             if (stronger !== undefined) yield* strengthen(accounts, account, stronger)
             return { subject: account.subject, roles: account.roles, claims: {}, stamp: stampOf(stored) }
           })
-        )
+        ).pipe(Effect.provideService(Accounts, accounts))
       )
     })
   }

@@ -7,6 +7,9 @@
  * don't lock an account for its owner at another one, and an address that tries many accounts is limited as a whole. The
  * addresses of an IPv6 /64 count as one. Attempts that succeed are not counted.
  *
+ * All spellings of a login with which `Accounts` finds one account count as one, whatever the converter of the field is:
+ * `Accounts.fromModel` says how a login is stored.
+ *
  * `Accounts.Passwords` checks every password this way, with the `SignInAttempts` that its layer gets, otherwise with the
  * default options. Counts are in the `RateLimiter` of `effect/persistence`, if the layer gets one, for example over Redis; otherwise each
  * process counts, with bounded memory. Keys are hashes, so that no login name is stored. If the store fails, the process
@@ -19,9 +22,11 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Semaphore from "effect/Semaphore"
 import { countedAddressOf, currentClientAddress } from "../internal/clientAddress.ts"
 import { makeQuotas, type Rate } from "../internal/rateLimiter.ts"
+import { Accounts } from "./accounts/accounts.ts"
 import { hashOf } from "./keys/hash.ts"
 import { CredentialsInvalid, TooManyAttempts } from "./SecurityError.ts"
 
@@ -45,7 +50,10 @@ export interface Options {
  * @since 0.1.0
  */
 export interface Attempt {
-  /** The name of the account. Names that differ in case only count as one. */
+  /**
+   * The name of the account, as somebody has written it. Names count as one if `loginOf` of `Accounts` has the same for both,
+   * and if they differ only in case, in white space at their ends, or in characters that look alike (NFKC).
+   */
   readonly login: string
   /**
    * The address of the client. Defaults to that of the client whose request is handled. Outside of requests there is none, and
@@ -102,8 +110,9 @@ export const make: (
       const client = address ?? (yield* currentClientAddress)
       if (client === undefined) return yield* check
       const from = countedAddressOf(client)
+      const name = nameOf(yield* storedLogin(login))
       const byAddress = { key: `sign-in:${hashOf(from)}`, rate: perAddress }
-      const byAccount = { key: `sign-in:${hashOf(`${nameOf(login)}\n${from}`)}`, rate: perAccount }
+      const byAccount = { key: `sign-in:${hashOf(`${name}\n${from}`)}`, rate: perAccount }
       const limits = [byAccount, byAddress]
       const refund = Effect.forEach(limits, ({ key, rate }) => giveBack(key, rate), { discard: true })
       // Counted before the check, so that many at once are no more than the limit.
@@ -186,7 +195,13 @@ interface Turn {
   waiting: number
 }
 
-const nameOf = (login: string): string => login.normalize("NFKC").toLowerCase()
+const storedLogin = (login: string) =>
+  Effect.flatMap(
+    Effect.serviceOption(Accounts),
+    (accounts) => Option.getOrUndefined(accounts)?.loginOf?.(login) ?? Effect.succeed(login)
+  )
+
+const nameOf = (login: string): string => login.normalize("NFKC").trim().toLowerCase()
 
 /** A defect, or a failure of the store of accounts, tells the caller nothing of the password. */
 const isFailed = (exit: Exit.Exit<unknown, unknown>): boolean =>

@@ -15,9 +15,9 @@ import {
 } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { DocumentStore, type Filter } from "../../Repository/DocumentStore.ts"
-import { documentCodec, indexesOf } from "../../Repository/introspection.ts"
+import { documentCodec, fieldCodecsOf, indexesOf } from "../../Repository/introspection.ts"
 import * as Query from "../../Repository/Query.ts"
-import type { StoreError } from "../../Repository/RepositoryError.ts"
+import type { Account, Operations } from "./accounts.ts"
 
 /** The names of the fields that an account consists of. @internal */
 export interface AccountFields {
@@ -38,6 +38,7 @@ export const modelAccounts = (model: Model.Any, fields: AccountFields): Operatio
   const idField = managedField(model, "id") ?? "id"
   const deletedField = managedField(model, "deleted")
   const readLogin = loginReader(model, fields.login)
+  const loginCodec = fieldCodecsOf(model, true).get(fields.login)
   const accountOf = (instance: unknown): Option.Option<Account> => {
     const valueOf = (field: string): unknown => Reflect.get(Object(instance), field)
     if (fields.blocked !== undefined && valueOf(fields.blocked) === true) return Option.none()
@@ -69,6 +70,11 @@ export const modelAccounts = (model: Model.Any, fields: AccountFields): Operatio
         readLogin(login),
         (value) => value === undefined ? Effect.succeedNone : findBy(fields.login, value)
       ),
+    loginOf: (login) =>
+      Effect.map(readLogin(login), (value) => {
+        const stored = value === undefined ? login : loginCodec?.encode(value)
+        return typeof stored === "string" ? stored : JSON.stringify(stored)
+      }),
     findBySubject: (subject) => {
       const id = subjects.parse(subject)
       return id === undefined ? Effect.succeedNone : findBy(idField, id)
@@ -150,39 +156,4 @@ const subjectsOf = (model: ModelLike) => {
     return Exit.isSuccess(id) && print(id.value) === text ? id.value : undefined
   }
   return { print, parse }
-}
-
-/**
- * An account.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Account {
-  /** The user's id. */
-  readonly subject: string
-  readonly roles: ReadonlyArray<string>
-  /** The hash of the password, as `Converter.contentHasher` makes it. No password matches anything else. */
-  readonly secret: Redacted.Redacted<string>
-}
-
-/**
- * Finds accounts. Each operation finds none if there is none, or if it is blocked: nobody signs in to it, and its tokens
- * end. Fails with `StoreUnavailable` if it is not known.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Operations {
-  /** The account with this login name. */
-  readonly find: (login: string) => Effect.Effect<Option.Option<Account>, StoreError, DocumentStore>
-  /** The account of the user with this id. */
-  readonly findBySubject: (subject: string) => Effect.Effect<Option.Option<Account>, StoreError, DocumentStore>
-  /**
-   * Stores a stronger hash of the same password, unless the account has another hash than `account.secret` by now. Without
-   * this operation, hashes stay as weak as they are.
-   */
-  readonly rehash?:
-    | ((account: Account, secret: Redacted.Redacted<string>) => Effect.Effect<void, StoreError, DocumentStore>)
-    | undefined
 }

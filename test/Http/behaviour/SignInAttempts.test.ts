@@ -3,16 +3,22 @@ import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Redacted, Schema } from "effect"
 import {
   Accounts,
+  Anonymous,
+  Authenticated,
   Converter,
   EmbeddedStore,
   Index,
   KernelEngine,
   Model,
   Repository,
+  SecurityError,
   Service,
-  ServiceError
+  ServiceError,
+  SignInAttempts,
+  Tokens
 } from "../../../src/index.ts"
 import { atOnce, send, serving } from "../../support/rest.ts"
+import { shop } from "../../support/tokens.ts"
 
 class Member extends Model.Class<Member>()("Member", {
   id: Model.id({ prefix: "M" }),
@@ -81,6 +87,100 @@ describe("failed attempts to sign in", () => {
           (i) => signIn(`10.0.0.${i}, 203.0.113.10`, "jane", "guess")
         )
         assert.deepStrictEqual(guesses, [403, 403, 403, 403, 403, 429, 429, 429])
+      }))
+  })
+})
+
+class Person extends Model.Class<Person>()("Person", {
+  id: Model.id({ prefix: "P" }),
+  email: Schema.String.pipe(Model.converted(Converter.lowerCase), Model.indexed(Index.unique)),
+  password: Schema.String.pipe(Model.converted(Converter.contentHasher({ rounds: 1_000 })), Model.omitted)
+}) {}
+
+/** A code that is short enough to be guessed. */
+const Reset = Service.make("ResetService").operation("reset", {
+  payload: { email: Schema.String, code: Schema.String },
+  error: [Wrong, Wait],
+  require: Anonymous
+}, ({ payload: { code, email } }) =>
+  Effect.gen(function*() {
+    const { attempt } = yield* SignInAttempts.SignInAttempts
+    const check = code === "314159"
+      ? Effect.void
+      : Effect.fail(new SecurityError.CredentialsInvalid({ reason: "secret" }))
+    yield* attempt({ login: email }, check).pipe(
+      Effect.catchTags({ CredentialsInvalid: () => new Wrong(), TooManyAttempts: () => new Wait() })
+    )
+  }))
+
+const WhoAmI = Service.make("WhoAmIService").operation(
+  "whoami",
+  { path: "/whoami", success: Schema.String, require: Authenticated },
+  () => Effect.succeed("somebody")
+)
+
+const secured = KernelEngine.make("shop").register(Person).register(Tokens.service).register(Reset).register(WhoAmI)
+  .enableSecurity()
+
+const spelled = Layer.effectDiscard(Effect.gen(function*() {
+  const persons = yield* Repository.unrestricted(Person)
+  for (const name of ["form", "basic", "reset", "ruth"]) {
+    yield* persons.insert(
+      yield* Model.finalise(Person, { email: `${name}@example.com`, password: Redacted.value(right) })
+    )
+  }
+})).pipe(
+  Layer.provideMerge(serving(secured, EmbeddedStore.layerMemory)),
+  Layer.provide([Accounts.fromModel(Person, { login: "email", secret: "password" }), shop("ES256")]),
+  Layer.provideMerge(SignInAttempts.layer)
+)
+
+/** Spellings of an address that are one account. */
+const spellings = (email: string) =>
+  Array.from(
+    { length: 8 },
+    (_, i) => `${" ".repeat(i)}${i % 2 === 0 ? email : email.toUpperCase()}${"\u00a0".repeat(i % 3)}`
+  )
+
+describe("failed attempts with other spellings of a login", () => {
+  const form = (login: string, password: string) =>
+    send("POST", "/token", new URLSearchParams({ grant_type: "password", username: login, password }).toString(), {
+      "content-type": "application/x-www-form-urlencoded"
+    })
+  const basic = (login: string, password: string) =>
+    send("GET", "/whoami", undefined, {
+      authorization: `Basic ${Buffer.from(`${login}:${password}`).toString("base64")}`
+    })
+  const reset = (email: string, code: string) => send("POST", "/resets/reset", { email, code })
+
+  it.layer(spelled, { excludeTestServices: true })((it) => {
+    for (
+      const [name, ask, wrong, rightSecret] of [
+        ["a form for tokens", form, 400, "correct horse"],
+        ["basic", basic, 401, "correct horse"],
+        ["a reset of the program", reset, 403, "314159"]
+      ] as const
+    ) {
+      it.effect(`count for the one account: ${name}`, () =>
+        Effect.gen(function*() {
+          const email = `${ask.name}@example.com`
+          const statuses = yield* Effect.forEach(
+            spellings(email),
+            (login, i) => Effect.map(ask(login, i === 7 ? rightSecret : "guess"), ({ status }) => status)
+          )
+          assert.deepStrictEqual(statuses, [wrong, wrong, wrong, wrong, wrong, 429, 429, 429])
+        }))
+    }
+
+    it.effect("count together, whichever way they come", () =>
+      Effect.gen(function*() {
+        const [one, two, three, four, five, six] = spellings("ruth@example.com")
+        yield* form(one!, "guess")
+        yield* basic(two!, "guess")
+        yield* form(three!, "guess")
+        yield* reset(four!, "guess")
+        yield* basic(five!, "guess")
+        assert.strictEqual((yield* form(six!, "correct horse")).status, 429)
       }))
   })
 })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Option, Redacted, Schema, SchemaTransformation } from "effect"
-import { Accounts, Converter, EmbeddedStore, Index, Model, Repository } from "../../../src/index.ts"
+import { Effect, Layer, Option, Redacted, Schema, SchemaGetter, SchemaTransformation } from "effect"
+import { Accounts, Converter, EmbeddedStore, Index, Model, Repository, SignInAttempts } from "../../../src/index.ts"
+import { ClientAddressSource } from "../../../src/internal/clientAddress.ts"
 import { freshFolder } from "../../support/folders.ts"
 import { type FreshStore, onMongo } from "../../support/mongo.ts"
 
@@ -227,6 +228,84 @@ describe("Accounts of a model", () => {
         EmbeddedStore.layerMemory
       )))
     }))
+})
+
+/** Converters of logins, and schemas that change a value on its way in or to the store. */
+const conversions: { readonly [name: string]: (login: typeof Schema.String) => unknown } = {
+  "none": (login) => login,
+  "lower case": Model.converted(Converter.lowerCase),
+  "composed letters": Model.converted((text) => Effect.succeed(text.normalize("NFC").trim())),
+  "look-alikes": Model.converted((text) => Effect.succeed(text.normalize("NFKC"))),
+  "no white space": Model.converted((text) => Effect.succeed(text.replaceAll(/\s/gu, ""))),
+  "no tag, no dots": Model.converted((text) =>
+    Effect.sync(() => text.replace(/\+.*@/u, "@").replaceAll(".", "").trim().toLowerCase())
+  ),
+  "two of them": (login) =>
+    login.pipe(
+      Model.converted((text) => Effect.succeed(text.replaceAll(/[\s\u200b]/gu, ""))),
+      Model.converted(Converter.lowerCase)
+    ),
+  "read in lower case": Schema.decode(SchemaTransformation.toLowerCase()),
+  "read without white space": Schema.decode(SchemaTransformation.trim()),
+  "stored in lower case": Schema.encode({
+    decode: SchemaGetter.passthrough(),
+    encode: SchemaGetter.transform((text: string) => text.trim().toLowerCase())
+  })
+}
+
+/** Ways in which somebody may write a login otherwise. */
+const spellings: ReadonlyArray<(text: string) => string> = [
+  (text) => ` ${text}`,
+  (text) => `${text}\u00a0`,
+  (text) => `\t${text}\u3000`,
+  (text) => text.toUpperCase(),
+  (text) => text.normalize("NFD"),
+  (text) => text.replace("@", "+tag@"),
+  (text) => text.replace("e", ".e"),
+  (text) => text.replace("a", "\uff41"),
+  (text) => text.replace("@", " @"),
+  (text) => `${text}\u200b`
+]
+
+describe("Wrong passwords", () => {
+  for (const [name, convert] of Object.entries(conversions)) {
+    it.effect.prop(
+      `count for one account, whichever spelling finds it: ${name}`,
+      [Schema.Array(Schema.Literals([...spellings.keys()])).check(Schema.isMinLength(1), Schema.isMaxLength(3))],
+      ([chosen]) => {
+        class Owner extends Model.Class<Owner>()("Owner", {
+          id: Model.id(),
+          // Each of them is a field of texts.
+          login: (convert(Schema.String) as typeof Schema.String).pipe(Model.indexed(Index.unique)),
+          secret: Schema.String.pipe(Model.converted(Converter.contentHasher({ rounds })), Model.omitted)
+        }) {}
+        const layer = Accounts.fromModel(Owner, { login: "login", secret: "secret" }).pipe(
+          Layer.provide(SignInAttempts.layerWith({ perAccount: { limit: 1, window: "1 hour" } })),
+          Layer.provideMerge(Layer.provideMerge(Repository.layer(Owner), EmbeddedStore.layerMemory))
+        )
+        return Effect.gen(function*() {
+          const owners = yield* Repository.for(Owner)
+          const login = "jané@example.com"
+          yield* owners.insert(yield* Model.finalise(Owner, { login, secret: "correct horse" }))
+          const { find } = yield* Accounts.Accounts
+          const { verify } = yield* Accounts.Passwords
+          const guess = (login: string) =>
+            verify(login, Redacted.make("wrong")).pipe(
+              Effect.flip,
+              Effect.map(({ _tag }) => _tag),
+              Effect.provideService(ClientAddressSource, Effect.succeed("203.0.113.9"))
+            )
+          assert.strictEqual(yield* guess(login), "CredentialsInvalid")
+          let other = login
+          for (const i of chosen) {
+            other = spellings[i]!(other)
+            if (Option.isSome(yield* find(other))) assert.strictEqual(yield* guess(other), "TooManyAttempts", other)
+          }
+        }).pipe(Effect.provide(layer))
+      },
+      { arbitrary: { runs: 20 } }
+    )
+  }
 })
 
 const medianOf = (numbers: ReadonlyArray<number>): number =>
