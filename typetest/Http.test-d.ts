@@ -115,6 +115,10 @@ describe("KernelEngine", () => {
     >()
     // @ts-expect-error a read-only resource has no create
     void client.categories.create
+    const hidden = KernelEngine.make("x").register(User, { methods: [] }).test()
+    type Hidden = Effect.Success<typeof hidden>
+    expectTypeOf<keyof Hidden["client"]["users"]>().toBeNever()
+    expectTypeOf<Hidden["repositories"]["users"]>().toEqualTypeOf<Repository.Repository<typeof User>>()
     // @ts-expect-error PUT is not registered
     void client.users.replace
   })

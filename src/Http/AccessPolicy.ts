@@ -51,6 +51,11 @@ export interface Entry {
   readonly registration: string
   /** The method and the path: `GET /api/v1/users`. A resource's `GET` stands for all that reads it, but for its stream of changes. */
   readonly endpoint: string
+  /**
+   * What a `POST` to a collection does with the identifier of an existing document: `configured` is what `server.on_known_id` says,
+   * and shown as its default. `undefined` of other endpoints.
+   */
+  readonly onKnownId: "replace" | "error" | "configured" | undefined
   /** The permission in words; `nobody` without a rule. */
   readonly who: string
   /** The row filter of the rule. */
@@ -157,6 +162,12 @@ export const nobody = "nobody"
 /** A registration with its rules. @internal */
 export type Ruled = (ResourceInfo | ServiceInfo) & { readonly rules: Grant.Rules }
 
+/** The policy with what the configuration says of `POST` at registrations that do not. @internal */
+export const configured = (policy: AccessPolicy, onKnownId: "replace" | "error"): AccessPolicy => ({
+  ...policy,
+  entries: policy.entries.map((entry) => entry.onKnownId === "configured" ? { ...entry, onKnownId } : entry)
+})
+
 /** The policy of registrations. @internal */
 export const make = (registrations: ReadonlyArray<Ruled>, isEnabled: boolean): AccessPolicy => ({
   isEnabled,
@@ -180,8 +191,8 @@ export const conditionsOf = (
 
 const headers = ["Endpoint", "Who", "Documents", "Left behind", "Hidden", "Read-only"]
 
-const cellsOf = ({ check, endpoint, hidden, readOnly, rows, who }: Entry): ReadonlyArray<string> => [
-  endpoint,
+const cellsOf = ({ check, endpoint, hidden, onKnownId, readOnly, rows, who }: Entry): ReadonlyArray<string> => [
+  onKnownId === undefined ? endpoint : `${endpoint} (${onKnownId === "error" ? "creates" : "creates or replaces"})`,
   who,
   rows,
   check,
@@ -193,9 +204,15 @@ const entriesOf = (registration: Ruled, isEnabled: boolean): ReadonlyArray<Entry
   const { calls, name, path, rules } = registration
   const model = registration._tag === "Resource" ? registration.model : undefined
   const entries = (endpoint: string, on: string, isCall: boolean): ReadonlyArray<Entry> => {
-    const fixed = (who: string) => ({
+    const place = {
       registration: name,
       endpoint,
+      onKnownId: registration._tag === "Service" || isCall || on !== "POST"
+        ? undefined
+        : registration.onKnownId ?? "configured" as const
+    }
+    const fixed = (who: string) => ({
+      ...place,
       who,
       rows: "-",
       check: "-",
@@ -207,15 +224,14 @@ const entriesOf = (registration: Ruled, isEnabled: boolean): ReadonlyArray<Entry
     const found = rules.idsFor(on, isCall).flatMap((id) => rules.grants[id] ?? [])
     const admitting = found.filter(({ permission }) => permission.node._tag !== "Denied")
     return admitting.length === 0 ? [fixed(nobody)] : admitting.map((rule) => ({
-      registration: name,
-      endpoint,
+      ...place,
       ...described(rule, rules.restrictions, model)
     }))
   }
-  // A resource that nobody can read has a schema nevertheless.
+  // A resource that nobody can read may have a schema nevertheless.
   const methods = registration._tag === "Service"
     ? []
-    : registration.methods.includes("GET")
+    : registration.methods.includes("GET") || !registration.describes
     ? registration.methods
     : ["GET", ...registration.methods]
   // A stream of changes lasts longer than a request, so it is named.
@@ -234,7 +250,7 @@ const described = (
   { check, fields, permission, rows }: Grant.Rule,
   restrictions: ReadonlyArray<Grant.AnyRows>,
   model: Model.Any | undefined
-): Omit<Entry, "registration" | "endpoint"> => {
+): Omit<Entry, "registration" | "endpoint" | "onKnownId"> => {
   const own = ownsSubject(permission.node) ? ["the caller's"] : []
   const { isOpen, words: who } = permission
   const limits = restrictions.map((limit) => conditionOf(limit, false, model))

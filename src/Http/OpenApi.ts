@@ -170,7 +170,7 @@ export interface Options {
   /** The current limits, for the parameters of collections. Defaults to those of `KernelConfig`. */
   readonly limits?:
     | Pick<KernelConfig.Limits, "defaultPageSize" | "maxPageSize">
-      & Partial<Pick<KernelConfig.Limits, "skipUnreadable">>
+      & Partial<Pick<KernelConfig.Limits, "skipUnreadable" | "onKnownId">>
     | undefined
   /**
    * How callers of a service with access control prove who they are, by name; any of them suffices. Defaults to those that are

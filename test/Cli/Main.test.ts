@@ -169,9 +169,17 @@ describe("appkernel", () => {
     Effect.gen(function*() {
       const { code, output } = yield* run("routes", engineOfShop)
       assert.strictEqual(code, 0, output)
-      assert.match(output, /^POST \/api\/v1\/orders +everybody signed in +/mu)
-      const { output: json } = yield* run("routes", "--json", engineOfShop)
-      assert.deepStrictEqual(JSON.parse(json).entries, shop.policy.entries)
+      assert.match(output, /^POST \/api\/v1\/orders \(creates or replaces\) +everybody signed in +/mu)
+      const { output: json } = yield* runWith(
+        { APPKERNEL_SERVER_ON_KNOWN_ID: "error" },
+        "routes",
+        "--json",
+        engineOfShop
+      )
+      const configured = shop.policy.entries.map(({ onKnownId, ...entry }) =>
+        onKnownId === undefined ? entry : { ...entry, onKnownId: "error" }
+      )
+      assert.deepStrictEqual(JSON.parse(json).entries, configured)
       const none = yield* run("routes", path.join(root, "examples/shop/seed.ts"))
       assert.strictEqual(none.code, 1)
       assert.include(none.output, "exports no engine")

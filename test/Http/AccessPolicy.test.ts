@@ -48,7 +48,7 @@ const engine = KernelEngine.make("shop")
 const expected = `| Endpoint | Who | Documents | Left behind | Hidden | Read-only |
 | --- | --- | --- | --- | --- | --- |
 | GET /api/orders | buyer | {"customer":{"$eq":"‹subject›"}} and {"tenant":{"$in":["‹tenant›"]}} | a condition that follows from the caller and {"tenant":{"$in":["‹tenant›"]}} | cost | state |
-| POST /api/orders | buyer | {"customer":{"$eq":"‹subject›"}} and {"tenant":{"$in":["‹tenant›"]}} | a condition that follows from the caller and {"tenant":{"$in":["‹tenant›"]}} | cost | state |
+| POST /api/orders (creates or replaces) | buyer | {"customer":{"$eq":"‹subject›"}} and {"tenant":{"$in":["‹tenant›"]}} | a condition that follows from the caller and {"tenant":{"$in":["‹tenant›"]}} | cost | state |
 | DELETE /api/orders | nobody | - | - | - | - |
 | POST /api/orders/:id/cancel | support, or the subject itself | {"tenant":{"$in":["‹tenant›"]}} | {"tenant":{"$in":["‹tenant›"]}} | - | - |
 | POST /api/orders/:id/ship | nobody | - | - | - | - |

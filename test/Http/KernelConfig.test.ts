@@ -177,7 +177,8 @@ const expected = {
     maxPageBytes: 4_000_000,
     maxResults: 500,
     queryTimeout: Duration.millis(250),
-    skipUnreadable: true
+    skipUnreadable: true,
+    onKnownId: "error" as const
   },
   lifetimes: {
     accessToken: Duration.minutes(5),
@@ -231,6 +232,7 @@ appkernel:
     max_fields: 64
     trusted_proxies: [10.0.0.0/8, "::ffff:192.0.2.1", "2001:db8::/32"]
     forwarded_header: Forwarded
+    on_known_id: error
   health: { enabled: true, timeout: 1, min_disk_space: 1 GiB, open_breakers: fail }
   metrics: { enabled: true }
   telemetry:
@@ -312,6 +314,7 @@ const env = {
   APPKERNEL_SERVER_MAX_MULTIPART_SIZE: "5242880",
   APPKERNEL_SERVER_TRUSTED_PROXIES: "10.0.0.0/8,192.0.2.1, 2001:db8::/32",
   APPKERNEL_SERVER_FORWARDED_HEADER: "forwarded",
+  APPKERNEL_SERVER_ON_KNOWN_ID: "error",
   APPKERNEL_SERVER_SHUTDOWN_DELAY: "5",
   APPKERNEL_SERVER_IDLE_TIMEOUT: "65 seconds",
   APPKERNEL_SERVER_MAX_CONNECTIONS: "20000",

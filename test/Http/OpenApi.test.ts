@@ -7,7 +7,7 @@ import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware, HttpApiSecur
 import * as OpenApi from "../../src/Http/OpenApi.ts"
 import { withArticle } from "../../src/Http/openapi/texts.ts"
 import * as Preconditions from "../../src/Http/request/preconditions.ts"
-import { KernelEngine, Model, Resource, Service, ServiceError, Validator } from "../../src/index.ts"
+import { KernelConfig, KernelEngine, Model, Resource, Service, ServiceError, Validator } from "../../src/index.ts"
 import { Badge, newUser, Note, User } from "../support/models.ts"
 
 class WrongPassword extends ServiceError<WrongPassword>()("WrongPassword", {
@@ -457,6 +457,27 @@ describe("OpenApi", () => {
       assert.deepStrictEqual(users.post.requestBody.content["multipart/form-data"].schema, ref("UserCreate"))
       assert.deepStrictEqual(schemas.OperationIds.properties.result, { type: "array", items: { type: "string" } })
       assert.notInclude(JSON.stringify(user.put.responses), "OperationIds")
+    })
+
+    it("of a POST say whether it replaces a document, as the registration says, or else the configuration", () => {
+      for (const own of ["replace", "error", undefined] as const) {
+        for (const configured of ["replace", "error"] as const) {
+          const made: Json = OpenApi.make(
+            KernelEngine.make("x").register(Note, {
+              methods: ["POST"],
+              ...own === undefined ? {} : { onKnownId: own }
+            }),
+            { title: "", version: "", limits: { ...KernelConfig.Limits.defaultValue(), onKnownId: configured } }
+          )
+          const { description, responses } = made.paths["/notes"].post
+          const creates = (own ?? configured) === "error"
+          assert.deepStrictEqual(
+            Object.keys(responses).filter((status) => status < "300"),
+            creates ? ["201"] : ["200", "201"]
+          )
+          assert.match(description, creates ? /the answer is 409/u : /that one is replaced/u)
+        }
+      }
     })
 
     it("have an entity tag if the model has versions, and take conditions wherever they may fail", () => {

@@ -7,7 +7,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as Predicate from "effect/Predicate"
-import type { AccessPolicy } from "../../Http/AccessPolicy.ts"
+import * as AccessPolicy from "../../Http/AccessPolicy.ts"
 import * as KernelConfig from "../../Http/KernelConfig.ts"
 import type * as OpenApi from "../../Http/OpenApi.ts"
 import type * as Model from "../../Model/Model.ts"
@@ -27,7 +27,7 @@ export const engineModule = Argument.String("module").pipe(
 /** What commands use of an engine. */
 export interface Engine {
   readonly api: { readonly identifier: string }
-  readonly policy: AccessPolicy
+  readonly policy: AccessPolicy.AccessPolicy
   readonly registrations: OpenApi.Source["registrations"]
   readonly migrations: ReadonlyArray<Migration>
   readonly document: Effect.Effect<OpenApi.Document | undefined, { readonly _tag: string; readonly message: string }>
@@ -83,6 +83,13 @@ export const loadBeside = Effect.fnUntraced(function*<A>(
 /** Runs an effect with the configuration of the project, `cfg.yml` and the environment. */
 export const withConfig = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.flatMap(KernelConfig.load(), ({ context }) => Effect.provideContext(effect, context))
+
+/** The policy of the module's engine, with the configuration of the project. */
+export const loadPolicy = (module: string) =>
+  Effect.flatMap(loadEngine(module), ({ policy }) =>
+    withConfig(
+      Effect.map(KernelConfig.Limits, ({ onKnownId }) => AccessPolicy.configured(policy, onKnownId))
+    ))
 
 /**
  * Loads the engine, and runs a function on it with the store and the configuration of the project. Of a folder that a service

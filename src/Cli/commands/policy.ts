@@ -5,14 +5,14 @@ import * as Effect from "effect/Effect"
 import * as Order from "effect/Order"
 import * as AccessPolicy from "../../Http/AccessPolicy.ts"
 import { reported } from "./commandFailed.ts"
-import { engineModule, loadEngine } from "./engineModule.ts"
+import { engineModule, loadPolicy } from "./engineModule.ts"
 import { checkFlag, jsonFlag, outFlag, writeDocument } from "./output.ts"
 
 export const policy = Command.make(
   "policy",
   { module: engineModule, out: outFlag, check: checkFlag, json: jsonFlag },
   Effect.fnUntraced(function*({ check, json, module, out }) {
-    const { policy } = yield* loadEngine(module)
+    const policy = yield* loadPolicy(module)
     // The order of registrations is nothing to review.
     const entries = Arr.sortWith(policy.entries, keyOf, Order.String)
     const sorted = { ...policy, entries }

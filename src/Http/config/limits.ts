@@ -1,5 +1,5 @@
 /**
- * The limits of one request, and their keys of the configuration. `KernelConfig` exports them.
+ * The limits of one request, and what else the configuration says of requests, with their keys. `KernelConfig` exports them.
  *
  * @since 0.1.0
  */
@@ -44,6 +44,11 @@ export interface Limits {
    * `X-Unreadable-Count`. Defaults to false: the page is a 500. Both log the identifiers.
    */
   readonly skipUnreadable: boolean
+  /**
+   * What a `POST` with the identifier of an existing document does, at registrations that do not say it: `replace` the document,
+   * or fail with a 409 (`error`). Defaults to `replace`.
+   */
+  readonly onKnownId: "replace" | "error"
 }
 
 /**
@@ -62,7 +67,8 @@ export const Limits: Context.Reference<Limits> = Context.Reference<Limits>("appk
     maxPageBytes: 16_777_216,
     maxResults: 10_000,
     queryTimeout: Duration.seconds(5),
-    skipUnreadable: false
+    skipUnreadable: false,
+    onKnownId: "replace"
   })
 })
 
@@ -82,7 +88,8 @@ export const limits = (otherwise: Limits): Config.Config<Limits> =>
     maxPageBytes: configOf(settings.queryMaxPageBytes, otherwise.maxPageBytes),
     maxResults: configOf(settings.queryMaxResults, otherwise.maxResults),
     queryTimeout: configOf(settings.queryTimeout, otherwise.queryTimeout),
-    skipUnreadable: configOf(settings.querySkipUnreadable, otherwise.skipUnreadable)
+    skipUnreadable: configOf(settings.querySkipUnreadable, otherwise.skipUnreadable),
+    onKnownId: configOf(settings.serverOnKnownId, otherwise.onKnownId)
   }).pipe(
     Config.map((limits) => ({ ...limits, defaultPageSize: Math.min(limits.defaultPageSize, limits.maxPageSize) }))
   )

@@ -234,6 +234,7 @@ export const settings = {
   serverMaxConnections: integer(1, 1_000_000)("server.max_connections"),
   serverMaxFields: integer(1, 1_000_000)("server.max_fields", "1,000"),
   serverWorkers: workers("server.workers", "1"),
+  serverOnKnownId: oneOf("replace", "error")("server.on_known_id", "replace"),
   healthEnabled: boolean("health.enabled", "false"),
   healthTimeout: duration(Duration.millis(1))("health.timeout", "2 seconds"),
   healthMinDiskSpace: size("health.min_disk_space", "100 MiB"),

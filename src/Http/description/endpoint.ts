@@ -151,7 +151,7 @@ export interface JsonSchema
 {}
 
 /**
- * `GET` of the metadata. Every resource has it, so it tells the resource's model.
+ * `GET` of the metadata. Every resource with a method has it, so it tells the resource's model.
  *
  * @category models
  * @since 0.1.0
@@ -213,9 +213,20 @@ export type Group<
   Actions extends HttpApiEndpoint.Constraint,
   E extends ByMethod.Errors
 > =
-  & HttpApiGroup.HttpApiGroup<Name, ByMethod<M, E>[Methods] | JsonSchema | Meta<M> | Actions>
+  & ([Methods] extends [never] ? HttpApiGroup.HttpApiGroup<Name, Actions> & Undescribed<M>
+    : HttpApiGroup.HttpApiGroup<Name, ByMethod<M, E>[Methods] | JsonSchema | Meta<M> | Actions>)
   & ([E["open"]] extends [never] ? unknown : Open<E["open"]>)
   & ([E["hidden"]] extends [never] ? unknown : Hidden<E["hidden"]>)
+
+/**
+ * The mark of a resource's group without methods, which tells its model.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Undescribed<M extends Model.Any> {
+  readonly "~Model"?: M
+}
 
 /**
  * The mark of a group with fields that rules may hide, by their dotted paths.

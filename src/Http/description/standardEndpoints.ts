@@ -42,7 +42,7 @@ interface Row {
   readonly method: Method
   /** The path below that of the registration. */
   readonly path: "/" | "/:id" | `/${string}`
-  /** The method whose registration adds the endpoint, or `any` for every registration. */
+  /** The method whose registration adds the endpoint, or `any` for those that describe the model. */
   readonly broughtBy: Method | "any"
   /** Only a model whose changes are recorded has it. */
   readonly isOfLogged?: boolean
@@ -213,11 +213,16 @@ export const isLogged = (model: Model.Any): boolean => {
 }
 
 /** The endpoints of a registration with the methods. @internal */
-export const endpointsOf = (
-  { methods, model }: { readonly methods: ReadonlyArray<Method>; readonly model: Model.Any }
-): ReadonlyArray<StandardEndpoint> => {
+export const endpointsOf = ({ describes, methods, model }: {
+  readonly methods: ReadonlyArray<Method>
+  readonly model: Model.Any
+  /** Whether there are the endpoints that describe the model. */
+  readonly describes: boolean
+}): ReadonlyArray<StandardEndpoint> => {
   const own = isLogged(model) ? all : all.filter(({ isOfLogged }) => !isOfLogged)
-  return (["any", ...methods] as const).flatMap((method) => own.filter(({ broughtBy }) => broughtBy === method))
+  return [...describes ? ["any" as const] : [], ...methods].flatMap((method) =>
+    own.filter(({ broughtBy }) => broughtBy === method)
+  )
 }
 
 /** The paths of single documents. They exist whichever methods a registration has. @internal */

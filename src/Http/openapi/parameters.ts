@@ -15,7 +15,9 @@ type Node = Document.Node
 /** The input for the completion of a standard operation. */
 export interface OperationContext {
   readonly resource: Resource
-  readonly limits: Pick<Limits, "defaultPageSize" | "maxPageSize"> & Partial<Pick<Limits, "skipUnreadable">>
+  readonly limits:
+    & Pick<Limits, "defaultPageSize" | "maxPageSize">
+    & Partial<Pick<Limits, "skipUnreadable" | "onKnownId">>
   readonly known: Known
   /** The fields that the document leaves out, as dotted paths. */
   readonly hidden: ReadonlyArray<string>

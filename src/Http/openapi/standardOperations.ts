@@ -108,9 +108,12 @@ const standard: { readonly [N in Name]: (operation: Node, context: OperationCont
   }),
   create: (operation, context) => {
     const takesLists = context.resource.lists !== false
-    return writing(operation, context, {
+    const onlyCreates = (context.resource.onKnownId ?? context.limits.onKnownId) === "error"
+    const whenKnown = onlyCreates ? "the answer is 409" : "that one is replaced"
+    const { 200: replaced, ...responses } = Document.nodeOf(operation["responses"])
+    return writing({ ...operation, responses: onlyCreates ? responses : { ...responses, 200: replaced } }, context, {
       summary: `Create ${withArticle(context.resource.model.modelName)}`,
-      description: `When the body carries the id of a document that is there, that one is replaced.${
+      description: `When the body carries the id of a document that is there, ${whenKnown}.${
         takesLists ? " Of a list, all are created or none; preferences and preconditions are not for lists." : ""
       }`,
       types: ["application/json", "multipart/form-data"],
@@ -120,7 +123,7 @@ const standard: { readonly [N in Name]: (operation: Node, context: OperationCont
           description: takesLists ? "It was created; of a list, all were" : "It was created",
           headers: { Location: location }
         },
-        200: { description: "The document with this id was replaced" }
+        ...onlyCreates ? {} : { 200: { description: "The document with this id was replaced" } }
       }
     })
   },
@@ -253,7 +256,7 @@ const transactionOf = (model: Model.Any): Node =>
 
 const location = Document.responseHeader("Where the new document is, where it is one")
 
-const etag = Document.responseHeader("The document's version and a digest, for `If-Match` and `If-None-Match`")
+const etag = Document.responseHeader("A digest of the document, for `If-Match` and `If-None-Match`")
 
 const requiredEtag: Node = { ...etag, required: true }
 

@@ -39,6 +39,13 @@ export interface Options<Name extends string> {
    * Whether a `POST` to a model's collection may have a list of documents, which are inserted all or none. Defaults to true.
    */
   readonly lists?: boolean | undefined
+  /** Whether there are `schema` and `meta`, which describe the model. Defaults to whether the registration has methods. */
+  readonly describes?: boolean | undefined
+  /**
+   * What a `POST` with the identifier of an existing document does: `replace` the document, or fail with a 409 (`error`), so that
+   * `POST` only creates. A list always only creates. Defaults to `server.on_known_id`.
+   */
+  readonly onKnownId?: "replace" | "error" | undefined
   /**
    * How the endpoints of a resource read and write its documents in a cluster: see `Repository.withStoreOptions`. Defaults to the
    * options of the repository.
@@ -222,6 +229,10 @@ export interface ResourceInfo extends Mounted {
   readonly enableHateoas: boolean
   /** Whether a `POST` may have a list of documents. */
   readonly lists: boolean
+  /** Whether there are endpoints that describe the model. */
+  readonly describes: boolean
+  /** What a `POST` with a known identifier does; `undefined` for what the configuration says. */
+  readonly onKnownId: Options<string>["onKnownId"]
   readonly storeOptions: StoreOptions | undefined
 }
 
@@ -275,6 +286,8 @@ export const ofResource = (
     methods,
     enableHateoas: options.enableHateoas ?? true,
     lists: options.lists ?? true,
+    describes: options.describes ?? methods.length > 0,
+    onKnownId: options.onKnownId,
     storeOptions: options.storeOptions,
     calls: actions.map(({ name, options }) => ({
       name,

@@ -3,6 +3,7 @@ import * as Option from "effect/Option"
 import { completer, type FieldProblem } from "../../Model/introspection.ts"
 import { PropertyRequiredException, ValidationException } from "../../Model/ModelError.ts"
 import { withRowFilters } from "../../Repository/introspection.ts"
+import { DuplicateKey } from "../../Repository/RepositoryError.ts"
 import type { BadRequest } from "../HttpError.ts"
 import { badRequestOf } from "../messages/message.ts"
 import * as preconditions from "../request/preconditions.ts"
@@ -26,9 +27,17 @@ import type { ManyDocuments, OneDocument, WriteRequest } from "./writeRequest.ts
 
 type Write = Effect.Effect<WrittenDocument, CallFailure>
 
-/** Inserts one document, or replaces the document with the same identifier. Inserts several documents atomically. */
-export const createWrites = (context: WriteContext, onPost: MethodHooks, replaceWith: ReplaceWith) => {
-  const { documents, view } = context
+/**
+ * Inserts one document, or replaces the document with the same identifier unless `onKnownId` is `error`. Inserts several
+ * documents atomically.
+ */
+export const createWrites = (
+  context: WriteContext,
+  onPost: MethodHooks,
+  replaceWith: ReplaceWith,
+  onKnownId: "replace" | "error"
+) => {
+  const { documents, model, view } = context
   const createAll = insertsOfMany(context, onPost)
   const create = insertsOfOne(context, onPost)
 
@@ -48,6 +57,10 @@ export const createWrites = (context: WriteContext, onPost: MethodHooks, replace
             : Effect.catchTag(onExisting, "DocumentNotFound", () => Effect.fail(error))
       ))
 
+  const known = Effect.suspend(() =>
+    Effect.fail(new DuplicateKey({ collection: model.modelName, index: "_id_", fields: ["_id"] }))
+  )
+
   const createWith = (
     id: unknown,
     value: Values,
@@ -63,11 +76,11 @@ export const createWrites = (context: WriteContext, onPost: MethodHooks, replace
       problems === undefined
         ? Effect.andThen(allowed, createIfAbsent(id, value, onExisting))
         : Effect.fail(badRequestOf(problems))
-    if (preconditions.isCreateOnly(conditions)) {
-      return Effect.flatMap(
-        documents.findById(id),
-        (existing) => existing === undefined ? created(failed) : failed
-      )
+    const isCreateOnly = preconditions.isCreateOnly(conditions)
+    if (isCreateOnly || onKnownId === "error") {
+      const taken = isCreateOnly ? failed : known
+      const creating = preconditions.isUpdateOnly(conditions) ? failed : created(taken)
+      return Effect.flatMap(documents.findById(id), (existing) => existing === undefined ? creating : taken)
     }
     const replaced = replaceWith(onPost, Option.none(), id, value, conditions)
     return Effect.catchTag(

@@ -90,6 +90,8 @@ const knownOptions: ReadonlySet<string> = new Set([
   "enableHateoas",
   "onExcessProperty",
   "lists",
+  "describes",
+  "onKnownId",
   "storeOptions",
   "segment",
   "name",

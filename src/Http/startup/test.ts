@@ -61,9 +61,16 @@ export interface TestService<Groups extends HttpApiGroup.Constraint, Guards exte
 
 /** The repositories of the models that `Groups` are of. */
 type TestRepositories<Groups extends HttpApiGroup.Constraint> = {
-  readonly [Group in Groups as Group extends OfModel<infer _> ? Group["identifier"] : never]: Group extends
-    OfModel<infer M> ? Repository.Repository<M> : never
+  readonly [Group in Groups as [ModelOf<Group>] extends [never] ? never : Group["identifier"]]: Repository.Repository<
+    ModelOf<Group>
+  >
 }
+
+/** The model of a resource's group. */
+type ModelOf<Group> = Group extends OfModel<infer M> ? M
+  // A group without methods has it itself.
+  : "~Model" extends keyof Group ? Extract<Group["~Model"], Model.Any>
+  : never
 
 /** The part of a resource's group that tells its model. */
 interface OfModel<M extends Model.Any> {

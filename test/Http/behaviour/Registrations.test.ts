@@ -206,3 +206,30 @@ describe("a registration that refuses lists", () => {
       assert.include(post(KernelEngine.make("many").register(User, { methods: ["POST"] })), "\"array\"")
     }).pipe(Effect.provide(serving(single, EmbeddedStore.layerMemory))))
 })
+
+describe("a registration without methods", () => {
+  const finished = Resource.make(User, { methods: [] })
+    .action("rename", { method: "POST", success: Schema.String }, ({ name }) => Effect.succeed(name))
+  const silent = KernelEngine.make("silent").register(finished)
+
+  it.effect("serves its actions, and describes its model only if it is asked to", () =>
+    Effect.gen(function*() {
+      for (
+        const [own, status] of [[silent, 405], [
+          KernelEngine.make("x").register(finished, { describes: true }),
+          200
+        ]] as const
+      ) {
+        const { baseUrl, repositories } = yield* own.test()
+        const { id } = yield* repositories.users.insert(new User({ id: "U1", name: "Ann" }))
+        const statusOf = (path: string, method = "GET") =>
+          Effect.promise(() => fetch(`${baseUrl}/users${path}`, { method })).pipe(Effect.map((answer) => answer.status))
+        assert.deepStrictEqual([yield* statusOf("/schema"), yield* statusOf("/meta")], [status, status])
+        assert.deepStrictEqual([yield* statusOf(`/${id}`), yield* statusOf(`/${id}/rename`, "POST")], [405, 200])
+        const { paths } = OpenApi.make(own, { title: "", version: "1" })
+        assert.strictEqual(Object.hasOwn(paths, "/users/schema"), status === 200)
+        const endpoints = own.policy.entries.map(({ endpoint }) => endpoint)
+        assert.deepStrictEqual(endpoints, [...status === 200 ? ["GET /users"] : [], "POST /users/:id/rename"])
+      }
+    }))
+})

@@ -1,6 +1,7 @@
 import { EmbeddedStore } from "../../../src/index.ts"
 import { freshFolder } from "../../support/folders.ts"
 import { onMongo } from "../../support/mongo.ts"
+import { creationsContract } from "../contracts/creations.ts"
 import { preconditionsContract } from "../contracts/preconditions.ts"
 import { writesContract } from "../contracts/writes.ts"
 
@@ -11,3 +12,7 @@ onMongo("on a server", (layer) => writesContract("mongodb", layer))
 preconditionsContract("memory", EmbeddedStore.layerMemory)
 preconditionsContract("embedded", freshFolder(EmbeddedStore.layerWith))
 onMongo("on a server", (layer) => preconditionsContract("mongodb", layer))
+
+creationsContract("memory", EmbeddedStore.layerMemory)
+creationsContract("embedded", freshFolder(EmbeddedStore.layerWith))
+onMongo("on a server", (layer) => creationsContract("mongodb", layer))

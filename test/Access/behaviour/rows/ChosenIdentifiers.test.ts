@@ -96,7 +96,29 @@ const contract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStor
       assert.strictEqual((yield* editor.notes.create({ payload: { id: theirs, owner: "bob" } })).result, theirs)
     }))
 
-for (const test of [contract, contractOfIds]) {
+const contractOfCreation = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
+  it.effect(`a POST that only creates tells nobody of documents that they do not reach / ${name}`, () =>
+    Effect.gen(function*() {
+      const resource = Resource.make(Note, { methods: ["GET", "POST"] })
+        .grant(Role("writer"), { rows: (me) => ($) => $.owner.equals(me.subject) })
+        .grant(Role("editor"), {})
+      const { as } = yield* KernelEngine.make("notes")
+        .register(resource, { onKnownId: "error" })
+        .enableSecurity()
+        .test({ store })
+      const ann = yield* as({ subject: "ann", roles: ["writer"] })
+      const editor = yield* as({ subject: "eve", roles: ["editor"] })
+      yield* editor.notes.create({ payload: { id: "theirs", owner: "bob" } })
+      const { result: mine } = yield* ann.notes.create({ payload: { owner: "ann" } })
+      const sent = (client: typeof ann, id: string, owner: string) =>
+        Effect.map(Effect.flip(client.notes.create({ payload: { id, owner } })), ({ _tag }) => _tag)
+      for (const id of ["theirs", "unknown"]) assert.strictEqual(yield* sent(ann, id, "ann"), "Forbidden")
+      assert.strictEqual(yield* sent(ann, mine, "ann"), "Conflict")
+      assert.strictEqual(yield* sent(editor, mine, "eve"), "Conflict")
+      assert.strictEqual((yield* editor.notes.get({ params: { id: mine } })).owner, "ann")
+    }))
+
+for (const test of [contract, contractOfIds, contractOfCreation]) {
   test("memory", EmbeddedStore.layerMemory)
   test("embedded", freshFolder(EmbeddedStore.layerWith))
   onMongo("on a server", (layer) => test("mongodb", layer))
