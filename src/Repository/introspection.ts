@@ -20,7 +20,7 @@ export { indexesOf } from "./repository/modelIndexes.ts"
 // Reads and writes of documents.
 export { beginForms } from "./forms/begin.ts"
 export { applyPatch } from "./repository/applyPatch.ts"
-export { documentOperationsOf } from "./repository/documentOperations.ts"
+export { documentOperationsOf, fieldsOf } from "./repository/documentOperations.ts"
 export { CountsOperations } from "./store/instrumented.ts"
 export { makeRetry } from "./store/retryOnConflict.ts"
 export { withTransactionId } from "./store/writeReceipt.ts"

@@ -79,7 +79,8 @@ export const send = (
         response.on("error", (error) => resume(Effect.die(error)))
         response.on("end", () => {
           const text = Buffer.concat(chunks).toString("utf8")
-          const isJson = response.headers["content-type"]?.startsWith("application/json") === true
+          const isJson = response.headers["content-type"]?.startsWith("application/json") === true &&
+            response.headers["content-encoding"] === undefined
           resume(Effect.sync((): Answer => ({
             status: response.statusCode ?? 0,
             headers: response.headers,

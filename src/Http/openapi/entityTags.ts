@@ -10,7 +10,7 @@ export const entityTags: Node = {
   pattern: ((tag) => String.raw`^[ \t]*(?:\*|(?:,[ \t]*)*${tag}(?:[ \t]*,(?:[ \t]*${tag})?)*)[ \t]*$`)(
     String.raw`(?:W\/)?"[!#-~\u0080-\u00ff]*"`
   ),
-  examples: ["\"1\""]
+  examples: ["\"0a4d55a8d778e502\""]
 }
 
 export const ifNoneMatch = (description: string): Node => Document.header("If-None-Match", description, entityTags)

@@ -13,14 +13,25 @@ export type Condition = "any" | ReadonlyArray<EntityTag>
 
 export const malformed = "malformed"
 
-/** The entity tag: the version, and a digest of the caller's text, which others may change without the version. */
-export const etagOf = (version: number, text: string): string => `"${opaqueOf(version, text)}"`
+/**
+ * The entity tag of a text: a digest of it, and of nothing else, so that it tells nothing that the text does not. 64 bits: two
+ * texts of one document have the same digest by chance only.
+ */
+export const etagOf = (text: string): string => `"${hash("sha1", text).slice(0, 16)}"`
+
+/** The codings of responses whose tags are known, the preferred ones first. */
+export const codings = ["zstd", "br", "gzip"] as const
+
+/** The tag of a compressed response: a strong one of its own (RFC 9110, section 8.8.3.3). A weak one stays. */
+export const withCoding = (etag: string, coding: string): string =>
+  etag.startsWith("W/") ? etag : `${etag.slice(0, -1)}-${coding}"`
 
 /** Whether `If-None-Match` has a tag, by weak comparison. A malformed header has none. */
 export const includesTag = (header: string | undefined, etag: string): boolean => {
   const condition = header === undefined ? malformed : parseTags(header)
   if (condition === "any" || condition === malformed) return condition === "any"
-  return condition.some(({ opaque }) => etag === `W/"${opaque}"`)
+  const opaque = etag.replace("W/", "").slice(1, -1)
+  return condition.some((tag) => tag.opaque === opaque)
 }
 
 /** The tags of a header, or {@link malformed}. */
@@ -38,21 +49,13 @@ export const parseTags = (header: string): Condition | typeof malformed => {
   return tags.length === 0 ? malformed : tags
 }
 
-/** Whether a strong tag names the version (RFC 9110, section 8.8.3.2). */
-export const strongly = (condition: Condition, version: number | undefined): boolean =>
-  condition === "any" || version !== undefined && versionsOf(condition).includes(version)
+/** Whether a strong tag is that of the document, in any coding (RFC 9110, section 8.8.3.2). */
+export const strongly = (condition: Condition, etag: string | undefined): boolean =>
+  condition === "any" || condition.some((tag) => !tag.weak && isTag(tag, etag))
 
-/** Whether a tag is that of the document. Without a text, all tags of the version match. */
-export const weakly = (condition: Condition, version: number | undefined, text: string | undefined): boolean => {
-  if (condition === "any" || version === undefined) return condition === "any"
-  const own = text === undefined ? undefined : opaqueOf(version, text)
-  return condition.some(({ opaque }) => own === undefined ? versionIn(opaque) === version : opaque === own)
-}
-
-/** The versions of strong tags. Other tags match no document. */
-export const versionsOf = (tags: ReadonlyArray<EntityTag>): ReadonlyArray<number> => [
-  ...new Set(tags.flatMap(({ opaque, weak }) => weak ? [] : versionIn(opaque) ?? []))
-]
+/** Whether a tag is that of the document, in any coding. */
+export const weakly = (condition: Condition, etag: string | undefined): boolean =>
+  condition === "any" || condition.some((tag) => isTag(tag, etag))
 
 // internal
 
@@ -62,14 +65,6 @@ const entityTag = /^[ \t]*(W\/)?"([!\u0023-\u007e\u0080-\uffff]*)"[ \t]*(?:,|$)/
 /** A list may have empty elements (RFC 9110, section 5.6.1). */
 const emptyElement = /^[ \t]*(?:,|$)/u
 
-const opaqueOf = (version: number, text: string): string => `${version}-${hash("sha1", text).slice(0, digestLength)}`
+const isTag = ({ opaque }: EntityTag, etag: string | undefined): boolean => `"${opaque.replace(coded, "")}"` === etag
 
-/** 64 bits: two texts of one version have the same digest by chance only. */
-const digestLength = 16
-
-/** The version in the text of a tag. */
-const versionIn = (opaque: string): number | undefined => {
-  const [, text = ""] = /^(-?\d+)(?:-\w+)?$/u.exec(opaque) ?? []
-  const version = Number(text)
-  return Number.isSafeInteger(version) && String(version) === text ? version : undefined
-}
+const coded = new RegExp(`-(?:${codings.join("|")})$`, "u")

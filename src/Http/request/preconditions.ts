@@ -1,10 +1,10 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { FieldProblem } from "../../Model/introspection.ts"
-import type { VersionConflict } from "../../Repository/RepositoryError.ts"
+import type { Document } from "../../Repository/DocumentStore.ts"
 import { PreconditionFailed } from "../HttpError.ts"
 import { errorOf } from "../messages/message.ts"
-import { type Condition, malformed, parseTags, strongly, versionsOf, weakly } from "./entityTags.ts"
+import { type Condition, malformed, parseTags, strongly, weakly } from "./entityTags.ts"
 
 /** Preconditions on tags. `If-Unmodified-Since` is ignored as too coarse (RFC 9110, section 13.1.4). */
 export interface Preconditions {
@@ -54,17 +54,16 @@ export const isNotModifiedSince = (headers: Headers, lastModified: string | unde
 }
 
 /**
- * Evaluates the preconditions of a read of an existing document. `version` is `undefined` if the model has none, and
- * then the document has no tag. `If-Match` is evaluated first (RFC 9110, section 13.2.2), and compares versions only.
+ * Evaluates the preconditions on an existing document. Its tag is `undefined` if it has none, such as one of a model without
+ * versions. `If-Match` is evaluated first (RFC 9110, section 13.2.2).
  */
-export const ofRead = (
+export const evaluate = (
   { ifMatch, ifNoneMatch }: Preconditions,
-  version: number | undefined,
-  text?: string
+  etag: string | undefined
 ): "proceed" | "not modified" | "failed" =>
-  ifMatch !== undefined && !strongly(ifMatch, version)
+  ifMatch !== undefined && !strongly(ifMatch, etag)
     ? "failed"
-    : ifNoneMatch !== undefined && weakly(ifNoneMatch, version, text)
+    : ifNoneMatch !== undefined && weakly(ifNoneMatch, etag)
     ? "not modified"
     : "proceed"
 
@@ -74,36 +73,17 @@ export const isCreateOnly = ({ ifNoneMatch }: Preconditions): boolean => ifNoneM
 /** Whether a write may only change an existing document. */
 export const isUpdateOnly = ({ ifMatch }: Preconditions): boolean => ifMatch !== undefined
 
-/**
- * Writes a document under the preconditions, which hold at the time of the write. `write` gets the expected version and
- * fails with `VersionConflict` if the stored one differs. `current` is the stored version, `undefined` if the model has
- * none; it fails if there is no document. Without preconditions only `write` runs.
- *
- * Fails with `PreconditionFailed` if a precondition does not hold.
- */
-export const guarded = <A, E extends { readonly _tag: string }>(
+/** Fails with `PreconditionFailed` if a precondition does not hold for the stored document. */
+export type Check = (stored: Document) => Effect.Effect<void, PreconditionFailed>
+
+/** The check of the document that a write changes. `undefined`: any document fulfils the preconditions. */
+export const checkOf = (
   preconditions: Preconditions,
-  options: {
-    readonly isVersioned: boolean
-    readonly current: Effect.Effect<number | undefined, E>
-    readonly write: (expected: number | undefined) => Effect.Effect<A, E>
-    /** Retries while it fails with `VersionConflict`. */
-    readonly retry: <A2, E2 extends { readonly _tag: string }>(attempt: Effect.Effect<A2, E2>) => Effect.Effect<A2, E2>
-  }
-): Effect.Effect<A, E | PreconditionFailed> => {
+  etagOf: (document: Document) => string | undefined
+): Check | undefined => {
   const { ifMatch, ifNoneMatch } = preconditions
-  // `If-Match: *` only requires existence, which the write checks itself.
-  if (ifNoneMatch === undefined && (ifMatch === undefined || ifMatch === "any")) return options.write(undefined)
-  const versions = ifMatch === undefined || ifMatch === "any" ? [] : versionsOf(ifMatch)
-  if (options.isVersioned && ifNoneMatch === undefined && versions.length === 1) {
-    return Effect.catchIf(options.write(versions[0]), isConflict, () => Effect.fail(failed))
-  }
-  const attempt = Effect.flatMap(
-    options.current,
-    (version): Effect.Effect<A, E | PreconditionFailed> =>
-      ofRead(preconditions, version) === "proceed" ? options.write(version) : Effect.fail(failed)
-  )
-  return options.retry(attempt)
+  if (ifNoneMatch === undefined && (ifMatch === undefined || ifMatch === "any")) return undefined
+  return (stored) => evaluate(preconditions, etagOf(stored)) === "proceed" ? Effect.void : Effect.fail(failed)
 }
 
 /** The failure of a precondition. */
@@ -116,5 +96,3 @@ const problemOf = (field: string): FieldProblem => ({
   validator: "Header",
   message: "must be * or a list of entity tags in quotation marks"
 })
-
-const isConflict = (error: { readonly _tag: string }): error is VersionConflict => error._tag === "VersionConflict"

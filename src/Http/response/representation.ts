@@ -4,12 +4,13 @@ import type * as Fiber from "effect/Fiber"
 import { constant } from "effect/Function"
 import { memoize } from "effect/Function"
 import type { CallerDocuments, ModelView } from "../../Access/introspection.ts"
-import type { Serialiser } from "../../Model/introspection.ts"
+import { managedField, type Serialiser } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { AccessDecision, identifierOf } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { ResourceInfo } from "../registration/registration.ts"
+import { etagOf } from "../request/entityTags.ts"
 import type { ResponseEffect } from "./callFailures.ts"
 import * as Links from "./links.ts"
 
@@ -21,6 +22,8 @@ export interface Representation {
   readonly textOf: (document: Document) => string | undefined
   /** {@link Representation.textOf} with the selected fields only. It needs the whole document if its links depend on it. */
   readonly textBy: (fields: ReadonlyArray<string>) => (document: Document) => string | undefined
+  /** Whether the caller sees the field of the document. */
+  readonly shows: (document: Document, field: string) => boolean
   /** Whether the links of a document depend on its fields. */
   readonly linksDependOnDocument: boolean
   /** Fails with the repository's description of the problems of a document that can't be serialised. */
@@ -29,6 +32,23 @@ export interface Representation {
 
 /** The representation of a resource's documents for the caller of the fiber's request. */
 export type Representations = (fiber: Fiber.Fiber<unknown, unknown>) => Representation
+
+/**
+ * The entity tags of documents as the caller of the fiber's request sees them. One without versions, one that the caller does not
+ * see, and one that does not match the model have none.
+ */
+export const documentTags = (
+  model: Model.Any,
+  representations: Representations,
+  { isReadable }: Pick<ModelView, "isReadable">
+): (fiber: Fiber.Fiber<unknown, unknown>) => (document: Document) => string | undefined =>
+  managedField(model, "version") === undefined || !isReadable ? () => () => undefined : (fiber) => {
+    const { isShown, textOf } = representations(fiber)
+    return (document) => {
+      const text = isShown(document) ? textOf(document) : undefined
+      return text === undefined ? undefined : etagOf(text)
+    }
+  }
 
 export const representationsOf = (
   resource: ResourceInfo,
@@ -65,6 +85,7 @@ export const representationsOf = (
       isShown,
       textOf,
       textBy,
+      shows: (document, field) => formOf(document).shows(field),
       linksDependOnDocument: links.dependOnDocument,
       corrupt
     }

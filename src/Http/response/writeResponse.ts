@@ -64,7 +64,7 @@ export const writeResponses = (
       }
       const text = representation.textOf(document)
       if (text === undefined) return representation.corrupt(document)
-      const etag = versionField === undefined ? undefined : { etag: etagOf(Number(document[versionField] ?? 0), text) }
+      const etag = versionField === undefined ? undefined : { etag: etagOf(text) }
       return prefer !== "representation" ? resultOf(written, etag, prefer) : Effect.succeed(
         responses.json(text, created ? 201 : 200, {
           ...headersFor(written, etag),

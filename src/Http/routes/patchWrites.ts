@@ -4,6 +4,7 @@ import * as Option from "effect/Option"
 import { patcher, type Serialiser } from "../../Model/introspection.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { applyPatch } from "../../Repository/introspection.ts"
+import type { Check } from "../request/preconditions.ts"
 import type { CallFailure } from "../response/callFailures.ts"
 import type { Written, WrittenDocument } from "../response/writeResponse.ts"
 import { isHooked, type MethodHooks, unwrapped } from "./hooks.ts"
@@ -36,7 +37,7 @@ export const patchWrites = (context: WriteContext, onPatch: MethodHooks) => {
     { after, before }: MethodHooks,
     id: unknown,
     changes: Changes,
-    expected: number | undefined
+    check: Check | undefined
   ) =>
     Effect.suspend(() => {
       const requestOf = (previous: Instance) => ({ id: Option.some(id), previous: Option.some(previous) })
@@ -53,7 +54,7 @@ export const patchWrites = (context: WriteContext, onPatch: MethodHooks) => {
             versionField
           })
           return Effect.andThen(
-            checkVersion(context, id, stored, expected ?? versionIn(context, changed)),
+            checkVersion(context, id, stored, versionIn(context, changed)),
             patched({ current: Object(stored), merged, changes: changed, isSent: true })
           )
         })
@@ -61,23 +62,15 @@ export const patchWrites = (context: WriteContext, onPatch: MethodHooks) => {
           ? granted
           : { ...granted, instance: yield* before(granted.instance, requestOf(stored)) }
       })
-      return Effect.flatMap(atomically(context, documents.modify(id, change)), (result) =>
+      return Effect.flatMap(atomically(context, documents.modify(id, change, check)), (result) =>
         Effect.as(
           after === undefined ? Effect.void : after(result, requestOf(previous)),
           written(context, result, false)
         ))
     })
 
-  const mergePatch = (id: unknown, changes: Values, expected: number | undefined) =>
-    Effect.map(
-      documents.patch(
-        id,
-        versionField === undefined || expected === undefined
-          ? changes
-          : { ...changes, [versionField]: expected }
-      ),
-      (document) => writtenDocument(document, false)
-    )
+  const mergePatch = (id: unknown, changes: Values, check: Check | undefined) =>
+    Effect.map(documents.patch(id, changes, check), (document) => writtenDocument(document, false))
 
   return ({ body, conditions, id }: WriteRequest<Changes>): Effect.Effect<Written, CallFailure> =>
     unwrapped(
@@ -86,10 +79,10 @@ export const patchWrites = (context: WriteContext, onPatch: MethodHooks) => {
         id,
         body._tag === "Merge" ? versionIn(context, body.changes) : undefined,
         conditions,
-        (expected): Effect.Effect<WrittenDocument, WriteFailure> =>
+        (check): Effect.Effect<WrittenDocument, WriteFailure> =>
           body._tag === "Merge" && !isHooked(onPatch) && !view.mask.touches(body.changes)
-            ? mergePatch(id, body.changes, expected)
-            : patchWithHooks(onPatch, id, body, expected)
+            ? mergePatch(id, body.changes, check)
+            : patchWithHooks(onPatch, id, body, check)
       )
     )
 }

@@ -161,7 +161,7 @@ const getRoute = (context: ReadContext): ResponseEffect => {
 
 /** Responds with a document if the preconditions of the headers hold. */
 const documentAnswer = ({ model, respondBadRequest }: ReadContext) => {
-  const versionField = managedField(model, "version")
+  const isVersioned = managedField(model, "version") !== undefined
   const updatedField = managedField(model, "updated")
   return (
     representation: Representation,
@@ -172,12 +172,14 @@ const documentAnswer = ({ model, respondBadRequest }: ReadContext) => {
   ): ResponseEffect => {
     const text = fields === undefined ? representation.textOf(document) : representation.textBy(fields)(document)
     if (text === undefined) return representation.corrupt(document)
-    const version = versionField === undefined ? undefined : Number(document[versionField] ?? 0)
-    const lastModified = updatedField === undefined
+    // The tag is that of the whole document, so that it is one of the preconditions of a write.
+    const whole = fields === undefined || !isVersioned ? text : representation.textOf(document)
+    const etag = isVersioned && whole !== undefined ? etagOf(whole) : undefined
+    const lastModified = updatedField === undefined || !representation.shows(document, updatedField)
       ? undefined
       : preconditions.lastModifiedOf(document[updatedField], now)
     const own = {
-      ...(version === undefined ? undefined : { etag: etagOf(version, text) }),
+      ...(etag === undefined ? undefined : { etag }),
       ...(lastModified === undefined ? undefined : { "last-modified": lastModified })
     }
     if (preconditions.isNotModifiedSince(headers, lastModified) && headers["if-match"] === undefined) {
@@ -188,7 +190,7 @@ const documentAnswer = ({ model, respondBadRequest }: ReadContext) => {
     }
     const conditions = preconditions.read(headers)
     if (Result.isFailure(conditions)) return respondBadRequest(conditions.failure)
-    switch (preconditions.ofRead(conditions.success, version, text)) {
+    switch (preconditions.evaluate(conditions.success, etag)) {
       case "failed":
         return Effect.fail(preconditions.failed)
       case "not modified":

@@ -9,7 +9,7 @@ import type { WrittenDocument } from "../response/writeResponse.ts"
 import { isHooked, type MethodHooks } from "./hooks.ts"
 import { type Instance, type Values, withHooks, type WriteContext, type WriteFailure, written } from "./writeContext.ts"
 import { keeping } from "./writeGrants.ts"
-import { checkVersion, guarded, retryConflicts, versionIn } from "./writeVersions.ts"
+import { checkVersion, expectedFields, guarded, retryConflicts, versionIn } from "./writeVersions.ts"
 
 /** Replaces a document and runs the hooks. `urlId` is the identifier in the URL, if there is one. */
 export type ReplaceWith = (
@@ -26,9 +26,11 @@ export const replaceWrites = (context: WriteContext): ReplaceWith => {
    * The fields whose stored values the replacement depends on. It keeps some of them; and if the writable fields depend on
    * the document, the row filters of grants may name any field.
    */
-  const fields = view.maskDependsOnDocument
+  const computedFrom = view.maskDependsOnDocument
     ? Object.keys(model.store.fields).filter((name) => name !== "id")
     : [...new Set([...keptFields(model), ...view.mask.loose.map((name) => name.split(".", 1)[0] ?? name)])]
+  // Of a versioned document, the version tells whether it is unchanged.
+  const otherwise = versionField === undefined ? computedFrom : []
 
   const read = Effect.fnUntraced(function*(id: unknown) {
     return (yield* documents.findById(id)) ??
@@ -39,7 +41,6 @@ export const replaceWrites = (context: WriteContext): ReplaceWith => {
   const replacement = (
     id: unknown,
     value: Values,
-    expected: number | undefined,
     document: Document,
     previous: Instance
   ) =>
@@ -49,23 +50,27 @@ export const replaceWrites = (context: WriteContext): ReplaceWith => {
         id,
         ...(versionField === undefined
           ? {}
-          : { [versionField]: expected ?? kept[versionField] ?? document[versionField] ?? 0 })
+          : { [versionField]: kept[versionField] ?? document[versionField] ?? 0 })
       }, { isSent: true, previous }))
 
-  const replaceOnce = Effect.fnUntraced(function*(id: unknown, value: Values, expected: number | undefined) {
+  const replaceOnce = Effect.fnUntraced(function*(id: unknown, value: Values, check: preconditions.Check | undefined) {
     const document = yield* read(id)
+    if (check !== undefined) yield* check(document)
     // A stored document that does not fit the model is replaced completely.
     const previous = Option.getOrUndefined(yield* Effect.option(codec.fromDocument(document)))
-    const { filters, instance } = yield* replacement(id, value, expected, document, previous)
+    const { filters, instance } = yield* replacement(id, value, document, previous)
+    const fields = expectedFields(context, check, otherwise)
     return written(context, yield* documents.replace(instance, { document, fields, filters }), false)
   })
 
   /** Reads the stored document, and computes the instance for the hooks and the write of what they return. */
-  const loaded = Effect.fnUntraced(function*(id: unknown, value: Values, expected: number | undefined) {
+  const loaded = Effect.fnUntraced(function*(id: unknown, value: Values, check: preconditions.Check | undefined) {
     const document = yield* read(id)
+    if (check !== undefined) yield* check(document)
     const stored = yield* codec.fromDocument(document)
-    const previous = yield* checkVersion(context, id, stored, expected ?? versionIn(context, value))
-    const { filters, instance } = yield* replacement(id, value, expected, document, previous)
+    const previous = yield* checkVersion(context, id, stored, versionIn(context, value))
+    const { filters, instance } = yield* replacement(id, value, document, previous)
+    const fields = expectedFields(context, check, otherwise)
     return {
       instance,
       previous: Option.some(previous),
@@ -76,11 +81,11 @@ export const replaceWrites = (context: WriteContext): ReplaceWith => {
   /** Without an expected version, a conflict with another write is retried. */
   return (hooks, urlId, id, value, conditions) => {
     const given = versionIn(context, value)
-    return guarded(context, id, given, conditions, (expected): Effect.Effect<WrittenDocument, WriteFailure> => {
+    return guarded(context, id, given, conditions, (check): Effect.Effect<WrittenDocument, WriteFailure> => {
       const once = isHooked(hooks)
-        ? withHooks(context, hooks, urlId, loaded(id, value, expected))
-        : replaceOnce(id, value, expected)
-      return expected === undefined && given === undefined ? retryConflicts(context, id, once) : once
+        ? withHooks(context, hooks, urlId, loaded(id, value, check))
+        : replaceOnce(id, value, check)
+      return check === undefined && given === undefined ? retryConflicts(context, id, once) : once
     })
   }
 }

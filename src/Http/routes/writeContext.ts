@@ -8,6 +8,7 @@ import { documentCodec, documentOperationsOf, makeRetry } from "../../Repository
 import type { Repository } from "../../Repository/Repository.ts"
 import type { StoreError } from "../../Repository/RepositoryError.ts"
 import type { CallFailure } from "../response/callFailures.ts"
+import { documentTags, type Representations } from "../response/representation.ts"
 import type { WrittenDocument } from "../response/writeResponse.ts"
 import type { HookFailed, MethodHooks } from "./hooks.ts"
 import type { ImplementedResource } from "./implemented.ts"
@@ -25,6 +26,7 @@ export const writeContext = (
   { model, transactional }: ImplementedResource,
   repository: Repository<Model.Any>,
   store: DocumentStore["Service"],
+  representations: Representations,
   view: ModelView
 ) => ({
   model,
@@ -36,6 +38,8 @@ export const writeContext = (
   codec: documentCodec(model),
   finalise: finaliser(model),
   versionField: managedField(model, "version"),
+  /** The entity tags of documents as the caller sees them. */
+  tagsFor: documentTags(model, representations, view),
   retry: makeRetry()
 })
 

@@ -4,9 +4,10 @@ import * as Result from "effect/Result"
 import type { ModelView } from "../../Access/introspection.ts"
 import type { FieldProblem } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
-import type { DocumentStore } from "../../Repository/DocumentStore.ts"
+import type { Document, DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { Limits } from "../KernelConfig.ts"
+import type { Check } from "../request/preconditions.ts"
 import type { CallFailure, ResponseEffect } from "../response/callFailures.ts"
 import type { Representations } from "../response/representation.ts"
 import type { BadRequestResponder } from "../response/translation.ts"
@@ -17,10 +18,10 @@ import { hooksOf, isHooked, type MethodHooks, unwrapped } from "./hooks.ts"
 import type { ImplementedResource } from "./implemented.ts"
 import { patchWrites } from "./patchWrites.ts"
 import { replaceWrites } from "./replaceWrites.ts"
-import { withIdOf, withRequest } from "./route.ts"
+import { notFound, withIdOf, withRequest } from "./route.ts"
 import { withHooks, type WriteContext, writeContext, type WriteFailure } from "./writeContext.ts"
 import { writeReaders, type WriteRequest } from "./writeRequest.ts"
-import { checkVersion, guarded, retryConflicts, versionOf } from "./writeVersions.ts"
+import { expectedFields, guarded, retryConflicts } from "./writeVersions.ts"
 
 /** The endpoints that change documents: each reads the request, applies it by one repository call, and responds. */
 export const writeRoutes = (
@@ -36,9 +37,14 @@ export const writeRoutes = (
 ): { readonly [N in "create" | "replace" | "patch" | "delete"]: ResponseEffect } => {
   const { hooks, model } = registration
   const read = writeReaders(registration, view, limits)
-  const context = writeContext(registration, repository, store, view)
+  const context = writeContext(registration, repository, store, representations, view)
   const replaceWith = replaceWrites(context)
-  const create = createWrites(context, hooksOf(model, hooks, "POST"), replaceWith, registration.onKnownId ?? limits.onKnownId)
+  const create = createWrites(
+    context,
+    hooksOf(model, hooks, "POST"),
+    replaceWith,
+    registration.onKnownId ?? limits.onKnownId
+  )
   const patch = patchWrites(context, hooksOf(model, hooks, "PATCH"))
   const remove = deleteWrites(context, hooksOf(model, hooks, "DELETE"))
   const onPut = hooksOf(model, hooks, "PUT")
@@ -70,30 +76,33 @@ export const writeRoutes = (
 }
 
 const deleteWrites = (context: WriteContext, onDelete: MethodHooks) => {
-  const { repository, versionField } = context
+  const { codec, documents, model, repository, versionField } = context
+  const otherwise = versionField === undefined ? [] : [versionField]
 
-  /** Deletes the document if it has the expected version. */
-  const deleteOnce = (id: unknown, expected: number | undefined): Effect.Effect<void, WriteFailure> =>
-    versionField === undefined || expected === undefined
+  const read = Effect.fnUntraced(function*(id: unknown, check: Check | undefined) {
+    const document = (yield* documents.findById(id, { privilege: "delete" })) ?? (yield* notFound(model, id))
+    if (check !== undefined) yield* check(document)
+    return document
+  })
+
+  const deleteRead = (document: Document, check: Check | undefined) =>
+    documents.delete({ document, fields: expectedFields(context, check, otherwise) })
+
+  const deleteOnce = (id: unknown, check: Check | undefined): Effect.Effect<void, WriteFailure> =>
+    check === undefined
       ? repository.deleteById(id)
-      : repository.deleteById(id, { version: expected })
+      : Effect.flatMap(read(id, check), (document) => deleteRead(document, check))
 
   /** Deletes a versioned document only in the version that the hooks received. */
-  const deleteWithHooks = (id: unknown, expected: number | undefined): Effect.Effect<void, WriteFailure> => {
-    const once = withHooks(
-      context,
-      onDelete,
-      Option.some(id),
-      Effect.map(
-        Effect.flatMap(repository.findById(id), (instance) => checkVersion(context, id, instance, expected)),
-        (instance) => ({
-          instance,
-          previous: Option.some(instance),
-          write: () => Effect.as(deleteOnce(id, versionOf(context, instance)), instance)
-        })
-      )
-    )
-    return Effect.asVoid(expected === undefined ? retryConflicts(context, id, once) : once)
+  const deleteWithHooks = (id: unknown, check: Check | undefined): Effect.Effect<void, WriteFailure> => {
+    const load = Effect.flatMap(read(id, check), (document) =>
+      Effect.map(codec.fromDocument(document), (instance) => ({
+        instance,
+        previous: Option.some(instance),
+        write: () => Effect.as(deleteRead(document, check), instance)
+      })))
+    const once = withHooks(context, onDelete, Option.some(id), load)
+    return Effect.asVoid(check === undefined ? retryConflicts(context, id, once) : once)
   }
 
   return ({ conditions, id }: WriteRequest<undefined>): Effect.Effect<Written, CallFailure> =>
@@ -104,7 +113,7 @@ const deleteWrites = (context: WriteContext, onDelete: MethodHooks) => {
           id,
           undefined,
           conditions,
-          (expected) => isHooked(onDelete) ? deleteWithHooks(id, expected) : deleteOnce(id, expected)
+          (check) => isHooked(onDelete) ? deleteWithHooks(id, check) : deleteOnce(id, check)
         )
       ),
       { _tag: "Deleted" }

@@ -1,10 +1,10 @@
 import * as Effect from "effect/Effect"
-import { textOfId } from "../../Repository/introspection.ts"
+import { fieldsOf, textOfId } from "../../Repository/introspection.ts"
 import { VersionConflict } from "../../Repository/RepositoryError.ts"
 import * as preconditions from "../request/preconditions.ts"
 import type { Instance, Values, WriteContext, WriteFailure } from "./writeContext.ts"
 
-export const versionOf = ({ versionField }: WriteContext, instance: Instance): number | undefined => {
+const versionOf = ({ versionField }: WriteContext, instance: Instance): number | undefined => {
   const version: unknown = versionField === undefined ? undefined : Reflect.get(Object(instance), versionField)
   return typeof version === "number" ? version : undefined
 }
@@ -26,6 +26,16 @@ export const checkVersion = <A extends Instance>(
       new VersionConflict({ model: context.model.modelName, id: textOfId(id), expected: Number(expected) })
     )
 
+/**
+ * The fields of a document that was read for a write, which then succeeds only while they are unchanged: all of them if
+ * preconditions were tested, so that these hold at the time of the write.
+ */
+export const expectedFields = (
+  { model }: WriteContext,
+  check: preconditions.Check | undefined,
+  otherwise: ReadonlyArray<string>
+): ReadonlyArray<string> => check === undefined ? otherwise : fieldsOf(model)
+
 /** Retries a write, which expects no version, while another write comes first. */
 export const retryConflicts = <A, E extends { readonly _tag: string }>(
   { retry }: WriteContext,
@@ -33,22 +43,24 @@ export const retryConflicts = <A, E extends { readonly _tag: string }>(
   write: Effect.Effect<A, E>
 ): Effect.Effect<A, E> => retry(textOfId(id), ({ _tag }) => _tag === "VersionConflict", write)
 
-/** Writes if the preconditions hold, which give the expected version; another one in the body fails as they do. */
+/**
+ * Writes under preconditions, which `write` tests on the stored document as the caller sees it. Another write that comes first
+ * repeats the test; a version in the body that is not the stored one fails as the preconditions do.
+ */
 export const guarded = <A>(
   context: WriteContext,
   id: unknown,
   bodyVersion: unknown,
   conditions: preconditions.Preconditions,
-  write: (expected: number | undefined) => Effect.Effect<A, WriteFailure>
-): Effect.Effect<A, WriteFailure> => {
-  const stored = Effect.suspend(() => context.repository.findById(id))
-  return preconditions.guarded(conditions, {
-    isVersioned: context.versionField !== undefined,
-    current: Effect.map(stored, (instance) => versionOf(context, instance)),
-    retry: (attempt) => retryConflicts(context, id, attempt),
-    write: (expected) =>
-      expected !== undefined && typeof bodyVersion === "number" && bodyVersion !== expected
-        ? Effect.andThen(stored, Effect.fail(preconditions.failed))
-        : write(expected)
+  write: (check: preconditions.Check | undefined) => Effect.Effect<A, WriteFailure>
+): Effect.Effect<A, WriteFailure> =>
+  Effect.withFiber((fiber) => {
+    const check = preconditions.checkOf(conditions, context.tagsFor(fiber))
+    if (check === undefined) return write(undefined)
+    const once = write(check)
+    return Effect.catchIf(
+      bodyVersion === undefined ? retryConflicts(context, id, once) : once,
+      (error) => error._tag === "VersionConflict",
+      () => Effect.fail(preconditions.failed)
+    )
   })
-}

@@ -10,13 +10,19 @@ import { compileSerialiser, type Serialiser } from "./serialiser.ts"
 export interface DocumentForm {
   readonly serialise: Serialiser
   readonly selected: (fields: ReadonlyArray<string>) => Serialiser
+  /** Whether documents are written with the field. */
+  readonly shows: (field: string) => boolean
 }
 
 /** The form of the model's documents without the hidden fields, compiled once. */
 export const formWithout = (model: ModelLike, hidden: FieldNames): DocumentForm =>
   forms(model).getOrMake(hidden.join(), () => {
     const shown = modelWithout(model, hidden)
-    return { serialise: compileSerialiser(shown), selected: selectionSerialisers(shown) }
+    return {
+      serialise: compileSerialiser(shown),
+      selected: selectionSerialisers(shown),
+      shows: (field) => Object.hasOwn(shown.wire.fields, field)
+    }
   })
 
 const maxForms = 256

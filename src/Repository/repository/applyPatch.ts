@@ -64,12 +64,13 @@ export interface DocumentChange {
 /**
  * The update that changes the named fields from `before` to `after`, or `undefined` when none of them differs. Each changed
  * field is replaced completely. The filter matches while the version is that of `before` or, in a model without versions,
- * while the changed fields and the `read` fields are unchanged, so that the stored result is the validated one.
+ * while the changed fields and the `read` fields are unchanged, so that the stored result is the validated one; and in any case
+ * while the `checked` fields are.
  */
 export const changeOf = (
   before: Document,
   after: Document,
-  fields: { readonly named: ReadonlyArray<string>; readonly read: ReadonlyArray<string> },
+  fields: { readonly [_ in "named" | "read" | "checked"]: ReadonlyArray<string> },
   { targets, versionField }: Pick<WriteContext, "targets" | "versionField">
 ): DocumentChange | undefined => {
   const set: { [path: string]: unknown } = {}
@@ -85,8 +86,8 @@ export const changeOf = (
   const target = targets.one(before)
   return {
     filter: versionField === undefined
-      ? { ...unchangedSince(before, [...changed, ...fields.read]), ...target }
-      : { ...target, [versionField]: before[versionField] ?? 0 },
+      ? { ...unchangedSince(before, [...changed, ...fields.read, ...fields.checked]), ...target }
+      : { ...unchangedSince(before, fields.checked), ...target, [versionField]: before[versionField] ?? 0 },
     update: {
       ...(Object.keys(set).length > 0 ? { $set: set } : {}),
       ...(Object.keys(unset).length > 0 ? { $unset: unset } : {}),

@@ -2,17 +2,21 @@
 import * as Effect from "effect/Effect"
 import { managedField } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
+import { unchangedSince } from "../collection/documentFields.ts"
 import type { ModelCollection } from "../collection/modelCollection.ts"
 import type { Filter } from "../DocumentStore.ts"
 import * as Query from "../Query.ts"
 import { storedIdOf, textOfId } from "../query/bsonForm.ts"
 import { type DeleteError, type DocumentNotFound, type ReadError, VersionConflict } from "../RepositoryError.ts"
 import { instrumented } from "../store/instrumented.ts"
+import type { DocumentWrites } from "./documentOperations.ts"
 import type { Operations } from "./operations.ts"
 import type { Deleting } from "./referencedDeletes.ts"
 import { notFound } from "./versionedWrites.ts"
 
-export type Deletes<M extends Model.Any> = Pick<Operations<M>, "deleteById" | "deleteMany" | "deleteAll">
+export type Deletes<M extends Model.Any> = Pick<Operations<M>, "deleteById" | "deleteMany" | "deleteAll"> & {
+  readonly deleteRead: DocumentWrites<M["Type"]>["delete"]
+}
 
 /** `write` deletes the first match or all of them, or marks them as deleted, and returns their number. */
 export const makeDeletes = <M extends Model.Any>(
@@ -24,7 +28,7 @@ export const makeDeletes = <M extends Model.Any>(
   const collection = model.modelName
   const deleteMany = (filter: Filter) => deleting({ filter }, (filter) => write(filter, false))
   return {
-    deleteById: makeDeleteById(
+    ...makeDeleteOne(
       model,
       documents,
       (filter) => deleting({ filter, isOne: true }, (filter) => write(filter, true))
@@ -35,25 +39,24 @@ export const makeDeletes = <M extends Model.Any>(
 }
 
 /**
- * The `deleteById` of a repository. `deleteOne` deletes the document that matches a filter, and returns the number of
- * deleted documents. The expected version is part of the filter, so the check and the delete are one atomic operation.
+ * The deletes of one document. `deleteOne` deletes the document that matches a filter, and returns the number of deleted
+ * documents. What is expected of the document is part of the filter, so the check and the delete are one atomic operation.
  */
-const makeDeleteById = <M extends Model.Any>(
+const makeDeleteOne = <M extends Model.Any>(
   model: M,
   documents: ModelCollection,
   deleteOne: (filter: Filter) => Effect.Effect<number, DeleteError>
-): Deletes<M>["deleteById"] => {
+): Pick<Deletes<M>, "deleteById" | "deleteRead"> => {
   const versionField = managedField(model, "version")
   const storedId = storedIdOf(model)
 
-  const deleteVersion = Effect.fnUntraced(function*(id: Model.Id<M>, versionField: string, version: number) {
-    const _id = storedId(id)
-    const deletedCount = yield* deleteOne({ _id, [versionField]: version })
+  const deleteWhere = Effect.fnUntraced(function*(_id: unknown, condition: Filter, expected: number) {
+    const deletedCount = yield* deleteOne({ ...condition, _id })
     if (deletedCount > 0) return
     const stored = yield* documents.findById(_id, { privilege: "delete" })
     return yield* stored === undefined
-      ? notFound(model, id)
-      : new VersionConflict({ model: model.modelName, id: textOfId(id), expected: version })
+      ? notFound(model, _id)
+      : new VersionConflict({ model: model.modelName, id: textOfId(_id), expected })
   })
 
   const deleteById = (
@@ -62,10 +65,18 @@ const makeDeleteById = <M extends Model.Any>(
   ): Effect.Effect<void, DocumentNotFound | VersionConflict | DeleteError> =>
     versionField === undefined || options === undefined
       ? requireMatch(model, id, deleteOne({ _id: storedId(id) }))
-      : deleteVersion(id, versionField, options.version)
+      : deleteWhere(storedId(id), { [versionField]: options.version }, options.version)
 
-  // Without an expected version, the operation never fails with `VersionConflict`, as the overloads say.
-  return instrumented("deleteById", model.modelName, deleteById) as Deletes<M>["deleteById"]
+  return {
+    // Without an expected version, the operation never fails with `VersionConflict`, as the overloads say.
+    deleteById: instrumented("deleteById", model.modelName, deleteById) as Deletes<M>["deleteById"],
+    deleteRead: instrumented(
+      "deleteById",
+      model.modelName,
+      ({ document, fields }) =>
+        deleteWhere(document["_id"], unchangedSince(document, fields), Number(document[versionField ?? ""] ?? 0))
+    )
+  }
 }
 
 /** Fails with `DocumentNotFound` when a write by identifier matched no document. */

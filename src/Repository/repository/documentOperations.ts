@@ -3,6 +3,7 @@
  * what it receives itself. A repository has them under a private symbol, so its public interface does not have them.
  */
 import type * as Effect from "effect/Effect"
+import { modelTypeId } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
 import type { ChangeStreams } from "../changes/changeEvents.ts"
@@ -10,6 +11,7 @@ import type { Privilege, RowFilters } from "../collection/accessDecision.ts"
 import type { Counted, Document, ReadOptions, TakeOptions } from "../DocumentStore.ts"
 import type {
   BulkInsertFailed,
+  DeleteError,
   DocumentInvalid,
   DocumentNotFound,
   ReadError,
@@ -42,24 +44,37 @@ export interface DocumentWrites<A> {
   readonly insert: (document: Document) => Effect.Effect<Document, WriteError>
   readonly insertMany: (documents: ReadonlyArray<Document>) => Effect.Effect<number, BulkInsertFailed | ReadError>
   /** The repository's `modify` with row filters for the write; `undefined` stands for those of the caller. */
-  readonly modify: <E, R>(
+  readonly modify: <E, R, E2 = never>(
     id: unknown,
-    change: (current: A) => Effect.Effect<{ readonly instance: A; readonly filters?: RowFilters | undefined }, E, R>
-  ) => Effect.Effect<A, E | DocumentNotFound | DocumentInvalid | VersionConflict | ModelError | WriteError, R>
+    change: (current: A) => Effect.Effect<{ readonly instance: A; readonly filters?: RowFilters | undefined }, E, R>,
+    check?: Check<E2>
+  ) => Effect.Effect<A, E | E2 | DocumentNotFound | DocumentInvalid | VersionConflict | ModelError | WriteError, R>
   /** Succeeds with the document as it is stored then. */
-  readonly patch: (
+  readonly patch: <E2 = never>(
     id: unknown,
-    changes: object
-  ) => Effect.Effect<Document, DocumentNotFound | DocumentInvalid | VersionConflict | ModelError | WriteError>
+    changes: object,
+    check?: Check<E2>
+  ) => Effect.Effect<Document, E2 | DocumentNotFound | DocumentInvalid | VersionConflict | ModelError | WriteError>
   /**
-   * Fails with `VersionConflict` if the stored document has another version or, without a version, another value of a field
-   * that the instance was computed from.
+   * Fails with `VersionConflict` if the stored document has another version, or another value of a field that the instance was
+   * computed from.
    */
   readonly replace: (
     instance: A,
     read: DocumentRead
   ) => Effect.Effect<A, DocumentNotFound | VersionConflict | ModelError | WriteError>
+  /** Deletes the document that was read. Fails with `VersionConflict` if one of the fields has another value by now. */
+  readonly delete: (
+    read: Pick<DocumentRead, "document" | "fields">
+  ) => Effect.Effect<void, DocumentNotFound | VersionConflict | DeleteError>
 }
+
+/** Tests the stored document. The write then succeeds only while all of its fields have the tested values. */
+export type Check<E> = ((stored: Document) => Effect.Effect<void, E>) | undefined
+
+/** The fields of a model's documents except the identifier. */
+export const fieldsOf = (model: Model.Any): ReadonlyArray<string> =>
+  Object.keys(model.store.fields).filter((field) => model[modelTypeId][field]?.managed !== "id")
 
 /**
  * A document that was read with the row filters of the caller, and the fields whose values an instance was computed from.

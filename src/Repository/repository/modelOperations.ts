@@ -79,19 +79,20 @@ export const makeOperations = <M extends Model.Any>(
   })
   const deleting = makeDeleting(model, collection, store)
   const { documentWrites, ...writes } = makeWrites(model, collection, writer, auditFields, codec)
+  const { deleteRead, ...deletes } = deletedField === undefined
+    ? makeDeletes(
+      model,
+      collection,
+      deleting,
+      (filter, isOne) => writer[isOne ? "deleteOne" : "deleteMany"]("delete", filter)
+    )
+    : makeSoftDeletes(model, deletedField, collection, writer, auditFields, codec, deleting)
   const operations: Operations<M> = {
     model,
     collection: name,
     ...makeReads(model, collection, codec),
     ...writes,
-    ...(deletedField === undefined
-      ? makeDeletes(
-        model,
-        collection,
-        deleting,
-        (filter, isOne) => writer[isOne ? "deleteOne" : "deleteMany"]("delete", filter)
-      )
-      : makeSoftDeletes(model, deletedField, collection, writer, auditFields, codec, deleting)),
+    ...deletes,
     ...(revisionField === undefined
       ? {}
       : makeHistoryReads(model, collection, store, codec, recorded?.lift ?? Function.identity)),
@@ -102,6 +103,7 @@ export const makeOperations = <M extends Model.Any>(
   return withDocumentOperations(operations, {
     ...makeDocumentReads(model, collection),
     ...documentWrites,
+    delete: deleteRead,
     ...makeChangeStreams(model, store, { codec, collection, recorded })
   })
 }

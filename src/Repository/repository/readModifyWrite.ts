@@ -13,7 +13,7 @@ import type { Document, Update } from "../DocumentStore.ts"
 import { isStoredIdentically, storedIdOf } from "../query/bsonForm.ts"
 import type { DocumentInvalid, DocumentNotFound, VersionConflict, WriteError } from "../RepositoryError.ts"
 import { applyPatch, changeOf, type DocumentChange } from "./applyPatch.ts"
-import type { DocumentWrites } from "./documentOperations.ts"
+import { type Check, type DocumentWrites, fieldsOf } from "./documentOperations.ts"
 import { LostUpdate, type RetryLostUpdates } from "./lostUpdate.ts"
 import { withOperands } from "./modelWriter.ts"
 import { notFound, storedVersionOf, versionConflict, versionOf, type WriteContext } from "./versionedWrites.ts"
@@ -34,7 +34,7 @@ export const makeReadModifyWrite = <M extends Model.Any>(
   const modify = modifier(model, context, codec, retry)
   const inspect = inspector(model)
   const patched = patcher(model)
-  const fields = Object.keys(model.store.fields).filter((field) => model[modelTypeId][field]?.managed !== "id")
+  const fields = fieldsOf(model)
   const ownFields = fields.filter((field) => model[modelTypeId][field]?.managed === undefined)
   // A rule over several fields may break if another write changes any of them after the validation.
   const readByPatch = hasRules(model) ? fields : []
@@ -69,16 +69,16 @@ export const makeReadModifyWrite = <M extends Model.Any>(
   }
 
   return {
-    patch: (isSent) => (id, changes) =>
-      modify(id, (current, stored) => plannedPatch(id, { ...changes }, isSent, current, stored)),
-    modify: (id, change) =>
+    patch: (isSent) => (id, changes, check) =>
+      modify(id, (current, stored) => plannedPatch(id, { ...changes }, isSent, current, stored), check),
+    modify: (id, change, check) =>
       Effect.flatMapEager(
         modify(id, (current) =>
           Effect.flatMap(
             change(current),
             ({ instance, filters }) =>
               Effect.map(inspect(instance, current), () => ({ ...plannedChangeOf(current, instance), filters }))
-          )),
+          ), check),
         fromDocument
       )
   }
@@ -100,7 +100,11 @@ type ModifyError = DocumentNotFound | DocumentInvalid | VersionConflict | WriteE
 type Plan<A, E, R> = (current: A, stored: Document) => Effect.Effect<PlannedChange, E, R>
 
 /** Succeeds with the document as it is stored then. */
-type Modify<A> = <E, R>(id: unknown, plan: Plan<A, E, R>) => Effect.Effect<Document, E | ModifyError, R>
+type Modify<A> = <E, R, E2>(
+  id: unknown,
+  plan: Plan<A, E, R>,
+  check: Check<E2>
+) => Effect.Effect<Document, E | E2 | ModifyError, R>
 
 const modifier = <M extends Model.Any>(
   model: M,
@@ -109,6 +113,7 @@ const modifier = <M extends Model.Any>(
   retry: RetryLostUpdates
 ): Modify<M["Type"]> => {
   const { documents, auditFields, targets, writer } = context
+  const fields = fieldsOf(model)
 
   /** A write that changes nothing is checked as well: otherwise it would confirm a guess of what a caller may not read. */
   const confirmed = (stored: Document): Effect.Effect<Document | undefined, WriteError> =>
@@ -134,9 +139,10 @@ const modifier = <M extends Model.Any>(
 
   const write = (
     stored: Document,
-    { after, filters, named, read }: PlannedChange
+    { after, filters, named, read }: PlannedChange,
+    checked: ReadonlyArray<string>
   ): Effect.Effect<Document, LostUpdate | WriteError> => {
-    const change = changeOf(stored, after, { named, read }, context)
+    const change = changeOf(stored, after, { named, read, checked }, context)
     const written = change === undefined ? confirmed(stored) : updated(stored, change)
     return Effect.flatMapEager(
       withRowFilters(written, model, filters),
@@ -144,18 +150,26 @@ const modifier = <M extends Model.Any>(
     )
   }
 
-  const attempt = <E, R>(
-    id: unknown,
-    plan: Plan<M["Type"], E, R>
-  ): Effect.Effect<Document, E | LostUpdate | DocumentNotFound | DocumentInvalid | WriteError, R> =>
+  const planned = <E, R>(stored: Document, plan: Plan<M["Type"], E, R>, checked: ReadonlyArray<string>) =>
     Effect.flatMapEager(
-      documents.findById(storedIdOf(model)(id), { privilege: "update" }),
-      (stored): Effect.Effect<Document, E | LostUpdate | DocumentNotFound | DocumentInvalid | WriteError, R> =>
-        stored === undefined ? Effect.fail(notFound(context, id)) : Effect.flatMapEager(
-          fromDocument(stored),
-          (current) => Effect.flatMapEager(plan(current, stored), (planned) => write(stored, planned))
-        )
+      fromDocument(stored),
+      (current) => Effect.flatMapEager(plan(current, stored), (planned) => write(stored, planned, checked))
     )
 
-  return (id, plan) => retry(id, attempt(id, plan))
+  const attempt = <E, R, E2>(
+    id: unknown,
+    plan: Plan<M["Type"], E, R>,
+    check: Check<E2>
+  ): Effect.Effect<Document, E | E2 | LostUpdate | DocumentNotFound | DocumentInvalid | WriteError, R> =>
+    Effect.flatMapEager(
+      documents.findById(storedIdOf(model)(id), { privilege: "update" }),
+      (stored): Effect.Effect<Document, E | E2 | LostUpdate | DocumentNotFound | DocumentInvalid | WriteError, R> =>
+        stored === undefined
+          ? Effect.fail(notFound(context, id))
+          : check === undefined
+          ? planned(stored, plan, [])
+          : Effect.andThen(check(stored), planned(stored, plan, fields))
+    )
+
+  return (id, plan, check) => retry(id, attempt(id, plan, check))
 }

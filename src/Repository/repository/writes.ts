@@ -42,7 +42,7 @@ import {
 export type Writes<M extends Model.Any> =
   & Pick<Operations<M>, InstanceWrites | AtomicUpdates | "patch" | "modify">
   & {
-    readonly documentWrites: DocumentWrites<M["Type"]>
+    readonly documentWrites: Omit<DocumentWrites<M["Type"]>, "delete">
   }
 
 type InstanceWrites = "insert" | "save" | "replace" | "bulkInsert"
@@ -189,12 +189,12 @@ const replaceRead = <M extends Model.Any>(
   /** The fields that must be unchanged: all of them for an instance with an invalid value, which must still be stored. */
   const fieldsOf = (instance: M["Type"], { document, fields }: DocumentRead) =>
     Effect.matchEffect(inspect(instance), {
-      onSuccess: () => Effect.succeed(context.versionField === undefined ? fields : []),
+      onSuccess: () => Effect.succeed(fields),
       onFailure: (error) =>
         fromDocument(document).pipe(
           Effect.mapError(() => error),
           Effect.flatMap((stored) => inspect(instance, stored)),
-          Effect.as(ownFields)
+          Effect.as([...ownFields, ...fields])
         )
     })
   return Effect.fnUntraced(function*(instance, read) {

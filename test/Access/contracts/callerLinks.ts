@@ -235,8 +235,10 @@ export const callerLinksContract = (name: string, store: FreshStore, runs: numbe
         const [admin, , ann] = callers
         const path = "/tasks/T-ann-open"
         const patched = yield* ann!("PATCH", path, { state: "paid" }, {
-          "if-match": (yield* admin!("GET", path)).etag!
+          "if-match": (yield* ann!("GET", path)).etag!
         })
+        const ofOther = yield* ann!("PATCH", path, { state: "x" }, { "if-match": (yield* admin!("GET", path)).etag! })
+        assert.strictEqual(ofOther.status, 412)
         assert.deepStrictEqual([patched.status, patched.etag], [200, (yield* ann!("GET", path)).etag])
         const other = yield* admin!("GET", path, undefined, { "if-none-match": patched.etag! })
         assert.strictEqual(other.status, 200)

@@ -159,9 +159,9 @@ const newUser = { name: "Ann", email, password: "a long secret", roles: ["user"]
 const user = answered(await client.POST("/api/v1/users", { params: { header }, body: newUser }))
 if (user._type !== "User") throw new Error(user._type)
 const byId = { id: user.id }
-const read = answered(await client.GET("/api/v1/users/{id}", { params: { path: byId } }))
-const tag: number = read.version
-const conditions = { "If-Match": \`"\${tag}"\` }
+const got = await client.GET("/api/v1/users/{id}", { params: { path: byId } })
+answered(got)
+const conditions = { "If-Match": got.response.headers.get("etag") ?? "" }
 answered(
   await client.PUT("/api/v1/users/{id}", { params: { path: byId, header: conditions }, body: { ...newUser, name: "Anna" } })
 )

@@ -160,8 +160,7 @@ describe("versions of a service", () => {
       const { baseUrl } = yield* engine.test({ store: Layer.succeed(DocumentStore.DocumentStore, store) })
       const read = yield* json("GET", `${baseUrl}/notes/N1`)
       assert.deepInclude(read.body, { text: "old", version: 0, inserted: "1970-01-01T00:00:00.000000" })
-      const tag = read.headers.get("etag") ?? ""
-      assert.match(tag, /^"0-/u)
+      const tag = read.headers.get("etag")!
       const found = yield* json("GET", `${baseUrl}/notes?version=0&inserted=<2000-01-01T00:00:00Z&sort_by=version`)
       assert.lengthOf(found.body._items, 3)
       assert.strictEqual((yield* json("GET", `${baseUrl}/notes/N1`, undefined, { "if-none-match": tag })).status, 304)

@@ -392,10 +392,10 @@ export const restContract = <E>(name: string, store: Layer.Layer<DocumentStore.D
           const shown = yield* client.users.patch({
             params: { id: result },
             payload: { name: "Ann", address: { street: "Main", city: "Bern" } },
-            headers: { "if-match": `"${user.version}"`, prefer: "return=representation" }
+            headers: { "if-match": same["if-none-match"], prefer: "return=representation" }
           })
           assert.deepStrictEqual([shown.name, shown.version], ["Ann", user.version + 1])
-          const stale = client.users.delete({ params: { id: result }, headers: { "if-match": "\"1\"" } })
+          const stale = client.users.delete({ params: { id: result }, headers: { "if-match": same["if-none-match"] } })
           assert.strictEqual((yield* Effect.flip(stale))._tag, "PreconditionFailed")
           const inBern = yield* client.users.list({
             query: { "address.city": ["~bern", "!Basel"], fields: "address.city" }
@@ -412,7 +412,7 @@ export const restContract = <E>(name: string, store: Layer.Layer<DocumentStore.D
             params: { id: result },
             responseMode: "decoded-and-response"
           })
-          assert.match(String(headers["etag"]), new RegExp(`^"${shown.version}-`, "u"))
+          assert.match(String(headers["etag"]), /^"[\da-f]{16}"$/u)
           const misspelt: object = { query: { nmae: "x" } }
           assert.strictEqual((yield* Effect.flip(client.users.list(misspelt)))._tag, "SchemaError")
           const { result: count } = yield* client.users.delete({ params: { id: result } })

@@ -1,6 +1,6 @@
 /** What caches may keep (RFC 9111), over a socket. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Redacted, Schema } from "effect"
+import { ConfigProvider, Effect, Layer, Redacted, Schema } from "effect"
 import { Anonymous, Authenticated, EmbeddedStore, Jwt, KernelEngine, Model, Resource } from "../../../src/index.ts"
 import { Application } from "../../../src/internal/application.ts"
 import { send, serving } from "../../support/rest.ts"
@@ -80,4 +80,56 @@ describe("caching", () => {
         ))
       )
     ))
+})
+
+class Long extends Model.Class<Long>()("Long", { id: Model.id(), text: Schema.String, ...Model.versioned }) {}
+
+describe("a compressed document", () => {
+  const compressing = KernelEngine.make("compressing")
+    .register(Long, { methods: ["GET", "POST", "PUT", "PATCH", "DELETE"], pageTags: true })
+  const configured = ConfigProvider.layer(
+    ConfigProvider.fromUnknown({ appkernel: { compression: { enabled: true, min_size: 100 } } })
+  )
+  it.effect("has a strong tag of its own in each coding, which preconditions know", () =>
+    Effect.gen(function*() {
+      const text = "a long text ".repeat(50)
+      for (const coding of ["gzip", "br", "zstd"]) {
+        const accepting = { "accept-encoding": coding }
+        const { body: { result: id } } = yield* send("POST", "/longs", { text })
+        const path = `/longs/${id}`
+        const plain = String((yield* send("GET", path)).headers["etag"])
+        for (const method of ["GET", "HEAD"] as const) {
+          const coded = yield* send(method, path, undefined, accepting)
+          assert.deepStrictEqual(
+            [coded.headers["content-encoding"], coded.headers["etag"], coded.headers["vary"]],
+            [coding, plain.replace(/"$/u, `-${coding}"`), "Accept-Encoding"]
+          )
+        }
+        const tag = plain.replace(/"$/u, `-${coding}"`)
+        for (const known of [tag, plain, `W/${tag}`]) {
+          const same = yield* send("GET", path, undefined, { ...accepting, "if-none-match": known })
+          assert.deepStrictEqual([same.status, same.headers["etag"]], [304, known === plain ? plain : tag])
+        }
+        const statuses = [
+          yield* send("PATCH", path, { text: `${text}1` }, { "if-match": `W/${tag}` }),
+          yield* send("PATCH", path, { text: `${text}1` }, { "if-match": tag }),
+          yield* send("PUT", path, { text: `${text}2` }, { "if-match": tag })
+        ].map(({ status }) => status)
+        assert.deepStrictEqual(statuses, [412, 200, 412])
+        const shown = yield* send("PATCH", path, { text }, { ...accepting, prefer: "return=representation" })
+        assert.strictEqual(
+          (yield* send("DELETE", path, undefined, { "if-match": String(shown.headers["etag"]) })).status,
+          200
+        )
+      }
+      // A tag of a page is weak in any coding.
+      yield* send("POST", "/longs", { text })
+      const page = yield* send("GET", "/longs", undefined, { "accept-encoding": "gzip" })
+      assert.match(String(page.headers["etag"]), /^W\/"[\da-f]{27}"$/u)
+      const same = yield* send("GET", "/longs", undefined, {
+        "accept-encoding": "gzip",
+        "if-none-match": String(page.headers["etag"])
+      })
+      assert.strictEqual(same.status, 304)
+    }).pipe(Effect.provide(Layer.provide(serving(compressing, EmbeddedStore.layerMemory), configured))))
 })
