@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Document, DocumentStore, Position } from "../../src/Repository/DocumentStore.ts"
+import type { ChangePage, Document, DocumentStore, Position } from "../../src/Repository/DocumentStore.ts"
 
 /** What follows from the changes that a log has, which have to fit what was there before each of them. */
 export class ChangeFollower {
@@ -25,20 +25,25 @@ export class ChangeFollower {
       let isUpToDate = false
       while (!isUpToDate) {
         const page = yield* store.changes.read([...this.#collections.keys()], { after: this.position, limit })
-        for (const change of page.changes) {
-          this.changes += 1
-          const documents = this.#collections.get(change.collection)
-          const key = JSON.stringify(change.id)
-          const known = documents?.get(key)
-          if (change.operation === "insert") assert.strictEqual(known, undefined)
-          else assert.deepStrictEqual(ordered(change.before), known)
-          if (change.operation === "delete") documents?.delete(key)
-          else documents?.set(key, ordered(change.after))
-        }
-        this.position = page.position
+        this.take(page)
         isUpToDate = page.isUpToDate
       }
     })
+
+  /** Takes the changes of a page. */
+  take({ changes, position }: ChangePage): void {
+    for (const change of changes) {
+      this.changes += 1
+      const documents = this.#collections.get(change.collection)
+      const key = JSON.stringify(change.id)
+      const known = documents?.get(key)
+      if (change.operation === "insert") assert.strictEqual(known, undefined)
+      else assert.deepStrictEqual(ordered(change.before), known)
+      if (change.operation === "delete") documents?.delete(key)
+      else documents?.set(key, ordered(change.after))
+    }
+    this.position = position
+  }
 }
 
 /** Documents by their identifiers. The order of fields is not part of what a change says. */

@@ -1,5 +1,5 @@
-"""Runs SecantusDB with two of its scans in less than the time that tests would spend in them."""
-from secantus import cli, transactions
+"""Runs SecantusDB with two of its scans in less than the time that tests would spend in them, and images of each change."""
+from secantus import changestreams, cli, transactions
 from secantus.storage import Storage
 
 
@@ -37,6 +37,27 @@ def first_since(self, ts):
             session.close()
 
 
+projected = changestreams.project
+
+
+def with_image(seq, entry, *, storage, full_document_mode, **options):
+    """The image after a change is the one before the next change: it had the document as it is when it is asked for."""
+    event, invalidates = projected(seq, entry, storage=storage, full_document_mode=full_document_mode, **options)
+    is_update = event is not None and event["operationType"] == "update"
+    if is_update and event.get("fullDocumentBeforeChange") is not None:
+        namespace, key, at = entry["ns"], entry["o2"], seq
+        while True:
+            entries, last = storage.read_oplog_scan(start_seq=at + 1, limit=200, ns_filter=lambda ns: ns == namespace)
+            later = next((number for number, other in entries if other.get("o2") == key), None)
+            if later is not None:
+                event["fullDocument"] = storage.read_preimage(later)
+            if later is not None or last <= at:
+                break
+            at = last
+    return event, invalidates
+
+
+changestreams.project = with_image
 transactions.TransactionRegistry._prune_retryable_locked = forget
 Storage._find_seq_for_ts_scan = first_since
 exit(cli.main())

@@ -161,6 +161,8 @@ const secantus = {
   binsOfDates: "It counts the bins of $dateTrunc by the offset of the date.",
   emptyMatches: "It finds an empty match at the end of a text.",
   projectedItems: "It gives an item by $elemMatch in its place, and takes {} in a projection.",
+  transactionTimes:
+    "It gives each write of a transaction a time of its own, so that a change does not tell its transaction.",
   unevenLists: { what: "It rejects $zip of a missing list.", calls: /\$zip/ }
 } satisfies { readonly [name: string]: Entry }
 

@@ -1,7 +1,6 @@
 /**
  * The open streams of a service: how many there are, of whom, and the channels that they share.
  */
-import type * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -12,7 +11,7 @@ import * as RcMap from "effect/RcMap"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { DocumentStore, Position } from "../../Repository/DocumentStore.ts"
-import type { PositionGone, ReadError } from "../../Repository/RepositoryError.ts"
+import { type PositionGone, type ReadError, StoreUnavailable } from "../../Repository/RepositoryError.ts"
 import { ServiceUnavailable, type TooManyRequests } from "../HttpError.ts"
 import type { LiveOptions } from "../KernelConfig.ts"
 import { errorOf, tooManyRequests } from "../messages/message.ts"
@@ -56,7 +55,8 @@ export const makeLiveStreams = Effect.fnUntraced(function*(
     lookup: Effect.fnUntraced(function*(joined: string) {
       const reader: Reader = { channels: new Map(), end: "", isEnded: false }
       const ready = yield* Deferred.make<void, ReadError | PositionGone>()
-      const reading = store.changes.stream(joined.split("\n")).pipe(
+      const collections = joined.split("\n")
+      const reading = store.changes.stream(collections).pipe(
         Stream.runForEach((page) =>
           Effect.andThen(
             Effect.sync(() => {
@@ -66,11 +66,17 @@ export const makeLiveStreams = Effect.fnUntraced(function*(
             Deferred.succeed(ready, undefined)
           )
         ),
+        Effect.andThen(Effect.fail(lost("the stream of the changes has ended"))),
+        Effect.raceFirst(watched(store, collections, reader, heartbeat)),
         Effect.onExit((exit) =>
-          Effect.andThen(
-            Effect.sync(() => endAll(reader)),
-            Deferred.done(ready, Exit.asVoid(exit))
-          )
+          Effect.gen(function*() {
+            // Said first: the last of the streams ends this fiber.
+            if (Exit.isFailure(exit) && !Exit.hasInterrupts(exit)) {
+              yield* Effect.logWarning(`The streams of ${collections.join(", ")} end, and begin again`, exit.cause)
+            }
+            endAll(reader)
+            yield* Deferred.done(ready, Exit.asVoid(exit))
+          })
         )
       )
       const beats = Effect.forever(Effect.andThen(
@@ -85,9 +91,7 @@ export const makeLiveStreams = Effect.fnUntraced(function*(
         RcMap.invalidate(readers, joined),
         Effect.suspend(() => Effect.forEach(reader.channels.keys(), (key) => RcMap.invalidate(channels, key)))
       )
-      const warned = (cause: Cause.Cause<unknown>) =>
-        Effect.logWarning(`The streams of ${joined.replaceAll("\n", ", ")} end`, cause)
-      yield* Effect.forkScoped(Effect.andThen(Effect.catchCause(reading, warned), left))
+      yield* Effect.forkScoped(Effect.andThen(Effect.ignoreCause(reading), left))
       yield* Effect.forkScoped(beats)
       yield* Deferred.await(ready)
       return reader
@@ -148,6 +152,34 @@ interface Reader {
   end: Position
   isEnded: boolean
 }
+
+/**
+ * Fails if a change that the log has does not arrive. It could not be told otherwise from a log without changes.
+ */
+const watched = Effect.fnUntraced(function*(
+  { changes }: DocumentStore["Service"],
+  collections: ReadonlyArray<string>,
+  reader: Reader,
+  heartbeat: Duration.Duration
+): Effect.fn.Return<never, ReadError | PositionGone> {
+  const interval = Duration.max(Duration.times(heartbeat, 1 / 2), minWatchInterval)
+  let due: Position = ""
+  // Up to here there was nothing. A place of long before may be kept no longer.
+  let empty: Position = ""
+  while (true) {
+    yield* Effect.sleep(interval)
+    if (due > reader.end) return yield* Effect.fail(lost("a change is not followed"))
+    const after = reader.end > empty ? reader.end : empty
+    const next = yield* changes.read(collections, { after, limit: 1 })
+    due = next.changes[0]?.position ?? ""
+    if (due === "") empty = next.position
+  }
+})
+
+const lost = (detail: string) => new StoreUnavailable({ operation: "changes", detail, retryable: true })
+
+// A busy server takes some time to tell a change.
+const minWatchInterval = Duration.seconds(5)
 
 const endAll = (reader: Reader): void => {
   reader.isEnded = true

@@ -3,8 +3,10 @@
  * time of the server's log and a resume token of that time, or the time alone, which is the end of it. So positions have the
  * order of the log, whatever tokens look like.
  *
- * All who follow the same collections share a change stream. A stream that begins earlier first reads up to there.
+ * All who follow the same collections share a change stream. A stream that begins earlier first reads up to there. A change stream
+ * that ends or stops to answer is begun again where it was.
  */
+import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -21,26 +23,31 @@ import {
   Timestamp
 } from "mongodb"
 import type { ChangeLog, ChangePage, Document, Position, StoredChange } from "../DocumentStore.ts"
-import { PositionGone, QueryRejected, type ReadError, Unsupported } from "../RepositoryError.ts"
+import { PositionGone, QueryRejected, type ReadError, StoreUnavailable } from "../RepositoryError.ts"
 import { maxPage, RecentChanges } from "../store/recentChanges.ts"
 import { rejectDuplicateKey } from "../store/rejectDuplicateKey.ts"
-import { recordImages, recordsImages } from "./collectionAdmin.ts"
+import { recordsImages } from "./collectionAdmin.ts"
 import * as mongo from "./driverCall.ts"
 import { textOfTime } from "./receipts.ts"
+import { recorder } from "./recordChanges.ts"
 
 export const makeChangeLog = Effect.fnUntraced(function*(
   session: mongo.MongoSession
 ): Effect.fn.Return<ChangeLog, never, Scope.Scope> {
   const tails: Tails = yield* RcMap.make({
-    lookup: (collections: ReadonlyArray<string>) =>
-      tailOf(session, collections, () => RcMap.invalidate(tails, collections))
+    lookup: (collections: ReadonlyArray<string>) => Effect.suspend(() => tailOf(context, collections))
   })
   const context: LogContext = { session, recorded: new Set(), tails }
+  const end = Effect.map(timeOfServer(session), endOf)
+  const record = recorder(session, end, (collection, after) => readPage(context, [collection], after, maxPage))
   return {
-    record: (collection, options) => options === undefined ? Effect.void : record(context, collection),
-    end: Effect.map(timeOfServer(session), endOf),
+    record: (collection, options) =>
+      options === undefined
+        ? Effect.void
+        : Effect.andThen(record(collection), Effect.sync(() => context.recorded.add(collection))),
+    end,
     read: (collections, { after, limit }) =>
-      Effect.andThen(checked(context, collections), readPage(session, collections, after, limit)),
+      Effect.andThen(checked(context, collections), readPage(context, collections, after, limit)),
     stream: (collections, options) =>
       Stream.unwrap(Effect.andThen(checked(context, collections), follow(context, collections, options?.after)))
   }
@@ -59,27 +66,6 @@ interface LogContext {
 }
 
 type Tails = RcMap.RcMap<ReadonlyArray<string>, Tail>
-
-const record = Effect.fnUntraced(function*(
-  { recorded, session }: LogContext,
-  collection: string
-): Effect.fn.Return<void, ReadError> {
-  const call = { session, operation: "record", collection }
-  const isReplicated = yield* mongo.read(
-    call,
-    ({ db }, signal) =>
-      db.command({ hello: 1 }, { signal }).then(({ msg, setName }) => setName !== undefined || msg === "isdbgrid")
-  )
-  if (!isReplicated) return yield* unsupported(collection, "the server is no member of a replica set")
-  yield* Effect.catchTag(recordImages(call), "QueryRejected", ({ detail }) => unsupported(collection, detail))
-  recorded.add(collection)
-})
-
-const unsupported = (collection: string, reason: string) =>
-  new Unsupported({
-    operation: "record",
-    feature: `a log of the changes of "${collection}", which needs a replica set of MongoDB 6.0 or newer: ${reason}`
-  })
 
 const checked = Effect.fnUntraced(function*(
   { recorded, session }: LogContext,
@@ -100,26 +86,23 @@ type Changes = ChangeStream<Document, ChangeStreamDocument<Document>>
 const open = (
   session: mongo.MongoSession,
   collections: ReadonlyArray<string>,
-  after: Position,
+  start: Document,
   wait: number
-): Effect.Effect<Changes, ReadError | PositionGone, Scope.Scope> => {
-  const start = startOf(after)
-  return start === undefined
-    ? Effect.fail(new PositionGone({ position: after }))
-    : Effect.acquireRelease(
-      mongo.read(
-        callIn(session),
-        ({ db }) =>
-          Promise.resolve(db.watch<Document>([{ $match: { "ns.coll": { $in: [...collections] } } }], {
-            fullDocument: "required",
-            fullDocumentBeforeChange: "required",
-            maxAwaitTimeMS: wait,
-            ...start
-          }))
-      ),
-      (stream) => mongo.cleanUp(() => stream.close())
-    )
-}
+): Effect.Effect<Changes, ReadError, Scope.Scope> =>
+  Effect.acquireRelease(
+    mongo.read(
+      callIn(session),
+      ({ db }) =>
+        Promise.resolve(db.watch<Document>([{ $match: { "ns.coll": { $in: [...collections] } } }], {
+          // Where they are required, a server may want those of other collections before it looks at the name.
+          fullDocument: "whenAvailable",
+          fullDocumentBeforeChange: "whenAvailable",
+          maxAwaitTimeMS: wait,
+          ...start
+        }))
+    ),
+    (stream) => mongo.cleanUp(() => stream.close())
+  )
 
 // The milliseconds that the server waits for a change: at the end of a page, and of the tail.
 const shortWait = 20
@@ -130,21 +113,36 @@ const callIn = (session: mongo.MongoSession): mongo.MongoCall => ({ session, ope
 
 /** The next change, or `undefined` if there is none within the time that the stream waits. */
 const next = (
-  session: mongo.MongoSession,
+  { recorded, session }: LogContext,
   stream: Changes,
   position: Position
 ): Effect.Effect<StoredChange | undefined, ReadError | PositionGone> =>
-  Effect.matchEffect(Effect.tryPromise(() => stream.tryNext()), {
-    onSuccess: (event): Effect.Effect<StoredChange | undefined, PositionGone> => {
-      if (event === null) return Effect.undefined
-      const change = changeOf(event)
-      return change === undefined ? Effect.fail(new PositionGone({ position })) : Effect.succeed(change)
-    },
-    onFailure: ({ cause }): Effect.Effect<never, ReadError | PositionGone> =>
-      cause instanceof MongoServerError && typeof cause.code === "number" && goneCodes.has(cause.code)
-        ? Effect.fail(new PositionGone({ position }))
-        : rejectDuplicateKey(operation, mongo.failWith(cause, callIn(session)))
-  })
+  Effect.matchEffect(
+    mongo.withDeadline(session, longWait + session.lookUpLimit, {
+      run: () => stream.tryNext(),
+      failed: (cause) => ({ cause }),
+      late: () => ({ cause: undefined })
+    }),
+    {
+      onSuccess: (event): Effect.Effect<StoredChange | undefined, PositionGone> => {
+        // One that is closed, for its database was dropped, would say at once and for ever that there is nothing.
+        if (event === null) return stream.closed ? Effect.fail(new PositionGone({ position })) : Effect.undefined
+        const change = changeOf(event)
+        if (change !== undefined) return Effect.succeed(change)
+        // Whether there are still images is asked again.
+        recorded.clear()
+        return Effect.fail(new PositionGone({ position }))
+      },
+      onFailure: ({ cause }): Effect.Effect<never, ReadError | PositionGone> =>
+        cause === undefined
+          ? Effect.fail(
+            new StoreUnavailable({ operation, detail: "the change stream does not answer", retryable: true })
+          )
+          : cause instanceof MongoServerError && typeof cause.code === "number" && goneCodes.has(cause.code)
+          ? Effect.fail(new PositionGone({ position }))
+          : rejectDuplicateKey(operation, mongo.failWith(cause, callIn(session)))
+    }
+  )
 
 /** Codes of the server for a token that it can't resume, and for images that it no longer has. */
 const goneCodes = new Set([
@@ -165,20 +163,22 @@ const timeOfServer = (session: mongo.MongoSession): Effect.Effect<string, ReadEr
   )
 
 const readPage = (
-  session: mongo.MongoSession,
+  context: LogContext,
   collections: ReadonlyArray<string>,
   after: Position,
   limit: number
 ): Effect.Effect<ChangePage, ReadError | PositionGone> =>
   Effect.scoped(Effect.gen(function*() {
-    const end = yield* timeOfServer(session)
-    const stream = yield* open(session, collections, after, shortWait)
+    const end = yield* timeOfServer(context.session)
+    const start = startOf(after)
+    if (start === undefined) return yield* new PositionGone({ position: after })
+    const stream = yield* open(context.session, collections, start, shortWait)
     const changes: Array<StoredChange> = []
     let position = after
     // The server may give up a long search before its end.
     let empty = 0
     while (changes.length < limit) {
-      const change = yield* next(session, stream, position)
+      const change = yield* next(context, stream, position)
       if (change !== undefined) {
         position = change.position
         changes.push(change)
@@ -203,31 +203,57 @@ interface Tail {
 
 /** The change stream of these collections. Whoever comes after it has failed needs another one. */
 const tailOf = Effect.fnUntraced(function*(
-  session: mongo.MongoSession,
-  collections: ReadonlyArray<string>,
-  onFailure: () => Effect.Effect<void>
+  context: LogContext,
+  collections: ReadonlyArray<string>
 ): Effect.fn.Return<Tail, never, Scope.Scope> {
+  const { session, tails } = context
   const held = new RecentChanges(0)
   const start = yield* Deferred.make<Position, ReadError | PositionGone>()
   const failed = yield* Deferred.make<never, ReadError | PositionGone>()
+  let position = ""
+  let from: Document = {}
+  let number = 1
+  let failures = 0
   const pump = Effect.scoped(Effect.gen(function*() {
-    yield* held.reader
-    let position = endOf(yield* timeOfServer(session))
-    const stream = yield* open(session, collections, position, longWait)
-    yield* Deferred.succeed(start, position)
-    for (let number = 1;;) {
-      const change = yield* next(session, stream, position)
+    const stream = yield* open(session, collections, from, longWait)
+    while (true) {
+      const change = yield* next(context, stream, position)
+      if (stream.resumeToken !== undefined) from = { resumeAfter: stream.resumeToken }
+      failures = 0
       if (change === undefined) continue
       position = change.position
       held.publish([change], number++)
     }
   }))
+  const begunAgain: Effect.Effect<never, ReadError | PositionGone> = Effect.catchTag(
+    pump,
+    "StoreUnavailable",
+    (failure) =>
+      ++failures > maxFailures ? Effect.fail(failure) : Effect.andThen(
+        Effect.logWarning(`The change stream of ${collections.join(", ")} is begun again`, failure),
+        Effect.andThen(Effect.provideService(Effect.sleep(failures * pause), Clock.Clock, realClock), begunAgain)
+      )
+  )
+  const followed = Effect.scoped(Effect.gen(function*() {
+    yield* held.reader
+    const time = yield* timeOfServer(session)
+    position = endOf(time)
+    from = startAfter(time)
+    yield* Deferred.succeed(start, position)
+    return yield* begunAgain
+  }))
   yield* Effect.forkScoped(Effect.onExit(
-    Effect.tapError(pump, onFailure),
+    Effect.tapError(followed, () => RcMap.invalidate(tails, collections)),
     (exit) => Effect.andThen(Deferred.done(failed, exit), Deferred.done(start, exit))
   ))
   return { held, start, failed }
 })
+
+// How often a change stream is begun again without an answer, and the milliseconds before the first time.
+const maxFailures = 3
+const pause = 200
+// The server's, also in a test.
+const realClock = Clock.Clock.defaultValue()
 
 /** Pages of one change or more, which has been read together; the first page says where the stream begins. */
 const follow = Effect.fnUntraced(function*(
@@ -235,7 +261,6 @@ const follow = Effect.fnUntraced(function*(
   collections: ReadonlyArray<string>,
   after: Position | undefined
 ): Effect.fn.Return<Stream.Stream<ChangePage, ReadError | PositionGone>, ReadError | PositionGone, Scope.Scope> {
-  const { session } = context
   const { failed, held, start } = yield* RcMap.get(context.tails, collections)
   const first = yield* Deferred.await(start)
   const names = new Set(collections)
@@ -244,7 +269,7 @@ const follow = Effect.fnUntraced(function*(
       Effect.gen(function*() {
         const number = held.numberAt(position, first)
         if (number === undefined) {
-          const page = yield* readPage(session, collections, position, maxPage)
+          const page = yield* readPage(context, collections, position, maxPage)
           return [page.changes.length === 0 ? [] : [page], Option.some(page.position)] as const
         }
         yield* held.wait(names, number)
@@ -256,9 +281,9 @@ const follow = Effect.fnUntraced(function*(
         return [[page], Option.some(last)] as const
       }))
   const begin: ChangePage = after === undefined
-    ? { changes: [], position: endOf(yield* timeOfServer(session)), isUpToDate: true }
+    ? { changes: [], position: endOf(yield* timeOfServer(context.session)), isUpToDate: true }
     // The server knows whether there is such a place.
-    : yield* readPage(session, collections, after, maxPage)
+    : yield* readPage(context, collections, after, maxPage)
   const isTold = after === undefined || begin.changes.length > 0
   return Stream.interruptWhen(
     Stream.concat(isTold ? Stream.succeed(begin) : Stream.empty, pages(begin.position)),
@@ -283,18 +308,24 @@ const changeOf = (event: ChangeStreamDocument<Document>): StoredChange | undefin
     case "update":
     case "replace": {
       const { fullDocument, fullDocumentBeforeChange } = event
-      return fullDocument === undefined || fullDocumentBeforeChange === undefined
+      return isMissing(fullDocument) || isMissing(fullDocumentBeforeChange)
         ? undefined
         : { ...facts, operation: "update", before: fullDocumentBeforeChange, after: fullDocument }
     }
-    case "delete":
-      return event.fullDocumentBeforeChange === undefined
+    case "delete": {
+      const { fullDocumentBeforeChange } = event
+      return isMissing(fullDocumentBeforeChange)
         ? undefined
-        : { ...facts, operation: "delete", before: event.fullDocumentBeforeChange }
+        : { ...facts, operation: "delete", before: fullDocumentBeforeChange }
+    }
     default:
       return undefined
   }
 }
+
+// The server has `null` in its place.
+const isMissing = (image: Document | null | undefined): image is null | undefined =>
+  image === null || image === undefined
 
 // Of one length, so that they are in the order of times.
 const textOf = (time: Timestamp | undefined): string => (time?.toBigInt() ?? 0n).toString(16).padStart(16, "0")
@@ -312,12 +343,14 @@ const endOf = (time: string): Position => `${time}z`
 const startOf = (position: Position): Document | undefined => {
   const [, time = "", data, types] = /^([0-9a-f]{16})(?:z|_([0-9A-Fa-f]+)(?:\.([0-9a-f]+))?)$/u.exec(position) ?? []
   if (time === "") return undefined
-  if (data === undefined) return { startAtOperationTime: new Timestamp(BigInt(`0x${time}`) + 1n) }
+  if (data === undefined) return startAfter(time)
   const token = types === undefined
     ? { _data: data }
     : { _data: data, _typeBits: new Binary(Buffer.from(types, "hex")) }
   return { resumeAfter: token }
 }
+
+const startAfter = (time: string): Document => ({ startAtOperationTime: new Timestamp(BigInt(`0x${time}`) + 1n) })
 
 /** Whether a stream that has no more changes has seen those up to a time, which the tokens of MongoDB begin with. */
 const hasReached = (token: ResumeToken, time: string): boolean => {

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Deferred, Duration, Effect, Scope, Stream } from "effect"
+import { Cause, Deferred, Duration, Effect, Exit, Logger, Scope, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import { Channel, type Subscriber } from "../../../src/Http/live/channel.ts"
 import { makeLiveStreams } from "../../../src/Http/live/liveStreams.ts"
 import * as EmbeddedStore from "../../../src/Repository/EmbeddedStore.ts"
@@ -64,6 +65,52 @@ describe("live / liveStreams", () => {
         new Map([["one", 10], ["other", 10]]),
         new Map([["one", 10], ["other", 10]])
       ])
+    }).pipe(Effect.scoped))
+
+  it.effect("ends, says so and begins again when a change of the log does not arrive, but not while there is none", () =>
+    Effect.gen(function*() {
+      const store = yield* EmbeddedStore.makeMemory
+      yield* store.changes.record("things", {})
+      let readers = 0
+      const changes = {
+        ...store.changes,
+        // The first one says where it begins, and then nothing.
+        stream: (...args: Parameters<typeof store.changes.stream>) => {
+          readers += 1
+          const pages = store.changes.stream(...args)
+          return readers === 1 ? Stream.concat(Stream.take(pages, 1), Stream.never) : pages
+        }
+      }
+      const messages: Array<unknown> = []
+      yield* Effect.gen(function*() {
+        const heartbeat = Duration.seconds(15)
+        const streams = yield* makeLiveStreams({ ...store, changes }, { ...options, heartbeat })
+        const asked = { key: "one", lists: [listOf("{}")], rights: "" }
+        const scope = yield* Scope.make()
+        const subscriber = subscriberOf()
+        const first = yield* Scope.provide(streams.channel(asked), scope)
+        first.subscribe(subscriber)
+        yield* TestClock.adjust("1 hour")
+        assert.isUndefined(subscriber.ended)
+        yield* store.insertOne("things", { _id: 1 })
+        // The last stream of a reader ends it as soon as it knows.
+        subscriber.next = Infinity
+        const told = Effect.repeat(first.wait(subscriber), { until: () => subscriber.ended !== undefined })
+        yield* Effect.forkChild(Effect.andThen(told, Scope.close(scope, Exit.void)), { startImmediately: true })
+        yield* TestClock.adjust(heartbeat)
+        assert.isDefined(subscriber.ended)
+        assert.deepStrictEqual(messages, ["The streams of things end, and begin again"])
+        const second = yield* streams.channel(asked)
+        const other = subscriberOf()
+        second.subscribe(other)
+        yield* store.insertOne("things", { _id: 2 })
+        yield* second.wait(other)
+        yield* TestClock.adjust("1 hour")
+        assert.isUndefined(other.ended)
+        assert.strictEqual(readers, 2)
+      }).pipe(
+        Effect.provide(Logger.layer([Logger.make(({ message }) => messages.push([message].flat()[0]))]))
+      )
     }).pipe(Effect.scoped))
 
   it("holds what all have taken until the next heartbeat, and no longer", () => {

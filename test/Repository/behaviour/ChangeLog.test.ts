@@ -1,7 +1,7 @@
-import { describe } from "@effect/vitest"
 import * as EmbeddedStore from "../../../src/Repository/EmbeddedStore.ts"
 import { freshFolder } from "../../support/folders.ts"
 import { onMongo } from "../../support/mongo.ts"
+import { differencesOf } from "../../support/serverDifferences.ts"
 import { changeLogContract } from "../contracts/changeLog.ts"
 import { repositoryChangesContract } from "../contracts/repositoryChanges.ts"
 
@@ -10,10 +10,7 @@ changeLogContract("embedded", freshFolder(EmbeddedStore.layerWith))
 repositoryChangesContract("memory", EmbeddedStore.layerMemory)
 repositoryChangesContract("embedded", freshFolder(EmbeddedStore.layerWith))
 
-onMongo("on a server", (layer, { name }) => {
-  // Other servers have no images of documents, and change streams keep them from other work.
-  describe.skipIf(!name.startsWith("MongoDB"))("with images", () => {
-    changeLogContract("mongodb", layer, { isEmbedded: false })
-    repositoryChangesContract("mongodb", layer)
-  })
+onMongo("on a server", (layer, server) => {
+  changeLogContract("mongodb", layer, { isEmbedded: false, differs: differencesOf(server) })
+  repositoryChangesContract("mongodb", layer)
 })

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Array as Arr, Effect, Fiber, type Layer, Stream } from "effect"
+import { Arbitrary, Array as Arr, Effect, Fiber, type Layer, Schema, Stream } from "effect"
 import {
   type ChangePage,
   type Document,
@@ -8,6 +8,8 @@ import {
 } from "../../../src/Repository/DocumentStore.ts"
 import { withTransactionId } from "../../../src/Repository/store/writeReceipt.ts"
 import { CurrentUser } from "../../../src/Security/CurrentUser.ts"
+import { byId, ChangeFollower } from "../../support/changeFollower.ts"
+import { asMongo, type Differs } from "../../support/serverDifferences.ts"
 
 type Store = DocumentStore["Service"]
 
@@ -37,11 +39,41 @@ const shown = (changes: ReadonlyArray<StoredChange>) =>
       : [change.before]
   ])
 
+/** Transactions of writes of three collections, the last of which is not recorded. None of the writes fails. */
+const anyTransactions = Schema.Array(Schema.Struct({
+  writes: Schema.Array(Schema.Struct({
+    of: Schema.Literals([0, 1, 2]),
+    id: Schema.Literals([0, 1, 2]),
+    kind: Schema.Literals(["put", "update", "updateAll", "change", "delete"])
+  })).check(Schema.isMinLength(1), Schema.isMaxLength(6)),
+  isOne: Schema.Boolean,
+  isKept: Schema.Boolean
+})).check(Schema.isMinLength(1), Schema.isMaxLength(6))
+
+type Write = typeof anyTransactions.Type[number]["writes"][number]
+
+const writeTo = (store: Store, names: ReadonlyArray<string>, { id, kind, of }: Write, n: number) => {
+  const name = names[of]!
+  const own = { _id: id }
+  switch (kind) {
+    case "put":
+      return store.replaceOne(name, own, { n }, { upsert: true })
+    case "update":
+      return store.updateOne(name, own, { $inc: { n: 1_000 } })
+    case "updateAll":
+      return store.updateMany(name, {}, { $set: { [`x${n}`]: n } })
+    case "change":
+      return store.findOneAndUpdate(name, own, { $push: { list: n } }, { upsert: true })
+    default:
+      return store.deleteOne(name, own)
+  }
+}
+
 /** What a store's log of changes has, whichever store it is. */
 export const changeLogContract = <E>(
   name: string,
   layer: Layer.Layer<DocumentStore, E>,
-  { isEmbedded }: { readonly isEmbedded: boolean } = { isEmbedded: true }
+  { differs = asMongo, isEmbedded = true }: { readonly isEmbedded?: boolean; readonly differs?: Differs } = {}
 ) =>
   it.layer(layer)(`ChangeLog / ${name}`, (it) => {
     it.effect("has every kind of change, in the order of the writes", () =>
@@ -117,28 +149,68 @@ export const changeLogContract = <E>(
         )
       }))
 
-    it.effect("has the writes of a transaction together, and none of one that fails", () =>
-      Effect.gen(function*() {
-        const { name, start, store } = yield* recorded
-        yield* store.insertOne(name, { _id: 0 })
-        const { transaction } = yield* withTransactionId(store.transaction(Effect.gen(function*() {
-          yield* store.insertMany(name, [{ _id: 1 }, { _id: 2 }])
-          yield* store.updateOne(name, { _id: 0 }, { $set: { n: 1 } })
-          yield* store.insertOne(name, { _id: 3 })
-          yield* store.deleteOne(name, { _id: 3 })
-        })))
-        yield* Effect.flip(store.transaction(Effect.andThen(store.insertOne(name, { _id: 4 }), Effect.fail("no"))))
-        const changes = yield* readAll(store, [name], start)
-        const ofTransaction = changes.filter((change) => change.transaction === transaction)
-        assert.sameDeepMembers(shown(changes.filter(({ id }) => id !== 3)), [
-          ["insert", 0, { _id: 0 }],
-          ["insert", 1, { _id: 1 }],
-          ["insert", 2, { _id: 2 }],
-          ["update", 0, { _id: 0 }, { _id: 0, n: 1 }]
-        ])
-        assert.isTrue(ofTransaction.length >= 3)
-        assert.isTrue(changes.every((change) => change.transaction === transaction || change.operation === "insert"))
-      }))
+    it.effect.prop(
+      "is followed through any transactions that write recorded and other collections, and through those that fail",
+      { transactions: Arbitrary.schema(anyTransactions) },
+      ({ transactions }) =>
+        Effect.gen(function*() {
+          const { name, store } = yield* recorded
+          const other = yield* recorded
+          const { start } = other
+          const names = [name, other.name, `plain ${name}`]
+          const [followed, read] = [new ChangeFollower(names, start), new ChangeFollower(names.slice(0, 2), start)]
+          const following = yield* Effect.forkChild(
+            Stream.runForEachWhile(store.changes.stream(names.slice(0, 2), { after: start }), (page) =>
+              Effect.sync(() => {
+                followed.take(page)
+                return !followed.collection(name).has("\"end\"")
+              })),
+            { startImmediately: true }
+          )
+          let n = 0
+          for (const { isKept, isOne, writes } of transactions) {
+            const all = Effect.forEach(writes, (write) => writeTo(store, names, write, n++), { discard: true })
+            if (isOne) yield* Effect.ignore(store.transaction(isKept ? all : Effect.andThen(all, Effect.fail("no"))))
+            else yield* all
+          }
+          yield* store.insertOne(name, { _id: "end" })
+          yield* Fiber.join(following)
+          yield* read.follow(store, 3)
+          for (const each of names.slice(0, 2)) {
+            const documents = byId(yield* store.find(each, {}))
+            assert.deepStrictEqual(read.collection(each), documents)
+            // A change of the other collection at the end may come later than the last one of the first.
+            if (each === name) assert.deepStrictEqual(followed.collection(each), documents)
+          }
+        }),
+      { arbitrary: { numRuns: 25 } }
+    )
+
+    it.effect.skipIf(differs("transactionTimes"))(
+      "has the writes of a transaction together, and none of one that fails",
+      () =>
+        Effect.gen(function*() {
+          const { name, start, store } = yield* recorded
+          yield* store.insertOne(name, { _id: 0 })
+          const { transaction } = yield* withTransactionId(store.transaction(Effect.gen(function*() {
+            yield* store.insertMany(name, [{ _id: 1 }, { _id: 2 }])
+            yield* store.updateOne(name, { _id: 0 }, { $set: { n: 1 } })
+            yield* store.insertOne(name, { _id: 3 })
+            yield* store.deleteOne(name, { _id: 3 })
+          })))
+          yield* Effect.flip(store.transaction(Effect.andThen(store.insertOne(name, { _id: 4 }), Effect.fail("no"))))
+          const changes = yield* readAll(store, [name], start)
+          const ofTransaction = changes.filter((change) => change.transaction === transaction)
+          assert.sameDeepMembers(shown(changes.filter(({ id }) => id !== 3)), [
+            ["insert", 0, { _id: 0 }],
+            ["insert", 1, { _id: 1 }],
+            ["insert", 2, { _id: 2 }],
+            ["update", 0, { _id: 0 }, { _id: 0, n: 1 }]
+          ])
+          assert.isTrue(ofTransaction.length >= 3)
+          assert.isTrue(changes.every((change) => change.transaction === transaction || change.operation === "insert"))
+        })
+    )
 
     it.effect("tells the transaction of a write, when it was and whose", () =>
       Effect.gen(function*() {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Stream } from "effect"
-import { type Collection, type Document, MongoServerError, Timestamp } from "mongodb"
+import { Effect, Logger, Stream } from "effect"
+import { type Collection, type Document, MongoNetworkError, MongoServerError, Timestamp } from "mongodb"
 import { DocumentStore } from "../../../src/Repository/DocumentStore.ts"
 import { makeChangeLog } from "../../../src/Repository/mongo/changeLog.ts"
 import { makeDeadlines } from "../../../src/Repository/mongo/deadlines.ts"
@@ -8,33 +8,74 @@ import type { MongoSession } from "../../../src/Repository/mongo/driverCall.ts"
 import { ChangeFollower } from "../../support/changeFollower.ts"
 import { onMongo } from "../../support/mongo.ts"
 
-/** A log on a server that answers commands by this function. */
+const trial = "appkernel_changes_"
+
+/** A change stream of these events, and then of what `then` gives. */
+const streamOf = (events: ReadonlyArray<Document>, then: () => Promise<null>) => {
+  const rest = [...events]
+  const stream = {
+    resumeToken: undefined as unknown,
+    closed: false,
+    tryNext: () => {
+      const event = rest.shift()
+      if (event === undefined) return then()
+      stream.resumeToken = event["_id"]
+      return Promise.resolve(event)
+    },
+    close: () => Promise.resolve()
+  }
+  return stream
+}
+
+const nothing = () => Promise.resolve(null)
+
+const token = (n: number) => ({ _data: `0${n}` })
+
+/** The event of a document's `n`-th state. */
+const eventOf = (n: number, state: unknown): Document => ({
+  _id: token(n),
+  clusterTime: new Timestamp({ t: 1, i: n + 1 }),
+  wallTime: new Date(n),
+  ns: { coll: "orders" },
+  documentKey: { _id: 1 },
+  operationType: n === 0 ? "insert" : "update",
+  fullDocument: { _id: 1, n: state },
+  ...n === 0 ? {} : { fullDocumentBeforeChange: { _id: 1 } }
+})
+
+/** A log on a server that answers commands by this function, and tells these states of the document by which it is tried. */
 const logOn = (
   answer: (command: Document) => Document,
-  watch: () => object = () => assert.fail("no change stream is opened")
+  watch: (options: Document) => object = () => assert.fail("no change stream is opened"),
+  states: ReadonlyArray<unknown> = [0, 1, 2]
 ) =>
   Effect.gen(function*() {
     const deadlines = yield* makeDeadlines
     const commands: Array<Document> = []
     const db = {
       command: (command: Document) => {
-        commands.push(command)
+        if (command["ping"] === undefined && !String(command["collMod"]).startsWith(trial)) commands.push(command)
         return Promise.resolve().then(() => answer(command))
       },
       createCollection: (name: string, options: Document) => {
-        commands.push({ create: name, ...options })
+        if (!name.startsWith(trial)) commands.push({ create: name, ...options })
         return Promise.resolve({})
       },
-      watch
+      watch: ([{ $match }]: ReadonlyArray<Document>, options: Document) =>
+        $match["ns.coll"].$in[0].startsWith(trial)
+          ? streamOf(states.map((state, n) => eventOf(n, state)), nothing)
+          : watch(options)
     }
+    const written = () => Promise.resolve({})
+    const writes = { insertOne: written, updateOne: written, drop: written }
     const session: MongoSession = {
       // What the log uses of a collection.
-      collection: (collectionName) => ({ collectionName, db }) as unknown as Collection,
+      collection: (collectionName) => ({ collectionName, db, ...writes }) as unknown as Collection,
       redact: (text) => text,
       attributes: {},
       startSession: () => assert.fail("no session is started"),
       limit: 5_000,
-      lookUpLimit: 5_000,
+      lookUpLimit: 0,
       deadlines
     }
     return { commands, log: yield* makeChangeLog(session) }
@@ -52,8 +93,8 @@ describe("changeLog", () => {
 
   it.live("makes a collection that is missing", () =>
     Effect.gen(function*() {
-      const { commands, log } = yield* logOn(({ hello }) => {
-        if (hello === 1) return { msg: "isdbgrid" }
+      const { commands, log } = yield* logOn(({ collMod, hello }) => {
+        if (collMod === undefined) return hello === 1 ? { msg: "isdbgrid" } : {}
         throw new MongoServerError({ message: "ns does not exist", code: 26 })
       })
       yield* log.record("orders", {})
@@ -78,6 +119,69 @@ describe("changeLog", () => {
         `${needs}BSON field 'changeStreamPreAndPostImages' is unknown (record)`
       )
       assert.deepStrictEqual(single.commands, [{ hello: 1 }])
+    }))
+
+  it.live("says at the start when the server tells documents as they became later, and once", () =>
+    Effect.gen(function*() {
+      const messages: Array<unknown> = []
+      const logger = Logger.layer([Logger.make(({ message }) => messages.push(...[message].flat()))])
+      for (const states of [[2, 2, 2], [], [0, 1, 2]]) {
+        const { log } = yield* logOn(({ hello }) => hello === 1 ? { setName: "rs0" } : {}, undefined, states)
+        yield* Effect.provide(Effect.andThen(log.record("orders", {}), log.record("others", {})), logger)
+      }
+      const begin = "This server tells changes of documents wrongly, and so do streams and the logs of changes: " +
+        "the states 0, 1, 2 of a document came as "
+      const end = ". MongoDB 6.0 and newer tells them as they were"
+      assert.deepStrictEqual(messages, [`${begin}2, 2, 2${end}`, `${begin}none${end}`])
+    }))
+
+  it.live("begins a change stream again where it was when it fails or does not answer, and says so", () =>
+    Effect.gen(function*() {
+      const messages: Array<string> = []
+      const starts: Array<Document> = []
+      const disconnected = () => Promise.reject(new MongoNetworkError("the connection is lost"))
+      const streams = [
+        () => streamOf([eventOf(0, 0), eventOf(1, 1)], disconnected),
+        () => streamOf([eventOf(2, 2)], () => new Promise<never>(() => {})),
+        () => streamOf([eventOf(3, 3)], disconnected),
+        ...Array.from({ length: 3 }, () => () => streamOf([], disconnected))
+      ]
+      const { log } = yield* logOn(
+        ({ hello }) => hello === 1 ? { setName: "rs0" } : { operationTime: new Timestamp({ t: 1, i: 0 }) },
+        ({ resumeAfter, startAtOperationTime }) => {
+          starts.push(resumeAfter ?? startAtOperationTime)
+          return streams[starts.length - 1]!()
+        }
+      )
+      yield* log.record("orders", {})
+      const seen: Array<unknown> = []
+      const failure = yield* Stream.runForEach(log.stream(["orders"]), ({ changes }) =>
+        Effect.sync(() => {
+          for (const change of changes) seen.push(change.operation === "delete" ? undefined : change.after["n"])
+        })).pipe(
+          Effect.flip,
+          Effect.provide(Logger.layer([Logger.make(({ message }) => messages.push(String([message].flat()[0])))]))
+        )
+      assert.deepStrictEqual(seen, [0, 1, 2, 3])
+      // It gives up when four in a row have told nothing.
+      assert.strictEqual(failure._tag, "StoreUnavailable")
+      const first = new Timestamp({ t: 1, i: 1 })
+      assert.deepStrictEqual(starts, [first, token(1), token(2), token(3), token(3), token(3)])
+      assert.deepStrictEqual(messages, Array(5).fill("The change stream of orders is begun again"))
+    }))
+
+  it.live("ends where a change has no documents, and when its database is dropped", () =>
+    Effect.gen(function*() {
+      const { fullDocument: _after, ...without } = eventOf(1, 1)
+      const dropped = { ...streamOf([], nothing), closed: true }
+      for (const stream of [dropped, streamOf([{ ...without, fullDocument: null }], nothing)]) {
+        const { log } = yield* logOn(
+          ({ hello }) => hello === 1 ? { setName: "rs0" } : { operationTime: new Timestamp({ t: 1, i: 0 }) },
+          () => stream
+        )
+        yield* log.record("orders", {})
+        assert.strictEqual((yield* Effect.flip(Stream.runDrain(log.stream(["orders"]))))._tag, "PositionGone")
+      }
     }))
 
   it.live("shares a change stream with all who follow the collections, and opens another one after it has failed", () =>
