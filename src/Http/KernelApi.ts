@@ -157,9 +157,11 @@ const makeApi = (parts: Parts): Any => {
   const register = (target: Model.Any | Resource.AnyDescription | Service.AnyDescription, options?: AnyOptions) => {
     const registration = Service.isDescription(target)
       ? Registration.ofService(target, options)
+      : isDescription(target)
+      ? Registration.ofResource(target, options)
       : Registration.ofResource(
-        isDescription(target) ? target : Resource.describe(Registration.formed(target, options), options),
-        options
+        Resource.describe(Registration.formed(target, options), options),
+        Registration.mounting(options)
       )
     return makeApi({ ...parts, registrations: [...registrations, registration] })
   }

@@ -375,12 +375,12 @@ const makeEngine = (parts: Parts): never => {
       makeEngine({ ...parts, rateLimits: { ...parts.rateLimits, ...rateLimits }, api: description.enableRateLimits() }),
     use: (addition: Parts["additions"][number]) => makeEngine({ ...parts, additions: [...parts.additions, addition] }),
     register: (target: Model.Any | Resource.Any | Service.Any, options?: RegisterOptions) => {
-      const own = Service.isService(target) || Resource.isResource(target)
-        ? target
-        : Resource.make(Registration.formed(target, options), options)
+      const isMade = Service.isService(target) || Resource.isResource(target)
+      const own = isMade ? target : Resource.make(Registration.formed(target, options), options)
       return makeEngine({
         ...parts,
-        api: description.register(own.description, options),
+        // What is made already has its methods, and the model of its form.
+        api: description.register(own.description, isMade ? options : Registration.mounting(options)),
         implementations: [...new Set([...implementations, own])]
       })
     }

@@ -267,6 +267,16 @@ export const formed = <M extends Model.Any>(
 ): M | Model.Any => form === undefined ? model : Model.form(model, form)
 
 /**
+ * The options of a registration without those that the resource of a model is made from.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const mounting = (
+  { form: _form, methods: _methods, ...others }: ModelOptions<ReadonlyArray<Resource.Method>, string, number> = {}
+): Options<string> => others
+
+/**
  * Registers a resource.
  *
  * @category constructors

@@ -78,11 +78,16 @@ export const rejectUnknownRoles = ({ api, openApi, options, security }: {
 const unknownOptionOf = ({ givenOptions }: Registration): string | undefined => {
   const unknown = givenOptions.filter((name) => !knownOptions.has(name))
   if (unknown.length === 0) return undefined
-  const hint = unknown.includes("hooks")
-    ? "; hooks stand on the resource, as in Resource.make(Model).beforePost(…)"
-    : ""
+  const [hint = ""] = unknown.flatMap((name) => hints.get(name) ?? [])
   return `there is no option ${unknown.join(", ")}${hint}`
 }
+
+/** Where what is no option of a registration stands. */
+const hints: ReadonlyMap<string, string> = new Map([
+  ["hooks", "; hooks stand on the resource, as in Resource.make(Model).beforePost(…)"],
+  ["form", "; a resource has the form of its model, as in Resource.make(Model.form(User, 1))"],
+  ["methods", "; a resource has its own methods, as in Resource.make(User, { methods: [\"GET\"] })"]
+])
 
 const knownOptions: ReadonlySet<string> = new Set([
   "urlBase",
@@ -95,8 +100,6 @@ const knownOptions: ReadonlySet<string> = new Set([
   "storeOptions",
   "segment",
   "name",
-  "methods",
-  "form",
   "deprecated",
   "sunset",
   "auditLog",

@@ -128,6 +128,16 @@ describe("registrations that can't be served", () => {
       "The registration \"users\" can't be served: there is no option hooks; hooks stand on the resource, as in Resource.make(Model).beforePost(…)"
     ],
     [
+      "a form for a resource, whose model has one",
+      untyped(engine.register(Resource.make(User), untyped({ form: 1 }))),
+      "The registration \"users\" can't be served: there is no option form; a resource has the form of its model, as in Resource.make(Model.form(User, 1))"
+    ],
+    [
+      "methods for a resource, which has its own",
+      untyped(engine.register(Resource.make(User), untyped({ methods: ["GET", "DELETE"] }))),
+      "The registration \"users\" can't be served: there is no option methods; a resource has its own methods, as in Resource.make(User, { methods: [\"GET\"] })"
+    ],
+    [
       "a rule about a role that the engine does not know",
       untyped(
         KernelEngine.make("named", { roles: ["desk", "admin"] })
