@@ -1,7 +1,7 @@
 /** Bodies that are no JSON, as parts of operations and actions. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema, Stream } from "effect"
-import { HttpServerRequest, HttpServerResponse, Multipart } from "effect/http"
+import { HttpRouter, HttpServerRequest, HttpServerResponse, Multipart } from "effect/http"
 import { connect } from "node:net"
 import {
   Anonymous,
@@ -90,6 +90,12 @@ const Files = Service.make("files")
     "broken",
     { success: Raw.response(), require: Anonymous },
     () => Effect.die(new Error("a secret"))
+  )
+  .operation(
+    "named",
+    { query: { name: Schema.String }, success: Raw.response(), require: Anonymous },
+    ({ query }) =>
+      Effect.succeed(HttpServerResponse.text("x", { headers: { "content-disposition": `filename="${query.name}"` } }))
   )
   .operation("endless", { success: Raw.response(), require: Anonymous }, () =>
     Effect.sync(() => {
@@ -208,6 +214,22 @@ describe("Raw bodies", () => {
       const body = paths["/files/size"].post.requestBody
       assert.hasAllKeys(body.content, ["text/plain"])
       assert.containsAllKeys(paths["/files/size"].post.responses, ["413", "415"])
+    }))
+
+  it.effect("with a header that can't be sent are an error with its identifier, also of routes of one's own", () =>
+    Effect.gen(function*() {
+      const own = HttpRouter.add("GET", "/own", HttpServerResponse.text("x", { headers: { "x-name": "\u0142" } }))
+      const { baseUrl } = yield* engine.use(own).test()
+      const named = (name: string) => fetched(`${baseUrl}/files/named?name=${encodeURIComponent(name)}`)
+      for (const name of ["a.txt", "\u00fc.txt", "a\tb"]) assert.strictEqual((yield* named(name)).status, 200)
+      const refused = [yield* named("\u0142.txt"), yield* named("a\r\nx-more: 1"), yield* fetched(`${baseUrl}/own`)]
+      for (const { headers, status, text } of refused) {
+        assert.strictEqual(status, 500)
+        const id = headers.get("x-request-id")
+        assert.isString(id)
+        assert.deepInclude(JSON.parse(text), { _type: "ErrorMessage", code: 500 })
+        assert.include(text, String(id))
+      }
     }))
 
   it.live("that are streamed end when their client goes", () =>

@@ -62,7 +62,8 @@ export interface Options {
   readonly status?: 200 | 201 | 202 | undefined
   /**
    * The `Location` of the response (RFC 9110, section 10.2.2), with fields of the result in braces:
-   * `/api/v1/jobs/{id}`. For a result that is no object, `{result}` is the result itself.
+   * `/api/v1/jobs/{id}`. For a result that is no object, `{result}` is the result itself. Where a segment would be `.` or `..`,
+   * which clients resolve to another path, the response has none.
    */
   readonly location?: string | undefined
   /**

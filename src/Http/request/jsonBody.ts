@@ -3,10 +3,10 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import { isUtf8 } from "node:buffer"
+import type { IncomingHttpHeaders } from "node:http"
 import type { Readable } from "node:stream"
 import { formType } from "../description/callEndpoint.ts"
 import { type BadRequest, PayloadTooLarge, UnsupportedMediaType } from "../HttpError.ts"
-import type { Limits } from "../KernelConfig.ts"
 import { badRequest, errorOf } from "../messages/message.ts"
 import { Request } from "./bufferedRequest.ts"
 import { isDeeper } from "./depth.ts"
@@ -27,7 +27,7 @@ export const readJson = (
 /** Reads a form-urlencoded body within the limits; repeated parameters are lists, empty ones are left out. */
 export const readParameters = (
   request: HttpServerRequest.HttpServerRequest,
-  { maxBodySize, maxFields }: Limits
+  { maxBodySize, maxFields }: { readonly maxBodySize: number; readonly maxFields: number }
 ): Effect.Effect<{ readonly [name: string]: string | ReadonlyArray<string> }, BodyError> =>
   readAs(request, [formType], maxBodySize, (bytes) => {
     if (!isUtf8(bytes)) return Exit.fail(badRequest("errors.BodyNotUtf8"))
@@ -50,10 +50,8 @@ const readAs = <A>(
   parse: (bytes: Buffer) => Exit.Exit<A, BadRequest | PayloadTooLarge>
 ): Effect.Effect<A, BodyError> => {
   const source = NodeHttpServerRequest.toIncomingMessage(request)
-  const contentType = source.headers["content-type"]
-  if (contentType === undefined || !types.includes(mediaTypeOf(contentType))) {
-    return Effect.fail(otherType(types))
-  }
+  const refused = refusedType(source.headers, (type) => types.includes(type), types)
+  if (refused !== undefined) return Effect.fail(refused)
   if (Number(source.headers["content-length"]) > limit) return Effect.fail(tooLarge(limit))
   sendContinue(request)
   const buffered = source instanceof Request ? source.body : undefined
@@ -91,6 +89,18 @@ export const mediaTypeOf = (contentType: string): string => {
   const end = contentType.indexOf(";")
   return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase()
 }
+
+/** The error for a body of an unsupported type, or with a content coding (RFC 9110, section 8.4), since none is decoded. */
+export const refusedType = (
+  { "content-encoding": coding, "content-type": type }: IncomingHttpHeaders,
+  isAccepted: (type: string) => boolean,
+  types: ReadonlyArray<string>
+): UnsupportedMediaType | undefined =>
+  type === undefined || !isAccepted(mediaTypeOf(type))
+    ? otherType(types)
+    : coding === undefined || coding.trim().toLowerCase() === "identity"
+    ? undefined
+    : errorOf(UnsupportedMediaType, "errors.BodyEncoding")
 
 /** The error for a body of an unsupported type. */
 export const otherType = (types: ReadonlyArray<string>): UnsupportedMediaType =>

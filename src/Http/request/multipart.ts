@@ -5,7 +5,7 @@ import * as MultipartParser from "effect/http/MultipartParser"
 import * as Result from "effect/Result"
 import { PayloadTooLarge } from "../HttpError.ts"
 import { badRequest, errorOf } from "../messages/message.ts"
-import { type BodyError, mediaTypeOf, otherType, sendContinue } from "./jsonBody.ts"
+import { type BodyError, mediaTypeOf, refusedType, sendContinue } from "./jsonBody.ts"
 
 /** A part of a form: a text, or a file's size. A browser sends a file without a name for an empty input. */
 export type Part =
@@ -32,10 +32,9 @@ export const readMultipart = (
   limits: FormLimits
 ): Effect.Effect<ReadonlyArray<Part>, BodyError> => {
   const source = NodeHttpServerRequest.toIncomingMessage(request)
-  const contentType = source.headers["content-type"]
-  if (contentType === undefined || !isMultipart(contentType)) {
-    return Effect.fail(otherType(["multipart/form-data"]))
-  }
+  const contentType = source.headers["content-type"] ?? ""
+  const refused = refusedType(source.headers, (type) => type === "multipart/form-data", ["multipart/form-data"])
+  if (refused !== undefined) return Effect.fail(refused)
   if (Number(source.headers["content-length"]) > limits.maxMultipartSize) return Effect.fail(tooLarge(limits))
   sendContinue(request)
   return Effect.callback<ReadonlyArray<Part>, BodyError>((resume) => {

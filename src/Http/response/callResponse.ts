@@ -38,13 +38,20 @@ export const assertShowable = (name: string, options: Call["options"]): void => 
   if (!isModelLike(shown)) assertSeparable(name, "success", shown, { suspended: true })
 }
 
-/** Fills the template of a `Location` with fields of the result. */
-const locationBy = (template: string, success: Schema.Top): (value: unknown) => string => {
+/** Fills the template of a `Location` with fields of the result; `undefined` if one would lead out of the path. */
+const locationBy = (template: string, success: Schema.Top): (value: unknown) => string | undefined => {
   const parts = partsOf(template)
   const of = isObject(success)
     ? (value: unknown, field: string): unknown => Reflect.get(Object(value), field)
     : (value: unknown): unknown => value
-  return (value) => parts.map((part, i) => i % 2 === 1 ? encodeURIComponent(String(of(value, part))) : part).join("")
+  return (value) => {
+    const filled = parts.map((part, i) =>
+      i % 2 === 1 ? encodeURIComponent(String(of(value, part)).toWellFormed()) : part
+    )
+      .join("")
+    // Clients resolve such a segment (RFC 3986, section 5.2.4), and its encoded form as well.
+    return /(?:^|\/)\.{1,2}(?:[/?#]|$)/u.test(filled) ? undefined : filled
+  }
 }
 
 /** Writes the result of a handler. `url` is that of the request. */
@@ -74,9 +81,8 @@ export const resultWriter = (
     : (value, url) =>
       Effect.map(respond(value, url), (response) => {
         const withStatus = status === undefined ? response : HttpServerResponse.setStatus(response, status)
-        return locationOf === undefined
-          ? withStatus
-          : HttpServerResponse.setHeader(withStatus, "location", locationOf(value))
+        const location = locationOf?.(value)
+        return location === undefined ? withStatus : HttpServerResponse.setHeader(withStatus, "location", location)
       })
 }
 

@@ -111,15 +111,36 @@ export const routed = ({ errorResponses, limits, paths, respondBadRequest, route
       return errorResponses.failure(badlyEncoded(request.url))
     }
     // RFC 3986, section 3.3: a semicolon is part of its segment. The router would begin the query at it.
-    return request.url.includes(";")
+    const answered = request.url.includes(";")
       ? Effect.provideService(
         handled,
         HttpServerRequest.HttpServerRequest,
         request.modify({ url: escaped(request.url) })
       )
       : handled
+    return Effect.flatMap(answered, (response) => {
+      const header = unsendableIn(response.headers)
+      return header === undefined
+        ? Effect.succeed(response)
+        : defect(
+          Cause.die(new Error(`The header ${header} of the response has characters that no header can have`)),
+          errorResponses
+        )
+    })
   })
 }
+
+/** The first header that Node would refuse to write: it would send an empty response in the place of this one. */
+const unsendableIn = (headers: HttpServerResponse.HttpServerResponse["headers"]): string | undefined => {
+  for (const name of Object.keys(headers)) {
+    if (unsendable.test(headers[name] ?? "") || !fieldName.test(name)) return JSON.stringify(name)
+  }
+  return undefined
+}
+
+/** RFC 9110, sections 5.1 and 5.5. */
+const fieldName = /^[\w!#$%&'*+.^`|~-]+$/u
+const unsendable = /[^\t\x20-\x7e\x80-\xff]/u
 
 /** Whether a route of `HttpRouter` failed with an error of the engine or of a service. */
 const isOfEngine = (error: unknown): error is CallFailure =>

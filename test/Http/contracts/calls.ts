@@ -317,6 +317,13 @@ export const callsContract = <E>(
           "/api/v1/odds/jobs/a%20b",
           { name: "a b", done: false }
         ])
+        // Clients would leave the path.
+        for (const name of ["..", "."]) {
+          const away = yield* send("POST", "/api/v1/odds/jobs", { name })
+          assert.deepStrictEqual([away.status, away.headers["location"]], [202, undefined])
+        }
+        const within = yield* send("POST", "/api/v1/odds/jobs", { name: "..." })
+        assert.strictEqual(within.headers["location"], "/api/v1/odds/jobs/...")
         const path = `${products}/${yield* created()}`
         const copyProblem = yield* send("POST", `${path}/copy`)
         assert.deepStrictEqual([copyProblem.status, copyProblem.headers["location"]], [

@@ -63,6 +63,19 @@ describe.each(servers)("the body of a request / memory, the server %s", (_, serv
         }
       }))
 
+    it.effect("is refused with a content coding, which is not decoded", () =>
+      Effect.gen(function*() {
+        const body = JSON.stringify({ text: "small" })
+        for (const [coding, status] of [["gzip", 415], ["br, gzip", 415], ["identity", 201], ["Identity", 201]]) {
+          const answer = yield* exchange(
+            [head([`content-encoding: ${coding}`, `content-length: ${body.length}`]), body],
+            /\}/u
+          )
+          assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `, "u"))
+          assert.strictEqual(answer.includes("Content-Encoding, and none is decoded"), status === 415)
+        }
+      }))
+
     it.effect("may arrive byte by byte", () =>
       Effect.gen(function*() {
         const body = JSON.stringify({ text: "slow ü" })

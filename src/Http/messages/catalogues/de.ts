@@ -50,6 +50,7 @@ export const de: { readonly [K in keyof typeof en]: string } & { readonly [key: 
   "errors.BadlyEncodedPath": "Der Pfad ist kein UTF-8 in Prozentkodierung",
   "errors.BadlyEncodedName": "Der Name eines Parameters ist kein UTF-8 in Prozentkodierung",
   "errors.BadlyEncodedValue": "Der Wert des Parameters {name} ist kein UTF-8 in Prozentkodierung",
+  "errors.BodyEncoding": "Der Inhalt hat ein Content-Encoding, und keines wird entpackt: bitte unverändert senden",
   "errors.TooManyParameters": "Die URL hat mehr als {limit} Parameter",
   "errors.TooManyFields": "Das Formular hat mehr als {limit} Felder",
   "errors.FormTooLarge":

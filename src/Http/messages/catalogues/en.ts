@@ -47,6 +47,7 @@ export const en = {
   "errors.BadlyEncodedPath": "The path is not percent-encoded UTF-8",
   "errors.BadlyEncodedName": "The name of a parameter is not percent-encoded UTF-8",
   "errors.BadlyEncodedValue": "The value of the parameter {name} is not percent-encoded UTF-8",
+  "errors.BodyEncoding": "The body has a Content-Encoding, and none is decoded: send it as it is",
   "errors.TooManyParameters": "The URL has more than {limit} parameters",
   "errors.TooManyFields": "The form has more than {limit} fields",
   "errors.FormTooLarge":
