@@ -110,7 +110,9 @@ const timeOf = (expression: RegExp, text: string): number => {
 /** By their length, repetitions of what the expression names itself, and of what most expressions make a difference of. */
 const textsFor = (expression: RegExp): ReadonlyArray<(length: number) => string> => {
   const own = [...new Set(expression.source.replaceAll(/\\[a-zA-Z]|[()[\]|?:]/gu, ""))].slice(0, 10)
-  const singles = [...new Set([" ", "\t", "\n", "a", "A", "0", ".", "-", "\"", "\\", ",", "{", "\u0301", ...own])]
+  const singles = [
+    ...new Set([" ", "\t", "\n", "a", "A", "0", ".", "-", "\"", "\\", ",", "{", "\u0301", "(", ")", "]", ...own])
+  ]
   const pairs = own.flatMap((first) => ["a", " ", "0", "\\", "\"", ","].map((second) => first + second))
   const starting = prefixes.filter((prefix) => prefix === "" || expression.source.startsWith("^"))
   return [

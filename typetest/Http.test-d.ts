@@ -121,6 +121,10 @@ describe("KernelEngine", () => {
     expectTypeOf<Hidden["repositories"]["users"]>().toEqualTypeOf<Repository.Repository<typeof User>>()
     // @ts-expect-error PUT is not registered
     void client.users.replace
+    // @ts-expect-error a resource has the form of its model
+    void engine.register(Resource.make(User), { form: 1 })
+    // @ts-expect-error a resource has its own methods
+    void engine.register(Resource.make(User), { methods: ["GET"] })
   })
 
   it("is a real HttpApi", () => {

@@ -61,6 +61,7 @@ export {
 } from "./shape/variants.ts"
 
 // Decoding and encoding of values, and the messages about invalid ones.
+export { withLimitedDigits } from "./codec/digits.ts"
 export { type DocumentForm, formWithout } from "./codec/documentForm.ts"
 export { bodyDecoder, type Decoded, limitProblems } from "./codec/explainer.ts"
 export { formatDateTime, hasFourDigitYear, isDate, parseDate, parseDateTime } from "./codec/iso.ts"

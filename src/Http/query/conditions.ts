@@ -14,6 +14,9 @@ export type ReportProblem = (validator: string, message: string) => void
 /** The maximum number of values in a list. */
 export const maxListLength = 1_000
 
+/** The maximum number of characters to look for in a text. */
+const maxSought = 1_000
+
 /**
  * The filters of all terms of one field. A lower and an upper bound form one range that a single value has to be in;
  * with `OR`, bounds without a common value are alternatives.
@@ -116,7 +119,11 @@ const boundOf = (
 const names = { ">": "$gt", ">=": "$gte", "<": "$lt", "<=": "$lte" } as const
 
 const containing = (field: QueryField, { text }: Operand, report: ReportProblem): Filter | undefined => {
-  if (!field.isList && field.isText) return Query.path(field.path, Schema.String).contains(text).filter
+  if (!field.isList && field.isText) {
+    if (text.length <= maxSought) return Query.path(field.path, Schema.String).contains(text).filter
+    report("Limit", `can't look for more than ${maxSought} characters`)
+    return undefined
+  }
   if (!field.isList || field.isDocument) {
     report("Operator", "is neither text nor a list of values to look for something in")
     return undefined

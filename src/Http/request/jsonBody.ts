@@ -133,7 +133,9 @@ const isWellFormed = (value: unknown): boolean =>
   typeof value === "string"
     ? value.isWellFormed()
     : typeof value !== "object" || value === null ||
-      Object.entries(value).every(([key, item]) => key.isWellFormed() && isWellFormed(item))
+      (Array.isArray(value)
+        ? value.every((item) => isWellFormed(item))
+        : Object.entries(value).every(([key, item]) => key.isWellFormed() && isWellFormed(item)))
 
 // The parser's message may quote the body, which must not be repeated.
 const reasonOf = (cause: unknown): string => {

@@ -22,8 +22,8 @@ type Decode = ReturnType<typeof bodyDecoder>
 export const rejectExcess = (schema: Schema.Top, decode: Decode): Decode => {
   // Fields need no services.
   const excessIn = excessFinder(Schema.toCodecJson(schema as unknown as Schema.Codec<unknown>).ast)
-  return (body) => {
-    const decoded = decode(body)
+  return (body, isNext) => {
+    const decoded = decode(body, isNext)
     const excess = excessIn?.(body, "") ?? []
     if (excess.length === 0) return decoded
     return {

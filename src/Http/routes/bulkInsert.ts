@@ -33,7 +33,7 @@ export const readItems = (
   const values: Array<Values> = []
   const problems: Array<FieldProblem> = []
   body.forEach((item, i) => {
-    const decoded = decode(item)
+    const decoded = decode(item, i > 0)
     if (decoded._tag === "Invalid") problems.push(...under(i, decoded.problems))
     else {
       const problem = problemOf(decoded.value)

@@ -16,6 +16,7 @@ import {
   kindOf,
   problemsOf,
   sentFinaliser,
+  withLimitedDigits,
   withoutTextSuffix
 } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
@@ -239,7 +240,7 @@ const textReader = (part: Part): (values: Texts) => Effect.Effect<unknown, CallF
   const schema = sentOf(part)
   const finish = sentFinaliser(schemaOf(part))
   // Fields need no services.
-  const codec = Schema.toCodecStringTree(schema as Schema.Codec<unknown>)
+  const codec = withLimitedDigits(Schema.toCodecStringTree(schema as Schema.Codec<unknown>))
   // A single value may be a list of one element.
   const decode = SchemaParser.decodeUnknownExit(Schema.toCodecArrayFromSingle(codec), { errors: "all" })
   const booleans = booleansIn(schema)

@@ -2,6 +2,7 @@ import * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
+import { nameOf } from "../shape/storedForm.ts"
 import { compileParsers } from "./compiledParsers.ts"
 import * as iso from "./iso.ts"
 import { absentValue, objectFactoryOf } from "./literal.ts"
@@ -28,9 +29,9 @@ export const compileDecoder = (ast: SchemaAST.AST): Decode => {
   const decode = hasEncodingChecks(ast)
     ? undefined
     : ast.encoding === undefined
-    ? decoderOf(ast, compileDecoder)
-    : temporalOf(ast)
-  if (decode === undefined) return parserOf(ast)
+    ? decoderOf(ast, compileDecoder) ?? jsonDecoderOf(ast)
+    : temporalOf(ast) ?? (ast._tag === "Unknown" && isJson(ast.encoding.at(-1)!.to) ? same : undefined)
+  if (decode === undefined) return countedParserOf(ast)
   const filters = filtersOf(ast.checks)
   if (filters.length === 0) return decode
   return (input) => {
@@ -44,6 +45,84 @@ export const compileDecoder = (ast: SchemaAST.AST): Decode => {
 }
 
 const noOptions: SchemaAST.ParseOptions = {}
+
+/** Decoders of what only JSON has to be decoded for: records, recursive types, and values of any kind. */
+const jsonDecoderOf = (ast: SchemaAST.AST): Decode | undefined => {
+  switch (ast._tag) {
+    case "Objects":
+      return recordOf(ast)
+    case "Suspend": {
+      let decode: Decode | undefined
+      return (input) => (decode ??= compileDecoder(ast.thunk()))(input)
+    }
+    case "Enum": {
+      const values = new Set<unknown>(ast.enums.map(([, value]) => value))
+      return (input) => values.has(input) ? input : invalid
+    }
+    default:
+      return isJson(ast) ? same : undefined
+  }
+}
+
+const isJson = (ast: SchemaAST.AST): boolean => nameOf(ast) === "effect/schema/Json"
+
+const same: Decode = (input) => input
+
+/** A decoder of an object whose names are texts; Effect leaves out the names that fail the checks of theirs. */
+const recordOf = (
+  { indexSignatures: [others, ...more], propertySignatures }: SchemaAST.Objects
+): Decode | undefined => {
+  if (others === undefined || more.length > 0 || propertySignatures.length > 0) return undefined
+  const { parameter, type } = others
+  if (parameter._tag !== "String" || parameter.encoding !== undefined || SchemaAST.isOptional(type)) return undefined
+  const checks = filtersOf(parameter.checks)
+  const decode = compileDecoder(type)
+  return (input) => {
+    if (typeof input !== "object" || input === null || Array.isArray(input)) return invalid
+    const names = Object.keys(input)
+    count.values += names.length
+    if (isBeyond(count)) return invalid
+    const entries: Array<readonly [name: string, value: unknown]> = []
+    for (const name of names) {
+      if (checks.some((check) => check.run(name, parameter, noOptions) !== undefined)) continue
+      // The object's own name.
+      const decoded = decode((input as Values)[name])
+      if (decoded === invalid) return invalid
+      entries.push([name, decoded])
+    }
+    return Object.fromEntries(entries)
+  }
+}
+
+/** The names of records and the values that only Effect's parser decodes: each takes microseconds. */
+export interface Conversions {
+  values: number
+  most: number
+}
+
+/** Of what no body is decoded for. */
+export const unlimited: Conversions = { values: 0, most: Infinity }
+
+let count = unlimited
+
+/** Counts in the given object until the next call. Nothing interrupts a decoder, so that there is one for all. */
+export const countIn = (next: Conversions): void => {
+  count = next
+}
+
+/** Whether there are too many: the others are invalid without having been decoded. */
+export const isBeyond = ({ most, values }: Conversions): boolean => values > most
+
+/** Effect's parser, for as many values as may be left. */
+const countedParserOf = (ast: SchemaAST.AST): Decode => {
+  const parse = parserOf(ast)
+  return (input) => countAll(input) ? parse(input) : invalid
+}
+
+/** Counts a value and all that is in it; false if there are too many. */
+export const countAll = (input: unknown): boolean =>
+  ++count.values <= count.most &&
+  (typeof input !== "object" || input === null || Object.values(input).every((part) => countAll(part)))
 
 /** A flipped schema has checks for its input. */
 const hasEncodingChecks = (ast: SchemaAST.AST): boolean => "encodingChecks" in ast && ast.encodingChecks !== undefined

@@ -5,37 +5,84 @@ import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import { fold } from "../shape/fold.ts"
 import { compileParsers } from "./compiledParsers.ts"
-import { compileDecoder, invalid, isStruct, staysAbsent, textParserOf, type Values } from "./decoder.ts"
+import {
+  compileDecoder,
+  type Conversions,
+  countAll,
+  countIn,
+  invalid,
+  isBeyond,
+  isStruct,
+  staysAbsent,
+  textParserOf,
+  unlimited,
+  type Values
+} from "./decoder.ts"
+import { withLimitedDigits } from "./digits.ts"
 import { type FieldProblem, problemsOf } from "./issues.ts"
 
 export type Decoded =
   | { readonly _tag: "Valid"; readonly value: Values }
   | { readonly _tag: "Invalid"; readonly problems: ReadonlyArray<FieldProblem> }
 
-/** Decodes the JSON that a caller sent, or returns its problems, limited by {@link limitProblems}. */
-export const bodyDecoder = (schema: Schema.Top): (body: unknown) => Decoded => {
+/**
+ * Decodes the JSON that a caller sent, or returns its problems, limited by {@link limitProblems}. What follows a value of the
+ * same body, `isNext`, counts together with it.
+ */
+export const bodyDecoder = (schema: Schema.Top): (body: unknown, isNext?: boolean) => Decoded => {
   // Fields need no services.
-  const codec = Schema.toCodecJson(schema as unknown as Schema.Codec<Values>)
+  const codec = withLimitedDigits(Schema.toCodecJson(schema as unknown as Schema.Codec<Values>))
   compileParsers(codec.ast)
   const decode = compileDecoder(codec.ast)
   const decodeAll = SchemaParser.decodeUnknownExit(codec, allErrors)
   let explain: Explain | undefined
-  return (body) => {
+  const read = (body: unknown): Decoded => {
+    countIn(decoded)
     const value = decode(body)
     // A decoded struct is an object of its fields.
     if (value !== invalid) return { _tag: "Valid", value: value as Values }
+    if (isBeyond(decoded)) return tooMany
+    countIn(explained)
     explain ??= partsExplainerOf(codec.ast)
     const count: Count = { examined: 0, skipped: 0 }
     const explanation = explain?.(body, count)
     if (typeof explanation === "object") {
       return { _tag: "Invalid", problems: limitProblems(problemsOf(explanation), count.skipped) }
     }
+    if (isBeyond(explained)) return unexplained
     const exit = decodeAll(body)
     if (exit._tag === "Success") return { _tag: "Valid", value: exit.value }
     const issue = Cause.findErrorOption(exit.cause)
     return { _tag: "Invalid", problems: issue._tag === "Some" ? limitProblems(problemsOf(issue.value)) : [] }
   }
+  return (body, isNext = false) => {
+    if (!isNext) {
+      decoded = { values: 0, most: maxDecoded }
+      // Explaining decodes the parts of what is invalid once more, at each of its levels.
+      explained = { values: 0, most: 2 * maxDecoded }
+    }
+    const result = read(body)
+    countIn(unlimited)
+    return result
+  }
 }
+
+/** In one body. The most that take no longer than what else a body of the usual limit has. */
+const maxDecoded = 5_000
+
+let decoded: Conversions = { values: 0, most: maxDecoded }
+let explained = decoded
+
+const limited = (message: string): Decoded => ({
+  _tag: "Invalid",
+  problems: [{ field: "", validator: "Limit", message }]
+})
+
+const tooMany = limited(
+  `must not have more than ${maxDecoded} names of records and values that have to be converted`
+)
+
+const unexplained = limited("has too many values that have to be converted to say which are not valid")
 
 /**
  * The first hundred problems, and a last entry that counts the others. The count is a lower bound, since nested values
@@ -56,6 +103,9 @@ export const limitProblems = (problems: ReadonlyArray<FieldProblem>, more = 0): 
 }
 
 const maxListed = 100
+
+/** The values that are converted only to count what is not listed. */
+const maxSkipped = 1_000
 
 /** Stands for the problems that are not listed. */
 interface Remainder extends FieldProblem {
@@ -117,7 +167,10 @@ const listExplainerOf = (ast: SchemaAST.Arrays, element: SchemaAST.AST): Explain
     const issues: Array<SchemaIssue.Issue> = []
     for (let i = 0; i < input.length; i++) {
       if (decode(input[i]) !== invalid) continue
+      // What is not decoded may be valid.
+      if (isBeyond(explained)) break
       if (count.examined >= maxListed) {
+        explained.most = Math.min(explained.most, explained.values + maxSkipped)
         count.skipped++
         continue
       }
@@ -142,6 +195,7 @@ const explainerOf = (ast: SchemaAST.AST): Explain => {
   return (value, count) => {
     const inParts = explainParts?.(value, count) ?? "none"
     if (inParts !== "none") return inParts
+    if (!countAll(value)) return "none"
     const exit = parse(value)
     if (exit._tag === "Success") return "none"
     count.examined++

@@ -36,6 +36,9 @@ const repeatsOf = (pattern: string): number =>
 const comment = /[^\n]*/uy
 const namedClass = /\[:\^?\w+:\]/uy
 
+// Each class of Unicode has hundreds of ranges.
+const maxClasses = 100
+
 /** What a sticky expression matches at a position. */
 const matchAt = (expression: RegExp, text: string, position: number): string => {
   expression.lastIndex = position
@@ -72,6 +75,9 @@ export const compilePattern = (pattern: string, options: string): Result.Result<
   if (pattern.length * repeatsOf(pattern) > maxRepeated) {
     return Result.fail("the regular expression repeats too much of itself too often")
   }
+  if ((pattern.match(/\\p/giu)?.length ?? 0) > maxClasses) {
+    return Result.fail(`a regular expression may name ${maxClasses} classes of Unicode at most`)
+  }
   const flags = Array.from(options).reduce((sum, option) => sum | (flagOf[option] ?? 0), 0)
   const source = options.includes("x") ? condensed(pattern) : pattern
   return Result.map(
@@ -81,7 +87,7 @@ export const compilePattern = (pattern: string, options: string): Result.Result<
     }),
     (compiled) => ({
       size: compiled.programSize(),
-      isLocal: /^[^|*+?{]*[*+]?\)*$/.test(pattern),
+      isLocal: /^(?:[*+]\)*)?$/.test(pattern.slice(/[|*+?{]|$/.exec(pattern)?.index)),
       test: literalTest(source, flags) ?? ((text) => compiled.test(text)),
       find: (text, from) => {
         const matcher = compiled.matcher(text)
