@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { globSync, readFileSync } from "node:fs"
 import { parseAst } from "vitest/node"
 import { parseFilterValue } from "../src/Http/query/filterValue.ts"
+import { compilePattern } from "../src/Repository/mql/text/regularExpression.ts"
 import { threadTime } from "./support/turns.ts"
 
 const length = 65_536
@@ -58,6 +59,14 @@ describe("regular expressions", () => {
       if (textOf !== undefined) slow.push(`${file} ${String(expression)} with ${JSON.stringify(textOf(30))}`)
     }
     assert.deepStrictEqual(slow, [])
+  })
+
+  it("reading a pattern of a caller takes time in proportion to its length", () => {
+    for (const pattern of [`[${")".repeat(32_000)}]|`, "\\pL".repeat(10_000), "+".repeat(32_000), "(".repeat(32_000)]) {
+      const before = threadTime()
+      compilePattern(pattern, "i")
+      assert.isBelow(threadTime() - before, limit, pattern.slice(0, 10))
+    }
   })
 
   it("reading a list from the URL takes time in proportion to its length", () => {
