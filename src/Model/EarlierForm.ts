@@ -134,6 +134,8 @@ export interface Step {
   readonly takes: { readonly up: ReadonlyArray<string>; readonly down: ReadonlyArray<string> }
   readonly up: ((values: unknown) => unknown) | undefined
   readonly down: ((values: unknown) => unknown) | undefined
+  /** Whether `up` gives what a generator makes of the identifier, for a document from before the field. */
+  readonly isDerived?: boolean
   /** `stored`: the value is stored alike in both forms, perhaps under another name. */
   readonly kind: "stored" | "computed"
 }
@@ -292,7 +294,9 @@ const added = (field: string, ways?: { readonly up: () => unknown }): EarlierFor
         : ((values) => ({ [field]: generator && derivedValue(generator, `${field} ${String(nameOf(values, "id"))}`) })),
       down: () => ({})
     }))(next)
-    return typeof step === "string" || ways !== undefined ? step : { ...step, takes: { up: ["id"], down: [] } }
+    return typeof step === "string" || ways !== undefined
+      ? step
+      : { ...step, takes: { up: ["id"], down: [] }, isDerived: true }
   })
 
 const shortForms = {

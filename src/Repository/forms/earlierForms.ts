@@ -7,9 +7,10 @@ import type { ModelCollection } from "../collection/modelCollection.ts"
 import { makeModelCollection, viewOf } from "../collection/storedCollection.ts"
 import { unreadable, unreadableProblems } from "../collection/unreadable.ts"
 import type { Document, DocumentStore, Filter } from "../DocumentStore.ts"
+import { admission } from "./admission.ts"
 import { changesOf } from "./changes.ts"
 import { runnerBy } from "./formRunner.ts"
-import { formsOf, textOf } from "./forms.ts"
+import { formsOf } from "./forms.ts"
 import { viewedStore } from "./viewedStore.ts"
 
 // Repositories of models with versions load both.
@@ -24,7 +25,7 @@ export const viewCollection = (
   storedFilter: (filter: Filter) => Filter
 ): ModelCollection => {
   const { form, forms, lift } = viewWays(view)
-  const numbered = (document: Document): Document => ({ ...document, [formField]: form })
+  const admit = admission(view, forms, form)
   const shown = new Set(Object.keys(view.store.fields))
   const viewed = viewedStore(store, all)
   const runner = runnerBy(view, viewed, {
@@ -33,13 +34,7 @@ export const viewCollection = (
     current: Effect.succeed({ written: form, earliest: form }),
     formOf: () => form,
     lift,
-    lower: (document) => {
-      const lifted = forms.lift(numbered(document))
-      const problems = unreadableProblems(lifted)
-      return problems === undefined
-        ? Result.succeed(lifted)
-        : Result.fail(textOf(problems))
-    },
+    lower: (_, document, __, stored) => admit(document, stored),
     placesOf: () => [],
     keeping: (before, document) => ({
       ...Object.fromEntries(Object.entries(before).filter(([field]) => !shown.has(field))),

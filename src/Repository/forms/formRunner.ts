@@ -53,7 +53,11 @@ export const formRunner = (
       marks.saw(formOf(document))
       return forms.lift(document)
     },
-    lower: forms.lower,
+    lower: (operation, document, form) =>
+      Effect.mapError(
+        Effect.fromResult(forms.lower(document, form)),
+        (detail) => new QueryRejected({ operation, detail: notYet(model, detail) })
+      ),
     placesOf: (index, earliest) => placesOf(forms, index, earliest),
     keeping: undefined
   })
@@ -82,7 +86,12 @@ export const runnerBy = (
   const idsOf = (changes: Changes, filter: Filter) =>
     Effect.map(findIn("find", changes, filter, { projection: { _id: 1 } }), (found) => found.map(({ _id }) => _id))
 
-  const { lowered, remove, uniquely, update, writeMatch } = makeMatchWriter(model, store, ways, { findIn, withState })
+  const { remove, uniquely, update, writeMatch } = makeMatchWriter(model, store, ways, { findIn, withState })
+
+  // What is written by an earlier form is computed, so that it is tested as a whole.
+  const isNativeUpdate = (changes: Changes, filter: Filter, update: Update, sort?: FindOptions["sort"]): boolean =>
+    keeping === undefined && !changes.concernFilter(filter) && !changes.concernUpdate(fieldsOfUpdate(update)) &&
+    !changes.concern(Object.keys(sort ?? {}))
 
   const liftOf = (projection: Document | undefined) => projection === undefined ? lift : Function.identity<Document>
 
@@ -162,38 +171,36 @@ export const runnerBy = (
       insertOne: ({ document }) =>
         withState((changes) =>
           Effect.flatMap(
-            lowered("insert", document, changes.written),
+            lower("insert", document, changes.written, undefined),
             (stored) => uniquely(changes, document, namingFields(model, store.insertOne(name, stored)))
           )
         ),
       insertMany: ({ documents, options }) =>
-        withState((changes) => {
+        withState(Effect.fnUntraced(function*(changes) {
           const isOrdered = options?.ordered !== false
           if (changes.deferred.length > 0) {
-            return insertEach(
+            return yield* insertEach(
               documents,
               isOrdered,
               (document) => handlers.insertOne({ kind: "insertOne", document })
             )
           }
-          const all = documents.map((document) => lower(document, changes.written))
-          const rejections = all.map((result) =>
-            Result.isFailure(result)
-              ? new QueryRejected({ operation: "insert", detail: notYet(model, result.failure) })
-              : undefined
+          const all = yield* Effect.forEach(
+            documents,
+            (document) => Effect.result(lower("insert", document, changes.written, undefined))
           )
-          return insertAdmitted(
-            rejections,
+          return yield* insertAdmitted(
+            all.map((result) => Result.isFailure(result) ? result.failure : undefined),
             isOrdered,
             (indexes) => store.insertMany(name, indexes.map((i) => Result.getOrThrow(all[i]!)), options)
           )
-        }),
+        })),
       replaceOne: (operation) =>
         withState((changes) => {
           const [filter, { document, options }] = [whole(operation), operation]
           if (keeping === undefined && !changes.concernFilter(filter)) {
             return Effect.flatMap(
-              lowered("replace", document, changes.written),
+              lower("replace", document, changes.written, undefined),
               (stored) =>
                 uniquely(changes, document, namingFields(model, store.replaceOne(name, filter, stored, options)))
             )
@@ -205,7 +212,7 @@ export const runnerBy = (
                 "replace",
                 filter,
                 targetOf(filter),
-                (before, _, form) => lowered("replace", keeping?.(before, document) ?? document, form)
+                (before) => Effect.succeed(keeping?.(before, document) ?? document)
               )
             ),
             (written): Effect.Effect<UpdateResult, WriteError> =>
@@ -222,7 +229,7 @@ export const runnerBy = (
       updateOne: (operation) =>
         withState((changes) => {
           const filter = whole(operation)
-          return isNativeUpdate(changes, filter, operation.update, undefined)
+          return isNativeUpdate(changes, filter, operation.update)
             ? namingFields(model, base.run(operation))
             : Effect.map(namingFields(model, update(operation, filter, targetOf(filter))), (written) =>
               resultOf([written]))
@@ -230,7 +237,7 @@ export const runnerBy = (
       updateMany: (operation) =>
         withState((changes) => {
           const filter = whole(operation)
-          if (isNativeUpdate(changes, filter, operation.update, undefined)) {
+          if (isNativeUpdate(changes, filter, operation.update)) {
             return namingFields(model, base.run(operation))
           }
           return Effect.flatMap(idsOf(changes, filter), (ids) =>
@@ -323,10 +330,6 @@ const taking = (take: TakeOptions["take"], lifting: (document: Document) => Docu
 const isNative = (changes: Changes, filter: Filter, { projection, sort }: Omit<FindOptions, "filter">): boolean =>
   !changes.concernFilter(filter) && !changes.concern(Object.keys(sort ?? {})) &&
   (projection === undefined || isSelection(projection) && !changes.concern(Object.keys(projection)))
-
-const isNativeUpdate = (changes: Changes, filter: Filter, update: Update, sort: FindOptions["sort"]): boolean =>
-  !changes.concernFilter(filter) && !changes.concernUpdate(fieldsOfUpdate(update)) &&
-  !changes.concern(Object.keys(sort ?? {}))
 
 /** The rejection of a unique value does not name a field of an earlier form. */
 const namingFields = <A, E>(model: ModelLike, write: Effect.Effect<A, E>): Effect.Effect<A, E | DuplicateKey> =>

@@ -40,6 +40,10 @@ export interface Forms {
   readonly lowest: number
   /** The stored fields whose values may differ between this form, those after it, and the newest one. */
   readonly changedSince: (form: number) => ReadonlySet<string>
+  /** The fields of this form of which the value of a field of the newest one is made. */
+  readonly sourcesOf: (field: string, form: number) => ReadonlyArray<string>
+  /** The fields of the newest form that are new since this one, and generated. */
+  readonly generatedSince: (form: number) => ReadonlySet<string>
   /** Every field that a stored document of any form may have. */
   readonly fields: ReadonlyArray<string>
   /** Where documents of this form have the value of a path of the newest one; `undefined` if it is computed. */
@@ -114,6 +118,15 @@ export const formsOf: (model: ModelLike) => Forms = memoize((model) => {
       const name = steps.slice(form - 1).reduceRight<string | undefined>(nameBefore, field)
       return name === undefined ? undefined : [name, ...inner].join(".")
     },
+    sourcesOf: (field, form) =>
+      steps.slice(form - 1).reduceRight<ReadonlyArray<string>>(
+        (names, { after, before }) =>
+          names.some((name) => after.includes(name))
+            ? [...names.filter((name) => !after.includes(name)), ...before]
+            : names,
+        [field]
+      ),
+    generatedSince: (form) => new Set(steps.slice(form - 1).flatMap(({ after, isDerived }) => isDerived ? after : [])),
     fields: [
       ...new Set([
         ...steps.flatMap(({ before }) => before),
@@ -133,7 +146,7 @@ export const formsOf: (model: ModelLike) => Forms = memoize((model) => {
   }
 })
 
-export const textOf = (problems: ReadonlyArray<FieldProblem>): string =>
+const textOf = (problems: ReadonlyArray<FieldProblem>): string =>
   problems.map(({ field, message }) => `${field} ${message}`).join("; ")
 
 // internal
@@ -168,7 +181,7 @@ const compileStep = (step: Step, fieldsAfter: Versions["fields"]): CompiledStep 
     Result.flatMap(readBefore().decode(document), (values) =>
       Result.try({
         try: () => asRead(writeAfter().encode(up(values))),
-        catch: () => [{ field: step.before.join(", "), validator: "Form", message: "has no way up" }]
+        catch: () => step.before.map((field) => ({ field, validator: "Form", message: "has no way up" }))
       }))
   return {
     up: (document, kept) => {

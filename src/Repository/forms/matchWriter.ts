@@ -6,6 +6,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { ModelLike } from "../../Model/introspection.ts"
+import type { ValidationException } from "../../Model/ModelError.ts"
 import { isDocument } from "../bson/value.ts"
 import { unchangedSince } from "../collection/documentFields.ts"
 import type { Operation } from "../collection/modelCollection.ts"
@@ -28,7 +29,6 @@ import type { Changes } from "./changes.ts"
 import type { placesOf } from "./formIndexes.ts"
 import { formOf } from "./forms.ts"
 import type { State } from "./marks.ts"
-import { notYet } from "./search.ts"
 import { withUniqueValues } from "./uniqueValues.ts"
 
 export interface Written {
@@ -45,7 +45,13 @@ export interface Ways {
   readonly current: Effect.Effect<State, ReadError>
   readonly formOf: (stored: Document) => number
   readonly lift: (stored: Document) => Document
-  readonly lower: (document: Document, form: number) => Result.Result<Document, string>
+  /** A document that users give as it is stored in a form; `stored` is the one that it replaces. */
+  readonly lower: (
+    operation: string,
+    document: Document,
+    form: number,
+    stored: Document | undefined
+  ) => Effect.Effect<Document, QueryRejected | ValidationException>
   /** Where documents of each form have the values of an index. */
   readonly placesOf: (index: IndexDescription, earliest: number) => ReturnType<typeof placesOf>
   /** What replaces a document, with what its users do not see of the one before; `undefined` if they see everything. */
@@ -70,7 +76,7 @@ type Target = { readonly id: unknown } | { readonly sort: FindOptions["sort"] }
 export const makeMatchWriter = (
   model: ModelLike,
   store: DocumentStore["Service"],
-  { fields, formOf: formIn, keeping, lift, lower, placesOf }: Ways,
+  { fields, formOf: formIn, lift, lower, placesOf }: Ways,
   { findIn, withState }: Searching
 ) => {
   const name = model.modelName
@@ -85,13 +91,6 @@ export const makeMatchWriter = (
       write
     )
 
-  /** The document as it is stored. */
-  const lowered = (operation: string, document: Document, form: number): Effect.Effect<Document, QueryRejected> =>
-    Effect.mapError(
-      Effect.fromResult(lower(document, form)),
-      (detail) => new QueryRejected({ operation, detail: keeping === undefined ? notYet(model, detail) : detail })
-    )
-
   /** The first match as it is stored. */
   const firstMatch = Effect.fnUntraced(function*(changes: Changes, filter: Filter, sort?: FindOptions["sort"]) {
     const [found] = yield* findIn("find", changes, filter, { sort, limit: 1 })
@@ -100,7 +99,7 @@ export const makeMatchWriter = (
 
   /**
    * Writes the first match, or the match with the identifier, while the stored document is as it was read. `change` gives the
-   * document to store, `undefined` if nothing changes, or `"remove"`.
+   * document to write, `undefined` if nothing changes, or `"remove"`.
    */
   const writeMatch = (
     operation: string,
@@ -108,8 +107,7 @@ export const makeMatchWriter = (
     target: Target,
     change: (
       lifted: Document,
-      parsed: ParsedFilter,
-      form: number
+      parsed: ParsedFilter
     ) => Effect.Effect<Document | undefined | "remove", WriteError>
   ): Effect.Effect<Written | undefined, WriteError> => {
     const attempt = withState((changes) =>
@@ -123,9 +121,12 @@ export const makeMatchWriter = (
         if (problems !== undefined) return yield* unwritable(model, operation, stored)
         const parsed = yield* matching(operation, filter, before)
         if (parsed === undefined) return "id" in target ? undefined : yield* Effect.fail(new Changed())
+        const changed = yield* change(before, parsed)
+        if (changed === undefined) return { before, after: before, isChanged: false }
         // A document stays at least in the form in which it is stored.
-        const after = yield* change(before, parsed, Math.max(changes.written, formIn(stored)))
-        if (after === undefined) return { before, after: before, isChanged: false }
+        const after = changed === "remove"
+          ? changed
+          : yield* lower(operation, changed, Math.max(changes.written, formIn(stored)), stored)
         const isAsRead: Filter = { ...unchangedSince(stored, fields), _id: stored["_id"] }
         const isDone = after === "remove"
           ? (yield* store.deleteOne(name, isAsRead)) > 0
@@ -161,11 +162,7 @@ export const makeMatchWriter = (
     return Effect.flatMap(
       parsedUpdate(kind, update, options.arrayFilters),
       (parsed) =>
-        writeMatch(kind, filter, target, (document, matched, form) =>
-          Effect.flatMap(
-            fromProblem(parsed.apply(document, matched), kind),
-            (changed) => changed === undefined ? Effect.undefined : lowered(kind, changed, form)
-          ))
+        writeMatch(kind, filter, target, (document, matched) => fromProblem(parsed.apply(document, matched), kind))
     )
   }
 
@@ -177,7 +174,7 @@ export const makeMatchWriter = (
       Effect.die
     )
 
-  return { lowered, remove, uniquely, update, writeMatch }
+  return { remove, uniquely, update, writeMatch }
 }
 
 /** The document that a filter on the identifier selects, or the first match. */

@@ -5,7 +5,17 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import { DocumentStore, EmbeddedStore, KernelEngine, Model, Repository, Upgrade } from "../../../src/index.ts"
+import {
+  Converter,
+  DocumentStore,
+  EmbeddedStore,
+  KernelEngine,
+  Model,
+  ModelError,
+  Repository,
+  Upgrade,
+  Validator
+} from "../../../src/index.ts"
 
 class Old extends Model.Class<Old>()("Person", {
   id: Model.id(),
@@ -47,6 +57,39 @@ class Note extends Model.Class<Note>()("Note", {
   ...Model.versioned,
   ...Model.audited
 }) {}
+
+/** Its rules came with its second form. */
+class Post extends Model.Class<Post>()("Post", {
+  id: Model.id(),
+  title: Schema.String.pipe(Validator.max(9)),
+  level: Schema.Int.pipe(Validator.max(5)),
+  code: Schema.String.pipe(Model.converted(Converter.lowerCase)),
+  from: Schema.Int,
+  to: Schema.Int
+}, {
+  versions: [
+    Model.was.retyped("level", Schema.String, { up: Number, down: String }),
+    Model.was.retyped("code", Schema.String, {
+      up: (code) => {
+        if (code === "none") throw new RangeError(code)
+        return code
+      },
+      down: (code) => code
+    }),
+    Model.was.renamed("name", "title")
+  ],
+  validators: [
+    Validator.related("Allowed", "title", ({ title }) => title !== "forbidden", { message: "must be allowed" })
+  ],
+  validate: ({ from, to }) =>
+    from <= to
+      ? Effect.void
+      : Effect.fail(new ModelError.Problem({ field: "to", validator: "Order", message: "must not be below from" }))
+}) {}
+
+const posts = KernelEngine.make("posts")
+  .register(Post, { urlBase: "/v2", methods: ["GET", "POST", "PUT", "PATCH"], name: "posts", lists: true })
+  .register(Post, { urlBase: "/v1", methods: ["GET", "POST", "PUT", "PATCH"], name: "postsV1", form: 1, lists: true })
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 
@@ -196,6 +239,52 @@ describe("versions of a service", () => {
       // Queries look for earlier forms until an upgrade has come to its end: they may be brought from elsewhere.
       assert.deepStrictEqual(yield* formOf(undefined), [4, false])
       assert.deepStrictEqual(yield* formOf(oldEngine), [undefined, false])
+    }).pipe(Effect.scoped))
+
+  it.live("take nothing by an earlier form that the newest one refuses, by any method", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* posts.test({ store: EmbeddedStore.layerMemory })
+      const [v1, v2] = [`${baseUrl}/v1/posts`, `${baseUrl}/v2/posts`]
+      const good = { name: "one", level: "1", code: "A", from: 1, to: 2 }
+      assert.strictEqual((yield* json("POST", v1, { id: "P", ...good })).status, 201)
+      const refused = [
+        [{ level: "abc" }, "level"],
+        [{ level: "6" }, "level"],
+        [{ code: "none" }, "code"],
+        [{ name: "forbidden" }, "name"],
+        [{ name: "0123456789" }, "name"],
+        [{ from: 9, to: 1 }, "to"],
+        [{ to: 0 }, "to"]
+      ] as const
+      const answers: Array<unknown> = []
+      for (const [change, field] of refused) {
+        const value = { ...good, ...change }
+        const operations = Object.entries(change).map(([name, value]) => ({ op: "replace", path: `/${name}`, value }))
+        const sent = [
+          yield* json("POST", v1, value),
+          yield* json("POST", v1, { id: "P", ...value }),
+          yield* json("POST", v1, [good, value]),
+          yield* json("PUT", `${v1}/P`, value),
+          yield* json("PATCH", `${v1}/P`, change),
+          yield* json("PATCH", `${v1}/P`, operations, { "content-type": "application/json-patch+json" })
+        ]
+        answers.push(...sent.map(({ body, status }, i) => [
+          status,
+          Object.keys(change).join(", "),
+          (body.errors ?? []).map(({ field }: { readonly field: string }) => i === 2 ? field.slice(2) : field)
+        ]))
+        assert.deepStrictEqual(answers.splice(0), sent.map(() => [400, Object.keys(change).join(", "), [field]]))
+      }
+      const stored = yield* json("GET", v2)
+      assert.strictEqual(stored.status, 200, stored.text)
+      assert.deepStrictEqual(
+        stored.body._items.map(({ _links, _type, ...post }: { readonly [key: string]: unknown }) => post),
+        [
+          { id: "P", title: "one", level: 1, code: "a", from: 1, to: 2 }
+        ]
+      )
+      const patched = yield* json("PATCH", `${v1}/P`, { level: "3", code: "Bc" })
+      assert.deepInclude(patched.body, { name: "one", level: "3", code: "bc" })
     }).pipe(Effect.scoped))
 
   it.live("refuse to serve what has no way down", () =>
