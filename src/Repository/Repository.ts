@@ -25,6 +25,7 @@ import { authorized } from "./collection/authorizedCollection.ts"
 import type { IsSoftDeleted, SoftDeletes, SortOptions } from "./collection/softDeletion.ts"
 import { hasDefaults, hasVersions, makeModelCollection, ownerOf } from "./collection/storedCollection.ts"
 import { DocumentStore, type StoreOptions } from "./DocumentStore.ts"
+import { beginForm } from "./forms/begin.ts"
 import type * as Query from "./Query.ts"
 import { documentOperationsOf, unrestrictedOf, withUnrestricted } from "./repository/documentOperations.ts"
 import type { Histories, IsHistoried } from "./repository/history.ts"
@@ -171,6 +172,7 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
     shardKeyOf(owner),
     declared.map(({ key, name, unique }) => ({ name, unique: unique === true, paths: Object.keys(key) }))
   )
+  yield* beginForm(store, owner)
   const indexes = versions !== undefined && hasVersions(owner)
     ? yield* versions.preparedIndexes(owner, store, declared)
     : declared

@@ -9,6 +9,7 @@ import {
   Converter,
   DocumentStore,
   EmbeddedStore,
+  Index,
   KernelEngine,
   Model,
   ModelError,
@@ -239,6 +240,45 @@ describe("versions of a service", () => {
       // Queries look for earlier forms until an upgrade has come to its end: they may be brought from elsewhere.
       assert.deepStrictEqual(yield* formOf(undefined), [4, false])
       assert.deepStrictEqual(yield* formOf(oldEngine), [undefined, false])
+    }).pipe(Effect.scoped))
+
+  it.live("write the newest form at once on a new store whose first document a layer inserts at the start", () =>
+    Effect.gen(function*() {
+      class User extends Model.Class<User>()("User", {
+        id: Model.id(),
+        email: Schema.String.pipe(Model.indexed(Index.unique))
+      }) {}
+      const first = Effect.flatMap(
+        Repository.for(User),
+        (users) => users.insert(new User({ id: "U1", email: "admin@example.com" }))
+      )
+      const own = Effect.flatMap(
+        Repository.for(Person),
+        (people) =>
+          people.insert(
+            new Person({ id: "P0", first: "A", last: "B", passwordHash: "x", city: "Rome", score: 1, version: 1 })
+          )
+      )
+      class Plain extends Model.Class<Plain>()("Plain", { id: Model.id() }) {}
+      const plain = Effect.flatMap(Repository.for(Plain), (all) => all.insert(new Plain({ id: "L1" })))
+      for (
+        const [insert, repository] of [
+          [first, Repository.layer(User)],
+          [plain, Repository.layer(Plain)],
+          [own, Repository.layer(Person)]
+        ] as const
+      ) {
+        const inserting = Layer.effectDiscard(insert as Effect.Effect<unknown, never>)
+        const store = inserting.pipe(
+          Layer.provideMerge(repository as unknown as Layer.Layer<never, never, DocumentStore.DocumentStore>),
+          Layer.provideMerge(Layer.fresh(EmbeddedStore.layerMemory))
+        )
+        const { baseUrl, store: made } = yield* newEngine.test({ store })
+        const ada = { id: "P1", first: "Ada", last: "Lovelace", passwordHash: "x", city: "London" }
+        assert.strictEqual((yield* json("POST", `${baseUrl}/api/v2/persons`, ada)).status, 201)
+        const stored = yield* made.find("Person", {})
+        assert.deepStrictEqual(stored.map((document) => document["_form"]), stored.map(() => 4))
+      }
     }).pipe(Effect.scoped))
 
   it.live("take nothing by an earlier form that the newest one refuses, by any method", () =>
