@@ -260,7 +260,8 @@ export const Class = <Self = never>() =>
  *
  * **Details**
  *
- * What is made of omitted fields is omitted. The rules of a registration are about the fields of its own form.
+ * What is made of omitted fields is omitted. The rules of a registration are about the fields of its own form. What is written
+ * has to be valid in the newest form as well, and is converted as the newest form has it.
  *
  * **Gotchas**
  *

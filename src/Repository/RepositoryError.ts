@@ -230,7 +230,7 @@ export type DeleteError = ReadError | DocumentReferenced
 
 /**
  * Any failure of a write to documents of a model. A `ValidationException` of a valid instance is about a reference to a
- * document that does not exist.
+ * document that does not exist, or, for an earlier form of a model, about what the newest form refuses.
  *
  * @category errors
  * @since 0.1.0
