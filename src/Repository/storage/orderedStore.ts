@@ -38,6 +38,11 @@ export interface Table<Value, Written = Value> {
   readonly scanKeys: (range: Range, visit: (key: string) => boolean) => void
   /** The key at a place in a range, from 0; `undefined` if the range has fewer keys. What is before it is not read. */
   readonly keyAt: (range: Range, place: number) => string | undefined
+  /**
+   * {@link Table.keyAt} for estimates, in a transaction: nothing depends on it, so that no other write conflicts with it, and what
+   * the transaction has written is left out.
+   */
+  readonly likelyKeyAt?: ((range: Range, place: number) => string | undefined) | undefined
   /** The number of keys in a range, in a table that knows it without reading them. */
   readonly countIn?: ((range: Range) => number | undefined) | undefined
 }

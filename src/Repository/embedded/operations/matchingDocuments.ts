@@ -15,8 +15,9 @@ import type { ReadTables } from "../../storage/orderedStore.ts"
 import type { ReadCatalog } from "../catalog/catalog.ts"
 import { type Collection, textIndexOf } from "../catalog/collection.ts"
 import type { StoredDocument } from "../planner/candidates.ts"
+import { byChoice, type OpenPlan } from "../planner/planChoice.ts"
 import { scan } from "../planner/planExecutor.ts"
-import { type Plan, planOf } from "../planner/queryPlan.ts"
+import { type Plan, plansOf } from "../planner/queryPlan.ts"
 import { countEntries } from "../planner/rangeScan.ts"
 import { nearbyDocuments, nearProblem } from "./nearDocuments.ts"
 
@@ -75,38 +76,58 @@ export const findSource = (
     const read = (ring: Filter) => findSource(store, catalog, name, { ...ring, near: undefined })
     return slice(nearbyDocuments(filter, near, read, wanted, memory ?? makeMemory(sortTooLarge)), skip, undefined)
   }
-  const plan = planOf(collection, filter.constraints, sort, filter.search?.words, filter.collator)
-  const isInOrder = plan.isOrdered && sort.length > 0
-  const isSaid = isSaidBy(plan, filter)
-  const passed = isInOrder && isSaid ? skip : 0
-  const scanned = scan(store, collection, plan, filter, {
-    end: () => catalog.endOfRecords(collection),
-    wanted: plan.isOrdered ? wanted - passed : Infinity,
-    isInOrder,
-    isSaid,
-    passed
-  })
-  const matching = whileIndexed(catalog, collection, plan, scanned)
-  if (plan.isOrdered) {
-    const matches = isSaid && onMatches !== undefined
-      ? store.entries(plan.index.number).countIn?.(plan.ranges.at(0))
-      : undefined
-    if (matches !== undefined) onMatches?.(matches)
-    return slice(matching, skip - passed, undefined)
+  const read = (plan: Plan, tested = filter): BatchIterator<StoredDocument> => {
+    const isInOrder = plan.isOrdered && sort.length > 0
+    const isSaid = isSaidBy(plan, filter)
+    const passed = isInOrder && isSaid ? skip : 0
+    const scanned = scan(store, collection, plan, tested, {
+      end: () => catalog.endOfRecords(collection),
+      wanted: plan.isOrdered ? wanted - passed : Infinity,
+      isInOrder,
+      isSaid,
+      passed
+    })
+    const matching = whileIndexed(catalog, collection, plan, scanned)
+    if (plan.isOrdered) {
+      const matches = isSaid && onMatches !== undefined
+        ? store.entries(plan.index.number).countIn?.(plan.ranges.at(0))
+        : undefined
+      if (matches !== undefined) onMatches?.(matches)
+      return slice(matching, skip - passed, undefined)
+    }
+    onMatches?.(0)
+    const found = onMatches === undefined ? matching : mapChunks(matching, (items) => {
+      onMatches(items.length)
+      return items
+    })
+    const { search } = filter
+    const documentOf = search === undefined || !sort.some(isByScore)
+      ? ({ document }: StoredDocument) => document
+      : ({ document }: StoredDocument) => withScore(document, search)
+    const inOrder = memory === undefined
+      ? sorted(found, documentOf, sort, wanted, makeMemory(sortTooLarge), sortedBytes)
+      : sorted(found, documentOf, sort, wanted, memory)
+    return slice(inOrder, skip, undefined)
   }
-  onMatches?.(0)
-  const found = onMatches === undefined ? matching : mapChunks(matching, (items) => {
-    onMatches(items.length)
-    return items
+  const plans = plansOf(collection, filter.constraints, sort, filter.search?.words, filter.collator)
+  const [first] = plans
+  if (plans.length === 1) return read(first)
+  const said = plans.find((plan) => isSaidBy(plan, filter))
+  // It reads nothing but matches.
+  if (said?.isOrdered === true) return read(said)
+  const open: OpenPlan = (plan) => {
+    let looked = 0
+    const matches: Filter["matches"] = (document) => {
+      looked += 1
+      return filter.matches(document)
+    }
+    return { source: read(plan, { ...filter, matches }), looked: () => looked }
+  }
+  return byChoice(store, plans, open, {
+    isSorted: sort.length > 0,
+    // Without an index that counts the matches, all of them are read for it.
+    wanted: onMatches !== undefined && said === undefined ? Infinity : wanted - skip
   })
-  const { search } = filter
-  const documentOf = search === undefined || !sort.some(isByScore)
-    ? ({ document }: StoredDocument) => document
-    : ({ document }: StoredDocument) => withScore(document, search)
-  const inOrder = memory === undefined
-    ? sorted(found, documentOf, sort, wanted, makeMemory(sortTooLarge), sortedBytes)
-    : sorted(found, documentOf, sort, wanted, memory)
-  return slice(inOrder, skip, undefined)
 }
 
 /** Counts the matches by the entries of an index that covers the filter; `undefined` without one. */
@@ -117,8 +138,10 @@ export const countEntriesOf = (
   filter: Filter
 ): BatchIterator<number> | undefined => {
   if (!filter.isExact || filter.isEmpty) return undefined
-  const plan = planOf(collection, filter.constraints, [], undefined, filter.collator)
-  if (!isSaidBy(plan, filter)) return undefined
+  // It has the fewest entries: those of the matches.
+  const plan = plansOf(collection, filter.constraints, [], undefined, filter.collator)
+    .find((plan) => isSaidBy(plan, filter))
+  if (plan === undefined || !isSaidBy(plan, filter)) return undefined
   const end = () => catalog.endOfRecords(collection)
   return whileIndexed(catalog, collection, plan, countEntries(store, collection, plan, filter, end))
 }

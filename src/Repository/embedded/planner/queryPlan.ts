@@ -2,8 +2,9 @@
  * Plans which documents are read for a filter and a sort, and by which index.
  *
  * A plan yields a superset of the matches, and the filter is still evaluated for each document, unless the only range of the plan
- * says all of it. Rules choose the plan, without statistics: first a unique index whose paths all have values, then the index with
- * the most equalities, ranges and order.
+ * says all of it. Rules leave the plans of which no other one is better for certain, the likely best first: that by a unique index
+ * whose paths all have values, then by the index with the most equalities, ranges and order. `planChoice.ts` chooses among them
+ * by the indexes' own counts.
  */
 import type { Collator } from "../../bson/collator.ts"
 import { encodeComponent, invert, isWhole, limitedRange, limitLength } from "../../bson/keyEncoding.ts"
@@ -55,38 +56,75 @@ export type Plan =
 type Prepare = () => boolean
 
 interface Candidate {
+  readonly index: Index
   readonly plan: () => Plan
   readonly worth: number
+  /** The paths whose constraints limit what is read. */
+  readonly limiting: ReadonlyArray<string>
+  readonly isInOrder: boolean
 }
+
+/** At least one. */
+export type Plans = readonly [Plan, ...ReadonlyArray<Plan>]
 
 // With more keys, a scan of the index is cheaper than a lookup of each.
 const maxKeys = 100_000
 
 const worth = { unique: 1000, equality: 10, range: 5, location: 7, order: 6, ring: 500 }
 
-/** Chooses the plan for constraints and a sort. With `words`, every match contains one of them. */
-export const planOf = (
+/** The plans for constraints and a sort, the likely best first. With `words`, every match contains one of them. */
+export const plansOf = (
   collection: Collection,
   given: ReadonlyArray<Constraint>,
   sort: ReadonlyArray<Direction>,
   words?: ReadonlyArray<string>,
   collator?: Collator
-): Plan => {
-  const { traits: { inexact } } = collection.identifiers
-  let best = ofIndex(collection.identifiers, constraintsFor(collection.identifiers, given, collator), sort, !inexact)
-  if (best !== undefined && best.worth >= worth.unique) return best.plan()
+): Plans => {
+  const { identifiers, indexes } = collection
   const texts = words === undefined ? undefined : textIndexOf(collection)
-  if (texts !== undefined && words !== undefined) return byWords(texts, words, sort)
-  for (const index of collection.indexes) {
+  // An order by scores is that of no index.
+  const wanted = texts === undefined ? sort : []
+  const candidates: Array<Candidate> = []
+  for (const index of [identifiers, ...indexes]) {
     const constraints = constraintsFor(index, given, collator)
     // No plan is better than a single entry.
-    const entry = entryOf(index, constraints)
-    if (entry !== undefined) return { kind: "entries", index, keys: sequenceOf([entry]), isOrdered: true }
-    const candidate = ofIndex(index, constraints, sort, !inexact)
-    if (candidate !== undefined && (best === undefined || candidate.worth > best.worth)) best = candidate
+    const entry = index === identifiers ? undefined : entryOf(index, constraints)
+    if (entry !== undefined) return [{ kind: "entries", index, keys: sequenceOf([entry]), isOrdered: true }]
+    const candidate = ofIndex(index, constraints, wanted, !identifiers.traits.inexact)
+    if (candidate?.isSingle === true) return [candidate.plan()]
+    if (candidate !== undefined && (texts === undefined || candidate.limiting.length > 0)) candidates.push(candidate)
   }
-  return best?.plan() ?? { kind: "all", isOrdered: sort.length === 0 }
+  if (texts !== undefined && words !== undefined) {
+    const isOrdered = sort.length === 0
+    return [
+      { ...byWords(texts, words), isOrdered },
+      ...undominated(candidates).map(({ plan }) => ({ ...plan(), isOrdered }))
+    ]
+  }
+  const [best, ...others] = undominated(candidates)
+  if (best === undefined) return [{ kind: "all", isOrdered: sort.length === 0 }]
+  // What is near is read ring by ring.
+  return best.worth >= worth.ring && best.worth < worth.unique
+    ? [best.plan()]
+    : [best.plan(), ...others.map(({ plan }) => plan())]
 }
+
+/** The candidates of which no other one reads less for certain, the one of the most worth first. */
+const undominated = (candidates: ReadonlyArray<Candidate>): ReadonlyArray<Candidate> => {
+  if (candidates.length < 2) return candidates
+  const kept: Array<Candidate> = []
+  for (const candidate of candidates.toSorted((one, other) => other.worth - one.worth)) {
+    if (!kept.some((other) => isDominated(candidate, other))) kept.push(candidate)
+  }
+  return kept
+}
+
+/** Whether the other candidate reads a part of what this one reads, in its order. */
+const isDominated = ({ index, isInOrder, limiting }: Candidate, other: Candidate): boolean =>
+  (other.isInOrder || !isInOrder) && (!other.index.traits.multikey || index.traits.multikey) &&
+  index.part === undefined && index.description.sparse !== true && limiting.every((path) =>
+    other.limiting.includes(path)
+  )
 
 /**
  * The constraints that an index can use. Constraints on texts need the collation of the index. Different texts may have equal
@@ -119,11 +157,11 @@ const hasNoText = (value: unknown): boolean => !textual.has(rankOf(value))
 
 const textual: ReadonlySet<Rank> = new Set([Rank.string, Rank.document, Rank.array])
 
-const byWords = (index: Index, words: ReadonlyArray<string>, sort: ReadonlyArray<Direction>): Plan => ({
+const byWords = (index: Index, words: ReadonlyArray<string>): Plan => ({
   kind: "scan",
   index,
   ranges: sequenceOf(words.map(wordKey).toSorted().map((key) => ({ ...limitedRange(key, key), reverse: false }))),
-  isOrdered: sort.length === 0
+  isOrdered: false
 })
 
 const isSparseMiss = ({ description, paths }: Index, constraints: ReadonlyArray<Constraint>): boolean =>
@@ -160,12 +198,13 @@ const ofIndex = (
   constraints: ReadonlyArray<Constraint>,
   sort: ReadonlyArray<Direction>,
   areIdsInOrder: boolean
-): Candidate | undefined => {
+): Candidate & { readonly isSingle: boolean } | undefined => {
   const [begins] = index.paths
   if (sort[0]?.path.join(".") !== begins && !constraints.some(({ path }) => path === begins)) return undefined
   const { multikey } = index.traits
   let spans: ReadonlyArray<Bounds> = []
   let isLocated = false
+  let spanned: string | undefined
   const constants = new Set<string>()
   const used: Array<string> = []
   const choices: Array<ValueComponents> = []
@@ -177,6 +216,7 @@ const ofIndex = (
     if (kind !== undefined) {
       spans = spansAt(constraints, path, kind)
       isLocated = spans.length > 0
+      spanned = path
       break
     }
     const values = valuesAt(constraints, path)
@@ -184,6 +224,7 @@ const ofIndex = (
       const bounds = exactBoundsAt(constraints, path, index) ?? boundsAt(constraints, path, index)
       const found = bounds === undefined ? beginningsAt(constraints, path) : [bounds]
       spans = descending ? found.map(inverted).toReversed() : found
+      spanned = path
       break
     }
     used.push(path)
@@ -198,7 +239,11 @@ const ofIndex = (
   if (!isUsable(index, constraints)) return undefined
   const isFullKey = hasUniqueKeys(index) && used.length === index.paths.length
   return {
+    index,
     plan: () => planBy(index, { used, choices, spans }, isFullKey && !multikey, { sort, order }),
+    limiting: spanned === undefined || spans.length === 0 ? used : [...used, spanned],
+    isInOrder: sort.length > 0 && order !== undefined,
+    isSingle: isFullKey && !multikey && choices.every((choice) => choice.length === 1),
     worth: (isFullKey ? worth.unique : 0) + used.length * worth.equality
       + (isLocated ? (constraints.some(isRing) ? worth.ring : worth.location) : spans.length === 0 ? 0 : worth.range)
       + (order === undefined ? 0 : worth.order)

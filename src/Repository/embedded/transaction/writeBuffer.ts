@@ -81,6 +81,8 @@ export class BufferedTable<Value, Encoded = Value> implements Table<Value, Encod
 
   readonly keyAt = (range: Range, place: number): string | undefined => keyAtBy(this.scanKeys, range, place)
 
+  readonly likelyKeyAt = (range: Range, place: number): string | undefined => this.#base.keyAt(range, place)
+
   readonly #changes = (range: Range): () => Change<Value> | undefined => {
     const entry = this.#written.entriesIn(range)
     return () => entry.next() ? { key: entry.key, value: entry.value.value } : undefined

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import type { Filter, IndexDescription, Sort } from "../../../../src/Repository/DocumentStore.ts"
 import { type Collection, makeCollection, makeIndex } from "../../../../src/Repository/embedded/catalog/collection.ts"
-import { planOf } from "../../../../src/Repository/embedded/planner/queryPlan.ts"
+import { plansOf } from "../../../../src/Repository/embedded/planner/queryPlan.ts"
 import { parseFilter } from "../../../../src/Repository/mql/filter/parseFilter.ts"
 import { parseSort } from "../../../../src/Repository/mql/projection/sortSpec.ts"
 
@@ -16,7 +16,7 @@ const collectionWith = (
 
 // Where to look, in how many places, and whether what is found is in order.
 const planned = (collection: Collection, filter: Filter, sort: Sort = {}) => {
-  const plan = planOf(
+  const [plan] = plansOf(
     collection,
     Result.getOrThrow(parseFilter(filter, { now: 0 })).constraints,
     Result.getOrThrow(parseSort(sort, undefined))
@@ -131,7 +131,7 @@ describe("plan", () => {
         { multikey: true, inexact: false }
       )
       const rangesOf = (filter: Filter) => {
-        const plan = planOf(items, Result.getOrThrow(parseFilter(filter, { now: 0 })).constraints, [])
+        const [plan] = plansOf(items, Result.getOrThrow(parseFilter(filter, { now: 0 })).constraints, [])
         return plan.kind === "scan" ? Array.from({ length: plan.ranges.length }, (_, i) => plan.ranges.at(i)) : []
       }
       const ranges = rangesOf({ "items.a": 1, "items.b": 2 })
@@ -146,7 +146,7 @@ describe("plan", () => {
         Result.getOrThrow(parseFilter({ $text: { $search: "tea tea coffee -milk" }, ...more }, { now: 0, texts }))
       const plan = (more: Filter) => {
         const { constraints, search } = filter(more)
-        return planOf(collectionWith(indexes), constraints, [], search?.words)
+        return plansOf(collectionWith(indexes), constraints, [], search?.words)[0]
       }
       const byWords = plan({ city: "Bern" })
       assert.isTrue(byWords.kind === "scan" && byWords.index.description.name === "words")
