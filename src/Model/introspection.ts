@@ -73,6 +73,7 @@ export { expectationOf, ruleOf, typeInMessage, withoutTextSuffix } from "./codec
 
 // Construction, completion, update and validation of instances.
 export { completer } from "./instance/completer.ts"
+export { wireFormOf } from "./instance/conversions.ts"
 export { finaliser } from "./instance/finaliser.ts"
 export { inspector } from "./instance/inspector.ts"
 export { Kept } from "./instance/keptFields.ts"

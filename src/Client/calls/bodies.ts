@@ -7,23 +7,20 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as Stream from "effect/Stream"
+import { isFileHandle, readingOf } from "../../internal/fileHandle.ts"
 import { isPlainObject } from "../../internal/objects.ts"
-import { fold, isModelLike } from "../../Model/introspection.ts"
+import { fold, isModelLike, type ModelLike, wireFormOf } from "../../Model/introspection.ts"
 import * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
 import type { RequestHandlingException } from "../ClientError.ts"
 import { unusable } from "./failures.ts"
 
-/** The body of a payload: a model's instance as its JSON text, a record or list as JSON, others as they are. */
+/** The body of a payload: instances of models, records and lists as JSON, others as they are. */
 export const bodyOf = (payload: unknown): Effect.Effect<HttpBody.HttpBody, Unsendable> => {
   if (payload === undefined) return Effect.succeed(HttpBody.empty)
   if (typeof payload === "string") return Effect.succeed(HttpBody.raw(payload, { contentType: "text/plain" }))
   if (typeof payload !== "object" || payload === null) return jsonBody(payload)
-  if (isModelLike(payload.constructor)) {
-    // An instance is valid by construction.
-    return Effect.map(Effect.orDie(Model.dumps(payload, { validate: false })), jsonText)
-  }
-  if (isPlainObject(payload) || Array.isArray(payload)) return jsonBody(payload)
+  if (isInstance(payload) || isPlainObject(payload) || Array.isArray(payload)) return jsonBody(payload)
   if (HttpBody.isHttpBody(payload)) return Effect.succeed(payload)
   if (payload instanceof Uint8Array) return Effect.succeed(HttpBody.uint8Array(payload))
   if (payload instanceof ArrayBuffer) return Effect.succeed(HttpBody.uint8Array(new Uint8Array(payload)))
@@ -34,7 +31,8 @@ export const bodyOf = (payload: unknown): Effect.Effect<HttpBody.HttpBody, Unsen
   // The only streams that can be sent are those of bytes.
   // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
   if (Stream.isStream(payload)) return Effect.succeed(HttpBody.stream(payload as Stream.Stream<Uint8Array, unknown>))
-  if (payload instanceof ReadableStream) return Effect.succeed(HttpBody.raw(payload, { contentType: octetStream }))
+  if (isFileHandle(payload)) return Effect.succeed(HttpBody.raw(readingOf(payload), { contentType: octetStream }))
+  if (Symbol.asyncIterator in payload) return Effect.succeed(HttpBody.raw(payload, { contentType: octetStream }))
   if (payload instanceof Blob) {
     const contentType = payload.type === "" ? octetStream : payload.type
     return Effect.succeed(HttpBody.raw(payload, { contentType, contentLength: payload.size }))
@@ -62,13 +60,26 @@ const octetStream = "application/octet-stream"
 /** Occurs when a payload has no JSON form: it refers to itself, or has a `bigint`. */
 class Unsendable extends Schema.TaggedError<Unsendable>()("Unsendable", {}) {}
 
+const isInstance = (value: unknown): value is { readonly constructor: ModelLike } =>
+  typeof value === "object" && value !== null && isModelLike(value.constructor)
+
+/** Instances are written in their wire form, at any depth. They are valid by construction. */
 const jsonBody = (value: unknown) =>
   Effect.flatMap(
-    Effect.try({ try: () => JSON.stringify(value), catch: () => new Unsendable() }),
-    (text) => typeof text === "string" ? Effect.succeed(jsonText(text)) : Effect.fail(new Unsendable())
+    Effect.try({
+      try: () =>
+        JSON.stringify(value, function(this: object, key: string, shown: unknown) {
+          // What is shown is what an instance tells of itself by `toJSON`.
+          const part: unknown = Reflect.get(this, key)
+          return isInstance(part) ? wireFormOf(part) : shown
+        }),
+      catch: () => new Unsendable()
+    }),
+    (text) =>
+      typeof text === "string"
+        ? Effect.succeed(HttpBody.raw(text, { contentType: "application/json" }))
+        : Effect.fail(new Unsendable())
   )
-
-const jsonText = (text: string) => HttpBody.raw(text, { contentType: "application/json" })
 
 /** The models of answers, by their names. */
 export type Models = ReadonlyMap<string, Model.Any>

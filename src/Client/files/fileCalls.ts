@@ -20,13 +20,14 @@ import type * as PlatformError from "effect/PlatformError"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { nodeFiles } from "../../internal/nodeFiles.ts"
+import { ownValue } from "../../internal/objects.ts"
 import type { Answer } from "../calls/answer.ts"
 import type { CallError, CallOptions, Exchange } from "../calls/exchange.ts"
 import type { RequestHandlingException } from "../ClientError.ts"
 import { inChunksOf } from "./byteChunks.ts"
 import { fileNameOf } from "./fileName.ts"
 import { destinationOf, saveFile } from "./savedFile.ts"
-import { uploadBody, type UploadFailure, type UploadFile, type UploadServices } from "./uploadBody.ts"
+import { isReadOnce, uploadBody, type UploadFailure, type UploadFile, type UploadServices } from "./uploadBody.ts"
 
 /** One call: to which URL, with which headers, and how long to wait. */
 export interface FileCall {
@@ -59,7 +60,7 @@ export const upload = <const File extends UploadFile, A, E>(
             ...call.options,
             writeTimeout: call.options.readTimeout,
             isWritePerPart: true,
-            retries: file instanceof ReadableStream ? undefined : call.options.retries
+            retries: isReadOnce(file) ? undefined : call.options.retries
           },
           read
         ),
@@ -76,15 +77,9 @@ export const uploadFrom = <A, E>(
 ): Effect.Effect<A, E | CallError | PlatformError.PlatformError> =>
   Effect.flatMap(withFiles(Path.Path), (path) => {
     const name = path.basename(path.resolve(localPath))
-    return upload(
-      call,
-      localPath,
-      {
-        filename: filename ?? name,
-        // A name without an extension is none.
-        contentType: contentType ?? Option.getOrUndefined(Mime.getType(`./${name}`))
-      },
-      read
+    return Effect.flatMap(
+      contentType === undefined ? typeOf(path.extname(name).slice(1)) : Effect.succeed(contentType),
+      (contentType) => upload(call, localPath, { filename: filename ?? name, contentType }, read)
     )
   })
 
@@ -148,6 +143,26 @@ export const downloadTo = (
     )))
 
 // internal
+
+/** The type for an extension: that of Effect, or else of the registries. */
+const typeOf = (extension: string): Effect.Effect<string | undefined> =>
+  Option.match(Mime.getType(`file.${extension}`), {
+    onSome: (type) => Effect.succeed(type),
+    onNone: () =>
+      Effect.map(registeredTypes, ({ default: types }) => {
+        const ofExtension = Object.entries(types).filter(([, one]) => {
+          const extensions = ownValue(one, "extensions")
+          return Array.isArray(extensions) && extensions.includes(extension.toLowerCase())
+        })
+        // Those of IANA are first.
+        return (ofExtension.find(([, one]) => ownValue(one, "source") === "iana") ?? ofExtension[0])?.[0]
+      })
+  })
+
+/** Loaded by uploads that need it. */
+const registeredTypes = Effect.promise((): Promise<{ readonly default: { readonly [type: string]: object } }> =>
+  import("mime-db/db.json", { with: { type: "json" } })
+)
 
 const octetStream = "application/octet-stream"
 

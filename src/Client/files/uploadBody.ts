@@ -14,6 +14,7 @@ import * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { type FileHandle, isFileHandle, readingOf } from "../../internal/fileHandle.ts"
 import { discard, neverShorter, ReadOnce, readOnceIn } from "../../internal/readOnce.ts"
 
 /** What an upload may send: bytes, the path of a file, or what is read while it is sent. */
@@ -22,6 +23,8 @@ export type UploadFile<E = unknown, R = unknown> =
   | Uint8Array
   | Blob
   | ReadableStream<Uint8Array>
+  | AsyncIterable<Uint8Array>
+  | FileHandle
   | Stream.Stream<Uint8Array, E, R>
 
 /** How reading a file fails: none for bytes, the system's error for a path, the stream's own for a stream. */
@@ -39,7 +42,11 @@ export interface UploadBody<E> {
   readonly readFailure: Effect.Effect<never, E>
 }
 
-/** Opens the file, which remains open in the scope. The body can be sent more than once, except for a `ReadableStream`. */
+/** Whether a file can be read once only. */
+export const isReadOnce = (file: UploadFile): boolean =>
+  Predicate.isObject(file) && Symbol.asyncIterator in file && !isFileHandle(file)
+
+/** Opens the file, which remains open in the scope. The body can be sent more than once, unless the file can be read once only. */
 export const uploadBody = <const File extends UploadFile>(
   file: File,
   part: { readonly filename: string; readonly contentType: string }
@@ -107,11 +114,25 @@ const sourceOf = <E, R>(
     return Effect.succeed({ content: fromReadable(() => file.stream()), length: file.size })
   }
   if (Stream.isStream(file)) return Effect.succeed({ content: neverShorter(file), length: undefined })
+  if (isFileHandle(file)) return fromHandle(file)
   return Effect.as(
     Effect.addFinalizer(() => discard(file)),
     { content: fromReadableOnce(file), length: undefined }
   )
 }
+
+/** The bytes of a file that is open elsewhere, up to the size that it has now. */
+const fromHandle = (file: FileHandle) =>
+  Effect.map(
+    Effect.mapError(
+      Effect.tryPromise(() => file.stat()),
+      () => readError("a FileHandle", "BadResource", "it is closed")
+    ),
+    (stat) => {
+      const length = stat.isFile() && stat.size > 0 ? stat.size : undefined
+      return { content: neverShorter(Stream.suspend(() => fromIterable(readingOf(file, length)))), length }
+    }
+  )
 
 const readSize = 65_536
 
@@ -148,15 +169,22 @@ const readError = (path: string, tag: "BadResource" | "UnexpectedEof", descripti
 const fromReadable = (evaluate: () => ReadableStream<Uint8Array>) =>
   Stream.fromReadableStream({ evaluate, onError: (cause) => new Cause.UnknownError(cause) })
 
+/** Texts, which a stream of Node with an encoding has, are sent in UTF-8. */
+const fromIterable = (iterable: AsyncIterable<Uint8Array | string>) =>
+  Stream.fromAsyncIterable(iterable, (cause) => new Cause.UnknownError(cause)).pipe(
+    Stream.map((part) => typeof part === "string" ? encoder.encode(part) : part)
+  )
+
 /** Without the check, a stream that was read already would be sent as an empty file. */
-const fromReadableOnce = (readable: ReadableStream<Uint8Array>) => {
+const fromReadableOnce = (file: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>) => {
   let isRead = false
   return Stream.suspend((): Stream.Stream<Uint8Array, Cause.UnknownError | ReadOnce> => {
-    if (isRead || readable.locked) {
+    const isReadable = file instanceof ReadableStream
+    if (isRead || isReadable && file.locked) {
       return Stream.fail(new ReadOnce())
     }
     isRead = true
-    return fromReadable(() => readable)
+    return isReadable ? fromReadable(() => file) : fromIterable(file)
   })
 }
 

@@ -119,11 +119,13 @@ export const dumps: {
 } = dual(
   (args) => isInstance(args[0]),
   (self: object, options: DumpsOptions = {}): Effect.Effect<string, ModelError> => {
-    const model = modelOfInstance(self)
-    const text = Effect.sync(() => JSON.stringify(wireEncoder(model)(self), undefined, options.prettyPrint ? 2 : 0))
-    return options.validate === false ? text : Effect.andThen(inspector(model)(self), text)
+    const text = Effect.sync(() => JSON.stringify(wireFormOf(self), undefined, options.prettyPrint ? 2 : 0))
+    return options.validate === false ? text : Effect.andThen(inspector(modelOfInstance(self))(self), text)
   }
 )
+
+/** An instance in its wire form, as {@link dumps} writes it. @internal */
+export const wireFormOf = (self: object): unknown => wireEncoder(modelOfInstance(self))(self)
 
 /**
  * An instance as a record in its stored form. Omitted fields are included unless `skipOmittedFields` is true.

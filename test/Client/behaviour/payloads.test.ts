@@ -1,9 +1,12 @@
 import { Agent } from "@effect/platform-node/Undici"
 import { assert, describe, it } from "@effect/vitest"
-import { HttpClientFactory, Model } from "appkernel"
-import { Effect, Schema, Stream } from "effect"
+import { Converter, HttpClientFactory, KernelEngine, Marshaller, Model } from "appkernel"
+import { Arbitrary, DateTime, Effect, Schema, Stream } from "effect"
 import * as HttpBody from "effect/http/HttpBody"
+import { open } from "node:fs/promises"
 import { Readable } from "node:stream"
+import { bodyOf } from "../../../src/Client/calls/bodies.ts"
+import { kinds } from "../../support/everyKind.ts"
 import { upstream } from "../support/upstream.ts"
 
 class User extends Model.Class<User>()("User", {
@@ -19,6 +22,24 @@ class Order extends Model.Class<Order>()("Order", {
   lines: Schema.Array(Address).pipe(Model.optional),
   since: Model.Date
 }) {}
+
+/** Fields whose wire form is another one than that of their values. */
+class Meeting extends Model.Class<Meeting>()("Meeting", {
+  id: Model.id({ prefix: "M" }),
+  day: Model.Date,
+  at: Model.DateTime.pipe(Model.marshalled(Marshaller.timestamp)),
+  room: Schema.String.pipe(Model.converted(Converter.lowerCase))
+}) {}
+
+const fields: { readonly [name: string]: unknown } = {
+  timestamp: Model.DateTime.pipe(Model.marshalled(Marshaller.timestamp)),
+  mongoDateTime: Model.Date.pipe(Model.marshalled(Marshaller.mongoDateTime)),
+  model: Meeting,
+  models: Schema.Array(Meeting),
+  optionalModel: Meeting.pipe(Model.optional)
+}
+
+const kindSchemas = Object.fromEntries(Object.entries(kinds).map(([name, { schema }]) => [name, schema]))
 
 const withModels = Effect.provide(HttpClientFactory.layerWith({ models: [User] }))
 
@@ -37,6 +58,13 @@ const payloads: ReadonlyArray<readonly [name: string, payload: unknown, type: st
   ["a text", "{\"as\": \"it is\"}", "text/plain", "{\"as\": \"it is\"}"],
   ["bytes", bytes, "application/octet-stream", "hällo"],
   ["a buffer", bytes.slice().buffer, "application/octet-stream", "hällo"],
+  ["a list of instances", [new User({ id: "U1", name: "Jane" })], "application/json", JSON.stringify([jane])],
+  [
+    "an instance in a record",
+    { users: [{ user: new User({ id: "U1", name: "Jane" }) }] },
+    "application/json",
+    JSON.stringify({ users: [{ user: jane }] })
+  ],
   ["a stream", Stream.make(bytes.subarray(0, 2), bytes.subarray(2)), "application/octet-stream", "hällo"],
   ["a blob", new Blob([bytes], { type: "text/markdown" }), "text/markdown", "hällo"],
   ["a form", new URLSearchParams({ q: "a b" }), "application/x-www-form-urlencoded", "q=a+b"],
@@ -157,6 +185,64 @@ describe("The payload of a call", () => {
       }
       assert.deepStrictEqual(yield* proxy.wrap("things").post({ payload: "fine" }), [200, {}])
     }).pipe(withModels))
+
+  it.live("may be a stream of Node, any other async iterable, or an open file", () =>
+    Effect.gen(function*() {
+      const service = yield* upstream(() => ({}))
+      const proxy = yield* HttpClientFactory.get(service.url)
+      const file = yield* Effect.acquireRelease(
+        Effect.promise(() => open(import.meta.filename)),
+        (file) => Effect.promise(() => file.close())
+      )
+      const iterable = async function*() {
+        yield* [bytes.subarray(0, 2), bytes.subarray(2)]
+      }
+      for (const payload of [Readable.from([bytes]), iterable(), file]) yield* proxy.wrap("things").post({ payload })
+      const [stream, iterated, opened] = service.requests
+      for (const request of [stream, iterated, opened]) {
+        assert.strictEqual(request?.headers["content-type"], "application/octet-stream")
+      }
+      assert.deepStrictEqual([stream?.body, iterated?.body], ["hällo", "hällo"])
+      assert.include(opened?.body, "any other async iterable, or an open file")
+    }).pipe(withModels))
+
+  it.live("is what another service of ours takes, also as a list", () =>
+    Effect.gen(function*() {
+      const engine = KernelEngine.make("meetings").register(Meeting, { methods: ["GET", "POST"] })
+      const { baseUrl, repositories: { meetings } } = yield* engine.test()
+      const sent = yield* Effect.forEach(["2026-01-31", "2024-02-29"], (day) =>
+        Model.finalise(Meeting, { day: DateTime.makeUnsafe(day), at: DateTime.makeUnsafe(day), room: " A " }))
+      const proxy = yield* HttpClientFactory.get<"meetings">(baseUrl)
+      const [status] = yield* proxy.meetings.post({ payload: sent })
+      assert.strictEqual(status, 201)
+      assert.sameDeepMembers([...yield* meetings.find()], sent)
+    }).pipe(withModels))
+
+  for (const [name, schema] of Object.entries({ ...fields, ...kindSchemas })) {
+    class Holder extends Model.Class<Holder>()("Holder", {
+      // Every kind of field.
+      value: schema as typeof Schema.Unknown,
+      pin: Schema.String.pipe(Model.omitted)
+    }) {}
+    const values = Arbitrary.schema(Schema.toType(Holder.store.fields.value))
+    it.effect.prop(
+      `has an instance in the same form at any depth as alone: ${name}`,
+      [values, Schema.Array(Schema.Literals(["list", "record"])).check(Schema.isMaxLength(4))],
+      ([value, depths]) =>
+        Effect.gen(function*() {
+          const instance = new Holder({ value, pin: "secret" }, { disableChecks: true })
+          const nested = depths.reduce<unknown>((inner, kind) => kind === "list" ? [inner] : { inner, a: 1 }, instance)
+          const body = yield* bodyOf(nested)
+          const text = body._tag === "Raw" ? String(body.body) : ""
+          const alone = yield* Model.dumps(instance, { validate: false })
+          let part: unknown = JSON.parse(text)
+          for (const kind of depths.toReversed()) part = Reflect.get(Object(part), kind === "list" ? "0" : "inner")
+          assert.deepStrictEqual(part, JSON.parse(alone))
+          assert.notInclude(text, "secret")
+        }),
+      { arbitrary: { runs: 10 } }
+    )
+  }
 
   it.live("is rejected before a connection is made if it has no JSON", () =>
     Effect.gen(function*() {

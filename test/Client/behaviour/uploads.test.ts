@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { HttpClientFactory } from "appkernel"
 import { Cause, Effect, Exit, Schema, Stream } from "effect"
 import * as fs from "node:fs"
+import { open } from "node:fs/promises"
 import * as path from "node:path"
 import { freshDirectory } from "../../support/folders.ts"
 import { inSteps } from "../../support/turns.ts"
@@ -35,6 +36,81 @@ describe("upload", () => {
       }
       assert.strictEqual(third?.headers["transfer-encoding"], "chunked")
       assert.strictEqual(third?.headers["x-tenant"], "t")
+    }).pipe(withClient))
+
+  it.live("takes what Node has open or reads: a FileHandle, a ReadStream, any async iterable of bytes", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      const file = path.join(folder, "file.txt")
+      fs.writeFileSync(file, "hello")
+      const service = yield* upstream(({ url }, response) =>
+        url === "/moving/" ? void response.writeHead(307, { location: "/moved" }).end() : {}
+      )
+      const proxy = yield* HttpClientFactory.get(service.url)
+      const handle = yield* Effect.acquireRelease(
+        Effect.promise(() => open(file)),
+        (handle) => Effect.promise(() => handle.close())
+      )
+      const iterable = async function*() {
+        yield* [bytes("hel"), bytes("lo")]
+      }
+      const files = proxy.at("files")
+      yield* files.upload(handle)
+      yield* files.upload(handle)
+      yield* files.upload(fs.createReadStream(file))
+      yield* files.upload(fs.createReadStream(file, "utf8"))
+      yield* files.upload(iterable())
+      for (const request of service.requests) {
+        assert.deepStrictEqual(yield* formOf(request), [["file", "upload", "application/octet-stream", "hello"]])
+      }
+      assert.deepStrictEqual(
+        service.requests.map(({ headers }) => headers["content-length"] !== undefined),
+        [true, true, false, false, false]
+      )
+      // A redirect asks for the file again.
+      const moving = proxy.at("moving")
+      yield* moving.upload(handle)
+      assert.deepStrictEqual(yield* formOf(service.requests.at(-1)!), [[
+        "file",
+        "upload",
+        "application/octet-stream",
+        "hello"
+      ]])
+      assert.strictEqual(yield* reasonOf(moving.upload(fs.createReadStream(file))), "NotRepeatable")
+      const broken = async function*() {
+        yield bytes("hel")
+        yield await Promise.reject(new Error("broken"))
+      }
+      assert.instanceOf(yield* Effect.flip(files.upload(broken())), Cause.UnknownError)
+    }).pipe(withClient))
+
+  it.live("knows the types of common extensions", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      const service = yield* upstream(() => ({}))
+      const files = (yield* HttpClientFactory.get(service.url)).at("files")
+      const office = "application/vnd.openxmlformats-officedocument"
+      const types = {
+        docx: `${office}.wordprocessingml.document`,
+        XLSX: `${office}.spreadsheetml.sheet`,
+        pptx: `${office}.presentationml.presentation`,
+        ods: "application/vnd.oasis.opendocument.spreadsheet",
+        odt: "application/vnd.oasis.opendocument.text",
+        tar: "application/x-tar",
+        "7z": "application/x-7z-compressed",
+        mkv: "video/x-matroska",
+        ico: "image/vnd.microsoft.icon",
+        rar: "application/vnd.rar",
+        flac: "audio/x-flac",
+        psd: "image/vnd.adobe.photoshop"
+      }
+      for (const extension of Object.keys(types)) {
+        const file = path.join(folder, `a.${extension}`)
+        fs.writeFileSync(file, "x")
+        yield* files.uploadFrom(file)
+      }
+      const sent = yield* Effect.forEach(service.requests, formOf)
+      assert.deepStrictEqual(sent.map(([part]) => part?.[2]), Object.values(types))
     }).pipe(withClient))
 
   it.live("takes a path, and from a local path the name and the type of its extension", () =>
