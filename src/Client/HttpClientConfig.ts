@@ -35,10 +35,16 @@ export interface HttpClientConfig {
   /** The time to establish a connection. Defaults to 2 seconds. */
   readonly connectTimeout?: Duration.Input | undefined
   /**
-   * The time to wait for the first byte of an answer, and for each further part of its body, where a call has no `timeout`.
-   * Defaults to 10 seconds for typed clients, and otherwise to 3 seconds, 30 for downloads and 60 for uploads.
+   * The time to wait for the first byte of an answer, and for each further part of its body, in calls of typed clients, which have
+   * no `timeout` of their own. Defaults to 10 seconds.
    */
   readonly readTimeout?: Duration.Input | undefined
+  /** The `timeout` of a `get`, `post`, `put`, `patch` or `delete` of a proxy that says none. Defaults to 3 seconds. */
+  readonly callTimeout?: Duration.Input | undefined
+  /** The `timeout` of an upload that says none. Defaults to 60 seconds. */
+  readonly uploadTimeout?: Duration.Input | undefined
+  /** The `timeout` of a download that says none. Defaults to 30 seconds. */
+  readonly downloadTimeout?: Duration.Input | undefined
   /** The time to send the body of a request. Defaults to 5 seconds. */
   readonly writeTimeout?: Duration.Input | undefined
   /** The time to wait for a free connection. Defaults to 5 seconds. */
@@ -69,6 +75,9 @@ export const config: Config.Config<HttpClientConfig> = Config.all({
   keepaliveExpiry: durationConfig("CLIENT", "KEEPALIVE_EXPIRY"),
   connectTimeout: durationConfig("CLIENT", "CONNECT_TIMEOUT"),
   readTimeout: durationConfig("CLIENT", "READ_TIMEOUT"),
+  callTimeout: durationConfig("CLIENT", "CALL_TIMEOUT"),
+  uploadTimeout: durationConfig("CLIENT", "UPLOAD_TIMEOUT"),
+  downloadTimeout: durationConfig("CLIENT", "DOWNLOAD_TIMEOUT"),
   writeTimeout: durationConfig("CLIENT", "WRITE_TIMEOUT"),
   poolTimeout: durationConfig("CLIENT", "POOL_TIMEOUT"),
   maxQueued: integer(0, "MAX_QUEUED"),
@@ -93,8 +102,10 @@ export interface Resolved {
   readonly maxKeepaliveConnections: number
   readonly keepaliveExpiry: number
   readonly connectTimeout: number
-  /** `undefined` if it is not configured. */
-  readonly readTimeout: number | undefined
+  readonly readTimeout: number
+  readonly callTimeout: number
+  readonly uploadTimeout: number
+  readonly downloadTimeout: number
   readonly writeTimeout: number
   readonly poolTimeout: number
   readonly circuitBreaker: CircuitBreaker.CircuitBreakerConfig | undefined
@@ -126,7 +137,10 @@ const resolved = (config: HttpClientConfig): Resolved => ({
   maxKeepaliveConnections: config.maxKeepaliveConnections ?? 20,
   keepaliveExpiry: millisOf(config.keepaliveExpiry) ?? 30_000,
   connectTimeout: millisOf(config.connectTimeout) ?? 2_000,
-  readTimeout: millisOf(config.readTimeout),
+  readTimeout: millisOf(config.readTimeout) ?? 10_000,
+  callTimeout: millisOf(config.callTimeout) ?? 3_000,
+  uploadTimeout: millisOf(config.uploadTimeout) ?? 60_000,
+  downloadTimeout: millisOf(config.downloadTimeout) ?? 30_000,
   writeTimeout: millisOf(config.writeTimeout) ?? 5_000,
   poolTimeout: millisOf(config.poolTimeout) ?? 5_000,
   circuitBreaker: config.circuitBreaker,

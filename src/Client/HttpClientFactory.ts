@@ -15,7 +15,7 @@ import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import { DeclarationError } from "../internal/declarationError.ts"
 import type * as Model from "../Model/Model.ts"
-import { rootOf, serviceOf } from "./calls/address.ts"
+import { rootOf } from "./calls/address.ts"
 import { modelsByName } from "./calls/bodies.ts"
 import { withCallDefaults } from "./calls/callDefaults.ts"
 import { makeShared } from "./calls/client.ts"
@@ -77,7 +77,10 @@ export interface ProxyOptions {
   readonly circuitBreaker?: CircuitBreakerConfig | null | undefined
   /** When calls are tried again, unless they say otherwise: see `CallOptions`. Defaults to never. */
   readonly retry?: Schedule.Schedule<unknown, RequestHandlingException> | undefined
-  /** Tells apart proxies of one address that are to have breakers of their own. */
+  /**
+   * Tells apart proxies of one address that are to have breakers of their own. Logs and metrics name a breaker by it, or else by
+   * the address.
+   */
   readonly name?: string | undefined
   /** Headers of the calls of this proxy, made anew for each that the breaker lets in. They replace those of the client. */
   readonly getHeaders?:
@@ -94,7 +97,7 @@ export interface ProxyOptions {
 export interface TypedOptions extends ProxyOptions {
   /** The credentials of its calls. Defaults to those of the client for the service. */
   readonly credentials?: Credentials | undefined
-  /** As that of a call of a proxy. Defaults to the configured `readTimeout`, or else to 10 seconds. */
+  /** As that of a call of a proxy. Defaults to the configured `readTimeout`: 10 seconds. */
   readonly timeout?: Duration.Input | undefined
 }
 
@@ -238,7 +241,7 @@ export const make: (options?: Options) => Effect.Effect<HttpClientFactory["Servi
         HttpClientServiceProxy.make({
           root,
           models,
-          readTimeout: config.readTimeout,
+          timeouts: config,
           retries: retry,
           exchange: withDefaultsFor(root, exchange, getHeaders)
         })
@@ -251,7 +254,7 @@ export const make: (options?: Options) => Effect.Effect<HttpClientFactory["Servi
           const own = yield* Scope.fork(scope)
           const breaker = breakerConfig === undefined || breakerConfig === null
             ? undefined
-            : yield* Scope.provide(CircuitBreaker.make({ ...breakerConfig, name: name ?? serviceOf(root) }), own)
+            : yield* Scope.provide(CircuitBreaker.make({ ...breakerConfig, name: name ?? root }), own)
           const exchange = makeExchange(shared, root, breaker)
           const made: KeptService = { exchange, proxy: proxyOf(root, exchange, {}), typed: new WeakMap(), scope: own }
           const [oldest] = services
@@ -302,7 +305,7 @@ export const make: (options?: Options) => Effect.Effect<HttpClientFactory["Servi
             const { clientOver, id } = described["~appkernel/Described"]
             const made = clientOver(makeTransport(root, withDefaultsFor(root, exchange, getHeaders), {
               upstream: name ?? id,
-              readTimeout: millisOf(timeout) ?? config.readTimeout ?? 10_000,
+              readTimeout: millisOf(timeout) ?? config.readTimeout,
               retries: retry,
               credentials
             }))

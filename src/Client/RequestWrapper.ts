@@ -40,7 +40,7 @@ export interface CallOptions {
   readonly pathExtension?: string | number | undefined
   /**
    * The time to wait for the first byte of the answer, and for each further part of its body. Defaults to the configured
-   * `readTimeout`, or else to 3 seconds.
+   * `callTimeout`: 3 seconds.
    */
   readonly timeout?: Duration.Input | undefined
   /** Headers of this call. They replace those of the proxy. */
@@ -81,13 +81,16 @@ export interface GetOptions<S extends Schema.Top = never> extends CallOptions {
  * @since 0.1.0
  */
 export interface SendOptions<S extends Schema.Top = never> extends GetOptions<S> {
-  /** An instance of a model is sent as its JSON text, a record or a list as JSON, anything else as it is. */
+  /**
+   * An instance of a model is sent as its JSON text, also within a record or a list, which are sent as JSON. Anything else is sent
+   * as it is.
+   */
   readonly payload?: unknown
 }
 
 /**
  * Options of an upload. `timeout` is the time to wait until the service takes the next part of the file, and then for each
- * part of its answer; it does not limit the whole. It defaults to the configured `readTimeout`, or else to 60 seconds.
+ * part of its answer; it does not limit the whole. It defaults to the configured `uploadTimeout`: 60 seconds.
  *
  * @category models
  * @since 0.1.0
@@ -104,7 +107,7 @@ export interface UploadOptions<S extends Schema.Top = never> extends GetOptions<
 
 /**
  * Options of a download in chunks. `timeout` is the time to wait for each next part of the file; it does not limit the whole.
- * It defaults to the configured `readTimeout`, or else to 30 seconds.
+ * It defaults to the configured `downloadTimeout`: 30 seconds.
  *
  * @category models
  * @since 0.1.0
@@ -162,7 +165,8 @@ export interface RequestWrapper {
    * **Details**
    *
    * A file is sent while it is read, and never in memory as a whole. Its length is announced, except for streams. A redirect
-   * that repeats the request sends the file again, which a `ReadableStream` can't be.
+   * that repeats the request sends the file again, which a `ReadableStream` and an async iterable, such as a `ReadStream` of Node,
+   * can't be. A `FileHandle` is read from its beginning, and remains open.
    *
    * **Example** (A stream of bytes)
    *
@@ -196,7 +200,7 @@ export interface RequestWrapper {
   >
   /**
    * Reads the body as bytes, as a whole: up to the configured `maxResponseSize`, else it fails with `InvalidAnswer`. Waits for
-   * each part of it for `timeout`, 30 seconds by default.
+   * each part of it for `timeout`, by default the configured `downloadTimeout`: 30 seconds.
    */
   readonly download: (
     options?: CallOptions
@@ -259,14 +263,15 @@ export interface RequestWrapper {
 export type {
   /**
    * How reading a file for an upload fails: never for bytes, with the system's error for a path, with its own for a stream, and
-   * with `UnknownError` for a `Blob` and a `ReadableStream`.
+   * with `UnknownError` for anything else.
    *
    * @category models
    * @since 0.1.0
    */
   UploadFailure,
   /**
-   * What an upload sends: bytes, the path of a file, a `Blob`, or what is read while it is sent.
+   * What an upload sends: bytes, the path of a file, a `Blob`, or what is read while it is sent: an open `FileHandle` of Node, a
+   * stream of Effect, of the web or of Node, or any other async iterable of bytes.
    *
    * @category models
    * @since 0.1.0
@@ -311,13 +316,14 @@ export const getHeaders = (
 /** @internal */
 export const make = (upstream: Upstream, url: string): RequestWrapper => {
   const service = serviceOf(url)
+  const { callTimeout, downloadTimeout, uploadTimeout } = upstream.timeouts
   const optionsOf = (
     { credentials, idempotencyKey, retry, timeout }: CallOptions,
     defaultTimeout: number
   ): Exchange.CallOptions => ({
     upstream: service,
     credentials,
-    readTimeout: millisOf(timeout) ?? upstream.readTimeout ?? defaultTimeout,
+    readTimeout: millisOf(timeout) ?? defaultTimeout,
     retries: retry === undefined ? upstream.retries : retry ?? undefined,
     idempotencyKey
   })
@@ -345,7 +351,7 @@ export const make = (upstream: Upstream, url: string): RequestWrapper => {
           headers === undefined ? Headers.empty : Headers.fromInput(headers),
           body
         )
-        return reading(as)(upstream.exchange.run(request, optionsOf(options, 3_000), received))
+        return reading(as)(upstream.exchange.run(request, optionsOf(options, callTimeout), received))
       }
       if (payload === undefined) return send(HttpBody.empty)
       return Effect.flatMap(
@@ -380,10 +386,6 @@ export const make = (upstream: Upstream, url: string): RequestWrapper => {
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-/** The times to wait with a file, in milliseconds. */
-const uploadTimeout = 60_000
-const downloadTimeout = 30_000
 
 const received = ({ headers, status, text }: Answer) =>
   Effect.map(text, (text) => {

@@ -1,7 +1,7 @@
 import { Agent } from "@effect/platform-node/Undici"
 import { assert, describe, it } from "@effect/vitest"
 import { ClientError, HttpClientFactory } from "appkernel"
-import { ConfigProvider, Effect, Exit, Fiber, Layer, Schedule, Scope } from "effect"
+import { ConfigProvider, Effect, Exit, Fiber, Layer, Metric, Option, Schedule, Scope, Stream } from "effect"
 import * as net from "node:net"
 import { rawUpstream, type Upstream, upstream } from "./support/upstream.ts"
 
@@ -290,18 +290,60 @@ describe("HttpClientConfig", () => {
       assert.strictEqual(error.message, "things did not accept the connection in time")
     }).pipe(factory({ connectTimeout: "100 millis" })))
 
-  it.live("readTimeout: where a call has no timeout", () =>
+  it.live("callTimeout, uploadTimeout, downloadTimeout: each for the calls of its kind that have no timeout, and for no other", () =>
     Effect.gen(function*() {
       const service = yield* rawUpstream(() => {})
+      const kinds = ["callTimeout", "uploadTimeout", "downloadTimeout"] as const
+      for (const configured of [...kinds, "readTimeout"] as const) {
+        yield* Effect.gen(function*() {
+          const things = (yield* HttpClientFactory.get(service.url)).wrap("things")
+          const calls = {
+            callTimeout: things.get(),
+            uploadTimeout: things.upload(new Uint8Array(1)),
+            downloadTimeout: things.download()
+          }
+          const ended = yield* Effect.forEach(
+            kinds,
+            (kind) => Effect.timeoutOption(Effect.flip(calls[kind]), "300 millis"),
+            { concurrency: 3 }
+          )
+          for (const [i, kind] of kinds.entries()) {
+            const message = ended[i]?.pipe(Option.getOrUndefined)?.message
+            assert.strictEqual(message, kind === configured ? "things did not answer in time" : undefined, kind)
+          }
+          const slow = yield* Effect.timeoutOption(Effect.flip(things.get({ timeout: "1 minute" })), "300 millis")
+          assert.isTrue(Option.isNone(slow))
+        }).pipe(Effect.provide(HttpClientFactory.layerWith({ [configured]: "100 millis" })))
+      }
+    }))
+
+  it.live("uses one connection for a caller that makes one call after the other", () =>
+    Effect.gen(function*() {
+      const service = yield* upstream(({ url }, response) => {
+        const size = Number(url?.slice(1))
+        response.writeHead(200, { "content-type": "text/plain" }).end("x".repeat(size))
+      })
       const proxy = yield* HttpClientFactory.get(service.url)
-      const error = yield* Effect.flip(proxy.wrap("things").get())
-      assert.strictEqual(error.message, "things did not answer in time")
-      const slow = yield* Effect.timeoutOption(
-        Effect.flip(proxy.wrap("things").get({ timeout: "1 minute" })),
-        "300 millis"
+      for (let i = 0; i < 60; i++) yield* proxy.wrap(String([0, 1, 200_000][i % 3])).get()
+      for (let i = 0; i < 10; i++) yield* Stream.runDrain(proxy.wrap("100000").streamDownload())
+      assert.strictEqual(service.connections(), 1)
+    }).pipe(factory()))
+
+  it.live("names breakers by their address, so that those of two ports differ, or by the name of the proxy", () =>
+    Effect.gen(function*() {
+      const services = yield* Effect.all(
+        [1, 2].map(() => upstream((_, response) => void response.writeHead(500).end()))
       )
-      assert.strictEqual(slow._tag, "None")
-    }).pipe(factory({ readTimeout: "100 millis" })))
+      for (const { url } of services) {
+        for (const name of [undefined, `of ${url}`]) {
+          const proxy = yield* HttpClientFactory.get(url, { circuitBreaker: { failureThreshold: 1 }, name })
+          yield* Effect.flip(proxy.wrap("things").get())
+        }
+      }
+      const names = (yield* Metric.snapshot).filter(({ id }) => id === "circuit_breaker.transitions")
+        .map(({ attributes }) => attributes?.["circuit_breaker.name"])
+      assert.sameMembers(names, services.flatMap(({ url }) => [url, `of ${url}`]))
+    }).pipe(factory(), Effect.provide(Layer.sync(Metric.MetricRegistry, () => new Map()))))
 
   it.live("writeTimeout: if the service does not read the body", () =>
     Effect.gen(function*() {

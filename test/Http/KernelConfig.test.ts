@@ -200,6 +200,9 @@ const expected = {
     keepaliveExpiry: Duration.seconds(20),
     connectTimeout: Duration.seconds(1),
     readTimeout: Duration.seconds(4),
+    callTimeout: Duration.seconds(5),
+    uploadTimeout: Duration.minutes(2),
+    downloadTimeout: Duration.seconds(90),
     writeTimeout: Duration.seconds(3),
     poolTimeout: Duration.millis(500),
     maxQueued: 200,
@@ -264,6 +267,9 @@ appkernel:
     keepalive_expiry: 20
     connect_timeout: 1
     read_timeout: 4 seconds
+    call_timeout: 5
+    upload_timeout: 2 minutes
+    download_timeout: 90
     write_timeout: 3
     pool_timeout: 0.5
     max_queued: 200
@@ -357,6 +363,9 @@ const env = {
   APPKERNEL_CLIENT_KEEPALIVE_EXPIRY: "20 seconds",
   APPKERNEL_CLIENT_CONNECT_TIMEOUT: "1",
   APPKERNEL_CLIENT_READ_TIMEOUT: "4000 millis",
+  APPKERNEL_CLIENT_CALL_TIMEOUT: "5",
+  APPKERNEL_CLIENT_UPLOAD_TIMEOUT: "120",
+  APPKERNEL_CLIENT_DOWNLOAD_TIMEOUT: "90 seconds",
   APPKERNEL_CLIENT_WRITE_TIMEOUT: "3",
   APPKERNEL_CLIENT_POOL_TIMEOUT: "500 millis",
   APPKERNEL_CLIENT_MAX_QUEUED: "200",

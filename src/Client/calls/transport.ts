@@ -292,8 +292,9 @@ class Call implements Undici.Dispatcher.DispatchHandler, Expiring, Waiting, Refu
     return Stream.fromPull(Effect.succeed(pull))
   }
 
+  /** Once its connection is given back, so that the next call of the same caller takes it. */
   get #isComplete(): boolean {
-    return this.#phase === "ended"
+    return this.#phase === "ended" && this.#connection === undefined
   }
 
   get #whole(): Effect.Effect<Uint8Array, RequestHandlingException> {

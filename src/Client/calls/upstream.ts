@@ -1,3 +1,4 @@
+import type { Resolved } from "../HttpClientConfig.ts"
 import type { Models } from "./bodies.ts"
 import type { Exchange } from "./exchange.ts"
 import type { Retries } from "./retries.ts"
@@ -9,8 +10,8 @@ export interface Upstream {
   readonly exchange: Exchange
   /** The models of answers. */
   readonly models: Models
-  /** The configured time to wait for an answer, in milliseconds; `undefined` for that of each kind of call. */
-  readonly readTimeout: number | undefined
+  /** The times to wait of each kind of call, in milliseconds. */
+  readonly timeouts: Pick<Resolved, "callTimeout" | "uploadTimeout" | "downloadTimeout">
   /** When calls that say nothing of it are tried again. */
   readonly retries: Retries | undefined
 }

@@ -276,10 +276,10 @@ export const settings = {
   clientMaxKeepaliveConnections: integer(0, 65_535)("client.max_keepalive_connections", "20"),
   clientKeepaliveExpiry: duration(Duration.zero)("client.keepalive_expiry", "30 seconds"),
   clientConnectTimeout: duration(Duration.millis(1))("client.connect_timeout", "2 seconds"),
-  clientReadTimeout: duration(Duration.millis(1))(
-    "client.read_timeout",
-    "3 seconds; 10 for typed clients, 30 for downloads, 60 for uploads"
-  ),
+  clientReadTimeout: duration(Duration.millis(1))("client.read_timeout", "10 seconds"),
+  clientCallTimeout: duration(Duration.millis(1))("client.call_timeout", "3 seconds"),
+  clientUploadTimeout: duration(Duration.millis(1))("client.upload_timeout", "60 seconds"),
+  clientDownloadTimeout: duration(Duration.millis(1))("client.download_timeout", "30 seconds"),
   clientWriteTimeout: duration(Duration.millis(1))("client.write_timeout", "5 seconds"),
   clientPoolTimeout: duration(Duration.zero)("client.pool_timeout", "5 seconds"),
   clientMaxQueued: integer(0, 1_000_000)("client.max_queued", "1,000"),

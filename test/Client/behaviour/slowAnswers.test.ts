@@ -15,7 +15,14 @@ import { listening, rawUpstream } from "../support/upstream.ts"
 
 const quietly = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   effect.pipe(
-    Effect.provide(HttpClientFactory.layerWith({ maxResponseSize: 1_000_000, readTimeout: "10 minutes" })),
+    Effect.provide(
+      HttpClientFactory.layerWith({
+        maxResponseSize: 1_000_000,
+        callTimeout: "10 minutes",
+        downloadTimeout: "10 minutes",
+        uploadTimeout: "10 minutes"
+      })
+    ),
     Effect.provideService(References.MinimumLogLevel, "None")
   )
 

@@ -6,7 +6,7 @@ import { upstream } from "../support/upstream.ts"
 
 const client = (maxConnections: number) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   effect.pipe(
-    Effect.provide(HttpClientFactory.layerWith({ maxConnections, poolTimeout: "1 minute", readTimeout: "1 minute" })),
+    Effect.provide(HttpClientFactory.layerWith({ maxConnections, poolTimeout: "1 minute", callTimeout: "1 minute" })),
     Effect.provideService(References.MinimumLogLevel, "None"),
     Effect.scoped
   )
