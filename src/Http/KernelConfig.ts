@@ -92,6 +92,23 @@ export interface Loaded {
 }
 
 /**
+ * The provider of the keys in an environment and a file, with the {@link Limits} and the lifetimes of tokens that these say.
+ *
+ * @internal
+ */
+export const configured: (
+  environment: ConfigProvider.ConfigProvider,
+  content: unknown
+) => Effect.Effect<Context.Context<never>, Config.ConfigError> = Effect.fnUntraced(function*(environment, content) {
+  const { layered } = yield* Effect.promise(() => import("./config/file.ts"))
+  const provider = layered(environment, content)
+  return Context.make(ConfigProvider.ConfigProvider, provider).pipe(
+    Context.add(Limits, yield* limits(yield* Limits).parse(provider)),
+    Context.add(Lifetimes, yield* lifetimes(yield* Lifetimes).parse(provider))
+  )
+})
+
+/**
  * Loads the file once, and validates all its keys and those of the environment, which the current `ConfigProvider`
  * provides. By default that is the process's environment.
  *
@@ -128,12 +145,7 @@ export const load: (
     )
     if (problems.length > 0) return yield* invalid(...problems)
     const { inForce } = yield* Effect.promise(() => import("./config/inForce.ts"))
-    const provider = configFile.layered(environment, content.success)
-    const context = Context.make(ConfigProvider.ConfigProvider, provider).pipe(
-      Context.add(Limits, yield* limits(yield* Limits).parse(provider)),
-      Context.add(Lifetimes, yield* lifetimes(yield* Lifetimes).parse(provider)),
-      Context.add(IsLoaded, true)
-    )
+    const context = Context.add(yield* configured(environment, content.success), IsLoaded, true)
     const nodeEnvironment = (yield* Effect.mapError(
       environment.load(["NODE_ENV"]),
       (error) => new Config.ConfigError(error)

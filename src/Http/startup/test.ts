@@ -1,4 +1,5 @@
 import * as Clock from "effect/Clock"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
@@ -17,6 +18,7 @@ import * as Jwt from "../../Security/Jwt.ts"
 import type * as Guard from "../Guard.ts"
 import type * as KernelApi from "../KernelApi.ts"
 import * as KernelClient from "../KernelClient.ts"
+import * as KernelConfig from "../KernelConfig.ts"
 
 /**
  * Who calls in a test.
@@ -100,7 +102,12 @@ export const testWith = <E>(
       const around = Layer.mergeAll(layers.server, Layer.succeedContext(given), tokens)
       return yield* Layer.build(Layer.provideMerge(Layer.fresh(layers.serve), around))
     })
-    const context = yield* Effect.provideService(built, Application, application)
+    // No file is read.
+    const configuration = yield* KernelConfig.configured(yield* ConfigProvider.ConfigProvider, undefined)
+    const context = yield* built.pipe(
+      Effect.provideService(Application, application),
+      Effect.provideContext(configuration)
+    )
     const baseUrl = HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)
     const clientOf = (credentials?: Credentials.Credentials) =>
       Effect.provide(KernelClient.make(description, { baseUrl, credentials }), FetchHttpClient.layer)

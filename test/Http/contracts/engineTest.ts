@@ -1,16 +1,23 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, DateTime, Effect, Exit, Layer, Option, Schema, Scope } from "effect"
+import { ConfigProvider, Context, DateTime, Effect, Exit, Layer, Option, Redacted, Schema, Scope } from "effect"
 import { TestClock } from "effect/testing"
+import { randomUUID } from "node:crypto"
 import {
+  Accounts,
+  Anonymous,
+  Converter,
   CurrentUser,
   type DocumentStore,
+  Index,
+  Jwt,
   KernelConfig,
   KernelEngine,
   KernelServer,
   Model,
   Repository,
   Resource,
-  Service
+  Service,
+  Tokens
 } from "../../../src/index.ts"
 
 class Note extends Model.Class<Note>()("Note", {
@@ -37,6 +44,19 @@ const Clocks = Service.make("ClockService")
   .operation("now", { success: Schema.String }, () => Effect.map(DateTime.now, DateTime.formatIso))
 
 const engine = KernelEngine.make("tested").register(Notes, { urlBase: "/api/v1" }).register(Clocks)
+
+class Person extends Model.Class<Person>()("Person", {
+  id: Model.id(),
+  login: Schema.String.pipe(Model.indexed(Index.unique)),
+  password: Schema.String.pipe(Model.converted(Converter.contentHasher({ rounds: 1_000 })), Model.omitted)
+}) {}
+
+const signedIn = KernelEngine.make("signed_in").register(Resource.make(Person).require(Anonymous)).register(
+  Tokens.service
+)
+  .enableSecurity()
+
+const accounts = Accounts.fromModel(Person, { login: "login", secret: "password" })
 
 const prefix = Layer.succeed(Prefix, { prefix: "new:" })
 
@@ -85,6 +105,49 @@ export const engineTestContract = <E>(name: string, layer: Layer.Layer<DocumentS
         assert.strictEqual((yield* repositories.notes.findById(id)).created_by, "U1")
         const tooMany = yield* Effect.flip(client.notes.list({ query: { page_size: 3 } }))
         assert.strictEqual(tooMany._tag, "BadRequest")
+      }))
+
+    it.effect("a ConfigProvider configures the service, limits and lifetimes of tokens included", () =>
+      Effect.gen(function*() {
+        const providers = [
+          ConfigProvider.fromUnknown({
+            appkernel: {
+              query: { max_page_size: 2 },
+              security: { access_token_lifetime: "7 minutes", refresh_token_lifetime: "1 hour", revocation_delay: 0 }
+            }
+          }),
+          ConfigProvider.fromEnv({
+            env: {
+              APPKERNEL_QUERY_MAX_PAGE_SIZE: "2",
+              APPKERNEL_SECURITY_ACCESS_TOKEN_LIFETIME: "7 minutes",
+              APPKERNEL_SECURITY_REFRESH_TOKEN_LIFETIME: "3600",
+              APPKERNEL_SECURITY_REVOCATION_DELAY: "0 seconds"
+            }
+          })
+        ]
+        for (const provider of providers) {
+          const { anonymous, repositories } = yield* Effect.provideService(
+            signedIn.test({ store: Layer.mergeAll(layer, Jwt.layer, accounts) }),
+            ConfigProvider.ConfigProvider,
+            provider
+          )
+          const password = Redacted.make("correct horse")
+          const login = randomUUID()
+          yield* repositories.persons.insert(
+            yield* Model.finalise(Person, { login, password: Redacted.value(password) })
+          )
+          const { expires_in, refresh_token } = yield* anonymous.tokens.token({
+            payload: { grant_type: "password", username: login, password }
+          })
+          assert.strictEqual(expires_in, 420)
+          yield* TestClock.adjust("61 minutes")
+          const tooLate = yield* Effect.flip(
+            anonymous.tokens.token({ payload: { grant_type: "refresh_token", refresh_token } })
+          )
+          assert.strictEqual(tooLate._tag, "invalid_grant")
+          const tooMany = yield* Effect.flip(anonymous.persons.list({ query: { page_size: 3 } }))
+          assert.strictEqual(tooMany._tag, "BadRequest")
+        }
       }))
 
     it.effect("concurrent ones have a server and a store each, also in another service's layer", () =>
