@@ -4,7 +4,7 @@ import type * as SchemaIssue from "effect/SchemaIssue"
 import { type FieldAttributes, temporalKind } from "../shape/annotations.ts"
 import { isKind } from "../shape/fields.ts"
 import { modelOf, modelTypeId } from "../shape/variants.ts"
-import { expectationAsText, expectationOf, ruleOf } from "./wording.ts"
+import { expectationAs, expectationAsText, expectationOf, isEmptyType, ruleOf } from "./wording.ts"
 
 /** A {@link SchemaIssue.Issue} in the form that is reported to callers. */
 export interface FieldProblem {
@@ -38,6 +38,7 @@ const problemsAt = (issue: SchemaIssue.Issue, context: IssueContext): ReadonlyAr
     case "Pointer":
       return problemsAt(issue.issue, issue.path.reduce(atKey, context))
     case "Composite":
+      if (SchemaAST.isTemplateLiteral(issue.ast)) return [typeProblem(context, issue.ast)]
       return issue.issues.flatMap((inner) => problemsAt(inner, atNode(context, issue.ast)))
     case "Encoding":
       return problemsAt(issue.issue, {
@@ -93,8 +94,9 @@ const filterProblems = (issue: SchemaIssue.Filter, context: IssueContext): Reado
 
 /** The problem of a value with the wrong type. */
 const typeProblem = ({ decodedType, path }: IssueContext, ast: SchemaAST.AST): FieldProblem => {
-  const expectation = expectationOf(decodedType ?? ast)
-  const { message } = SchemaAST.isString(encodedForm(ast)) ? expectationAsText(expectation) : expectation
+  const encoded = encodedForm(decodedType ?? ast)
+  const expectation = expectationAs(decodedType ?? ast, encoded)
+  const { message } = SchemaAST.isString(encoded) ? expectationAsText(expectation) : expectation
   return { field: path, validator: "Type", message }
 }
 
@@ -119,10 +121,10 @@ const atNode = (context: IssueContext, parent: SchemaAST.AST): IssueContext => (
 /** A text that is no date counts as a wrong type, although dates are encoded as text. */
 const isTemporal = (ast: SchemaAST.AST | undefined): boolean => ast?.annotations?.[temporalKind] !== undefined
 
-/** The encoded form of a value that is not `null`. */
+/** The encoded form of a value that is there. */
 const encodedForm = (ast: SchemaAST.AST): SchemaAST.AST => {
   if (ast._tag !== "Union") return SchemaAST.toEncoded(ast)
-  const [other, ...others] = ast.types.filter(({ _tag }) => _tag !== "Null")
+  const [other, ...others] = ast.types.filter((type) => !isEmptyType(type))
   return other === undefined || others.length > 0 ? ast : SchemaAST.toEncoded(other)
 }
 

@@ -10,8 +10,8 @@ import { modelOf } from "../shape/variants.ts"
 /** What a value has to be, worded for its sender. */
 export interface Expectation {
   /**
-   * `str`, `int`, `float`, `bool`, `list`, `datetime`, `date`, `enum`, `object`, `bytes`, `url`, `duration`, `null`, or
-   * `any` for several types or a type without a name.
+   * `str`, `int`, `float`, `bool`, `list`, `datetime`, `zoned`, `date`, `enum`, `object`, `objects`, `bytes`, `url`, `duration`,
+   * `null`, or `any` for several types or a type without a name.
    */
   readonly type: string
   /** The members of an enumeration. */
@@ -35,6 +35,16 @@ export const expectationOf: (ast: SchemaAST.AST) => Expectation = memoize((ast: 
       message: `must be ${nouns.map((noun) => nounPhrases.get(noun)).join(" or ")}`
     }
 })
+
+/**
+ * What is sent for a value: its type, or else that of its encoded form, where nobody can send the type itself. A date-time that is
+ * a UNIX timestamp on the wire is a number.
+ */
+export const expectationAs = (ast: SchemaAST.AST, encoded: SchemaAST.AST): Expectation => {
+  const sent = nounsOf(encoded)
+  const isSent = sent.length === 0 || nounsOf(ast).every((noun) => sent.some((one) => wireForms.get(noun)?.has(one)))
+  return expectationOf(isSent ? ast : encoded)
+}
 
 /** The same expectation for a value that is written as text, as numbers and booleans are there. */
 export const expectationAsText = ({ message, type, ...others }: Expectation): Expectation => ({
@@ -84,13 +94,15 @@ const isEnumeration: (ast: SchemaAST.AST) => boolean = fold<boolean>({
   otherwise: () => false
 })
 
-const isEmptyType = ({ _tag }: SchemaAST.AST): boolean => _tag === "Null" || _tag === "Undefined" || _tag === "Void"
+export const isEmptyType = ({ _tag }: SchemaAST.AST): boolean =>
+  _tag === "Null" || _tag === "Undefined" || _tag === "Void"
 
 /** The nouns of all types that values may have; empty if one of the types has no noun. */
 const nounsOf: (ast: SchemaAST.AST) => ReadonlyArray<string> = fold<ReadonlyArray<string>>({
   first: (ast, byCase) => modelOf(ast) === undefined ? byCase() : ["object"],
   String: () => ["str"],
-  TemplateLiteral: () => ["str"],
+  // Not any text.
+  TemplateLiteral: () => [],
   Number: (ast) => [ast.checks?.some((check) => isKind(check, "isInt")) === true ? "int" : "float"],
   BigInt: () => ["int"],
   Boolean: () => ["bool"],
@@ -100,16 +112,26 @@ const nounsOf: (ast: SchemaAST.AST) => ReadonlyArray<string> = fold<ReadonlyArra
   Arrays: () => ["list"],
   Objects: () => ["object"],
   ObjectKeyword: () => ["object"],
-  Literal: ({ literal }) => [typeof literal === "number" ? "float" : typeof literal === "boolean" ? "bool" : "str"],
+  Literal: (
+    { literal }
+  ) => [
+    typeof literal === "number" || nonFinite.has(literal) ? "float" : typeof literal === "boolean" ? "bool" : "str"
+  ],
   Enum: () => ["str"],
   Union: (ast) => {
     const others = ast.types.filter((type) => !isEmptyType(type))
     const parts = (others.length === 0 ? ast.types : others).map(nounsOf)
-    return parts.some((part) => part.length === 0) ? [] : [...new Set(parts.flat())]
+    if (parts.some((part) => part.length === 0)) return []
+    const nouns = parts.flat()
+    const isOfForms = nouns.filter((noun) => noun === "object").length > 1
+    return [...new Set(nouns)].map((noun) => noun === "object" && isOfForms ? "objects" : noun)
   },
   Declaration: (ast) => declaredNouns(ast),
   otherwise: () => []
 })
+
+/** What JSON has in the place of numbers that it can't write. */
+const nonFinite: ReadonlySet<unknown> = new Set(["Infinity", "-Infinity", "NaN"])
 
 const declaredNouns = (ast: SchemaAST.Declaration): ReadonlyArray<string> => {
   const temporal = [ast, ...(ast.encoding ?? []).map(({ to }) => to)].flatMap(({ annotations }) =>
@@ -128,7 +150,7 @@ const declaredNouns = (ast: SchemaAST.Declaration): ReadonlyArray<string> => {
 
 const declarations: ReadonlyMap<string, string> = new Map([
   ["DateTimeUtc", "datetime"],
-  ["DateTimeZoned", "datetime"],
+  ["DateTimeZoned", "zoned"],
   ["Date", "datetime"],
   ["URL", "url"],
   ["Uint8Array", "bytes"],
@@ -148,13 +170,35 @@ const nounPhrases: ReadonlyMap<string, string> = new Map([
   ["bool", "true or false"],
   ["list", "a list"],
   ["object", "an object"],
+  ["objects", "an object in one of the accepted forms"],
   ["datetime", "a date with a time, such as 2026-01-31T09:30:00"],
+  ["zoned", "a date with a time and a zone, such as 2026-01-31T09:30:00+01:00[Europe/Zurich]"],
   ["date", "a date, such as 2026-01-31"],
   ["bytes", "binary data, in Base64"],
   ["url", "a URL, such as https://example.com/"],
   ["duration", "a duration"],
   ["null", "null"]
 ])
+
+/** The types of JSON that the values of a type may be written as, for people to recognise them. */
+const wireForms: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  ([
+    ["str", ["str"]],
+    ["int", ["int", "float", "str"]],
+    ["float", ["int", "float", "str"]],
+    ["bool", ["bool", "str"]],
+    ["list", ["list"]],
+    ["object", ["object", "objects"]],
+    ["objects", ["objects"]],
+    ["datetime", ["str"]],
+    ["zoned", ["str"]],
+    ["date", ["str"]],
+    ["bytes", ["str"]],
+    ["url", ["str"]],
+    ["duration", ["str", "object", "objects"]],
+    ["null", ["null"]]
+  ] as const).map(([type, forms]) => [type, new Set(forms)])
+)
 
 const unnamedMessage = "must have the expected form"
 

@@ -121,7 +121,7 @@ export const de: { readonly [K in keyof typeof en]: string } & { readonly [key: 
 
   "validators.Required": "Angabe fehlt",
   "validators.Type":
-    "{type, select, str {Text erwartet} int {ganze Zahl erwartet} float {Zahl erwartet} bool {true oder false erwartet} list {Liste erwartet} object {Objekt erwartet} datetime {Datum mit Uhrzeit erwartet, zum Beispiel 2026-01-31T09:30:00} date {Datum erwartet, zum Beispiel 2026-01-31} enum {einer dieser Werte erwartet: {value}} bytes {Binärdaten in Base64 erwartet} url {URL erwartet, zum Beispiel https://example.com/} duration {Dauer erwartet} null {null erwartet} other {nicht die erwartete Form}}",
+    "{type, select, str {Text erwartet} int {ganze Zahl erwartet} float {Zahl erwartet} bool {true oder false erwartet} list {Liste erwartet} object {Objekt erwartet} datetime {Datum mit Uhrzeit erwartet, zum Beispiel 2026-01-31T09:30:00} date {Datum erwartet, zum Beispiel 2026-01-31} zoned {Datum mit Uhrzeit und Zone erwartet, zum Beispiel 2026-01-31T09:30:00+01:00[Europe/Zurich]} objects {Objekt in einer der möglichen Formen erwartet} enum {einer dieser Werte erwartet: {value}} bytes {Binärdaten in Base64 erwartet} url {URL erwartet, zum Beispiel https://example.com/} duration {Dauer erwartet} null {null erwartet} other {nicht die erwartete Form}}",
   "validators.Unknown": "hier kein Feld",
   "validators.NotEmpty": "leere Angabe nicht erlaubt",
   "validators.Regexp": "Muster {value} nicht erfüllt",
