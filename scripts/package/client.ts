@@ -1,5 +1,5 @@
 /** The client of a service, from its description, as a browser runs it. */
-import { KernelApi, KernelClient, Model, Resource, ServiceError, Validator } from "appkernel"
+import { KernelApi, KernelClient, Model, Raw, Resource, ServiceError, Validator } from "appkernel"
 import { Effect, Schema } from "effect"
 import { FetchHttpClient } from "effect/http"
 
@@ -16,7 +16,7 @@ const Users = Resource.describe(User, { methods: ["GET", "POST"] }).action("chan
   payload: { current: Schema.String, next: Schema.String },
   success: Schema.String,
   error: WrongPassword
-})
+}).action("picture", { success: Raw.response({ contentType: "image/png" }) })
 
 const api = KernelApi.make("shop").register(Users, { urlBase: "/api/v1" })
 

@@ -1,9 +1,11 @@
 /** Tools that can't be dependencies of the project. Each is installed once, in a folder of its own. */
 import { execFile } from "node:child_process"
-import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { existsSync, mkdirSync, rmSync, symlinkSync } from "node:fs"
+import { basename, join } from "node:path"
 import { promisify } from "node:util"
 
+// For a busy machine with a slow disk and network.
+const installTimeout = 600_000
 const execute = promisify(execFile)
 
 /** The path of the tool, or the reason for its absence. */
@@ -19,20 +21,21 @@ export const installed = async (
 ): Promise<Installed> => {
   const folder = join(import.meta.dirname, "..", "..", "node_modules", ".cache", name)
   if (existsSync(folder)) return { folder }
-  // Two runs can install at the same time: each uses a temporary folder, and renames it when it is complete.
+  // Two runs can install at the same time: each uses a folder of its own, whose path is in the scripts that pip writes, and
+  // links to it when it is complete.
   const draft = `${folder}-${process.pid}`
   try {
-    mkdirSync(dirname(folder), { recursive: true })
-    mkdirSync(draft)
-    for (const [program, args] of commands(draft)) await execute(program, args, { cwd: draft, timeout: 240_000 })
-    if (!existsSync(folder)) renameSync(draft, folder)
+    console.log(`Installing ${name} to test with, once`)
+    mkdirSync(draft, { recursive: true })
+    for (const [program, args] of commands(draft)) await execute(program, args, { cwd: draft, timeout: installTimeout })
+    symlinkSync(basename(draft), folder)
     return { folder }
   } catch (error) {
+    rmSync(draft, { recursive: true, force: true })
+    if (existsSync(folder)) return { folder }
     const reason = `${name} could not be installed: ${String(error).trim().split("\n").at(-1)}`
     if (process.env["CI"]) throw new Error(reason, { cause: error })
     console.warn(`Its tests are skipped: ${reason}`)
     return { reason }
-  } finally {
-    rmSync(draft, { recursive: true, force: true })
   }
 }

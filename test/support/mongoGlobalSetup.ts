@@ -2,14 +2,14 @@
  * Finds a server that speaks MongoDB's protocol before the tests begin, and stops it when they have ended.
  */
 import { MongoClient } from "mongodb"
-import { execFile, spawn } from "node:child_process"
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs"
+import { spawn } from "node:child_process"
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import { setTimeout } from "node:timers/promises"
-import { promisify } from "node:util"
 import type { TestProject } from "vitest/node"
+import { installed } from "./installed.ts"
 
 /** The server's data for tests, by `inject("mongo")`. */
 export type MongoServer =
@@ -23,14 +23,10 @@ declare module "vitest" {
 }
 
 const secantusVersion = "0.7.0b3"
-// For a busy machine with a slow disk and network.
-const installTimeout = 600_000
 const startTimeout = 120_000
 
-const execute = promisify(execFile)
-
 export default async function setup(project: TestProject) {
-  const started = await findServer(project.config.root)
+  const started = await findServer()
   try {
     const server = "reason" in started ? { found: false as const, reason: started.reason } : await inspect(started.url)
     if (!server.found) {
@@ -47,14 +43,14 @@ export default async function setup(project: TestProject) {
 
 type Started = ({ readonly url: string } | { readonly reason: string }) & { readonly stop: () => Promise<void> }
 
-/** Finds or starts a server; `root` is the folder of the project. */
-export const findServer = async (root: string): Promise<Started> => {
+/** Finds or starts a server. */
+export const findServer = async (): Promise<Started> => {
   const url = process.env["MONGO_URL"]
   if (url) return { url, stop: async () => {} }
   const mongod = onPath("mongod")
   if (mongod !== undefined) return startMongod(mongod)
-  const installed = await installSecantus(join(root, "node_modules", ".cache", "secantusdb"))
-  return "reason" in installed ? { ...installed, stop: async () => {} } : startSecantus(installed.python)
+  const secantus = await installSecantus()
+  return "reason" in secantus ? { ...secantus, stop: async () => {} } : startSecantus(secantus.python)
 }
 
 const onPath = (program: string): string | undefined =>
@@ -73,29 +69,18 @@ const startSecantus = async (python: string): Promise<Started> => {
   return begin(run(python, [...args, "--enable-test-commands", "--log-level", "ERROR"]), port)
 }
 
-const installSecantus = async (cache: string): Promise<{ readonly python: string } | { readonly reason: string }> => {
-  const folder = join(cache, secantusVersion)
-  const python = join(folder, "bin", "python")
-  if (existsSync(python)) return { python }
+const installSecantus = async (): Promise<{ readonly python: string } | { readonly reason: string }> => {
   if (onPath("python3") === undefined) {
     return { reason: "there is no MONGO_URL, no mongod, and no python3 to run SecantusDB with" }
   }
-  console.log(`Installing SecantusDB ${secantusVersion} to test against, once`)
-  // Two runs can install at the same time: each uses a temporary folder, and renames it when it is complete.
-  const draft = `${folder}-${process.pid}`
   const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", `SecantusDB==${secantusVersion}`]
-  try {
-    mkdirSync(cache, { recursive: true })
-    await execute("python3", ["-m", "venv", draft], { timeout: installTimeout })
-    await execute(join(draft, "bin", "python"), pip, { timeout: installTimeout })
-    if (!existsSync(folder)) renameSync(draft, folder)
-    return { python }
-  } catch (error) {
-    const lines = messageOf(error).trim().split("\n")
-    return { reason: `there is no MONGO_URL and no mongod, and SecantusDB could not be installed: ${lines.at(-1)}` }
-  } finally {
-    rmSync(draft, { recursive: true, force: true })
-  }
+  const tool = await installed(`secantusdb-${secantusVersion}`, (folder) => [
+    ["python3", ["-m", "venv", folder]],
+    [join(folder, "bin", "python"), pip]
+  ])
+  return "reason" in tool
+    ? { reason: `there is no MONGO_URL and no mongod, and ${tool.reason}` }
+    : { python: join(tool.folder, "bin", "python") }
 }
 
 interface Server {

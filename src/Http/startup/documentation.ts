@@ -144,7 +144,7 @@ const html = (title: string, styles: string, script: string): string =>
 <link rel="icon" href="data:,">
 ${styles}
 </head>
-<body>
+<body style="margin: 0">
 <div id="documentation"></div>
 <script src="${script}"></script>
 </body>
