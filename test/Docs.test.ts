@@ -3,11 +3,13 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 import { settings, variableOf } from "../src/Http/config/settings.ts"
 import { overridableParameters, pageParameters } from "../src/Http/description/queryParameters.ts"
+import { standardEndpoints } from "../src/Http/description/standardEndpoints.ts"
 import { statusOf } from "../src/Http/HttpError.ts"
 import { expressions } from "../src/Http/query/expressionGuard.ts"
 import { stageNames } from "../src/Http/query/pipelineGuard.ts"
 import { exposed, read } from "../src/Http/routes/cors.ts"
 import { accessLineOf } from "../src/Http/server/kernelLogger.ts"
+import { KernelEngine, Model } from "../src/index.ts"
 import { accumulators } from "../src/Repository/mql/aggregation/accumulators.ts"
 import { stageParsers } from "../src/Repository/mql/aggregation/pipeline.ts"
 import { operators } from "../src/Repository/mql/expression/parseExpression.ts"
@@ -33,6 +35,49 @@ const sectionOf = (page: string, heading: string): string => {
 /** The cells of all rows that begin with code. */
 const rowsOf = (text: string): ReadonlyArray<ReadonlyArray<string>> =>
   text.split("\n").filter((line) => line.startsWith("| `")).map((line) => line.slice(2, -2).split(" | "))
+
+describe("Pages that lead to others", () => {
+  it("The README leads to every guide", () => {
+    for (const file of fs.readdirSync(path.join(root, "docs/guides"))) {
+      assert.include(textOf("README.md"), `(docs/guides/${file})`)
+    }
+  })
+
+  it("The front page and the page on changes lead to live lists", () => {
+    for (const page of ["docs/index.md", "docs/guides/changes.md"]) {
+      assert.match(textOf(page), /\((?:guides\/)?live\.md\)/u)
+    }
+  })
+
+  it("The comparison denies nothing that is there, and promises nothing that is not", () => {
+    const engine = KernelEngine.make("compared")
+    const isThere = {
+      OpenAPI: "enableOpenApi" in engine,
+      "access rules by document and by field": "enableSecurity" in engine,
+      "live updates to clients": "changes" in standardEndpoints,
+      "admin page": "enableExplorer" in engine
+    }
+    const page = textOf("docs/compare.md")
+    const own = new Map(
+      page.split("\n").filter((line) => line.startsWith("| ")).map((line) => {
+        const [feature = "", appkernel = ""] = line.slice(2, -2).split(" | ")
+        return [feature, appkernel] as const
+      })
+    )
+    for (const [feature, there] of Object.entries(isThere)) {
+      assert.strictEqual(!/^(?:no|not yet)$/u.test(own.get(feature) ?? "no"), there, feature)
+    }
+    const lacks = page.slice(page.indexOf("## What AppKernel lacks"))
+    const isMissing = {
+      "admin page": !("enableExplorer" in engine),
+      "File storage as a field": !("file" in Model),
+      "Mails, jobs and schedules": !("enableJobs" in engine)
+    }
+    for (const [feature, missing] of Object.entries(isMissing)) {
+      assert.strictEqual(lacks.includes(feature), missing, feature)
+    }
+  })
+})
 
 describe("The reference", () => {
   it("has every key of the configuration as the code has it", () => {

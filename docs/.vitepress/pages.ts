@@ -37,6 +37,7 @@ const groups: { readonly [title: string]: ReadonlyArray<string> } = {
     "guides/versions",
     "guides/translations",
     "guides/browsers",
+    "guides/live",
     "guides/limits"
   ],
   "Guides: who may do what": ["guides/access", "guides/tokens"],
@@ -49,7 +50,6 @@ const groups: { readonly [title: string]: ReadonlyArray<string> } = {
     "guides/metrics",
     "guides/tracing",
     "guides/overload",
-    "guides/live",
     "guides/audit-log",
     "guides/workers",
     "guides/compression",
