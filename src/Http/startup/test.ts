@@ -53,6 +53,8 @@ export interface TestService<Groups extends HttpApiGroup.Constraint, Guards exte
   readonly as: "security" extends Guards
     ? (user: TestUser) => Effect.Effect<KernelClient.KernelClient<Guard.Guarded<Groups, Guards>>>
     : undefined
+  /** The token that a client of `as` sends, for requests that no typed client would send. */
+  readonly token: "security" extends Guards ? (user: TestUser) => Effect.Effect<Redacted.Redacted<string>> : undefined
   /** The repositories of the registered models, by the names of their registrations: `repositories.users`. */
   readonly repositories: TestRepositories<Groups>
   /** The store of the service. */
@@ -118,6 +120,7 @@ export const testWith = <E>(
       client: anonymous,
       anonymous,
       as: (user: TestUser) => jwt === undefined ? noTokens : clientOf(Credentials.bearer(tokensOf(jwt, user))),
+      token: (user: TestUser) => jwt === undefined ? noTokens : tokensOf(jwt, user),
       repositories: Object.fromEntries(
         resources.map(({ model, name }) => [name, Context.get(context, Repository.key(model))])
       ),
