@@ -72,7 +72,7 @@ const visitAt = Effect.fnUntraced(function*(
   )
   yield* Effect.promise(() => page.goto(`${origin}${path}`))
   const left = yield* Effect.promise(() =>
-    page.evaluate(() => document.querySelector("#documentation")!.getBoundingClientRect().x)
+    page.evaluate("document.querySelector('#documentation').getBoundingClientRect().x")
   )
   assert.strictEqual(left, 0, "the page has a frame around it")
   return { origin, page, problems, requests }
