@@ -29,7 +29,7 @@ export interface Mongo extends AsyncDisposable {
 /** Finds or starts a MongoDB as the tests do, if one of the servers needs it. */
 export const startMongo = async (isNeeded: boolean): Promise<Mongo> => {
   if (!isNeeded) return { variables: {}, [Symbol.asyncDispose]: async () => {} }
-  const found = await findServer(path.join(import.meta.dirname, ".."))
+  const found = await findServer()
   if ("reason" in found) throw new Error(found.reason)
   return { variables: { MONGO_URL: found.url }, [Symbol.asyncDispose]: found.stop }
 }
