@@ -1,6 +1,7 @@
 /** Compresses responses. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as HttpEffect from "effect/http/HttpEffect"
 import * as HttpMiddleware from "effect/http/HttpMiddleware"
 import type { HttpPlatform } from "effect/http/HttpPlatform"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -38,11 +39,18 @@ export const compressed = <E, R>(
         ? HttpServerResponse.setHeader(response, "content-encoding", "identity")
         : response
     })
-    return Effect.map(compressing(plain), (response) => {
-      if (etag === undefined) return response
-      const tag = tagOf(response, etag, headers["if-none-match"])
-      return tag === response.headers["etag"] ? response : HttpServerResponse.setHeader(response, "etag", tag)
-    })
+    return compressing(Effect.suspend(() => {
+      // After the handler that compresses, which the platform has just added.
+      HttpEffect.appendPreResponseHandlerUnsafe(fiber.context, (_, response) => {
+        const tag = etag === undefined ? undefined : tagOf(response, etag, headers["if-none-match"])
+        return Effect.succeed(
+          tag === response.headers["etag"] || tag === undefined
+            ? response
+            : HttpServerResponse.setHeader(response, "etag", tag)
+        )
+      })
+      return plain
+    }))
   })
 }
 
