@@ -58,10 +58,13 @@ export const fieldRules = (
   for (const { model, path } of resources) {
     paths.set(model, (paths.get(model) ?? 0) + 1)
     const entriesFor = (method: string) => entries.get(`${method} ${path}`) ?? []
+    const on = (...methods: ReadonlyArray<string>) => methods.map((method) => ({ method, entries: entriesFor(method) }))
     const found = [
       ...readable(entriesFor("GET")),
-      ...writable("create", ["POST", "PUT"].map((method) => ({ method, entries: entriesFor(method) }))),
-      ...writable("patch", ["PATCH"].map((method) => ({ method, entries: entriesFor(method) }))),
+      ...writable("create", on("POST", "PUT")).filter(({ name }) => !name.includes(".")),
+      // Models within lists of a patch are whole ones.
+      ...writable("create", on("POST", "PUT", "PATCH")).filter(({ name }) => name.includes(".")),
+      ...writable("patch", on("PATCH")),
       ...(omits && entriesFor("GET").length === 0 ? unreadable(model) : [])
     ].map((one) => ({ ...one, path }))
     byModel.set(model, [...byModel.get(model) ?? [], ...found])

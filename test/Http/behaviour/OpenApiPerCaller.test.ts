@@ -21,6 +21,18 @@ class Product extends Model.Class<Product>()("Product", {
 
 class User extends Model.Class<User>()("User", { id: Model.id(), phone: Schema.String }) {}
 
+class Inner extends Model.Class<Inner>()("Inner", { city: Schema.String, cost: Schema.Int }) {}
+
+class Note extends Model.Class<Note>()("Note", {
+  id: Model.id(),
+  title: Schema.String,
+  top: Schema.String,
+  inner: Inner,
+  inners: Schema.Array(Inner),
+  ...Model.versioned,
+  ...Model.audited
+}, { logged: true }) {}
+
 const isVip = Permission.make(
   "vips",
   { model: User },
@@ -114,6 +126,29 @@ describe("The documentation of a service with access control", () => {
         { concurrency: 20 }
       )
       for (const [i, answer] of many.entries()) assert.deepStrictEqual(answer.body, (i % 2 === 0 ? boss : user).body)
+    }).pipe(Effect.provide(shop("ES256"))))
+
+  it.live("names no field that its caller may not see, at any depth: in streams, bodies, samples and selections", () =>
+    Effect.gen(function*() {
+      for (const methods of [["GET"], ["GET", "PATCH"], ["GET", "POST", "PUT", "PATCH", "DELETE"]] as const) {
+        const notes = Resource.make(Note, { methods, hidden: ["top", "inner.cost", "inners.cost", "updated"] })
+          .action("show", { success: Note }, (note) => Effect.succeed(note))
+          .grant(Role("clerk"), { hide: ["top", "inner.cost", "inners.cost", "updated"] })
+          .require(Role("admin"))
+        const { baseUrl } = yield* KernelEngine.make("shop")
+          .register(notes)
+          .enableSecurity()
+          .enableOpenApi({ ...options, perCaller: true })
+          .test()
+        const namesFor = (role: string) =>
+          Effect.map(Effect.flatMap(tokenOf(role), (token) => get(`${baseUrl}/openapi.json`, token)), ({ body }) => {
+            assert.property(body.paths, "/notes/changes")
+            assert.property(body.paths, "/changes")
+            return [...new Set(JSON.stringify(body).match(/\b(?:top|cost|updated|city|title)\b/gu))].toSorted()
+          })
+        assert.deepStrictEqual(yield* namesFor("clerk"), ["city", "title"], methods.join())
+        assert.deepStrictEqual(yield* namesFor("admin"), ["city", "cost", "title", "top", "updated"])
+      }
     }).pipe(Effect.provide(shop("ES256"))))
 
   it.live("needs credentials where nobody may do anything", () =>
