@@ -12,70 +12,91 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
-import type { Gone } from "../HttpError.ts"
+import type { Gone, TooManyRequests } from "../HttpError.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
 import type { Begun } from "./changesStart.ts"
 import { maxChunk, noStore, readChanges, subscribed } from "./changesSubscriber.ts"
 import type { Subscriber } from "./channel.ts"
-import { controlEvent, cursorAt, dataEvent, offsetOf } from "./messages.ts"
+import { controlEvent, cursorAt, dataEvent, drained, offsetOf } from "./messages.ts"
+import { costlyEvent } from "./tellChanges.ts"
 import { resetEvent } from "./watchRights.ts"
 
 /** Tells the changes until the client goes away or loses its rights. */
 export const events = (stream: Begun): ResponseEffect =>
   Effect.gen(function*() {
-    const { first, position, rights, scope } = stream
+    const { first, position, reservation, responses, rights, scope } = stream
     const { channel, subscriber } = yield* subscribed(stream)
     yield* Scope.provide(endWithClient(stream.fiber, subscriber), scope)
+    const began = yield* Clock.currentTimeMillis
     let at = position
     let { isUpToDate } = stream
     let isJoined = false
-    let hasBegun = false
-    const begun = (now: number): ReadonlyArray<Uint8Array> => {
+    let hasBegun = reservation !== undefined
+    /** What comes before the changes. It ends in the middle if the stream does, since nothing can be said then. */
+    function* beginning(): Generator<Uint8Array> {
       const offset = offsetOf(position, rights)
-      const control = controlEvent(offset, cursorAt(now, stream.cursor), isUpToDate && channel.isAtEnd(position))
-      return first.length === 0 ? [control] : [...dataEvent(first, offset), control]
-    }
-    const next: Effect.Effect<ReadonlyArray<Uint8Array>, Cause.Done | ReadError | Gone> = Effect.suspend(() => {
-      channel.touch(subscriber)
-      if (subscriber.ended !== undefined) {
-        const { last } = subscriber.ended
-        subscriber.ended = { last: undefined }
-        return last === undefined ? Cause.done() : Effect.succeed([last])
+      for (const chunk of first.length === 0 ? [] : dataEvent(drained(first), offset)) {
+        channel.touch(subscriber)
+        if (subscriber.ended !== undefined) {
+          subscriber.ended = { last: undefined }
+          return
+        }
+        yield chunk
       }
-      return Effect.flatMap(Clock.currentTimeMillis, (now) => {
-        if (!hasBegun) {
-          hasBegun = true
-          return Effect.succeed(begun(now))
+      yield controlEvent(offset, cursorAt(began, stream.cursor), isUpToDate && channel.isAtEnd(position))
+    }
+    const next: Effect.Effect<ReadonlyArray<Uint8Array>, Cause.Done | ReadError | Gone | TooManyRequests> = Effect
+      .suspend(() => {
+        channel.touch(subscriber)
+        if (subscriber.ended !== undefined) {
+          const { last } = subscriber.ended
+          subscriber.ended = { last: undefined }
+          return last === undefined ? Cause.done() : Effect.succeed([last])
         }
-        // Its entries say by themselves whether they are the last, and the log does where there are none.
-        if (!isJoined && channel.isHeldAfter(at) && (isUpToDate || !channel.isAtEnd(at))) {
-          isJoined = true
-          channel.join(subscriber, at)
-        }
-        if (!isJoined) {
-          return Effect.flatMap(readChanges(stream, at), ({ messages, ...page }) => {
-            ;({ isUpToDate, position: at } = page)
-            const offset = offsetOf(at, rights)
-            return messages.length === 0 && !isUpToDate ? next : Effect.succeed([
-              ...messages.length === 0 ? [] : dataEvent(messages, offset),
-              controlEvent(offset, cursorAt(now, undefined), isUpToDate)
-            ])
-          })
-        }
-        const entries = channel.take(subscriber, maxChunk)
-        // It has fallen behind what is held. Its client resumes at the place that it was told last.
-        if (entries === undefined) return Cause.done()
-        return entries.length === 0
-          ? Effect.andThen(channel.wait(subscriber), next)
-          : Effect.succeed(entries.map((entry) => channel.chunkOf(entry, now)))
+        return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          if (!hasBegun) {
+            hasBegun = true
+            return Effect.succeed([...beginning()])
+          }
+          // Its entries say by themselves whether they are the last, and the log does where there are none.
+          if (!isJoined && channel.isHeldAfter(at) && (isUpToDate || !channel.isAtEnd(at))) {
+            isJoined = true
+            channel.join(subscriber, at)
+          }
+          if (!isJoined) {
+            return Effect.flatMap(readChanges(stream, at), ({ messages, ...page }) => {
+              ;({ isUpToDate, position: at } = page)
+              const offset = offsetOf(at, rights)
+              return messages.length === 0 && !isUpToDate ? next : Effect.succeed([
+                ...messages.length === 0 ? [] : dataEvent(messages, offset),
+                controlEvent(offset, cursorAt(now, undefined), isUpToDate)
+              ])
+            })
+          }
+          const entries = channel.take(subscriber, maxChunk)
+          // It has fallen behind what is held. Its client resumes at the place that it was told last.
+          if (entries === undefined) return Cause.done()
+          return entries.length === 0
+            ? Effect.andThen(channel.wait(subscriber), next)
+            : Effect.succeed(entries.map((entry) => channel.chunkOf(entry, now)))
+        })
       })
+    const told = Effect.catchTag(next, "TooManyRequests", () => {
+      channel.end(subscriber, costlyEvent)
+      return next
     })
     // What the stream tells is never empty, and any failure but an interruption is its end.
     const pull = Effect.catchCause(
-      next,
+      told,
       (cause) => Cause.hasInterrupts(cause) ? Effect.failCause(cause as Cause.Cause<never>) : Cause.done()
     ) as Effect.Effect<readonly [Uint8Array, ...Array<Uint8Array>], Cause.Done>
-    return HttpServerResponse.stream(Stream.fromPull(Effect.succeed(pull)), eventStream)
+    const changes = Stream.fromPull(Effect.succeed(pull))
+    if (reservation === undefined) return HttpServerResponse.stream(changes, eventStream)
+    const length = first.reduce((sum, message) => sum + message.length, 0)
+    return HttpServerResponse.stream(
+      Stream.concat(responses.paced(beginning(), length, reservation), changes),
+      eventStream
+    )
   })
 
 /** Says no more than that the caller sees something else now: with its place, the next request is told what. */

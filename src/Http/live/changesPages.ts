@@ -7,12 +7,12 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
 import type { Position } from "../../Repository/DocumentStore.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
-import type { Gone } from "../HttpError.ts"
+import type { Gone, TooManyRequests } from "../HttpError.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
 import * as responses from "../response/json.ts"
 import type { Begun } from "./changesStart.ts"
 import { maxChunk, noStore, type Page, readChanges, subscribed } from "./changesSubscriber.ts"
-import { beginning, controlMessage, cursorAt, offsetOf } from "./messages.ts"
+import { beginning, controlMessage, cursorAt, drained, jsonArray, offsetOf } from "./messages.ts"
 import { changedRights } from "./watchRights.ts"
 
 /** Answers with the changes that there are. */
@@ -25,7 +25,7 @@ export const page = (stream: Begun, ifNoneMatch: string | undefined, offset: str
     const etag = `"${offset ?? beginning}:${next}"`
     return ifNoneMatch === etag
       ? HttpServerResponse.empty({ status: 304, headers: { ...headers, etag } })
-      : responses.json(`[${read.messages.join()}]`, 200, { ...headers, etag })
+      : jsonOf(stream, read.messages, { ...headers, etag })
   })
 
 /** Answers when there are changes, or at the end of the waiting time. */
@@ -68,11 +68,11 @@ export const polledReset = (stream: Begun): ResponseEffect =>
 
 // internal
 
-const firstPage = (stream: Begun): Effect.Effect<Page, ReadError | Gone> =>
+const firstPage = (stream: Begun): Effect.Effect<Page, ReadError | Gone | TooManyRequests> =>
   stream.first.length > 0 ? Effect.succeed({ ...stream, messages: stream.first }) : readPage(stream, stream.position)
 
 /** Reads until there is something to tell. */
-const readPage = (stream: Begun, after: Position): Effect.Effect<Page, ReadError | Gone> =>
+const readPage = (stream: Begun, after: Position): Effect.Effect<Page, ReadError | Gone | TooManyRequests> =>
   Effect.flatMap(
     readChanges(stream, after),
     (page) => page.messages.length > 0 || page.isUpToDate ? Effect.succeed(page) : readPage(stream, page.position)
@@ -85,14 +85,29 @@ const headersOf = (offset: string, isUpToDate: boolean, cursor?: string): { read
   ...cursor === undefined ? {} : { "stream-cursor": cursor }
 })
 
+/** The messages as JSON, which is made as the client takes it if it begins with a large list. */
+const jsonOf = (
+  { first, reservation, responses: large }: Begun,
+  messages: ReadonlyArray<string>,
+  headers: { readonly [name: string]: string }
+): HttpServerResponse.HttpServerResponse => {
+  if (reservation === undefined) return responses.json(`[${messages.join()}]`, 200, headers)
+  // A reservation is for the list alone.
+  const length = first.reduce((sum, message) => sum + message.length, 0)
+  return HttpServerResponse.stream(large.paced(jsonArray(drained(first)), length, reservation), {
+    contentType: "application/json",
+    headers
+  })
+}
+
 const polled = (
-  { cursor, rights }: Begun,
+  stream: Begun,
   { isUpToDate, messages, position }: Omit<Page, "position"> & { readonly position: Position | undefined }
 ): ResponseEffect =>
   Effect.map(Clock.currentTimeMillis, (now) => {
-    const offset = position === undefined ? beginning : offsetOf(position, rights)
-    const headers = headersOf(offset, isUpToDate, cursorAt(now, cursor))
+    const offset = position === undefined ? beginning : offsetOf(position, stream.rights)
+    const headers = headersOf(offset, isUpToDate, cursorAt(now, stream.cursor))
     return messages.length === 0
       ? HttpServerResponse.empty({ status: 204, headers })
-      : responses.json(`[${messages.join()}]`, 200, headers)
+      : jsonOf(stream, messages, headers)
   })

@@ -23,6 +23,7 @@ import { queryReader } from "../query/parameterReader.ts"
 import { namingOf } from "../query/partlyHiddenFields.ts"
 import * as UrlQuery from "../query/urlQuery.ts"
 import type { CallFailure } from "../response/callFailures.ts"
+import type { ListResponses } from "../response/listResponse.ts"
 import type { Representations } from "../response/representation.ts"
 import type { BadRequestResponder } from "../response/translation.ts"
 import { type Decided, decideLater } from "./decideAgain.ts"
@@ -37,6 +38,7 @@ export interface ChangesContext {
   readonly representations: Representations
   readonly view: ModelView
   readonly limits: Limits
+  readonly lists: ListResponses
   readonly live: LiveStreams
   readonly respondBadRequest: BadRequestResponder
   /** Runs before a read, and may refuse it. */
@@ -51,8 +53,8 @@ export interface Asked extends ToldList {
   readonly offset: string | undefined
   readonly cursor: string | undefined
   readonly path: string
-  /** Finds the documents of the list that the caller may see. */
-  readonly find: Effect.Effect<ReadonlyArray<Document>, ReadError>
+  /** Passes the documents of the list on that the caller may see. */
+  readonly find: (take: (documents: ReadonlyArray<Document>) => boolean) => Effect.Effect<unknown, ReadError>
   /** A digest of what the caller may see. */
   readonly rights: string
   /** The same for all who see the same. */
@@ -100,6 +102,7 @@ export const requestReader = (context: ChangesContext) => {
     const decision = Context.get(fiber.context, AccessDecision)
     const rights = textOfRights(decision)
     const representation = representations(fiber)
+    const shown = `${path}\n${rights}\n${query.fields?.join() ?? ""}`
     const { cursor, live = "page", offset } = protocol.success
     return Result.succeed({
       mode: live,
@@ -107,20 +110,23 @@ export const requestReader = (context: ChangesContext) => {
       cursor,
       collection: model.modelName,
       path,
-      find: Effect.provideContext(
-        find({
-          filter: query.filter,
-          sort: { _id: 1 },
-          limit: limits.maxResults + 1,
-          timeLimit: limits.queryTimeout
-        }),
-        fiber.context
-      ),
+      find: (take) =>
+        Effect.provideContext(
+          find({
+            filter: query.filter,
+            sort: { _id: 1 },
+            limit: limits.maxResults + 1,
+            timeLimit: limits.queryTimeout,
+            take
+          }),
+          fiber.context
+        ),
       lifted,
       rights: digestOf(rights),
-      key: `${path}\n${rights}\n${query.fields?.join() ?? ""}\n${EJSON.stringify(query.filter)}`,
+      key: `${shown}\n${EJSON.stringify(query.filter)}`,
       seen: {
         type: name,
+        key: shown,
         sees: modelMatcher(model, conjunctionOf(query.filter, decision?.endpoint?.rows.rows("read"), existing)),
         textOf: query.fields === undefined ? representation.textOf : representation.textBy(query.fields),
         keyOf: (id) => print(id)

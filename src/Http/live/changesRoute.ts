@@ -29,7 +29,7 @@ export const Asking = Context.Reference<(list: Asked, context: AnswerContext) =>
   { defaultValue: () => (list, context) => answered([list], context) }
 )
 
-export type AnswerContext = Pick<ChangesContext, "limits" | "live" | "respondBadRequest">
+export type AnswerContext = Pick<ChangesContext, "limits" | "lists" | "live" | "respondBadRequest">
 
 /** The handler of the requests of callers with the same fields. */
 export const changesRoute = (
@@ -53,7 +53,7 @@ export const changesRoute = (
 /** Answers with the changes of lists, in the mode of the first. */
 export const answered = (
   lists: Following["lists"],
-  { limits, live, respondBadRequest }: AnswerContext
+  { limits, lists: responses, live, respondBadRequest }: AnswerContext
 ): ResponseEffect =>
   Effect.withFiber((fiber) =>
     Effect.gen(function*() {
@@ -61,16 +61,17 @@ export const answered = (
       const [{ cursor, mode, offset: asked }] = lists
       const offset = mode === "sse" ? request.headers["last-event-id"] ?? asked : asked
       const scope = Context.getUnsafe(fiber.context, Scope.Scope)
-      if (mode !== "page" && request.method !== "HEAD") {
-        yield* Scope.provide(live.admit(callerOf(fiber, yield* currentClientAddress)), scope)
-      }
+      const caller = callerOf(fiber, yield* currentClientAddress)
+      if (mode !== "page" && request.method !== "HEAD") yield* Scope.provide(live.admit(caller), scope)
       const following: Following = {
         lists,
         rights: rightsOfAll(lists),
         cursor,
+        caller,
         // An `EventSource` accepts nothing else.
         beginsAnew: mode === "sse" && !acceptsJson(request.headers["accept"]),
         limits,
+        responses,
         live,
         scope,
         fiber

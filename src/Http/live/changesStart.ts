@@ -4,22 +4,26 @@
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import { Problem } from "../../Model/ModelError.ts"
-import type { Position } from "../../Repository/DocumentStore.ts"
+import type { Document, Position } from "../../Repository/DocumentStore.ts"
 import { listsAt } from "../../Repository/evaluation.ts"
-import type { PositionGone, ReadError } from "../../Repository/RepositoryError.ts"
+import { PositionGone } from "../../Repository/RepositoryError.ts"
 import { Gone } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import { errorOf } from "../messages/message.ts"
 import type { CallFailure } from "../response/callFailures.ts"
+import { type ListResponses, maxSmallLength } from "../response/listResponse.ts"
+import type { Reservation } from "../response/responseBudget.ts"
 import type { Asked } from "./changesRequest.ts"
 import type { LiveStreams } from "./liveStreams.ts"
 import { beginning, controlMessage, readOffset, stateMessage } from "./messages.ts"
 
 export interface Start {
-  /** What comes before the changes. */
-  readonly first: ReadonlyArray<string>
+  /** What comes before the changes. It is emptied as it is sent. */
+  readonly first: Array<string>
+  /** The bytes that are reserved for it, if it is large. */
+  readonly reservation?: Reservation
   readonly position: Position
   /** Whether no change of the lists follows the place. */
   readonly isUpToDate: boolean
@@ -31,9 +35,12 @@ export interface Following {
   /** A digest of what the caller may see of which lists. */
   readonly rights: string
   readonly cursor: string | undefined
+  /** Who asks: a user, or an address. */
+  readonly caller: string
   /** Whether a place that is gone is answered with a `reset`, since the client gives up at any status but 200. */
   readonly beginsAnew: boolean
   readonly limits: Limits
+  readonly responses: ListResponses
   readonly live: LiveStreams
   readonly scope: Scope.Scope
   readonly fiber: Fiber.Fiber<unknown, unknown>
@@ -68,35 +75,27 @@ export const begin = (
   return beginsAnew ? Effect.catchTag(started, "Gone", () => anew) : started
 }
 
-export const unlessGone = <A>(effect: Effect.Effect<A, ReadError | PositionGone>): Effect.Effect<A, ReadError | Gone> =>
-  Effect.catchTag(effect, "PositionGone", () => Effect.fail(gone))
+export const unlessGone = <A, E>(effect: Effect.Effect<A, E | PositionGone>): Effect.Effect<A, E | Gone> =>
+  Effect.catch(effect, (error) => Effect.fail(error instanceof PositionGone ? gone : error))
 
 const gone = errorOf(Gone, "errors.PositionGone")
 
-/** The documents of the lists as they are at a place, as messages. */
+/** The documents of the lists as they are at a place, as messages. Large lists are reserved and read again. */
 const state = Effect.fnUntraced(function*(
-  { limits, lists, live }: Following,
+  following: Following,
   before: ReadonlyArray<string>
 ): Effect.fn.Return<Result.Result<Start, Problem>, CallFailure> {
-  const read = yield* unlessGone(listsAt(
-    live.store,
-    lists.map((list) => ({ ...list, sees: list.seen.sees }))
-  ))
-  let isWhole = true
-  const texts = lists.flatMap(({ seen }, i) => {
-    const { documents, found } = read.lists[i]!
-    const own = documents.flatMap((document) => {
-      const text = seen.textOf(document)
-      return text === undefined ? [] : [stateMessage(seen, document, text)]
-    })
-    // A list that was cut is not whole, though documents have left it since.
-    if (Math.max(found, own.length) > limits.maxResults) isWhole = false
-    return own
-  })
-  let length = 0
-  for (const text of texts) length += text.length
-  return !isWhole || length > limits.maxPageBytes
-    ? Result.fail(
+  const { limits, responses, scope } = following
+  let read = yield* readState(following, Math.min(maxSmallLength, limits.maxPageBytes))
+  let reservation: Reservation | undefined
+  if (read === undefined && limits.maxPageBytes > maxSmallLength) {
+    reservation = yield* Effect.provideService(responses.reserve, Scope.Scope, scope)
+    read = yield* readState(following, limits.maxPageBytes)
+  }
+  // A list that was cut is not whole, though documents have left it since.
+  if (read === undefined || read.lists.some(({ found, items }) => Math.max(found, items.length) > limits.maxResults)) {
+    reservation?.resize(0)
+    return Result.fail(
       new Problem({
         field: "offset",
         validator: "Limit",
@@ -104,9 +103,30 @@ const state = Effect.fnUntraced(function*(
           "narrow the list, or begin with offset=now"
       })
     )
-    : Result.succeed({
-      first: [...before, controlMessage("snapshot-start"), ...texts, controlMessage("snapshot-end")],
-      position: read.position,
-      isUpToDate: true
-    })
+  }
+  const texts = read.lists.flatMap(({ items }) => items)
+  return Result.succeed({
+    first: [...before, controlMessage("snapshot-start"), ...texts, controlMessage("snapshot-end")],
+    position: read.position,
+    isUpToDate: true,
+    ...reservation === undefined ? {} : { reservation }
+  })
 })
+
+/** The texts of the lists; `undefined` if they are longer than they may be. */
+const readState = ({ lists, live: { store } }: Following, maxLength: number) =>
+  Effect.suspend(() => {
+    let length = 0
+    const followed = lists.map(({ seen, ...list }) => ({
+      ...list,
+      sees: seen.sees,
+      kept: (document: Document) => {
+        const text = seen.textOf(document)
+        if (text === undefined) return undefined
+        const message = stateMessage(seen, document, text)
+        length += message.length
+        return message
+      }
+    }))
+    return unlessGone(listsAt(store, followed, () => length > maxLength))
+  })

@@ -3,13 +3,15 @@
  */
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
+import { beginStep, isStepDone, workDone } from "../../internal/stepBudget.ts"
 import type { Position } from "../../Repository/DocumentStore.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
-import type { Gone } from "../HttpError.ts"
+import type { Gone, TooManyRequests } from "../HttpError.ts"
 import type { CallFailure } from "../response/callFailures.ts"
 import { type Begun, unlessGone } from "./changesStart.ts"
 import type { Channel, Subscriber } from "./channel.ts"
-import { messagesOf } from "./messages.ts"
+import { ToldChange } from "./messages.ts"
+import { costly } from "./tellChanges.ts"
 import { watchRights } from "./watchRights.ts"
 
 /** The number of bytes that are taken from a channel at once. */
@@ -24,26 +26,46 @@ export interface Page {
   readonly isUpToDate: boolean
 }
 
-/** Reads the next page of the log, whose changes may all be none for the caller. */
-export const readChanges = ({ lists, live }: Begun, after: Position): Effect.Effect<Page, ReadError | Gone> =>
-  Effect.map(
-    unlessGone(live.store.changes.read(lists.map(({ collection }) => collection), { after, limit: pageSize })),
-    ({ changes, isUpToDate, position }) => ({
-      messages: changes.flatMap((change) => messagesOf(lists, change)),
-      position,
-      isUpToDate
-    })
-  )
+/**
+ * Reads the next page of the log, whose changes may all be none for the caller. It has no more than a few, if they take much work
+ * or room.
+ */
+export const readChanges = (
+  { lists, live }: Begun,
+  after: Position
+): Effect.Effect<Page, ReadError | Gone | TooManyRequests> =>
+  Effect.gen(function*() {
+    const collections = lists.map(({ collection }) => collection)
+    const page = yield* unlessGone(live.store.changes.read(collections, { after, limit: pageSize }))
+    const messages: Array<string> = []
+    let length = 0
+    beginStep()
+    for (const [i, change] of page.changes.entries()) {
+      const before = workDone()
+      const own = new ToldChange(change).messagesFor(lists)
+      if (workDone() - before > live.workLimits.ofCaller) return yield* costly(retryMillis)
+      for (const message of own) length += message.length
+      messages.push(...own)
+      if (i === page.changes.length - 1) break
+      if (length > maxChunk) return { messages, position: change.position, isUpToDate: false }
+      if (isStepDone()) {
+        yield* Effect.yieldNow
+        beginStep()
+      }
+    }
+    return { messages, position: page.position, isUpToDate: page.isUpToDate }
+  })
 
 /** Joins the channel for as long as the request lasts, or until its caller has other rights. */
 export const subscribed = (
   stream: Begun
 ): Effect.Effect<{ readonly channel: Channel; readonly subscriber: Subscriber }, CallFailure> =>
   Effect.gen(function*() {
-    const { fiber, lists, live, rights, scope } = stream
+    const { caller, fiber, lists, live, rights, scope } = stream
     const key = lists.map((list) => list.key).join("\n\n")
-    const channel = yield* unlessGone(Scope.provide(live.channel({ key, lists, rights }), scope))
+    const channel = yield* unlessGone(Scope.provide(live.channel({ key, lists, rights }, caller), scope))
     const subscriber: Subscriber = {
+      caller,
       next: 0,
       after: "",
       seen: 0,
@@ -61,4 +83,7 @@ export const subscribed = (
 
 // internal
 
-const pageSize = 256
+// Documents may be large, and a page has two of each change.
+const pageSize = 64
+
+const retryMillis = 60_000

@@ -3,11 +3,14 @@
  * streams there are. The latest are held, within limits; a stream that falls behind them ends, and its client resumes.
  */
 import * as Effect from "effect/Effect"
-import type { ChangePage, Position } from "../../Repository/DocumentStore.ts"
-import { controlEvent, cursorAt, dataEvent, messagesOf, offsetOf, type ToldList } from "./messages.ts"
+import { spend, workDone } from "../../internal/stepBudget.ts"
+import type { Position } from "../../Repository/DocumentStore.ts"
+import { controlEvent, cursorAt, dataEvent, offsetOf, type ToldChange, type ToldList } from "./messages.ts"
 
 /** One stream of a channel. */
 export interface Subscriber {
+  /** Who asks for it. */
+  readonly caller: string
   /** The number of the next entry. */
   next: number
   /** Entries up to here are known. */
@@ -25,7 +28,7 @@ interface Entry {
   readonly position: Position
   /** Without messages, it only tells where the stream is. */
   readonly messages: ReadonlyArray<string>
-  readonly next: Position
+  next: Position
   /** Whether no other entry follows. */
   isUpToDate: boolean
   readonly length: number
@@ -39,32 +42,66 @@ export class Channel {
   /** The number of the first entry that is held. */
   #first = 0
   #length = 0
-  #start: Position | undefined
-  #end: Position = ""
+  #start: Position
+  #end: Position
+  #work = Infinity
   #beats = 0
   /** The number of the entry that came first after the last heartbeat. */
   #latest = 0
   #isEnded = false
   readonly #subscribers = new Set<Subscriber>()
 
-  constructor(lists: ReadonlyArray<ToldList>, rights: string) {
+  /** It has the changes after a place. */
+  constructor(lists: ReadonlyArray<ToldList>, rights: string, start: Position) {
     this.#lists = lists
     this.#rights = rights
+    this.#start = start
+    this.#end = start
   }
 
-  /** Adds the changes of a page. Two changes with the same view before and after are not in it. */
-  publish({ changes, isUpToDate, position }: ChangePage): void {
-    this.#start ??= position
-    this.#end = position
-    const seen = changes.flatMap((change) => {
-      const messages = messagesOf(this.#lists, change)
-      return messages.length === 0 ? [] : [{ position: change.position, messages }]
-    })
-    for (const [i, { messages, position: own }] of seen.entries()) {
-      const isLast = i === seen.length - 1
-      this.#add(messages, own, isLast ? position : own, isLast && isUpToDate)
-    }
-    if (seen.length > 0) this.#wake()
+  /** The place up to which it has all changes. */
+  get place(): Position {
+    return this.#end
+  }
+
+  /** The work of the decision on the last change, or no limit if there was none yet. */
+  get work(): number {
+    return this.#work
+  }
+
+  /** Whether all of its streams have ended, so that no other begins with it. */
+  get isEnded(): boolean {
+    return this.#isEnded
+  }
+
+  /** Those whose streams have not ended. */
+  get callers(): ReadonlySet<string> {
+    const callers = new Set<string>()
+    for (const { caller, ended } of this.#subscribers) if (ended === undefined) callers.add(caller)
+    return callers
+  }
+
+  /** Adds a change, and the place up to which no other follows. One with the same view before and after is not in it. */
+  publish(change: ToldChange, next: Position): void {
+    const before = workDone()
+    const messages = change.messagesFor(this.#lists)
+    this.#work = workDone() - before
+    // What is sent is of the documents' size, and no work of the conditions.
+    for (const { length } of messages) spend(length * sendingCost)
+    this.#end = next
+    if (messages.length === 0) return
+    this.#add(messages, change.stored.position, next, false)
+    this.#wake()
+  }
+
+  /** Ends a page of changes. What was added last is the last change up to its end. */
+  moveTo(end: Position, isUpToDate: boolean): void {
+    this.#end = end
+    const last = this.#entries.at(-1)
+    if (last === undefined || last.messages.length === 0 || last.isUpToDate || !isUpToDate) return
+    last.next = end
+    last.isUpToDate = true
+    last.chunk = undefined
   }
 
   /**
@@ -72,7 +109,6 @@ export class Channel {
    * all have taken is not held for longer than until the next heartbeat.
    */
   beat(): void {
-    if (this.#start === undefined) return
     this.#beats += 1
     let taken = this.#latest
     for (const subscriber of this.#subscribers) {
@@ -88,7 +124,7 @@ export class Channel {
 
   /** Whether all changes after a place are held. */
   isHeldAfter(position: Position): boolean {
-    return this.#start !== undefined && position >= this.#start
+    return position >= this.#start
   }
 
   /** Whether all changes after a place are held, and there are none. */
@@ -160,9 +196,15 @@ export class Channel {
     wake(subscriber)
   }
 
-  endAll(): void {
+  endAll(last?: Uint8Array): void {
     this.#isEnded = true
-    for (const subscriber of this.#subscribers) this.end(subscriber)
+    for (const subscriber of this.#subscribers) this.end(subscriber, last)
+  }
+
+  /** Ends the streams of callers. */
+  endOf(callers: ReadonlySet<string>, last: Uint8Array): void {
+    for (const subscriber of this.#subscribers) if (callers.has(subscriber.caller)) this.end(subscriber, last)
+    this.#isEnded = this.callers.size === 0
   }
 
   #chunkOf({ isUpToDate, messages, next }: Entry, now: number): Uint8Array {
@@ -214,6 +256,9 @@ const wake = (subscriber: Subscriber): void => {
   subscriber.resume = undefined
   resume?.()
 }
+
+/** Of a character. */
+const sendingCost = 0.5
 
 const maxEntries = 2_048
 

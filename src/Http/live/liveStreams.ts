@@ -1,6 +1,7 @@
 /**
  * The open streams of a service: how many there are, of whom, and the channels that they share.
  */
+import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -10,6 +11,8 @@ import * as Hash from "effect/Hash"
 import * as RcMap from "effect/RcMap"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { hash } from "node:crypto"
+import { BoundedCache } from "../../internal/boundedCache.ts"
 import type { DocumentStore, Position } from "../../Repository/DocumentStore.ts"
 import { type PositionGone, type ReadError, StoreUnavailable } from "../../Repository/RepositoryError.ts"
 import { ServiceUnavailable, type TooManyRequests } from "../HttpError.ts"
@@ -17,6 +20,7 @@ import type { LiveOptions } from "../KernelConfig.ts"
 import { errorOf, tooManyRequests } from "../messages/message.ts"
 import { Channel } from "./channel.ts"
 import type { ToldList } from "./messages.ts"
+import { costly, costlyEvent, type Readers, tellChanges, type WorkLimits, workLimitsOf } from "./tellChanges.ts"
 
 /** What a channel is made of. */
 export interface ChannelOptions {
@@ -35,8 +39,13 @@ export interface LiveStreams extends LiveOptions {
   readonly decisionInterval: Duration.Duration
   /** Counts a stream until the scope closes. Fails if there are too many. */
   readonly admit: (caller: string) => Effect.Effect<void, ServiceUnavailable | TooManyRequests, Scope.Scope>
-  /** A channel, which ends with the last of its streams. */
-  readonly channel: (options: ChannelOptions) => Effect.Effect<Channel, ReadError | PositionGone, Scope.Scope>
+  /** The work that a change may take. */
+  readonly workLimits: WorkLimits
+  /** A channel, which ends with the last of its streams. Fails for a while if it was too much work for the caller's streams. */
+  readonly channel: (
+    options: ChannelOptions,
+    caller: string
+  ) => Effect.Effect<Channel, ReadError | PositionGone | TooManyRequests, Scope.Scope>
   /** Ends all streams. */
   readonly end: Effect.Effect<void>
 }
@@ -46,6 +55,8 @@ export const makeLiveStreams = Effect.fnUntraced(function*(
   { revocationDelay, ...options }: LiveOptions & { readonly revocationDelay: Duration.Duration }
 ): Effect.fn.Return<LiveStreams, never, Scope.Scope> {
   const { heartbeat, maxStreams, maxStreamsPerCaller } = options
+  const workLimits = workLimitsOf(options)
+  const refused = new BoundedCache<number>(1_024)
   let count = 0
   let isEnded = false
   const counts = new Map<string, number>()
@@ -59,10 +70,7 @@ export const makeLiveStreams = Effect.fnUntraced(function*(
       const reading = store.changes.stream(collections).pipe(
         Stream.runForEach((page) =>
           Effect.andThen(
-            Effect.sync(() => {
-              reader.end = page.position
-              for (const channel of reader.channels.values()) channel.publish(page)
-            }),
+            tellChanges(reader, page, workLimits, endCostly(reader)),
             Deferred.succeed(ready, undefined)
           )
         ),
@@ -101,23 +109,37 @@ export const makeLiveStreams = Effect.fnUntraced(function*(
     lookup: Effect.fnUntraced(function*(key: ChannelKey) {
       const { lists, rights } = key.options
       const reader = yield* RcMap.get(readers, lists.map(({ collection }) => collection).join("\n"))
-      const channel = new Channel(lists, rights)
-      yield* Effect.acquireRelease(
+      return yield* Effect.acquireRelease(
         Effect.sync(() => {
-          channel.publish({ changes: [], isUpToDate: true, position: reader.end })
+          const channel = new Channel(lists, rights, reader.end)
           reader.channels.set(key, channel)
           if (reader.isEnded) channel.endAll()
+          return channel
         }),
         () => Effect.sync(() => reader.channels.delete(key))
       )
-      return channel
     })
   })
+
+  /** Ends the streams of callers in a channel, and refuses them such streams for a time. */
+  const endCostly =
+    (reader: Reader) => (key: ChannelKey, channel: Channel, callers: ReadonlySet<string>): Effect.Effect<void> =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        // What was not decided yet may be little work.
+        if (Number.isFinite(channel.work)) {
+          for (const caller of callers) refused.set(refusalOf(caller, key.options), now + refusalMillis)
+        }
+        channel.endOf(callers, costlyEvent)
+        if (!channel.isEnded) return Effect.void
+        reader.channels.delete(key)
+        return RcMap.invalidate(channels, key)
+      })
 
   return {
     ...options,
     decisionInterval: Duration.max(Duration.times(revocationDelay, 1 / 3), minDecisionInterval),
     store,
+    workLimits,
     admit: (caller) =>
       Effect.asVoid(Effect.acquireRelease(
         Effect.suspend((): Effect.Effect<void, ServiceUnavailable | TooManyRequests> => {
@@ -136,7 +158,11 @@ export const makeLiveStreams = Effect.fnUntraced(function*(
             else counts.set(caller, own)
           })
       )),
-    channel: (options) => RcMap.get(channels, new ChannelKey(options)),
+    channel: Effect.fnUntraced(function*(options, caller) {
+      const now = yield* Clock.currentTimeMillis
+      const until = refused.get(refusalOf(caller, options)) ?? now
+      return until > now ? yield* costly(until - now) : yield* RcMap.get(channels, new ChannelKey(options))
+    }),
     end: Effect.sync(() => {
       isEnded = true
       open.forEach(endAll)
@@ -146,10 +172,7 @@ export const makeLiveStreams = Effect.fnUntraced(function*(
 
 // internal
 
-interface Reader {
-  readonly channels: Map<ChannelKey, Channel>
-  /** The place after the last page. */
-  end: Position
+interface Reader extends Readers<ChannelKey> {
   isEnded: boolean
 }
 
@@ -202,5 +225,9 @@ class ChannelKey implements Equal.Equal {
 const minDecisionInterval = Duration.millis(50)
 
 const retryMillis = 5_000
+
+const refusalMillis = 60_000
+
+const refusalOf = (caller: string, { key }: ChannelOptions): string => hash("sha256", `${caller}\n${key}`)
 
 const full = errorOf(ServiceUnavailable, "errors.Overload")

@@ -2,6 +2,7 @@
  * The messages of a stream of changes, and how they are sent: those of the State Protocol of Durable Streams, in a JSON array or in
  * the events of a body that does not end.
  */
+import { getOrMake } from "../../internal/getOrMake.ts"
 import { quote } from "../../internal/json.ts"
 import type { Document, Position, StoredChange } from "../../Repository/DocumentStore.ts"
 
@@ -9,6 +10,8 @@ import type { Document, Position, StoredChange } from "../../Repository/Document
 export interface MessageView {
   /** The type of the messages. */
   readonly type: string
+  /** The same for all views that write the same of a document. */
+  readonly key: string
   readonly sees: (document: Document) => boolean
   /** `undefined` for a document that does not match the model. */
   readonly textOf: (document: Document) => string | undefined
@@ -22,27 +25,65 @@ export interface ToldList {
   readonly lifted: (change: StoredChange) => StoredChange
 }
 
-/** What is told of a change to somebody who follows lists. */
-export const messagesOf = (lists: ReadonlyArray<ToldList>, change: StoredChange): ReadonlyArray<string> =>
-  lists.flatMap(({ collection, lifted, seen }) =>
-    collection === change.collection ? messageOf(seen, lifted(change)) ?? [] : []
-  )
+/** A change for all who are told of it: its documents are written once for all lists that show the same of them. */
+export class ToldChange {
+  readonly stored: StoredChange
+  #lifted: { readonly by: ToldList["lifted"]; readonly change: StoredChange } | undefined
+  readonly #written = new Map<string, Written>()
 
-/**
- * What a view is told of a change; `undefined` if it shows no difference. A document that leaves a view and one that is deleted
- * look the same.
- */
-const messageOf = (view: MessageView, change: StoredChange): string | undefined => {
-  const before = change.operation === "insert" || !view.sees(change.before) ? undefined : view.textOf(change.before)
-  const after = change.operation === "delete" || !view.sees(change.after) ? undefined : view.textOf(change.after)
-  if (before === after) return undefined
-  const operation = after === undefined ? "delete" : before === undefined ? "insert" : "update"
-  const value = after === undefined ? "" : `"value":${after},`
-  return `{"type":${quote(view.type)},"key":${
-    quote(view.keyOf(change.id))
-  },${value}"headers":{"operation":"${operation}","txid":${
-    quote(change.transaction)
-  },"timestamp":"${change.time.toISOString()}"}}`
+  constructor(stored: StoredChange) {
+    this.stored = stored
+  }
+
+  /** What is told of it to somebody who follows lists. */
+  messagesFor(lists: ReadonlyArray<ToldList>): ReadonlyArray<string> {
+    return lists.flatMap(({ collection, lifted, seen }) =>
+      collection === this.stored.collection ? this.#messageFor(seen, lifted) ?? [] : []
+    )
+  }
+
+  /**
+   * What a view is told of the change; `undefined` if it shows no difference. A document that leaves a view and one that is
+   * deleted look the same.
+   */
+  #messageFor(view: MessageView, lifted: ToldList["lifted"]): string | undefined {
+    const change = this.#changeBy(lifted)
+    const { after, before, tell } = getOrMake(this.#written, view.key, () => writtenFor(view, change))
+    const isBefore = change.operation !== "insert" && view.sees(change.before)
+    const isAfter = change.operation !== "delete" && view.sees(change.after)
+    return tell(isBefore ? before() : undefined, isAfter ? after() : undefined)
+  }
+
+  #changeBy(lifted: ToldList["lifted"]): StoredChange {
+    if (this.#lifted?.by !== lifted) this.#lifted = { by: lifted, change: lifted(this.stored) }
+    return this.#lifted.change
+  }
+}
+
+/** A change as lists show it that show the same fields. */
+interface Written {
+  readonly before: () => string | undefined
+  readonly after: () => string | undefined
+  readonly tell: (before: string | undefined, after: string | undefined) => string | undefined
+}
+
+const writtenFor = ({ keyOf, textOf, type }: MessageView, change: StoredChange): Written => {
+  const messages = new Map<string, string>()
+  const message = (operation: string, text: string | undefined): string =>
+    `{"type":${quote(type)},"key":${quote(keyOf(change.id))},${
+      text === undefined ? "" : `"value":${text},`
+    }"headers":{"operation":"${operation}","txid":${
+      quote(change.transaction)
+    },"timestamp":"${change.time.toISOString()}"}}`
+  return {
+    before: once(() => change.operation === "insert" ? undefined : textOf(change.before)),
+    after: once(() => change.operation === "delete" ? undefined : textOf(change.after)),
+    tell: (before, after) => {
+      if (before === after) return undefined
+      const operation = after === undefined ? "delete" : before === undefined ? "insert" : "update"
+      return getOrMake(messages, operation, () => message(operation, after))
+    }
+  }
 }
 
 /** A document that is there when a stream begins. */
@@ -74,16 +115,16 @@ export const beginning = "-1"
 /**
  * Messages as an event, whose `id` an `EventSource` sends when it connects again. It is sent in several chunks if it is long.
  */
-export function* dataEvent(messages: ReadonlyArray<string>, offset: string | undefined): Generator<Uint8Array> {
-  let text = `event: data\n${offset === undefined ? "" : `id: ${offset}\n`}data: [`
-  for (const [i, message] of messages.entries()) {
-    text += i === 0 ? message : `,\ndata: ${message}`
-    if (text.length > chunkLength) {
-      yield encoder.encode(text)
-      text = ""
-    }
-  }
-  yield encoder.encode(`${text}]\n\n`)
+export const dataEvent = (messages: Iterable<string>, offset: string | undefined): Generator<Uint8Array> =>
+  joined(`event: data\n${offset === undefined ? "" : `id: ${offset}\n`}data: [`, messages, ",\ndata: ", "]\n\n")
+
+/** Messages as a JSON array. */
+export const jsonArray = (messages: Iterable<string>): Generator<Uint8Array> => joined("[", messages, ",", "]")
+
+/** The messages, which are not kept longer than until they are given. */
+export function* drained(messages: Array<string>): Generator<string> {
+  messages.reverse()
+  for (let message = messages.pop(); message !== undefined; message = messages.pop()) yield message
 }
 
 /** The event after messages: where the stream is. */
@@ -107,6 +148,25 @@ export const cursorAt = (millis: number, given: string | undefined): string => {
 }
 
 // internal
+
+const once = <A>(make: () => A): () => A => {
+  let made: { readonly value: A } | undefined
+  return () => (made ??= { value: make() }).value
+}
+
+function* joined(head: string, messages: Iterable<string>, between: string, tail: string): Generator<Uint8Array> {
+  let text = head
+  let isFirst = true
+  for (const message of messages) {
+    text += isFirst ? message : between + message
+    isFirst = false
+    if (text.length > chunkLength) {
+      yield encoder.encode(text)
+      text = ""
+    }
+  }
+  yield encoder.encode(text + tail)
+}
 
 const encoder = new TextEncoder()
 

@@ -72,7 +72,7 @@ export const badRequestOf = (problems: ReadonlyArray<FieldProblem>): BadRequest 
 
 /** The error of a caller who has to wait. `wait` is in milliseconds. @internal */
 export const tooManyRequests = (
-  key: "errors.TooManyRequests" | "errors.TooManyAttempts",
+  key: "errors.TooManyRequests" | "errors.TooManyAttempts" | "errors.CostlyStreams",
   wait: number
 ): TooManyRequests => {
   const seconds = Math.max(1, Math.ceil(wait / 1_000))

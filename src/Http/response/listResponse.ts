@@ -27,6 +27,13 @@ type Headers = { readonly [name: string]: string }
 export interface ListResponses {
   /** A list with a maximum number of bytes, which the first item may exceed. Defaults to no limit. */
   readonly begin: (maxBytes?: number) => ListResponse
+  /** Reserves the bytes of a page for another body, in the order of arrival. */
+  readonly reserve: Effect.Effect<Reservation, ServiceUnavailable>
+  /**
+   * A body that is made as its client takes it, of about so many bytes. It frees what it has reserved, and is interrupted when its
+   * client takes nothing for too long.
+   */
+  readonly paced: (chunks: Iterator<Uint8Array>, bytes: number, reservation: Reservation) => Stream.Stream<Uint8Array>
 }
 
 /** Makes list responses. `unconfirmed` changes when the client receives bytes; `undefined` if that is unknown. */
@@ -35,8 +42,13 @@ export const makeListResponses = (
   maxPageBytes: number,
   unconfirmed: Effect.Effect<string | undefined>
 ): ListResponses => ({
-  begin: (maxBytes = Infinity) => beginList(budget, maxBytes, Math.min(maxBytes, maxPageBytes), unconfirmed)
+  begin: (maxBytes = Infinity) => beginList(budget, maxBytes, Math.min(maxBytes, maxPageBytes), unconfirmed),
+  reserve: budget.reserve(maxPageBytes),
+  paced: (chunks, bytes, reservation) => streamChunks(chunks, bytes, reservation, unconfirmed)
 })
+
+/** Bodies up to this length are sent as one text and need no reservation. */
+export const maxSmallLength = 256 * 1024
 
 /** Adds items, and reserves bytes of a large list. Returns `false` if they exceed the maximum. */
 export const addAll = <A, E, R>(
@@ -48,9 +60,6 @@ export const addAll = <A, E, R>(
 // internal
 
 const head = "{\"_type\":\"list\",\"_items\":["
-
-// Lists up to this size are sent as one text and need no reservation.
-const maxSmallLength = 256 * 1024
 
 const chunkLength = 64 * 1024
 
@@ -102,7 +111,7 @@ const beginList = (
       reservation.resize(bytes)
       const body = { contentType: "application/json", contentLength: bytes }
       return HttpServerResponse.stream(
-        streamChunks(chunks, reservation, unconfirmed),
+        streamChunks(partsOf(chunks), bytes, reservation, unconfirmed),
         headers === undefined ? body : { ...body, headers }
       )
     }
@@ -134,27 +143,33 @@ const addFrom = <A, E, R>(
     return true
   })
 
-/** Streams the chunks and releases the bytes of each one that is written. */
+/** Chunks in small parts. Those that were given are not kept. */
+function* partsOf(chunks: Array<Uint8Array>): Generator<Uint8Array> {
+  const pending = chunks.toReversed()
+  chunks.length = 0
+  for (let chunk = pending.pop(); chunk !== undefined; chunk = pending.pop()) {
+    for (let from = 0; from < chunk.length; from += chunkLength) yield chunk.subarray(from, from + chunkLength)
+  }
+}
+
+/** Streams chunks and releases the bytes of each one that is written. */
 const streamChunks = (
-  chunks: Array<Uint8Array>,
+  chunks: Iterator<Uint8Array>,
+  bytes: number,
   reservation: Reservation,
   unconfirmed: Effect.Effect<string | undefined>
 ): Stream.Stream<Uint8Array> =>
   Stream.unwrap(Effect.withFiber((fiber) => {
-    let remaining = chunks.reduce((sum, { length }) => sum + length, 0)
-    const pending = chunks.toReversed()
-    chunks.length = 0
+    let remaining = bytes
     const stopped = untilStopped(Effect.sync(() => remaining), unconfirmed)
     // The fiber that writes the body may wait for the client forever, so another fiber interrupts it.
     const watch = Effect.andThen(stopped, Effect.sync(() => fiber.interruptUnsafe()))
     const next = Effect.suspend(() => {
-      const chunk = pending.pop()
-      if (chunk === undefined) return Cause.done()
-      const part = chunk.subarray(0, chunkLength)
-      if (part.length < chunk.length) pending.push(chunk.subarray(part.length))
-      reservation.resize(remaining)
-      remaining -= part.length
-      return Effect.succeed<readonly [Uint8Array]>([part])
+      const { done, value } = chunks.next()
+      reservation.resize(done === true ? 0 : Math.max(0, remaining))
+      if (done === true) return Cause.done()
+      remaining -= value.length
+      return Effect.succeed<readonly [Uint8Array]>([value])
     })
     return Effect.as(Effect.forkScoped(watch), Stream.fromPull(Effect.succeed(next)))
   }))

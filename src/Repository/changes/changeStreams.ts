@@ -164,13 +164,17 @@ const snapshot = Effect.fnUntraced(function*<M extends Model.Any>(
   PositionGone | ReadError
 > {
   const { documents, lifted, model: { modelName }, store } = context
-  const find = documents.find({ filter, sort: order }, scope)
-  const { lists, position } = yield* listsAt(store, [{ collection: modelName, find, lifted, sees: view.sees }])
-  const list = lists[0]!
-  const sorted = list.isChanged
+  const find = (take: (found: ReadonlyArray<Document>) => boolean) =>
+    Effect.map(documents.find({ filter, sort: order }, scope), take)
+  const kept = (document: Document): Document => document
+  const followed = [{ collection: modelName, find, kept, lifted, sees: view.sees }]
+  // It is never full.
+  const { lists, position } = (yield* listsAt(store, followed, () => false))!
+  const { isChanged, items } = lists[0]!
+  const sorted = isChanged
     ? yield* Stream.runCollect(
-      evaluated("live", Stream.fromIterable(list.documents), [{ $sort: order }], { reason: "a list is sorted here" })
+      evaluated("live", Stream.fromIterable(items), [{ $sort: order }], { reason: "a list is sorted here" })
     )
-    : list.documents
+    : items
   return { documents: sorted, position }
 })

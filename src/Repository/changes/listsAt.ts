@@ -3,56 +3,84 @@
  * compared with the changes since, so that no change is lost or told twice.
  */
 import * as Effect from "effect/Effect"
+import { beginStep, isStepDone } from "../../internal/stepBudget.ts"
 import type { Document, DocumentStore, Position, StoredChange } from "../DocumentStore.ts"
 import type { PositionGone, ReadError } from "../RepositoryError.ts"
 import { type ChangeView, idKey } from "./changeViews.ts"
 
-export interface FollowedList<E> extends Pick<ChangeView, "sees"> {
+export interface FollowedList<A, E> extends Pick<ChangeView, "sees"> {
   readonly collection: string
-  readonly find: Effect.Effect<ReadonlyArray<Document>, E>
+  /** Passes the documents of the list on, for as long as more are wanted. */
+  readonly find: (take: (documents: ReadonlyArray<Document>) => boolean) => Effect.Effect<unknown, E>
+  /** What is kept of a document; `undefined` leaves it out. */
+  readonly kept: (document: Document) => A | undefined
   readonly lifted: (change: StoredChange) => StoredChange
 }
 
-export interface ListAt {
-  /** As they were found, and those that came since after them. */
-  readonly documents: ReadonlyArray<Document>
+export interface ListAt<A> {
+  /** What is kept of those that were found, in their order, and of those that came since after them. */
+  readonly items: ReadonlyArray<A>
   /** How many were found, and whether there were changes since. */
   readonly found: number
   readonly isChanged: boolean
 }
 
-/** Reads lists, all of them at one place. */
-export const listsAt = Effect.fnUntraced(function*<E>(
+/** Reads lists, all of them at one place; `undefined` if `isFull` says that no more can be kept. */
+export const listsAt = Effect.fnUntraced(function*<A, E>(
   { changes }: DocumentStore["Service"],
-  lists: ReadonlyArray<FollowedList<E>>
+  lists: ReadonlyArray<FollowedList<A, E>>,
+  isFull: () => boolean
 ): Effect.fn.Return<
-  { readonly lists: ReadonlyArray<ListAt>; readonly position: Position },
+  { readonly lists: ReadonlyArray<ListAt<A>>; readonly position: Position } | undefined,
   PositionGone | ReadError | E
 > {
   const collections = lists.map(({ collection }) => collection)
   let position = yield* changes.end
-  const all = yield* Effect.forEach(lists, (list) =>
-    Effect.map(list.find, (found) => ({
-      ...list,
-      found: found.length,
-      byId: new Map(found.map((document) => [idKey(document["_id"]), document])),
-      isChanged: false
-    })))
-  for (let isUpToDate = false; !isUpToDate;) {
+  const all = yield* Effect.forEach(lists, (list) => {
+    const read = { ...list, byId: new Map<string, A>(), found: 0, isChanged: false }
+    const take = (documents: ReadonlyArray<Document>): boolean =>
+      documents.every((document) => {
+        read.found += 1
+        keep(read, document["_id"], document)
+        return !isFull()
+      })
+    return isFull() ? Effect.succeed(read) : Effect.as(list.find(take), read)
+  })
+  for (let isUpToDate = false; !isUpToDate && !isFull();) {
     const page = yield* changes.read(collections, { after: position, limit: pageSize })
+    beginStep()
     for (const stored of page.changes) {
       for (const list of all) {
         if (list.collection !== stored.collection) continue
         const change = list.lifted(stored)
-        const after = change.operation === "delete" || !list.sees(change.after) ? undefined : change.after
         list.isChanged = true
-        if (after === undefined) list.byId.delete(idKey(change.id))
-        else list.byId.set(idKey(change.id), after)
+        keep(list, change.id, change.operation === "delete" || !list.sees(change.after) ? undefined : change.after)
+      }
+      if (isStepDone()) {
+        yield* Effect.yieldNow
+        beginStep()
       }
     }
     ;({ isUpToDate, position } = page)
   }
-  return { lists: all.map(({ byId, ...list }) => ({ ...list, documents: [...byId.values()] })), position }
+  if (isFull()) return undefined
+  return {
+    lists: all.map(({ byId, found, isChanged }) => ({ items: [...byId.values()], found, isChanged })),
+    position
+  }
 })
 
-const pageSize = 1_000
+// internal
+
+const keep = <A>(
+  { byId, kept }: Pick<FollowedList<A, unknown>, "kept"> & { readonly byId: Map<string, A> },
+  id: unknown,
+  document: Document | undefined
+): void => {
+  const item = document === undefined ? undefined : kept(document)
+  if (item === undefined) byId.delete(idKey(id))
+  else byId.set(idKey(id), item)
+}
+
+// Documents may be large, and a page has two of each change.
+const pageSize = 64

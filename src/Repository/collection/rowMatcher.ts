@@ -4,13 +4,14 @@
  */
 import { memoize } from "effect/Function"
 import * as Result from "effect/Result"
+import { spend } from "../../internal/stepBudget.ts"
 import type { ModelLike } from "../../Model/introspection.ts"
 import { normalise } from "../bson/normalise.ts"
 import { toDouble } from "../bson/number.ts"
 import { isArray, isDocument, isNumber } from "../bson/value.ts"
 import type { Document, Filter } from "../DocumentStore.ts"
 import { randomOperators } from "../mql/expression/documentOperators.ts"
-import { parseFilter } from "../mql/filter/parseFilter.ts"
+import { matchCost, parseFilter } from "../mql/filter/parseFilter.ts"
 import { catchRejection } from "../mql/limits/queryProblem.ts"
 import { withDefaults } from "./defaultedFields.ts"
 
@@ -47,9 +48,13 @@ const parse = (filter: Filter): Result.Result<(document: Document) => boolean, s
     const { kind, text } = parsed.failure
     return Result.fail(kind === "unsupported" ? unsuitable(text) : text)
   }
-  const { matches } = parsed.success
-  // An expression or a regular expression may fail for a document.
-  return Result.succeed((document) => Result.getOrElse(catchRejection(() => matches(document)), matchNone))
+  const { matches, relativeCost } = parsed.success
+  const cost = matchCost * relativeCost
+  return Result.succeed((document) => {
+    spend(cost)
+    // An expression or a regular expression may fail for a document.
+    return Result.getOrElse(catchRejection(() => matches(document)), matchNone)
+  })
 }
 
 const unsuitable = (operator: string): string =>

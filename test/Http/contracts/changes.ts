@@ -16,9 +16,11 @@ import {
   Resource,
   Service
 } from "../../../src/index.ts"
+import { workDone } from "../../../src/internal/stepBudget.ts"
 import * as SignIns from "../../../src/Security/SignIns.ts"
 import {
   endForClient,
+  endOfStream,
   eventsOf,
   type Message,
   messagesIn,
@@ -339,6 +341,57 @@ export const changesContract = <E>(
         assert.deepStrictEqual(yield* seenWhenUpToDate(""), ["a", "b", "c"])
         assert.deepStrictEqual(yield* seenWhenUpToDate("&state=paid"), [])
       }).pipe(Effect.scoped))
+
+    it.live("ends streams whose conditions take too much work for a change, and no others", () =>
+      Effect.gen(function*() {
+        const { changes, orders } = yield* serving
+        yield* call(orders, body(order("a", 1)))
+        const costly = (i: number) => {
+          const inner = { $filter: { input: { $range: [0, 9] }, as: "x", cond: { $gt: ["$$x", "$total"] } } }
+          const outer = { $filter: { input: { $range: [0, 3_000 + i] }, cond: { $gt: [{ $size: inner }, -1] } } }
+          return `&query=${encodeURIComponent(JSON.stringify({ $expr: { $gt: [{ $size: outer }, 1] } }))}`
+        }
+        const url = `${changes}?live=sse&offset=now`
+        const plain = yield* opened(`${url}&state=open`)
+        const simple = yield* opened(`${url}&query=${encodeURIComponent("{\"$expr\":{\"$gt\":[\"$total\",0]}}")}`)
+        const told = (total: number) =>
+          Effect.gen(function*() {
+            yield* call(`${orders}/a`, patch({ total }))
+            for (const stream of [plain, simple]) {
+              assert.deepStrictEqual(yield* nextMessages(stream), [["update", "a", total]])
+            }
+          })
+        yield* told(2)
+        const many = yield* Effect.forEach(Array.from({ length: 20 }, (_, i) => i), (i) => opened(`${url}${costly(i)}`))
+        const before = workDone()
+        yield* told(3)
+        for (const stream of many) assert.strictEqual(yield* endOfStream(stream), 429)
+        // The first of them takes more than the streams of a caller may, and the others are not asked.
+        assert.isBelow(workDone() - before, 12_000_000)
+        yield* told(4)
+
+        // For a time, the next ones are refused before they begin, in each mode.
+        const refused = yield* call(`${url}${costly(0)}`)
+        assert.strictEqual(refused.status, 429)
+        assert.isAbove(Number(refused.headers.get("retry-after")), 30)
+        assert.include(yield* Effect.promise(() => refused.text()), "make yours simpler")
+        yield* opened(`${url}&total=>0`)
+        // Whoever reads the log is told at once.
+        const place = (yield* plain.next)!.id!
+        yield* told(5)
+        for (const mode of ["", "&live=long-poll"]) {
+          const answer = yield* call(`${changes}?offset=${place}${mode}${costly(30)}`)
+          assert.strictEqual(answer.status, 429, mode)
+          yield* Effect.promise(() => answer.text())
+        }
+        const late = yield* opened(`${changes}?live=sse&offset=${place}${costly(30)}`)
+        assert.strictEqual(yield* endOfStream(late), 429)
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(
+          ConfigProvider.layer(ConfigProvider.fromUnknown({ appkernel: { live: { heartbeat: "5 seconds" } } }))
+        )
+      ))
 
     it.live("loses nothing between the list and its changes", () =>
       Effect.gen(function*() {

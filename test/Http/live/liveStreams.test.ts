@@ -3,6 +3,8 @@ import { Cause, Deferred, Duration, Effect, Exit, Logger, Scope, Stream } from "
 import { TestClock } from "effect/testing"
 import { Channel, type Subscriber } from "../../../src/Http/live/channel.ts"
 import { makeLiveStreams } from "../../../src/Http/live/liveStreams.ts"
+import { ToldChange } from "../../../src/Http/live/messages.ts"
+import { spend } from "../../../src/internal/stepBudget.ts"
 import * as EmbeddedStore from "../../../src/Repository/EmbeddedStore.ts"
 import { StoreUnavailable } from "../../../src/Repository/RepositoryError.ts"
 
@@ -26,6 +28,7 @@ describe("live / liveStreams", () => {
       const join = (key: string) => {
         const seen = {
           type: "things",
+          key,
           sees: () => {
             count(decisions, key)
             return true
@@ -37,7 +40,7 @@ describe("live / liveStreams", () => {
           keyOf: String
         }
         const lists = [{ collection: "things", lifted: <A>(change: A) => change, seen }]
-        return Effect.map(streams.channel({ key, lists, rights: "" }), (channel) => {
+        return Effect.map(streams.channel({ key, lists, rights: "" }, ""), (channel) => {
           const subscriber = subscriberOf()
           channel.subscribe(subscriber)
           return { channel, subscriber }
@@ -88,7 +91,7 @@ describe("live / liveStreams", () => {
         const asked = { key: "one", lists: [listOf("{}")], rights: "" }
         const scope = yield* Scope.make()
         const subscriber = subscriberOf()
-        const first = yield* Scope.provide(streams.channel(asked), scope)
+        const first = yield* Scope.provide(streams.channel(asked, ""), scope)
         first.subscribe(subscriber)
         yield* TestClock.adjust("1 hour")
         assert.isUndefined(subscriber.ended)
@@ -100,7 +103,7 @@ describe("live / liveStreams", () => {
         yield* TestClock.adjust(heartbeat)
         assert.isDefined(subscriber.ended)
         assert.deepStrictEqual(messages, ["The streams of things end, and begin again"])
-        const second = yield* streams.channel(asked)
+        const second = yield* streams.channel(asked, "")
         const other = subscriberOf()
         second.subscribe(other)
         yield* store.insertOne("things", { _id: 2 })
@@ -113,10 +116,69 @@ describe("live / liveStreams", () => {
       )
     }).pipe(Effect.scoped))
 
+  it.live("lets others run between the streams, and ends those whose callers or all of which take too much work", () =>
+    Effect.gen(function*() {
+      const store = yield* EmbeddedStore.makeMemory
+      yield* store.changes.record("things", {})
+      const streams = yield* makeLiveStreams(store, { ...options, maxStreamsPerCaller: 10 })
+      const scope = yield* Scope.Scope
+      let [texts, turns, first, last] = [0, 0, 0, 0]
+      /** Streams of a caller, for each of which a change is so much work. */
+      const opened = (caller: string, count: number, work: number) =>
+        Effect.forEach(Array.from({ length: count }, (_, i) => i), (i) =>
+          Effect.gen(function*() {
+            const list = listOf("{}")
+            const seen = {
+              ...list.seen,
+              sees: () => {
+                first ||= turns
+                last = turns
+                spend(work)
+                return true
+              },
+              textOf: () => {
+                texts += 1
+                return "{}"
+              }
+            }
+            const asked = { key: `${caller} ${work} ${i}`, lists: [{ ...list, seen }], rights: "" }
+            const channel = yield* Scope.provide(streams.channel(asked, caller), scope)
+            const subscriber = { ...subscriberOf(), caller }
+            channel.subscribe(subscriber)
+            return {
+              told: () => channel.take(subscriber, 1_000_000)?.flatMap(({ messages }) => messages).length,
+              isEnded: () => subscriber.ended !== undefined
+            }
+          }))
+      const write = (id: number) => Effect.andThen(store.insertOne("things", { _id: id }), Effect.sleep("100 millis"))
+      yield* Effect.forkChild(Effect.forever(Effect.andThen(Effect.sync(() => void (turns += 1)), Effect.yieldNow)))
+      const simple = yield* opened("greedy", 10, 100)
+      yield* write(0)
+      const told = (all: typeof simple) => all.map((one) => one.isEnded() ? "ended" : one.told())
+      assert.deepStrictEqual(told(simple), simple.map(() => 1))
+      texts = first = 0
+      const greedy = yield* opened("greedy", 10, 400_000)
+      const modest = yield* Effect.forEach(Array.from({ length: 20 }, (_, i) => `${i}`), (i) => opened(i, 1, 300_000))
+      yield* write(1)
+      const rest = Array.from({ length: 7 }, () => "ended")
+      assert.deepStrictEqual<ReadonlyArray<unknown>>(told(greedy), [1, 1, "ended", ...rest])
+      assert.deepStrictEqual(told(simple), simple.map(() => 1))
+      assert.deepStrictEqual(told(modest.flat()), modest.map(() => 1))
+      // All of them see the same fields.
+      assert.strictEqual(texts, 1)
+      // Seven steps.
+      assert.isAtLeast(last - first, 2)
+      // Each is within its own budget, but all of them are not.
+      const others = yield* Effect.forEach(Array.from({ length: 40 }, (_, i) => `o${i}`), (i) => opened(i, 1, 300_000))
+      yield* write(2)
+      const ends = [greedy.slice(0, 2), modest.flat(), others.flat()].flat().filter((one) => one.isEnded())
+      assert.strictEqual(ends.length, 30)
+      assert.deepStrictEqual(told(simple), simple.map(() => 1))
+    }).pipe(Effect.scoped))
+
   it("holds what all have taken until the next heartbeat, and no longer", () => {
-    const channel = new Channel([listOf("{}")], "")
+    const channel = new Channel([listOf("{}")], "", "0000")
     const [one, slow] = [subscriberOf(), subscriberOf()]
-    channel.publish({ changes: [], isUpToDate: true, position: "0000" })
     for (const subscriber of [one, slow]) {
       channel.subscribe(subscriber)
       channel.join(subscriber, "0000")
@@ -125,11 +187,8 @@ describe("live / liveStreams", () => {
     for (let i = 1; i < 5_000; i++) {
       const place = String(i).padStart(4, "0")
       const change = { position: place, transaction: place, collection: "things", id: i, time: new Date(i) }
-      channel.publish({
-        changes: [{ ...change, operation: "insert", after: { _id: i } }],
-        isUpToDate: true,
-        position: place
-      })
+      channel.publish(new ToldChange({ ...change, operation: "insert", after: { _id: i } }), place)
+      channel.moveTo(place, true)
       places.push(...channel.take(one, 1_000_000)!.map(({ next }) => next))
       if (i < 1_000) assert.isTrue(channel.isHeldAfter("0001"), place)
       if (i % 10 === 0) channel.beat()
@@ -176,12 +235,12 @@ describe("live / liveStreams", () => {
         // A stream whose client takes nothing, and so holds the channel until it is interrupted.
         const stuck = yield* Scope.make()
         const interrupted = yield* Deferred.make<void>()
-        const first = yield* Scope.provide(streams.channel(asked), stuck)
+        const first = yield* Scope.provide(streams.channel(asked, ""), stuck)
         const subscriber = { ...subscriberOf(), interrupt: () => Deferred.doneUnsafe(interrupted, Effect.void) }
         first.subscribe(subscriber)
         yield* Deferred.failCause(failing, end)
         yield* Effect.repeat(Effect.sleep("1 millis"), { until: () => subscriber.ended !== undefined })
-        const second = yield* streams.channel(asked)
+        const second = yield* streams.channel(asked, "")
         assert.notStrictEqual(second, first)
         const other = subscriberOf()
         second.subscribe(other)
@@ -205,10 +264,11 @@ const options = {
 const listOf = (text: string) => ({
   collection: "things",
   lifted: <A>(change: A) => change,
-  seen: { type: "things", sees: () => true, textOf: () => text, keyOf: String }
+  seen: { type: "things", key: "", sees: () => true, textOf: () => text, keyOf: String }
 })
 
 const subscriberOf = (): Subscriber => ({
+  caller: "",
   next: 0,
   after: "",
   seen: 0,

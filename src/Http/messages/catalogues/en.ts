@@ -37,6 +37,8 @@ export const en = {
   "errors.CredentialsInvalid": "The credentials are not valid",
   "errors.CredentialsUnchecked": "The credentials can't be checked at the moment, try again later",
   "errors.Denied": "You are not allowed to do this",
+  "errors.CostlyStreams":
+    "Conditions of streams take too much work for each change: make yours simpler, or open fewer streams",
   "errors.TooManyRequests": "There were too many requests, try again in {retry_after} s",
   "errors.TooManyAttempts": "There were too many failed attempts to sign in, try again in {retry_after} s",
   "errors.FieldForbidden": "You are not allowed to write {field}",

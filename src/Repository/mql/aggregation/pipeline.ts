@@ -25,7 +25,7 @@ import {
 import { sorted } from "../execution/mergeSort.ts"
 import { listOf, namesOf, pathOf } from "../expression/expression.ts"
 import { isComputed, parseConstant } from "../expression/parseExpression.ts"
-import { parseFilter } from "../filter/parseFilter.ts"
+import { matchCost, parseFilter } from "../filter/parseFilter.ts"
 import { catchRejection, orReject, type Problem, reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
 import { makeSize, memoryOf } from "../limits/sizeLimits.ts"
 import { documentStages } from "../projection/documentStages.ts"
@@ -117,8 +117,6 @@ const parseMatch: StageParser = (operand, context) => {
       return filter.matches(document) ? document : undefined
     })
 }
-
-const matchCost = 50
 
 const parseSortStage = (operand: unknown, limit: number, { collator, memory }: StageContext): Transform => {
   const directions = orReject(parseSort(operand, collator))

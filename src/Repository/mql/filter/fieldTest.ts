@@ -1,4 +1,5 @@
 /** Conditions on a field: how they read single values, and paths through arrays. */
+import { spend } from "../../../internal/stepBudget.ts"
 import { type Segments, segmentsOf, someAt } from "../../bson/path.ts"
 import { fieldOf, isArray, isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
@@ -66,14 +67,19 @@ export const testAt = (path: string, { accepts, matches }: FieldTest): Test => {
   if (segments.length === 1) {
     return (document) => {
       const value = fieldOf(document, path)
-      return isArray(value) ? matches(value, segments, 1) : accepts(value)
+      if (!isArray(value)) return accepts(value)
+      spend(value.length)
+      return matches(value, segments, 1)
     }
   }
   return (document) => {
     let node: unknown = document
     let at = 0
     while (at < segments.length && isDocument(node)) node = fieldOf(node, segments[at++]!)
-    if (isArray(node)) return matches(node, segments, at)
+    if (isArray(node)) {
+      spend(node.length)
+      return matches(node, segments, at)
+    }
     return accepts(at < segments.length ? undefined : node)
   }
 }

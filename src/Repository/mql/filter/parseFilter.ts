@@ -2,6 +2,7 @@
  * Parses MongoDB's filters: rejects invalid ones before the first document is read, and extracts what an index can use.
  */
 import * as Result from "effect/Result"
+import { spend } from "../../../internal/stepBudget.ts"
 import type { Collator } from "../../bson/collator.ts"
 import { isOrdinaryKey, normalise } from "../../bson/normalise.ts"
 import { fieldOf, isArray } from "../../bson/value.ts"
@@ -163,10 +164,15 @@ const scalarTest = (path: string, value: unknown, collator: Collator | undefined
     ? testAt(path, onItems(equal(value, collator)))
     : (document) => {
       const found = fieldOf(document, path)
-      return found === value || (isArray(found) && found.includes(value))
+      if (!isArray(found)) return found === value
+      spend(found.length / 8)
+      return found.includes(value)
     }
 
 const ordinarySize = 64
+
+/** The work of a test by a filter whose relative cost is 1. */
+export const matchCost = 50
 
 const relativeCostOf = (size: number): number => Math.max(1, size / ordinarySize)
 

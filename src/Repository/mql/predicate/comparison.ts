@@ -3,6 +3,7 @@
  * that don't backtrack.
  */
 import * as Result from "effect/Result"
+import { spend } from "../../../internal/stepBudget.ts"
 import { type Collator, orderOf } from "../../bson/collator.ts"
 import { toDouble } from "../../bson/number.ts"
 import { isReferenceField } from "../../bson/path.ts"
@@ -25,6 +26,7 @@ const matching = (pattern: Result.Result<Pattern, string>, same: Condition): Con
   return (value) => {
     if (typeof value !== "string") return same(value)
     if (value.length * size > maxMatching) reject("a text is too long for a regular expression of this size")
+    spend(value.length * (2 + size / 16))
     return test(value)
   }
 }
