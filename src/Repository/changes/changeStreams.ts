@@ -6,6 +6,7 @@
  */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Stream from "effect/Stream"
 import { managedField } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
@@ -166,8 +167,7 @@ const snapshot = Effect.fnUntraced(function*<M extends Model.Any>(
   const { documents, lifted, model: { modelName }, store } = context
   const find = (take: (found: ReadonlyArray<Document>) => boolean) =>
     Effect.map(documents.find({ filter, sort: order }, scope), take)
-  const kept = (document: Document): Document => document
-  const followed = [{ collection: modelName, find, kept, lifted, sees: view.sees }]
+  const followed = [{ collection: modelName, find, kept: identity<Document>, lifted, sees: view.sees }]
   // It is never full.
   const { lists, position } = (yield* listsAt(store, followed, () => false))!
   const { isChanged, items } = lists[0]!
