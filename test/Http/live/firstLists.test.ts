@@ -10,7 +10,7 @@ class Note extends Model.Class<Note>()("Note", { id: Model.id(), n: Schema.Int, 
 
 const total = 80
 
-const maxPageBytes = 8_000_000
+const maxPageBytes = 9_000_000
 
 const textOf = (n: number) => "äö\"€xyz012"[n % 10]!.repeat(95_000)
 
