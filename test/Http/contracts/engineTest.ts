@@ -1,5 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Context, DateTime, Effect, Exit, Layer, Option, Redacted, Schema, Scope } from "effect"
+import {
+  Clock,
+  ConfigProvider,
+  Context,
+  DateTime,
+  type Duration,
+  Effect,
+  Exit,
+  Layer,
+  Option,
+  Redacted,
+  Schema,
+  Scope
+} from "effect"
 import { TestClock } from "effect/testing"
 import { randomUUID } from "node:crypto"
 import {
@@ -28,6 +41,13 @@ class Note extends Model.Class<Note>()("Note", {
 
 /** A model that no registration exposes. */
 class Entry extends Model.Class<Entry>()("Entry", { id: Model.id(), line: Schema.String }) {}
+
+class Kept extends Model.Class<Kept>()("Kept", { id: Model.id() }, { logged: { keep: "30 days" } }) {}
+
+class Passing extends Model.Class<Passing>()("Passing", {
+  id: Model.id(),
+  at: Schema.DateTimeUtcFromDate.pipe(Model.indexed(Index.expireAfter("90 days")))
+}) {}
 
 class Prefix extends Context.Service<Prefix, { readonly prefix: string }>()("test/Prefix") {}
 
@@ -92,6 +112,37 @@ export const engineTestContract = <E>(name: string, layer: Layer.Layer<DocumentS
           [inserted, updated].map((date) => date === undefined ? date : DateTime.formatIso(date)),
           ["2026-01-31T09:30:00.000Z", "2026-01-31T10:30:00.000Z"]
         )
+      }))
+
+    it.effect("the clock of the test passes a year in a few steps, whatever the service does in the background", () =>
+      Effect.gen(function*() {
+        const logged = KernelEngine.make("passing").register(Kept, { methods: ["GET", "POST"] }).register(Passing)
+        const clock = yield* Clock.Clock
+        let sleeps = 0
+        const counted: Clock.Clock = Object.assign(Object.create(clock), {
+          sleep: (duration: Duration.Duration) => {
+            sleeps += 1
+            return clock.sleep(duration)
+          }
+        })
+        yield* Effect.gen(function*() {
+          const { store } = yield* logged.test({ store: layer })
+          for (const round of ["without documents", "with some", "with none again"]) {
+            yield* TestClock.adjust("1 minute")
+            sleeps = 0
+            yield* TestClock.adjust("365 days")
+            assert.isBelow(sleeps, 20, round)
+            if (round === "with none again") break
+            const now = DateTime.toDate(yield* DateTime.now)
+            const ids = [1, 2, 3].map((n) => `${round} ${n}`)
+            yield* store.insertMany("Kept", ids.map((_id) => ({ _id })))
+            yield* store.insertMany("Passing", ids.map((_id) => ({ _id, at: now })))
+          }
+          // A server goes by its own clock, and a folder takes a moment to write.
+          if (name !== "mongodb") {
+            yield* Effect.repeat(store.count("Passing", {}), { until: (left) => left === 0 })
+          }
+        }).pipe(Effect.provideService(Clock.Clock, counted))
       }))
 
     it.effect("what the context of the test provides holds for the service", () =>

@@ -6,6 +6,7 @@ import {
   DocumentStore,
   type StoredChange
 } from "../../../src/Repository/DocumentStore.ts"
+import type { StoreError } from "../../../src/Repository/RepositoryError.ts"
 import { withTransactionId } from "../../../src/Repository/store/writeReceipt.ts"
 import { CurrentUser } from "../../../src/Security/CurrentUser.ts"
 import { byId, ChangeFollower } from "../../support/changeFollower.ts"
@@ -52,7 +53,12 @@ const anyTransactions = Schema.Array(Schema.Struct({
 
 type Write = typeof anyTransactions.Type[number]["writes"][number]
 
-const writeTo = (store: Store, names: ReadonlyArray<string>, { id, kind, of }: Write, n: number) => {
+const writeTo = (
+  store: Store,
+  names: ReadonlyArray<string>,
+  { id, kind, of }: Write,
+  n: number
+): Effect.Effect<unknown, StoreError> => {
   const name = names[of]!
   const own = { _id: id }
   switch (kind) {

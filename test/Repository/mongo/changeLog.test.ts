@@ -61,8 +61,8 @@ const logOn = (
         if (!name.startsWith(trial)) commands.push({ create: name, ...options })
         return Promise.resolve({})
       },
-      watch: ([{ $match }]: ReadonlyArray<Document>, options: Document) =>
-        $match["ns.coll"].$in[0].startsWith(trial)
+      watch: ([stage]: ReadonlyArray<Document>, options: Document) =>
+        stage!["$match"]["ns.coll"].$in[0].startsWith(trial)
           ? streamOf(states.map((state, n) => eventOf(n, state)), nothing)
           : watch(options)
     }

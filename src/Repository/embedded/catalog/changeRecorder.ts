@@ -155,7 +155,7 @@ export class ChangeRecorder extends ChangeRecords {
   }
 
   growBy(bytes: number): void {
-    this.#maxBytes = this.#state.bytes + bytes
+    this.#maxBytes = this.#committed.bytes + bytes
     this.grown.closeUnsafe()
   }
 

@@ -59,7 +59,8 @@ export const makeChangeLog = Effect.fnUntraced(function*(
             ? Effect.void
             : store.write(operation, () => install(context, collection, options))
         ),
-        options === undefined ? Effect.void : beginTrimming
+        // What is kept may be another time now.
+        options === undefined ? Effect.void : Effect.andThen(beginTrimming, recorder.grown.open)
       ),
     ...logReads(context),
     stream: (collections, options) =>
@@ -216,39 +217,47 @@ const follow = (
     ))
 }
 
-/** Starts the removal of old records, once. */
+/** Starts the removal of old records, once. It sleeps until a record is due, or the log has grown. */
 const trimming = (context: LogContext, scope: Scope.Scope) => {
   const sweep = Effect.catchCause(
     trim(context),
-    (cause) => Effect.logWarning("Old changes could not be removed", cause)
+    (cause) => Effect.as(Effect.logWarning("Old changes could not be removed", cause), 0)
   )
-  const rounds = Effect.forever(
-    Effect.andThen(sweep, Effect.race(Effect.sleep("1 minute"), context.recorder.grown.await))
-  )
+  const rounds = Effect.forever(Effect.flatMap(sweep, (millis) =>
+    Effect.race(
+      millis === Infinity ? Effect.never : Effect.sleep(Math.max(millis, minPause)),
+      context.recorder.grown.await
+    )))
   return Effect.cached(Effect.asVoid(Effect.forkIn(rounds, scope)))
 }
 
+const minPause = 60_000
+
+/** Removes old records; succeeds with the milliseconds until the next one is old, or `Infinity` without one. */
 const trim = Effect.fnUntraced(function*(
   { catalog, recorder, store }: LogContext
-): Effect.fn.Return<void, StoreFailure> {
+): Effect.fn.Return<number, StoreFailure> {
   const recordings = Array.from(catalog.committed.values()).flatMap(({ recording }) =>
     recording === undefined ? [] : [recording]
   )
   const oldest = (yield* Clock.currentTimeMillis) - Math.max(0, ...recordings.map(({ keep }) => keep))
   const size = recordings.reduce((sum, { maxSize }) => sum + maxSize, 0)
-  recorder.growBy(size / 10)
   while (true) {
+    let next = Infinity
     const numbers = yield* Effect.fromResult(store.read(operation, () => {
       const found: Array<number> = []
       const { end } = recorder
       recorder.scan(recorder.trimmed, ({ number, offset, time }) => {
         const isKept = number >= end || (time >= oldest && recorder.bytes - offset <= size)
         if (!isKept) found.push(number)
+        else if (number < end) next = time - oldest + 1
         return !isKept && found.length < maxPerJob
       })
+      // The last record stays, and is due as soon as another one follows.
+      recorder.growBy(next === Infinity ? 0 : size / 10)
       return found
     }))
-    if (numbers.length === 0) return
+    if (numbers.length === 0) return next
     yield* store.write(operation, () => recorder.trim(numbers))
     yield* Effect.yieldNow
   }

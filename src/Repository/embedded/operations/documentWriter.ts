@@ -3,6 +3,7 @@
  * checked before the first write, so that a rejected document changes nothing. Jobs run one after the other, so no
  * other write comes between a check and its write.
  */
+import * as Latch from "effect/Latch"
 import * as Result from "effect/Result"
 import { spend } from "../../../internal/stepBudget.ts"
 import { documentKey, limitedRange } from "../../bson/keyEncoding.ts"
@@ -70,6 +71,8 @@ export class DocumentWriter {
   readonly #catalog: Catalog
 
   readonly #warn: Warn
+  /** Opens when a document enters an index whose documents expire. */
+  readonly expiring = Latch.makeUnsafe(false)
 
   constructor(store: KeyValue, catalog: Catalog, warn: Warn) {
     this.#store = store
@@ -202,6 +205,7 @@ export class DocumentWriter {
     for (const entry of removed) entries.remove(entry, recordId)
     // The check of unique indexes ensures that no other document has these entries.
     for (const entry of added) entries.put(entry, recordId, undefined)
+    if (index.description.expireAfterSeconds !== undefined) this.expiring.openUnsafe()
   }
 }
 

@@ -1,11 +1,10 @@
 /**
- * Removes expired documents. Every minute, it reads the entries of each TTL index up to the current time, and removes their
- * documents in small jobs. The job checks each document again.
+ * Removes expired documents: in the minute after one expires, it reads the entries of each TTL index up to the current time, and
+ * removes their documents in small jobs. The job checks each document again. It sleeps while nothing expires.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import { bound, documentKey, invert, limitedRange, rankBound } from "../../bson/keyEncoding.ts"
 import { dateOf } from "../../bson/normalise.ts"
@@ -30,7 +29,21 @@ export const makeExpiry = (
       sweepOnce(store, catalog, writer),
       (cause) => Effect.logWarning("Expired documents could not be removed", cause)
     )
-    return Effect.cached(Effect.asVoid(Effect.forkIn(Effect.repeat(sweep, Schedule.spaced("60 seconds")), scope)))
+    // The minute after a write, for what was not committed yet, and the one in which the next document expires.
+    const round = (wasWritten: boolean): Effect.Effect<never> =>
+      Effect.gen(function*() {
+        writer.expiring.closeUnsafe()
+        yield* sweep
+        const sweptAt = yield* Clock.currentTimeMillis
+        const minutes = wasWritten ? 1 : minutesUntilNext(store, catalog, sweptAt)
+        const isWritten = yield* Effect.race(
+          minutes === Infinity ? Effect.never : Effect.as(Effect.sleep(minutes * minute), false),
+          Effect.as(writer.expiring.await, true)
+        )
+        if (isWritten) yield* Effect.sleep(minute - ((yield* Clock.currentTimeMillis) - sweptAt) % minute)
+        return isWritten
+      }).pipe(Effect.flatMap(round))
+    return Effect.cached(Effect.asVoid(Effect.forkIn(round(true), scope)))
   })
 
 // internal
@@ -74,6 +87,47 @@ const sweepOnce = (
 }
 
 const operation = "expire"
+
+const minute = 60_000
+
+/** How many minutes later the next document expires; `Infinity` without one. */
+const minutesUntilNext = (store: KeyValue, catalog: Catalog, now: number): number => {
+  const expiring = Array.from(catalog.committed.values()).flatMap(({ indexes }) =>
+    indexes.flatMap((index) => {
+      const { expireAfterSeconds } = index.description
+      return expireAfterSeconds === undefined || !index.isReady ? [] : [{ index, millis: expireAfterSeconds * 1_000 }]
+    })
+  )
+  const someWithin = (minutes: number): boolean =>
+    Result.getOrElse(
+      store.read(operation, () =>
+        expiring.some(({ index, millis }) => {
+          let isThere = false
+          const until = Math.min(now + minutes * minute - millis, lastDate)
+          store.entries(index.number).scan(expiredAt(index, until), () => {
+            isThere = true
+            return false
+          })
+          return isThere
+        })),
+      // The sweep says why.
+      () => true
+    )
+  let [none, some] = [0, 1]
+  while (!someWithin(some)) {
+    if (some * minute > 2 * lastDate) return Infinity
+    ;[none, some] = [some, some * 2]
+  }
+  while (some - none > 1) {
+    const middle = Math.floor((none + some) / 2)
+    if (someWithin(middle)) some = middle
+    else none = middle
+  }
+  return some
+}
+
+// The last one that there is.
+const lastDate = 8_640_000_000_000_000
 
 // The keys of all dates up to a time.
 const expiredAt = ({ directions }: Index, time: number): Range => {
