@@ -47,8 +47,8 @@ interface Beginning {
 
 const makeBeginning = (): Beginning => ({ turn: Semaphore.makeUnsafe(1) })
 
-const beginningsOf = memoize((_: RunningApplication) =>
-  memoize((_: DocumentStore["Service"]): Beginning => makeBeginning())
+const beginningsOf: (application: RunningApplication) => (store: DocumentStore["Service"]) => Beginning = memoize(() =>
+  memoize(makeBeginning)
 )
 
 const begin = Effect.fnUntraced(function*(
