@@ -261,18 +261,13 @@ describe("versions of a service", () => {
       )
       class Plain extends Model.Class<Plain>()("Plain", { id: Model.id() }) {}
       const plain = Effect.flatMap(Repository.for(Plain), (all) => all.insert(new Plain({ id: "L1" })))
-      for (
-        const [insert, repository] of [
-          [first, Repository.layer(User)],
-          [plain, Repository.layer(Plain)],
-          [own, Repository.layer(Person)]
-        ] as const
-      ) {
-        const inserting = Layer.effectDiscard(insert as Effect.Effect<unknown, never>)
-        const store = inserting.pipe(
-          Layer.provideMerge(repository as unknown as Layer.Layer<never, never, DocumentStore.DocumentStore>),
-          Layer.provideMerge(Layer.fresh(EmbeddedStore.layerMemory))
-        )
+      const layers = [
+        Layer.provide(Layer.effectDiscard(first), Repository.layer(User)),
+        Layer.provide(Layer.effectDiscard(plain), Repository.layer(Plain)),
+        Layer.provide(Layer.effectDiscard(own), Repository.layer(Person))
+      ]
+      for (const inserting of layers) {
+        const store = Layer.provideMerge(Layer.orDie(inserting), Layer.fresh(EmbeddedStore.layerMemory))
         const { baseUrl, store: made } = yield* newEngine.test({ store })
         const ada = { id: "P1", first: "Ada", last: "Lovelace", passwordHash: "x", city: "London" }
         assert.strictEqual((yield* json("POST", `${baseUrl}/api/v2/persons`, ada)).status, 201)
