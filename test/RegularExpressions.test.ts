@@ -39,6 +39,8 @@ describe("regular expressions", () => {
     assert.deepStrictEqual([...new Set(constructions)].toSorted(), [
       // Of the patterns that models declare, for their JSON schema and its samples.
       "src/Http/openapi/sampleText.ts",
+      // Of the names of the codings that a cache may add to an entity tag.
+      "src/Http/request/entityTags.ts",
       "src/Model/jsonSchema/dialect.ts",
       "src/Model/jsonSchema/node.ts",
       "src/Model/shape/unicodePattern.ts",
