@@ -81,6 +81,7 @@ const everything = Effect.gen(function*() {
     server: yield* KernelConfig.server,
     responseTimeout: yield* KernelConfig.responseTimeout,
     shutdownDelay: yield* KernelConfig.shutdownDelay,
+    killTimeout: yield* KernelConfig.killTimeout,
     workers: yield* KernelConfig.workers,
     health: yield* KernelConfig.health,
     metricsEnabled: yield* KernelConfig.metricsEnabled,
@@ -124,6 +125,7 @@ const expected = {
     maxFields: 64
   },
   shutdownDelay: Duration.seconds(5),
+  killTimeout: Duration.seconds(15),
   workers: 4,
   health: {
     enabled: true,
@@ -227,6 +229,7 @@ appkernel:
     header_timeout: 1
     response_timeout: 30
     shutdown_delay: 5 seconds
+    kill_timeout: 15 seconds
     workers: 4
     idle_timeout: 65
     max_connections: 20000
@@ -344,6 +347,7 @@ const env = {
   APPKERNEL_LIVE_POLL_TIMEOUT: "10",
   APPKERNEL_ERRORS_FORMAT: "Problem",
   APPKERNEL_ERRORS_DOCUMENTATION: "https://shop.example/errors/",
+  APPKERNEL_SERVER_KILL_TIMEOUT: "15",
   APPKERNEL_COMPRESSION_ENABLED: "true",
   APPKERNEL_COMPRESSION_MIN_SIZE: "2048",
   APPKERNEL_RATE_LIMITS_PER_ADDRESS: "300 per 60",

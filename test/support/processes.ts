@@ -72,6 +72,24 @@ export const printed = (program: Program, text: string): Effect.Effect<void> =>
     })
   })
 
+/** The lines of JSON that it has printed. */
+export const linesOf = (running: Program) =>
+  running.output().split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line))
+
+/** Those of its lines whose message has this. */
+export const said = (running: Program, text: string) => linesOf(running).filter(({ message }) => message.includes(text))
+
+/** Waits for the line that comes so many times. */
+export const saidTimes = (running: Program, text: string, times: number) =>
+  Effect.callback<void>((resume) => {
+    const look = (): void => {
+      if (said(running, text).length >= times) resume(Effect.void)
+    }
+    running.process.stdout?.on("data", look)
+    look()
+    return Effect.sync(() => running.process.stdout?.off("data", look))
+  })
+
 /** The output of a program that failed to start, without lines of level INFO and the warning that there is no `cfg.yml`. */
 export const complaintsOf = (program: Program): ReadonlyArray<string> =>
   program.output().trim().split("\n").filter((line) =>

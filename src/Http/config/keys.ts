@@ -115,6 +115,14 @@ export const server: Config.Config<ServerOptions> = Config.all({
 export const shutdownDelay: Config.Config<Duration.Duration> = configOf(settings.serverShutdownDelay, Duration.zero)
 
 /**
+ * `server.kill_timeout`.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const killTimeout: Config.Config<Duration.Duration> = configOf(settings.serverKillTimeout, Duration.seconds(30))
+
+/**
  * `server.workers`.
  *
  * @category configuration

@@ -233,6 +233,7 @@ export const settings = {
   serverIdleTimeout: duration(Duration.millis(1))("server.idle_timeout", "75 seconds"),
   serverMaxConnections: integer(1, 1_000_000)("server.max_connections"),
   serverMaxFields: integer(1, 1_000_000)("server.max_fields", "1,000"),
+  serverKillTimeout: duration(Duration.zero)("server.kill_timeout", "30 seconds"),
   serverWorkers: workers("server.workers", "1"),
   serverOnKnownId: oneOf("replace", "error")("server.on_known_id", "replace"),
   healthEnabled: boolean("health.enabled", "false"),

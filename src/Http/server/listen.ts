@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import type * as HttpServer from "effect/http/HttpServer"
 import { lookup } from "node:dns/promises"
 import type { ServerOptions } from "../KernelConfig.ts"
+import { defaultShutdownTimeout } from "./draining.ts"
 import { type HttpServer as NodeServer, makeServer } from "./nodeServer.ts"
 import { ListenFailed, whenReady } from "./readiness.ts"
 import { gated } from "./shedding.ts"
@@ -18,7 +19,7 @@ export const listen = Effect.fnUntraced(function*(
   opened: (server: Server) => Effect.Effect<void>
 ) {
   const failed = (cause: unknown): ListenFailed => listenFailed(cause, address, port)
-  const time = Duration.fromInputUnsafe(shutdownTimeout ?? "20 seconds")
+  const time = Duration.fromInputUnsafe(shutdownTimeout ?? defaultShutdownTimeout)
   const { address: host } = yield* Effect.tryPromise({ try: () => lookup(address), catch: failed })
   const node = makeServer({
     requestTimeout: Duration.fromInputUnsafe(requestTimeout ?? "60 seconds"),

@@ -18,7 +18,7 @@ import { CurrentWorker } from "../../internal/worker.ts"
 import { problemsOf } from "../../Model/introspection.ts"
 import { CountsOperations } from "../../Repository/introspection.ts"
 import * as KernelConfig from "../KernelConfig.ts"
-import { Draining } from "../server/draining.ts"
+import { defaultShutdownTimeout, Draining } from "../server/draining.ts"
 import * as KernelLogger from "../server/kernelLogger.ts"
 import { readyLast } from "../server/readiness.ts"
 import { isMeasured } from "./monitored.ts"
@@ -85,7 +85,10 @@ export const launchWith =
       const running = count > 1
         ? reported(Effect.scoped(primaryOf(count)))
         : reported(
-          Effect.provide(runningThen(worker === undefined ? Effect.void : worker.ready), [counting, telemetry])
+          Effect.andThen(
+            worker === undefined ? Effect.void : Effect.flatMap(stopTime, worker.joined),
+            Effect.provide(runningThen(worker === undefined ? Effect.void : worker.ready), [counting, telemetry])
+          )
         )
       const reload = Effect.promise(() => import("./reloading.ts")).pipe(
         Effect.map(({ makeReload }) => makeReload(options, loaded, reloads)),
@@ -179,6 +182,13 @@ const atSignal = Effect.fnUntraced(function*(signal: "SIGHUP" | "SIGUSR2", effec
     Effect.sync(() => process.on(signal, onSignal)),
     () => Effect.sync(() => process.off(signal, onSignal))
   )
+})
+
+/** The time after which a worker that stops is killed. */
+const stopTime = Effect.gen(function*() {
+  const { shutdownTimeout = defaultShutdownTimeout } = yield* KernelConfig.server
+  const times = [yield* KernelConfig.shutdownDelay, shutdownTimeout, yield* KernelConfig.killTimeout]
+  return times.map(Duration.fromInputUnsafe).reduce(Duration.sum)
 })
 
 /** The number of processes that the configuration asks for. */

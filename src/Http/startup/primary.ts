@@ -1,18 +1,21 @@
 /**
- * The primary process of a service with several workers: it starts them, hands them connections, takes the place of one that ends,
- * and restarts them one after the other.
+ * The primary process of a service with several workers: it starts them, hands them connections, starts another one in the place of
+ * one that ends, and restarts them one after the other, as `workerStates.ts` says.
  */
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as FiberMap from "effect/FiberMap"
 import * as Queue from "effect/Queue"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import type { SendHandle, Serializable } from "node:child_process"
 import cluster, { type Worker } from "node:cluster"
 import process from "node:process"
 import { makeQuotas } from "../../internal/rateLimiter.ts"
 import type { Question } from "../../internal/worker.ts"
 import { type FromPrimary, type FromWorker, workerVariable } from "./workerChannel.ts"
+import { type Action, type Event, initial, serving, transition } from "./workerStates.ts"
 
 /** Occurs when the first worker of a service ends before it listens. Its log says why. */
 export class WorkerFailed extends Schema.TaggedError<WorkerFailed>()("WorkerFailed", {}) {
@@ -21,26 +24,10 @@ export class WorkerFailed extends Schema.TaggedError<WorkerFailed>()("WorkerFail
   }
 }
 
-interface Member {
-  readonly id: number
-  readonly worker: Worker
-  readonly ready: Deferred.Deferred<void>
-  readonly ended: Deferred.Deferred<string>
-  /** Whether another process takes its place, or the service stops. */
-  isRetired: boolean
-}
-
-/** The waits before one that has ended is started again. */
-const firstDelay = Duration.seconds(1)
-const maxDelay = Duration.seconds(30)
-
-/** One that has run for so long has not failed because of how it starts. */
-const healthyMillis = 60_000
-
 /** The time for the metrics of all workers. */
 const patience = "500 millis"
 
-/** Runs workers until interrupted. The first starts alone, so that indexes and migrations are made once. */
+/** Runs workers until interrupted. */
 export const runPrimary = Effect.fnUntraced(function*(
   count: number,
   environment: { readonly [name: string]: string },
@@ -51,83 +38,71 @@ export const runPrimary = Effect.fnUntraced(function*(
   ) => Effect.Effect<void, never, Scope.Scope>
 ) {
   const scope = yield* Effect.scope
-  const members = new Map<number, Member>()
-  const all = new Set<Member>()
-  const failures = new Map<number, number>()
-  const messages = yield* Queue.unbounded<readonly [Member, FromWorker]>()
-  let isStopping = false
+  const processes = new Map<number, Worker>()
+  const timers = yield* FiberMap.make<string>()
+  const events = yield* Queue.unbounded<Event>()
+  const messages = yield* Queue.unbounded<readonly [key: number, FromWorker]>()
+  const failed = yield* Deferred.make<never, WorkerFailed>()
+  const ended = yield* Deferred.make<void>()
+  let workers = initial(count)
 
-  const tell = ({ worker }: Member, message: FromPrimary): void => {
-    if (worker.isConnected()) worker.send(message)
+  const tell = (key: number, message: FromPrimary): void => {
+    const worker = processes.get(key)
+    if (worker?.isConnected() === true) worker.send(message)
   }
 
-  const spawn = Effect.fnUntraced(function*(id: number) {
-    const ready = yield* Deferred.make<void>()
-    const ended = yield* Deferred.make<string>()
+  const fork = (key: number, id: number): void => {
+    const begin = process.uptime()
     const worker = cluster.fork({ ...environment, [workerVariable]: String(id) })
-    const member: Member = { id, worker, ready, ended, isRetired: isStopping }
-    all.add(member)
-    worker.on("message", (message: FromWorker) => {
-      Queue.offerUnsafe(messages, [member, message])
-    })
-    worker.on("exit", (code, signal) => {
-      all.delete(member)
-      Deferred.doneUnsafe(ended, Effect.succeed(signal ?? `code ${code}`))
-    })
-    return member
-  })
-
-  /** Whether it listens; otherwise it has ended. */
-  const started = ({ ended, ready }: Member) =>
-    Effect.raceFirst(Effect.as(Deferred.await(ready), true), Effect.as(Deferred.await(ended), false))
-
-  /** Starts another one in its place when it ends by itself. */
-  const watch = (member: Member): Effect.Effect<void> =>
-    Effect.gen(function*() {
-      const begin = process.uptime()
-      const how = yield* Deferred.await(member.ended)
-      if (member.isRetired || isStopping) return
-      const before = (process.uptime() - begin) * 1_000 > healthyMillis ? 0 : failures.get(member.id) ?? 0
-      failures.set(member.id, before + 1)
-      const delay = Duration.min(Duration.times(firstDelay, 2 ** Math.min(before, 10)), maxDelay)
-      yield* Effect.annotateLogs(
-        Effect.logError(`A worker has ended (${how}) and is started again in ${Duration.format(delay)}`),
-        { worker: member.id }
-      )
-      yield* Effect.sleep(delay)
-      yield* place(member.id)
-    })
-
-  const place = Effect.fnUntraced(function*(id: number) {
-    const member = yield* spawn(id)
-    members.set(id, member)
-    yield* Effect.forkIn(watch(member), scope)
-    return member
-  })
-
-  const retire = (member: Member) =>
-    Effect.suspend(() => {
-      member.isRetired = true
-      tell(member, { appkernel: "stop" })
-      return Effect.asVoid(Deferred.await(member.ended))
-    })
-
-  const restart = Effect.gen(function*() {
-    yield* Effect.logInfo("The workers are restarted, one after the other")
-    for (const [id, old] of members) {
-      const next = yield* spawn(id)
-      if (!(yield* started(next))) {
-        return yield* Effect.annotateLogs(
-          Effect.logError("A new worker could not start: the others stay as they are"),
-          { worker: id }
-        )
-      }
-      members.set(id, next)
-      yield* Effect.forkIn(watch(next), scope)
-      yield* retire(old)
+    processes.set(key, worker)
+    closeUndelivered(worker)
+    const exited = (how: string): void => {
+      if (!processes.delete(key)) return
+      Queue.offerUnsafe(events, { is: "exited", key, how, ranMillis: (process.uptime() - begin) * 1_000 })
     }
-    yield* Effect.logInfo("All workers are restarted")
-  })
+    worker.on("message", (message: FromWorker) => {
+      Queue.offerUnsafe(messages, [key, message])
+    })
+    worker.on("exit", (code, signal) => exited(signal ?? `code ${code}`))
+    // Of a message to one that has ended; or the system has started none, and there is no exit.
+    worker.on("error", ({ message }) => {
+      if (worker.process.pid === undefined) exited(message)
+    })
+  }
+
+  const later = (timer: string, millis: number, event: Event) =>
+    FiberMap.run(timers, timer, Effect.delay(Queue.offer(events, event), millis))
+
+  const perform = (action: Action): Effect.Effect<unknown> => {
+    switch (action.do) {
+      case "fork":
+        return Effect.sync(() => fork(action.key, action.id))
+      case "stop":
+      case "reload":
+        return Effect.sync(() => tell(action.key, { appkernel: action.do }))
+      case "kill":
+        return Effect.sync(() => processes.get(action.key)?.process.kill("SIGKILL"))
+      case "limit":
+        return later(`limit ${action.key}`, action.millis, { is: "overdue", key: action.key })
+      case "wait":
+        return later(`wait ${action.id}`, action.millis, { is: "waited", id: action.id })
+      case "log": {
+        const line = logs[action.level](action.text)
+        return action.id === undefined ? line : Effect.annotateLogs(line, { worker: action.id })
+      }
+      case "fail":
+        return Deferred.fail(failed, new WorkerFailed())
+      case "end":
+        return Deferred.succeed(ended, undefined)
+    }
+  }
+
+  const happened = (event: Event): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const [after, actions] = transition(workers, event)
+      workers = after
+      return Effect.forEach(actions, perform, { discard: true })
+    })
 
   const quotas = yield* makeQuotas
   const asked = new Map<number, (text: string, id: number) => void>()
@@ -135,13 +110,13 @@ export const runPrimary = Effect.fnUntraced(function*(
   const texts = Effect.suspend(() => {
     const own = ++lastAsked
     const found = new Map<number, string>()
-    const waiting = [...members.values()]
+    const waiting = serving(workers)
     return Effect.callback<void>((resume) => {
       asked.set(own, (text, id) => {
         found.set(id, text)
         if (found.size === waiting.length) resume(Effect.void)
       })
-      for (const member of waiting) tell(member, { appkernel: "metrics", id: own })
+      for (const { key } of waiting) tell(key, { appkernel: "metrics", id: own })
       return Effect.sync(() => asked.delete(own))
     }).pipe(
       Effect.timeoutOption(patience),
@@ -154,40 +129,59 @@ export const runPrimary = Effect.fnUntraced(function*(
     const rate = { limit: question.limit, window: Duration.millis(question.millis) }
     return quotas[question.kind](question.key, rate)
   }
-  const handle = (member: Member, message: FromWorker): Effect.Effect<unknown> => {
+  const handle = (key: number, message: FromWorker): Effect.Effect<unknown> => {
     switch (message.appkernel) {
+      case "joined":
+        return Queue.offer(events, { is: "joined", key, stopMillis: message.stopMillis })
       case "ready":
-        return Deferred.succeed(member.ready, undefined)
+        return Queue.offer(events, { is: "ready", key })
       case "metrics":
-        return Effect.sync(() => asked.get(message.id)?.(message.text, member.id))
+        return Effect.sync(() => asked.get(message.id)?.(message.text, message.worker))
       case "ask": {
         const answered = Effect.map(answerTo(message.question), (value) => {
-          tell(member, { appkernel: "answer", id: message.id, value })
+          tell(key, { appkernel: "answer", id: message.id, value })
         })
         return message.question.kind === "metrics" ? Effect.forkIn(answered, scope) : answered
       }
     }
   }
   yield* Effect.forkScoped(
-    Effect.forever(Effect.flatMap(Queue.take(messages), ([member, message]) => handle(member, message)))
+    Effect.forever(Effect.flatMap(Queue.take(messages), ([key, message]) => handle(key, message)))
   )
-  yield* Effect.addFinalizer(() =>
-    Effect.suspend(() => {
-      isStopping = true
-      return Effect.forEach([...all], retire, { concurrency: "unbounded", discard: true })
-    })
-  )
-  const first = yield* place(1)
-  if (!(yield* started(first))) return yield* new WorkerFailed()
-  for (let id = 2; id <= count; id++) yield* place(id)
-  yield* Effect.forEach([...members.values()], started, { concurrency: "unbounded", discard: true })
-  yield* Effect.logInfo(`${count} workers serve: SIGHUP lets them read the configuration, SIGUSR2 restarts them`)
-  yield* at("SIGUSR2", restart)
-  yield* at(
-    "SIGHUP",
-    Effect.sync(() => {
-      for (const member of members.values()) tell(member, { appkernel: "reload" })
-    })
-  )
-  return yield* Effect.never
+  yield* Effect.forkScoped(Effect.forever(Effect.flatMap(Queue.take(events), happened)))
+  yield* at("SIGUSR2", Effect.asVoid(Queue.offer(events, { is: "restart" })))
+  yield* at("SIGHUP", Effect.asVoid(Queue.offer(events, { is: "reload" })))
+  yield* Effect.addFinalizer(() => Effect.andThen(Queue.offer(events, { is: "stop" }), Deferred.await(ended)))
+  yield* Queue.offer(events, { is: "begin" })
+  return yield* Deferred.await(failed)
 })
+
+// internal
+
+const logs = { info: Effect.logInfo, warning: Effect.logWarning, error: Effect.logError }
+
+/**
+ * Closes the connection that is on its way to a worker when that ends. Node's `cluster` keeps it open until the worker says that it
+ * has it.
+ */
+const closeUndelivered = ({ process: child }: Worker): void => {
+  const underway = new Map<unknown, NonNullable<SendHandle>>()
+  const send = child.send.bind(child)
+  const disconnect = child.disconnect.bind(child)
+  // A connection that is handed over is no socket yet: only these calls tell of it. Node itself makes the second one at the end of
+  // the channel, and emits no event while a connection is on its way.
+  Object.assign(child, {
+    send: (message: Serializable, handle?: SendHandle | null, ...rest: ReadonlyArray<unknown>): boolean => {
+      if (handle) underway.set(Reflect.get(Object(message), "seq"), handle)
+      return Reflect.apply(send, child, [message, handle, ...rest])
+    },
+    disconnect: (): void => {
+      disconnect()
+      // What it said last is still to be emitted.
+      process.nextTick(() => {
+        for (const handle of underway.values()) Reflect.apply(Reflect.get(handle, "close"), handle, [])
+      })
+    }
+  })
+  child.on("internalMessage", (message: unknown) => underway.delete(Reflect.get(Object(message), "ack")))
+}

@@ -1,6 +1,7 @@
 /** What a worker and the primary process say to each other. */
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import process from "node:process"
@@ -10,9 +11,11 @@ import type { Question, Worker } from "../../internal/worker.ts"
 export const workerVariable = "APPKERNEL_WORKER"
 
 export type FromWorker =
+  /** It handles messages, and a stop takes it so long at most. */
+  | { readonly appkernel: "joined"; readonly stopMillis: number }
   | { readonly appkernel: "ready" }
   | { readonly appkernel: "ask"; readonly id: number; readonly question: Question }
-  | { readonly appkernel: "metrics"; readonly id: number; readonly text: string }
+  | { readonly appkernel: "metrics"; readonly id: number; readonly worker: number; readonly text: string }
 
 export type FromPrimary =
   | { readonly appkernel: "stop" | "reload" }
@@ -30,7 +33,10 @@ const patience = "1 second"
 
 /** The worker that this process is, if it is one of this package. */
 export const joinPrimary: Effect.Effect<
-  Worker & { readonly ready: Effect.Effect<void> } | undefined,
+  Worker & {
+    readonly joined: (stop: Duration.Duration) => Effect.Effect<void>
+    readonly ready: Effect.Effect<void>
+  } | undefined,
   never,
   Scope.Scope
 > = Effect.gen(function*() {
@@ -48,7 +54,7 @@ export const joinPrimary: Effect.Effect<
         pending.get(message.id)?.(message.value)
         break
       case "metrics":
-        send({ appkernel: "metrics", id: message.id, text: metricsText?.() ?? "" })
+        send({ appkernel: "metrics", id: message.id, worker: id, text: metricsText?.() ?? "" })
         break
       case "reload":
         process.emit("SIGHUP", "SIGHUP")
@@ -71,6 +77,7 @@ export const joinPrimary: Effect.Effect<
   )
   return {
     id,
+    joined: (stop) => Effect.sync(() => send({ appkernel: "joined", stopMillis: Duration.toMillis(stop) })),
     ready: Effect.sync(() => send({ appkernel: "ready" })),
     answerMetrics: (textOf) => {
       metricsText = textOf

@@ -4,25 +4,9 @@ import process from "node:process"
 import { ofWorkers } from "../../../src/Http/monitoring/prometheus.ts"
 import { freshDirectory } from "../../support/folders.ts"
 import { freshDatabase, onMongo } from "../../support/mongo.ts"
-import { freePort, printed, type Program, runProgram } from "../../support/processes.ts"
+import { freePort, linesOf, printed, runProgram, said, saidTimes } from "../../support/processes.ts"
 
 const program = `${import.meta.dirname}/../../support/workersProgram.ts`
-
-const linesOf = (running: Program) =>
-  running.output().split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line))
-
-const said = (running: Program, text: string) => linesOf(running).filter(({ message }) => message.includes(text))
-
-/** Waits for the line that comes so many times. */
-const saidTimes = (running: Program, text: string, times: number) =>
-  Effect.callback<void>((resume) => {
-    const look = (): void => {
-      if (said(running, text).length >= times) resume(Effect.void)
-    }
-    running.process.stdout?.on("data", look)
-    look()
-    return Effect.sync(() => running.process.stdout?.off("data", look))
-  })
 
 describe("ofWorkers", () => {
   it("gives each series its worker, and keeps a metric together", () => {
