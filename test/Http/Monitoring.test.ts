@@ -1,7 +1,7 @@
 /** Health, metrics, traces, overload and compression of a service, over a socket. */
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Deferred, Duration, Effect, Fiber, Layer, Metric, Redacted, Schema } from "effect"
-import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
+import { HttpEffect, HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { createHook } from "node:async_hooks"
 import { createServer } from "node:http"
 import { layer as telemetryLayer } from "../../src/Http/monitoring/telemetry.ts"
@@ -388,6 +388,17 @@ describe("Monitoring / compression", () => {
   const large = "a text that repeats itself, ".repeat(400_000)
   const texts = Layer.mergeAll(
     HttpRouter.add("GET", "/large/open", HttpServerResponse.text(large)),
+    // As tokens do.
+    HttpRouter.add(
+      "GET",
+      "/large/late",
+      Effect.as(
+        HttpEffect.appendPreResponseHandler((_, response) =>
+          Effect.succeed(HttpServerResponse.setHeader(response, "cache-control", "no-store"))
+        ),
+        HttpServerResponse.text(large)
+      )
+    ),
     HttpRouter.add("GET", "/large/secret", HttpServerResponse.text(large, { headers: { "cache-control": "no-store" } }))
   )
 
@@ -409,6 +420,7 @@ describe("Monitoring / compression", () => {
       assert.isUndefined(yield* encodingOf("/notes", { "accept-encoding": "br", cookie: "a=b" }))
       assert.isUndefined(yield* encodingOf("/notes", { "accept-encoding": "br", authorization: "Basic YTpi" }))
       assert.isUndefined(yield* encodingOf("/large/secret", { "accept-encoding": "br" }))
+      assert.isUndefined(yield* encodingOf("/large/late", { "accept-encoding": "br" }))
       // Another thread compresses, and tells the loop when it has.
       let told = 0
       const compressing = new Set<number>()

@@ -22,35 +22,37 @@ export const compressed = <E, R>(
   minSize: number
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R | HttpServerRequest.HttpServerRequest | HttpPlatform> => {
   // At its usual level, zstd took four times the processor time of gzip for a page: each response has tables of that level.
-  const compressing = HttpMiddleware.compression({ algorithms: codings, levels: { zstd: 1 }, minSize })
+  const compress = HttpMiddleware.compression({ algorithms: codings, levels: { zstd: 1 }, minSize })
+  const compressing = Effect.flatMap(handler, (response) => {
+    let etag: string | undefined
+    // Such handlers run in the order in which they are added: those of the route, as that of tokens, are before these.
+    return HttpEffect.appendPreResponseHandler((_, response) => {
+      etag = response.headers["etag"]
+      return Effect.succeed(
+        response.headers["cache-control"]?.includes("no-store") === true
+          ? HttpServerResponse.setHeader(response, "content-encoding", "identity")
+          : response
+      )
+    }).pipe(
+      Effect.andThen(compress(Effect.succeed(response))),
+      Effect.tap(HttpEffect.appendPreResponseHandler(({ headers }, response) => {
+        if (etag === undefined) return Effect.succeed(response)
+        const tag = tagOf(response, etag, headers["if-none-match"])
+        return Effect.succeed(
+          tag === response.headers["etag"] ? response : HttpServerResponse.setHeader(response, "etag", tag)
+        )
+      }))
+    )
+  })
   return Effect.withFiber<
     HttpServerResponse.HttpServerResponse,
     E,
     R | HttpServerRequest.HttpServerRequest | HttpPlatform
   >((fiber) => {
     const { headers } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-    if (headers["cookie"] !== undefined || /^(?:basic|digest|negotiate)\b/iu.test(headers["authorization"] ?? "")) {
-      return handler
-    }
-    let etag: string | undefined
-    const plain = Effect.map(handler, (response) => {
-      etag = response.headers["etag"]
-      return response.headers["cache-control"]?.includes("no-store") === true
-        ? HttpServerResponse.setHeader(response, "content-encoding", "identity")
-        : response
-    })
-    return compressing(Effect.suspend(() => {
-      // After the handler that compresses, which the platform has just added.
-      HttpEffect.appendPreResponseHandlerUnsafe(fiber.context, (_, response) => {
-        const tag = etag === undefined ? undefined : tagOf(response, etag, headers["if-none-match"])
-        return Effect.succeed(
-          tag === response.headers["etag"] || tag === undefined
-            ? response
-            : HttpServerResponse.setHeader(response, "etag", tag)
-        )
-      })
-      return plain
-    }))
+    return headers["cookie"] !== undefined || /^(?:basic|digest|negotiate)\b/iu.test(headers["authorization"] ?? "")
+      ? handler
+      : compressing
   })
 }
 
