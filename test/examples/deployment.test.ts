@@ -117,6 +117,7 @@ const inFront = Effect.fnUntraced(function*(upstream: number) {
     Effect.sync(() => spawn(nginx ?? "", ["-p", folder, "-c", `${folder}/nginx.conf`], { stdio: "ignore" })),
     (started) =>
       Effect.callback<void>((resume) => {
+        if (started.exitCode !== null) return resume(Effect.void)
         started.once("exit", () => resume(Effect.void))
         started.kill("SIGQUIT")
       })
@@ -132,7 +133,72 @@ const inFront = Effect.fnUntraced(function*(upstream: number) {
   return { base, port }
 })
 
-describe.skipIf(nginx === undefined)("nginx", () => {
+if (nginx === undefined && process.env["CI"] === undefined) {
+  console.warn("Skipped, as there is no nginx: what docs/guides/deployment.md shows of it. Install nginx-light.")
+}
+
+/** Sends a path as it is: `fetch` would normalise it. */
+const getRaw = (port: number, path: string) =>
+  Effect.callback<string>((resume) => {
+    let text = ""
+    const socket = connect(port, "127.0.0.1", () => {
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
+    })
+    socket.setEncoding("utf8").on("data", (part: string) => {
+      text += part
+    }).on("error", () => {}).on("close", () => resume(Effect.succeed(text)))
+  })
+
+/** All ways to write a path that differ by slashes, dots, encoded letters, case, and what may follow. */
+const formsOf = (path: string): ReadonlyArray<string> => {
+  const encoded = path.replace("m", "%6d")
+  const wholly = path.replaceAll(/\w/gu, (letter) => `%${letter.charCodeAt(0).toString(16)}`)
+  const names = [path, encoded, wholly, encoded.replace("6d", "6D"), path.toUpperCase(), path.replace("m", "%256d")]
+  const before = ["", "/", "/.", "/x/..", "/x/%2e%2e", "/%2e", "/x//..", "http://a"]
+  const after = [
+    "",
+    "/",
+    "//",
+    "/.",
+    "/x/..",
+    "?",
+    "?a=b",
+    "/?a=b",
+    ";",
+    ";a=b",
+    "#a",
+    "%2f",
+    "%20",
+    "%00",
+    "%3f",
+    "%3ba"
+  ]
+  return names.flatMap((name) => before.flatMap((start) => after.map((end) => `${start}${name}${end}`)))
+}
+
+// For CI, it has to run.
+describe.skipIf(nginx === undefined && process.env["CI"] === undefined)("nginx", () => {
+  it.live("shows nobody the metrics, in whichever form their path is written", () =>
+    Effect.gen(function*() {
+      const upstream = yield* freePort
+      const program = yield* runProgram("test/support/workersProgram.ts", {
+        APPKERNEL_SERVER_PORT: String(upstream),
+        APPKERNEL_METRICS_ENABLED: "true",
+        WORKERS_STORE: "own"
+      })
+      yield* printed(program, "Listening on")
+      const { port } = yield* inFront(upstream)
+      const forms = formsOf("/metrics")
+      const shown = (to: number) =>
+        Effect.map(
+          Effect.forEach(forms, (form) => getRaw(to, form), { concurrency: 8 }),
+          (answers) => forms.filter((_, index) => answers[index]?.includes("# TYPE"))
+        )
+      assert.includeMembers([...yield* shown(upstream)], ["/metrics", "/metrics/", "//metrics", "/%6detrics"])
+      assert.deepStrictEqual(yield* shown(port), [])
+      assert.match(yield* getRaw(port, "/works/whoami"), /^HTTP\/1\.1 200 /u)
+    }))
+
   it.live(
     "passes on the shop: addresses, identifiers, bodies, sign-ins, and connections that stay open",
     () =>
