@@ -143,12 +143,10 @@ export const make: (
  */
 export const verify = (options: Options): Effect.Effect<Verification, StoreUnavailable> =>
   Effect.gen(function*() {
-    const { problemByManifest } = yield* Effect.promise(() => import("./embedded/store/backup.ts"))
-    const { read, verify } = yield* Effect.promise(() => import("./embedded/store/verify.ts"))
-    const found = yield* problemByManifest(options.path)
+    const { verified } = yield* Effect.promise(() => import("./embedded/store/backup.ts"))
+    const { verify } = yield* Effect.promise(() => import("./embedded/store/verify.ts"))
     // Nobody writes to a backup, which may be where nothing can be written.
-    if (found === "none") return yield* verify(options.path)
-    return { ...yield* read(options.path), ...found.problem === undefined ? {} : { problem: found.problem } }
+    return (yield* verified(options.path)) ?? (yield* verify(options.path))
   })
 
 /**

@@ -3,15 +3,24 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 
 /**
- * Creates a folder and its parents; returns why it failed, or `undefined`.
+ * Creates a folder and its parents, with these permissions whatever the umask; returns why it failed, or `undefined`.
  *
  * `fs.mkdirSync` with `recursive` loops forever where no folder can be created, as in /proc.
  */
-export const makeFolder = (folder: string): string | undefined =>
+export const makeFolder = (folder: string, mode: number): string | undefined =>
   problemOf(() => {
-    ensureFolder(folder)
+    ensureFolder(folder, mode)
     return undefined
   })
+
+/** Creates an empty file with these permissions whatever the umask. One that is there stays as it is, and is not opened. */
+export const makeFile = (file: string, mode: number): void => {
+  // Who writes to it reports why that fails.
+  Result.map(Result.try(() => fs.openSync(file, "wx", mode)), (descriptor) => {
+    fs.fchmodSync(descriptor, mode)
+    fs.closeSync(descriptor)
+  })
+}
 
 /** The problem that a check returns, or the message of what it throws. */
 export const problemOf = (check: () => string | undefined): string | undefined =>
@@ -20,12 +29,18 @@ export const problemOf = (check: () => string | undefined): string | undefined =
     (problem) => problem
   )
 
-const ensureFolder = (folder: string): void => {
+const ensureFolder = (folder: string, mode: number): void => {
   const exists = () => fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true
   const parent = path.dirname(folder)
   if (exists()) return
-  if (parent !== folder) ensureFolder(parent)
-  const made = Result.try({ try: () => fs.mkdirSync(folder), catch: (cause) => cause })
+  if (parent !== folder) ensureFolder(parent, mode)
+  const made = Result.try({
+    try: () => {
+      fs.mkdirSync(folder, { mode })
+      fs.chmodSync(folder, mode)
+    },
+    catch: (cause) => cause
+  })
   // Another process may have created it meanwhile.
   if (!exists()) Result.getOrThrowWith(made, (cause) => cause)
 }

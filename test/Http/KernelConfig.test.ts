@@ -21,6 +21,7 @@ import * as Cors from "../../src/Http/Cors.ts"
 import * as KernelConfig from "../../src/Http/KernelConfig.ts"
 import * as RateLimits from "../../src/Http/RateLimits.ts"
 import * as Translations from "../../src/Http/Translations.ts"
+import { fileModes } from "../../src/internal/fileModes.ts"
 import * as EmbeddedStore from "../../src/Repository/EmbeddedStore.ts"
 import * as MongoStore from "../../src/Repository/MongoStore.ts"
 import { Lifetimes } from "../../src/Security/SignIns.ts"
@@ -108,6 +109,7 @@ const everything = Effect.gen(function*() {
     mongo: { host: Redacted.isRedacted(host) ? Redacted.value(host) : host, ...mongo },
     client: yield* HttpClientConfig.config,
     embedded: yield* EmbeddedStore.config,
+    files: yield* fileModes,
     i18n: yield* Translations.config
   }
 })
@@ -213,6 +215,7 @@ const expected = {
     circuitBreaker: { failureThreshold: 3, recoveryTimeout: Duration.minutes(1), halfOpenMaxCalls: 2 }
   },
   embedded: { path: "/var/lib/shop", cacheBytes: 67_108_864 },
+  files: { folder: 0o750, file: 0o640, expected: 0o070 },
   i18n: { path: "/etc/shop/texts", languages: ["en", "de-CH"] }
 }
 
@@ -280,6 +283,7 @@ appkernel:
     shutdown_timeout: 8 seconds
     circuit_breaker: { failure_threshold: 3, recovery_timeout: 60, half_open_max_calls: 2 }
   embedded: { path: /var/lib/shop }
+  files: { readable_by: group }
   cache: { records: 64 MiB }
   i18n: { path: /etc/shop/texts, languages: [en, de-CH] }
   query:
@@ -348,6 +352,7 @@ const env = {
   APPKERNEL_ERRORS_FORMAT: "Problem",
   APPKERNEL_ERRORS_DOCUMENTATION: "https://shop.example/errors/",
   APPKERNEL_SERVER_KILL_TIMEOUT: "15",
+  APPKERNEL_FILES_READABLE_BY: "Group",
   APPKERNEL_COMPRESSION_ENABLED: "true",
   APPKERNEL_COMPRESSION_MIN_SIZE: "2048",
   APPKERNEL_RATE_LIMITS_PER_ADDRESS: "300 per 60",

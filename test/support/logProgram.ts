@@ -18,6 +18,7 @@ const options = {
   file,
   maxSize: 100_000_000,
   backupCount: 1,
+  modes: { folder: 0o700, file: 0o600, expected: 0 },
   onFailure: (detail: string) => failures.push(detail),
   now: () => now
 }

@@ -4,10 +4,10 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as EmbeddedStore from "../../Repository/EmbeddedStore.ts"
 import { reported } from "./commandFailed.ts"
 import { withConfig } from "./engineModule.ts"
+import { folderOf, pathOf } from "./folder.ts"
 import { counted, jsonFlag, print } from "./output.ts"
 
 export const backup = Command.make(
@@ -22,8 +22,9 @@ export const backup = Command.make(
   },
   Effect.fnUntraced(function*({ json, path: given, to }) {
     const path = yield* folderOf(given)
+    const target = yield* pathOf(to)
     yield* Console.error(`Copying ${path}`)
-    const made = yield* EmbeddedStore.backup({ path, to })
+    const made = yield* withConfig(EmbeddedStore.backup({ path, to: target }))
     yield* print(json, made, [
       `Made ${to}: ${made.bytes.toLocaleString("en")} bytes, SHA-256 ${made.sha256}`,
       ...made.collections.map(collectionLine)
@@ -33,12 +34,6 @@ export const backup = Command.make(
   Command.withDescription("Copy a folder of the embedded store, also while a service has it open"),
   Command.withExamples([{ command: "appkernel backup backups/monday", description: "Make the folder backups/monday" }])
 )
-
-/** The folder that is given, otherwise the configured one. */
-export const folderOf = (given: Option.Option<string>) =>
-  Option.isSome(given)
-    ? Effect.succeed(given.value)
-    : withConfig(Effect.map(Effect.suspend(() => EmbeddedStore.config), ({ path }) => path))
 
 export const collectionLine = ({ documents, name }: EmbeddedStore.Backup["collections"][number]): string =>
   `  ${name}: ${counted(documents, "document")}`

@@ -33,7 +33,10 @@ export const build = Command.make(
       if (!(yield* files.exists(program))) return yield* new CommandFailed({ detail: `There is no program ${program}` })
       yield* assertOurs(target)
       yield* files.makeDirectory(path.dirname(target), { recursive: true })
-      const draft = yield* files.makeTempDirectoryScoped({ directory: path.dirname(target), prefix: ".build-" })
+      const hidden = yield* files.makeTempDirectoryScoped({ directory: path.dirname(target), prefix: ".build-" })
+      // The hidden one is its owner's alone; what is made is as the umask says.
+      const draft = path.join(hidden, "made")
+      yield* files.makeDirectory(draft)
       const outside = yield* bundle(path.resolve(program), draft)
       for (const name of outside) {
         yield* copyPackage(name, path.resolve("node_modules"), path.join(draft, "node_modules"))
@@ -107,7 +110,6 @@ const replace = Effect.fnUntraced(function*(target: string, draft: string) {
   const path = yield* Path.Path
   if (!(yield* files.exists(target)) || (yield* files.readDirectory(target)).length === 0) {
     yield* files.remove(target, { recursive: true, force: true })
-    yield* files.chmod(draft, 0o755)
     return yield* files.rename(draft, target)
   }
   const made = yield* files.readDirectory(draft)

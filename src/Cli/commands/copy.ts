@@ -13,6 +13,8 @@ import * as MongoStore from "../../Repository/MongoStore.ts"
 import * as StoreCopy from "../../Repository/StoreCopy.ts"
 import * as StoreFollow from "../../Repository/StoreFollow.ts"
 import { CommandFailed, reported } from "./commandFailed.ts"
+import { withConfig } from "./engineModule.ts"
+import { pathOf } from "./folder.ts"
 import { counted, jsonFlag, makeProgress, print, switchFlag } from "./output.ts"
 
 export const copy = Command.make(
@@ -124,15 +126,17 @@ const unloggedLine = ({ others }: StoreFollow.Following): string =>
 
 const isUrl = (address: string): boolean => /^mongodb(\+srv)?:\/\//u.test(address)
 
-const addressOf = (given: string) =>
-  given.startsWith("env:")
-    ? Effect.mapError(
+const addressOf = Effect.fnUntraced(function*(given: string) {
+  const address = given.startsWith("env:")
+    ? yield* Effect.mapError(
       Effect.map(Effect.suspend(() => Config.Redacted(given.slice("env:".length))), Redacted.value),
       () => new CommandFailed({ detail: `There is no variable ${given.slice("env:".length)}` })
     )
-    : Effect.succeed(given)
+    : given
+  return isUrl(address) ? address : yield* pathOf(address)
+})
 
 const open = (address: string) =>
   isUrl(address)
     ? MongoStore.make({ host: Redacted.make(address) })
-    : EmbeddedStore.make({ path: address })
+    : withConfig(EmbeddedStore.make({ path: address }))

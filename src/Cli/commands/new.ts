@@ -108,7 +108,10 @@ const write = Effect.fnUntraced(function*({ hasKeys, layers, name, packed, targe
   const path = yield* Path.Path
   const templates = yield* path.fromFileUrl(new URL("../../../templates/service", import.meta.url))
   yield* files.makeDirectory(path.dirname(target), { recursive: true })
-  const draft = yield* files.makeTempDirectoryScoped({ directory: path.dirname(target), prefix: `.${name}-` })
+  const hidden = yield* files.makeTempDirectoryScoped({ directory: path.dirname(target), prefix: `.${name}-` })
+  // The hidden one is its owner's alone; the project is as the umask says.
+  const draft = path.join(hidden, name)
+  yield* files.makeDirectory(draft)
   for (const layer of layers) {
     const from = path.join(templates, layer)
     for (const entry of yield* files.readDirectory(from, { recursive: true })) {
@@ -123,7 +126,6 @@ const write = Effect.fnUntraced(function*({ hasKeys, layers, name, packed, targe
   }
   if (packed !== undefined) yield* vendor(draft, packed)
   if (hasKeys) yield* Keys.makePair(path.join(draft, "keys"), "ES256")
-  yield* files.chmod(draft, 0o755)
   yield* files.rename(draft, target)
 }, Effect.scoped)
 

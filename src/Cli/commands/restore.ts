@@ -5,8 +5,10 @@ import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as EmbeddedStore from "../../Repository/EmbeddedStore.ts"
-import { collectionLine, folderOf } from "./backup.ts"
+import { collectionLine } from "./backup.ts"
 import { reported } from "./commandFailed.ts"
+import { withConfig } from "./engineModule.ts"
+import { folderOf } from "./folder.ts"
 import { jsonFlag, print, switchFlag } from "./output.ts"
 
 export const restore = Command.make(
@@ -23,7 +25,7 @@ export const restore = Command.make(
   Effect.fnUntraced(function*({ backup, json, path: given, replace }) {
     const path = yield* folderOf(given)
     yield* Console.error(`Restoring ${path}`)
-    const made = yield* EmbeddedStore.restore({ from: backup, path, replace })
+    const made = yield* withConfig(EmbeddedStore.restore({ from: backup, path, replace }))
     yield* print(json, made, [
       `Made ${path}`,
       ...made.replaced === undefined ? [] : [`What was there is in ${made.replaced}`],

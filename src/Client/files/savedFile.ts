@@ -10,6 +10,7 @@ import * as Path from "effect/Path"
 import * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
+import { fileModes } from "../../internal/fileModes.ts"
 
 /** Where a download is saved: a folder that exists, and the file's name if the caller chose it. */
 export interface Destination {
@@ -56,7 +57,7 @@ export const saveFile = <E, R>(
       const mode = yield* modeOf(destination)
       // Nobody reads it meanwhile who could not read the earlier file.
       const file = yield* fileSystem.open(part, { flag: "wx", mode })
-      if (mode !== undefined) yield* fileSystem.chmod(part, mode)
+      yield* fileSystem.chmod(part, mode)
       // An interrupted write would still run while the file is closed.
       yield* Stream.runForEach(content, (bytes) => Effect.uninterruptible(file.writeAll(bytes)))
       yield* Effect.uninterruptible(file.sync)
@@ -86,12 +87,12 @@ const named = (error: PlatformError.PlatformError): PlatformError.PlatformError 
     : error
 }
 
-/** The permissions of the file that is replaced; `undefined` if there is none. */
+/** The permissions of the file that is replaced; of a new one if there is none. */
 const modeOf = (destination: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fileSystem) =>
     fileSystem.stat(destination).pipe(
       Effect.map(({ mode }) => mode & 0o777),
-      Effect.catchReason("PlatformError", "NotFound", () => Effect.undefined)
+      Effect.catchReason("PlatformError", "NotFound", () => Effect.map(fileModes, ({ file }) => file))
     ))
 
 const existingFolder = Effect.fnUntraced(function*(folder: string, name: string | undefined) {

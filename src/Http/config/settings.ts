@@ -293,6 +293,7 @@ export const settings = {
   clientRecoveryTimeout: duration(Duration.millis(1))("client.circuit_breaker.recovery_timeout", "30 seconds"),
   clientHalfOpenMaxCalls: integer(1, 65_535)("client.circuit_breaker.half_open_max_calls", "1"),
   embeddedPath: text("embedded.path", "./data"),
+  filesReadableBy: oneOf("owner", "group", "everybody")("files.readable_by", "owner"),
   cacheRecords: size("cache.records", "32 MiB"),
   i18nLanguages: texts("i18n.languages"),
   i18nPath: text("i18n.path", "./translations"),

@@ -36,6 +36,7 @@ import * as Tracer from "effect/Tracer"
 import * as path from "node:path"
 import process from "node:process"
 import { currentUserIdOf } from "../../internal/currentUser.ts"
+import { fileModes } from "../../internal/fileModes.ts"
 import { quote } from "../../internal/json.ts"
 import { onReload } from "../../internal/reload.ts"
 import { CurrentWorker } from "../../internal/worker.ts"
@@ -151,6 +152,7 @@ const make = Effect.fnUntraced(function*(development: boolean) {
     file: worker === undefined ? fileName : ofWorker(fileName, worker),
     maxSize,
     backupCount,
+    modes: yield* fileModes,
     now: () => clock.currentTimeMillisUnsafe(),
     onFailure: (detail) => {
       const timestamp = timestampOf(clock.currentTimeMillisUnsafe())

@@ -4,6 +4,7 @@ import type * as Scope from "effect/Scope"
 import { closeSync, fstatSync, openSync, readSync, unlink } from "node:fs"
 import * as path from "node:path"
 import { createStream, type RotatingFileStream } from "rotating-file-stream"
+import type { FileModes } from "../../internal/fileModes.ts"
 import { makeFolder } from "../../internal/makeFolder.ts"
 
 /** A log file that is appended to and rotated by size. */
@@ -18,6 +19,7 @@ export interface LogFileOptions {
   readonly backupCount: number
   /** Called once each time writing starts to fail. */
   readonly onFailure: (detail: string) => void
+  readonly modes: FileModes
   /** In milliseconds. */
   readonly now: () => number
 }
@@ -37,7 +39,7 @@ export const open = (options: LogFileOptions): Effect.Effect<LogFile, string, Sc
 
 const openStream = (options: LogFileOptions): Effect.Effect<RotatingFileStream, string> =>
   Effect.callback<RotatingFileStream, string>((resume) => {
-    const problem = makeFolder(path.dirname(path.resolve(options.file)))
+    const problem = makeFolder(path.dirname(path.resolve(options.file)), options.modes.folder)
     if (problem !== undefined) {
       resume(Effect.fail(problem))
       return
@@ -47,9 +49,9 @@ const openStream = (options: LogFileOptions): Effect.Effect<RotatingFileStream, 
     stream.once("error", (error) => resume(Effect.fail(detailOf(error))))
   })
 
-const streamOf = ({ backupCount, file, maxSize }: LogFileOptions): RotatingFileStream => {
+const streamOf = ({ backupCount, file, maxSize, modes }: LogFileOptions): RotatingFileStream => {
   // Without a number of files, the library would keep all of them. For 0 it still keeps one, which is removed here.
-  const stream = createStream(file, { size: `${maxSize}B`, rotate: Math.max(1, backupCount), mode: 0o640 })
+  const stream = createStream(file, { size: `${maxSize}B`, rotate: Math.max(1, backupCount), mode: modes.file })
   if (backupCount === 0) stream.on("rotated", (name) => unlink(name, () => {}))
   return stream
 }

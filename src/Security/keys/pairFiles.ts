@@ -20,7 +20,7 @@ export const writePair = Effect.fnUntraced(function*(folder: string, privatePem:
       (error) => error.reason._tag === "AlreadyExists" ? Effect.succeed(false) : Effect.fail(error)
     )
   )
-  if (isOurs) yield* files.writeFileString(path.join(folder, "public.pem"), publicPem)
+  if (isOurs) yield* files.writeFileString(path.join(folder, "public.pem"), publicPem, { mode: 0o600 })
   return isOurs
 }, Effect.scoped)
 

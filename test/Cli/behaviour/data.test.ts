@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, type Scope } from "effect"
+import { execFileSync } from "node:child_process"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { DocumentStore, EmbeddedStore, MongoStore } from "../../../src/index.ts"
@@ -361,6 +362,65 @@ describe("appkernel, on data", () => {
       fs.appendFileSync(`${backup}/data.mdb`, "x")
       assert.include(yield* failed(env, "verify", backup), "and the manifest says")
       assert.include(yield* failed(env, "restore", "--path", `${env["FOLDER"]}/third`, backup), "is damaged")
+    })))
+
+  it.live("refuses a backup with a damaged manifest, files that are none, and addresses of other servers", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const env = yield* folderEnv
+      const [backup, folder] = [`${env["FOLDER"]}/backup`, env["FOLDER"] ?? ""]
+      yield* inStore(env, (store) => store.insertOne("Person", { _id: "one" }))
+      yield* EmbeddedStore.backup({ path: folderOf(env), to: backup })
+      const manifest = fs.readFileSync(`${backup}/manifest.json`, "utf8")
+      const isRefused = Effect.fnUntraced(function*(damaged: string) {
+        fs.writeFileSync(`${backup}/manifest.json`, damaged)
+        const { problem } = yield* EmbeddedStore.verify({ path: backup })
+        const restored = yield* Effect.flip(EmbeddedStore.restore({ from: backup, path: `${folder}/other` }))
+        return problem !== undefined && restored.message.includes("is damaged")
+      })
+      const cuts = Array.from({ length: 20 }, (_, index) => manifest.slice(0, Math.floor(index * manifest.length / 20)))
+      const others = [
+        "[]",
+        "null",
+        "\0",
+        manifest.replace(/"bytes": \d/u, "\"bytes\": 9"),
+        manifest.replace("bytes", "byte")
+      ]
+      for (const damaged of [...cuts, ...others, manifest.replace("\"documents\": 1", "\"documents\": 2")]) {
+        assert.isTrue(yield* isRefused(damaged), damaged)
+      }
+      assert.include(yield* failed(env, "verify", backup), "manifest.json is damaged")
+
+      fs.writeFileSync(`${backup}/manifest.json`, manifest)
+      for (const name of ["manifest.json", "data.mdb"]) {
+        const file = `${backup}/${name}`
+        fs.renameSync(file, `${file}.kept`)
+        execFileSync("mkfifo", [file])
+        for (const command of [["verify", backup], ["restore", "--path", `${folder}/other`, backup]]) {
+          assert.include(yield* failed(env, ...command), `${name} is no file`)
+        }
+        fs.renameSync(`${file}.kept`, file)
+      }
+      for (const name of ["data.mdb", "lock.mdb", "owner.lock", "owner.txt"]) {
+        fs.mkdirSync(`${folder}/${name}-`)
+        execFileSync("mkfifo", [`${folder}/${name}-/${name}`])
+        const opened = yield* Effect.flip(Effect.scoped(EmbeddedStore.make({ path: `${folder}/${name}-` })))
+        assert.include(opened.message, `${name} is no file`)
+        const copied = yield* Effect.flip(EmbeddedStore.backup({ path: `${folder}/${name}-`, to: `${folder}/other` }))
+        assert.include(copied.message, `${name} is no file`)
+      }
+
+      const before = fs.readdirSync(folder)
+      const secret = "http://ada:engine@localhost/shop"
+      for (const command of [["copy", folderOf(env), secret], ["copy", secret, "new"], ["backup", secret]]) {
+        const { code, output } = yield* run({ ...env, ADDRESS: secret }, ...command)
+        assert.strictEqual(code, 2, output)
+        assert.notInclude(output, "engine")
+      }
+      for (const address of ["localhost:27017/shop", "mongo://localhost/shop", "env:ADDRESS"]) {
+        const { code, output } = yield* run({ ...env, ADDRESS: secret }, "copy", folderOf(env), address)
+        assert.strictEqual(code, 2, output)
+      }
+      assert.deepStrictEqual(fs.readdirSync(folder), before)
     })))
 
   it.live("survives kills amid migrate, backup and restore", () =>

@@ -12,10 +12,11 @@ import * as fs from "node:fs"
 import { copyFile } from "node:fs/promises"
 import * as path from "node:path"
 import { pipeline } from "node:stream/promises"
+import { fileModes } from "../../../internal/fileModes.ts"
 import { makeFolder } from "../../../internal/makeFolder.ts"
 import { StoreUnavailable } from "../../RepositoryError.ts"
 import { copyTo } from "../../storage/lmdb/copy.ts"
-import { lockFolder } from "../../storage/lmdb/folderLock.ts"
+import { irregularIn, lockFolder } from "../../storage/lmdb/folderLock.ts"
 import { dataFile } from "../../storage/lmdb/preflight.ts"
 import { isSound, read, type Verification } from "./verify.ts"
 
@@ -60,8 +61,9 @@ export const backup = Effect.fnUntraced(
 export const restore = Effect.fnUntraced(
   function*({ folder, from, replace }: { readonly from: string; readonly folder: string; readonly replace: boolean }) {
     const [source, target] = [path.resolve(from), path.resolve(folder)]
-    const manifest = manifestOf(source)
+    const manifest = yield* manifestOf("restore", source)
     if (manifest === undefined) return yield* failed("restore", `${source} is no backup: it has no ${manifestFile}`)
+    if (manifest === "damaged") return yield* failed("restore", `${source} is damaged: ${damagedManifest}`)
     const isTaken = fs.existsSync(target) && fs.readdirSync(target).length > 0
     if (isTaken && !replace) return yield* failed("restore", `${target} is there already, and is not empty`)
     // The lock keeps other processes from opening the folder until it is moved away.
@@ -75,9 +77,10 @@ export const restore = Effect.fnUntraced(
           try: () => copyFile(path.join(source, dataFile), data, fs.constants.COPYFILE_FICLONE),
           catch: (cause) => failed("restore", messageOf(cause))
         })
-        const problem = differenceOf(manifest, yield* digestOf("restore", data))
-        if (problem !== undefined) return yield* failed("restore", `${source} is damaged: ${problem}`)
+        const digest = yield* digestOf("restore", data)
         const found = yield* read(draft)
+        const problem = differenceOf(manifest, digest, found)
+        if (problem !== undefined) return yield* failed("restore", `${source} is damaged: ${problem}`)
         return isSound(found) ? found : yield* failed("restore", `${source} is damaged: ${problemOf(found)}`)
       }), replaced)
     const collections = found.collections.map(({ documents, name }) => ({ name, documents }))
@@ -87,37 +90,61 @@ export const restore = Effect.fnUntraced(
 )
 
 /**
- * The difference between a folder and its manifest, or `undefined`. Returns `"none"` if the folder is no backup.
+ * Reads a backup, and compares it with its manifest. Returns `undefined` if the folder is no backup.
  *
  * @internal
  */
-export const problemByManifest = Effect.fnUntraced(function*(folder: string) {
-  const manifest = manifestOf(folder)
-  return manifest === undefined
-    ? "none" as const
-    : { problem: differenceOf(manifest, yield* digestOf("verify", path.join(folder, dataFile))) }
+export const verified = Effect.fnUntraced(function*(folder: string): Effect.fn.Return<
+  Verification | undefined,
+  StoreUnavailable
+> {
+  const manifest = yield* manifestOf("verify", folder)
+  if (manifest === undefined) return undefined
+  const found = yield* read(folder)
+  const problem = manifest === "damaged"
+    ? damagedManifest
+    : differenceOf(manifest, yield* digestOf("verify", path.join(folder, dataFile)), found)
+  return { ...found, ...problem === undefined ? {} : { problem } }
 })
 
 // internal
 
 const manifestFile = "manifest.json"
 
-const Manifest = Schema.fromJsonString(Schema.Struct({ bytes: Schema.Int, sha256: Schema.String }))
+const damagedManifest = `${manifestFile} is damaged`
 
-type Digest = typeof Manifest.Type
+const Manifest = Schema.fromJsonString(Schema.Struct({
+  time: Schema.String,
+  bytes: Schema.Int,
+  sha256: Schema.String,
+  collections: Schema.Array(Schema.Struct({ name: Schema.String, documents: Schema.Int }))
+}))
 
-const manifestOf = (folder: string): Digest | undefined =>
-  Result.getOrUndefined(Result.flatMap(
-    Result.try(() => fs.readFileSync(path.join(folder, manifestFile), "utf8")),
-    (text) => Schema.decodeUnknownResult(Manifest)(text)
-  ))
+type Digest = Pick<Backup, "bytes" | "sha256">
 
-const differenceOf = (manifest: Digest, { bytes, sha256 }: Digest): string | undefined =>
-  manifest.bytes !== bytes
-    ? `${dataFile} has ${bytes} bytes, and the manifest says ${manifest.bytes}`
-    : manifest.sha256 !== sha256
-    ? `${dataFile} has another checksum than the manifest says`
-    : undefined
+const manifestOf = (
+  operation: string,
+  folder: string
+): Effect.Effect<Backup | "damaged" | undefined, StoreUnavailable> =>
+  Effect.suspend((): Effect.Effect<Backup | "damaged" | undefined, StoreUnavailable> => {
+    const irregular = irregularIn(folder)
+    if (irregular !== undefined) return Effect.fail(failed(operation, `folder ${folder}: ${irregular} is no file`))
+    const file = path.join(folder, manifestFile)
+    if (!fs.existsSync(file)) return Effect.succeed(undefined)
+    return Effect.map(
+      attempt(operation, () => fs.readFileSync(file, "utf8")),
+      (text) => Result.getOrElse(Schema.decodeUnknownResult(Manifest)(text), () => "damaged" as const)
+    )
+  })
+
+const differenceOf = (manifest: Backup, { bytes, sha256 }: Digest, found: Verification): string | undefined => {
+  if (manifest.bytes !== bytes) return `${dataFile} has ${bytes} bytes, and the manifest says ${manifest.bytes}`
+  if (manifest.sha256 !== sha256) return `${dataFile} has another checksum than the manifest says`
+  const counts = (collections: Backup["collections"]) =>
+    collections.map(({ documents, name }) => `${name}: ${documents}`).join(", ")
+  // The file is as it was copied: what differs is the manifest.
+  return counts(manifest.collections) === counts(found.collections) ? undefined : damagedManifest
+}
 
 const problemOf = ({ collections, problem }: Verification): string =>
   problem ?? collections.flatMap(({ damaged }) => damaged.map(({ message }) => message))[0] ?? "documents are missing"
@@ -157,8 +184,11 @@ const made = <A>(
 ): Effect.Effect<A, StoreUnavailable> =>
   Effect.scoped(Effect.gen(function*() {
     const draft = path.join(path.dirname(target), `.${path.basename(target)}.partial`)
-    const unmade = makeFolder(draft)
+    const modes = yield* fileModes
+    const unmade = makeFolder(draft, modes.folder)
     if (unmade !== undefined) return yield* failed(operation, unmade)
+    // One that a killed process has left, perhaps an earlier version.
+    yield* attempt(operation, () => fs.chmodSync(draft, modes.folder))
     yield* lockFolder(draft)
     yield* attempt(operation, () => {
       for (const name of fs.readdirSync(draft)) {
@@ -167,7 +197,12 @@ const made = <A>(
     })
     const result = yield* fill(draft)
     yield* attempt(operation, () => {
-      for (const name of fs.readdirSync(draft)) if (!isLock(name)) flush(path.join(draft, name))
+      for (const name of fs.readdirSync(draft)) {
+        if (isLock(name)) continue
+        // What has been copied has other permissions.
+        fs.chmodSync(path.join(draft, name), modes.file)
+        flush(path.join(draft, name))
+      }
       flush(draft)
       if (replaced !== undefined) fs.renameSync(target, replaced)
       // Fails if a folder at the target has been filled meanwhile.

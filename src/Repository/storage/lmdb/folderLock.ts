@@ -16,21 +16,32 @@ import { hostname } from "node:os"
 import * as path from "node:path"
 import * as process from "node:process"
 import type { DatabaseSync } from "node:sqlite"
+import { fileModes } from "../../../internal/fileModes.ts"
+import { makeFile } from "../../../internal/makeFolder.ts"
 import { StoreUnavailable } from "../../RepositoryError.ts"
 
 /** The file that is locked. It is empty, remains when the store is closed, and may be copied. */
 export const lockFile = "owner.lock"
 
+/** What is no regular file among those of a folder, or `undefined`. To open a FIFO would wait for who writes to it, for ever. */
+export const irregularIn = (folder: string): string | undefined =>
+  ["data.mdb", "lock.mdb", lockFile, ownerFile, "manifest.json"].find((name) =>
+    fs.statSync(path.join(folder, name), { throwIfNoEntry: false })?.isFile() === false
+  )
+
 /** Locks a folder until the scope closes, waiting five seconds for a killed process to end. */
 export const lockFolder = (folder: string): Effect.Effect<void, StoreUnavailable, Scope.Scope> =>
   Effect.gen(function*() {
+    const irregular = irregularIn(folder)
+    if (irregular !== undefined) return yield* unavailable(`folder ${folder}: ${irregular} is no file`)
     // Loaded on demand, since some versions of Node print a warning when it is loaded.
     const { DatabaseSync } = yield* Effect.tryPromise({
       try: () => import("node:sqlite"),
       catch: () => unavailable(`folder ${folder} can't be locked: this Node has no node:sqlite`)
     })
+    const { file: mode } = yield* fileModes
     const attempt = Effect.acquireRelease(
-      Effect.suspend(() => Effect.fromResult(lock(DatabaseSync, folder))),
+      Effect.suspend(() => Effect.fromResult(lock(DatabaseSync, folder, mode))),
       (key) => Effect.sync(() => release(key))
     )
     const wait = Effect.andThen(
@@ -58,7 +69,8 @@ const ownLocks = new Map<string, DatabaseSync>()
 
 const lock = (
   Database: typeof DatabaseSync,
-  folder: string
+  folder: string,
+  mode: number
 ): Result.Result<string, Busy | StoreUnavailable> => {
   const failed = (cause: unknown) =>
     sqliteCodeOf(cause) === sqliteBusy
@@ -70,6 +82,7 @@ const lock = (
     if (ownLocks.has(key)) {
       return yield* Result.fail(unavailable(`folder ${folder} is already open in this process`))
     }
+    for (const name of [lockFile, ownerFile]) makeFile(path.join(folder, name), mode)
     const database = yield* Result.try({ try: () => new Database(path.join(folder, lockFile)), catch: failed })
     yield* Result.try({
       // Without a journal file, only the empty file is created. The transaction writes nothing and never ends.

@@ -7,7 +7,9 @@ import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as fs from "node:fs"
 import * as path from "node:path"
-import { problemOf } from "../../../internal/makeFolder.ts"
+import process from "node:process"
+import type { FileModes } from "../../../internal/fileModes.ts"
+import { makeFile, problemOf } from "../../../internal/makeFolder.ts"
 import { inSteps } from "../orderedStore.ts"
 import { lockFile as ownerFile } from "./folderLock.ts"
 import { problemOfPages } from "./pages.ts"
@@ -32,11 +34,18 @@ const lastCommitAt = 8
 // A larger file is not read as a whole when it is opened; this much takes about a second.
 const maxRead = 512 * 1024 * 1024
 
-/** Why lmdb can't use a folder, or `undefined`. It is read in steps, and `check` sees its values. */
-export const problemOfFolder = (folder: string, check: RecordCheck): Effect.Effect<string | undefined> =>
+/**
+ * Why lmdb can't use a folder, or `undefined`. It is read in steps, and `check` sees its values. Logs that others can read it.
+ */
+export const problemOfFolder = (
+  folder: string,
+  check: RecordCheck,
+  { expected, file: mode }: FileModes
+): Effect.Effect<string | undefined> =>
   Effect.suspend(() => {
     const problem = problemOf(() => {
       const [data, lock] = [path.join(folder, dataFile), path.join(folder, lockFile)]
+      for (const file of [data, lock]) makeFile(file, mode)
       // Missing files are created.
       if (sizeOf(data) > 0) return prepareLock(lock)
       tryRoom(path.join(folder, roomFile))
@@ -44,9 +53,21 @@ export const problemOfFolder = (folder: string, check: RecordCheck): Effect.Effe
       return hasCommits(lock) ? `${dataFile} is empty or was removed, but ${lockFile} tells of written data` : undefined
     })
     const isNew = fs.statSync(path.join(folder, dataFile), { throwIfNoEntry: false })?.size === 0
-    return problem === undefined && !isNew
-      ? problemOfData(path.join(folder, dataFile), check, maxRead)
-      : Effect.succeed(problem)
+    if (problem !== undefined || isNew) return Effect.succeed(problem)
+    const wider = ["", dataFile, lockFile].flatMap((name) => {
+      const { mode } = fs.statSync(path.join(folder, name))
+      return (mode & 0o077 & ~expected) === 0
+        ? []
+        : [`${name === "" ? "the folder" : name} (${(mode & 0o777).toString(8)})`]
+    })
+    const checked = problemOfData(path.join(folder, dataFile), check, maxRead)
+    // Windows has other permissions.
+    if (wider.length === 0 || process.platform === "win32") return checked
+    const remedy = `chmod -R go= ${folder}, or files.readable_by says who may`
+    return Effect.andThen(
+      Effect.logWarning(`Other users of this machine reach what folder ${folder} has: ${wider.join(", ")}. ${remedy}`),
+      checked
+    )
   })
 
 /**

@@ -5,6 +5,7 @@ import { open, type RootDatabase } from "lmdb"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { StoreUnavailable } from "../../RepositoryError.ts"
+import { irregularIn } from "./folderLock.ts"
 import { dataFile } from "./preflight.ts"
 
 export type Failed = (cause: unknown) => StoreUnavailable
@@ -19,7 +20,13 @@ export const failuresOf = (operation: string, folder: string, done: string): Fai
 
 /** Fails for a folder without a store, which lmdb would create. */
 export const hasStore = (folder: string, failed: Failed): Effect.Effect<void, StoreUnavailable> =>
-  fs.existsSync(path.join(folder, dataFile)) ? Effect.void : Effect.fail(failed(new Error(`it has no ${dataFile}`)))
+  Effect.suspend(() => {
+    const irregular = irregularIn(folder)
+    if (irregular !== undefined) return Effect.fail(failed(new Error(`${irregular} is no file`)))
+    return fs.existsSync(path.join(folder, dataFile))
+      ? Effect.void
+      : Effect.fail(failed(new Error(`it has no ${dataFile}`)))
+  })
 
 /** The environment of a folder until the scope closes. */
 export const openReadOnly = (

@@ -10,6 +10,7 @@ import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import { ABORT, open, type RootDatabase, type Transaction } from "lmdb"
 import * as path from "node:path"
+import { fileModes } from "../../../internal/fileModes.ts"
 import { makeFolder } from "../../../internal/makeFolder.ts"
 import { rethrow } from "../../../internal/rethrow.ts"
 import { maxDocumentBytes } from "../../bson/limits.ts"
@@ -102,11 +103,12 @@ const openFailed = (location: string, detail: string): StoreUnavailable =>
 const prepareFolder = Effect.fnUntraced(function*(
   location: string
 ): Effect.fn.Return<RecordCheck, StoreUnavailable, Scope.Scope> {
-  const unmade = yield* Effect.sync(() => makeFolder(location))
+  const modes = yield* fileModes
+  const unmade = yield* Effect.sync(() => makeFolder(location, modes.folder))
   if (unmade !== undefined) return yield* openFailed(location, unmade)
   yield* lockFolder(location)
   const check = new RecordCheck()
-  const problem = yield* problemOfFolder(location, check)
+  const problem = yield* problemOfFolder(location, check, modes)
   if (problem !== undefined) return yield* openFailed(location, problem)
   return check
 })
