@@ -189,7 +189,7 @@ export const changeLogContract = <E>(
             if (each === name) assert.deepStrictEqual(followed.collection(each), documents)
           }
         }),
-      { arbitrary: { numRuns: 25 } }
+      { arbitrary: { runs: 25 } }
     )
 
     it.effect.skipIf(differs("transactionTimes"))(
