@@ -10,9 +10,11 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { Problem } from "../../Model/ModelError.ts"
 import { AccessDecision, type AuditTrail } from "../../Repository/introspection.ts"
+import { Forbidden } from "../HttpError.ts"
+import { errorOf } from "../messages/message.ts"
 import type { Parameters } from "../query/urlQuery.ts"
-import type { ResponseEffect } from "../response/callFailures.ts"
-import type { BadRequestResponder } from "../response/translation.ts"
+import type { CallFailure, ResponseEffect } from "../response/callFailures.ts"
+import type { BadRequestResponder, ErrorResponses } from "../response/translation.ts"
 import type { Asked } from "./changesRequest.ts"
 import { answered, Asking } from "./changesRoute.ts"
 
@@ -20,21 +22,28 @@ import { answered, Asking } from "./changesRoute.ts"
 export interface Watchable {
   /** The path of the stream. */
   readonly path: string
+  /** Whether the caller may list the collection. */
+  readonly isAllowed: Effect.Effect<boolean, CallFailure, HttpServerRequest.HttpServerRequest>
   readonly respond: Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest>
 }
 
 export const watchRoute = (
   collections: ReadonlyMap<string, Watchable>,
-  respondBadRequest: BadRequestResponder
+  respondBadRequest: BadRequestResponder,
+  errorResponses: ErrorResponses
 ): (parameters: Parameters, fiber: Fiber.Fiber<unknown, unknown>) => ResponseEffect =>
 ({ watch, ...parameters }, fiber) => {
   const names = [...new Set([watch ?? []].flat().flatMap((text) => text.split(",")))]
-  const unknown = names.length === 0 || names.some((name) => !collections.has(name))
-  if (unknown) {
-    const message = `must be some of ${[...collections.keys()].join(", ")}, separated by commas`
-    return respondBadRequest([new Problem({ field: "watch", validator: "Parameter", message })])
-  }
   const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+  const allowedOf = (asked: Iterable<string>) =>
+    Effect.filter(asked, (name) => {
+      const collection = collections.get(name)
+      return collection === undefined ? Effect.succeed(false) : Effect.provideService(
+        collection.isAllowed,
+        HttpServerRequest.HttpServerRequest,
+        request.modify({ url: `${collection.path}?${parametersOf(name, names, parameters).url}` })
+      )
+    })
   const ask = (
     [name = "", ...others]: ReadonlyArray<string>,
     lists: ReadonlyArray<Asked>,
@@ -64,7 +73,31 @@ export const watchRoute = (
       )
     )
   }
-  return ask(names, [], [])
+  return Effect.gen(function*() {
+    // Before anything else is said: what is said of a collection would tell that it is there.
+    if (names.length > 0 && (yield* allowedOf(names)).length === names.length) return yield* ask(names, [], [])
+    const allowed = yield* allowedOf(collections.keys())
+    const denied = [...names, ...collections.keys()].find((name) => collections.has(name) && !allowed.includes(name))
+    const some = allowed.join(", ")
+    if (denied === undefined || some !== "" && (names.length === 0 || names.includes(""))) {
+      const message = `must be some of ${some}, separated by commas`
+      return yield* respondBadRequest([new Problem({ field: "watch", validator: "Parameter", message })])
+    }
+    // A name that is not there has the refusal of one that the caller may not know.
+    const { path, respond } = collections.get(denied)!
+    const refusal = yield* respond.pipe(
+      Effect.provideService(HttpServerRequest.HttpServerRequest, request.modify({ url: path })),
+      Effect.provideService(Asking, () => Effect.fail(errorOf(Forbidden, "errors.Denied")))
+    )
+    const { headers, status } = refusal
+    if (some === "" || status !== 401 && status !== 403) return refusal
+    const challenge = headers["www-authenticate"]
+    return yield* errorResponses.sentence(
+      status,
+      { key: "errors.WatchDenied", args: { allowed: some } },
+      challenge === undefined ? {} : { "www-authenticate": challenge }
+    )
+  })
 }
 
 // internal

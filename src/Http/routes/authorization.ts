@@ -18,7 +18,7 @@ import { Forbidden } from "../HttpError.ts"
 import { DecideAgain } from "../live/decideAgain.ts"
 import { errorOf } from "../messages/message.ts"
 import type { Registration } from "../registration/registration.ts"
-import type { ResponseEffect } from "../response/callFailures.ts"
+import type { CallFailure, ResponseEffect } from "../response/callFailures.ts"
 import type { ErrorResponses } from "../response/translation.ts"
 import { type AuditLog, CurrentTrail } from "./auditLog.ts"
 import type { Authenticator } from "./authentication.ts"
@@ -42,6 +42,10 @@ export interface Authorization {
     around: (response: Responding) => Responding,
     auditLog: Registration["auditLog"]
   ) => Responding
+  /** Whether the caller of the request may use an endpoint, which leaves nothing in a log. */
+  readonly isAllowed: (
+    endpoint: Endpoint | undefined
+  ) => Effect.Effect<boolean, CallFailure, HttpServerRequest.HttpServerRequest>
   /** A router whose routes are for everybody. Handlers know the caller, and repositories apply the caller's row filters. */
   readonly open: (router: HttpRouter.HttpRouter) => HttpRouter.HttpRouter
   /** The 401 for a request that has no credentials and needs some. */
@@ -79,6 +83,15 @@ export const makeAuthorization = ({ access, audit, authenticator, errorResponses
       )
     },
     credentialsNeeded,
+    isAllowed: (endpoint) => {
+      if (endpoint === undefined) return Effect.succeed(true)
+      const { decide } = access.at(endpoint)
+      return Effect.withFiber(({ context }) => {
+        const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
+        const decision = decide(Context.getOrUndefined(context, CurrentUser), request, undefined)
+        return Effect.map(withAllData(decision), (decided) => decided !== undefined)
+      })
+    },
     open: (router) => openRouter(router, (handler) => authenticated(deciding(access, handler)))
   }
 }

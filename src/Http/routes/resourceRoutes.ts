@@ -82,12 +82,13 @@ const changesTypes = ["application/json", "text/event-stream"]
 export const watchRoutes = (
   live: Live,
   streams: ReadonlyArray<Watchable & { readonly name: string }>,
-  respondBadRequest: BadRequestResponder
+  respondBadRequest: BadRequestResponder,
+  errorResponses: ErrorResponses
 ): ReadonlyArray<Route> => {
   const byPath = Map.groupBy(streams, ({ path }) => watchPathOf(path))
   return Array.from(byPath, ([path, beside]) => {
     const collections = new Map(beside.map((stream) => [stream.name, stream]))
-    const handler = withParameters(live.watchRoute(collections, respondBadRequest))
+    const handler = withParameters(live.watchRoute(collections, respondBadRequest, errorResponses))
     return acceptedRoute({ method: "GET", path, handler }, respondBadRequest, changesTypes)
   })
 }

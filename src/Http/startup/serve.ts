@@ -175,11 +175,13 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
       streams.map((route) => ({
         name: route.endpoint?.registration ?? "",
         path: route.path,
+        isAllowed: access?.isAllowed(route.endpoint) ?? Effect.succeed(true),
         respond: access === undefined
           ? withErrorResponses(route.handler, route.respondBadRequest, errorResponses)
           : access.checked(route, route.endpoint, identity, route.auditLog)
       })),
-      respondBadRequest
+      respondBadRequest,
+      errorResponses
     )
     const taken = new Set(routes.map(({ method, path }) => `${method} ${path}`))
     routes.push(...watched.filter(({ method, path }) => !taken.has(`${method} ${path}`)))

@@ -221,6 +221,65 @@ export const watchedChangesContract = <E>(name: string, store: Layer.Layer<Docum
         }
       }).pipe(Effect.scoped, Effect.provide(configured)))
 
+    it.effect("names the collections that the caller may list, and no others", () =>
+      Effect.gen(function*() {
+        const { admin, as, request } = yield* serving
+        const secrets = /orders|users/u
+        const answers = (headers: Record<string, string>) => (query: string) =>
+          Effect.map(request("GET", `/changes?${query}`, undefined, headers), ({ status, text, headers }) => ({
+            status,
+            text,
+            challenge: headers.get("www-authenticate")
+          }))
+        const queries = ["", "watch=", "watch=nosuch", "watch=orders", "watch=users,nosuch", "watch=nosuch&x=1"]
+        for (const [headers, status] of [[{}, 401], [yield* as("other"), 403]] as const) {
+          const all = yield* Effect.forEach(queries, answers(headers))
+          assert.strictEqual(all[0]!.status, status)
+          assert.notMatch(all[0]!.text, secrets)
+          for (const one of all) assert.deepStrictEqual(one, all[0])
+        }
+        const ofClerk = answers(yield* as("clerk"))
+        const denied = yield* ofClerk("watch=users")
+        assert.strictEqual(denied.status, 403)
+        assert.include(denied.text, "You may watch orders only")
+        // Neither alone, nor beside one that they may list, nor with a mistake that this one would be told of.
+        for (const rest of ["", "&live=sse", "&orders.nothing=1", "&state.=1"]) {
+          for (const names of ["users", "nosuch", "orders,users", "orders,nosuch", "users,orders", "nosuch,orders"]) {
+            assert.deepStrictEqual(yield* ofClerk(`watch=${names}${rest}`), denied, names + rest)
+          }
+        }
+        for (const query of ["", "watch=", "watch=orders,"]) {
+          const { status, text } = yield* ofClerk(query)
+          assert.strictEqual(status, 400)
+          assert.include(text, "must be some of orders, separated by commas")
+        }
+        assert.strictEqual((yield* ofClerk("watch=orders")).status, 200)
+        const { status, text } = yield* answers(admin)("watch=nosuch")
+        assert.strictEqual(status, 400)
+        assert.include(text, "must be some of orders, users, separated by commas")
+      }).pipe(Effect.scoped, Effect.provide(configured)))
+
+    it.effect("names to strangers what is open to them", () =>
+      Effect.gen(function*() {
+        const engine = KernelEngine.make("open")
+          .register(Resource.make(Order, { methods }).grant(Permission.Anonymous, { methods: ["GET"] }))
+          .register(Resource.make(User, { methods }).grant(Permission.Role("admin"), { methods }))
+          .enableSecurity()
+        const { baseUrl } = yield* engine.test({ store: Layer.fresh(Layer.orDie(store)) })
+        const answer = (query: string) =>
+          Effect.promise(async () => {
+            const response = await fetch(`${baseUrl}/changes?${query}`)
+            const challenge = response.headers.get("www-authenticate")
+            return { status: response.status, challenge, text: await response.text() }
+          })
+        const denied = yield* answer("watch=users")
+        assert.strictEqual(denied.status, 401)
+        assert.match(denied.challenge ?? "", /^Bearer realm=/u)
+        assert.include(denied.text, "You may watch orders only")
+        assert.deepStrictEqual(yield* answer("watch=nosuch"), denied)
+        assert.strictEqual((yield* answer("watch=orders")).status, 200)
+      }).pipe(Effect.scoped, Effect.provide(configured)))
+
     it.effect("has in the audit log the collections that refuse the request, and not those that let it in", () =>
       Effect.gen(function*() {
         const lines: Array<ReadonlyArray<unknown>> = []
@@ -240,6 +299,8 @@ export const watchedChangesContract = <E>(name: string, store: Layer.Layer<Docum
             [["clerk"], "users,orders", "users"],
             [["guest"], "users,orders", "orders"],
             [["other"], "orders,users", "orders"],
+            [["clerk"], "orders,nosuch", "users"],
+            [["other"], "nosuch,users", "users"],
             [["clerk"], "orders", undefined],
             [["admin"], "orders,users", undefined]
           ] as const

@@ -40,6 +40,7 @@ export const de: { readonly [K in keyof typeof en]: string } & { readonly [key: 
   "errors.CredentialsUnchecked":
     "Die Anmeldedaten können gerade nicht geprüft werden, bitte später noch einmal versuchen",
   "errors.Denied": "Das ist Ihnen nicht erlaubt",
+  "errors.WatchDenied": "Sie dürfen nur {allowed} verfolgen",
   "errors.CostlyStreams":
     "Bedingungen von Strömen kosten bei jeder Änderung zu viel Arbeit: bitte einfachere stellen, oder weniger Ströme öffnen",
   "errors.TooManyRequests": "Es waren zu viele Anfragen, in {retry_after} s geht es wieder",

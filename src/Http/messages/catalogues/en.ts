@@ -37,6 +37,7 @@ export const en = {
   "errors.CredentialsInvalid": "The credentials are not valid",
   "errors.CredentialsUnchecked": "The credentials can't be checked at the moment, try again later",
   "errors.Denied": "You are not allowed to do this",
+  "errors.WatchDenied": "You may watch {allowed} only",
   "errors.CostlyStreams":
     "Conditions of streams take too much work for each change: make yours simpler, or open fewer streams",
   "errors.TooManyRequests": "There were too many requests, try again in {retry_after} s",
