@@ -34,7 +34,7 @@ const everything = Effect.fnUntraced(function*(folder: string) {
   const modes = yield* fileModes
   yield* Effect.scoped(Effect.gen(function*() {
     const file = at("logs/shop.log")
-    const log = yield* open({ file, maxSize: 1, backupCount: 2, modes, now: () => 0, onFailure: assert.fail })
+    const log = yield* open({ file, maxSize: 1, backupCount: 2, modes, now: () => 0, onFailure: (error) => assert.fail(String(error)) })
     log.write("a line\n")
     log.write("another line\n")
   }))
@@ -57,8 +57,12 @@ describe("files", () => {
           const found = permissionsIn(folder)
           assert.includeMembers(found.map(([name]) => name), [
             ...["data.mdb", "lock.mdb", "owner.lock", "owner.txt"].map((name) => `new/data/${name}`),
-            ...["backups/one/data.mdb", "backups/one/manifest.json", "restored/data.mdb"],
-            ...["logs/shop.log", "logs/shop.log.1", "new/saved"]
+            "backups/one/data.mdb",
+            "backups/one/manifest.json",
+            "restored/data.mdb",
+            "logs/shop.log",
+            "logs/shop.log.1",
+            "new/saved"
           ])
           // A umask narrows files of the log further.
           const ofLog = (Number.parseInt(ofFile, 8) & ~umask).toString(8)
