@@ -34,7 +34,14 @@ const everything = Effect.fnUntraced(function*(folder: string) {
   const modes = yield* fileModes
   yield* Effect.scoped(Effect.gen(function*() {
     const file = at("logs/shop.log")
-    const log = yield* open({ file, maxSize: 1, backupCount: 2, modes, now: () => 0, onFailure: (error) => assert.fail(String(error)) })
+    const log = yield* open({
+      file,
+      maxSize: 1,
+      backupCount: 2,
+      modes,
+      now: () => 0,
+      onFailure: (detail) => assert.fail(detail)
+    })
     log.write("a line\n")
     log.write("another line\n")
   }))
