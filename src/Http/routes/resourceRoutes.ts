@@ -6,6 +6,7 @@ import * as Result from "effect/Result"
 import type * as Views from "../../Access/introspection.ts"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import { getOrMake } from "../../internal/getOrMake.ts"
+import { isWithin, withoutIndexes } from "../../Model/introspection.ts"
 import * as JsonSchema from "../../Model/JsonSchema.ts"
 import * as Metadata from "../../Model/Metadata.ts"
 import type * as Model from "../../Model/Model.ts"
@@ -26,7 +27,13 @@ import { accepts, acceptsJson } from "../request/accept.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
 import * as responses from "../response/json.ts"
 import type { ListResponses } from "../response/listResponse.ts"
-import { expectations, inputFields, parameters as parametersOf } from "../response/problemFields.ts"
+import {
+  expectations,
+  type FieldResolver,
+  inputFields,
+  parameters as parametersOf,
+  unknownField
+} from "../response/problemFields.ts"
 import { representationsOf } from "../response/representation.ts"
 import {
   type BadRequestResponder,
@@ -166,8 +173,11 @@ const handlersOf = (
     view,
     isViewed: surroundings.views !== undefined
   })
-  const places = inputFields(model)
-  const respondBadRequest = makeBadRequest(translations, places)
+  const fields = inputFields(model)
+  // A hidden field has no label, as one that is not there.
+  const places: FieldResolver = (path) =>
+    isWithin(withoutIndexes(path), view.hidden) ? unknownField(path) : fields(path)
+  const respondBadRequest = makeBadRequest(translations, fields)
   const errorResponses = makeErrorResponses(translations)
   const handlers: Handlers = {
     ...readRoutes(registration, repository, representations, { ...surroundings, places }),

@@ -178,3 +178,29 @@ it.effect("a view tells nothing of what it hides, in any answer or by any condit
     )
     assert.strictEqual(checked._tag, "Passed")
   }).pipe(Effect.provide(shop("EdDSA"))))
+
+it.effect("the name of a hidden field in a question has the answer of a name that no field has", () =>
+  Effect.gen(function*() {
+    const { baseUrl } = yield* serviceFor(["title", "inner.cost", "version"]).test()
+    const { sign } = yield* Jwt.Jwt
+    const authorization = `Bearer ${Redacted.value(yield* sign({ subject: "me", roles: ["clerk"] }))}`
+    const answer = (path: string, name: string) =>
+      Effect.promise(async () => {
+        const response = await fetch(`${baseUrl}${path.replaceAll("NAME", name)}`, { headers: { authorization } })
+        return [response.status, (await response.text()).replaceAll(name, "NAME")]
+      })
+    for (
+      const path of [
+        ..."?NAME=1 ?NAME=>1 ?NAME.x=1 ?sort_by=NAME ?fields=NAME /D?fields=NAME /changes?NAME=1 /changes?fields=NAME"
+          .split(" "),
+        "?query={\"NAME\":1}",
+        "/aggregate?pipe=[{\"$group\":{\"_id\":\"$NAME\"}}]"
+      ].map((own) => `/docs${own}`).concat("/changes?watch=docs&NAME=1", "/changes?watch=docs&docs.NAME=1")
+    ) {
+      for (
+        const [hidden, unknown] of [["title", "other"], ["inner.cost", "inner.other"], ["version", "other"]] as const
+      ) {
+        assert.deepStrictEqual(yield* answer(path, hidden), yield* answer(path, unknown), `${path} ${hidden}`)
+      }
+    }
+  }).pipe(Effect.provide(shop("ES256"))))
