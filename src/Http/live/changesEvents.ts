@@ -15,7 +15,7 @@ import type { ReadError } from "../../Repository/RepositoryError.ts"
 import type { Gone, TooManyRequests } from "../HttpError.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
 import type { Begun } from "./changesStart.ts"
-import { maxChunk, noStore, readChanges, subscribed } from "./changesSubscriber.ts"
+import { maxChunk, noStore, noteReads, readChanges, subscribed, writeReads } from "./changesSubscriber.ts"
 import type { Subscriber } from "./channel.ts"
 import { controlEvent, cursorAt, dataEvent, drained, offsetOf } from "./messages.ts"
 import { costlyEvent } from "./tellChanges.ts"
@@ -26,6 +26,7 @@ export const events = (stream: Begun): ResponseEffect =>
   Effect.gen(function*() {
     const { first, position, reservation, responses, rights, scope } = stream
     const { channel, subscriber } = yield* subscribed(stream)
+    noteReads(stream, stream.reads)
     yield* Scope.provide(endWithClient(stream.fiber, subscriber), scope)
     const began = yield* Clock.currentTimeMillis
     let at = position
@@ -64,10 +65,10 @@ export const events = (stream: Begun): ResponseEffect =>
             channel.join(subscriber, at)
           }
           if (!isJoined) {
-            return Effect.flatMap(readChanges(stream, at), ({ messages, ...page }) => {
+            return Effect.flatMap(readChanges(stream, at), ({ messages, reads, ...page }) => {
               ;({ isUpToDate, position: at } = page)
               const offset = offsetOf(at, rights)
-              return messages.length === 0 && !isUpToDate ? next : Effect.succeed([
+              return messages.length === 0 && !isUpToDate ? next : Effect.as(writeReads(stream, reads), [
                 ...messages.length === 0 ? [] : dataEvent(messages, offset),
                 controlEvent(offset, cursorAt(now, undefined), isUpToDate)
               ])
@@ -78,7 +79,10 @@ export const events = (stream: Begun): ResponseEffect =>
           if (entries === undefined) return Cause.done()
           return entries.length === 0
             ? Effect.andThen(channel.wait(subscriber), next)
-            : Effect.succeed(entries.map((entry) => channel.chunkOf(entry, now)))
+            : Effect.as(
+              writeReads(stream, entries.flatMap((entry) => entry.read ?? [])),
+              entries.map((entry) => channel.chunkOf(entry, now))
+            )
         })
       })
     const told = Effect.catchTag(next, "TooManyRequests", () => {

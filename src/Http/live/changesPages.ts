@@ -11,21 +11,21 @@ import type { Gone, TooManyRequests } from "../HttpError.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
 import * as responses from "../response/json.ts"
 import type { Begun } from "./changesStart.ts"
-import { maxChunk, noStore, type Page, readChanges, subscribed } from "./changesSubscriber.ts"
+import { maxChunk, noStore, noteReads, type Page, readChanges, subscribed } from "./changesSubscriber.ts"
 import { beginning, controlMessage, cursorAt, drained, jsonArray, offsetOf } from "./messages.ts"
 import { changedRights } from "./watchRights.ts"
 
 /** Answers with the changes that there are. */
 export const page = (stream: Begun, ifNoneMatch: string | undefined, offset: string | undefined): ResponseEffect =>
   Effect.gen(function*() {
-    const read = offset === "now" ? { ...stream, messages: [] } : yield* firstPage(stream)
+    const read = offset === "now" ? { ...stream, messages: [], reads: [] } : yield* firstPage(stream)
     const next = offsetOf(read.position, stream.rights)
     const headers = headersOf(next, read.isUpToDate)
     if (offset === "now") return responses.json("[]", 200, headers)
     const etag = `"${offset ?? beginning}:${next}"`
     return ifNoneMatch === etag
       ? HttpServerResponse.empty({ status: 304, headers: { ...headers, etag } })
-      : jsonOf(stream, read.messages, { ...headers, etag })
+      : jsonOf(stream, read, { ...headers, etag })
   })
 
 /** Answers when there are changes, or at the end of the waiting time. */
@@ -49,8 +49,8 @@ export const poll = (stream: Begun): ResponseEffect =>
         if (entries === undefined) break
         const messages = entries.flatMap((entry) => entry.messages)
         const { isUpToDate, next: position } = entries.at(-1) ?? { isUpToDate: true, next: nothing.position }
-        nothing = { messages: [], position, isUpToDate }
-        if (messages.length > 0) return { ...nothing, messages }
+        nothing = { messages: [], reads: [], position, isUpToDate }
+        if (messages.length > 0) return { ...nothing, messages, reads: entries.flatMap((entry) => entry.read ?? []) }
         yield* channel.wait(subscriber)
       }
       return { ...nothing, isUpToDate: false }
@@ -64,7 +64,7 @@ export const poll = (stream: Begun): ResponseEffect =>
 
 /** Says no more than that the caller sees something else now: with its place, the next request gets the list anew. */
 export const polledReset = (stream: Begun): ResponseEffect =>
-  polled(stream, { messages: [controlMessage("reset")], position: undefined, isUpToDate: false })
+  polled(stream, { messages: [controlMessage("reset")], reads: [], position: undefined, isUpToDate: false })
 
 // internal
 
@@ -87,10 +87,11 @@ const headersOf = (offset: string, isUpToDate: boolean, cursor?: string): { read
 
 /** The messages as JSON, which is made as the client takes it if it begins with a large list. */
 const jsonOf = (
-  { first, reservation, responses: large }: Begun,
-  messages: ReadonlyArray<string>,
+  { first, lists, reservation, responses: large }: Begun,
+  { messages, reads }: Pick<Page, "messages" | "reads">,
   headers: { readonly [name: string]: string }
 ): HttpServerResponse.HttpServerResponse => {
+  noteReads({ lists }, reads)
   if (reservation === undefined) return responses.json(`[${messages.join()}]`, 200, headers)
   // A reservation is for the list alone.
   const length = first.reduce((sum, message) => sum + message.length, 0)
@@ -102,12 +103,12 @@ const jsonOf = (
 
 const polled = (
   stream: Begun,
-  { isUpToDate, messages, position }: Omit<Page, "position"> & { readonly position: Position | undefined }
+  { isUpToDate, messages, position, reads }: Omit<Page, "position"> & { readonly position: Position | undefined }
 ): ResponseEffect =>
   Effect.map(Clock.currentTimeMillis, (now) => {
     const offset = position === undefined ? beginning : offsetOf(position, stream.rights)
     const headers = headersOf(offset, isUpToDate, cursorAt(now, stream.cursor))
     return messages.length === 0
       ? HttpServerResponse.empty({ status: 204, headers })
-      : jsonOf(stream, messages, headers)
+      : jsonOf(stream, { messages, reads }, headers)
   })

@@ -14,7 +14,13 @@ import type * as Model from "../../Model/Model.ts"
 import { Problem } from "../../Model/ModelError.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { modelMatcher, rejectUnsuitable } from "../../Repository/evaluation.ts"
-import { AccessDecision, conjunctionOf, documentOperationsOf, identifierOf } from "../../Repository/introspection.ts"
+import {
+  AccessDecision,
+  type AuditTrail,
+  conjunctionOf,
+  documentOperationsOf,
+  identifierOf
+} from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
 import { changesParameters, filterNamesOf, pagingParameters } from "../description/queryParameters.ts"
@@ -62,6 +68,8 @@ export interface Asked extends ToldList {
   /** Decides again on the request. `undefined`: everybody may see everything. */
   readonly decide: Effect.Effect<Decided> | undefined
   readonly before: Effect.Effect<void, CallFailure> | undefined
+  /** The audit log, if it has reads. */
+  readonly trail: AuditTrail | undefined
 }
 
 export const requestReader = (context: ChangesContext) => {
@@ -100,6 +108,8 @@ export const requestReader = (context: ChangesContext) => {
       ])
     }
     const decision = Context.get(fiber.context, AccessDecision)
+    // What is told of a list is noted, and not what is read for it.
+    const unrecorded = decision === undefined ? undefined : { ...decision, trail: undefined }
     const rights = textOfRights(decision)
     const representation = representations(fiber)
     const shown = `${path}\n${rights}\n${query.fields?.join() ?? ""}`
@@ -119,7 +129,7 @@ export const requestReader = (context: ChangesContext) => {
             timeLimit: limits.queryTimeout,
             take
           }),
-          fiber.context
+          Context.add(fiber.context, AccessDecision, unrecorded)
         ),
       lifted,
       rights: digestOf(rights),
@@ -132,7 +142,8 @@ export const requestReader = (context: ChangesContext) => {
         keyOf: (id) => print(id)
       },
       decide: decideLater(fiber, streams),
-      before: before === undefined ? undefined : Effect.provideContext(before, fiber.context)
+      before: before === undefined ? undefined : Effect.provideContext(before, fiber.context),
+      trail: decision?.trail?.hasReads === true ? decision.trail : undefined
     })
   }
 }

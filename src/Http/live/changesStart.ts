@@ -8,6 +8,7 @@ import * as Scope from "effect/Scope"
 import { Problem } from "../../Model/ModelError.ts"
 import type { Document, Position } from "../../Repository/DocumentStore.ts"
 import { listsAt } from "../../Repository/evaluation.ts"
+import { maxIds, textOfId, type Touched } from "../../Repository/introspection.ts"
 import { PositionGone } from "../../Repository/RepositoryError.ts"
 import { Gone } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
@@ -22,6 +23,8 @@ import { beginning, controlMessage, readOffset, stateMessage } from "./messages.
 export interface Start {
   /** What comes before the changes. It is emptied as it is sent. */
   readonly first: Array<string>
+  /** The documents of it. */
+  readonly reads: ReadonlyArray<Touched>
   /** The bytes that are reserved for it, if it is large. */
   readonly reservation?: Reservation
   readonly position: Position
@@ -55,7 +58,7 @@ export const begin = (
 ): Effect.Effect<Result.Result<Start, Problem>, CallFailure> => {
   const { beginsAnew, lists, live: { store: { changes } }, rights } = following
   if (offset === "now") {
-    return Effect.map(changes.end, (position) => Result.succeed({ first: [], position, isUpToDate: true }))
+    return Effect.map(changes.end, (position) => Result.succeed({ first: [], reads: [], position, isUpToDate: true }))
   }
   if (offset === undefined || offset === beginning) return state(following, [])
   const place = readOffset(offset)
@@ -70,7 +73,7 @@ export const begin = (
   const started = Effect.map(
     unlessGone(changes.read(collections, { after: place.position, limit: 1 })),
     ({ changes, isUpToDate }) =>
-      Result.succeed({ first: [], position: place.position, isUpToDate: isUpToDate && changes.length === 0 })
+      Result.succeed({ first: [], reads: [], position: place.position, isUpToDate: isUpToDate && changes.length === 0 })
   )
   return beginsAnew ? Effect.catchTag(started, "Gone", () => anew) : started
 }
@@ -104,8 +107,14 @@ const state = Effect.fnUntraced(function*(
       })
     )
   }
-  const texts = read.lists.flatMap(({ items }) => items)
+  const texts = read.lists.flatMap(({ items }) => items.map(({ text }) => text))
   return Result.succeed({
+    reads: read.lists.map(({ items }, i): Touched => ({
+      model: following.lists[i]?.collection ?? "",
+      operation: "read",
+      ids: items.slice(0, maxIds).flatMap(({ id }) => id ?? []),
+      count: items.length
+    })),
     first: [...before, controlMessage("snapshot-start"), ...texts, controlMessage("snapshot-end")],
     position: read.position,
     isUpToDate: true,
@@ -117,7 +126,7 @@ const state = Effect.fnUntraced(function*(
 const readState = ({ lists, live: { store } }: Following, maxLength: number) =>
   Effect.suspend(() => {
     let length = 0
-    const followed = lists.map(({ seen, ...list }) => ({
+    const followed = lists.map(({ seen, trail, ...list }) => ({
       ...list,
       sees: seen.sees,
       kept: (document: Document) => {
@@ -125,7 +134,8 @@ const readState = ({ lists, live: { store } }: Following, maxLength: number) =>
         if (text === undefined) return undefined
         const message = stateMessage(seen, document, text)
         length += message.length
-        return message
+        // Only the audit log needs the identifiers.
+        return { text: message, id: trail === undefined ? undefined : textOfId(document["_id"]) }
       }
     }))
     return unlessGone(listsAt(store, followed, () => length > maxLength))

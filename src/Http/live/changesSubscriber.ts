@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
 import { beginStep, isStepDone, workDone } from "../../internal/stepBudget.ts"
 import type { Position } from "../../Repository/DocumentStore.ts"
+import type { Touched } from "../../Repository/introspection.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
 import type { Gone, TooManyRequests } from "../HttpError.ts"
 import type { CallFailure } from "../response/callFailures.ts"
@@ -22,6 +23,8 @@ export const noStore = "private, no-store"
 /** Messages, and the place after them. */
 export interface Page {
   readonly messages: ReadonlyArray<string>
+  /** The documents that they give. */
+  readonly reads: ReadonlyArray<Touched>
   readonly position: Position
   readonly isUpToDate: boolean
 }
@@ -38,22 +41,38 @@ export const readChanges = (
     const collections = lists.map(({ collection }) => collection)
     const page = yield* unlessGone(live.store.changes.read(collections, { after, limit: pageSize }))
     const messages: Array<string> = []
+    const reads: Array<Touched> = []
     let length = 0
     beginStep()
     for (const [i, change] of page.changes.entries()) {
       const before = workDone()
-      const own = new ToldChange(change).messagesFor(lists)
+      const { messages: own, read } = new ToldChange(change).toldTo(lists)
       if (workDone() - before > live.workLimits.ofCaller) return yield* costly(retryMillis)
       for (const message of own) length += message.length
       messages.push(...own)
+      if (read !== undefined) reads.push(read)
       if (i === page.changes.length - 1) break
-      if (length > maxChunk) return { messages, position: change.position, isUpToDate: false }
+      if (length > maxChunk) return { messages, reads, position: change.position, isUpToDate: false }
       if (isStepDone()) {
         yield* Effect.yieldNow
         beginStep()
       }
     }
-    return { messages, position: page.position, isUpToDate: page.isUpToDate }
+    return { messages, reads, position: page.position, isUpToDate: page.isUpToDate }
+  })
+
+/** Notes for the audit log what the caller is given. */
+export const noteReads = ({ lists }: Pick<Begun, "lists">, reads: ReadonlyArray<Touched>): void => {
+  for (const { collection, trail } of lists) {
+    for (const read of reads) if (read.model === collection) trail?.read(read)
+  }
+}
+
+/** {@link noteReads} of a body that is being sent. */
+export const writeReads = (stream: Pick<Begun, "lists">, reads: ReadonlyArray<Touched>): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    noteReads(stream, reads)
+    return Effect.forEach(stream.lists, ({ trail }) => trail?.flush ?? Effect.void, { discard: true })
   })
 
 /** Joins the channel for as long as the request lasts, or until its caller has other rights. */

@@ -5,6 +5,7 @@
 import * as Effect from "effect/Effect"
 import { spend, workDone } from "../../internal/stepBudget.ts"
 import type { Position } from "../../Repository/DocumentStore.ts"
+import type { Touched } from "../../Repository/introspection.ts"
 import { controlEvent, cursorAt, dataEvent, offsetOf, type ToldChange, type ToldList } from "./messages.ts"
 
 /** One stream of a channel. */
@@ -28,6 +29,8 @@ interface Entry {
   readonly position: Position
   /** Without messages, it only tells where the stream is. */
   readonly messages: ReadonlyArray<string>
+  /** The document that they give. */
+  readonly read: Touched | undefined
   next: Position
   /** Whether no other entry follows. */
   isUpToDate: boolean
@@ -84,13 +87,13 @@ export class Channel {
   /** Adds a change, and the place up to which no other follows. One with the same view before and after is not in it. */
   publish(change: ToldChange, next: Position): void {
     const before = workDone()
-    const messages = change.messagesFor(this.#lists)
+    const { messages, read } = change.toldTo(this.#lists)
     this.#work = workDone() - before
     // What is sent is of the documents' size, and no work of the conditions.
     for (const { length } of messages) spend(length * sendingCost)
     this.#end = next
     if (messages.length === 0) return
-    this.#add(messages, change.stored.position, next, false)
+    this.#add(messages, change.stored.position, next, false, read)
     this.#wake()
   }
 
@@ -213,7 +216,13 @@ export class Channel {
     return messages.length === 0 ? control : Buffer.concat([...dataEvent(messages, offset), control])
   }
 
-  #add(messages: ReadonlyArray<string>, position: Position, next: Position, isUpToDate: boolean): void {
+  #add(
+    messages: ReadonlyArray<string>,
+    position: Position,
+    next: Position,
+    isUpToDate: boolean,
+    read?: Touched
+  ): void {
     const before = this.#entries.at(-1)
     if (before?.isUpToDate === true && messages.length > 0) {
       before.isUpToDate = false
@@ -221,7 +230,7 @@ export class Channel {
       before.chunk = undefined
     }
     const length = messages.reduce((sum, message) => sum + message.length, entryLength)
-    this.#entries.push({ position, messages, next, isUpToDate, length, chunk: undefined })
+    this.#entries.push({ position, messages, read, next, isUpToDate, length, chunk: undefined })
     this.#length += length
     // Removed in large parts, since each removal moves the others.
     if (this.#length <= maxLength && this.#entries.length <= maxEntries) return

@@ -5,6 +5,7 @@
 import { getOrMake } from "../../internal/getOrMake.ts"
 import { quote } from "../../internal/json.ts"
 import type { Document, Position, StoredChange } from "../../Repository/DocumentStore.ts"
+import { textOfId, type Touched } from "../../Repository/introspection.ts"
 
 /** The documents as somebody sees them. */
 export interface MessageView {
@@ -28,6 +29,7 @@ export interface ToldList {
 /** A change for all who are told of it: its documents are written once for all lists that show the same of them. */
 export class ToldChange {
   readonly stored: StoredChange
+  #touched: Touched | undefined
   #lifted: { readonly by: ToldList["lifted"]; readonly change: StoredChange } | undefined
   readonly #written = new Map<string, Written>()
 
@@ -35,18 +37,25 @@ export class ToldChange {
     this.stored = stored
   }
 
-  /** What is told of it to somebody who follows lists. */
-  messagesFor(lists: ReadonlyArray<ToldList>): ReadonlyArray<string> {
-    return lists.flatMap(({ collection, lifted, seen }) =>
+  /** What is told of it to somebody who follows lists, and which document they are given with it. */
+  toldTo(lists: ReadonlyArray<ToldList>): { readonly messages: ReadonlyArray<string>; readonly read?: Touched } {
+    const told = lists.flatMap(({ collection, lifted, seen }) =>
       collection === this.stored.collection ? this.#messageFor(seen, lifted) ?? [] : []
     )
+    const messages = told.map(({ text }) => text)
+    return told.some(({ hasValue }) => hasValue) ? { messages, read: this.#read } : { messages }
+  }
+
+  get #read(): Touched {
+    const { collection, id } = this.stored
+    return this.#touched ??= { model: collection, operation: "read", ids: [textOfId(id)], count: 1 }
   }
 
   /**
    * What a view is told of the change; `undefined` if it shows no difference. A document that leaves a view and one that is
    * deleted look the same.
    */
-  #messageFor(view: MessageView, lifted: ToldList["lifted"]): string | undefined {
+  #messageFor(view: MessageView, lifted: ToldList["lifted"]): ToldMessage | undefined {
     const change = this.#changeBy(lifted)
     const { after, before, tell } = getOrMake(this.#written, view.key, () => writtenFor(view, change))
     const isBefore = change.operation !== "insert" && view.sees(change.before)
@@ -64,11 +73,16 @@ export class ToldChange {
 interface Written {
   readonly before: () => string | undefined
   readonly after: () => string | undefined
-  readonly tell: (before: string | undefined, after: string | undefined) => string | undefined
+  readonly tell: (before: string | undefined, after: string | undefined) => ToldMessage | undefined
+}
+
+interface ToldMessage {
+  readonly text: string
+  readonly hasValue: boolean
 }
 
 const writtenFor = ({ keyOf, textOf, type }: MessageView, change: StoredChange): Written => {
-  const messages = new Map<string, string>()
+  const messages = new Map<string, ToldMessage>()
   const message = (operation: string, text: string | undefined): string =>
     `{"type":${quote(type)},"key":${quote(keyOf(change.id))},${
       text === undefined ? "" : `"value":${text},`
@@ -81,7 +95,7 @@ const writtenFor = ({ keyOf, textOf, type }: MessageView, change: StoredChange):
     tell: (before, after) => {
       if (before === after) return undefined
       const operation = after === undefined ? "delete" : before === undefined ? "insert" : "update"
-      return getOrMake(messages, operation, () => message(operation, after))
+      return getOrMake(messages, operation, () => ({ text: message(operation, after), hasValue: after !== undefined }))
     }
   }
 }

@@ -9,7 +9,6 @@ import type * as Fiber from "effect/Fiber"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { Problem } from "../../Model/ModelError.ts"
-import { AccessDecision, type AuditTrail } from "../../Repository/introspection.ts"
 import { Forbidden } from "../HttpError.ts"
 import { errorOf } from "../messages/message.ts"
 import type { Parameters } from "../query/urlQuery.ts"
@@ -44,38 +43,23 @@ export const watchRoute = (
         request.modify({ url: `${collection.path}?${parametersOf(name, names, parameters).url}` })
       )
     })
-  const ask = (
-    [name = "", ...others]: ReadonlyArray<string>,
-    lists: ReadonlyArray<Asked>,
-    admitting: ReadonlyArray<AuditTrail>
-  ): ResponseEffect => {
+  const ask = ([name = "", ...others]: ReadonlyArray<string>, lists: ReadonlyArray<Asked>): ResponseEffect => {
     // Its name is known.
     const { path, respond } = collections.get(name)!
     const { parsed, url } = parametersOf(name, names, parameters)
-    let isAsked = false
     return respond.pipe(
       Effect.provideService(HttpServerRequest.HttpServerRequest, request.modify({ url: `${path}?${url}` })),
       Effect.provideService(HttpServerRequest.ParsedSearchParams, parsed),
       // The others are asked for within the request for the first, so all that it has lasts as long as the answer.
-      Effect.provideService(Asking, (list, context) =>
-        Effect.flatMap(AccessDecision, (decision) => {
-          isAsked = true
-          const all = Arr.append(lists, list)
-          return others.length === 0
-            ? answered(all, context)
-            : ask(others, all, decision?.trail === undefined ? admitting : [...admitting, decision.trail])
-        })),
-      // The audit log names who has refused the request.
-      Effect.tap(() =>
-        Effect.sync(() => {
-          if (!isAsked) admitting.forEach((trail) => trail.admitted())
-        })
-      )
+      Effect.provideService(Asking, (list, context) => {
+        const all = Arr.append(lists, list)
+        return others.length === 0 ? answered(all, context) : ask(others, all)
+      })
     )
   }
   return Effect.gen(function*() {
     // Before anything else is said: what is said of a collection would tell that it is there.
-    if (names.length > 0 && (yield* allowedOf(names)).length === names.length) return yield* ask(names, [], [])
+    if (names.length > 0 && (yield* allowedOf(names)).length === names.length) return yield* ask(names, [])
     const allowed = yield* allowedOf(collections.keys())
     const denied = [...names, ...collections.keys()].find((name) => collections.has(name) && !allowed.includes(name))
     const some = allowed.join(", ")

@@ -82,26 +82,27 @@ export const makeAuditLog = Effect.fnUntraced(function*(
       : afterCommit(line(entry))
   const audited = <R>(respond: Responding<R>, endpoint: AuditedEndpoint): Responding<R> => {
     const { auditLog = reads ? "reads and writes" : "writes", isCall, name, registration, resource } = endpoint
-    if (auditLog === "off") return respond
     const hasReads = auditLog === "reads and writes"
     return Effect.withFiber((fiber) => {
+      // What refuses a request within another one is named there.
+      fiber.getRef(CurrentTrail)?.admitted()
+      if (auditLog === "off") return respond
       const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
       const id = Context.getOrUndefined(fiber.context, HttpRouter.RouteContext)?.params["id"]
       const trail = new RequestTrail(
         { isStored, hasTransactions, hasReads: hasReads && (isCall || name === "GET") },
-        (entry) =>
-          Effect.flatMap(currentClientAddress, (address) => {
-            const subject = currentUserIdOf(fiber)
-            return add({
-              ...entry,
-              registration,
-              [isCall ? "call" : "method"]: name,
-              ...id === undefined ? {} : { id },
-              ...subject === undefined ? {} : { subject },
-              ...address === undefined ? {} : { address },
-              request_id: requestIdOf(request)
-            })
-          })
+        Effect.map(currentClientAddress, (address) => {
+          const subject = currentUserIdOf(fiber)
+          return {
+            registration,
+            [isCall ? "call" : "method"]: name,
+            ...id === undefined ? {} : { id },
+            ...subject === undefined ? {} : { subject },
+            ...address === undefined ? {} : { address },
+            request_id: requestIdOf(request)
+          }
+        }),
+        add
       )
       // The end of the request restores the context of its fiber.
       fiber.setContext(Context.add(fiber.context, CurrentTrail, trail))
@@ -171,6 +172,8 @@ class RequestTrail implements AuditTrail {
   /** The decision on the request; `undefined` before it. */
   decision: AccessDecision | undefined
   isAdmitted = false
+  #about: Effect.Effect<Entry>
+  #isFinished = false
   readonly #add: (entry: Entry) => Effect.Effect<void, ReadError>
   readonly #reads = new Map<string, { readonly ids: Set<string>; count: number | undefined }>()
   readonly #refusals: Array<Entry> = []
@@ -178,12 +181,15 @@ class RequestTrail implements AuditTrail {
 
   constructor(
     { hasReads, hasTransactions, isStored }: Pick<AuditTrail, "hasReads" | "hasTransactions" | "isStored">,
+    /** What all entries have, by the fiber that handles the request. */
+    about: Effect.Effect<Entry>,
     add: (entry: Entry) => Effect.Effect<void, ReadError>
   ) {
     this.isStored = isStored
     this.hasTransactions = hasTransactions
     this.hasReads = hasReads
-    this.#add = add
+    this.#about = about
+    this.#add = (entry) => Effect.flatMap(this.#about, (own) => add({ ...entry, ...own }))
   }
 
   wrote({ count, ids, model, operation }: Touched): Effect.Effect<void, ReadError> {
@@ -205,26 +211,45 @@ class RequestTrail implements AuditTrail {
     this.#refusals.push({ outcome: "denied", model, operation })
   }
 
+  /** Notes that the request was let in here: what refuses it later is something else. */
   admitted(): void {
     this.isAdmitted = true
   }
 
+  readonly flush: Effect.Effect<void> = Effect.suspend(() =>
+    this.#isFinished ? this.#addAll(this.#taken()) : Effect.void
+  )
+
   /** Writes the entries that belong to no transaction. */
   finish(status: number | undefined, isDenied: boolean, isNoted: boolean): Effect.Effect<void> {
     const entries: ReadonlyArray<Entry> = [
-      ...this.#refusals,
       ...isDenied && this.#refusals.length === 0 ? [{ outcome: "denied", status }] : [],
-      ...Array.from(this.#reads, ([model, { count, ids }]) =>
-        this.#allowed({
-          model,
-          operation: "read",
-          ids: [...ids],
-          // The identifiers count a document once that was read twice.
-          ...count === undefined ? {} : { count: ids.size < maxIds ? ids.size : count }
-        })),
       ...isNoted && status !== undefined && status < 400 ? [this.#allowed({ operation: "call" })] : []
     ]
-    return Effect.forEach(this.#writes, (touched) => this.wrote(touched), { discard: true }).pipe(
+    return Effect.flatMap(this.#about, (about) => {
+      // The caller is not that of the fiber any more when the answer is sent.
+      this.#about = Effect.succeed(about)
+      this.#isFinished = true
+      return this.#addAll([...this.#taken(), ...entries])
+    })
+  }
+
+  /** The entries that belong to no transaction, without the writes. Each is taken once. */
+  #taken(): ReadonlyArray<Entry> {
+    const reads = Array.from(this.#reads, ([model, { count, ids }]) =>
+      this.#allowed({
+        model,
+        operation: "read",
+        ids: [...ids],
+        // The identifiers count a document once that was read twice.
+        ...count === undefined ? {} : { count: ids.size < maxIds ? ids.size : count }
+      }))
+    this.#reads.clear()
+    return [...this.#refusals.splice(0), ...reads]
+  }
+
+  #addAll(entries: ReadonlyArray<Entry>): Effect.Effect<void> {
+    return Effect.forEach(this.#writes.splice(0), (touched) => this.wrote(touched), { discard: true }).pipe(
       Effect.andThen(Effect.forEach(entries, (entry) => this.#add(entry), { discard: true })),
       Effect.catch((error) =>
         Effect.annotateLogs(Effect.logError(`Entries of the audit log can't be written: ${error.message}`), { entries })

@@ -60,7 +60,7 @@ export const makeAuthorization = ({ access, audit, authenticator, errorResponses
 }): Authorization => {
   const { authenticated, credentialsNeeded } = authenticator
   return {
-    checked: ({ handler: own, isStream, respondBadRequest }, endpoint, around, auditLog) => {
+    checked: ({ handler: own, isStream, isWatch, method, path, respondBadRequest }, endpoint, around, auditLog) => {
       const handler = isStream === true && endpoint !== undefined
         ? Effect.provideService(
           own,
@@ -78,8 +78,11 @@ export const makeAuthorization = ({ access, audit, authenticator, errorResponses
         : own
       const permitted = endpoint === undefined ? handler : authorized(access, endpoint, handler, credentialsNeeded)
       const checked = authenticated(around(withErrorResponses(permitted, respondBadRequest, errorResponses)))
+      const audited = isWatch === true
+        ? { registration: path, name: method, isCall: false, resource: undefined }
+        : endpoint
       return withStore(
-        audit === undefined || endpoint === undefined ? checked : audit.audited(checked, { ...endpoint, auditLog })
+        audit === undefined || audited === undefined ? checked : audit.audited(checked, { ...audited, auditLog })
       )
     },
     credentialsNeeded,
@@ -158,7 +161,9 @@ const withDecision = <E, R>(
   Effect.map(Effect.provideService(handler, AccessDecision, decision), (response) => {
     const { body } = response
     if (body._tag !== "Stream") return response
-    const stream = Stream.provideService(body.stream, AccessDecision, decision)
+    const { trail } = decision
+    const audited = trail === undefined ? body.stream : Stream.ensuring(body.stream, trail.flush)
+    const stream = Stream.provideService(audited, AccessDecision, decision)
     return HttpServerResponse.setBody(response, HttpBody.stream(stream, body.contentType, body.contentLength))
   })
 

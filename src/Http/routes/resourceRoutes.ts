@@ -96,7 +96,7 @@ export const watchRoutes = (
   return Array.from(byPath, ([path, beside]) => {
     const collections = new Map(beside.map((stream) => [stream.name, stream]))
     const handler = withParameters(live.watchRoute(collections, respondBadRequest, errorResponses))
-    return acceptedRoute({ method: "GET", path, handler }, respondBadRequest, changesTypes)
+    return { ...acceptedRoute({ method: "GET", path, handler }, respondBadRequest, changesTypes), isWatch: true }
   })
 }
 

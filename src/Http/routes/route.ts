@@ -27,6 +27,8 @@ export interface Route {
   readonly handler: ResponseEffect
   /** Whether the engine decides on the request again while the response is sent. */
   readonly isStream?: boolean
+  /** Whether the streams of several collections decide on it, each for itself. */
+  readonly isWatch?: boolean
   /** Responds to the problems of fields that the handler fails with. */
   readonly respondBadRequest: BadRequestResponder
 }

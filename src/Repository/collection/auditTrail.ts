@@ -27,7 +27,7 @@ export interface AuditTrail {
   /** Adds the entry of a write at the end of the request. */
   readonly wroteBefore: (touched: Touched) => void
   readonly read: (touched: Touched) => void
+  /** Adds the entries of what was read since the end of the request, while its answer is sent; nothing before. */
+  readonly flush: Effect.Effect<void>
   readonly refused: (model: string, operation: Touched["operation"]) => void
-  /** Notes that the request was let in here: what refuses it later is something else. */
-  readonly admitted: () => void
 }

@@ -63,6 +63,14 @@ export const authorized = (
         })
       }))
   }, {
+    note: (touched) =>
+      Effect.withFiber((fiber) => {
+        const trail = fiber.getRef(AccessDecision)?.trail
+        if (trail === undefined) return Effect.void
+        return touched.operation !== "read" ? trail.wrote(touched) : Effect.sync(() => {
+          if (trail.hasReads) trail.read(touched)
+        })
+      }),
     isLimited: (given) => use({ scope: given }, (documents, { scope }) => documents.isLimited(scope)),
     statesOf: (id, given) =>
       use({ scope: given }, (documents, { scope }) => documents.statesOf(id, { ...scope, privilege: given.privilege }))

@@ -20,6 +20,7 @@ import type {
 } from "../DocumentStore.ts"
 import type { AccessDenied, ReadError, WriteError } from "../RepositoryError.ts"
 import type { Privilege, RowFilters } from "./accessDecision.ts"
+import type { Touched } from "./auditTrail.ts"
 import type { Deleted } from "./softDeletion.ts"
 
 /** What limits an operation, beside its filter. */
@@ -122,8 +123,10 @@ export interface Runner {
   readonly runStream: (operation: StreamOperation) => Stream.Stream<Document, ReadError>
 }
 
-/** What the row filters of a caller say of documents, without an operation on them. */
+/** What belongs to a caller without an operation on documents: what their row filters say, and their audit log. */
 interface Limits {
+  /** Adds what was done with documents of any model to the audit log. */
+  readonly note?: (touched: Touched) => Effect.Effect<void, ReadError>
   /** Whether a chosen identifier would tell of documents that the caller's row filters hide. */
   readonly isLimited: (scope?: Scope) => Effect.Effect<boolean, ReadError>
   /** A test for recorded states, deleted ones too; `undefined` when the filters exclude the document itself. */
@@ -136,9 +139,13 @@ interface Limits {
 export type ModelCollection = ReturnType<typeof makeCollection>
 
 /** The collection with a method for each operation of the runner. */
-export const makeCollection = ({ run, runStream }: Runner, { isLimited, statesOf }: Limits = noLimits) => ({
+export const makeCollection = (
+  { run, runStream }: Runner,
+  { isLimited, note = unnoted, statesOf }: Limits = noLimits
+) => ({
   run,
   runStream,
+  note,
   isLimited,
   statesOf,
   /** `shard` is what is known of the document beside its identifier. */
@@ -175,6 +182,8 @@ export type StateTest = (state: Document) => boolean
 export const everyState: StateTest = () => true
 
 const noLimits: Limits = { isLimited: () => Effect.succeed(false), statesOf: () => Effect.succeed(everyState) }
+
+const unnoted: NonNullable<Limits["note"]> = () => Effect.void
 
 /**
  * The operations, which apply only to documents that match their condition as well: those that are not deleted, or those that

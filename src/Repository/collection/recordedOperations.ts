@@ -23,10 +23,12 @@ export const recorded = <K extends Kind>(
 ): ReturnType<typeof run<K>> => {
   type Failure = Effect.Error<ReturnType<typeof run<K>>>
   const given: Operation<K> & Known = operation
-  const write = writeOf(operation.kind)
-  if (write === undefined) {
+  const kind = writeOf(operation.kind)
+  if (kind === undefined) {
     return trail.hasReads && isRead(given) ? recordedRead(trail, model, operation, run) : run(operation)
   }
+  // A soft deletion is an update of the store.
+  const write = given.scope?.privilege === "delete" ? "delete" : kind
   const running = (operation: Operation<K>, found?: ReadonlyArray<string>): ReturnType<typeof run<K>> =>
     // The store's own failures are among those of every operation.
     Effect.tap(run(operation), (result): Effect.Effect<void, Failure> => {
@@ -181,7 +183,10 @@ const touchedBy = (
 /** The identifier that a filter is about. */
 const namedIn = (filter: Document | undefined): ReadonlyArray<string> => {
   const id: unknown = filter?.["_id"]
-  if (id === undefined || id === null) return []
+  if (id === undefined || id === null) {
+    const all: unknown = filter?.["$and"]
+    return Array.isArray(all) ? all.map((part) => namedIn(Object(part))).find((ids) => ids.length > 0) ?? [] : []
+  }
   const isCondition = Object.getPrototypeOf(id) === Object.prototype &&
     Object.keys(id).some((key) => key.startsWith("$"))
   if (!isCondition) return [textOfId(id)]

@@ -8,7 +8,7 @@ import { dateOf } from "../bson/normalise.ts"
 import type { DocumentCodec } from "../collection/documentCodec.ts"
 import { everyState, type ModelCollection, type StateTest } from "../collection/modelCollection.ts"
 import type { Document, DocumentStore, FindOptions } from "../DocumentStore.ts"
-import { instanceIdOf, storedIdOf } from "../query/bsonForm.ts"
+import { instanceIdOf, storedIdOf, textOfId } from "../query/bsonForm.ts"
 import type { ReadError } from "../RepositoryError.ts"
 import { instrumented, instrumentedStream } from "../store/instrumented.ts"
 import type { Change, Histories, History, HistoryPoint, Revision } from "./history.ts"
@@ -54,11 +54,16 @@ export const makeHistoryReads = <M extends Model.Any>(
     return entry === undefined || removals.has(entry["change"]) ? undefined : entry
   })
 
+  /** The states of a document are documents of its model for the audit log. */
+  const note = (id: unknown) => documents.note({ model: collection, operation: "read", ids: [textOfId(id)], count: 1 })
+
   const at = Effect.fnUntraced(function*(id: unknown, { revision, time }: HistoryPoint) {
     const isAdmitted = yield* documents.statesOf(id, { privilege: "read" })
     if (isAdmitted === undefined) return Option.none()
     const entry = yield* time === undefined ? atRevision(id, revision) : atTime(id, time)
-    return entry !== undefined && isAdmitted(documentIn(entry)) ? Option.some(revisionOf(entry)) : Option.none()
+    if (entry === undefined || !isAdmitted(documentIn(entry))) return Option.none()
+    yield* note(id)
+    return Option.some(revisionOf(entry))
   })
 
   /** Reads a page of entries that the row filters admit. */
@@ -83,6 +88,7 @@ export const makeHistoryReads = <M extends Model.Any>(
         ...latestFirst(storedId(id), before === undefined ? {} : { revision: { $lt: before.revision } }),
         limit: pageSize
       })
+      if (entries.length > 0) yield* note(storedId(id))
       return entries.map(revisionOf)
     }))
 
@@ -98,6 +104,7 @@ export const makeHistoryReads = <M extends Model.Any>(
               Stream.filter((entry) =>
                 isAdmitted(documentIn(entry))
               ),
+              Stream.tap(() => note(storedId(id))),
               Stream.map(revisionOf)
             ))
         )

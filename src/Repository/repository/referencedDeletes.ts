@@ -7,7 +7,9 @@
  * the caller deletes directly.
  */
 import * as Effect from "effect/Effect"
+import { getOrMake } from "../../internal/getOrMake.ts"
 import type { ModelLike } from "../../Model/introspection.ts"
+import type { Touched } from "../collection/auditTrail.ts"
 import { chunksOf } from "../collection/chunksOf.ts"
 import { targetsOf } from "../collection/documentTargets.ts"
 import type { ModelCollection, Scope } from "../collection/modelCollection.ts"
@@ -45,13 +47,19 @@ export const makeDeleting = (
     const options = { filter, projection: targets.projection, ...(isOne ? { limit: 1 } : {}) }
     const found = yield* documents.find(options, { ...scope, privilege: "delete" })
     const ids = found.map(({ _id }) => _id)
-    const context: DeletionContext = { store, isPurge, deleted: new Map([[modelName, byText(ids)]]) }
+    const context: DeletionContext = {
+      store,
+      isPurge,
+      deleted: new Map([[modelName, byText(ids)]]),
+      cleared: new Map()
+    }
     const removals = yield* collect(context, modelName, ids)
     for (const [target, ids] of context.deleted) yield* settle(context, target, ids)
     for (const { documents, referrer } of removals) {
       const { all } = targetsOf(referrer.model)
       for (const [, chunk] of chunksOf(documents)) yield* referrer.remove(all(chunk), isPurge)
     }
+    for (const touched of consequencesOf(context, removals)) yield* documents.note(touched)
     return yield* write(conjunctionOf(filter, targets.all(found)))
   })
   // A deletion inserts no document and no value that could be taken.
@@ -65,6 +73,8 @@ interface DeletionContext {
   readonly isPurge: boolean
   /** The identifiers of all deleted documents, by the names of their models and by their texts. */
   readonly deleted: Map<string, Map<string, unknown>>
+  /** The identifiers of the documents in which references are set to `null`, in the same way. */
+  readonly cleared: Map<string, Map<string, unknown>>
 }
 
 interface Removal {
@@ -73,6 +83,25 @@ interface Removal {
 }
 
 const byText = (ids: ReadonlyArray<unknown>): Map<string, unknown> => new Map(ids.map((id) => [uniqueTextOfId(id), id]))
+
+/** What was done to documents beside those that the caller deletes directly. */
+const consequencesOf = ({ cleared }: DeletionContext, removals: ReadonlyArray<Removal>): ReadonlyArray<Touched> => {
+  const removed = Map.groupBy(removals, ({ referrer }) => referrer.model.modelName)
+  return [
+    ...Array.from(
+      removed,
+      ([model, all]) => touchedOf(model, "delete", all.flatMap(({ documents }) => documents.map(({ _id }) => _id)))
+    ),
+    ...Array.from(cleared, ([model, ids]) => touchedOf(model, "update", [...ids.values()]))
+  ]
+}
+
+const touchedOf = (model: string, operation: "delete" | "update", ids: ReadonlyArray<unknown>): Touched => ({
+  model,
+  operation,
+  ids: ids.map((id) => textOfId(id)),
+  count: ids.length
+})
 
 const isDeleted = ({ deleted }: DeletionContext, modelName: string, id: unknown): boolean =>
   deleted.get(modelName)?.has(uniqueTextOfId(id)) === true
@@ -119,6 +148,7 @@ const settle = Effect.fnUntraced(function*(context: DeletionContext, target: str
         targetsOf(referrer.model).one(document),
         withoutReferences(document, field.path, isRemoved)
       )
+      getOrMake(context.cleared, modelName, () => new Map()).set(uniqueTextOfId(document["_id"]), document["_id"])
     }
   }
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Context, Effect, Layer, Logger, Redacted, References, Schema } from "effect"
+import { ConfigProvider, Context, Effect, Fiber, Layer, Logger, Redacted, References, Schema } from "effect"
 import {
   Authenticated,
   DocumentStore,
@@ -12,6 +12,7 @@ import {
   Role,
   Service
 } from "../../../src/index.ts"
+import { nextData, nextMessages, openedStream } from "../../support/eventStream.ts"
 import type { FreshStore } from "../../support/mongo.ts"
 import { shop } from "../../support/tokens.ts"
 
@@ -271,6 +272,109 @@ const writing = Effect.fnUntraced(
   }
 )
 
+class Rack extends Model.Class<Rack>()("Rack", { id: Model.id() }, { logged: true }) {}
+
+class Book extends Model.Class<Book>()("Book", {
+  id: Model.id(),
+  rack: Model.reference(() => Rack, { onDelete: "cascade" }),
+  text: Schema.String,
+  ...Model.historied
+}, { logged: true }) {}
+
+class Review extends Model.Class<Review>()("Review", {
+  id: Model.id(),
+  book: Model.reference(() => Book, { onDelete: "cascade" }),
+  ...Model.softDeleted
+}) {}
+
+class Loan extends Model.Class<Loan>()("Loan", {
+  id: Model.id(),
+  book: Model.reference(() => Book, { onDelete: "null" }).pipe(Model.optional),
+  rack: Model.reference(() => Rack, { onDelete: "null" }).pipe(Model.optional)
+}) {}
+
+const methods = ["GET", "POST", "PATCH", "DELETE"] as const
+
+const library = KernelEngine.make("library")
+  .register(Resource.make(Rack, { methods }).require(Role("admin")))
+  .register(Resource.make(Book, { methods }).require(Role("admin")))
+  .register(Resource.make(Review, { methods }).require(Role("admin")))
+  .register(Resource.make(Loan, { methods }).require(Role("admin")))
+  .register(
+    Service.make("Past")
+      .operation("states", { success: Schema.Int, require: Role("admin") }, () =>
+        Effect.gen(function*() {
+          const books = yield* Repository.for(Book)
+          const states = yield* books.history("B1")
+          yield* books.history.at("B2", { revision: 1 })
+          return states.length
+        }).pipe(Effect.orDie))
+      .operation(
+        "clear",
+        { method: "POST", success: Schema.Int, require: Role("admin") },
+        () => Effect.flatMap(Repository.unrestricted(Rack), (racks) => Effect.orDie(racks.deleteAll))
+      )
+  )
+  .enableSecurity()
+
+/** The library, whose entries are what differs between them. */
+const reading = Effect.fnUntraced(function*(store: FreshStore) {
+  const stored = yield* Layer.build(Layer.fresh(store))
+  const { baseUrl } = yield* library.test({ store: Layer.succeedContext(stored) }).pipe(
+    Effect.provide(
+      ConfigProvider.layer(
+        ConfigProvider.fromEnv({ env: { APPKERNEL_AUDIT_TO: "collection", APPKERNEL_AUDIT_READS: "true" } })
+      )
+    )
+  )
+  const { sign } = yield* Jwt.Jwt
+  const token = Redacted.value(yield* sign({ subject: "U3", roles: ["admin"] }))
+  const admin = { authorization: `Bearer ${token}` }
+  const { find } = Context.get(stored, DocumentStore.DocumentStore)
+  const known = new Set<unknown>()
+  const entries = Effect.gen(function*() {
+    const all = yield* find("AuditEntry", { filter: {}, sort: { at: 1 } })
+    const added = all.filter(({ _id }) => !known.has(_id))
+    added.forEach(({ _id }) => known.add(_id))
+    return added.map((entry) => {
+      const { _id, at, address, grants, request_id, subject, ...own }: Entry = entry
+      if (own["outcome"] === "allowed") assert.deepStrictEqual([subject, grants], ["U3", ["admin"]])
+      assert.isString(request_id)
+      return [own["registration"], own["model"] ?? own["status"], own["operation"], own["ids"], own["count"]]
+    })
+  })
+  const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = admin) =>
+    Effect.promise(async () => {
+      const response = await fetch(baseUrl + path, {
+        method,
+        headers: { ...headers, "content-type": "application/json" },
+        ...body === undefined ? {} : { body: JSON.stringify(body) }
+      })
+      return {
+        status: response.status,
+        offset: response.headers.get("stream-next-offset"),
+        text: await response.text()
+      }
+    })
+  /** What a request leaves. */
+  const left = Effect.fnUntraced(function*(...args: Parameters<typeof send>) {
+    const { status } = yield* send(...args)
+    return [status, ...yield* entries]
+  })
+  const write = Effect.fnUntraced(function*(path: string, ...documents: ReadonlyArray<object>) {
+    for (const document of documents) assert.strictEqual((yield* send("POST", path, document)).status, 201)
+    yield* entries
+  })
+  yield* write("/racks", { id: "S1" }, { id: "S2" })
+  yield* write(
+    "/books",
+    { id: "B1", rack: "S1", text: "canary" },
+    { id: "B2", rack: "S1", text: "canary" },
+    { id: "B3", rack: "S2", text: "canary" }
+  )
+  return { admin, baseUrl, entries, left, send, write }
+})
+
 export const auditLogContract = (name: string, store: FreshStore) =>
   describe(`Audit log / ${name}`, () => {
     it.effect("is in a collection: what was written, and what was denied", () =>
@@ -325,5 +429,113 @@ export const auditLogContract = (name: string, store: FreshStore) =>
         // What a write reads is part of it.
         const [status, ...entries] = yield* send(writer, "PATCH", "/notes/N1", { text: "canary-2" })
         assert.deepStrictEqual([status, entries.length], [200, 1])
+      }).pipe(Effect.provide(shop("EdDSA"))))
+
+    it.effect("has each document that a reader is given, by any path", () =>
+      Effect.gen(function*() {
+        const { admin, baseUrl, entries, left, send } = yield* reading(store)
+        const read = (...ids: ReadonlyArray<string>) => ["books", "Book", "read", ids, ids.length]
+        const patch = (id: string) => send("PATCH", `/books/${id}`, { text: `canary ${Math.random()}` })
+        const patched = (id: string) => Effect.andThen(patch(id), entries)
+        const offset = Effect.map(
+          send("GET", "/books/changes?offset=now"),
+          (answer) => encodeURIComponent(answer.offset ?? "")
+        )
+        const now = yield* offset
+        assert.deepStrictEqual(yield* entries, [])
+        assert.deepStrictEqual(yield* left("GET", "/books/changes?rack=S1"), [200, read("B1", "B2")])
+        assert.deepStrictEqual(yield* left("GET", `/books/changes?offset=${now}`), [200])
+        yield* patched("B1")
+        yield* patched("B3")
+        assert.deepStrictEqual(yield* left("GET", `/books/changes?offset=${now}`), [200, read("B1", "B3")])
+        assert.deepStrictEqual(yield* left("GET", `/books/changes?offset=${now}&live=long-poll`), [
+          200,
+          read("B1", "B3")
+        ])
+        // One that waits is given what comes.
+        const poll = yield* Effect.forkScoped(
+          send("GET", `/books/changes?offset=${yield* offset}&live=long-poll`),
+          { startImmediately: true }
+        )
+        yield* patch("B2")
+        assert.strictEqual((yield* Fiber.join(poll)).status, 200)
+        assert.sameDeepMembers(yield* entries, [["books", "Book", "update", ["B2"], 1], read("B2")])
+
+        for (const path of [`/books/changes?live=sse&offset=${now}`, `/changes?watch=books,racks&live=sse`]) {
+          const stream = yield* openedStream(baseUrl + path, admin)
+          yield* nextData(stream)
+          yield* entries
+          yield* patch("B2")
+          yield* nextMessages(stream)
+          assert.sameDeepMembers(yield* entries, [["books", "Book", "update", ["B2"], 1], read("B2")])
+          // Nothing of a document is told with its deletion.
+          yield* send("POST", "/books", { id: "B9", rack: "S1", text: "canary" })
+          yield* nextMessages(stream)
+          assert.sameDeepMembers(yield* entries, [["books", "Book", "insert", ["B9"], 1], read("B9")])
+          yield* send("DELETE", "/books/B9")
+          yield* nextMessages(stream)
+          assert.sameDeepMembers(yield* entries, [["books", "Book", "delete", ["B9"], 1]])
+          yield* stream.cancel
+        }
+        const watching = yield* openedStream(`${baseUrl}/changes?watch=books,racks&live=sse`, admin)
+        yield* nextData(watching)
+        assert.sameDeepMembers(yield* entries, [read("B1", "B2", "B3"), ["racks", "Rack", "read", ["S1", "S2"], 2]])
+        yield* send("POST", "/racks", { id: "S3" })
+        yield* nextMessages(watching)
+        assert.sameDeepMembers(yield* entries, [
+          ["racks", "Rack", "insert", ["S3"], 1],
+          ["racks", "Rack", "read", ["S3"], 1]
+        ])
+        assert.sameDeepMembers(yield* left("GET", "/pasts/states"), [
+          200,
+          ["pasts", undefined, "call", undefined, undefined],
+          ["pasts", "Book", "read", ["B1", "B2"], 2]
+        ])
+      }).pipe(Effect.provide(shop("EdDSA"))))
+
+    it.effect("has what a deletion deletes and changes with its document, and who is not let in to several streams", () =>
+      Effect.gen(function*() {
+        const { entries, left, write } = yield* reading(store)
+        yield* write("/reviews", { id: "R1", book: "B1" }, { id: "R2", book: "B2" }, { id: "R3", book: "B3" })
+        yield* write("/loans", { id: "L1", book: "B1", rack: "S1" }, { id: "L2", book: "B3", rack: "S1" }, { id: "L3" })
+        const withSorted = (rows: ReadonlyArray<unknown>) =>
+          rows.map((row) => Array.isArray(row) ? row.map((one) => Array.isArray(one) ? [...one].sort() : one) : row)
+        assert.sameDeepMembers(withSorted(yield* left("DELETE", "/racks/S1")), [
+          200,
+          ["racks", "Rack", "delete", ["S1"], 1],
+          ["racks", "Book", "delete", ["B1", "B2"], 2],
+          ["racks", "Review", "delete", ["R1", "R2"], 2],
+          ["racks", "Loan", "update", ["L1", "L2"], 2]
+        ])
+        // Nothing refers to it, and it is only marked as deleted.
+        assert.sameDeepMembers(yield* left("DELETE", "/reviews/R3"), [
+          200,
+          ["reviews", "Review", "delete", ["R3"], 1]
+        ])
+        assert.sameDeepMembers(yield* left("DELETE", "/books/B3"), [
+          200,
+          ["books", "Book", "delete", ["B3"], 1],
+          ["books", "Loan", "update", ["L2"], 1]
+        ])
+        // What a program does by itself has no caller, nor have its consequences.
+        yield* write("/books", { id: "B4", rack: "S2", text: "canary" })
+        assert.deepStrictEqual(yield* left("POST", "/pasts/clear"), [
+          200,
+          ["pasts", undefined, "call", undefined, undefined]
+        ])
+
+        const watch = "/changes?watch=books,racks"
+        const wrong = { authorization: "Bearer nonsense" }
+        assert.deepStrictEqual(yield* left("GET", watch, undefined, {}), [
+          401,
+          ["books", 401, undefined, undefined, undefined]
+        ])
+        assert.deepStrictEqual(yield* left("GET", watch, undefined, wrong), [
+          401,
+          ["/changes", 401, undefined, undefined, undefined]
+        ])
+        const [status, ...unknown] = yield* left("GET", "/changes?watch=nosuch", undefined, {})
+        assert.deepStrictEqual([status, unknown.length], [401, 1])
+        assert.deepStrictEqual(yield* entries, [])
       }).pipe(Effect.provide(shop("EdDSA"))))
   })
