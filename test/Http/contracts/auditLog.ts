@@ -337,9 +337,9 @@ const reading = Effect.fnUntraced(function*(store: FreshStore) {
     const added = all.filter(({ _id }) => !known.has(_id))
     added.forEach(({ _id }) => known.add(_id))
     return added.map((entry) => {
-      const { _id, at, address, grants, request_id, subject, ...own }: Entry = entry
-      if (own["outcome"] === "allowed") assert.deepStrictEqual([subject, grants], ["U3", ["admin"]])
-      assert.isString(request_id)
+      const own: Entry = entry
+      if (own["outcome"] === "allowed") assert.deepStrictEqual([own["subject"], own["grants"]], ["U3", ["admin"]])
+      assert.isString(own["request_id"])
       return [own["registration"], own["model"] ?? own["status"], own["operation"], own["ids"], own["count"]]
     })
   })
@@ -499,7 +499,11 @@ export const auditLogContract = (name: string, store: FreshStore) =>
         yield* write("/reviews", { id: "R1", book: "B1" }, { id: "R2", book: "B2" }, { id: "R3", book: "B3" })
         yield* write("/loans", { id: "L1", book: "B1", rack: "S1" }, { id: "L2", book: "B3", rack: "S1" }, { id: "L3" })
         const withSorted = (rows: ReadonlyArray<unknown>) =>
-          rows.map((row) => Array.isArray(row) ? row.map((one) => Array.isArray(one) ? [...one].sort() : one) : row)
+          rows.map((row) =>
+            Array.isArray(row)
+              ? row.map((one) => Array.isArray(one) ? one.map(String).toSorted((a, b) => a.localeCompare(b)) : one)
+              : row
+          )
         assert.sameDeepMembers(withSorted(yield* left("DELETE", "/racks/S1")), [
           200,
           ["racks", "Rack", "delete", ["S1"], 1],
