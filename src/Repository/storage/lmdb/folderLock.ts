@@ -33,7 +33,7 @@ export const irregularIn = (folder: string): string | undefined =>
 export const lockFolder = (folder: string): Effect.Effect<void, StoreUnavailable, Scope.Scope> =>
   Effect.gen(function*() {
     const irregular = irregularIn(folder)
-    if (irregular !== undefined) return yield* unavailable(`folder ${folder}: ${irregular} is no file`)
+    if (irregular !== undefined) return yield* unavailable(`folder ${folder} can't be used: ${irregular} is no file`)
     // Loaded on demand, since some versions of Node print a warning when it is loaded.
     const { DatabaseSync } = yield* Effect.tryPromise({
       try: () => import("node:sqlite"),
