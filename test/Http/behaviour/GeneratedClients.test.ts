@@ -285,9 +285,10 @@ whole = "return=representation"
 new_user = m.UserCreate(name="Ann", email="pia@example.com", password="a long secret", roles=["user"])
 user = asked("POST /api/v1/users", users_create.sync_detailed(client=client, body=new_user, prefer=whole))
 expect(type(user).__name__, "User")
-read = asked("GET /api/v1/users/{id}", users_get.sync_detailed(user.id, client=client))
-expect(read.version, 1)
-asked("PUT /api/v1/users/{id}", users_replace.sync_detailed(user.id, client=client, body=new_user, if_match='"1"'))
+got = users_get.sync_detailed(user.id, client=client)
+expect(asked("GET /api/v1/users/{id}", got).version, 1)
+tag = got.headers["etag"]
+asked("PUT /api/v1/users/{id}", users_replace.sync_detailed(user.id, client=client, body=new_user, if_match=tag))
 patch = m.UserPatch(name="Annie")
 asked("PATCH /api/v1/users/{id}", users_patch.sync_detailed(user.id, client=client, body=patch))
 secrets = m.UsersChangePasswordBody(current_password="a long secret", new_password="a longer secret")
