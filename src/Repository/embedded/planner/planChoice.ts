@@ -184,9 +184,10 @@ class CountedPlan {
 
   /** Counts more than so many entries, or all; returns whether the step has sufficed. */
   countUpTo(most: number): boolean {
+    // Some in any case, however little of the step is left.
     while (!this.isCounted && this.count <= most) {
-      if (isStepDone()) return false
       this.#countSome(most + 1)
+      if (isStepDone()) return this.isCounted || this.count > most
     }
     return true
   }
