@@ -9,6 +9,7 @@ import type { Members, Options, Part } from "./callOptions.ts"
 import { bodyFailures, failures } from "./declaredFailures.ts"
 import { byId, collection, representation } from "./documents.ts"
 import { listOf, responsesOf } from "./ownErrors.ts"
+import { parametersIn, pathProblem } from "./pathShape.ts"
 import { rawOf } from "./raw.ts"
 import type { Method } from "./standardEndpoints.ts"
 import { Tags } from "./tags.ts"
@@ -29,10 +30,6 @@ export const fieldsOf = (part: Part | undefined): Schema.Struct.Fields => {
   // The fields of a struct or a class.
   return sent !== undefined && "fields" in sent ? sent.fields as Schema.Struct.Fields : {}
 }
-
-/** The names of the parameters in a path of the router. */
-export const parametersIn = (path: string): ReadonlyArray<string> =>
-  path.split("/").filter((segment) => segment.startsWith(":")).map((segment) => segment.slice(1))
 
 /** The schema of the parameters with the names. Those without a schema of their own are texts. */
 export const paramsOf = (names: ReadonlyArray<string>, declared: Members | undefined): Schema.Top => {
@@ -128,9 +125,11 @@ export const unknownInLocation = (options: Options): ReadonlyArray<string> => {
   return partsOf(options.location ?? "").filter((part, i) => i % 2 === 1 && fields?.includes(part) === false)
 }
 
-/** What is wrong with the parts of the request, in a sentence. */
+/** What is wrong with the path or the parts of the request, in a sentence. */
 export const partProblem = ({ method, name, options, path }: Call): string | undefined => {
   const { params, payload } = options
+  const problem = pathProblem(path, name, true)
+  if (problem !== undefined) return problem
   if (payload !== undefined && !hasBody(method) && !("fields" in sentOf(payload))) {
     return `the payload of ${name} is in the query, since its method is ${method}, and has no named members`
   }

@@ -35,7 +35,8 @@ export interface Options {
   readonly method?: Method | undefined
   /**
    * `./x` or `x` is below the service's own segment, `./` is the segment itself, and `/x` is below the `urlBase`.
-   * Parameters are written as `:user_id` or `{user_id}`. An action's path is below the identifier of the document.
+   * Parameters are written as `:user_id` or `{user_id}`; each is a segment, and its name has letters, digits and `_`. An action's
+   * path is below the identifier of the document.
    */
   readonly path?: string | undefined
   /**

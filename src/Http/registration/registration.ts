@@ -369,5 +369,5 @@ const methodOf = ({ method, payload }: Operation.Options): Endpoint.Method =>
 /** Joins the parts into one path of the router, without empty parts and with parameters as `:name`. */
 const routeOf = (parts: ReadonlyArray<string>): `/${string}` => {
   const segments = parts.flatMap((part) => part.split("/")).filter((segment) => segment !== "" && segment !== ".")
-  return `/${segments.map((segment) => segment.replace(/^\{(.*)\}$/u, ":$1")).join("/")}`
+  return `/${segments.map((segment) => segment.replace(/^\{(\w+)\}$/u, ":$1")).join("/")}`
 }

@@ -17,6 +17,7 @@ import type { Document } from "../../Repository/DocumentStore.ts"
 import { AccessDecision, documentEncoder, identifierOf } from "../../Repository/introspection.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
 import { isObject, partsOf, successOf } from "../description/callEndpoint.ts"
+import { encoded } from "../description/pathShape.ts"
 import { rawOf } from "../description/raw.ts"
 import type { ServiceUnavailable } from "../HttpError.ts"
 import type { Call, Registration, ResourceInfo } from "../registration/registration.ts"
@@ -46,7 +47,7 @@ const locationBy = (template: string, success: Schema.Top): (value: unknown) => 
     : (value: unknown): unknown => value
   return (value) => {
     const filled = parts.map((part, i) =>
-      i % 2 === 1 ? encodeURIComponent(String(of(value, part)).toWellFormed()) : part
+      i % 2 === 1 ? encodeURIComponent(String(of(value, part)).toWellFormed()) : encoded(part)
     )
       .join("")
     // Clients resolve such a segment (RFC 3986, section 5.2.4), and its encoded form as well.

@@ -12,6 +12,7 @@ import type { Document, Filter } from "../../Repository/DocumentStore.ts"
 import type { PermittedLinks } from "../../Repository/introspection.ts"
 import { identifierOf } from "../../Repository/introspection.ts"
 import { fieldsOf } from "../description/callEndpoint.ts"
+import { encoded } from "../description/pathShape.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import type { ResourceInfo } from "../registration/registration.ts"
 
@@ -134,7 +135,11 @@ const referenceLinks = (
 ): ((document: Document) => string) | undefined => {
   const shown = references.filter(({ field }) =>
     !relations.has(field) && view?.dependsOnDocument !== true && view?.mask.isHidden(field) !== true
-  ).map(({ field, model, path }) => ({ field, head: `,${quote(field)}:{"href":"${path}/`, ...identifierOf(model) }))
+  ).map(({ field, model, path }) => ({
+    field,
+    head: `,${quote(field)}:{"href":"${encoded(path)}/`,
+    ...identifierOf(model)
+  }))
   if (shown.length === 0) return undefined
   return (document) => {
     let links = ""
@@ -156,9 +161,10 @@ const linksTo = (
   isListed: ReadonlyArray<boolean>,
   hasCollection: boolean
 ): DocumentLinks => {
-  const head = `"_links":{"self":{"href":"${path}/`
+  const base = encoded(path)
+  const head = `"_links":{"self":{"href":"${base}/`
   const self = `","methods":${JSON.stringify(methods.filter((_, i) => isListed[i]))}}`
-  const standard = hasCollection ? `${self},"collection":{"href":"${path}","methods":"GET"}` : self
+  const standard = hasCollection ? `${self},"collection":{"href":"${base}","methods":"GET"}` : self
   const listed = calls.filter((_, i) => isListed[methods.length + i])
   const relations = new Set(["self", "collection", ...calls.map(({ name, options }) => options.rel ?? name)])
   const referenceOf = referenceLinks(references, view, relations)
@@ -173,8 +179,8 @@ const linksTo = (
     ]
     const rest = JSON.stringify({ methods: method, ...(args.length === 0 ? {} : { args }) }).slice(1)
     return [
-      `,${quote(options.rel ?? name)}:{"href":"${prefix.slice(0, -3)}`,
-      `${path.slice(prefix.length).replaceAll(/:(\w+)/gu, "{$1}")}",${rest}`
+      `,${quote(options.rel ?? name)}:{"href":"${base}/`,
+      `${encoded(path.slice(prefix.length).replaceAll(/:(\w+)/gu, "{$1}"))}",${rest}`
     ]
   })
   return (id, document) => {
@@ -194,7 +200,7 @@ const linksTo = (
 export const none: ResourceLinks = { all: { of: () => "", dependOnDocument: false }, by: () => none.all }
 
 /**
- * The URL of a document.
+ * The URL of a document below the path, which is encoded.
  *
  * @category constructors
  * @since 0.1.0

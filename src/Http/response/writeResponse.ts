@@ -3,6 +3,7 @@ import type { ModelView } from "../../Access/introspection.ts"
 import { managedField } from "../../Model/introspection.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { identifierOf } from "../../Repository/introspection.ts"
+import { encoded } from "../description/pathShape.ts"
 import type { ResourceInfo } from "../registration/registration.ts"
 import { etagOf } from "../request/entityTags.ts"
 import { appliedHeaders, type Return } from "../request/prefer.ts"
@@ -34,11 +35,12 @@ export const writeResponses = (
   { isReadable }: Pick<ModelView, "isReadable">
 ): (written: Written, prefer: Return | undefined) => ResponseEffect => {
   const { print, write } = identifierOf(model)
+  const place = encoded(path)
   const versionField = managedField(model, "version")
 
   /** Adds the `Location` of an inserted document. */
   const headersFor = ({ created, id }: WrittenDocument, etag: Headers | undefined) =>
-    created ? { location: Links.hrefOf(path, print(id)), ...etag } : etag
+    created ? { location: Links.hrefOf(place, print(id)), ...etag } : etag
 
   const resultOf = (
     written: WrittenDocument,
@@ -69,7 +71,7 @@ export const writeResponses = (
         responses.json(text, created ? 201 : 200, {
           ...headersFor(written, etag),
           ...appliedHeaders[prefer],
-          "content-location": Links.hrefOf(path, print(id))
+          "content-location": Links.hrefOf(place, print(id))
         })
       )
     })

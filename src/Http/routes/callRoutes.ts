@@ -22,17 +22,9 @@ import {
 import type * as Model from "../../Model/Model.ts"
 import { apartFromAddressed, identifierOf } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
-import {
-  fieldsOf,
-  formType,
-  hasBody,
-  parametersIn,
-  paramsOf,
-  payloadOf,
-  schemaOf,
-  sentOf
-} from "../description/callEndpoint.ts"
+import { fieldsOf, formType, hasBody, paramsOf, payloadOf, schemaOf, sentOf } from "../description/callEndpoint.ts"
 import type { Part } from "../description/callOptions.ts"
+import { parametersIn } from "../description/pathShape.ts"
 import { rawOf } from "../description/raw.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type { Parameters } from "../query/urlQuery.ts"

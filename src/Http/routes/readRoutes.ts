@@ -14,6 +14,7 @@ import type { Document } from "../../Repository/DocumentStore.ts"
 import { documentCodec, documentOperationsOf, textOfId } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
+import { encoded } from "../description/pathShape.ts"
 import { aggregationParameters, overridableParameters, pageParameters } from "../description/queryParameters.ts"
 import { standardEndpoints } from "../description/standardEndpoints.ts"
 import type { Limits } from "../KernelConfig.ts"
@@ -79,7 +80,7 @@ const readContext = (
     ...surroundings,
     model,
     name,
-    path,
+    path: encoded(path),
     repository,
     documents: documentOperationsOf(repository),
     representations,

@@ -9,7 +9,8 @@ import type * as Grant from "../../Access/Grant.ts"
 import type * as Permission from "../../Access/Permission.ts"
 import { managedField, restrictionProblem } from "../../Model/introspection.ts"
 import { ownerOf } from "../../Repository/introspection.ts"
-import { parametersIn, partProblem, unknownInLocation } from "../description/callEndpoint.ts"
+import { partProblem, unknownInLocation } from "../description/callEndpoint.ts"
+import { parametersIn, pathProblem } from "../description/pathShape.ts"
 import type { Registration, ResourceInfo } from "../registration/registration.ts"
 import { hookNames, methodOfHook } from "../Resource.ts"
 import { permissionsOf } from "../resource/rules.ts"
@@ -46,7 +47,8 @@ export const rejectInvalid = Effect.fnUntraced(function*(
   const models = new Map<string, ResourceInfo["model"]>()
   for (const registration of registrations) {
     const { rules } = implemented(registration, implementations)
-    const detail = unknownOptionOf(registration) ?? callProblemOf(registration) ??
+    const detail = unknownOptionOf(registration) ?? pathProblem(registration.path, registration.name, false) ??
+      callProblemOf(registration) ??
       handlerProblemOf(registration, implementations) ??
       ruleProblemOf(registration, rules) ??
       (roles === undefined

@@ -165,6 +165,36 @@ describe("registrations that can't be served", () => {
       ),
       "The registration \"named\" can't be served: enableOpenApi is about the role dsek, and there is only desk"
     ],
+    ...[
+      ["./{id}:wait", "{id}:wait"],
+      ["./{id}.csv", "{id}.csv"],
+      ["./a-{id}", "a-{id}"],
+      ["./{a}-{b}", "{a}-{b}"],
+      ["./{thing-id}", "{thing-id}"],
+      ["./{a.b}", "{a.b}"],
+      ["./{größe}", "{größe}"],
+      ["./:id?", ":id?"],
+      ["./all/*", "*"],
+      ["./a%20b", "a%20b"]
+    ].map(([path = "", segment = ""]) =>
+      [
+        `the path ${path}`,
+        untyped(engine.register(Service.make("PayService").operation("pay", { path }, () => Effect.void))),
+        `The registration "pays" can't be served: the path /pays${
+          path.slice(1)
+        } of pay has the segment ${segment}, which is neither a text nor one parameter, such as {id}, whose name has letters, digits and _`
+      ] as const
+    ),
+    [
+      "a parameter that the path has twice",
+      untyped(engine.register(Resource.make(User).action("pay", { path: "./{id}" }, () => Effect.void))),
+      "The registration \"users\" can't be served: the path /users/:id/:id of pay has the parameter id twice"
+    ],
+    [
+      "a parameter in the place of a registration",
+      untyped(engine.register(User, { urlBase: "/{tenant}" })),
+      "The registration \"users\" can't be served: the path /:tenant/users of users has the segment :tenant, which is no text"
+    ],
     [
       "an option that there is not",
       untyped(engine.register(User, untyped({ urlBsae: "/api" }))),
