@@ -29,7 +29,7 @@ export { ObjectIdText } from "./shape/bsonKinds.ts"
 export { evolve, withoutChecks } from "./shape/fields.ts"
 export { fold, nodesIn } from "./shape/fold.ts"
 export { holdsTexts, kindOf } from "./shape/kind.ts"
-export { childrenOf, withChecksThat } from "./shape/nodes.ts"
+export { childrenOf, mapParts, withChecksThat, withParts } from "./shape/nodes.ts"
 export { assertReferences, referencesOf, type ReferringField } from "./shape/references.ts"
 export {
   type FieldNames,

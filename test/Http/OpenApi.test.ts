@@ -397,6 +397,69 @@ describe("OpenApi", () => {
       assert.notProperty(schemas.Receipt.properties.amount, "readOnly")
     })
 
+    it("of patches have null where a patch may have it", () => {
+      class Inner extends Model.Class<Inner>()("Inner", { note: Schema.NullOr(Schema.String) }) {}
+      class Outer extends Model.Class<Outer>()("Outer", {
+        id: Model.id(),
+        nullable: Schema.NullOr(Schema.String),
+        required: Schema.String,
+        byDefault: Schema.String.pipe(Model.withDefault(() => "x")),
+        inner: Schema.NullOr(Inner),
+        parts: Schema.Struct({
+          nullable: Schema.NullOr(Schema.String),
+          required: Schema.String,
+          optional: Schema.optionalKey(Schema.String)
+        })
+      }) {}
+      const made: Json = OpenApi.make(KernelEngine.make("x").register(Outer, { methods: ["PATCH"] }), {
+        title: "",
+        version: ""
+      })
+      const { InnerPatch, OuterPatch: { properties } } = made.components.schemas
+      const nullOr = (schema: object) => ({ anyOf: [schema, { type: "null" }] })
+      const text = { type: "string" }
+      assert.deepStrictEqual(InnerPatch.properties.note, nullOr(text))
+      assert.deepStrictEqual(properties.nullable, nullOr(text))
+      assert.deepStrictEqual(properties.required, text)
+      assert.deepStrictEqual(properties.byDefault, nullOr(text))
+      assert.deepStrictEqual(properties.inner, nullOr(ref("InnerPatch")))
+      assert.deepStrictEqual(properties.parts.properties, {
+        nullable: nullOr(text),
+        required: text,
+        optional: { anyOf: [{ type: "null" }, text] }
+      })
+    })
+
+    it("describe texts that stand for other values by their form and an example", () => {
+      class Precise extends Model.Class<Precise>()("Precise", {
+        id: Model.id(),
+        price: Schema.BigDecimal,
+        count: Schema.BigInt,
+        at: Schema.DateTimeUtc,
+        bytes: Schema.Uint8Array,
+        link: Schema.URL
+      }) {}
+      const made: Json = OpenApi.make(KernelEngine.make("x").register(Precise, { methods: ["POST"] }), {
+        title: "",
+        version: ""
+      })
+      const { properties } = made.components.schemas.PreciseCreate
+      assert.deepStrictEqual(
+        ["price", "count", "at", "bytes", "link"].map((name) => [properties[name].format, properties[name].examples]),
+        [
+          ["decimal128", ["12.50"]],
+          ["int64", ["42"]],
+          ["date-time", ["2026-01-31T09:30:00.123Z"]],
+          ["byte", ["aGVsbG8="]],
+          ["uri", ["https://example.com/"]]
+        ]
+      )
+      assert.match("1e-20", new RegExp(properties.price.pattern, "u"))
+      assert.notMatch("text", new RegExp(properties.price.pattern, "u"))
+      const { one } = made.paths["/precises"].post.requestBody.content["application/json"].examples
+      assert.strictEqual(one.value.price, "12.50")
+    })
+
     it("describe date-times as they are written, without a format that demands a zone", () => {
       const [sent, nothing] = schemas.UserCreate.properties.created.anyOf
       assert.deepStrictEqual(nothing, { type: "null" })

@@ -37,6 +37,7 @@ const toSchema = (schema: Json, definitions: Definitions): Value => {
     case "string":
       return textOf(schema)
     case "array":
+      if (schema.prefixItems !== undefined) return tupleOf(schema, at)
       return listOf(items === undefined ? anything : at(items), schema)
     case "object":
       return objectOf(schema, at)
@@ -80,24 +81,36 @@ const numberOf = ({ exclusiveMaximum, exclusiveMinimum, maximum, minimum, multip
   return checked(type === "integer" ? Schema.Int : Schema.Finite, checks)
 }
 
-/** Patterns do not express the lengths of months. These are valid days of the past. */
-const moments = Schema.String.check(
-  Schema.isPattern(
-    /^(?:19[7-9]\d|20[01]\d)-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d$/u
-  )
-)
-const days = Schema.String.check(
-  Schema.isPattern(/^(?:19[7-9]\d|20[01]\d)-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/u)
-)
+/** The values of formats that say more than their patterns. */
+const formats: { readonly [format: string]: RegExp | ReadonlyArray<string> } = {
+  date: /^(?:19[7-9]\d|20[01]\d)-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/u,
+  int64: /^-?[0-8]\d{0,18}$/u,
+  decimal128: /^-?\d{1,17}(?:\.\d{1,17})?(?:[eE][+-]?[0-5]?\d{1,3})?$/u,
+  double: /^-?\d{1,9}(?:\.\d{1,9})?(?:[eE][+-]?[0-2]?\d{1,2})?$/u,
+  uri: ["https://example.com/", "https://example.com/a/b?c=d&e=%20#f", "mailto:jane@example.com"],
+  "time-zone": ["Europe/Zurich", "UTC", "America/New_York", "+03:00", "-11:30"],
+  "zoned-date-time": ["2026-01-31T09:30:00.000+01:00[Europe/Zurich]", "2001-07-04T00:00:00Z[UTC]"]
+}
+
+/** The part of a pattern that does not express the lengths of months, and days of the past in its place. */
+const anyDay = String.raw`\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])`
+const pastDay = String.raw`(?:19[7-9]\d|20[01]\d)-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])`
 
 const textOf = ({ format, maxLength, minLength, pattern }: Json): Value => {
-  if (format === "date") return days
-  if (format === "date-time" || pattern?.startsWith(String.raw`^\d{4}-\d{2}-\d{2}[T ]`)) return moments
-  if (pattern !== undefined) return Schema.String.check(Schema.isPattern(new RegExp(pattern, "u")))
+  const known = formats[format] ??
+    (pattern === undefined ? undefined : new RegExp(pattern.replace(anyDay, pastDay), "u"))
+  if (Array.isArray(known)) return Schema.Literals(known)
+  if (known instanceof RegExp) return Schema.String.check(Schema.isPattern(known))
   return checked(Schema.String, [
     ...(minLength === undefined ? [] : [Schema.isMinLength(minLength)]),
     ...(maxLength === undefined ? [] : [Schema.isMaxLength(maxLength)])
   ])
+}
+
+const tupleOf = ({ items, maxItems, minItems = 0, prefixItems }: Json, at: (part: Json) => Value): Value => {
+  const elements = prefixItems.map((part: Json, i: number) => i < minItems ? at(part) : Schema.optionalKey(at(part)))
+  const tuple: Json = Schema.Tuple(elements)
+  return typeof items === "object" && maxItems === undefined ? Schema.TupleWithRest(tuple, [at(items)]) as Json : tuple
 }
 
 const listOf = (item: Value, { maxItems, minItems, uniqueItems }: Json): Value =>
@@ -107,8 +120,15 @@ const listOf = (item: Value, { maxItems, minItems, uniqueItems }: Json): Value =
     ...(uniqueItems === true ? [Schema.isUnique()] : [])
   ])
 
-const objectOf = ({ additionalProperties, properties = {}, required = [] }: Json, at: (part: Json) => Value): Value => {
+const objectOf = (
+  { additionalProperties, patternProperties = {}, properties = {}, required = [] }: Json,
+  at: (part: Json) => Value
+): Value => {
   const entries = Object.entries<Json>(properties)
+  const [byPattern] = Object.entries<Json>(patternProperties)
+  if (entries.length === 0 && byPattern !== undefined) {
+    return Schema.Record(Schema.String.check(Schema.isPattern(new RegExp(byPattern[0], "u"))), at(byPattern[1]))
+  }
   if (entries.length === 0 && typeof additionalProperties === "object") {
     return Schema.Record(Schema.String, at(additionalProperties))
   }

@@ -100,9 +100,9 @@ export interface Representation<M extends Model.Any> extends
  */
 export const representation = <M extends Model.Any>(model: M): Representation<M> =>
   // The fields are those of the model and the links, which the type of an arbitrary model does not express.
-  Schema.Struct({ ...model.wire.fields, _links: Schema.optionalKey(Links) }).annotate({
-    identifier: model.modelName
-  }) as never
+  Schema.Struct({ ...model.wire.fields, _links: Schema.optionalKey(Links) }).annotate(
+    model.wire.ast.annotations ?? {}
+  ) as never
 
 /**
  * A document with the fields that a caller selects (`fields`) and the identifier.

@@ -53,10 +53,9 @@ export const describe = (
   const needed = Document.listOf(required).filter((name) => !rules.isPartial(model, form, String(name)))
   const described = Document.mapValues(shown, (value, name) => {
     const { default_value: byDefault, reference } = metadata[name] ?? {}
-    const isRemovable = model[modelTypeId][name]?.optional === true
     const isNeededOfSome = form === "create" && Document.listOf(required).includes(name) && !needed.includes(name)
     return withText({
-      ...(form === "patch" && !isRemovable ? withoutNull(Document.nodeOf(value)) : Document.nodeOf(value)),
+      ...Document.nodeOf(value),
       ...textsOf(model[form].fields[name]),
       ...(byDefault === undefined || form === "patch" ? {} : { default: byDefault }),
       ...(form !== "wire" && model[modelTypeId][name]?.omitted === true ? { writeOnly: true } : {}),
@@ -79,13 +78,6 @@ export const describe = (
 const withText = (schema: Node, texts: ReadonlyArray<string | undefined>): Node => {
   const all = [schema["description"], ...texts].filter((text) => typeof text === "string")
   return all.length === 0 ? schema : { ...schema, description: all.join(" ") }
-}
-
-/** In a merge patch, `null` removes any field (RFC 7396). */
-const withoutNull = ({ anyOf, ...rest }: Node): Node => {
-  if (anyOf === undefined) return rest
-  const others = Document.listOf(anyOf).map(Document.nodeOf).filter(({ type }) => type !== "null")
-  return others.length === 1 ? { ...rest, ...others[0] } : { ...rest, anyOf: others }
 }
 
 /** The generator only sees the wire form of a field that has another decoded form. */

@@ -6,11 +6,12 @@ import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import type * as SchemaRepresentation from "effect/SchemaRepresentation"
 import { modelOf, modelsIn } from "../../Model/introspection.ts"
-import * as Model from "../../Model/Model.ts"
+import type * as Model from "../../Model/Model.ts"
 import { ignoredKeysOf } from "../description/ignoredKeys.ts"
 import * as Envelope from "../Envelope.ts"
 import type { FieldRules } from "./access.ts"
 import { errorMessageOf, errorOf, isErrorWithoutFields, problemDetails } from "./errors.ts"
+import { withJsonForms } from "./jsonForms.ts"
 import { describe, formOf, generatedKeysOf, type ModelVariant } from "./modelSchemas.ts"
 import * as Document from "./node.ts"
 
@@ -95,10 +96,8 @@ const namingPolicy =
     if (identifier === knownName) return undefined
     const model = modelOf(ast)
     for (const one of model === undefined ? [] : modelsIn(model)) models.add(one)
-    const wanted = dateTimeText !== undefined && ast.annotations === dateTimeText
-      ? dateTimeName
-      // The generator adds this suffix to the encoded side of a class, which is the only side that callers see.
-      : identifier?.replace(/Encoded$/u, "").replaceAll(/[^\w.-]/gu, "_")
+    // The generator adds this suffix to the encoded side of a class, which is the only side that callers see.
+    const wanted = identifier?.replace(/Encoded$/u, "").replaceAll(/[^\w.-]/gu, "_")
     if (wanted === undefined) return undefined
     let name = wanted
     for (let i = 1; wantedNames.has(name); i++) name = `${wanted}_${i}`
@@ -126,10 +125,10 @@ const finish = (
     const kept = aliases.get(name) ?? name
     return Document.refTo(names.get(kept) ?? kept)
   }
-  const complete = completing(wantedNames, errorName, refOf, (schema) => withoutHidden(schema, { models, rules }))
+  const complete = completing(errorName, refOf, (schema) => withoutHidden(schema, { models, rules }))
   const components = Object.fromEntries(
     Object.entries(described).flatMap(([name, value]) => {
-      if (aliases.has(name) || wantedNames.get(name) === dateTimeName) return []
+      if (aliases.has(name)) return []
       const schema = Document.nodeOf(value)
       return [[
         names.get(name) ?? name,
@@ -153,12 +152,8 @@ const finish = (
   }
 }
 
-/**
- * Completes a schema: with the final names of the components that it refers to, with date-times, and without the fields of
- * documents that are left out.
- */
+/** Completes a schema: with the final names of the components that it refers to, and without the fields that are left out. */
 const completing = (
-  wantedNames: ReadonlyMap<string, string>,
   errorName: string,
   refOf: (name: string) => Node,
   shown: (schema: Node) => Node
@@ -169,9 +164,7 @@ const completing = (
     const name = Document.componentOf(flat)
     if (name === undefined) return isErrorWithoutFields(flat) ? refOf(errorName) : flat
     const { $ref: _, ...beside } = flat
-    return wantedNames.get(name) === dateTimeName
-      ? { ...dateTime, ...beside }
-      : { ...refOf(name), ...beside }
+    return { ...refOf(name), ...beside }
   })
 
 /** A document that is no component, such as a selection of fields, without those that the rules leave out. */
@@ -227,28 +220,35 @@ const Known = Schema.Struct({ errorMessage: Envelope.ErrorMessage, jsonPatch: Js
 })
 
 const withKnown = (api: HttpApi.Top): HttpApi.Top =>
-  withJsonParameters(api).annotate(HttpApi.AdditionalSchemas, [
+  withDescribedSchemas(api).annotate(HttpApi.AdditionalSchemas, [
     ...Context.getOrElse(api.annotations, HttpApi.AdditionalSchemas, () => []),
     Known
   ])
 
-/** Describes the parameters of paths and queries as in JSON: with numbers, booleans and lists, which a URL writes as texts. */
-const withJsonParameters = (api: HttpApi.Top): HttpApi.Top =>
+/**
+ * Describes values by what they stand for, and the parameters of paths and queries as in JSON: with numbers, booleans and lists,
+ * which a URL writes as texts.
+ */
+const withDescribedSchemas = (api: HttpApi.Top): HttpApi.Top =>
   Object.values(api.groups).reduce<HttpApi.Top>(
-    (all, group) => all.add(Object.values(group.endpoints).reduce((own, endpoint) => own.add(asJson(endpoint)), group)),
+    (all, group) =>
+      all.add(Object.values(group.endpoints).reduce((own, endpoint) => own.add(described(endpoint)), group)),
     api
   )
 
-const asJson = (endpoint: HttpApiEndpoint.Top): HttpApiEndpoint.Top => {
+const described = (endpoint: HttpApiEndpoint.Top): HttpApiEndpoint.Top => {
+  const ofPayload = HttpMethod.hasBody(endpoint.method) ? withJsonForms : parameters
   const payload = Array.from(
     endpoint.payload,
-    ([type, { schemas, ...rest }]) => [type, { ...rest, schemas: schemas.map(parameters) }] as const
+    ([type, { schemas, ...rest }]) => [type, { ...rest, schemas: schemas.map(ofPayload) }] as const
   )
   // The copy is nobody else's.
   return Object.assign(endpoint.annotateMerge(Context.empty()), {
     params: parameters(endpoint.params),
     query: parameters(endpoint.query),
-    payload: HttpMethod.hasBody(endpoint.method) ? endpoint.payload : new Map(payload)
+    payload: new Map(payload),
+    success: new Set(Array.from(endpoint.success, withJsonForms)),
+    error: new Set(Array.from(endpoint.error, withJsonForms))
   })
 }
 
@@ -261,7 +261,7 @@ const parameters = (codec: Schema.Top | undefined): Schema.Top | undefined => {
   const fields = ast.propertySignatures.map((property, i) =>
     hasOneType(property.type) ? property : texts.propertySignatures[i]!
   )
-  return Schema.toCodecJson(Schema.make<Schema.Top>(new SchemaAST.Objects(fields, [])))
+  return Schema.toCodecJson(withJsonForms(Schema.make<Schema.Top>(new SchemaAST.Objects(fields, []))))
 }
 
 const hasOneType = (ast: SchemaAST.AST): boolean => {
@@ -270,30 +270,12 @@ const hasOneType = (ast: SchemaAST.AST): boolean => {
 }
 
 // -----------------------------------------------------------------------------
-// date-times
-// -----------------------------------------------------------------------------
-
-/** A name that no class can have. */
-const dateTimeName = "date-time."
-
-/** Every date-time has this text schema, whose annotations distinguish it from other texts. */
-const dateTimeText = SchemaAST.toEncoded(Schema.toCodecJson(Model.DateTime).ast).annotations
-
-/** The format of this name requires a zone (RFC 3339), which date-times on the wire do not have. */
-const dateTime: Node = {
-  type: "string",
-  description: "An ISO 8601 date-time, in UTC unless it has a zone; in answers always in UTC, with microseconds",
-  pattern: String.raw`^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d{2}:?\d{2})?$`,
-  examples: ["2026-01-31T09:30:00.123000"]
-}
-
-// -----------------------------------------------------------------------------
 // schemas
 // -----------------------------------------------------------------------------
 
 /** Removes keywords without effect, and makes constraints visible. */
 const plain = (schema: Node): Node => {
-  const { additionalProperties, allOf, ...rest } = withExample(schema)
+  const { additionalProperties, allOf, ...rest } = withoutRepetition(withExample(schema))
   const open = additionalProperties === undefined || additionalProperties === false
     ? rest
     : { ...rest, additionalProperties }
@@ -303,6 +285,13 @@ const plain = (schema: Node): Node => {
   return all.length === 1 && first !== undefined && Object.keys(first).every((key) => !(key in open))
     ? { ...open, ...first }
     : { ...open, allOf }
+}
+
+/** Alternatives once each. A field that may be missing and `null` has `null` twice. */
+const withoutRepetition = (schema: Node): Node => {
+  const { anyOf, ...rest } = schema
+  const alternatives = new Map(Document.listOf(anyOf).map((one) => [JSON.stringify(one), one]))
+  return anyOf === undefined ? schema : { ...rest, anyOf: [...alternatives.values()] }
 }
 
 /** The example for an e-mail address. Without it, samples would be random characters that match the pattern. */

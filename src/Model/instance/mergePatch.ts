@@ -17,8 +17,8 @@ export type Merge = (before: unknown, change: unknown) => unknown
 
 /**
  * The schema of a JSON merge patch (RFC 7396) for a value: a struct with any subset of its fields, a record with any
- * subset of its keys, each with `null` to remove it, at every depth. Checks of objects are left out, since they apply
- * to the merged value only.
+ * subset of its keys, at every depth. `null` removes a key and an optional field; in a field where it is a value, it is that.
+ * Checks of objects are left out, since they apply to the merged value only.
  *
  * **Details**
  *
@@ -31,15 +31,19 @@ export const mergePatchOf = (schema: Schema.Top): Schema.Top => mergingOf(schema
 /** How a merge patch changes a decoded value of the schema; `undefined` if it replaces the value. */
 export const mergeOf = (schema: Schema.Top): Merge | undefined => mergingOf(schema.ast).merge
 
-/** Applies a patch: `null` removes a property, `undefined` changes nothing. Any name is allowed. */
+/**
+ * Applies a patch: `null` removes a property unless it is one of its values, `undefined` changes nothing. Any name is
+ * allowed.
+ */
 export const mergeProperties = (
   before: unknown,
   change: ReadonlyArray<readonly [key: string, part: unknown]>,
-  merge: (key: string) => Merge | undefined
+  merge: (key: string) => Merge | undefined,
+  nullIsValue: (key: string) => boolean = () => false
 ): { readonly [key: string]: unknown } => {
   const parts: { [key: string]: unknown } = Predicate.isObject(before) ? { ...before } : {}
   for (const [key, part] of change) {
-    if (part === null) delete parts[key]
+    if (part === null && !nullIsValue(key)) delete parts[key]
     else if (part !== undefined) {
       const value = merge(key)?.(Object.hasOwn(parts, key) ? parts[key] : undefined, part) ?? part
       if (key === "__proto__") Object.defineProperty(parts, key, { ...ownProperty, value })
@@ -105,12 +109,13 @@ const replacing = (ast: SchemaAST.AST): Merging => staysAbsent(ast) ? {} : { pat
 const patchOfObjects = (ast: SchemaAST.Objects): Schema.Top => {
   const records = ast.indexSignatures.map(({ parameter, type }) =>
     // The parameter of an index signature is a valid record key.
-    Schema.Record(Schema.make<Schema.Record.Key>(parameter), propertyPatchOf(type))
+    Schema.Record(Schema.make<Schema.Record.Key>(parameter), removable(type))
   )
   const [record] = records
-  const fields = Object.fromEntries(
-    ast.propertySignatures.map(({ name, type }) => [name, Schema.optionalKey(propertyPatchOf(type))])
-  )
+  const fields = Object.fromEntries(ast.propertySignatures.map(({ name, type }) => {
+    const isRemovable = SchemaAST.isOptional(type)
+    return [name, Schema.optionalKey(isRemovable ? removable(type) : mergePatchOf(Schema.make(type)))]
+  }))
   const patch: Schema.Top = record === undefined
     ? Schema.Struct(fields)
     : ast.propertySignatures.length === 0 && records.length === 1
@@ -121,8 +126,7 @@ const patchOfObjects = (ast: SchemaAST.Objects): Schema.Top => {
 }
 
 /** `null` comes first, so that no other member decodes it. */
-const propertyPatchOf = (type: SchemaAST.AST): Schema.Top =>
-  Schema.Union([Schema.Null, mergePatchOf(Schema.make(type))])
+const removable = (type: SchemaAST.AST): Schema.Top => Schema.Union([Schema.Null, mergePatchOf(Schema.make(type))])
 
 /** Whether the values are transformed from something else or are models, which have a patch schema of their own. */
 const isOpaque = (ast: SchemaAST.AST): boolean => ast.encoding !== undefined || modelOf(ast) !== undefined
@@ -154,5 +158,10 @@ const mergeOfObjects = (ast: SchemaAST.Objects): Merge => {
     const type = named.get(key) ?? others?.type
     return type && mergingOf(type).merge
   }
-  return (before, change) => isPlainObject(change) ? mergeProperties(before, Object.entries(change), merge) : change
+  const nullIsValue = (key: string): boolean => {
+    const type = named.get(key)
+    return type !== undefined && !SchemaAST.isOptional(type) && Schema.is(Schema.make(type))(null)
+  }
+  return (before, change) =>
+    isPlainObject(change) ? mergeProperties(before, Object.entries(change), merge, nullIsValue) : change
 }

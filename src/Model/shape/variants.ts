@@ -38,7 +38,7 @@ export interface ModelLike extends Schema.Top {
 /**
  * The type of a schema in a variant: a nested model becomes its own variant, a list becomes a list of its converted
  * elements, any other schema stays as it is. A patch replaces a list as a whole, so its elements have the `create`
- * form. A patch merges structs and records, so each of their parts is optional and may be `null`.
+ * form. A patch merges structs and records, so each of their parts may be missing, and `null` if it can be removed.
  */
 export type Nested<S, V extends Variant> = V extends "store" ? S
   : S extends { readonly [modelTypeId]: unknown } ? S[V & keyof S]
@@ -54,13 +54,16 @@ export type Nested<S, V extends Variant> = V extends "store" ? S
 /** The type of a JSON merge patch for a value. */
 type MergePatch<S> = S extends
   { readonly ast: SchemaAST.Objects; readonly fields: infer F extends Schema.Struct.Fields }
-  ? Schema.Struct<{ readonly [K in keyof F]: Schema.optionalKey<Schema.NullOr<MergePatch<Named<F[K]>> & Schema.Top>> }>
+  ? Schema.Struct<{ readonly [K in keyof F]: Schema.optionalKey<PartPatch<F[K]> & Schema.Top> }>
   : S extends
     { readonly ast: SchemaAST.Objects; readonly key: infer K extends Schema.Record.Key; readonly value: infer Value }
     ? Schema.$Record<K, Schema.NullOr<MergePatch<Value> & Schema.Top>>
   : S
 
-type Named<S> = S extends { readonly schema: infer Inner; readonly "~type.optionality": "optional" } ? Inner : S
+/** The type of a merge patch for a part of a struct. */
+type PartPatch<S> = S extends { readonly schema: infer Inner; readonly "~type.optionality": "optional" }
+  ? Schema.NullOr<MergePatch<Inner> & Schema.Top>
+  : MergePatch<S>
 
 /** Whether the model has rules over several fields. @internal */
 export const hasRules = (model: ModelLike): boolean =>

@@ -9,6 +9,7 @@ import { EmbeddedStore, KernelServer } from "../../../src/index.ts"
 import * as Conformance from "../../support/conformance.ts"
 import { checksOf } from "../../support/conformanceChecks.ts"
 import { engine as everyField } from "../../support/everyField.ts"
+import { engine as everyKind } from "../../support/everyKindService.ts"
 import type { Json } from "../../support/jsonValues.ts"
 import { quickHashes } from "../../support/quickHashes.ts"
 import { administrator, bearer, credentials as shopCredentials, payments, request, signIn } from "../../support/shop.ts"
@@ -255,6 +256,15 @@ describe("OpenApi, held against the server", () => {
     {},
     // A hook looks for what is not there.
     ({ name }, { status }) => name === "POST /branches" && status === 404,
+    [{ ...nobody, mayDo: undefined }]
+  )
+
+  suite(
+    "a service with every kind of values",
+    everyKind.layerServe.pipe(Layer.provideMerge(serverLayer), Layer.provide(EmbeddedStore.layerMemory)),
+    {},
+    // The pattern of a template has no checks of its parts.
+    ({ path }, { status }) => path.startsWith("/template") && status === 400,
     [{ ...nobody, mayDo: undefined }]
   )
 
