@@ -19,16 +19,18 @@
  *
  * const { policy } = KernelEngine.make("shop").register(Users).enableSecurity()
  *
- * policy.entries.map(({ endpoint, who }) => `${endpoint}: ${who}`)
+ * policy.entries.map(({ endpoint, who }) => `${endpoint}: ${who}`).slice(0, 2)
  * // => ["GET /users: the subject itself", "GET /users: admin"]
  * AccessPolicy.toText(policy).split("\n")[1]
- * // => "GET /users  the subject itself  the caller's  the caller's  notes   -"
+ * // => "GET /users            the subject itself  the caller's  the caller's  notes   -"
  * ```
  *
  * @since 0.1.0
  */
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Order from "effect/Order"
 import type * as PlatformError from "effect/PlatformError"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -37,8 +39,10 @@ import type * as Permission from "../Access/Permission.ts"
 import type * as Model from "../Model/Model.ts"
 import type { Filter } from "../Repository/DocumentStore.ts"
 import * as Query from "../Repository/Query.ts"
-import { isLogged } from "./description/standardEndpoints.ts"
+import { endpointsOf, isLogged } from "./description/standardEndpoints.ts"
+import { watchPathOf } from "./description/watchPath.ts"
 import type { ResourceInfo, ServiceInfo } from "./registration/registration.ts"
+import { isOpen, permissionsOf } from "./resource/rules.ts"
 
 /**
  * A row: what one rule says of one endpoint. An endpoint that nobody may call has one row, too.
@@ -47,9 +51,9 @@ import type { ResourceInfo, ServiceInfo } from "./registration/registration.ts"
  * @since 0.1.0
  */
 export interface Entry {
-  /** The name of the registration. */
+  /** The name of the registration; `changes` for the changes of several collections, and `documentation` for its pages. */
   readonly registration: string
-  /** The method and the path: `GET /api/v1/users`. A resource's `GET` stands for all that reads it, but for its stream of changes. */
+  /** The method and the path: `GET /api/v1/users/:id`. */
   readonly endpoint: string
   /**
    * What a `POST` to a collection does with the identifier of an existing document: `configured` is what `server.on_known_id` says,
@@ -169,10 +173,24 @@ export const configured = (policy: AccessPolicy, onKnownId: "replace" | "error")
 })
 
 /** The policy of registrations. @internal */
-export const make = (registrations: ReadonlyArray<Ruled>, isEnabled: boolean): AccessPolicy => ({
-  isEnabled,
-  entries: registrations.flatMap((registration) => entriesOf(registration, isEnabled))
-})
+export const make = (registrations: ReadonlyArray<Ruled>, isEnabled: boolean): AccessPolicy => {
+  const entries = registrations.flatMap((registration) => entriesOf(registration, isEnabled))
+  return { isEnabled, entries: [...entries, ...watched(registrations, entries, isEnabled)] }
+}
+
+/** The policy with the pages of the documentation. @internal */
+export const withDocumentation = (
+  policy: AccessPolicy,
+  paths: ReadonlyArray<`/${string}`>,
+  require: Permission.OneOrMore | undefined
+): AccessPolicy => {
+  const permissions = policy.isEnabled && require !== undefined ? permissionsOf(require) : []
+  const pages = paths.map((path) => ({
+    ...unruled("documentation", `GET ${path}`, permissions.map(({ words }) => words).join(", or ") || "everybody"),
+    credentials: permissions.length === 0 || isOpen(permissions) ? "none" as const : "required" as const
+  }))
+  return { ...policy, entries: [...policy.entries, ...pages] }
+}
 
 /** The conditions of a resource's rules, as far as they can be computed without a caller. @internal */
 export const conditionsOf = (
@@ -211,16 +229,12 @@ const entriesOf = (registration: Ruled, isEnabled: boolean): ReadonlyArray<Entry
         ? undefined
         : registration.onKnownId ?? "configured" as const
     }
-    const fixed = (who: string) => ({
+    const fixed = (who: string, credentials: Entry["credentials"] = "required") => ({
+      ...unruled(name, endpoint, who),
       ...place,
-      who,
-      rows: "-",
-      check: "-",
-      hidden: [],
-      readOnly: [],
-      credentials: isEnabled ? "required" as const : "none" as const
+      credentials
     })
-    if (!isEnabled) return [fixed("everybody")]
+    if (!isEnabled) return [fixed("everybody", "none")]
     const found = rules.idsFor(on, isCall).flatMap((id) => rules.grants[id] ?? [])
     const admitting = found.filter(({ permission }) => permission.node._tag !== "Denied")
     return admitting.length === 0 ? [fixed(nobody)] : admitting.map((rule) => ({
@@ -228,23 +242,43 @@ const entriesOf = (registration: Ruled, isEnabled: boolean): ReadonlyArray<Entry
       ...described(rule, rules.restrictions, model)
     }))
   }
-  // A resource that nobody can read may have a schema nevertheless.
-  const methods = registration._tag === "Service"
-    ? []
-    : registration.methods.includes("GET") || !registration.describes
-    ? registration.methods
-    : ["GET", ...registration.methods]
-  // A stream of changes lasts longer than a request, so it is named.
-  const streams = registration._tag === "Resource" && registration.methods.includes("GET") &&
-    isLogged(registration.model)
+  const standard = registration._tag === "Service" ? [] : endpointsOf(registration)
   return [
-    ...methods.flatMap((method) => [
-      ...entries(`${method} ${path}`, method, false),
-      ...method === "GET" && streams ? entries(`GET ${path}/changes`, method, false) : []
-    ]),
+    ...Arr.sortWith(standard, ({ broughtBy }) => broughtBy === "any", Order.Boolean)
+      .flatMap(({ method, path: own }) => entries(`${method} ${path}${own}`, method, false)),
     ...calls.flatMap((call) => entries(`${call.method} ${call.path}`, call.name, true))
   ]
 }
+
+/** The changes of several collections: who may read one of these may name it. */
+const watched = (
+  registrations: ReadonlyArray<Ruled>,
+  entries: ReadonlyArray<Entry>,
+  isEnabled: boolean
+): ReadonlyArray<Entry> => {
+  const streams = registrations.flatMap((one) =>
+    one._tag === "Resource" && one.methods.includes("GET") && isLogged(one.model) ? [`${one.path}/changes`] : []
+  )
+  return Array.from(Map.groupBy(streams, watchPathOf), ([path, beside]) => {
+    const isReadable = entries.some(({ endpoint, who }) =>
+      who !== nobody && beside.includes(endpoint.slice("GET ".length))
+    )
+    const who = !isEnabled ? "everybody" : isReadable ? "who may read the collections that it names" : nobody
+    return { ...unruled("changes", `GET ${path}`, who), credentials: isEnabled ? "optional" as const : "none" as const }
+  }).filter(({ endpoint }) => !entries.some((entry) => entry.endpoint === endpoint))
+}
+
+/** A row without a rule. */
+const unruled = (registration: string, endpoint: string, who: string) => ({
+  registration,
+  endpoint,
+  onKnownId: undefined,
+  who,
+  rows: "-",
+  check: "-",
+  hidden: [],
+  readOnly: []
+})
 
 const described = (
   { check, fields, permission, rows }: Grant.Rule,

@@ -227,7 +227,9 @@ export const make = ({ api: described, policy, registrations }: Source, options:
   const registered = operationsIn(registrations)
   const entriesAt = (key: string) => {
     const { call, registration, standard } = registered.get(key) ?? {}
-    const path = registration?._tag === "Resource" && standard !== undefined ? registration.path : call?.path
+    const path = registration?._tag === "Resource" && standard !== undefined
+      ? `${registration.path}${standard.path}`
+      : call?.path
     return entries.get(`${(standard ?? call)?.method} ${path}`)
   }
   const fields = fieldRules(hasPolicy ? resources : [], entries, omits)

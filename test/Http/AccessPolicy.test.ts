@@ -48,11 +48,19 @@ const engine = KernelEngine.make("shop")
 const expected = `| Endpoint | Who | Documents | Left behind | Hidden | Read-only |
 | --- | --- | --- | --- | --- | --- |
 | GET /api/orders | buyer | {"customer":{"$eq":"‹subject›"}} and {"tenant":{"$in":["‹tenant›"]}} | a condition that follows from the caller and {"tenant":{"$in":["‹tenant›"]}} | cost | state |
+| GET /api/orders/:id | buyer | {"customer":{"$eq":"‹subject›"}} and {"tenant":{"$in":["‹tenant›"]}} | a condition that follows from the caller and {"tenant":{"$in":["‹tenant›"]}} | cost | state |
+| GET /api/orders/aggregate | buyer | {"customer":{"$eq":"‹subject›"}} and {"tenant":{"$in":["‹tenant›"]}} | a condition that follows from the caller and {"tenant":{"$in":["‹tenant›"]}} | cost | state |
 | POST /api/orders (creates or replaces) | buyer | {"customer":{"$eq":"‹subject›"}} and {"tenant":{"$in":["‹tenant›"]}} | a condition that follows from the caller and {"tenant":{"$in":["‹tenant›"]}} | cost | state |
-| DELETE /api/orders | nobody | - | - | - | - |
+| DELETE /api/orders/:id | nobody | - | - | - | - |
+| GET /api/orders/schema | buyer | {"customer":{"$eq":"‹subject›"}} and {"tenant":{"$in":["‹tenant›"]}} | a condition that follows from the caller and {"tenant":{"$in":["‹tenant›"]}} | cost | state |
+| GET /api/orders/meta | buyer | {"customer":{"$eq":"‹subject›"}} and {"tenant":{"$in":["‹tenant›"]}} | a condition that follows from the caller and {"tenant":{"$in":["‹tenant›"]}} | cost | state |
 | POST /api/orders/:id/cancel | support, or the subject itself | {"tenant":{"$in":["‹tenant›"]}} | {"tenant":{"$in":["‹tenant›"]}} | - | - |
 | POST /api/orders/:id/ship | nobody | - | - | - | - |
 | GET /users | everybody | all | all | - | - |
+| GET /users/:id | everybody | all | all | - | - |
+| GET /users/aggregate | everybody | all | all | - | - |
+| GET /users/schema | everybody | all | all | - | - |
+| GET /users/meta | everybody | all | all | - | - |
 | GET /payments/methods | everybody | - | - | - | - |
 | POST /payments/refund | nobody | - | - | - | - |
 `
@@ -64,7 +72,7 @@ describe("AccessPolicy", () => {
     const [header = "", ...rows] = AccessPolicy.toText(policy).split("\n")
     assert.isTrue(rows.every((row) => row.indexOf(policy.entries[rows.indexOf(row)]!.who) === header.indexOf("Who")))
     assert.deepStrictEqual(AccessPolicy.unreachable(policy), [
-      "DELETE /api/orders",
+      "DELETE /api/orders/:id",
       "POST /api/orders/:id/ship",
       "POST /payments/refund"
     ])
@@ -91,7 +99,10 @@ describe("AccessPolicy", () => {
       const { difference } = yield* Effect.flip(AccessPolicy.matchesFile(changed.policy, file)).pipe(
         Effect.flatMap((error) => error._tag === "PolicyChanged" ? Effect.succeed(error) : Effect.die(error))
       )
-      assert.match(difference, /^- \| DELETE \/api\/orders \| nobody .*\n\+ \| DELETE \/api\/orders \| support \|/u)
+      assert.match(
+        difference,
+        /^- \| DELETE \/api\/orders\/:id \| nobody .*\n\+ \| DELETE \/api\/orders\/:id \| support \|/u
+      )
       yield* AccessPolicy.matchesFile(changed.policy, file, { update: true })
       yield* AccessPolicy.matchesFile(changed.policy, file)
     }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer)))

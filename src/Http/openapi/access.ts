@@ -57,7 +57,9 @@ export const fieldRules = (
   const paths = new Map<Model.Any, number>()
   for (const { model, path } of resources) {
     paths.set(model, (paths.get(model) ?? 0) + 1)
-    const entriesFor = (method: string) => entries.get(`${method} ${path}`) ?? []
+    const at = (method: string, own: string) => entries.get(`${method} ${path}${own}`)
+    // Without `GET` there may be a schema nevertheless.
+    const entriesFor = (method: string) => at(method, "") ?? at(method, "/:id") ?? at(method, "/schema") ?? []
     const on = (...methods: ReadonlyArray<string>) => methods.map((method) => ({ method, entries: entriesFor(method) }))
     const found = [
       ...readable(entriesFor("GET")),

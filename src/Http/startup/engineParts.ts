@@ -9,6 +9,7 @@ import * as AccessPolicy from "../AccessPolicy.ts"
 import type * as KernelApi from "../KernelApi.ts"
 import * as KernelConfig from "../KernelConfig.ts"
 import type * as OpenApi from "../OpenApi.ts"
+import { documentationPaths } from "../openapi/documentationPaths.ts"
 import { config as configuredLimits, type RateLimits } from "../RateLimits.ts"
 import { type Implementation, implemented } from "../routes/implemented.ts"
 import { CredentialsUnprovided } from "./credentialsUnprovided.ts"
@@ -27,12 +28,18 @@ export interface Parts {
   readonly rateLimits?: RateLimits | undefined
 }
 
-/** Who may call what, by the rules of the registrations. */
-export const policyOf = ({ api: { guards, registrations }, implementations }: Parts): AccessPolicy.AccessPolicy =>
-  AccessPolicy.make(
+/** Who may call what, by the rules of the registrations and of the documentation. */
+export const policyOf = (
+  { api: { guards, registrations }, implementations, openApi }: Parts
+): AccessPolicy.AccessPolicy => {
+  const policy = AccessPolicy.make(
     registrations.map((registration) => implemented(registration, implementations)),
     guards.has("security")
   )
+  return openApi === undefined
+    ? policy
+    : AccessPolicy.withDocumentation(policy, documentationPaths(openApi.includeDocs), openApi.require)
+}
 
 /** The OpenAPI document; `undefined` if the service has none. */
 export const documentOf = (

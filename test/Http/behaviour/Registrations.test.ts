@@ -269,7 +269,10 @@ describe("a registration without methods", () => {
         const { paths } = OpenApi.make(own, { title: "", version: "1" })
         assert.strictEqual(Object.hasOwn(paths, "/users/schema"), status === 200)
         const endpoints = own.policy.entries.map(({ endpoint }) => endpoint)
-        assert.deepStrictEqual(endpoints, [...status === 200 ? ["GET /users"] : [], "POST /users/:id/rename"])
+        assert.deepStrictEqual(endpoints, [
+          ...status === 200 ? ["GET /users/schema", "GET /users/meta"] : [],
+          "POST /users/:id/rename"
+        ])
       }
     }))
 })

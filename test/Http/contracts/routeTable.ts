@@ -70,6 +70,9 @@ const unregistered = new Set([
   "GET /"
 ])
 
+/** Routes by layers of the program. */
+const undescribed = new Set(["GET /.well-known/jwks.json", "GET /"])
+
 /** The routes of the registrations, and those of the document. */
 const registered = (): ReadonlyArray<string> => {
   const served = engine.registrations.flatMap((registration) => [
@@ -175,6 +178,21 @@ export const routeTableContract = (name: string, store: FreshStore) =>
       Effect.sync(() => {
         const expected = Object.keys(table).filter((route) => !unregistered.has(route))
         assert.deepStrictEqual(expected.toSorted(), registered().toSorted())
+      }))
+
+    it.effect("is printed, if the engine has it, and each printed one is a route", () =>
+      Effect.gen(function*() {
+        const baseUrl = HttpServer.formatAddress((yield* HttpServer.HttpServer).address)
+        const printed = new Set(engine.policy.entries.map(({ endpoint }) => endpoint))
+        assert.deepStrictEqual(
+          [...printed].toSorted(),
+          Object.keys(table).filter((route) => !undescribed.has(route)).toSorted()
+        )
+        for (const line of printed) {
+          const { body, status } = yield* request(baseUrl, line.replace(/:\w+/u, "U1"))
+          assert.notStrictEqual(status, 405, line)
+          if (status === 404) assert.notMatch(body.message, /^There is nothing at /u, line)
+        }
       }))
 
     it.effect("answers to all credentials as the table says", () =>
