@@ -27,6 +27,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as nodePath from "node:path"
 import process from "node:process"
+import { problemsOf } from "../Model/introspection.ts"
 import { Lifetimes } from "../Security/SignIns.ts"
 import type { InForce } from "./config/inForce.ts"
 import { lifetimes } from "./config/keys.ts"
@@ -47,10 +48,13 @@ export interface Options {
    * A relative path is resolved against the working directory.
    */
   readonly cfgDir?: string | undefined
-  /** Whether the service may start without a file, on defaults and the environment. Defaults to true. */
+  /**
+   * Whether the service may start without a file, on defaults and the environment. Defaults to true, with a warning where
+   * neither the environment nor the program has a key; an explicit true is none.
+   */
   readonly enableDefaults?: boolean | undefined
   /**
-   * Whether the service runs for development, where a missing file is no warning. Defaults to whether `NODE_ENV` is
+   * Whether the service runs for development, where a missing file is no warning either. Defaults to whether `NODE_ENV` is
    * `development` or `test`.
    */
   readonly development?: boolean | undefined
@@ -151,18 +155,21 @@ export const load: (
       (error) => new Config.ConfigError(error)
     ))?.value
     const isDevelopment = options?.development ?? ["development", "test"].includes(nodeEnvironment ?? "")
+    const keys = yield* Effect.mapError(
+      inForce({ environment: plain, given: environment, content: content.success, file }),
+      (error) => new Config.ConfigError(error)
+    )
+    const isConfigured = options?.enableDefaults === true || keys.some(({ source }) => source !== "default")
     // An explicit folder implies that a file is expected there.
-    const logAbsence = options?.cfgDir === undefined && isDevelopment ? Effect.logInfo : Effect.logWarning
+    const isExpected = options?.cfgDir !== undefined || !(isDevelopment || isConfigured)
+    const logAbsence = isExpected ? Effect.logWarning : Effect.logInfo
     const places = [...new Set(folders.map((folder) => nodePath.resolve(folder, "cfg.yml")))]
     const notice = text === undefined
       ? logAbsence(`There is no configuration file ${places.join(" or ")}: only the environment is read`)
       : Effect.logInfo(`The configuration is read from ${nodePath.resolve(file)}`)
     const loaded: Loaded = {
       context,
-      inForce: yield* Effect.mapError(
-        inForce({ environment: plain, given: environment, content: content.success, file }),
-        (error) => new Config.ConfigError(error)
-      ),
+      inForce: keys,
       cfgDir,
       log: Effect.andThen(notice, Effect.forEach(warnings, (warning) => Effect.logWarning(warning), { discard: true }))
     }
@@ -182,6 +189,34 @@ export const layer = (
 ): Layer.Layer<never, ConfigurationInvalid | Config.ConfigError, FileSystem.FileSystem> =>
   Layer.effectContext(Effect.flatMap(load(options), ({ context, log }) => Effect.as(log, context)))
 
+/**
+ * Lets an effect that reads keys of the program fail with sentences that name them as the file and the environment write them.
+ *
+ * @internal
+ */
+export const explained = <A, E, R>(
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, Exclude<E, Config.ConfigError> | ConfigurationInvalid, R> =>
+  Effect.catch(
+    effect,
+    (error): Effect.Effect<never, Exclude<E, Config.ConfigError> | ConfigurationInvalid> =>
+      error instanceof Config.ConfigError
+        ? explain(error)
+        // The compiler does not narrow a type parameter.
+        : Effect.fail(error as Exclude<E, Config.ConfigError>)
+  )
+
+/** Whether the current provider, of the environment or the program, has a key. @internal */
+export const hasKeys: Effect.Effect<boolean, Config.ConfigError> = Effect.gen(function*() {
+  const provider = yield* ConfigProvider.ConfigProvider
+  const { inForce } = yield* Effect.promise(() => import("./config/inForce.ts"))
+  const keys = yield* Effect.mapError(
+    inForce({ environment: provider, given: provider, content: undefined, file: "" }),
+    (error) => new Config.ConfigError(error)
+  )
+  return keys.some(({ source }) => source !== "default")
+})
+
 /** Whether a configuration is loaded. @internal */
 export const IsLoaded: Context.Reference<boolean> = Context.Reference<boolean>("appkernel/Http/KernelConfig/IsLoaded", {
   defaultValue: () => false
@@ -192,6 +227,24 @@ export const IsLoaded: Context.Reference<boolean> = Context.Reference<boolean>("
 // -----------------------------------------------------------------------------
 
 const invalid = (...problems: ReadonlyArray<string>) => new ConfigurationInvalid({ problems })
+
+const explain = Effect.fnUntraced(function*({ cause }: Config.ConfigError) {
+  if (!Schema.isSchemaError(cause)) return yield* invalid(cause.message)
+  const provider = yield* ConfigProvider.ConfigProvider
+  const found = cause.issue._tag === "Pointer"
+    ? yield* Effect.orElseSucceed(provider.load(cause.issue.path.map(partOf)), () => undefined)
+    : undefined
+  return yield* invalid(
+    ...problemsOf(cause.issue).map(({ field, message, validator }) => {
+      const variable = field.replaceAll(".", "_").toUpperCase()
+      const key = variable === field ? field : `${field} (${variable})`
+      if (validator === "Required") return `${key} is missing`
+      return found === undefined ? `${key} is missing: it ${message}` : `${key} ${message}`
+    })
+  )
+})
+
+const partOf = (key: PropertyKey): string | number => typeof key === "number" ? key : String(key)
 
 const folderOfStartScript = (): string => {
   const script = process.argv[1]

@@ -48,7 +48,7 @@ import * as KernelLogger from "./server/kernelLogger.ts"
 import { readyLast } from "./server/readiness.ts"
 import * as Service from "./Service.ts"
 import { announced, warnOfUnread } from "./startup/announcement.ts"
-import { check } from "./startup/checks.ts"
+import { check, serveAlone } from "./startup/checks.ts"
 import type { Complete } from "./startup/completeness.ts"
 import type { CredentialsUnprovided } from "./startup/credentialsUnprovided.ts"
 import type * as Documentation from "./startup/documentation.ts"
@@ -160,7 +160,11 @@ export interface KernelEngine<
   readonly launch: <A, E, R>(
     layer: Layer.Layer<A, E, R> & KernelEngine.WithLayers<R>
   ) => Effect.Effect<never, StartFailed, R>
-  /** Serves the resources on the current HTTP server: one on a random port, or a shared one. */
+  /**
+   * Serves the resources on the HTTP server that is provided, which serves no other engine: `KernelServer.layerWith`, or one of
+   * Node's. Of the log it has the warnings of registrations alone: not where the documents and endpoints are, nor what was found
+   * in the store, and no line for a request. `layer` has these, and the configured server.
+   */
   readonly layerServe: Layer.Layer<
     Repositories,
     StartFailure,
@@ -327,6 +331,7 @@ const makeEngine = (parts: Parts): never => {
   const { registrations } = description
   const layerServe: AnyEngine["layerServe"] = Layer.effectContext(Effect.gen(function*() {
     yield* check(parts)
+    yield* serveAlone
     const { beginForms } = yield* Effect.promise(() => import("../Repository/introspection.ts"))
     yield* beginForms(registrations.flatMap((one) => one._tag === "Resource" ? [one.model] : []))
     if (parts.migrations.length > 0) {

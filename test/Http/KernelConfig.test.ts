@@ -515,9 +515,27 @@ describe("KernelConfig / reading", () => {
       const places = `${dirname(process.argv[1] ?? "")}/cfg.yml or ${process.cwd()}/cfg.yml`
       const missing = `There is no configuration file ${places}: only the environment is read`
       assert.deepStrictEqual(yield* found({}), [`Warn ${missing}`])
-      for (const [options, env] of [[{ development: true }, {}], [{}, { NODE_ENV: "development" }]] as const) {
+      // Where the service is for development, or something else says what it is, a missing file is no warning.
+      for (
+        const [options, env] of [
+          [{ development: true }, {}],
+          [{ enableDefaults: true }, {}],
+          [{}, { NODE_ENV: "development" }],
+          [{}, { APPKERNEL_SERVER_PORT: "8080" }],
+          [{}, { APPKERNEL_MONGO_HOST_FILE: join(folder, "cfg.yml") }]
+        ] as const
+      ) {
         assert.deepStrictEqual(yield* found(options, env), [`Info ${missing}`])
       }
+      assert.deepStrictEqual(
+        yield* logOf(
+          KernelConfig.layer().pipe(Layer.provide([
+            NodeServices.layer,
+            ConfigProvider.layer(ConfigProvider.fromUnknown({ appkernel: { server: { port: 8080 } } }))
+          ]))
+        ),
+        [`Info ${missing}`]
+      )
     }))
 
   it.effect("says whether MongoDB is configured", () =>

@@ -82,7 +82,10 @@ export const loadBeside = Effect.fnUntraced(function*<A>(
 
 /** Runs an effect with the configuration of the project, `cfg.yml` and the environment. */
 export const withConfig = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.flatMap(KernelConfig.load(), ({ context }) => Effect.provideContext(effect, context))
+  Effect.flatMap(
+    KernelConfig.load(),
+    ({ context }) => Effect.provideContext(KernelConfig.explained(effect), context)
+  )
 
 /** The policy of the module's engine, with the configuration of the project. */
 export const loadPolicy = (module: string) =>

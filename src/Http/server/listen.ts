@@ -12,6 +12,9 @@ import { gated } from "./shedding.ts"
 
 type Server = HttpServer.HttpServer["Service"]
 
+/** The ports that servers of this process have. */
+const ownPorts = new Set<number>()
+
 /** A server that listens until the scope closes. `opened` runs when it listens. */
 export const listen = Effect.fnUntraced(function*(
   { address, backlog, headerTimeout, idleTimeout, maxConnections, maxFields, port, requestTimeout, shutdownTimeout }:
@@ -41,7 +44,12 @@ export const listen = Effect.fnUntraced(function*(
   // Runs after the shutdown timeout, before the wait for the last connection to close.
   yield* Effect.addFinalizer(() => cut(node, time))
   const opening = Effect.callback<void, ListenFailed>((resume) =>
-    node.open((error) => resume(error === undefined ? Effect.void : Effect.fail(failed(error))))
+    node.open((error) => {
+      if (error !== undefined) return resume(Effect.fail(failed(error)))
+      ownPorts.add(port)
+      node.once("close", () => ownPorts.delete(port))
+      resume(Effect.void)
+    })
   )
   yield* whenReady(Effect.andThen(opening, Effect.suspend(() => opened(server))))
   return server
@@ -60,7 +68,7 @@ const cut = (server: NodeServer, time: Duration.Duration): Effect.Effect<void> =
 const listenFailed = (cause: unknown, address: string, port: number): ListenFailed => {
   const code: unknown = Reflect.get(Object(cause), "code")
   const detail = code === "EADDRINUSE"
-    ? "the port is in use"
+    ? ownPorts.has(port) ? "another server of this process has the port" : "the port is in use"
     : code === "EACCES"
     ? "not permitted"
     : code === "EADDRNOTAVAIL"

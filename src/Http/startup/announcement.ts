@@ -7,14 +7,14 @@ import type * as Registration from "../registration/registration.ts"
 import { afterReady, whenReady } from "../server/readiness.ts"
 import { logFindings } from "./findings.ts"
 
-/** Warns of a program that reads no configuration file. */
-export const warnOfUnread = Effect.flatMap(
-  KernelConfig.IsLoaded,
-  (isLoaded) =>
-    isLoaded ? Effect.void : Effect.logWarning(
-      "No cfg.yml is read: start the service by engine.launch, or provide KernelConfig.layer() to all of its layers"
-    )
-)
+/** Warns of a program that reads no configuration file, unless it is configured otherwise. */
+export const warnOfUnread = Effect.gen(function*() {
+  if (yield* KernelConfig.IsLoaded) return
+  const log = (yield* KernelConfig.hasKeys) ? Effect.logInfo : Effect.logWarning
+  yield* log(
+    "No cfg.yml is read: start the service by engine.launch, or provide KernelConfig.layer() to all of its layers"
+  )
+})
 
 /** Logs where documents and endpoints are when the service is ready, and then what it found in the store. */
 export const announced = (registrations: ReadonlyArray<Registration.Registration>) =>

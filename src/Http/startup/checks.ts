@@ -1,5 +1,7 @@
 import * as Effect from "effect/Effect"
+import * as HttpServer from "effect/http/HttpServer"
 import * as Option from "effect/Option"
+import { DeclarationError } from "../../internal/declarationError.ts"
 import { Keys } from "../../Security/Keys.ts"
 import * as AccessPolicy from "../AccessPolicy.ts"
 import { implemented } from "../routes/implemented.ts"
@@ -27,6 +29,23 @@ export const check = Effect.fnUntraced(function*(parts: Parts) {
   const hasKeys = Option.isSome(yield* Effect.serviceOption(Keys))
   yield* rejectConflicts({ registrations, openApi, hasKeys, monitored: monitoredPaths(yield* enabled) })
 })
+
+/** Fails while another engine serves on the same server, which would answer none of this one's requests. */
+export const serveAlone = Effect.flatMap(HttpServer.HttpServer, (server) =>
+  Effect.acquireRelease(
+    Effect.suspend(() =>
+      served.has(server)
+        ? Effect.die(
+          new DeclarationError(
+            "Two engines serve on one HTTP server: register everything with one, or give each a server of its own"
+          )
+        )
+        : Effect.sync(() => served.add(server))
+    ),
+    () => Effect.sync(() => served.delete(server))
+  ))
+
+const served = new WeakSet<HttpServer.HttpServer["Service"]>()
 
 /** The models without endpoints and without a rule, whose repositories have the rights of the caller in handlers. */
 const unruledModels = ({ api: { guards, registrations }, implementations }: Parts): ReadonlyArray<string> =>

@@ -1,4 +1,3 @@
-import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -15,7 +14,6 @@ import { Application } from "../../internal/application.ts"
 import { DeclarationError } from "../../internal/declarationError.ts"
 import { type Reload, Reloads } from "../../internal/reload.ts"
 import { CurrentWorker } from "../../internal/worker.ts"
-import { problemsOf } from "../../Model/introspection.ts"
 import { CountsOperations } from "../../Repository/introspection.ts"
 import * as KernelConfig from "../KernelConfig.ts"
 import { defaultShutdownTimeout, Draining } from "../server/draining.ts"
@@ -114,6 +112,7 @@ export const launchWith =
         )
       )
     })).pipe(
+      KernelConfig.explained,
       Effect.catch((error) => error instanceof StartFailed ? Effect.fail(error) : report(error))
     )
   }
@@ -130,23 +129,14 @@ const telemetry = Layer.unwrap(Effect.gen(function*() {
 }))
 
 const reported = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, StartFailed, R> =>
-  Effect.catch(effect, (error) => report(error)).pipe(
+  Effect.catch(KernelConfig.explained(effect), (error) => report(error)).pipe(
     // Some mistakes in declarations are only found when a layer is built.
     Effect.catchDefect((defect) => defect instanceof DeclarationError ? report(defect) : Effect.die(defect))
   )
 
 const report = (error: unknown): Effect.Effect<never, StartFailed> => {
-  const detail = reasonOf(error)
+  const detail = error instanceof Error ? error.message : String(error)
   return Effect.andThen(Effect.logFatal(detail), Effect.fail(new StartFailed({ detail })))
-}
-
-const reasonOf = (error: unknown): string => {
-  if (error instanceof Config.ConfigError) {
-    if (!Schema.isSchemaError(error.cause)) return `The configuration is wrong: ${error.cause.message}`
-    const wrong = problemsOf(error.cause.issue).map(({ field, message }) => `${field.replaceAll(".", "_")}: ${message}`)
-    return `The configuration is wrong: ${wrong.length === 0 ? error.message : wrong.join("; ")}`
-  }
-  return error instanceof Error ? error.message : String(error)
 }
 
 /** `runMain` would treat a second signal like the first, and a clean stop as a failure. */
