@@ -19,7 +19,7 @@ import {
   type Translations
 } from "appkernel"
 import {
-  type Config,
+  Config,
   Context,
   type DateTime,
   Effect,
@@ -552,7 +552,43 @@ const States = Service.implement(StatusApi, {
   }
 })
 
+/** What is left of a failure that a handler ends is that of the handler. */
+const setting = Effect.gen(function*() {
+  return (yield* Config.String("SETTING")).length
+})
+const Settings = Service.implement(
+  Service.describe("SettingService").operation("length", { success: Schema.Int }).operation("kind", {
+    success: Schema.Struct({ kind: Schema.Literals(["a", "b"]) }),
+    error: WrongPassword
+  }),
+  {
+    length: () => setting.pipe(Effect.catchTag("ConfigError", Effect.die)),
+    kind: () => Effect.succeed({ kind: "a" })
+  }
+)
+const Renamed = Resource.implement(RowsApi, {
+  rename: (user) => Effect.as(setting, user).pipe(Effect.catchTags({ ConfigError: Effect.die }))
+})
+const Lengths = Resource.make(User, { methods: [] }).action(
+  "length",
+  { success: Schema.Int },
+  () => setting.pipe(Effect.catchTag("ConfigError", Effect.die))
+)
+
 describe("a contract", () => {
+  it("is implemented by handlers that end the failures of their parts", () => {
+    expectTypeOf(Settings).toExtend<Service.Any>()
+    expectTypeOf(Renamed).toExtend<Resource.Any>()
+    expectTypeOf(Lengths).toExtend<Resource.Any>()
+    // @ts-expect-error a failure that is not declared
+    Resource.implement(RowsApi, { rename: (user) => Effect.as(setting, user) })
+    const twice: Effect.Effect<number, Config.ConfigError | WrongPassword> = setting
+    Service.implement(Service.describe("TwiceService").operation("twice", { success: Schema.Int }), {
+      // @ts-expect-error what is left is not declared
+      twice: () => twice.pipe(Effect.catchTag("ConfigError", Effect.die))
+    })
+  })
+
   it("has the client of the engine that registers the same", () => {
     const short = KernelEngine.make("contract")
       .register(

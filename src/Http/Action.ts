@@ -122,7 +122,10 @@ export type Handlers<M extends Model.Any, Actions extends HttpApiEndpoint.Constr
   readonly [K in keyof Results]: [Operation.Operation.Named<Actions, K>] extends [never]
     ? Operation.Operation.Surplus<K>
     : Operation.Operation.Named<Actions, K> extends Endpoint<M, infer _N, infer O> ?
-        & ((model: M["Type"], request: Operation.Request<O>) => Results[K] & Operation.Operation.ResultFor<O>)
+        & ((
+          model: M["Type"],
+          request: Operation.Request<O>
+        ) => Results[K] & Operation.Operation.ImplementedFor<O, NoInfer<Results[K]>>)
         & Operation.Operation.FailsWith<Results[K], Operation.Operation.DeclaredErrorOf<O>>
     : never
 }

@@ -96,8 +96,9 @@ export declare namespace Operation {
   /** The handlers of operations by their names, where `Results` says what each returns. */
   export type HandlersFor<Endpoints extends HttpApiEndpoint.Constraint, Results> = {
     readonly [K in keyof Results]: [Named<Endpoints, K>] extends [never] ? Surplus<K>
-      : Named<Endpoints, K> extends Endpoint<infer _N, infer O>
-        ? ((request: Request<O>) => Results[K] & ResultFor<O>) & FailsWith<Results[K], DeclaredErrorOf<O>>
+      : Named<Endpoints, K> extends Endpoint<infer _N, infer O> ?
+          & ((request: Request<O>) => Results[K] & ImplementedFor<O, NoInfer<Results[K]>>)
+          & FailsWith<Results[K], DeclaredErrorOf<O>>
       : never
   }
 
@@ -152,6 +153,14 @@ export declare namespace Operation {
 
   /** What a handler returns, whatever it fails with and needs. */
   export type ResultFor<O extends Options> = Effect.Effect<SuccessOf<O>["Type"], unknown, unknown>
+
+  /**
+   * {@link ResultFor} in the place of a handler whose `Result` the compiler looks for: until it is found, the handler fails with
+   * what is declared, or else `Effect.catchTag` in it would leave unknown errors.
+   */
+  export type ImplementedFor<O extends Options, Result> = unknown extends Result
+    ? Effect.Effect<SuccessOf<O>["Type"], DeclaredErrorOf<O>, unknown>
+    : ResultFor<O>
 
   /** The services that handlers with these results need. */
   export type ServicesOf<Results> = { readonly [K in keyof Results]: Effect.Services<Results[K]> }[keyof Results]
