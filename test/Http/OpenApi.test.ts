@@ -125,8 +125,8 @@ describe("OpenApi", () => {
     it("has each model once, by its name", () => {
       assert.sameMembers(
         Object.keys(schemas).filter((name) => /^(?:User|Address|Folder|Receipt|Note)/u.test(name)),
-        ["User", "UserCreate", "UserPatch", "Address", "AddressCreate", "AddressPatch", "Folder", "Receipt"]
-          .concat(["ReceiptCreate", "Note", "NoteCreate"])
+        ["User", "UserCreate", "UserPatch", "UserSelection", "Address", "AddressCreate", "AddressPatch", "AddressPart"]
+          .concat(["Folder", "FolderSelection", "FolderPart", "Receipt", "ReceiptCreate", "Note", "NoteCreate"])
       )
     })
   })
@@ -183,13 +183,14 @@ describe("OpenApi", () => {
       const schema = bodyOf(users.get.responses[200])
       assert.strictEqual(schema.type, "object")
       assert.strictEqual(schema.properties._type.type, "string")
-      assert.deepStrictEqual(schema.properties._items, { type: "array", items: ref("User") })
+      const items = { anyOf: [ref("User"), ref("UserSelection")] }
+      assert.deepStrictEqual(schema.properties._items, { type: "array", items })
       assert.deepStrictEqual(schema.properties._links, ref("Links"))
       assert.strictEqual(schemas.Links.type, "object")
     })
 
     it("9: single GET, POST and PUT refer to the model; writes return it if the request prefers that", () => {
-      assert.deepStrictEqual(bodyOf(user.get.responses[200]), ref("User"))
+      assert.deepStrictEqual(bodyOf(user.get.responses[200]), { anyOf: [ref("User"), ref("UserSelection")] })
       for (
         const answer of [
           users.post.responses[201],
@@ -485,6 +486,13 @@ describe("OpenApi", () => {
         type: "string",
         format: "date-time"
       })
+    })
+
+    it("of documents with some of their fields require none but the identifier and the type", () => {
+      assert.deepStrictEqual(schemas.UserSelection.required, ["_type", "id"])
+      assert.sameMembers(Object.keys(schemas.UserSelection.properties), Object.keys(schemas.User.properties))
+      assert.deepStrictEqual(schemas.UserSelection.properties.address, ref("AddressPart"))
+      assert.deepStrictEqual(schemas.AddressPart.required, ["_type"])
     })
 
     it("have links if the documents have them", () => {

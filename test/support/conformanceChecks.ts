@@ -24,7 +24,7 @@ export const checksOf = (document: Json): Checks => {
     return validator
   }
 
-  const bodyDifferences = (response: Json, { headers, text }: Answer, selects: boolean): ReadonlyArray<string> => {
+  const bodyDifferences = (response: Json, { headers, text }: Answer): ReadonlyArray<string> => {
     const { content } = response
     if (content === undefined) return text === "" ? [] : ["there is a body, and none is documented"]
     const type = headers["content-type"] ?? ""
@@ -33,15 +33,9 @@ export const checksOf = (document: Json): Checks => {
     const body: unknown = /\bjson\b/u.test(type) ? JSON.parse(text) : text
     const validate = validatorOf(schema, true)
     if (validate(body)) return []
-    return (validate.errors ?? [])
-      // Selected fields are the only ones beside `_type`, which schemas can't express.
-      .filter(({ instancePath, keyword, params }) =>
-        !(selects && (isCollection(body) ? instancePath.startsWith("/_items") : !isError(body)) &&
-          (keyword === "anyOf" || keyword === "required" && params["missingProperty"] !== "_type"))
-      )
-      .map(({ instancePath, keyword, message, params }) =>
-        `${instancePath} ${message} (${keyword} ${JSON.stringify(params)})`
-      )
+    return (validate.errors ?? []).map(({ instancePath, keyword, message, params }) =>
+      `${instancePath} ${message} (${keyword} ${JSON.stringify(params)})`
+    )
   }
 
   const headerDifferences = ({ headers: documented = {} }: Json, { headers }: Answer): ReadonlyArray<string> => {
@@ -64,18 +58,14 @@ export const checksOf = (document: Json): Checks => {
   return {
     accepts: ({ operation }, mediaType, value) =>
       validatorOf(operation.requestBody.content[mediaType].schema, false)(value) === true,
-    differences: ({ operation }, answer, selects) => {
+    differences: ({ operation }, answer) => {
       const response = operation.responses[answer.status]
       return response === undefined
         ? [`the status ${answer.status} is not documented`]
-        : [...bodyDifferences(response, answer, selects), ...headerDifferences(response, answer)]
+        : [...bodyDifferences(response, answer), ...headerDifferences(response, answer)]
     }
   }
 }
-
-const isCollection = (body: Json): boolean => Array.isArray(body?._items)
-
-const isError = (body: Json): boolean => body?._type === "ErrorMessage"
 
 const checkedHeaders = [
   "location",

@@ -7,17 +7,13 @@ import { kinds } from "./everyKind.ts"
 const placesOf = (schema: Schema.Top) => ({
   optional: schema.pipe(Model.optional),
   nullable: Schema.NullOr(schema),
-  perhaps: Schema.NullOr(schema).pipe(Model.optional),
   list: Schema.Array(schema),
   byName: Schema.Record(Schema.String, Schema.NullOr(schema)),
   parts: Schema.Struct({
     value: schema,
     nullable: Schema.NullOr(schema),
-    optional: Schema.optionalKey(schema),
-    perhaps: Schema.optionalKey(Schema.NullOr(schema)),
-    inner: Schema.Struct({ nullable: Schema.NullOr(schema) })
-  }),
-  noParts: Schema.NullOr(Schema.Struct({ nullable: Schema.NullOr(schema) })).pipe(Model.withDefault(() => null))
+    perhaps: Schema.optionalKey(Schema.NullOr(schema))
+  })
 })
 
 /** Effect's codec does not encode an object that lacks a value whose JSON takes two steps. */
@@ -36,9 +32,7 @@ const models = Object.entries(kinds).map(([name, { schema }]) => {
     model: class extends Model.Class<{ readonly id: string }>()(`${name}Kind`, {
       id: Model.id(),
       value: schema,
-      part: Part,
-      spare: Schema.NullOr(Part),
-      several: Schema.Array(Part).pipe(Model.optional),
+      part: Schema.NullOr(Part),
       ...isValue(schema) ? placesOf(schema) : {}
     }) {}
   }

@@ -84,7 +84,7 @@ const numberOf = ({ exclusiveMaximum, exclusiveMinimum, maximum, minimum, multip
 /** The values of formats that say more than their patterns. */
 const formats: { readonly [format: string]: RegExp | ReadonlyArray<string> } = {
   date: /^(?:19[7-9]\d|20[01]\d)-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/u,
-  int64: /^-?[0-8]\d{0,18}$/u,
+  int64: /^[0-8]\d{0,18}$/u,
   decimal128: /^-?\d{1,17}(?:\.\d{1,17})?(?:[eE][+-]?[0-5]?\d{1,3})?$/u,
   double: /^-?\d{1,9}(?:\.\d{1,9})?(?:[eE][+-]?[0-2]?\d{1,2})?$/u,
   uri: ["https://example.com/", "https://example.com/a/b?c=d&e=%20#f", "mailto:jane@example.com"],

@@ -1,9 +1,10 @@
 /** The wire forms of a model's documents: complete, partial, in lists, and their identifiers. */
+import { memoize } from "effect/Function"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
-import { wireIdOf } from "../../Model/introspection.ts"
+import { mapParts, type ModelLike, modelOf, wireIdOf, withParts } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { Links, OperationIds, OperationResult } from "../Envelope.ts"
 
@@ -137,7 +138,7 @@ export type Partially<T> = T extends ReadonlyArray<infer Item> ? ReadonlyArray<P
  */
 export const selection = <M extends Model.Any>(model: M): Selection<M> =>
   // The fields are those of `Representation`, all optional.
-  deepPartial(representation(model), ["_type", "id"]) as never
+  partial(representation(model), ["_type", "id"], "Selection") as never
 
 /**
  * The wire form of a list.
@@ -162,35 +163,29 @@ export interface Collection<Item extends Schema.Top> extends
 export const collection = <Item extends Schema.Top>(item: Item): Collection<Item> =>
   Schema.Struct({ _type: Schema.tag("list"), _items: Schema.Array(item), _links: Links })
 
-/**
- * The schema of an object with optional fields, except those in `kept`. Nested models are treated alike and keep their
- * `_type`. It is for decoding only.
- */
-const deepPartial = (
-  schema: { readonly fields: Schema.Struct.Fields },
-  kept: ReadonlyArray<string>
+/** The schema of an object with optional fields, except those in `kept`, and models in them alike. It is for decoding only. */
+const partial = (
+  { ast, fields }: { readonly ast: SchemaAST.AST; readonly fields: Schema.Struct.Fields },
+  kept: ReadonlyArray<string>,
+  suffix: string
 ): Schema.Top =>
   Schema.Struct(
-    Record.map(
-      schema.fields,
+    Record.map(fields, (field, name) => {
+      if (kept.includes(name)) return field
       // Every struct field is a schema.
-      (field, name) => kept.includes(name) ? field : Schema.optionalKey(partially(field as Schema.Top))
-    )
-  )
+      const own = Schema.make<Schema.Top>(withPartialModels((field as Schema.Top).ast))
+      return SchemaAST.isOptional(own.ast) ? own : Schema.optionalKey(own)
+    })
+  ).annotate({ ...ast.annotations, identifier: `${SchemaAST.resolveIdentifier(ast)}${suffix}` })
 
-const partially = (schema: Schema.Top): Schema.Top => {
-  const own = SchemaAST.isOptional(schema.ast) && "schema" in schema && Schema.isSchema(schema.schema)
-    ? schema.schema
-    : schema
-  if ("value" in own && Schema.isSchema(own.value) && own.ast._tag === "Arrays") {
-    return Schema.Array(partially(own.value))
-  }
-  return hasType(own) ? Schema.suspend(() => deepPartial(own, ["_type"])) : own
-}
+/** A nested model keeps its `_type`. */
+const partOf = memoize((model: ModelLike): Schema.Top => partial(model.wire, ["_type"], "Part"))
 
-/** Whether the schema is the wire form of a model. */
-const hasType = (schema: Schema.Top): schema is Schema.Top & { readonly fields: Schema.Struct.Fields } =>
-  "fields" in schema && Object.hasOwn(Object(schema.fields), "_type")
+// A recursive model has one form.
+const withPartialModels = memoize((ast: SchemaAST.AST): SchemaAST.AST => {
+  const model = modelOf(ast)
+  return model === undefined ? mapParts(ast, withPartialModels) : withParts(partOf(model).ast, { context: ast.context })
+})
 
 /**
  * The messages of a stream of changes, by the State Protocol of Durable Streams: of a change of a document, or of the stream.
@@ -215,7 +210,8 @@ const changeMessage = (type: Schema.Codec<string>, model: Model.Any) =>
   Schema.Struct({
     type,
     key: Schema.String,
-    value: Schema.optionalKey(selection(model)),
+    // A whole document first, which has its own name in the documentation.
+    value: Schema.optionalKey(Schema.Union([representation(model), selection(model)])),
     headers: Schema.Struct({
       operation: Schema.Literals(["insert", "update", "delete"]),
       txid: Schema.optionalKey(Schema.String),

@@ -10,7 +10,7 @@ import * as Document from "./node.ts"
 type Node = Document.Node
 
 /** The variants of a model in a document, by the suffix of their component names. */
-const forms = { "": "wire", Create: "create", Patch: "patch" } as const
+const forms = { "": "wire", Create: "create", Patch: "patch", Selection: "wire", Part: "wire" } as const
 
 type Form = (typeof forms)[keyof typeof forms]
 

@@ -125,7 +125,7 @@ const finish = (
     const kept = aliases.get(name) ?? name
     return Document.refTo(names.get(kept) ?? kept)
   }
-  const complete = completing(errorName, refOf, (schema) => withoutHidden(schema, { models, rules }))
+  const complete = completing(errorName, refOf)
   const components = Object.fromEntries(
     Object.entries(described).flatMap(([name, value]) => {
       if (aliases.has(name)) return []
@@ -152,38 +152,15 @@ const finish = (
   }
 }
 
-/** Completes a schema: with the final names of the components that it refers to, and without the fields that are left out. */
-const completing = (
-  errorName: string,
-  refOf: (name: string) => Node,
-  shown: (schema: Node) => Node
-) =>
-(schema: Node): Node =>
+/** Completes a schema with the final names of the components that it refers to. */
+const completing = (errorName: string, refOf: (name: string) => Node) => (schema: Node): Node =>
   Document.rewrite(schema, (part) => {
-    const flat = shown(plain(part))
+    const flat = plain(part)
     const name = Document.componentOf(flat)
     if (name === undefined) return isErrorWithoutFields(flat) ? refOf(errorName) : flat
     const { $ref: _, ...beside } = flat
     return { ...refOf(name), ...beside }
   })
-
-/** A document that is no component, such as a selection of fields, without those that the rules leave out. */
-const withoutHidden = (schema: Node, { models, rules }: Pick<Described, "models" | "rules">): Node => {
-  const properties = Document.nodeOf(schema["properties"])
-  const [type] = Document.listOf(Document.nodeOf(properties["_type"])["enum"])
-  if (typeof type !== "string") return schema
-  const hidden = Array.from(models).flatMap((model) =>
-    model.modelName !== type ? [] : Object.keys(properties).filter((name) => rules.isHidden(model, "wire", name))
-  )
-  if (hidden.length === 0) return schema
-  const { required, ...rest } = schema
-  const needed = Document.listOf(required).filter((name) => !hidden.includes(String(name)))
-  return {
-    ...rest,
-    ...needed.length === 0 ? {} : { required: needed },
-    properties: Document.omitBy(properties, (name) => hidden.includes(name))
-  }
-}
 
 /** The components that operations or other components refer to, sorted by name. */
 export const reachable = (schemas: Node, roots: ReadonlyArray<Node>): Node => {

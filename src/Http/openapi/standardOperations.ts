@@ -25,16 +25,12 @@ export const completeStandard = (
   context: OperationContext
 ): Node => conditional(standard[name](ordinary(operation), context), method, context.resource)
 
-/** The operation for requests without preferences, which the descriptions cover. A write names all that it may answer. */
+/** The operation with the parameters and bodies that the descriptions complete. */
 const ordinary = (operation: Node): Node => ({
-  ...Document.mapBodies(operation, (schema, status) => {
-    const alternatives = Document.listOf(schema["anyOf"])
-    // An operation's error response lists the errors that it may fail with.
-    const isKept = status !== undefined && (Number(status) >= 400 || operation["requestBody"] !== undefined)
-    return alternatives.length === 0 || isKept
-      ? schema
-      : Document.nodeOf(alternatives[0])
-  }),
+  ...Document.mapBodies(
+    operation,
+    (schema, status) => status === undefined ? Document.nodeOf(Document.listOf(schema["anyOf"])[0] ?? schema) : schema
+  ),
   parameters: Document.listOf(operation["parameters"]).filter((parameter) =>
     Document.nodeOf(parameter)["in"] === "path"
   )
@@ -44,9 +40,9 @@ const standard: { readonly [N in Name]: (operation: Node, context: OperationCont
   list: (operation, { hidden, limits, resource: { model, path } }) => ({
     summary: `List the ${segmentOf(path)}, page by page`,
     description: filterText,
-    ...withResponses(operation, {
+    ...withResponses(Document.mapBodies(operation, joinedLists), {
       200: {
-        description: "One page, with links to the others",
+        description: "One page, with links to the others; with `fields`, of documents without the others",
         headers: {
           "X-Total-Count": totalCount,
           ...limits.skipUnreadable === true ? { "X-Unreadable-Count": unreadableCount } : {}
@@ -150,6 +146,20 @@ const standard: { readonly [N in Name]: (operation: Node, context: OperationCont
 }
 
 const segmentOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
+
+/** One list of documents that are whole or not, for lists of either. */
+const joinedLists = (schema: Node): Node => {
+  const lists = Document.listOf(schema["anyOf"]).map(Document.nodeOf)
+  const [whole = schema] = lists
+  const itemsOf = (list: Node) => Document.nodeOf(Document.nodeOf(list["properties"])["_items"])["items"]
+  return itemsOf(whole) === undefined ? schema : {
+    ...whole,
+    properties: {
+      ...Document.nodeOf(whole["properties"]),
+      _items: { type: "array", items: { anyOf: lists.map(itemsOf) } }
+    }
+  }
+}
 
 /** Adds details to an operation's responses. */
 const withResponses = (operation: Node, details: { readonly [status: string]: Node }): Node => {
