@@ -58,7 +58,10 @@ const save = Effect.fn("save")(function*(name: string, content: Stream.Stream<Ui
 const Invoices = Resource.make(Invoice, { methods: ["GET", "POST"] })
   .action(
     "scan",
-    { payload: Raw.request({ contentType: "multipart/form-data", maxSize: "20 MB" }), success: Invoice },
+    {
+      payload: Raw.request({ contentType: "multipart/form-data", maxSize: "20 MB", parts: { scan: Raw.file } }),
+      success: Invoice
+    },
     (invoice, { payload }) =>
       Effect.gen(function*() {
         const { headers } = yield* HttpServerRequest.HttpServerRequest

@@ -20,6 +20,7 @@ import * as Json from "./openapi/node.ts"
 import { bracedOf, type Call, inReadingOrder, joined, operationsIn, type Tag, tagsOf } from "./openapi/paths.ts"
 import { sampling } from "./openapi/samples.ts"
 import * as Schemas from "./openapi/schemas.ts"
+import { sharing } from "./openapi/sharedParts.ts"
 import { completeStandard } from "./openapi/standardOperations.ts"
 import { closing } from "./openapi/strictSchemas.ts"
 import { summaryOf } from "./openapi/texts.ts"
@@ -43,6 +44,12 @@ export interface Document {
   readonly paths: { readonly [path: string]: PathItem }
   readonly components: {
     readonly schemas: { readonly [name: string]: Schema }
+    /** The parameters of several operations, which refer to them. */
+    readonly parameters?: { readonly [name: string]: object }
+    /** The headers of several responses, which refer to them. */
+    readonly headers?: { readonly [name: string]: object }
+    /** The responses of several operations, which refer to them. */
+    readonly responses?: { readonly [name: string]: object }
     readonly securitySchemes?: { readonly [name: string]: SecurityScheme }
   }
 }
@@ -263,6 +270,7 @@ export const make = ({ api: described, policy, registrations }: Source, options:
     const described = {
       ...withErrorResponses(
         registration?.onExcessProperty === "error" ? close(sampled) : sampled,
+        method,
         isLimited || slowsSignIns ? [] : ["429"]
       ),
       summary: completed["summary"] ?? summaryOf(name),
@@ -273,7 +281,8 @@ export const make = ({ api: described, policy, registrations }: Source, options:
   })
   const operations = { ...own, ...watchedChanges(own, resources) }
   const { components, rename } = finish(Json.operationsOf(operations).map(({ operation }) => operation))
-  const paths = Json.mapOperations(operations, rename)
+  const shared = sharing(joined(Json.mapOperations(operations, rename)))
+  const { paths } = shared
   const { description, license, summary } = generated.info
   return {
     openapi: "3.1.0",
@@ -285,9 +294,11 @@ export const make = ({ api: described, policy, registrations }: Source, options:
     servers: options.servers ?? generated.servers ?? [{ url: "/" }],
     security: requirements,
     tags: tagsOf(paths, resources, generated.tags),
-    paths: joined(paths) as Document["paths"], // what the type says of operations is what they have by now
+    paths: paths as Document["paths"], // what the type says of operations is what they have by now
     components: {
       schemas: components as Document["components"]["schemas"], // objects, all of them
+      // Parts are objects.
+      ...shared.components as Pick<Document["components"], "parameters" | "headers" | "responses">,
       ...securitySchemesOf({ ...generated.components.securitySchemes, ...schemes })
     }
   }

@@ -25,4 +25,4 @@
  *
  * @since 0.1.0
  */
-export { type Bytes, type Request, request, type Response, response } from "./description/raw.ts"
+export { type Bytes, file, type Request, request, type Response, response } from "./description/raw.ts"

@@ -9,6 +9,7 @@ import { withArticle } from "../../src/Http/openapi/texts.ts"
 import * as Preconditions from "../../src/Http/request/preconditions.ts"
 import { KernelConfig, KernelEngine, Model, Resource, Service, ServiceError, Validator } from "../../src/index.ts"
 import { Badge, newUser, Note, User } from "../support/models.ts"
+import { resolvedDocument } from "../support/resolvedDocument.ts"
 
 class WrongPassword extends ServiceError<WrongPassword>()("WrongPassword", {
   status: 403,
@@ -74,7 +75,9 @@ const document = OpenApi.make(engine, { title: "Shop", version: "1.2.3" })
 
 // The tests look into objects of every shape.
 // oxlint-disable-next-line typescript/no-explicit-any
-const { components: { schemas }, paths }: any = document
+const { components: { schemas }, paths }: any = resolvedDocument(document)
+
+const made = (...input: Parameters<typeof OpenApi.make>): Json => resolvedDocument(OpenApi.make(...input))
 
 const users = paths["/api/v1/users"]
 const user = paths["/api/v1/users/{id}"]
@@ -174,7 +177,7 @@ describe("OpenApi", () => {
         )
       )
       // oxlint-disable-next-line typescript/no-explicit-any
-      const { paths }: any = OpenApi.make({ api, registrations: [] }, { title: "", version: "" })
+      const { paths }: any = made({ api, registrations: [] }, { title: "", version: "" })
       assert.deepStrictEqual(bodyOf(paths["/any"].post.requestBody), { type: "object" })
       assert.deepStrictEqual(bodyOf(paths["/any"].post.responses[200]), { type: "object" })
     })
@@ -239,7 +242,7 @@ describe("OpenApi", () => {
       assert.deepStrictEqual(schema, { type: "integer", minimum: 1, maximum: 1_000, default: 50 })
       const limits = { defaultPageSize: 5, maxPageSize: 10 }
       // oxlint-disable-next-line typescript/no-explicit-any
-      const { paths }: any = OpenApi.make(engine, { title: "", version: "", limits })
+      const { paths }: any = made(engine, { title: "", version: "", limits })
       const small = parameter(paths["/folders"].get, "page_size").schema
       assert.deepStrictEqual([small.maximum, small.default], [10, 5])
     })
@@ -259,7 +262,7 @@ describe("OpenApi", () => {
         }
       }, () => Effect.void)
       // oxlint-disable-next-line typescript/no-explicit-any
-      const { paths }: any = OpenApi.make(KernelEngine.make("x").register(Search), { title: "", version: "" })
+      const { paths }: any = made(KernelEngine.make("x").register(Search), { title: "", version: "" })
       assert.deepStrictEqual(paths["/searches/search"].get.parameters, [
         { name: "limit", in: "query", schema: { type: "integer", minimum: 1, maximum: 9 }, required: false },
         { name: "open", in: "query", schema: { type: "boolean" }, required: true },
@@ -274,7 +277,7 @@ describe("OpenApi", () => {
         query: { row: Schema.optionalKey(Schema.Boolean) }
       }, () => Effect.void)
       // oxlint-disable-next-line typescript/no-explicit-any
-      const { paths }: any = OpenApi.make(KernelEngine.make("x").register(Seats), { title: "", version: "" })
+      const { paths }: any = made(KernelEngine.make("x").register(Seats), { title: "", version: "" })
       assert.deepStrictEqual(paths["/seats/{row}/{taken}/{side}"].get.parameters, [
         { name: "row", in: "path", schema: { type: "integer", minimum: 1, maximum: 9 }, required: true },
         { name: "taken", in: "path", schema: { type: "boolean" }, required: true },
@@ -332,7 +335,7 @@ describe("OpenApi", () => {
         query: { days: Schema.optionalKey(Schema.Int) }
       }, () => Effect.void)
       // oxlint-disable-next-line typescript/no-explicit-any
-      const { paths }: any = OpenApi.make(KernelEngine.make("x").register(Things), { title: "", version: "" })
+      const { paths }: any = made(KernelEngine.make("x").register(Things), { title: "", version: "" })
       const operation = paths["/notes/{id}/forget"].delete
       assert.notProperty(operation, "requestBody")
       assert.deepStrictEqual(namesOf(operation.parameters, "query"), ["really", "days"])
@@ -412,11 +415,11 @@ describe("OpenApi", () => {
           optional: Schema.optionalKey(Schema.String)
         })
       }) {}
-      const made: Json = OpenApi.make(KernelEngine.make("x").register(Outer, { methods: ["PATCH"] }), {
+      const own = made(KernelEngine.make("x").register(Outer, { methods: ["PATCH"] }), {
         title: "",
         version: ""
       })
-      const { InnerPatch, OuterPatch: { properties } } = made.components.schemas
+      const { InnerPatch, OuterPatch: { properties } } = own.components.schemas
       const nullOr = (schema: object) => ({ anyOf: [schema, { type: "null" }] })
       const text = { type: "string" }
       assert.deepStrictEqual(InnerPatch.properties.note, nullOr(text))
@@ -440,11 +443,11 @@ describe("OpenApi", () => {
         bytes: Schema.Uint8Array,
         link: Schema.URL
       }) {}
-      const made: Json = OpenApi.make(KernelEngine.make("x").register(Precise, { methods: ["POST"] }), {
+      const own = made(KernelEngine.make("x").register(Precise, { methods: ["POST"] }), {
         title: "",
         version: ""
       })
-      const { properties } = made.components.schemas.PreciseCreate
+      const { properties } = own.components.schemas.PreciseCreate
       assert.deepStrictEqual(
         ["price", "count", "at", "bytes", "link"].map((name) => [properties[name].format, properties[name].examples]),
         [
@@ -457,7 +460,7 @@ describe("OpenApi", () => {
       )
       assert.match("1e-20", new RegExp(properties.price.pattern, "u"))
       assert.notMatch("text", new RegExp(properties.price.pattern, "u"))
-      const { one } = made.paths["/precises"].post.requestBody.content["application/json"].examples
+      const { one } = own.paths["/precises"].post.requestBody.content["application/json"].examples
       assert.strictEqual(one.value.price, "12.50")
     })
 
@@ -481,11 +484,109 @@ describe("OpenApi", () => {
         HttpApiGroup.make("g").add(HttpApiEndpoint.get("zoned", "/zoned", { success: Zoned }))
       )
       // oxlint-disable-next-line typescript/no-explicit-any
-      const { paths }: any = OpenApi.make({ api, registrations: [] }, { title: "", version: "" })
+      const { paths }: any = made({ api, registrations: [] }, { title: "", version: "" })
       assert.deepStrictEqual(bodyOf(paths["/zoned"].get.responses[200]).properties.at, {
         type: "string",
         format: "date-time"
       })
+    })
+
+    it("have names that do not depend on the order of registration, and that say where they are used", () => {
+      class First extends Model.Class<First>()("Person", { id: Model.id(), name: Schema.String }) {}
+      class Second extends Model.Class<Second>()("Person", { id: Model.id(), first: Schema.String }) {}
+      class Street extends Model.Class<Street>()("Place", { street: Schema.String }) {}
+      class Road extends Model.Class<Road>()("Place", { road: Schema.String }) {}
+      class Home extends Model.Class<Home>()("Home", { id: Model.id(), at: Street }) {}
+      class Office extends Model.Class<Office>()("Office", { id: Model.id(), at: Road }) {}
+      const Cart = Schema.Struct({ notes: Schema.Array(Note) }).annotate({ identifier: "Cart" })
+      interface Tree {
+        readonly trees: ReadonlyArray<Tree>
+      }
+      const Tree: Schema.Codec<Tree> = Schema.Struct({
+        trees: Schema.Array(Schema.suspend((): Schema.Codec<Tree> => Tree))
+      })
+      class Garden extends Model.Class<Garden>()("Garden", { id: Model.id(), tree: Tree }) {}
+      const Carts = Service.make("CartService").operation(
+        "fill",
+        { path: "./fill", method: "POST", payload: Cart, success: Cart },
+        ({ payload }) => Effect.succeed(payload)
+      )
+      const methods = ["GET", "POST"] as const
+      const one = KernelEngine.make("x").register(First, { methods, urlBase: "/v1" })
+        .register(Second, { methods, urlBase: "/v2", name: "second" })
+        .register(Home, { methods }).register(Office, { methods }).register(Garden, { methods }).register(Carts)
+      const other = KernelEngine.make("x").register(Carts).register(Garden, { methods })
+        .register(Office, { methods }).register(Second, { methods, urlBase: "/v2", name: "second" })
+        .register(Home, { methods }).register(First, { methods, urlBase: "/v1" })
+      const sorted = (part: Json): Json =>
+        Array.isArray(part)
+          ? part.map(sorted)
+          : Object(part) === part
+          ? Object.fromEntries(Object.keys(part).toSorted().map((key) => [key, sorted(part[key])]))
+          : part
+      const { components, paths } = OpenApi.make(one, { title: "", version: "" })
+      const again = OpenApi.make(other, { title: "", version: "" })
+      assert.deepStrictEqual(sorted(again.components), sorted(components))
+      assert.deepStrictEqual(sorted(again.paths), sorted(paths))
+      const named = Object.keys(components.schemas)
+      assert.includeMembers(named, [
+        "Person",
+        "V2Person",
+        "V2PersonCreate",
+        "Place",
+        "OfficesPlace",
+        "Cart",
+        "CartInput"
+      ])
+      assert.deepStrictEqual(named.filter((name) => name.includes("_")), [])
+      assert.include(named, "GardenTree")
+    })
+
+    it("of an enumeration are one list of its values, with their names", () => {
+      const Size = Schema.Enum({ small: "S", large: "L" })
+      class Shirt extends Model.Class<Shirt>()("Shirt", { id: Model.id(), size: Size }) {}
+      const { components } = made(KernelEngine.make("x").register(Shirt), { title: "", version: "" })
+      assert.deepStrictEqual(components.schemas.Shirt.properties.size, {
+        type: "string",
+        enum: ["S", "L"],
+        "x-enum-varnames": ["small", "large"]
+      })
+    })
+
+    it("of bodies require no field with a default", () => {
+      class Step extends Model.Class<Step>()("Step", {
+        name: Schema.String,
+        count: Schema.Int.pipe(Model.withDefault(() => 1)),
+        note: Schema.NullOr(Schema.String).pipe(Model.withDefault(() => null)),
+        kind: Model.field(Schema.String, { required: true, default: "x" })
+      }) {}
+      const Steps = Service.make("StepService").operation("walk", {
+        method: "POST",
+        payload: { steps: Schema.Array(Step), far: Schema.Int.pipe(Schema.withDecodingDefaultKey(Effect.succeed(1))) }
+      }, () => Effect.void)
+      const { components, paths } = made(KernelEngine.make("x").register(Steps), { title: "", version: "" })
+      assert.deepStrictEqual(bodyOf(paths["/steps/walk"].post.requestBody).required, ["steps"])
+      assert.deepStrictEqual(components.schemas.StepCreate.required, ["name"])
+    })
+
+    it("that several operations share are in the document once", () => {
+      const text = JSON.stringify(document)
+      for (
+        const [kind, names] of [["parameters", ["page_size", "Prefer"]], ["responses", [
+          "BadRequest",
+          "NotFound"
+        ]]] as const
+      ) {
+        for (const name of names) assert.isAbove(text.split(`"#/components/${kind}/${name}"`).length, 2, name)
+      }
+      const refs = [...text.matchAll(/"#\/components\/(parameters|headers|responses)\/([^"]+)"/gu)]
+      const all: Json = document.components
+      for (const [, kind, name] of refs) assert.property(all[kind!], name!)
+      for (const kind of ["parameters", "headers", "responses"]) {
+        assert.sameMembers(Object.keys(all[kind]), [
+          ...new Set(refs.filter(([, of]) => of === kind).map(([, , name]) => name))
+        ])
+      }
     })
 
     it("of documents with some of their fields require none but the identifier and the type", () => {
@@ -533,14 +634,14 @@ describe("OpenApi", () => {
     it("of a POST say whether it replaces a document, as the registration says, or else the configuration", () => {
       for (const own of ["replace", "error", undefined] as const) {
         for (const configured of ["replace", "error"] as const) {
-          const made: Json = OpenApi.make(
+          const described = made(
             KernelEngine.make("x").register(Note, {
               methods: ["POST"],
               ...own === undefined ? {} : { onKnownId: own }
             }),
             { title: "", version: "", limits: { ...KernelConfig.Limits.defaultValue(), onKnownId: configured } }
           )
-          const { description, responses } = made.paths["/notes"].post
+          const { description, responses } = described.paths["/notes"].post
           const creates = (own ?? configured) === "error"
           assert.deepStrictEqual(
             Object.keys(responses).filter((status) => status < "300"),
@@ -570,8 +671,8 @@ describe("OpenApi", () => {
     })
 
     it("are an ErrorMessage for errors, described by the status", () => {
-      for (const operation of Object.values(document.paths).flatMap((item) => Object.values(item))) {
-        for (const [status, answer] of Object.entries<Json>(Object(operation["responses"]))) {
+      for (const operation of Object.values<Json>(paths).flatMap((item) => Object.values<Json>(item))) {
+        for (const [status, answer] of Object.entries<Json>(operation.responses)) {
           if (Number(status) < 400) continue
           const schema = bodyOf(answer)
           for (const { $ref } of schema.anyOf ?? [schema]) {
@@ -605,7 +706,7 @@ describe("OpenApi", () => {
       class Shut extends ServiceError<Shut>()("Shut", { status: 409, message: "Shut" }) {}
       const resource = Resource.make(Note, { methods: ["POST"] })
         .beforePost(() => Effect.fail(new Shut()), { error: [Full, Shut] })
-      const described: Json = OpenApi.make(KernelEngine.make("full").register(resource), { title: "F", version: "1" })
+      const described = made(KernelEngine.make("full").register(resource), { title: "F", version: "1" })
       const { schema } = described.paths["/notes"].post.responses[409].content["application/json"]
       const named = schema.anyOf.map(({ $ref }: Json) => $ref.split("/").at(-1))
       assert.sameMembers(named, ["ErrorMessage", "Full", "Shut"])
@@ -675,8 +776,8 @@ describe("OpenApi", () => {
         urlBase: "/v2",
         name: "notes_v2"
       })
-      const made = OpenApi.make(twice, { title: "", version: "" })
-      const ids = Object.values(made.paths).flatMap((item) => Object.values(item)).map(({ operationId }) => operationId)
+      const own = OpenApi.make(twice, { title: "", version: "" })
+      const ids = Object.values(own.paths).flatMap((item) => Object.values(item)).map(({ operationId }) => operationId)
       assert.includeMembers(ids, ["notes.list", "notes_v2.list"])
       assert.strictEqual(new Set(ids).size, ids.length)
     })
@@ -685,15 +786,14 @@ describe("OpenApi", () => {
       const Guarded = Resource.make(Note, { methods: ["POST", "PUT"] })
         .beforePost(() => Effect.fail(new WrongPassword({ attempts: 1 })), { error: [WrongPassword] })
         .beforePut(() => Effect.fail(new WrongPassword({ attempts: 1 })), { error: [WrongPassword] })
-      const made = OpenApi.make(KernelEngine.make("x").register(Guarded), { title: "", version: "" })
-      // oxlint-disable-next-line typescript/no-explicit-any
-      const { paths }: any = made
+      const own = made(KernelEngine.make("x").register(Guarded), { title: "", version: "" })
+      const { paths } = own
       for (const { responses } of [paths["/notes"].post, paths["/notes/{id}"].put]) {
         assert.deepStrictEqual(bodyOf(responses[403]), ref("WrongPassword"))
         // What a hook may fail with besides.
         assert.deepStrictEqual(bodyOf(responses[404]), ref("ErrorMessage"))
       }
-      assert.property(made.components.schemas, "WrongPassword")
+      assert.property(own.components.schemas, "WrongPassword")
     })
 
     it("are those that are registered", () => {

@@ -213,6 +213,7 @@ describe("Raw bodies", () => {
       assert.containsAllKeys(get.responses, ["401", "403", "500"])
       const body = paths["/files/size"].post.requestBody
       assert.hasAllKeys(body.content, ["text/plain"])
+      assert.deepStrictEqual(body.content["text/plain"].schema, { type: "string" })
       assert.containsAllKeys(paths["/files/size"].post.responses, ["413", "415"])
     }))
 

@@ -8,7 +8,7 @@ export interface Checks {
   /** Whether the document accepts the value as the body of this content type. */
   readonly accepts: (operation: Operation, mediaType: string, value: unknown) => boolean
   /** The differences between the answer and the document; empty when there are none. */
-  readonly differences: (operation: Operation, answer: Answer, selects: boolean) => ReadonlyArray<string>
+  readonly differences: (operation: Operation, answer: Answer) => ReadonlyArray<string>
 }
 
 /** A generated plan of a request. `prepare` makes the request. */

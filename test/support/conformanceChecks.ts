@@ -71,6 +71,7 @@ const checkedHeaders = [
   "location",
   "etag",
   "allow",
+  "accept-patch",
   "www-authenticate",
   "preference-applied",
   "retry-after",

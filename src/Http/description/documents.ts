@@ -206,12 +206,15 @@ const messages = (changes: ReadonlyArray<ReturnType<typeof changeMessage>>) =>
     })
   ]))
 
+const shown = (model: Model.Any): Selection<Model.Any> =>
+  // A whole document is one with all of its fields, and has its own name in the documentation.
+  Schema.Union([representation(model), selection(model)]) as never
+
 const changeMessage = (type: Schema.Codec<string>, model: Model.Any) =>
   Schema.Struct({
     type,
     key: Schema.String,
-    // A whole document first, which has its own name in the documentation.
-    value: Schema.optionalKey(Schema.Union([representation(model), selection(model)])),
+    value: Schema.optionalKey(shown(model)),
     headers: Schema.Struct({
       operation: Schema.Literals(["insert", "update", "delete"]),
       txid: Schema.optionalKey(Schema.String),

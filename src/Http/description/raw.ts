@@ -23,7 +23,11 @@ export interface Request
   extends Schema.Bottom<Stream.Stream<Uint8Array, BadRequest | PayloadTooLarge>, Sent, never, never, Ast, Request>
 {
   /** The content types that are taken, all if there are none, and the maximum number of bytes. */
-  readonly [typeId]: { readonly types: ReadonlyArray<string>; readonly maxSize: number | undefined }
+  readonly [typeId]: {
+    readonly types: ReadonlyArray<string>
+    readonly maxSize: number | undefined
+    readonly parts?: Schema.Struct.Fields | undefined
+  }
 }
 
 /**
@@ -47,20 +51,33 @@ export interface Response
 export type Bytes = HttpApiSchema.StreamUint8Array
 
 /**
+ * A file among the `parts` of a form.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const file: Schema.String = Schema.String.annotate({ format: "binary" })
+
+/**
  * The body of a request, which the handler gets as a stream of bytes. Nothing is read before the caller may make the request.
  * The stream fails with `PayloadTooLarge` (413) after `maxSize` bytes, by default `server.max_body_size`, and with `BadRequest`
  * if the body ends early. Another content type than those given is a 415; without any, each is taken.
+ *
+ * `parts` are what the documentation says of a `multipart/form-data`, so that its page and generated clients can send one: each
+ * part by its name, a file as {@link file}. The handler reads them itself.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const request = (
-  { contentType, maxSize }: {
+  { contentType, maxSize, parts }: {
     readonly contentType?: string | ReadonlyArray<string> | undefined
     readonly maxSize?: ByteSize.Input | undefined
+    readonly parts?: Schema.Struct.Fields | undefined
   } = {}
 ): Request =>
   part(contentType, {
+    parts,
     types: contentType === undefined ? [] : [contentType].flat(),
     maxSize: maxSize === undefined ? undefined : Number(ByteSize.fromInputUnsafe(maxSize))
   })

@@ -75,7 +75,11 @@ export const withProblems = (operation: Document.Node, problem: Document.Node): 
 })
 
 /** Describes each status but those that there are none of, and types a body without a schema as an object. */
-export const withErrorResponses = (operation: Document.Node, without: ReadonlyArray<string>): Document.Node => {
+export const withErrorResponses = (
+  operation: Document.Node,
+  method: string,
+  without: ReadonlyArray<string>
+): Document.Node => {
   const known = Document.mapBodies(
     operation,
     (schema) => Object.keys(schema).length === 0 ? { type: "object" } : schema
@@ -90,12 +94,15 @@ export const withErrorResponses = (operation: Document.Node, without: ReadonlyAr
           description: describeStatus(status, String(description)),
           ...(status === "500" ? { headers: { "X-Request-Id": requestId } } : {}),
           ...(status === "429" ? { headers: { "Retry-After": retryAfter } } : {}),
+          ...(status === "415" && method === "patch" ? { headers: { "Accept-Patch": acceptPatch } } : {}),
           ...rest
         }
       }
     )
   }
 }
+
+const acceptPatch = Document.responseHeader("The content types of patches (RFC 5789)")
 
 const requestId = Document.responseHeader("Under which a defect is logged")
 

@@ -1,17 +1,15 @@
 import * as Context from "effect/Context"
 import * as HttpApi from "effect/http-api/HttpApi"
-import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
-import * as HttpMethod from "effect/http/HttpMethod"
 import * as Schema from "effect/Schema"
-import * as SchemaAST from "effect/SchemaAST"
 import type * as SchemaRepresentation from "effect/SchemaRepresentation"
 import { modelOf, modelsIn } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { ignoredKeysOf } from "../description/ignoredKeys.ts"
 import * as Envelope from "../Envelope.ts"
 import type { FieldRules } from "./access.ts"
+import { componentNames, namesOfParts, withoutLists } from "./componentNames.ts"
+import { withDescribedSchemas } from "./describedEndpoints.ts"
 import { errorMessageOf, errorOf, isErrorWithoutFields, problemDetails } from "./errors.ts"
-import { withJsonForms } from "./jsonForms.ts"
 import { describe, formOf, generatedKeysOf, type ModelVariant } from "./modelSchemas.ts"
 import * as Document from "./node.ts"
 
@@ -43,6 +41,7 @@ export interface Schemas {
 }
 
 interface Generated {
+  readonly paths: Node
   readonly components: { readonly schemas: Node }
 }
 
@@ -106,10 +105,20 @@ const namingPolicy =
   }
 
 const finish = (
-  { documents, models, rules, wantedNames, withoutLinks }: Described,
-  { components: { schemas: { [knownName]: known, ...schemas } } }: Generated
+  { documents, models, rules, wantedNames: identified, withoutLinks }: Described,
+  { components: { schemas: { [knownName]: known, ...generated } }, paths }: Generated
 ): Finished => {
+  const inlined = (schema: Node): Node => withoutLists(generated, identified, schema)
+  const schemas = Document.mapValues(generated, (schema) => inlined(Document.nodeOf(schema)))
   const { errorMessage, jsonPatch } = Document.nodeOf(Document.nodeOf(known)["properties"])
+  const ownerName = (name: string) => {
+    const wanted = identified.get(name) ?? name
+    return formOf(wanted, Document.nodeOf(schemas[name]), models)?.model.modelName ?? wanted
+  }
+  const wantedNames = new Map([
+    ...identified,
+    ...namesOfParts({ schemas, paths, wanted: identified }, ownerName)
+  ])
   const sent = new Map<string, ModelVariant>()
   const described = Document.mapValues(schemas, (value, name) => {
     const schema = Document.rewrite(Document.nodeOf(value), plain)
@@ -120,12 +129,14 @@ const finish = (
   })
   const errorName = Document.componentOf(errorMessage) ?? ""
   const aliases = aliasesIn(described, wantedNames, errorName, documents)
-  const names = finalNames(Object.keys(described).filter((name) => !aliases.has(name)), wantedNames)
+  const kept = Object.keys(described).filter((name) => !aliases.has(name))
+  const names = componentNames({ schemas: described, paths, wanted: wantedNames }, kept)
   const refOf = (name: string): Node => {
     const kept = aliases.get(name) ?? name
     return Document.refTo(names.get(kept) ?? kept)
   }
-  const complete = completing(errorName, refOf)
+  const completed = completing(errorName, refOf)
+  const complete = (schema: Node): Node => completed(inlined(schema))
   const components = Object.fromEntries(
     Object.entries(described).flatMap(([name, value]) => {
       if (aliases.has(name)) return []
@@ -202,57 +213,13 @@ const withKnown = (api: HttpApi.Top): HttpApi.Top =>
     Known
   ])
 
-/**
- * Describes values by what they stand for, and the parameters of paths and queries as in JSON: with numbers, booleans and lists,
- * which a URL writes as texts.
- */
-const withDescribedSchemas = (api: HttpApi.Top): HttpApi.Top =>
-  Object.values(api.groups).reduce<HttpApi.Top>(
-    (all, group) =>
-      all.add(Object.values(group.endpoints).reduce((own, endpoint) => own.add(described(endpoint)), group)),
-    api
-  )
-
-const described = (endpoint: HttpApiEndpoint.Top): HttpApiEndpoint.Top => {
-  const ofPayload = HttpMethod.hasBody(endpoint.method) ? withJsonForms : parameters
-  const payload = Array.from(
-    endpoint.payload,
-    ([type, { schemas, ...rest }]) => [type, { ...rest, schemas: schemas.map(ofPayload) }] as const
-  )
-  // The copy is nobody else's.
-  return Object.assign(endpoint.annotateMerge(Context.empty()), {
-    params: parameters(endpoint.params),
-    query: parameters(endpoint.query),
-    payload: new Map(payload),
-    success: new Set(Array.from(endpoint.success, withJsonForms)),
-    error: new Set(Array.from(endpoint.error, withJsonForms))
-  })
-}
-
-/** The parameters of a codec. One that may have values of several types stays the text that a URL has. */
-const parameters = (codec: Schema.Top | undefined): Schema.Top | undefined => {
-  if (codec === undefined || !("schema" in codec) || !Schema.isSchema(codec.schema)) return codec
-  const { ast } = codec.schema
-  const { ast: texts } = Schema.toEncoded(codec)
-  if (ast._tag !== "Objects" || texts._tag !== "Objects") return codec
-  const fields = ast.propertySignatures.map((property, i) =>
-    hasOneType(property.type) ? property : texts.propertySignatures[i]!
-  )
-  return Schema.toCodecJson(withJsonForms(Schema.make<Schema.Top>(new SchemaAST.Objects(fields, []))))
-}
-
-const hasOneType = (ast: SchemaAST.AST): boolean => {
-  const json = SchemaAST.toEncoded(Schema.toCodecJson(Schema.make<Schema.Top>(ast)).ast)
-  return json._tag !== "Union" || json.types.every(SchemaAST.isLiteral)
-}
-
 // -----------------------------------------------------------------------------
 // schemas
 // -----------------------------------------------------------------------------
 
 /** Removes keywords without effect, and makes constraints visible. */
 const plain = (schema: Node): Node => {
-  const { additionalProperties, allOf, ...rest } = withoutRepetition(withExample(schema))
+  const { additionalProperties, allOf, ...rest } = asEnum(withoutRepetition(withExample(schema)))
   const open = additionalProperties === undefined || additionalProperties === false
     ? rest
     : { ...rest, additionalProperties }
@@ -269,6 +236,22 @@ const withoutRepetition = (schema: Node): Node => {
   const { anyOf, ...rest } = schema
   const alternatives = new Map(Document.listOf(anyOf).map((one) => [JSON.stringify(one), one]))
   return anyOf === undefined ? schema : { ...rest, anyOf: [...alternatives.values()] }
+}
+
+/** The values of an enumeration in one list, with their names as generators of clients read them. */
+const asEnum = (schema: Node): Node => {
+  const { anyOf, ...rest } = schema
+  const members = Document.listOf(anyOf).map(Document.nodeOf)
+  const [first] = members
+  const isEnum = members.every(({ enum: values, title, type }) =>
+    typeof title === "string" && type === first?.["type"] && Document.listOf(values).length === 1
+  )
+  return first === undefined || !isEnum ? schema : {
+    ...rest,
+    type: first["type"],
+    enum: members.flatMap((one) => Document.listOf(one["enum"])),
+    "x-enum-varnames": members.map(({ title }) => title)
+  }
 }
 
 /** The example for an e-mail address. Without it, samples would be random characters that match the pattern. */
@@ -311,23 +294,6 @@ const aliasesIn = (
     for (const name of equal) if (kept !== undefined && name !== kept && !aliases.has(name)) aliases.set(name, kept)
   }
   return aliases
-}
-
-/** The requested names of the schemas if they are free. The generator reserves more names than it uses. */
-const finalNames = (
-  kept: ReadonlyArray<string>,
-  wantedNames: ReadonlyMap<string, string>
-): ReadonlyMap<string, string> => {
-  const names = new Map<string, string>()
-  const taken = new Set(kept.filter((name) => !wantedNames.has(name)))
-  for (const [name, wanted] of wantedNames) {
-    if (!kept.includes(name)) continue
-    let final = wanted
-    for (let i = 1; taken.has(final); i++) final = `${wanted}_${i}`
-    taken.add(final)
-    names.set(name, final)
-  }
-  return names
 }
 
 const withoutLink = (schema: Node): Node => {

@@ -73,7 +73,8 @@ const standard: { readonly [N in Name]: (operation: Node, context: OperationCont
     const { content } = Document.nodeOf(Document.nodeOf(answered["responses"])["200"])
     return {
       summary: `Stream the changes of the ${segmentOf(path)}`,
-      description: `${filterText} The answer is that of a stream of Durable Streams, with the messages of its State ` +
+      description:
+        `Parameters choose documents as in the list, \`GET ${path}\`. The answer is that of a stream of Durable Streams, with the messages of its State ` +
         "Protocol. A document that begins to match is an `insert`, one that ceases to a `delete`.",
       ...withResponses(answered, {
         200: { content: { ...Document.nodeOf(content), "text/event-stream": { schema: { type: "string" } } } },

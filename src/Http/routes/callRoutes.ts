@@ -103,9 +103,10 @@ export const callRoute = (call: Call, surroundings: CallContext): Route => {
   const types = rawOf(options.success)?.types
   const plain = { method, path, handler: handled }
   const told = surroundings.tellsTransactions && method !== "GET" ? withTransaction(plain) : plain
-  return types === undefined
+  const route = types === undefined
     ? jsonRoute(told, respondBadRequest)
     : acceptedRoute(told, respondBadRequest, types)
+  return method === "PATCH" ? { ...route, patchTypes: bodyTypesOf(options) } : route
 }
 
 /** Limits the size of a raw body, and turns the platform's errors into those of the engine. */
@@ -161,7 +162,7 @@ const payloadReader = ({ method, options }: Call, { isStrict, limits }: CallCont
   const sent = sentOf(payload)
   const decode = isStrict ? rejectExcess(sent, bodyDecoder(sent)) : bodyDecoder(sent)
   const finish = sentFinaliser(schemaOf(payload))
-  const types = options.form === true ? ["application/json", formType] : ["application/json"]
+  const types = bodyTypesOf(options)
   const readJsonBody: Read = ({ request }) =>
     Effect.flatMap(
       readJson(request, types, limits.maxBodySize),
@@ -265,3 +266,9 @@ const withBooleans = (values: Texts, names: ReadonlyArray<string>): Texts => {
   }
   return read
 }
+
+/** The content types of the body. */
+const bodyTypesOf = ({ form, payload }: Call["options"]): ReadonlyArray<string> =>
+  payload === undefined
+    ? []
+    : rawOf(payload)?.types ?? ["application/json", ...form === true ? [formType] : []]

@@ -68,7 +68,7 @@ const ofEngine = (
 
 /**
  * The handler of the complete service. It answers 404 if no route matches, and 405 if the path has routes for other
- * methods only. It answers `OPTIONS` with `Allow`. `paths` are never 404, even without a method.
+ * methods only. It answers `OPTIONS` with `Allow`, and with `Accept-Patch` as 405 and 415 do (RFC 5789, section 3.1). `paths` are never 404, even without a method.
  */
 export const routed = ({ errorResponses, limits, paths, respondBadRequest, router, routes }: {
   readonly router: HttpRouter.HttpRouter
@@ -79,7 +79,7 @@ export const routed = ({ errorResponses, limits, paths, respondBadRequest, route
   readonly respondBadRequest: BadRequestResponder
   readonly errorResponses: ErrorResponses
 }) => {
-  const methods = methodsByPath(routes, paths)
+  const allowed = allowedByPath(routes, paths)
   const handled = Effect.catchCause(
     // It fails if no route matches, and with the errors of `HttpRouter`'s routes, whose types are unknown.
     // @effect-diagnostics-next-line anyUnknownInErrorContext:off
@@ -89,7 +89,7 @@ export const routed = ({ errorResponses, limits, paths, respondBadRequest, route
       const error = failure._tag === "Some" ? failure.value : undefined
       const unreadable = unreadableOf(error, limits.maxBodySize)
       return HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
-        ? unrouted(methods, errorResponses)
+        ? unrouted(allowed, errorResponses)
         : unreadable !== undefined
         ? errorResponses.failure(unreadable)
         : isOfEngine(error)
@@ -121,7 +121,11 @@ export const routed = ({ errorResponses, limits, paths, respondBadRequest, route
     return Effect.flatMap(answered, (response) => {
       const header = unsendableIn(response.headers)
       return header === undefined
-        ? Effect.succeed(response)
+        ? Effect.succeed(
+          response.status === 415 && request.method === "PATCH"
+            ? HttpServerResponse.setHeaders(response, allowed.find("GET", request.url)?.handler.patching ?? {})
+            : response
+        )
         : defect(
           Cause.die(new Error(`The header ${header} of the response has characters that no header can have`)),
           errorResponses
@@ -176,31 +180,40 @@ const defect = Effect.fnUntraced(function*(cause: Cause.Cause<unknown>, errorRes
   return yield* errorResponses.sentence(500, said, { "x-request-id": requestId })
 })
 
-const methodsByPath = (
+/** What can be done at a path. */
+interface Allowed {
+  readonly methods: ReadonlyArray<string>
+  readonly patching: { readonly [header: string]: string }
+}
+
+const allowedByPath = (
   routes: ReadonlyArray<Route>,
   always: ReadonlyArray<`/${string}`>
-): FindMyWay.Router<ReadonlyArray<string>> => {
-  const byPath = new Map<`/${string}`, Array<string>>(always.map((path) => [shapeOf(path), []]))
-  for (const { method, path: own } of routes) {
-    const path = shapeOf(own)
-    const methods = byPath.get(path) ?? []
-    methods.push(method)
-    byPath.set(path, methods)
+): FindMyWay.Router<Allowed> => {
+  const byPath = new Map<`/${string}`, Array<Route>>(always.map((path) => [shapeOf(path), []]))
+  for (const route of routes) {
+    const path = shapeOf(route.path)
+    byPath.set(path, [...byPath.get(path) ?? [], route])
   }
-  const paths = FindMyWay.make<ReadonlyArray<string>>(routerConfig)
-  for (const [path, methods] of byPath) {
-    paths.on("GET", path, allowedOf(methods))
+  const paths = FindMyWay.make<Allowed>(routerConfig)
+  for (const [path, own] of byPath) {
+    const types = own.flatMap(({ patchTypes = [] }) => patchTypes)
+    paths.on("GET", path, {
+      methods: allowedOf(own.map(({ method }) => method)),
+      patching: types.length === 0 ? {} : { "accept-patch": types.join(", ") }
+    })
   }
   return paths
 }
 
-const unrouted = (methods: FindMyWay.Router<ReadonlyArray<string>>, errorResponses: ErrorResponses) =>
+const unrouted = (allowed: FindMyWay.Router<Allowed>, errorResponses: ErrorResponses) =>
   Effect.withFiber<HttpServerResponse.HttpServerResponse>((fiber) => {
     const { method, url } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     const [path = "/"] = url.split("?", 1)
-    const allowed = methods.find("GET", url)?.handler
-    if (allowed === undefined) return errorResponses.sentence(404, { key: "errors.Route", args: { path } })
+    const found = allowed.find("GET", url)?.handler
+    if (found === undefined) return errorResponses.sentence(404, { key: "errors.Route", args: { path } })
+    const { methods, patching } = found
     return method === "OPTIONS"
-      ? Effect.succeed(HttpServerResponse.empty({ status: 204, headers: { allow: allowed.join(", ") } }))
-      : errorResponses.notAllowed(method, path, allowed)
+      ? Effect.succeed(HttpServerResponse.empty({ status: 204, headers: { allow: methods.join(", "), ...patching } }))
+      : Effect.map(errorResponses.notAllowed(method, path, methods), HttpServerResponse.setHeaders(patching))
   })

@@ -57,6 +57,7 @@ import {
   withParameters,
   withRequest
 } from "./route.ts"
+import { patchTypes } from "./writeRequest.ts"
 import { writeRoutes } from "./writeRoutes.ts"
 
 /** The routes of a model. They prepare all that does not depend on a request once. */
@@ -79,7 +80,10 @@ export const routesOf = (
     const handled = { method, path: `${path}${own}` as const, handler }
     return name === "changes"
       ? { ...acceptedRoute(handled, respondBadRequest, changesTypes), isStream: true }
-      : routeOf(tellsTransactions && method !== "GET" ? withTransaction(handled) : handled, respondBadRequest)
+      : {
+        ...routeOf(tellsTransactions && method !== "GET" ? withTransaction(handled) : handled, respondBadRequest),
+        ...name === "patch" ? { patchTypes } : {}
+      }
   })
 }
 

@@ -25,6 +25,8 @@ export interface Route {
   readonly method: Method
   readonly path: `/${string}`
   readonly handler: ResponseEffect
+  /** The content types of the bodies of a `PATCH`. */
+  readonly patchTypes?: ReadonlyArray<string> | undefined
   /** Whether the engine decides on the request again while the response is sent. */
   readonly isStream?: boolean
   /** Whether the streams of several collections decide on it, each for itself. */

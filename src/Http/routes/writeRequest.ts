@@ -272,7 +272,7 @@ const postTypes = [...jsonTypes, "multipart/form-data"]
 
 const jsonPatch = "application/json-patch+json"
 
-const patchTypes = [...jsonTypes, "application/merge-patch+json", jsonPatch]
+export const patchTypes: ReadonlyArray<string> = [...jsonTypes, "application/merge-patch+json", jsonPatch]
 
 /** Rejects a body whose identifier, as it was sent, is not that of the URL. */
 const rejectOtherId = (decoded: Decoded, sent: unknown, id: unknown, { parse }: Identifier): Decoded => {

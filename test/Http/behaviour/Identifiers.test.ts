@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Equal, Option, Schema } from "effect"
 import * as OpenApi from "../../../src/Http/OpenApi.ts"
 import { Generator, KernelEngine, Model, Resource, Service } from "../../../src/index.ts"
+import { resolvedDocument } from "../../support/resolvedDocument.ts"
 
 const fields = { note: Schema.String }
 
@@ -55,7 +56,9 @@ const engine = KernelEngine.make("identifiers")
 // oxlint-disable-next-line typescript/no-explicit-any
 type Json = any
 
-const { components: { schemas }, paths }: Json = OpenApi.make(engine, { title: "Identifiers", version: "1.0.0" })
+const { components: { schemas }, paths }: Json = resolvedDocument(
+  OpenApi.make(engine, { title: "Identifiers", version: "1.0.0" })
+)
 
 const resolved = (schema: Json): Json => schema.$ref === undefined ? schema : schemas[schema.$ref.split("/").at(-1)]
 
@@ -65,9 +68,14 @@ const kinds: { readonly [segment: string]: Json } = {
   counts: integer,
   crates: { type: "string", pattern: String.raw`^[\da-fA-F]{24}$` },
   codes: { type: "string", pattern: "^[A-Z]{2,9}$" },
-  moments: { type: "string" },
+  moments: {
+    type: "string",
+    format: "date-time",
+    pattern: schemas.Moment?.properties.id.pattern,
+    examples: ["2026-01-31T09:30:00.123Z"]
+  },
   days: { type: "string", format: "date" },
-  bigs: { type: "string", pattern: String.raw`^-?\d+$` },
+  bigs: { type: "string", description: "A whole number", pattern: String.raw`^-?\d+$`, examples: ["42"] },
   words: { type: "string", enum: ["a", "b"] },
   texts: { type: "string" }
 }

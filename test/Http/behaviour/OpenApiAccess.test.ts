@@ -3,6 +3,7 @@ import { Validator as DocumentValidator } from "@seriousme/openapi-schema-valida
 import { Effect, Schema } from "effect"
 import * as OpenApi from "../../../src/Http/OpenApi.ts"
 import { Anonymous, CurrentSubject, KernelEngine, Model, Resource, Role, Service, Tokens } from "../../../src/index.ts"
+import { resolvedDocument } from "../../support/resolvedDocument.ts"
 
 class Supplier extends Model.Class<Supplier>()("Supplier", { name: Schema.String, phone: Schema.String }) {}
 
@@ -34,14 +35,14 @@ const Clock = Service.make("ClockService").operation(
 const engine = KernelEngine.make("x").register(Products).register(Letters).register(Clock).enableSecurity()
 
 // oxlint-disable-next-line typescript/no-explicit-any
-const document: any = OpenApi.make(engine, {
+const document: any = resolvedDocument(OpenApi.make(engine, {
   title: "x",
   version: "1",
   securitySchemes: {
     bearer: { type: "http", scheme: "bearer" },
     key: { type: "apiKey", in: "header", name: "X-API-Key" }
   }
-})
+}))
 
 describe("OpenApi, of a service with access control", () => {
   it("says which operations need credentials, and which may have some", () => {

@@ -12,6 +12,7 @@ import { engine as everyField } from "../../support/everyField.ts"
 import { engine as everyKind } from "../../support/everyKindService.ts"
 import type { Json } from "../../support/jsonValues.ts"
 import { quickHashes } from "../../support/quickHashes.ts"
+import { resolvedDocument } from "../../support/resolvedDocument.ts"
 import { administrator, bearer, credentials as shopCredentials, payments, request, signIn } from "../../support/shop.ts"
 
 const runs = Number(process.env["CONFORMANCE_RUNS"] ?? 50)
@@ -93,7 +94,8 @@ const suite = <A, E>(
     const pool: Conformance.Pool = new Map()
     it.effect.each(callers)("responds as its document describes, to any request of $name", (caller) =>
       Effect.gen(function*() {
-        const { agent, base, document } = yield* surroundings
+        const { agent, base, document: served } = yield* surroundings
+        const document = resolvedDocument(served)
         const credentials = yield* caller.credentials(base, pool)
         const isLimited = caller.mayDo !== undefined
         const checks = checksOf(document)
@@ -170,7 +172,9 @@ const suite = <A, E>(
       Effect.gen(function*() {
         const { document } = yield* surroundings
         const validator = new DocumentValidator()
-        const { errors, valid } = yield* Effect.promise(() => validator.validate(structuredClone(document)))
+        const { errors, valid } = yield* Effect.promise(() =>
+          validator.validate(structuredClone(document))
+        )
         assert.deepStrictEqual([valid, errors, validator.version], [true, undefined, "3.1"])
         const problems = yield* Effect.promise(async () =>
           lintFromString({
@@ -197,6 +201,8 @@ const suite = <A, E>(
           })
           assert.deepStrictEqual([status, text], [204, ""], path)
           assert.sameMembers(String(headers.allow).split(", "), documented, path)
+          const patched = item.patch?.requestBody?.content
+          assert.strictEqual(headers["accept-patch"], patched && Object.keys(patched).join(", "), path)
         }
       }))
   })

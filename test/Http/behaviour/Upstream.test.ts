@@ -11,6 +11,7 @@ import {
   Service,
   UpstreamError
 } from "../../../src/index.ts"
+import { resolvedDocument } from "../../support/resolvedDocument.ts"
 import { refused, send, serving } from "../../support/rest.ts"
 
 class Thing extends Model.Class<Thing>()("Thing", { id: Model.id(), name: Schema.String }) {}
@@ -242,7 +243,7 @@ describe("The answer to a request whose call to another service failed", () => {
 describe("A declared status of failed calls", () => {
   it.effect("is in the OpenAPI document of its operation, with the service", () =>
     serves(Effect.gen(function*() {
-      const { body: { components, paths } } = yield* send("GET", "/openapi.json")
+      const { components, paths } = resolvedDocument((yield* send("GET", "/openapi.json")).body)
       const { responses } = paths["/calls/declares/{status}"].get
       assert.deepStrictEqual(responses["401"].content["application/json"].schema, {
         $ref: "#/components/schemas/UpstreamError"

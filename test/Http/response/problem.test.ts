@@ -4,6 +4,7 @@ import { ConfigProvider, Effect, Layer, Schema } from "effect"
 import { FetchHttpClient, HttpServer } from "effect/http"
 import { EmbeddedStore, KernelClient, KernelEngine, OpenApi, Service, ServiceError } from "../../../src/index.ts"
 import { Note } from "../../support/models.ts"
+import { resolvedDocument } from "../../support/resolvedDocument.ts"
 import { type Answer, send, serving } from "../../support/rest.ts"
 
 class TooLittle extends ServiceError<TooLittle>()("TooLittle", {
@@ -94,7 +95,7 @@ describe("problem details", () => {
     ])))
 
   it("are a content type of each error in the OpenAPI document", () => {
-    const { components, paths } = OpenApi.make(engine, { title: "Notes", version: "1" })
+    const { components, paths } = resolvedDocument(OpenApi.make(engine, { title: "Notes", version: "1" }))
     const operation = JSON.stringify(paths["/notes/{id}"]?.["get"])
     const { responses } = JSON.parse(operation)
     assert.deepStrictEqual(Object.keys(responses[200].content), ["application/json"])
