@@ -47,7 +47,7 @@ export const parsedConfig = <A>(
     return value === undefined
       ? Effect.fail(
         new Config.ConfigError(
-          new ConfigProvider.SourceError({ message: `${path.at(-1)}: expected ${expected}` })
+          new ConfigProvider.SourceError({ message: `APPKERNEL_${path.join("_")}: expected ${expected}` })
         )
       )
       : Effect.succeed(value)

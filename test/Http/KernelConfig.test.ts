@@ -649,6 +649,28 @@ appkernel:
       assert.notInclude(problems.join(), "canary")
     }))
 
+  it.effect("names the whole variable where no file is read before", () =>
+    Effect.gen(function*() {
+      const env = {
+        APPKERNEL_MONGO_CONNECT_TIMEOUT: "canary",
+        APPKERNEL_CACHE_RECORDS: "canary",
+        APPKERNEL_SERVER_PORT: "canary"
+      }
+      const provider = ConfigProvider.fromEnv({ env })
+      for (
+        const [config, name] of [
+          [MongoStore.config, "APPKERNEL_MONGO_CONNECT_TIMEOUT"],
+          [EmbeddedStore.config, "APPKERNEL_CACHE_RECORDS"],
+          [KernelConfig.server, "APPKERNEL_SERVER_PORT"]
+        ] as const
+      ) {
+        const unread: Config.Config<unknown> = config
+        const { message } = yield* Effect.flip(unread.parse(provider))
+        assert.include(message, `${name}: expected `)
+        assert.notInclude(message, "canary")
+      }
+    }))
+
   it.effect("names the line of invalid YAML", () =>
     Effect.gen(function*() {
       const [problem = ""] = yield* problemsOf({ file: "appkernel:\n  server:\n    port: [1\n  mongo: x\n" })

@@ -231,6 +231,10 @@ describe("appkernel, on data", () => {
   it.live("checks documents, indexes and migrations, and says by its code whether all is well", () =>
     Effect.scoped(Effect.gen(function*() {
       const env = yield* folderEnv
+      assert.include(
+        yield* failed({ ...env, ANN_AGE: "canary" }, "seed", engine),
+        "The configuration is wrong: ann.age (ANN_AGE) must be a whole number"
+      )
       yield* done(env, "seed", engine)
       assert.include(yield* failed(env, "seed", engine), "Person has documents already")
       const first = yield* failed(env, "check", engine)
