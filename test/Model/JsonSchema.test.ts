@@ -447,7 +447,7 @@ describe("Model.jsonSchema for MongoDB", () => {
   it("describes the stored document with omitted fields and the stored identifier", () => {
     assert.deepInclude(stored, { title: "Stored", bsonType: "object", additionalProperties: true })
     assert.sameMembers(Object.keys(fields), Object.keys(Stored.fields).map((field) => field === "id" ? "_id" : field))
-    assert.deepStrictEqual(fields["_id"], { bsonType: "string", minLength: 1 })
+    assert.deepStrictEqual(fields["_id"], { bsonType: "string", minLength: 1, maxLength: 1000 })
     const { bsonType, pattern } = fields["password"] as { readonly bsonType: string; readonly pattern: string }
     assert.strictEqual(bsonType, "string")
     assert.match(
@@ -507,7 +507,7 @@ describe("Model.jsonSchema for MongoDB", () => {
     const node = (id: string) => ({
       bsonType: "object",
       properties: {
-        [id]: { bsonType: "string", minLength: 1 },
+        [id]: { bsonType: "string", minLength: 1, maxLength: 1000 },
         next: { bsonType: ["object", "null"] },
         parts: { bsonType: "array", items: { bsonType: "object" } }
       },

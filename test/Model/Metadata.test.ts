@@ -31,7 +31,7 @@ describe("Model.metadata", () => {
       ...Model.versioned
     }) {}
     assert.deepStrictEqual(Model.metadata(User), {
-      id: { label: "User.id", required: false, type: "str" },
+      id: { label: "User.id", required: false, type: "str", validators: [{ type: "Url" }] },
       name: {
         label: "User.name",
         required: true,

@@ -286,11 +286,9 @@ const rejectOtherId = (decoded: Decoded, sent: unknown, id: unknown, { parse }: 
 
 const otherId = { field: "id", validator: "Id", message: "is not the one in the URL" }
 
-/** Rejects identifiers that no URL can address: paths of other endpoints, and the segments `.` and `..`. */
+/** Rejects identifiers that are the paths of other endpoints. The model rejects what no URL can address. */
 const idProblemOf = (model: Model.Any) => {
-  const unreachable: ReadonlySet<unknown> = new Set([...reservedIdsOf(model), ".", ".."])
+  const reserved: ReadonlySet<unknown> = new Set(reservedIdsOf(model))
   return (id: unknown): FieldProblem | undefined =>
-    typeof id === "string" && (unreachable.has(id) || !id.isWellFormed() || id.includes("\0"))
-      ? { field: "id", validator: "Url", message: "can't be part of a URL" }
-      : undefined
+    reserved.has(id) ? { field: "id", validator: "Url", message: "can't be part of a URL" } : undefined
 }

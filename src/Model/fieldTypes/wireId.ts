@@ -1,12 +1,13 @@
 import type * as Schema from "effect/Schema"
+import { isRule } from "../shape/addressable.ts"
 import { nameOf } from "../shape/storedForm.ts"
 import { managedField, type ModelLike, unwrapped } from "../shape/variants.ts"
 import { idSchemaOf } from "./reference.ts"
 
-/** Whether every non-empty text is an identifier. */
+/** Whether every text that a URL can address is an identifier. */
 export const isAnyText = ({ ast }: Schema.Top): boolean =>
   ast._tag === "String" && ast.encoding === undefined &&
-  (ast.checks ?? []).every((check) => nameOf(check) === "effect/schema/isMinLength")
+  (ast.checks ?? []).every((check) => isRule(check) || nameOf(check) === "effect/schema/isMinLength")
 
 /** The schema of the identifier's wire form; `undefined` if callers don't see it. */
 export const shownIdOf = (model: ModelLike): Schema.Top | undefined => {

@@ -2,6 +2,7 @@ import * as Schema from "effect/Schema"
 import type * as VariantSchema from "effect/schema/VariantSchema"
 import type * as SchemaAST from "effect/SchemaAST"
 import { type ModelIndex, modelIndexesTypeId, type ShardKind } from "../FieldIndex.ts"
+import { addressable } from "../shape/addressable.ts"
 import { type FieldAttributes, loggedTypeId, modelAnnotation } from "../shape/annotations.ts"
 import { attributesOf, type FieldInput, schemasOf } from "../shape/fields.ts"
 import { assertShardKey, shardKeyTypeId } from "../shape/shardKey.ts"
@@ -29,14 +30,15 @@ export const makeClass = (
 ): unknown => {
   const all: { [key: string]: VariantSchema.Field<{ readonly [V in Variant]?: Schema.Top }> } = {}
   const attributes: { [key: string]: FieldAttributes } = {}
-  for (const [key, field] of Object.entries(fields)) {
+  for (const [key, declared] of Object.entries(fields)) {
     assertNotReserved(name, key)
+    // A field named `id` is the identifier, however it is declared.
+    attributes[key] = { ...(key === "id" ? { managed: "id" } : {}), ...attributesOf(declared) }
+    const field = attributes[key].managed === "id" ? addressable(declared) : declared
     const { patch, ...schemas } = schemasOf(field)
     all[key] = variants.Field(
       patch === undefined ? schemas : { ...schemas, patch: Schema.optionalKey(mergePatchOf(patch)) }
     )
-    // A field named `id` is the identifier, however it is declared.
-    attributes[key] = { ...(key === "id" ? { managed: "id" } : {}), ...attributesOf(field) }
     for (const schema of [schemas.wire, schemas.create, patch]) {
       if (schema !== undefined) assertSeparable(name, key, schema, { suspended: false })
     }

@@ -1,8 +1,8 @@
 /** Identifiers of any kind: a document is found, changed, linked, listed and removed under the text of its own. */
 import { assert, it } from "@effect/vitest"
 import { Arbitrary, Effect, Equal, type Layer, Schema } from "effect"
-import { type DocumentStore, Generator, KernelEngine, Model, Repository, Resource } from "../../../src/index.ts"
-import { refused, send, serving } from "../../support/rest.ts"
+import { DocumentStore, Generator, KernelEngine, Model, Repository, Resource } from "../../../src/index.ts"
+import { type Answer, refused, send, serving } from "../../support/rest.ts"
 
 const kinds: { readonly [name: string]: { readonly schema: Schema.Top; readonly none: ReadonlyArray<string> } } = {
   ints: { schema: Schema.Int, none: ["x", "1.5", "007", "1e3", "99999999999999999999"] },
@@ -30,14 +30,58 @@ class Parcel extends Model.Class<Parcel>()("Parcel", {
   note: Schema.String
 }) {}
 
-const registered = ({ model }: (typeof resources)[number]) =>
+const registered = ({ model }: Pick<(typeof resources)[number], "model">) =>
   Resource.make(model, { methods: ["GET", "POST", "PUT", "PATCH", "DELETE"] })
     .action("shout", { success: Schema.String }, ({ note }) => Effect.succeed(note.toUpperCase()))
 
+/** Texts of any kind: one that is just named as an identifier, and one that is declared so. */
+const textual = ([["plains", Schema.String], ["mades", Model.id() as unknown as Schema.Top]] as const).map(
+  ([name, id]) => ({
+    name,
+    path: `/a/longer/base/${name}`,
+    // The type of a field is of no interest here.
+    model: class extends Model.Class<{ readonly id: unknown; readonly note: string }>()(`Id${name}`, {
+      id,
+      note: Schema.String,
+      ...Model.historied
+    }) {}
+  })
+)
+
+const unaddressable: { readonly [name: string]: string } = {
+  "an empty one": "",
+  "a dot": ".",
+  "two dots": "..",
+  "a zero": "a\0",
+  "half a character": "a\ud83d",
+  "17,000 letters": "a".repeat(17_000),
+  "3,000 umlauts": "ä".repeat(3_000),
+  "1,001 characters": "🔑".repeat(1_001)
+}
+
+const texts = Arbitrary.map(
+  Arbitrary.all([
+    Arbitrary.array(
+      Arbitrary.schema(Schema.Literals(["a", "ä", "漢", "🔑", "/", "%", "?", " ", ".", ";", "+", "\""])),
+      {
+        minLength: 1,
+        maxLength: 10
+      }
+    ),
+    Arbitrary.schema(Schema.Literals([1, 10, 100]))
+  ]),
+  ([pieces, times]) => pieces.join("").repeat(times)
+)
+
 const [first, ...others] = resources
 
-const engine = others.reduce(
-  (engine, resource) => engine.register(registered(resource), { name: resource.name, segment: resource.name }),
+const engine = [...others, ...textual].reduce(
+  (engine, resource) =>
+    engine.register(registered(resource), {
+      name: resource.name,
+      segment: resource.name,
+      ...("path" in resource ? { urlBase: "/a/longer/base" } : {})
+    }),
   KernelEngine.make("identifiers")
     .register(registered(first!), { name: first!.name, segment: first!.name })
 ).register(Parcel, { methods: ["GET", "POST"] })
@@ -117,4 +161,91 @@ export const identifiersContract = <E>(name: string, store: Layer.Layer<Document
         const upper = String(headers["location"]).toUpperCase().replace("/PARCELS", "/parcels")
         assert.strictEqual((yield* send("GET", upper)).status, 200, "capital letters are as good")
       }))
+
+    for (const { model, path } of textual) {
+      it.effect.prop(`a text of ${path} addresses its document everywhere`, [texts], ([id]) =>
+        Effect.gen(function*() {
+          if (id === "." || id === "..") return
+          const own = `${path}/${encodeURIComponent(id)}`
+          const created = yield* send("POST", path, { id, note: "a" })
+          assert.deepStrictEqual([created.status, created.headers["location"]], [201, own], created.text)
+          const { body: { _links: links } } = yield* send("GET", own)
+          assert.deepStrictEqual([links.self.href, links.shout.href], [own, `${own}/shout`])
+          const statuses = [
+            yield* send("GET", own),
+            yield* send("POST", `${own}/shout`),
+            yield* send("GET", `${own}/shout`),
+            yield* send("PUT", own, { id, note: "b" }),
+            yield* send("PATCH", own, { note: "c" }),
+            yield* send("DELETE", own)
+          ].map(({ status }) => status)
+          assert.deepStrictEqual(statuses, [200, 405, 200, 200, 200, 200])
+        }), { arbitrary: { runs: 15 } })
+
+      it.effect.each(Object.entries(unaddressable))(
+        `no document of ${path} gets what no URL addresses: %s`,
+        ([, id]) =>
+          Effect.gen(function*() {
+            const refusedId = (answer: Answer) => {
+              const fields = (refused(400, answer).body.errors ?? []).map(({ field }: { readonly field: string }) =>
+                field
+              )
+              // A body with half a character is no text, and a patch names the place of the identifier.
+              assert.include(id.isWellFormed() ? ["id", "1.id", "0.path"] : ["", "id"], fields.join(), answer.text)
+            }
+            const known = { id: "known", note: "a" }
+            yield* send("POST", path, known)
+            refusedId(yield* send("POST", path, { id, note: "a" }))
+            refusedId(yield* send("POST", path, [{ note: "a", id: "new" }, { id, note: "a" }]))
+            refusedId(yield* send("PUT", `${path}/known`, { id, note: "a" }))
+            refusedId(yield* send("PATCH", `${path}/known`, { id }))
+            refusedId(
+              yield* send("PATCH", `${path}/known`, [{ op: "replace", path: "/id", value: id }], {
+                "content-type": "application/json-patch+json"
+              })
+            )
+            const form = `--x\r\nContent-Disposition: form-data; name="id"\r\n\r\n${id}\r\n--x\r\n` +
+              `Content-Disposition: form-data; name="note"\r\n\r\na\r\n--x--\r\n`
+            // A form has no halves of characters, and an empty value is none.
+            if (id.isWellFormed() && id !== "") {
+              refusedId(yield* send("POST", path, form, { "content-type": "multipart/form-data; boundary=x" }))
+            }
+            const repository = yield* Repository.for(model)
+            const instance = Object.assign(Object.create(model.prototype), { id, note: "a", revision: 1 })
+            for (
+              const write of [
+                repository.insert(instance),
+                repository.save(instance),
+                Effect.asVoid(repository.bulkInsert([instance])),
+                Effect.asVoid(Model.finalise(model, { id, note: "a" })),
+                Effect.asVoid(Effect.flatMap(repository.findById("known"), () =>
+                  repository.modify(
+                    "known",
+                    (known) => Effect.succeed(Object.assign(Object.create(model.prototype), known, { id }))
+                  )))
+              ] as ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }>>
+            ) {
+              const error = yield* Effect.flip(write)
+              assert.include(
+                ["ValidationException", "PropertyRequiredException", "BulkInsertFailed"],
+                error._tag,
+                String(error)
+              )
+            }
+            const { body } = yield* send("GET", path)
+            assert.deepStrictEqual(body._items.map(({ id }: { readonly id: string }) => id), ["known"])
+          })
+      )
+
+      it.effect(`a document of ${path} that has such an identifier already is shown`, () =>
+        Effect.gen(function*() {
+          const store = yield* DocumentStore.DocumentStore
+          const ids = ["", "b".repeat(1_500)]
+          yield* Effect.forEach(ids, (_id) => store.insertOne(model.modelName, { _id, note: "old", revision: 1 }))
+          const { body } = yield* send("GET", `${path}?note=old&sort_by=id`)
+          assert.deepStrictEqual(body._items.map(({ id }: { readonly id: string }) => id), ids)
+          assert.strictEqual((yield* send("PATCH", `${path}/${ids[1]}`, { note: "new" })).status, 200)
+          assert.strictEqual((yield* send("DELETE", `${path}/${ids[1]}`)).status, 200)
+        }))
+    }
   })
