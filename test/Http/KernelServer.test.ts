@@ -335,7 +335,9 @@ describe("KernelServer / invalid requests", () => {
           "GET / HTTP/1.1\r\nHost: a\r\n bad\u0000: x\r\n\r\n"
         ]
       ) {
-        assert.deepStrictEqual(messageOf(yield* exchange(port, bytes)), expected)
+        const text = yield* exchange(port, bytes)
+        assert.deepStrictEqual(messageOf(text), expected)
+        assert.match(text, /\r\nDate: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\n/u)
       }
       const smuggled = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
       assert.deepStrictEqual(messageOf(yield* exchange(port, smuggled)), expected)

@@ -47,6 +47,11 @@ describe("Monitoring / health", () => {
       )
       const program = Effect.gen(function*() {
         assert.deepStrictEqual((yield* send("GET", "/health/live")).body, { status: "ok" })
+        assert.deepStrictEqual((yield* send("GET", "/health/live/")).body, { status: "ok" })
+        assert.deepStrictEqual(
+          (yield* send("GET", "/health/ready/")).status,
+          (yield* send("GET", "/health/ready")).status
+        )
         const ready = yield* send("GET", "/health/ready")
         assert.deepStrictEqual([ready.status, ready.body, ready.headers["cache-control"]], [
           200,

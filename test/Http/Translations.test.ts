@@ -229,7 +229,7 @@ describe("a 400 / memory", () => {
           places: [{ city: "Bern" }, { city: "" }, 3]
         }
         const answer = yield* send("POST", "/items", "de-DE, en;q=0.5", input)
-        assert.deepStrictEqual([answer.status, answer.language, answer.vary], [400, "de", "Accept-Language"])
+        assert.deepStrictEqual([answer.status, answer.language, answer.vary], [400, "de", "Accept-Language, Accept"])
         assert.deepStrictEqual(messages(answer), {
           "name": "„Bezeichnung“ muss mindestens 3 Zeichen haben",
           "secret": "„Geheimnis“ muss mindestens 8 Zeichen haben",
@@ -348,7 +348,7 @@ describe("without languages / memory", () => {
         const meta = yield* send("GET", "/items/meta", "de")
         assert.deepStrictEqual([meta.language, meta.vary, meta.body.name.label], [undefined, undefined, "Item.name"])
         const bad = yield* send("POST", "/items", "de", { ...valid, name: "ab" })
-        assert.deepStrictEqual([bad.status, bad.language, bad.vary], [400, undefined, undefined])
+        assert.deepStrictEqual([bad.status, bad.language, bad.vary], [400, undefined, "Accept"])
         assert.strictEqual(bad.body.message, "The request is not valid: Name must have at least 3 characters")
       }))
   })

@@ -1,4 +1,5 @@
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { varyWith } from "../../internal/vary.ts"
 
 /** Adds the headers for caches: `Vary` names the headers of credentials, and the response to a caller is `private`. */
 export const makeCallerHeaders = (credentialHeaders: ReadonlyArray<string>): CallerHeaders => {
@@ -35,11 +36,3 @@ const isPrivate = (cacheControl: string): boolean =>
     const name = directive.trim()
     return name === "no-store" || name === "private"
   })
-
-/** Adds names to the value of `Vary`. */
-export const varyWith = (known: string | undefined, names: ReadonlyArray<string>): string => {
-  if (known === undefined) return names.join(", ")
-  const listed = new Set(known.toLowerCase().split(",").map((name) => name.trim()))
-  if (listed.has("*")) return known
-  return [known, ...names.filter((name) => !listed.has(name.toLowerCase()))].join(", ")
-}

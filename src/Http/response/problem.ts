@@ -1,11 +1,11 @@
 /** Problem details (RFC 9457), the format of errors for clients that ask for it, or for all clients. */
 import * as Context from "effect/Context"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { varyWith } from "../../internal/vary.ts"
 import { statusOf } from "../HttpError.ts"
 import type { ErrorOptions } from "../KernelConfig.ts"
 import { labelFrom } from "../messages/label.ts"
 import { accepts } from "../request/accept.ts"
-import { varyWith } from "./callerHeaders.ts"
 
 /** The format of error responses. */
 export const ErrorFormat: Context.Reference<ErrorOptions> = Context.Reference<ErrorOptions>(
@@ -32,18 +32,25 @@ export const problemText = (text: string, status: number, { documentation }: Err
   })
 }
 
-/** The response as problem details. */
-export const problemOf = (
+/** The `Vary` of an error whose format depends on the request. */
+export const varyOf = (known: string | undefined, { format }: ErrorOptions): { readonly vary?: string } =>
+  format === "problem" ? known === undefined ? {} : { vary: known } : { vary: varyWith(known, ["Accept"]) }
+
+/** The response in the format that the request or the configuration asks for. */
+export const inErrorFormat = (
   response: HttpServerResponse.HttpServerResponse,
+  accept: string | undefined,
   options: ErrorOptions
 ): HttpServerResponse.HttpServerResponse => {
   const { body, headers, status } = response
   if (body._tag !== "Uint8Array") return response
+  const vary = varyOf(headers["vary"], options)
+  if (!wantsProblem(accept, options)) return HttpServerResponse.setHeaders(response, vary)
   const text = problemText(new TextDecoder().decode(body.body), status, options)
   return HttpServerResponse.text(text, {
     status,
     contentType: problemType,
-    headers: { ...withoutType(headers), vary: varyWith(headers["vary"], ["Accept"]) }
+    headers: { ...withoutType(headers), ...vary }
   })
 }
 

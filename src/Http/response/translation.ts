@@ -19,7 +19,7 @@ import { type Instance, textOf } from "../ServiceError.ts"
 import type { Arguments, Language, Translations } from "../Translations.ts"
 import { requiredHeadersOf } from "../UpstreamError.ts"
 import * as responses from "./json.ts"
-import { ErrorFormat, problemOf, problemText, wantsProblem } from "./problem.ts"
+import { ErrorFormat, inErrorFormat, problemText, varyOf, wantsProblem } from "./problem.ts"
 import { type FieldResolver, type ProblemField, unknownField } from "./problemFields.ts"
 
 type TranslatedResponse = Effect.Effect<HttpServerResponse.HttpServerResponse>
@@ -97,7 +97,8 @@ export const makeErrorResponses = (translations: Translations): ErrorResponses =
           const headers = {
             "content-type": isProblem ? "application/problem+json" : "application/json",
             "content-length": String(Buffer.byteLength(text)),
-            ...language === undefined ? {} : headersOf(language)
+            ...language === undefined ? {} : headersOf(language),
+            ...varyOf(language === undefined ? undefined : headersOf(language).vary, options)
           }
           return { status, text, headers }
         })
@@ -183,7 +184,7 @@ const formatted = (response: HttpServerResponse.HttpServerResponse): TranslatedR
   Effect.withFiber((fiber) => {
     const { headers } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     const options = fiber.getRef(ErrorFormat)
-    return Effect.succeed(wantsProblem(headers["accept"], options) ? problemOf(response, options) : response)
+    return Effect.succeed(inErrorFormat(response, headers["accept"], options))
   })
 
 /** Without configured languages, messages are English and the response has no `Content-Language`. */

@@ -4,9 +4,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { varyWith } from "../../internal/vary.ts"
 import type { Scheme } from "../../Security/Authentication.ts"
 import type { Cors } from "../Cors.ts"
-import { varyWith } from "../response/callerHeaders.ts"
 
 type Headers = { readonly [name: string]: string }
 

@@ -3,9 +3,10 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpEffect from "effect/http/HttpEffect"
 import * as HttpMiddleware from "effect/http/HttpMiddleware"
-import type { HttpPlatform } from "effect/http/HttpPlatform"
+import { HttpPlatform } from "effect/http/HttpPlatform"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { varyWith } from "../../internal/vary.ts"
 import { codings, includesTag, withCoding } from "../request/entityTags.ts"
 
 /**
@@ -21,29 +22,42 @@ export const compressed = <E, R>(
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
   minSize: number
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R | HttpServerRequest.HttpServerRequest | HttpPlatform> => {
-  // At its usual level, zstd took four times the processor time of gzip for a page: each response has tables of that level.
-  const compress = HttpMiddleware.compression({ algorithms: codings, levels: { zstd: 1 }, minSize })
-  const compressing = Effect.flatMap(handler, (response) => {
-    let etag: string | undefined
-    // Such handlers run in the order in which they are added: those of the route, as that of tokens, are before these.
-    return HttpEffect.appendPreResponseHandler((_, response) => {
-      etag = response.headers["etag"]
-      return Effect.succeed(
-        response.headers["cache-control"]?.includes("no-store") === true
-          ? HttpServerResponse.setHeader(response, "content-encoding", "identity")
-          : response
-      )
-    }).pipe(
-      Effect.andThen(compress(Effect.succeed(response))),
-      Effect.tap(HttpEffect.appendPreResponseHandler(({ headers }, response) => {
-        if (etag === undefined) return Effect.succeed(response)
-        const tag = tagOf(response, etag, headers["if-none-match"])
+  const usual = compressors(minSize)
+  const always = compressors(0)
+  const compressing = Effect.flatMap(handler, (response) =>
+    Effect.withFiber<Response, never, Needs>(({ context }) => {
+      let etag: string | undefined
+      const accepted = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest).headers["accept-encoding"]
+      const { algorithms } = Context.getUnsafe(context, HttpPlatform).compression
+      const weight = weightsOf(accepted)
+      const known: ReadonlyArray<Coding> = [...codings.filter((one) => algorithms.has(one)), "identity"]
+      const best = known.reduce((best, one) => weight(one) > weight(best) ? one : best)
+      // A client that refuses all of them gets what there is.
+      const coding = weight(best) > 0 ? best : "identity"
+      const compress = (weight("identity") > 0 ? usual : always)[coding]
+      // Such handlers run in the order in which they are added: those of the route, as that of tokens, are before these.
+      return HttpEffect.appendPreResponseHandler((_, response) => {
+        etag = response.headers["etag"]
         return Effect.succeed(
-          tag === response.headers["etag"] ? response : HttpServerResponse.setHeader(response, "etag", tag)
+          response.headers["cache-control"]?.includes("no-store") === true
+            ? HttpServerResponse.setHeader(response, "content-encoding", "identity")
+            : response
         )
-      }))
-    )
-  })
+      }).pipe(
+        Effect.andThen(compress(Effect.succeed(response))),
+        Effect.tap(HttpEffect.appendPreResponseHandler(({ headers }, response) => {
+          // RFC 9110, section 15.4.5: it has the headers of its 200.
+          const varied = response.status === 304
+            ? HttpServerResponse.setHeader(response, "vary", varyWith(response.headers["vary"], ["Accept-Encoding"]))
+            : response
+          if (etag === undefined) return Effect.succeed(varied)
+          const tag = tagOf(response, etag, headers["if-none-match"], coding)
+          return Effect.succeed(
+            tag === response.headers["etag"] ? varied : HttpServerResponse.setHeader(varied, "etag", tag)
+          )
+        }))
+      )
+    }))
   return Effect.withFiber<
     HttpServerResponse.HttpServerResponse,
     E,
@@ -58,18 +72,45 @@ export const compressed = <E, R>(
 
 // internal
 
-/** The tag of a response in the coding that it has or, of a 304, in the one that its client has. */
+type Response = HttpServerResponse.HttpServerResponse
+
+type Needs = HttpServerRequest.HttpServerRequest | HttpPlatform
+
+type Coding = (typeof codings)[number] | "identity"
+
+/** What compresses by each coding. All of them say that the response depends on what its client accepts. */
+const compressors = (minSize: number) => {
+  // At its usual level, zstd took four times the processor time of gzip for a page: each response has tables of that level.
+  const by = (...algorithms: ReadonlyArray<(typeof codings)[number]>) =>
+    HttpMiddleware.compression({ algorithms, levels: { zstd: 1 }, minSize })
+  return { zstd: by("zstd"), br: by("br"), gzip: by("gzip"), identity: by() }
+}
+
+/** The weights of codings in an `Accept-Encoding` (RFC 9110, section 12.5.3). One that it does not name comes last. */
+const weightsOf = (accepted: string | undefined): (coding: Coding) => number => {
+  const weights = new Map(
+    (accepted ?? "").toLowerCase().split(",").map((part) => {
+      const [name = "", ...parameters] = part.split(";").map((text) => text.trim())
+      const weight = parameters.find((one) => one.startsWith("q="))
+      return [name, weight === undefined ? 1 : Number(weight.slice("q=".length)) || 0] as const
+    })
+  )
+  return (coding) => weights.get(coding) ?? weights.get("*") ?? (coding === "identity" ? Number.MIN_VALUE : 0)
+}
+
+/**
+ * The tag of a response in the coding that it has or, of a 304, in the one of its 200: that which the client has, if this is one
+ * that the client accepts. Whether an uncompressed one is small is not known.
+ */
 const tagOf = (
-  { headers, status }: HttpServerResponse.HttpServerResponse,
+  { headers, status }: Response,
   etag: string,
-  ifNoneMatch: string | undefined
+  ifNoneMatch: string | undefined,
+  coding: Coding
 ): string => {
   // The platform makes the tags of what it compresses weak.
   const isCompressed = headers["etag"] !== etag
-  const coding = codings.find((coding) =>
-    isCompressed
-      ? coding === headers["content-encoding"]
-      : status === 304 && !includesTag(ifNoneMatch, etag) && includesTag(ifNoneMatch, withCoding(etag, coding))
-  )
-  return coding === undefined ? etag : withCoding(etag, coding)
+  const isKnown = status === 304 && coding !== "identity" &&
+    (includesTag(ifNoneMatch, withCoding(etag, coding)) || !includesTag(ifNoneMatch, etag))
+  return isCompressed || isKnown ? withCoding(etag, coding) : etag
 }

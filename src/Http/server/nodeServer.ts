@@ -350,8 +350,13 @@ const isUnknownCoding = (error: NodeJS.ErrnoException): boolean =>
 
 const writeError = (socket: Duplex, { code, message }: ProtocolError): void => {
   const body = bodyOf(code, message)
+  // A connection is no fiber.
+  // @effect-diagnostics-next-line globalDate:off
+  const date = new Date().toUTCString()
   socket.end(
-    `HTTP/1.1 ${code} ${STATUS_CODES[code]}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`
+    `HTTP/1.1 ${code} ${
+      STATUS_CODES[code]
+    }\r\nDate: ${date}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`
       + `X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`
   )
 }

@@ -43,7 +43,8 @@ export const monitored = Effect.fnUntraced(function*(
   if (health !== undefined) {
     const { makeHealth } = yield* Effect.promise(() => import("../monitoring/health.ts"))
     const { details, live, ready } = yield* makeHealth({ checks: health.checks, migrations, options: health })
-    first.set("/health/live", live).set("/health/ready", ready)
+    // As elsewhere, a trailing slash makes no difference.
+    first.set("/health/live", live).set("/health/live/", live).set("/health/ready", ready).set("/health/ready/", ready)
     if (health.require !== undefined) pages.push({ path: "/health", handler: details, require: health.require })
   }
   if (metrics !== undefined) {

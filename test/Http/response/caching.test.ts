@@ -132,4 +132,59 @@ describe("a compressed document", () => {
       })
       assert.strictEqual(same.status, 304)
     }).pipe(Effect.provide(Layer.provide(serving(compressing, EmbeddedStore.layerMemory), configured))))
+
+  it.effect("is in the coding with the best weight, and never in one that its client refuses", () =>
+    Effect.gen(function*() {
+      const { body: { result: id } } = yield* send("POST", "/longs", { text: "a long text ".repeat(50) })
+      // The message that there is none is short.
+      const short = "none"
+      const expected: ReadonlyArray<readonly [accepted: string, coding: string | undefined, ofShort?: string]> = [
+        ["gzip, br, zstd", "zstd"],
+        ["zstd;q=0.1, gzip", "gzip"],
+        ["gzip;q=0.5, br;q=0.8, zstd;q=0.2", "br"],
+        ["*", "zstd"],
+        ["*;q=0.5, gzip", "gzip"],
+        ["gzip;q=0, *", "zstd"],
+        ["zstd;q=0, br;q=0.000, gzip", "gzip"],
+        ["GZIP ; Q=0.5", "gzip"],
+        ["gzip;q=0", undefined],
+        ["gzip;q=0.5, identity", undefined],
+        ["identity;q=0.5, gzip;q=0.2", undefined],
+        ["identity;q=0, gzip", "gzip", "gzip"],
+        ["identity;q=0, gzip;q=0.1", "gzip", "gzip"],
+        ["*;q=0", undefined],
+        ["", undefined]
+      ]
+      for (const [accepted, coding, ofShort] of expected) {
+        const codingAt = (id: string) =>
+          Effect.map(send("GET", `/longs/${id}`, undefined, { "accept-encoding": accepted }), ({ headers }) => {
+            assert.strictEqual(headers["vary"], id === short ? "Accept, Accept-Encoding" : "Accept-Encoding", accepted)
+            return headers["content-encoding"]
+          })
+        assert.deepStrictEqual([yield* codingAt(id), yield* codingAt(short)], [coding, ofShort], accepted)
+      }
+    }).pipe(Effect.provide(Layer.provide(serving(compressing, EmbeddedStore.layerMemory), configured))))
+
+  it.effect("has, as a list, a schema and the metadata do, a 304 with the Vary and the tag of its 200", () =>
+    Effect.gen(function*() {
+      const { body: { result: id } } = yield* send("POST", "/longs", { text: "a long text ".repeat(50) })
+      const { body: { result: short } } = yield* send("POST", "/longs", { text: "s" })
+      for (const path of [`/longs/${id}`, `/longs/${short}`, "/longs", "/longs/schema", "/longs/meta"]) {
+        for (const accepted of [undefined, "gzip", "br, gzip;q=0.1", "identity", "gzip;q=0"]) {
+          const headers: { readonly [name: string]: string } = accepted === undefined
+            ? {}
+            : { "accept-encoding": accepted }
+          const whole = yield* send("GET", path, undefined, headers)
+          const same = yield* send("GET", path, undefined, {
+            ...headers,
+            "if-none-match": `"other", ${String(whole.headers["etag"])}`
+          })
+          assert.deepStrictEqual(
+            [same.status, same.headers["etag"], same.headers["vary"], same.headers["cache-control"]],
+            [304, whole.headers["etag"], whole.headers["vary"], whole.headers["cache-control"]],
+            `${path} ${accepted}`
+          )
+        }
+      }
+    }).pipe(Effect.provide(Layer.provide(serving(compressing, EmbeddedStore.layerMemory), configured))))
 })

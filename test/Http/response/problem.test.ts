@@ -54,8 +54,11 @@ describe("problem details", () => {
         }
       })
       for (const other of ["*/*", "application/json", "application/json, application/problem+json;q=0"]) {
-        const { body, type } = yield* parsed(send("GET", "/notes/N1", undefined, { accept: other }))
-        assert.deepStrictEqual([type, Object.keys(body)], ["application/json", ["_type", "code", "message"]])
+        for (const path of ["/notes/N1", "/nowhere"]) {
+          const { body, type, vary } = yield* parsed(send("GET", path, undefined, { accept: other }))
+          assert.deepStrictEqual([type, vary], ["application/json", "Accept"])
+          assert.deepStrictEqual(Object.keys(body), ["_type", "code", "message"])
+        }
       }
       const invalid = yield* parsed(send("POST", "/notes", {}, accept))
       assert.strictEqual(invalid.type, "application/problem+json")
