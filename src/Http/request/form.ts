@@ -77,6 +77,8 @@ interface FormField {
   readonly isList: boolean
   /** The types of the value, or of a list's elements. */
   readonly kinds: ReadonlySet<Kind>
+  /** Whether the field may be `null` as a whole. */
+  readonly acceptsNull: boolean
   /** Whether the empty text is a value. */
   readonly acceptsEmpty: boolean
   /** The nested model, unless the field is a list. */
@@ -98,6 +100,7 @@ const fieldsOf = memoize((model: ModelLike): ReadonlyMap<string, FormField> =>
       const kinds = new Set(kindsOf(ast))
       return [name, {
         isList: element !== undefined,
+        acceptsNull: Schema.is(schema)(null),
         kinds,
         acceptsEmpty: kinds.has("text") && ast.encoding === undefined,
         // Nested variants refer to their models.
@@ -161,7 +164,8 @@ const readField = (
     const read = readPart(field, part, maxDepth)
     if (Result.isFailure(read)) return read
     // A single part may contain the complete list as JSON.
-    if (others.length === 0 && Array.isArray(read.success)) return read
+    const isWhole = Array.isArray(read.success) || read.success === null && field.acceptsNull
+    if (others.length === 0 && isWhole) return read
     if (read.success !== absent) values.push(read.success)
   }
   return Result.succeed(values)

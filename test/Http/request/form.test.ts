@@ -56,6 +56,12 @@ const problemsIn = (...parts: ReadonlyArray<Part>) => {
 }
 
 describe("a form", () => {
+  it("has no list where the only part of one is null as JSON, and a null in one of several parts", () => {
+    assert.deepStrictEqual(valuesOf(text("tags", "null", "application/json")), { tags: null })
+    const several = [text("tags", "null", "application/json"), text("tags", "a")]
+    assert.deepStrictEqual(valuesOf(...several), { tags: [null, "a"] })
+  })
+
   it("is equivalent to a JSON body, with values parsed by their fields", () => {
     assert.deepStrictEqual(
       valuesOf(
