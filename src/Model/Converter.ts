@@ -22,6 +22,8 @@ export interface Converter<A> {
   readonly makes?: (Schema.Top & { readonly Type: A }) | undefined
   /** Converts the value even if it looks converted. Values that callers send over HTTP are converted this way. */
   readonly convert?: ((value: A) => Effect.Effect<A>) | undefined
+  /** Whether a conversion takes much of a processor, as a hash of a password does. A request may have 50 such values. */
+  readonly isCostly?: boolean | undefined
 }
 
 /**
@@ -53,11 +55,14 @@ export const make = <S extends Schema.Top>(options: {
   readonly convert: (value: S["Type"]) => Effect.Effect<S["Type"]>
   /** The schema of the output of `convert`. No unconverted value may match it. */
   readonly makes: S
+  /** Whether a conversion takes much of a processor: a request may have 50 such values. Defaults to false. */
+  readonly isCostly?: boolean | undefined
 }): Converter<S["Type"]> => {
-  const { convert, makes } = options
+  const { convert, isCostly, makes } = options
   const isMade = SchemaParser.is(makes)
   return Object.assign((value: S["Type"]) => isMade(value) ? Effect.succeed(value) : convert(value), {
     convert,
+    isCostly,
     makes
   })
 }
@@ -102,7 +107,7 @@ export interface ContentHasherOptions {
 /**
  * A one-way hash of text: PBKDF2 with SHA-256 (RFC 8018), written as `$pbkdf2-sha256$<rounds>$<salt>$<hash>` in the
  * modular crypt format of passlib's `pbkdf2_sha256`. The work is done off the event loop, for two texts at a time; others
- * wait.
+ * wait, and passwords of sign-ins, as {@link verifyContent} compares them, go first. A request may have 50 values to hash.
  *
  * **Details**
  *
@@ -121,6 +126,7 @@ export const contentHasher = (options?: ContentHasherOptions): Converter<string>
   const saltSize = within("saltSize", options?.saltSize ?? 16, 8, 1_024)
   return make({
     makes: PasswordHash.schema,
+    isCostly: true,
     convert: Effect.fnUntraced(function*(value) {
       const crypto = yield* Crypto.WebCrypto
       const salt = crypto.getRandomValues(new Uint8Array(saltSize))

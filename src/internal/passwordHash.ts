@@ -3,9 +3,10 @@ import * as Context from "effect/Context"
 import * as Crypto from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
+import type * as Fiber from "effect/Fiber"
+import { constVoid } from "effect/Function"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as Semaphore from "effect/Semaphore"
 
 /** Argon2 would need Node 24.7, and scrypt a module of Node's own. Both are missing in browsers. */
 export const defaultRounds = 600_000
@@ -18,7 +19,7 @@ export const schema: Schema.String = Schema.String.check(Schema.isPattern(
 ))
 
 export const make = (text: string, salt: Uint8Array<ArrayBuffer>, rounds: number): Effect.Effect<string> =>
-  Effect.map(derive(text, salt, rounds), (hash) => print({ rounds, salt, hash }))
+  Effect.map(derive(waiting.writes, text, salt, rounds), (hash) => print({ rounds, salt, hash }))
 
 /**
  * Compares in constant time, and takes the work of `rounds` at least, so that the time does not tell a weaker hash. If the
@@ -33,12 +34,12 @@ export const verifyAndStrengthen: (
     const parsed = parse(hashed)
     if (parsed === undefined) return { isRight: false }
     const { salt } = parsed
-    const hash = yield* derive(text, salt, parsed.rounds)
+    const hash = yield* derive(waiting.checks, text, salt, parsed.rounds)
     let difference = hash.length ^ parsed.hash.length
     for (let i = 0; i < hash.length; i++) difference |= hash[i]! ^ (parsed.hash[i] ?? 0)
     const isRight = difference === 0
     if (parsed.rounds >= rounds) return { isRight }
-    const other = yield* derive(text, salt, isRight ? rounds : rounds - parsed.rounds)
+    const other = yield* derive(waiting.checks, text, salt, isRight ? rounds : rounds - parsed.rounds)
     return isRight ? { isRight, stronger: print({ rounds, salt, hash: other }) } : { isRight }
   }
 )
@@ -57,6 +58,11 @@ export const ContentHashed: Context.Reference<(hash: string) => Effect.Effect<vo
   (hash: string) => Effect.Effect<void>
 >("appkernel/internal/ContentHashed", { defaultValue: () => () => Effect.void })
 
+/** Whether the request that a fiber handles may have one more value that is costly to convert. The engine sets it, once. */
+export const MayConvert: Context.Reference<(fiber: Fiber.Fiber<unknown, unknown>) => boolean> = Context.Reference<
+  (fiber: Fiber.Fiber<unknown, unknown>) => boolean
+>("appkernel/internal/MayConvert", { defaultValue: () => () => true })
+
 // internal
 
 const hashLength = 32
@@ -71,19 +77,55 @@ interface Hash {
 const print = ({ hash, rounds, salt }: Hash): string =>
   `$pbkdf2-sha256$${rounds}$${toAdaptedBase64(salt)}$${toAdaptedBase64(hash)}`
 
-// More would keep the platform's few threads from files, addresses and stores.
-const threads = Semaphore.makeUnsafe(2)
+type Waiting = Set<() => void>
 
-/** A thread goes on after an interruption, so the permit is held until it ends. */
-const derive = (text: string, salt: Uint8Array<ArrayBuffer>, iterations: number) =>
-  Effect.flatMap(Crypto.WebCrypto, ({ subtle }) =>
-    threads.withPermits(1)(Effect.uninterruptible(
+const waiting: { readonly checks: Waiting; readonly writes: Waiting } = { checks: new Set(), writes: new Set() }
+
+// More would keep the platform's few threads from files, addresses and stores.
+let free = 2
+
+/** The checks that went before a write that waits. */
+let passed = 0
+
+/** The first that waits goes next. Checks go before writes, but not more than eight of them one after the other. */
+const release = (): void => {
+  const isCheck = waiting.checks.size > 0 && (waiting.writes.size === 0 || passed < 8)
+  passed = isCheck && waiting.writes.size > 0 ? passed + 1 : 0
+  const queue = isCheck ? waiting.checks : waiting.writes
+  const [next] = queue
+  if (next === undefined) free++
+  else {
+    queue.delete(next)
+    next()
+  }
+}
+
+/** A thread goes on after an interruption, so it is not free until it ends. */
+const derive = (queue: Waiting, text: string, salt: Uint8Array<ArrayBuffer>, iterations: number) =>
+  Effect.flatMap(Crypto.WebCrypto, ({ subtle }) => {
+    const work = Effect.ensuring(
       Effect.promise(() =>
         subtle.importKey("raw", new TextEncoder().encode(text), "PBKDF2", false, ["deriveBits"]).then((key) =>
           subtle.deriveBits({ name: "PBKDF2", hash: "SHA-256", salt, iterations }, key, hashLength * 8)
         ).then((bits) => new Uint8Array(bits))
-      )
-    )))
+      ),
+      Effect.sync(release)
+    )
+    return Effect.uninterruptibleMask((restore) => {
+      if (free > 0) {
+        free--
+        return work
+      }
+      let next: () => void = constVoid
+      const turn = Effect.callback<void>((resume) => {
+        next = () => resume(Effect.void)
+        queue.add(next)
+      })
+      // One that no longer waits has a thread already.
+      const leave = Effect.sync(() => queue.delete(next) ? undefined : release())
+      return Effect.andThen(Effect.onInterrupt(restore(turn), () => leave), work)
+    })
+  })
 
 // passlib's alphabet has "." in place of "+", and no padding.
 const toAdaptedBase64 = (bytes: Uint8Array): string => Base64.encode(bytes).replaceAll("+", ".").replaceAll("=", "")

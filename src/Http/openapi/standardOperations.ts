@@ -1,7 +1,7 @@
 import * as Record from "effect/Record"
 import { managedField } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
-import { maxItems } from "../description/limits.ts"
+import { maxItemsOf } from "../description/limits.ts"
 import {
   aggregationParameters,
   changesParameters,
@@ -192,7 +192,7 @@ const writing = (
   const { content: bodies } = Document.nodeOf(operation["requestBody"])
   const one = Document.nodeOf(Document.nodeOf(bodies)["application/json"])
   const json = takesLists
-    ? { ...one, schema: { oneOf: [one["schema"], { type: "array", items: one["schema"], minItems: 1, maxItems }] } }
+    ? { ...one, schema: { oneOf: [one["schema"], { type: "array", items: one["schema"], minItems: 1, maxItems: maxItemsOf(model) }] } }
     : one
   const bodyOf = (type: string) =>
     type === "application/json" ? json : type === "application/json-patch+json" ? { schema: known.jsonPatch } : one

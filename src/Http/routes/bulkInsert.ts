@@ -7,6 +7,7 @@ import type { ModelError } from "../../Model/ModelError.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { RowFilters } from "../../Repository/introspection.ts"
 import type { BulkInsertFailed, ReadError, StoreError, WriteError } from "../../Repository/RepositoryError.ts"
+import { maxCostly } from "../description/limits.ts"
 import { BadRequest, Conflict, Forbidden } from "../HttpError.ts"
 import { badRequestOf, translatable } from "../messages/message.ts"
 
@@ -21,9 +22,11 @@ export const readItems = (
     /** Why a decoded item can't be inserted, if it can't. */
     readonly problemOf: (item: Values) => FieldProblem | undefined
     readonly maxItems: number
+    /** How many values of an item are costly to convert. */
+    readonly costlyIn: (item: Values) => number
   }
 ): Result.Result<ReadonlyArray<Values>, ReadonlyArray<FieldProblem>> => {
-  const { decode, maxItems, problemOf } = options
+  const { costlyIn, decode, maxItems, problemOf } = options
   if (body.length === 0) {
     return Result.fail([{ field: "", validator: "NotEmpty", message: "must not be empty" }])
   }
@@ -41,7 +44,10 @@ export const readItems = (
       else problems.push(...under(i, [problem]))
     }
   })
-  return problems.length === 0 ? Result.succeed(values) : Result.fail(limitProblems(problems))
+  if (problems.length > 0) return Result.fail(limitProblems(problems))
+  return values.reduce((sum, item) => sum + costlyIn(item), 0) > maxCostly
+    ? Result.fail([{ field: "", validator: "Limit", message: `must have at most ${maxCostly} values to hash` }])
+    : Result.succeed(values)
 }
 
 /** Completes each item with `complete`. Fails with a `BadRequest` that contains all problems of all items. */

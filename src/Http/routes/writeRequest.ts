@@ -23,6 +23,7 @@ import { maxItems } from "../description/limits.ts"
 import { reservedIdsOf } from "../description/standardEndpoints.ts"
 import type { Forbidden, HttpError } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
+import { costlyCounter } from "../request/costlyValues.ts"
 import { documentPatcher } from "../request/documentPatch.ts"
 import { decodeForm, readForm } from "../request/form.ts"
 import { maxDepth, mediaTypeOf, readJson } from "../request/jsonBody.ts"
@@ -75,6 +76,7 @@ type Request = HttpServerRequest.HttpServerRequest
 
 interface Creation {
   readonly create: Decode
+  readonly costlyIn: (item: Values) => number
   readonly idProblem: (id: unknown) => FieldProblem | undefined
 }
 
@@ -100,6 +102,7 @@ export const writeReaders = (
   const create = bodyDecoder(model.create)
   const decoders = {
     idProblem: idProblemOf(registration.model),
+    costlyIn: costlyCounter(model),
     create: strict("create", create),
     replace: strict("create", replacingDecoder(model, "create", create)),
     patch: strict("patch", replacingDecoder(model, "patch", bodyDecoder(model.patch)))
@@ -235,8 +238,11 @@ const documentOf = (
 }
 
 /** Reads the documents of a list. */
-const documentsOf = ({ create, idProblem }: Creation, body: ReadonlyArray<unknown>): Read<ManyDocuments> =>
-  Result.map(readItems(body, { decode: create, problemOf: ({ id }) => idProblem(id), maxItems }), (values) => ({
+const documentsOf = (
+  { costlyIn, create, idProblem }: Creation,
+  body: ReadonlyArray<unknown>
+): Read<ManyDocuments> =>
+  Result.map(readItems(body, { costlyIn, decode: create, problemOf: ({ id }) => idProblem(id), maxItems }), (values) => ({
     id: undefined,
     body: { _tag: "Many", values },
     conditions: preconditions.none,

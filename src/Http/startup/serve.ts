@@ -17,7 +17,7 @@ import * as Redacted from "effect/Redacted"
 import * as Tracer from "effect/Tracer"
 import type { Endpoint } from "../../Access/AccessControl.ts"
 import { ClientAddressSource } from "../../internal/clientAddress.ts"
-import { ContentHashed } from "../../internal/passwordHash.ts"
+import { ContentHashed, MayConvert } from "../../internal/passwordHash.ts"
 import { onReload } from "../../internal/reload.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { ownerOf } from "../../Repository/introspection.ts"
@@ -34,6 +34,7 @@ import type * as OpenApi from "../OpenApi.ts"
 import { openApiPath } from "../openapi/documentationPaths.ts"
 import { config as configuredRateLimits, type RateLimits } from "../RateLimits.ts"
 import type { Registration } from "../registration/registration.ts"
+import { mayConvert } from "../request/costlyValues.ts"
 import { noRules, requirement, withRule } from "../resource/rules.ts"
 import { cached, type Caching } from "../response/caching.ts"
 import { linksBy, linksFrom } from "../response/callResponse.ts"
@@ -302,6 +303,7 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
     HttpServer.serveEffect(app),
     Context.add(repositories, ClientAddressSource, addressOfRequest(clientAddressOf)).pipe(
       Context.add(ContentHashed, keepSignIn),
+      Context.add(MayConvert, mayConvert),
       Context.add(ErrorFormat, errorFormat),
       // For routes of `HttpRouter`.
       Context.add(HttpServerRequest.MaxBodySize, ByteSize.bytes(limits.maxBodySize))

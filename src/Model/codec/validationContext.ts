@@ -5,8 +5,11 @@ import type * as Fiber from "effect/Fiber"
 import type * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
+import { MayConvert } from "../../internal/passwordHash.ts"
+import type { Converter } from "../Converter.ts"
 import { type ModelError, Problem, PropertyRequiredException, ValidationException } from "../ModelError.ts"
 import type { FieldAttributes } from "../shape/annotations.ts"
+import { convertAlways } from "../shape/fieldConverter.ts"
 import { type ModelLike, modelTypeId, nestedModel, validationTypeId } from "../shape/variants.ts"
 import { compileParsers } from "./compiledParsers.ts"
 import { type FieldProblem, problemsOf } from "./issues.ts"
@@ -53,6 +56,17 @@ export const childContext = (context: ValidationContext, key: string, omitted = 
   isSent: context.isSent,
   problems: context.problems
 })
+
+/** Converts what a caller sent: {@link invalid} if the request has too many values that are costly to convert. */
+export const convertSent = (
+  converter: Converter<unknown>,
+  value: unknown,
+  { fiber, path, problems }: ValidationContext
+): Effect.Effect<unknown> => {
+  if (converter.isCostly !== true || fiber.getRef(MayConvert)(fiber)) return convertAlways(converter, value)
+  problems.push({ field: path, validator: "Limit", message: "is one value too many to hash in a request" })
+  return Effect.succeed(invalid)
+}
 
 /** Stands for an invalid value whose problems are reported already. */
 export const invalid: unique symbol = Symbol("invalid")

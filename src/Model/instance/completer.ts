@@ -6,6 +6,8 @@ import {
   childContext,
   collectingProblems,
   collectingProblemsIn,
+  convertSent,
+  invalid,
   isNullValue,
   issueFinder,
   reportIssue,
@@ -14,7 +16,6 @@ import {
 } from "../codec/validationContext.ts"
 import type { ModelError } from "../ModelError.ts"
 import type { FieldAttributes } from "../shape/annotations.ts"
-import { convertAlways } from "../shape/fieldConverter.ts"
 import { hasRules, type ModelLike, modelsIn, modelTypeId, nestedModel, someFieldIn } from "../shape/variants.ts"
 import { finaliser } from "./finaliser.ts"
 
@@ -99,7 +100,10 @@ const supplyStep = (key: string, attributes: FieldAttributes, schema: Schema.Top
     context: ValidationContext,
     conversion: Effect.Effect<unknown>
   ): Effect.Effect<void> =>
-    Effect.flatMapEager(conversion, (converted) => setValue(values, context, converted) ?? Effect.void)
+    Effect.flatMapEager(
+      conversion,
+      (converted) => converted === invalid ? Effect.void : setValue(values, context, converted) ?? Effect.void
+    )
   /** A value that the model supplies was not sent, and may be converted already. */
   const convert = (values: Values, context: ValidationContext, value: unknown): Effect.Effect<void> | void =>
     value === undefined
@@ -112,7 +116,7 @@ const supplyStep = (key: string, attributes: FieldAttributes, schema: Schema.Top
     if (given !== undefined && (given !== null || nullIsValue)) {
       return converter === undefined
         ? undefined
-        : setConverted(values, context, convertAlways(converter, given))
+        : setConverted(values, context, convertSent(converter, given, childContext(context, key)))
     }
     if (generate !== undefined) return convert(values, context, supply(generate(context.fiber)))
     if (generator !== undefined) {

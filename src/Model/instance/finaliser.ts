@@ -6,6 +6,7 @@ import { ownValue } from "../../internal/objects.ts"
 import {
   childContext,
   collectingProblems,
+  convertSent,
   instanceRuleOf,
   invalid,
   isNullValue,
@@ -18,7 +19,7 @@ import { validityOf } from "../codec/validity.ts"
 import type { Converter } from "../Converter.ts"
 import type { ModelError } from "../ModelError.ts"
 import type { FieldAttributes } from "../shape/annotations.ts"
-import { convertAlways, outputGuardOf } from "../shape/fieldConverter.ts"
+import { outputGuardOf } from "../shape/fieldConverter.ts"
 import { withoutChecks } from "../shape/fields.ts"
 import { managedField, type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
 import { keepsPrevious, Kept } from "./keptFields.ts"
@@ -180,7 +181,7 @@ const conversion = (converter: Converter<unknown>, unconverted: Schema.Top): Res
       if (typeIssue !== undefined) return Effect.succeed(reportIssue(typeIssue, value, context))
       if (!context.isSent && isOutput?.(value) === true) return Effect.succeed(value)
       return Effect.flatMapEager(issueOf(value), (issue) => {
-        if (issue === undefined) return context.isSent ? convertAlways(converter, value) : converter(value)
+        if (issue === undefined) return context.isSent ? convertSent(converter, value, context) : converter(value)
         // A value of the process that the converter returns unchanged was converted before, so the checks for input do
         // not apply to it. A value from a caller never was.
         return context.isSent || isOutput !== undefined

@@ -20,6 +20,7 @@ export const composed = (first: Converter<unknown>, next: Converter<unknown>): C
     (value: unknown) => isOutput?.(value) === true ? Effect.succeed(value) : Effect.flatMap(first(value), next),
     {
       convert: (value: unknown) => Effect.flatMap(convertAlways(first, value), (output) => convertAlways(next, output)),
+      isCostly: first.isCostly === true || next.isCostly === true,
       makes
     }
   )
