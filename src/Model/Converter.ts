@@ -68,8 +68,8 @@ export const make = <S extends Schema.Top>(options: {
 }
 
 /**
- * Text in lower case, without white space at its ends: for names that people sign in with and addresses, so that
- * `Jane@Example.com ` and `jane@example.com` are one. The sign-in of `Accounts.fromModel` converts what it is given, too.
+ * Text in lower case, without white space at its ends, in Unicode's composed form (NFC): for names that people sign in with and
+ * addresses, so that `Jane@Example.com ` and `jane@example.com` are one, and so are the two ways to write `é`. The sign-in of `Accounts.fromModel` converts what it is given, too.
  *
  * **Example** (Addresses that differ in case are one account)
  *
@@ -86,10 +86,16 @@ export const make = <S extends Schema.Top>(options: {
  * user.email // => "jane@example.com"
  * ```
  *
+ * **Gotchas**
+ *
+ * Documents that were stored before the field had this converter, or with decomposed letters before it composed them, keep what
+ * they have: no sign-in and no filter finds them by it, and a second account may be made, until they are patched once with the same
+ * value.
+ *
  * @category constructors
  * @since 0.1.0
  */
-export const lowerCase: Converter<string> = (text) => Effect.succeed(text.trim().toLowerCase())
+export const lowerCase: Converter<string> = (text) => Effect.succeed(text.trim().toLowerCase().normalize())
 
 /**
  * Options of {@link contentHasher}.

@@ -61,7 +61,10 @@ export interface ModelIndex<Path extends string = string> {
 export interface Options {
   /** The name in the database. Defaults to the fields and directions (`city_1_age_-1`). */
   readonly name?: string | undefined
-  /** Whether two documents must not have the same values. Defaults to false. */
+  /**
+   * Whether two documents must not have the same values. A missing value counts as `null`, unless the index is `sparse`. Defaults to
+   * false.
+   */
   readonly unique?: boolean | undefined
   /** Whether documents without any of the fields are excluded from the index. Defaults to false. */
   readonly sparse?: boolean | undefined
@@ -84,7 +87,8 @@ export interface Options {
 export type ShardKind = 1 | "hashed"
 
 /**
- * Rejects a second document with the same value.
+ * Rejects a second document with the same value. Documents without a value, which an optional field allows, are not in the index:
+ * any number of them may lack it. Where `null` is a value, as in `Schema.NullOr`, one document may have it.
  *
  * @category constructors
  * @since 0.1.0

@@ -133,7 +133,7 @@ export const future = <F extends Field.Holding<DateTime.DateTime>>(self: F): Fie
 
 /**
  * No two values are equal. In a list: no two of its elements. In any other field: no two documents of the collection,
- * by a unique index; a write that violates it fails with `DuplicateKey`.
+ * by a unique index, see `Index.unique`; a write that violates it fails with `DuplicateKey`.
  *
  * @category combinators
  * @since 0.1.0

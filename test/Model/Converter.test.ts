@@ -105,7 +105,9 @@ describe("Converter.lowerCase", () => {
           [" JANE@Example.com\t", "jane@example.com"],
           ["jane@example.com", "jane@example.com"],
           ["GRÖSSE ΟΔΟΣ İ", "grösse οδος i\u0307"],
-          ["\u00a0 \ufeff", ""]
+          ["\u00a0 \ufeff", ""],
+          ["ne\u0301e@example.com", "n\u00e9e@example.com"],
+          ["A\u030aNGSTRO\u0308M \u212b", "\u00e5ngstr\u00f6m \u00e5"]
         ] as const
       ) {
         assert.strictEqual(yield* Converter.lowerCase(text), made)

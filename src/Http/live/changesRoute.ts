@@ -12,10 +12,11 @@ import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import { countedAddressOf, currentClientAddress } from "../../internal/clientAddress.ts"
 import { currentUserIdOf } from "../../internal/currentUser.ts"
-import { NotImplemented } from "../HttpError.ts"
+import { NotAcceptable, NotImplemented } from "../HttpError.ts"
+import { errorOf } from "../messages/message.ts"
 import * as QueryGuard from "../query/queryGuard.ts"
 import type * as UrlQuery from "../query/urlQuery.ts"
-import { acceptsJson } from "../request/accept.ts"
+import { accepts, acceptsJson } from "../request/accept.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
 import { events, resetEvents } from "./changesEvents.ts"
 import { page, poll, polledReset } from "./changesPages.ts"
@@ -45,6 +46,9 @@ export const changesRoute = (
         const forbidden = QueryGuard.forbiddenOf(asked.failure)
         return forbidden === undefined ? yield* respondBadRequest(asked.failure) : yield* forbidden
       }
+      const type = asked.success.mode === "sse" ? "text/event-stream" : "application/json"
+      const { accept } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest).headers
+      if (!accepts(accept, [type])) return yield* errorOf(NotAcceptable, "errors.NotAcceptable", { types: type })
       if (before !== undefined) yield* before
       return yield* Context.get(fiber.context, Asking)(asked.success, context)
     })

@@ -16,18 +16,21 @@ export const makeClientAddress = ({ forwardedHeader, trustedProxies }: ProxyOpti
   if (trustedProxies.length === 0) return ({ socket }) => canonical(socket.remoteAddress)
   const isTrusted = (address: NetAddress.IpAddress) =>
     trustedProxies.some((network) => IpNetwork.contains(network, address))
-  const { addressIn, previous } = forwardedHeader === "forwarded" ? forwarded : forwardedFor
+  const { addressIn, mayBeEmpty, previous } = forwardedHeader === "forwarded" ? forwarded : forwardedFor
   const known = new WeakMap<object, string>()
 
   const resolve = (direct: string, header: string): string => {
     let address = addressOf(direct)
     let end = header.length
-    for (let hops = 0; hops < maxHops && address !== undefined && isTrusted(address) && end > -1; hops++) {
+    for (let hops = 0; hops < maxHops && address !== undefined && isTrusted(address) && end > -1;) {
       const start = previous(header, end)
-      const next = addressIn(header.slice(start + 1, end))
+      const entry = header.slice(start + 1, end).trim()
+      end = start
+      if (entry === "" && mayBeEmpty) continue
+      const next = addressIn(entry)
       if (next === undefined) break
       address = next
-      end = start
+      hops++
     }
     return address === undefined ? direct : NetAddress.formatIp(address)
   }
@@ -54,6 +57,8 @@ const canonical = (address: string | undefined): string | undefined => {
 }
 
 interface Entries {
+  /** Whether empty elements count for nothing (RFC 9110, section 5.6.1.2). Otherwise one is of an unknown address. */
+  readonly mayBeEmpty: boolean
   /** The index of the comma before the entry that ends at `end`; -1 before the first one. */
   readonly previous: (header: string, end: number) => number
   readonly addressIn: (entry: string) => NetAddress.IpAddress | undefined
@@ -69,12 +74,14 @@ const nodeAddress = (text: string): NetAddress.IpAddress | undefined => {
 
 /** `X-Forwarded-For`: addresses, separated by commas. */
 const forwardedFor: Entries = {
+  mayBeEmpty: false,
   previous: (header, end) => end === 0 ? -1 : header.lastIndexOf(",", end - 1),
-  addressIn: (entry) => nodeAddress(entry.trim())
+  addressIn: nodeAddress
 }
 
 /** `Forwarded` (RFC 7239): elements of pairs, whose values may be quoted and then have commas. */
 const forwarded: Entries = {
+  mayBeEmpty: true,
   // Quotes pair up from the end as well, in what trusted proxies have written.
   previous: (header, end) => {
     let isQuoted = false

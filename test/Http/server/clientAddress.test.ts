@@ -93,6 +93,16 @@ describe("the client's address", () => {
     assert.strictEqual(find("forwarded")("10.0.0.1", "by=203.0.113.66"), "10.0.0.1")
   })
 
+  it("is found in a Forwarded list with empty elements, which count for nothing", () => {
+    for (
+      const list of ["for=203.0.113.9,,for=10.0.0.2", "for=203.0.113.9, , for=10.0.0.2,", ",for=203.0.113.9,\t,,for=10.0.0.2,,"]
+    ) {
+      assert.strictEqual(find("forwarded")("10.0.0.1", list), "203.0.113.9", list)
+    }
+    assert.strictEqual(find("forwarded")("10.0.0.1", ",,"), "10.0.0.1")
+    assert.strictEqual(find("forwarded")("10.0.0.1", `for=203.0.113.9${",".repeat(100)}`), "203.0.113.9")
+  })
+
   it("is the first entry if all are trusted", () => {
     assert.strictEqual(find()("10.0.0.1", "10.0.0.3, 10.0.0.2"), "10.0.0.3")
     assert.strictEqual(find()("10.0.0.1"), "10.0.0.1")
