@@ -12,8 +12,8 @@ class Room extends Model.Class<Room>()("Room", {
   secret: Schema.String.pipe(Model.omitted)
 }) {}
 
-// Clients have the changes as streams.
-type Table = Omit<typeof standardEndpoints, "changes">
+// Clients have the changes as streams, and ask by a body themselves.
+type Table = Omit<typeof standardEndpoints, "changes" | "query">
 
 type Brought<By> = { [N in keyof Table]: Table[N]["broughtBy"] extends By ? N : never }[keyof Table]
 

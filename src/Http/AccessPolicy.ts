@@ -39,7 +39,7 @@ import type * as Permission from "../Access/Permission.ts"
 import type * as Model from "../Model/Model.ts"
 import type { Filter } from "../Repository/DocumentStore.ts"
 import * as Query from "../Repository/Query.ts"
-import { endpointsOf, isLogged } from "./description/standardEndpoints.ts"
+import { endpointsOf, isLogged, standardEndpoints } from "./description/standardEndpoints.ts"
 import { watchPathOf } from "./description/watchPath.ts"
 import type { ResourceInfo, ServiceInfo } from "./registration/registration.ts"
 import { isOpen, permissionsOf } from "./resource/rules.ts"
@@ -245,7 +245,10 @@ const entriesOf = (registration: Ruled, isEnabled: boolean): ReadonlyArray<Entry
   const standard = registration._tag === "Service" ? [] : endpointsOf(registration)
   return [
     ...Arr.sortWith(standard, ({ broughtBy }) => broughtBy === "any", Order.Boolean)
-      .flatMap(({ method, path: own }) => entries(`${method} ${path}${own}`, method, false)),
+      .flatMap(({ asks, method, path: own }) =>
+        // Who may list may ask by a body.
+        entries(`${method} ${path}${own}`, asks === undefined ? method : standardEndpoints[asks].method, false)
+      ),
     ...calls.flatMap((call) => entries(`${call.method} ${call.path}`, call.name, true))
   ]
 }

@@ -47,7 +47,7 @@ export interface Cors {
  */
 export const config: Config.Config<Cors | undefined> = Config.all({
   origins: configOf<ReadonlyArray<string>, ReadonlyArray<string>>(settings.corsOrigins, []),
-  methods: configOf(settings.corsMethods, ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]),
+  methods: configOf(settings.corsMethods, ["GET", "HEAD", "QUERY", "POST", "PUT", "PATCH", "DELETE"]),
   headers: configOf<ReadonlyArray<string>, undefined>(settings.corsHeaders, undefined),
   credentials: configOf(settings.corsCredentials, false),
   maxAge: configOf(settings.corsMaxAge, Duration.hours(1))

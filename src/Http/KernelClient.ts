@@ -25,7 +25,7 @@ import type { ChangesQuery, ListQuery } from "./description/requests.ts"
 import * as HttpError from "./HttpError.ts"
 import type { Change, ListEvent, StreamOptions, WatchedChange } from "./subscription/collectionEvents.ts"
 import { byEvents, byPolls } from "./subscription/subscription.ts"
-import { exactly, withParts } from "./typedClient/calls.ts"
+import { askedByBody, exactly, withParts } from "./typedClient/calls.ts"
 import { callOf, withStreams } from "./typedClient/streams.ts"
 
 /**
@@ -398,7 +398,7 @@ export interface Options {
 
 /**
  * Makes a client of the service at `baseUrl` from its description: a `KernelApi`, or the engine itself, of which it runs
- * no part. It sends `credentials` with each request; `transformClient` changes every request, for example to add a header or
+ * no part. What would be too long for a URL, such as a list of hundreds of identifiers, it asks by the method `QUERY`. It sends `credentials` with each request; `transformClient` changes every request, for example to add a header or
  * retries.
  *
  * **Example** (Reading a document of another service)
@@ -429,7 +429,7 @@ export const make = <Id extends string, Groups extends HttpApiGroup.Constraint>(
 ): Effect.Effect<KernelClient<Groups>, never, HttpClient.HttpClient | HttpApiGroup.MiddlewareClient<Groups>> =>
   // The types above describe how `withParts` changes the platform's calls.
   Effect.gen(function*() {
-    const httpClient = transformed(options)(yield* HttpClient.HttpClient)
+    const httpClient = askedByBody(transformed(options)(yield* HttpClient.HttpClient))
     const { baseUrl } = options ?? {}
     const client = yield* HttpApiClient.makeWith(exactly(described.api), { httpClient, baseUrl })
     const context = yield* Effect.context<HttpApiGroup.MiddlewareClient<Groups>>()
@@ -481,7 +481,7 @@ export const over = (described: { readonly api: HttpApi.Top }, transport: Transp
   Effect.map(
     Effect.all([exactly(described.api), described.api].map((api) =>
       HttpApiClient.makeWith(api, {
-        httpClient: transport.httpClient,
+        httpClient: askedByBody(transport.httpClient),
         baseUrl: transport.root,
         transformResponse: transport.transformResponse
       })
@@ -494,7 +494,7 @@ export const over = (described: { readonly api: HttpApi.Top }, transport: Transp
       })
       return withStreams(own, described.api, (_, api, group) => {
         const call = callOf(api, group, {
-          httpClient: transport.waiting,
+          httpClient: askedByBody(transport.waiting),
           baseUrl: transport.root,
           transformResponse: transport.transformResponse
         })

@@ -22,7 +22,7 @@ import * as crypto from "node:crypto"
 import type * as Model from "../Model/Model.ts"
 import { isDocument } from "./bson/value.ts"
 import type { Document, Filter, Sort } from "./DocumentStore.ts"
-import { fieldNamed } from "./query/fieldPath.ts"
+import { fieldNamed, valueWithin } from "./query/fieldPath.ts"
 import { QueryRejected } from "./RepositoryError.ts"
 import { anyOf, asStored, conjunctionOf, nothing } from "./store/filters.ts"
 
@@ -63,8 +63,8 @@ export interface Options {
 /**
  * The keyset of an order of the model's documents, given as a sort of the store. Defaults to the order of the identifiers.
  *
- * Fails when a path is not a field of the model, is a list or leads through one, or ends at a nested model: such a field has
- * no single value to compare.
+ * Fails when a path is not a field of the model or a part of one, is a list or leads through one without the index of an element,
+ * or ends at a nested model or a struct: such a path has no single value to compare.
  *
  * @category constructors
  * @since 0.1.0
@@ -99,6 +99,8 @@ interface Key {
   readonly ascends: boolean
   /** The values that sort first but do not compare as less than others: `null`, which stands for a missing value, and NaN. */
   readonly lowest: ReadonlyArray<unknown>
+  /** Whether the path has the index of an element. There, any list matches `null`, since its elements lack such a key. */
+  readonly isIndexed: boolean
   /** Whether documents may be read with a default here, by which they are not sorted. */
   readonly hasDefault: boolean
 }
@@ -113,35 +115,43 @@ const withId = (order: Sort): ReadonlyArray<readonly [string, 1 | -1]> => {
 }
 
 const keyOf = (model: Model.Any, path: string, direction: 1 | -1): Result.Result<Key, QueryRejected> => {
+  const names = path.split(".")
   const field = fieldNamed(model, path)
-  if (field === undefined || field.path !== path) {
+  const within = field === undefined ? valueWithin(model, names) : undefined
+  if (within === undefined && field?.path !== path) {
     return Result.fail(rejected(`"${path}" is no field of ${model.modelName}`))
   }
-  const { codec, list, mayBeMissing } = field
-  if (list !== undefined || codec.isList || codec.model !== undefined) {
+  const { codec, list, mayBeMissing } = field ?? {}
+  if (list !== undefined || codec?.isList === true || codec?.model !== undefined || within === "several") {
     return Result.fail(rejected(`"${path}" has no single value to sort by`))
   }
-  const mayBeNaN = SchemaParser.is(Schema.toEncoded(codec.own))(Number.NaN)
-  const lowest = [...(mayBeMissing ? [null] : []), ...(mayBeNaN ? [Number.NaN] : [])]
-  const names = path.split(".")
+  // A part of a value may be missing with the value.
+  const mayBeNaN = codec === undefined || SchemaParser.is(Schema.toEncoded(codec.own))(Number.NaN)
+  const lowest = [...(mayBeMissing === false ? [] : [null]), ...(mayBeNaN ? [Number.NaN] : [])]
   const hasDefault = names.some((_, i) =>
     fieldNamed(model, names.slice(0, i + 1).join("."))?.codec.attributes.absent !== undefined
   )
-  return Result.succeed({ path, ascends: direction === 1, lowest, hasDefault })
+  const isIndexed = within !== undefined && names.some((name) => /^\d+$/u.test(name))
+  return Result.succeed({ path, ascends: direction === 1, lowest, isIndexed, hasDefault })
 }
 
 const sortOf = (keys: ReadonlyArray<Key>): Sort =>
   Object.fromEntries(keys.map(({ ascends, path }) => [path, ascends ? 1 : -1]))
 
 const valueAt = (document: Document, path: string): unknown =>
-  path.split(".").reduce<unknown>((node, key) => isDocument(node) ? node[key] : undefined, document) ?? null
+  path.split(".").reduce<unknown>(
+    (node, key) => isDocument(node) ? node[key] : Array.isArray(node) ? node[Number(key)] : undefined,
+    document
+  ) ?? null
 
 /** The documents after a position: greater in one key, and equal in the keys before it. */
 const beyond = (keys: ReadonlyArray<Key>, values: ReadonlyArray<unknown>): Filter => {
   const branches = keys.flatMap((key, i) => {
     const greater = beyondValue(key, values[i])
-    const equal = keys.slice(0, i).map(({ path }, j) => [path, { $eq: values[j] }])
-    return greater === undefined ? [] : [{ ...Object.fromEntries(equal), ...greater }]
+    const equal = keys.slice(0, i).map((before, j) =>
+      before.isIndexed && values[j] === null ? absent(before.path) : { [before.path]: { $eq: values[j] } }
+    )
+    return greater === undefined ? [] : [conjunctionOf(...equal, greater)]
   })
   const [first, ...others] = branches
   if (first === undefined) return nothing
@@ -151,14 +161,22 @@ const beyond = (keys: ReadonlyArray<Key>, values: ReadonlyArray<unknown>): Filte
 }
 
 /** The documents whose value sorts after this one, or `undefined` when none can. */
-const beyondValue = ({ ascends, lowest, path }: Key, value: unknown): Filter | undefined => {
-  if (value === null) return ascends ? { [path]: { $ne: null } } : undefined
+const beyondValue = ({ ascends, isIndexed, lowest, path }: Key, value: unknown): Filter | undefined => {
+  if (value === null) return ascends ? isIndexed ? { $nor: [absent(path)] } : { [path]: { $ne: null } } : undefined
   if (ascends) return { [path]: Number.isNaN(value) ? { $gte: Number.NEGATIVE_INFINITY } : { $gt: value } }
   const rest = Number.isNaN(value) ? lowest.filter((other) => other === null) : lowest
   const less = Number.isNaN(value) ? [] : [{ [path]: { $lt: value } }]
-  const branches = [...less, ...(rest.length === 0 ? [] : [{ [path]: { $in: rest } }])]
+  const values = isIndexed ? rest.filter((other) => other !== null) : rest
+  const branches = [
+    ...less,
+    ...(values.length === 0 ? [] : [{ [path]: { $in: values } }]),
+    ...(isIndexed ? [absent(path)] : [])
+  ]
   return branches.length === 0 ? undefined : anyOf(branches)
 }
+
+/** No value at a path with an index, or `null`. */
+const absent = (path: string): Filter => ({ $or: [{ [path]: { $exists: false } }, { [path]: { $type: 10 } }] })
 
 /** A redundant bound of the first key, which gives the planner an index interval. Empty if one condition cannot express it. */
 const bound = (key: Key | undefined, value: unknown): Filter =>

@@ -50,6 +50,7 @@ const expected = `| Endpoint | Who | Documents | Left behind | Hidden | Read-onl
 | GET /api/orders | buyer | {"customer":{"$eq":"‹subject›"}} and {"tenant":{"$in":["‹tenant›"]}} | a condition that follows from the caller and {"tenant":{"$in":["‹tenant›"]}} | cost | state |
 | GET /api/orders/:id | buyer | {"customer":{"$eq":"‹subject›"}} and {"tenant":{"$in":["‹tenant›"]}} | a condition that follows from the caller and {"tenant":{"$in":["‹tenant›"]}} | cost | state |
 | GET /api/orders/aggregate | buyer | {"customer":{"$eq":"‹subject›"}} and {"tenant":{"$in":["‹tenant›"]}} | a condition that follows from the caller and {"tenant":{"$in":["‹tenant›"]}} | cost | state |
+| POST /api/orders/query | buyer | {"customer":{"$eq":"‹subject›"}} and {"tenant":{"$in":["‹tenant›"]}} | a condition that follows from the caller and {"tenant":{"$in":["‹tenant›"]}} | cost | state |
 | POST /api/orders (creates or replaces) | buyer | {"customer":{"$eq":"‹subject›"}} and {"tenant":{"$in":["‹tenant›"]}} | a condition that follows from the caller and {"tenant":{"$in":["‹tenant›"]}} | cost | state |
 | DELETE /api/orders/:id | nobody | - | - | - | - |
 | GET /api/orders/schema | buyer | {"customer":{"$eq":"‹subject›"}} and {"tenant":{"$in":["‹tenant›"]}} | a condition that follows from the caller and {"tenant":{"$in":["‹tenant›"]}} | cost | state |
@@ -59,6 +60,7 @@ const expected = `| Endpoint | Who | Documents | Left behind | Hidden | Read-onl
 | GET /users | everybody | all | all | - | - |
 | GET /users/:id | everybody | all | all | - | - |
 | GET /users/aggregate | everybody | all | all | - | - |
+| POST /users/query | everybody | all | all | - | - |
 | GET /users/schema | everybody | all | all | - | - |
 | GET /users/meta | everybody | all | all | - | - |
 | GET /payments/methods | everybody | - | - | - | - |

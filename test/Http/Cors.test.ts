@@ -40,7 +40,7 @@ describe("Cors", () => {
       assert.deepStrictEqual(corsOf(yield* from(page)), {})
       const options = yield* preflight(page)
       assert.deepStrictEqual([options.status, corsOf(options)], [204, {}])
-      assert.strictEqual(options.headers["allow"], "GET, POST, HEAD, OPTIONS")
+      assert.strictEqual(options.headers["allow"], "GET, POST, HEAD, QUERY, OPTIONS")
     }).pipe(Effect.provide(served({}))))
 
   it.effect("lets scripts of the origins read every response, and others none", () =>
@@ -81,7 +81,7 @@ describe("Cors", () => {
           vary,
           "access-control-allow-origin": page,
           "access-control-allow-credentials": "true",
-          "access-control-allow-methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
+          "access-control-allow-methods": "GET, HEAD, QUERY, POST, PUT, PATCH, DELETE",
           "access-control-allow-headers":
             "Authorization, X-API-Key, Content-Type, Accept-Language, If-Match, If-None-Match, Prefer, "
             + "Last-Event-ID, X-Request-Id, traceparent, tracestate, b3",
@@ -90,7 +90,7 @@ describe("Cors", () => {
       }
       assert.deepStrictEqual(corsOf(yield* preflight("https://other.example")), { vary })
       const options = yield* from(page, "OPTIONS")
-      assert.strictEqual(options.headers["allow"], "GET, POST, HEAD, OPTIONS")
+      assert.strictEqual(options.headers["allow"], "GET, POST, HEAD, QUERY, OPTIONS")
       assert.strictEqual(corsOf(options)["access-control-allow-credentials"], "true")
     }).pipe(Effect.provide(served({
       APPKERNEL_CORS_ORIGINS: page,

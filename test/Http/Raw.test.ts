@@ -205,7 +205,7 @@ describe("Raw bodies", () => {
       assert.strictEqual(broken.status, 500)
       assert.notInclude(broken.text, "secret")
       const put = yield* fetched(`${url}/notes.txt`, { method: "PUT" })
-      assert.deepStrictEqual([put.status, put.headers.get("allow")], [405, "GET, HEAD, OPTIONS"])
+      assert.deepStrictEqual([put.status, put.headers.get("allow")], [405, "GET, HEAD, QUERY, OPTIONS"])
       const { paths } = JSON.parse((yield* fetched(`${baseUrl}/openapi.json`)).text)
       const { get } = paths["/files/notes.txt"]
       assert.strictEqual(get.summary, "All notes as a text")

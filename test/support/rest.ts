@@ -9,7 +9,7 @@ import type { Guard } from "../../src/Http/Guard.ts"
 import type { KernelEngine as Engine } from "../../src/Http/KernelEngine.ts"
 import { type DocumentStore, KernelConfig, KernelServer, type Repository } from "../../src/index.ts"
 
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "HEAD" | "TRACE"
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "HEAD" | "TRACE" | "QUERY"
 
 export interface Answer {
   readonly status: number

@@ -72,7 +72,8 @@ export const servingViewed = <E>(
     const errorResponses = makeErrorResponses(translations)
     const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
     yield* router.addAll(
-      endpointsOf(registration).map(({ method, name, path: own }) => {
+      endpointsOf(registration).flatMap(({ method, name, path: own }) => {
+        if (name === "query") return []
         const handler = Effect.withFiber((fiber) => {
           const { headers } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
           const endpoint = decisionOf(model, grants(headers["x-caller"] ?? "", method), method)
@@ -85,7 +86,8 @@ export const servingViewed = <E>(
             grants: () => []
           })
         })
-        return HttpRouter.route(method, `${path}${own}`, withErrorResponses(handler, respondBadRequest, errorResponses))
+        const answer = withErrorResponses(handler, respondBadRequest, errorResponses)
+        return [HttpRouter.route(method, `${path}${own}`, answer)]
       })
     )
     yield* HttpServer.serveEffect(Effect.orDie(router.asHttpEffect()))

@@ -46,6 +46,8 @@ interface Row {
   readonly broughtBy: Method | "any"
   /** Only a model whose changes are recorded has it. */
   readonly isOfLogged?: boolean
+  /** The endpoint that it is, with parameters in the body. */
+  readonly asks?: "list"
   readonly params?: (model: Model.Any) => Schema.Top
   readonly query?: (model: Model.Any) => Schema.Top
   readonly headers?: Schema.Top
@@ -143,6 +145,15 @@ export const standardEndpoints = {
     success: () => [collection(Document)],
     errors: [responses.BadRequest, responses.Forbidden, ...failures]
   },
+  query: {
+    method: "POST",
+    path: "/query",
+    broughtBy: "GET",
+    asks: "list",
+    payload: () => [Document],
+    success: <M extends Model.Any>(model: M) => [collection(representation(model)), collection(selection(model))],
+    errors: [responses.Forbidden, ...bodyFailures]
+  },
   changes: {
     method: "GET",
     path: "/changes",
@@ -181,9 +192,10 @@ export interface StandardEndpoint {
   readonly broughtBy: Method | "any"
   /** Whether requests may have query parameters. */
   readonly hasQuery: boolean
-  readonly hasBody: boolean
   /** Only a model whose changes are recorded has it. */
   readonly isOfLogged: boolean
+  /** The endpoint that it is, with parameters in the body: it has the rules, the limits and the handler of that one. */
+  readonly asks: "list" | undefined
   /** The last segment of the path, unless it is a parameter. No document can have it as its identifier. */
   readonly reserved: string | undefined
 }
@@ -198,7 +210,7 @@ export const all: ReadonlyArray<StandardEndpoint> = Object.entries(standardEndpo
       path: row.path === "/" ? "" : row.path,
       broughtBy: row.broughtBy,
       hasQuery: row.query !== undefined,
-      hasBody: row.payload !== undefined,
+      asks: row.asks,
       isOfLogged: row.isOfLogged === true,
       reserved: reserved === "" || reserved.startsWith(":") || others.length > 0 ? undefined : reserved
     }
@@ -257,7 +269,7 @@ export const describe = (
   } = {}
 ): HttpApiEndpoint.Constraint => {
   const row: Row = standardEndpoints[name]
-  const isWrite = row.payload !== undefined
+  const isWrite = row.payload !== undefined && row.asks === undefined
   return HttpApiEndpoint.make(row.method)(name, row.path, {
     params: row.params?.(model),
     // The type of a dynamic method does not express whether the schemas are valid for the query or the payload.

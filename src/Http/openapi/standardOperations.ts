@@ -66,6 +66,25 @@ const standard: { readonly [N in Name]: (operation: Node, context: OperationCont
     ...withResponses(operation, { 200: { description: "What the pipeline gives" } }),
     parameters: queryOf(aggregationParameters)
   }),
+  query: (operation, context) => {
+    const { parameters, responses } = standard.list(operation, context)
+    const properties = Document.listOf(parameters).map((value) => {
+      const { content, description, name, schema } = Document.nodeOf(value)
+      const json = Document.nodeOf(Document.nodeOf(content)["application/json"])["schema"]
+      const own = schema ?? { ...Document.nodeOf(json), additionalProperties: true }
+      return [name, { ...Document.nodeOf(own), description }]
+    })
+    const schema = { type: "object", properties: Object.fromEntries(properties), examples: [{ page: 1 }] }
+    return {
+      ...operation,
+      summary: `List the ${segmentOf(context.resource.path)} by parameters that are too long for a URL`,
+      description:
+        "It is the same as the `GET` with these parameters, and changes nothing. `QUERY` (RFC 10008) of the path of the " +
+        "`GET` takes the same body. A value that is a list is a repeated parameter.",
+      requestBody: { required: true, content: { "application/json": { schema } } },
+      responses
+    }
+  },
   changes: (operation, { hidden, limits, resource: { model, path } }) => {
     const answered = withResponses(operation, {
       200: { description: "The changes after the place", headers: { ...streamHeaders, ETag: streamTag } }
@@ -192,7 +211,12 @@ const writing = (
   const { content: bodies } = Document.nodeOf(operation["requestBody"])
   const one = Document.nodeOf(Document.nodeOf(bodies)["application/json"])
   const json = takesLists
-    ? { ...one, schema: { oneOf: [one["schema"], { type: "array", items: one["schema"], minItems: 1, maxItems: maxItemsOf(model) }] } }
+    ? {
+      ...one,
+      schema: {
+        oneOf: [one["schema"], { type: "array", items: one["schema"], minItems: 1, maxItems: maxItemsOf(model) }]
+      }
+    }
     : one
   const bodyOf = (type: string) =>
     type === "application/json" ? json : type === "application/json-patch+json" ? { schema: known.jsonPatch } : one

@@ -42,6 +42,7 @@ const make = (storedForm: SchemaAST.AST, wireForm: SchemaAST.AST): Reader => {
   const isBoolean = kind === "bool"
   const isMoment = kind === "datetime"
   const isDate = kind === "date"
+  const hasDigits = digits.has(SchemaAST.toEncoded(stored.ast).annotations?.["bsonType"])
   const encode = SchemaParser.encodeUnknownExit(stored)
   const encoded = (value: unknown): unknown => {
     const exit = encode(value)
@@ -58,6 +59,8 @@ const make = (storedForm: SchemaAST.AST, wireForm: SchemaAST.AST): Reader => {
       const read = form.read(value)
       if (read !== undefined) return read
     }
+    // The wire has them as text, since JSON's numbers are too small for some of them.
+    if (hasDigits && typeof value === "number") return json(String(value))
     return typeof value === "string" && (isMoment || isDate)
       ? momentOf(isMoment ? parseDateTime(value) ?? parseDate(value) : parseDate(value))
       : undefined
@@ -138,6 +141,8 @@ const ordered: ReadonlySet<unknown> = new Set([
   "effect/schema/Date",
   "effect/schema/Json"
 ])
+
+const digits: ReadonlySet<unknown> = new Set(["long", "decimal"])
 
 const isNumeric = (ast: SchemaAST.AST): boolean => ast._tag === "Number" || moments.has(kindOf(ast))
 

@@ -1,6 +1,6 @@
-import { EJSON } from "bson"
+import { EJSON, Long } from "bson"
 import * as Result from "effect/Result"
-import { isPlainObject } from "../../internal/objects.ts"
+import { isPlainObject, ownValue } from "../../internal/objects.ts"
 import { Problem } from "../../Model/ModelError.ts"
 import { copyProblem, type Key, problemOf } from "../messages/message.ts"
 import type { Arguments } from "../messages/message.ts"
@@ -57,13 +57,29 @@ export const parse = (text: string, report: ProblemCollector): unknown => {
     report.reject("TooLong", { limit: maxLength }, "Limit")
     return undefined
   }
-  const json = Result.try((): unknown => JSON.parse(text))
+  const json = Result.try((): unknown => manyDigits.test(text) ? JSON.parse(text, exactly) : JSON.parse(text))
   if (Result.isFailure(json)) {
     report.reject("NotJson", {}, "Json")
     return undefined
   }
   const value = revived(json.success, 0, report)
   return report.problems.length === 0 ? value : undefined
+}
+
+/** An integer that a number would round. */
+const manyDigits = /\d{16}/u
+
+/** Integers that a number would round are those of BSON, as far as there are such ones. */
+const exactly = (...[, value, context]: ReadonlyArray<unknown>): unknown =>
+  // The third argument, which tells the text of a value, is newer than the type of `JSON.parse`.
+  typeof value === "number" && !Number.isSafeInteger(value)
+    ? longOf(String(ownValue(context, "source"))) ?? value
+    : value
+
+const longOf = (digits: string): Long | undefined => {
+  if (!/^-?\d{1,19}$/u.test(digits)) return undefined
+  const integer = BigInt(digits)
+  return BigInt.asIntN(64, integer) === integer ? Long.fromBigInt(integer) : undefined
 }
 
 /** Whether a path has the name of an inherited property. */
@@ -88,7 +104,7 @@ const revived = (value: unknown, depth: number, report: ProblemCollector): unkno
     if (!value.isWellFormed()) report.reject("NotUnicode", {}, "Json")
     return value
   }
-  if (typeof value !== "object" || value === null) return value
+  if (typeof value !== "object" || value === null || Long.isLong(value)) return value
   if (depth === maxDepth) {
     report.reject("TooDeep", { depth: maxDepth }, "Limit")
     return undefined
@@ -106,6 +122,10 @@ const revived = (value: unknown, depth: number, report: ProblemCollector): unkno
 }
 
 const bsonOf = (value: object, report: ProblemCollector): unknown => {
+  const long: unknown = Reflect.get(value, "$numberLong")
+  const exact = typeof long === "string" ? longOf(long) : undefined
+  // Within the integers of a number it is one, which every operator takes.
+  if (exact !== undefined) return Number.isSafeInteger(exact.toNumber()) ? exact.toNumber() : exact
   const bson = Result.try((): unknown => EJSON.parse(JSON.stringify(value), { relaxed: true }))
   // An invalid extended value is left unchanged, and an invalid date becomes an invalid `Date`.
   if (Result.isSuccess(bson) && !isPlainObject(bson.success) && String(bson.success) !== "Invalid Date") {

@@ -29,25 +29,42 @@ export const readParameters = (
   request: HttpServerRequest.HttpServerRequest,
   { maxBodySize, maxFields }: { readonly maxBodySize: number; readonly maxFields: number }
 ): Effect.Effect<{ readonly [name: string]: string | ReadonlyArray<string> }, BodyError> =>
-  readAs(request, [formType], maxBodySize, (bytes) => {
-    if (!isUtf8(bytes)) return Exit.fail(badRequest("errors.BodyNotUtf8"))
-    const text = bytes.toString("utf8")
-    if (hasMoreFields(text, maxFields)) {
-      return Exit.fail(errorOf(PayloadTooLarge, "errors.TooManyFields", { limit: maxFields }))
-    }
-    const given = Array.from(new URLSearchParams(text)).filter(([, value]) => value !== "")
-    const values = Array.from(
-      Map.groupBy(given, ([name]) => name),
-      ([name, pairs]) => [name, pairs.length === 1 ? pairs[0]![1] : pairs.map(([, value]) => value)] as const
-    )
-    return Exit.succeed(Object.fromEntries(values))
-  })
+  readAs(request, [formType], maxBodySize, (bytes) => parametersIn(bytes, maxFields, ([, value]) => value !== ""))
+
+/** Reads the parameters of a query in a body: a JSON object of them, or form-urlencoded as in a URL. */
+export const readQuery = (
+  request: HttpServerRequest.HttpServerRequest,
+  { maxBodySize, maxFields }: { readonly maxBodySize: number; readonly maxFields: number }
+): Effect.Effect<unknown, BodyError> =>
+  readAs(
+    request,
+    ["application/json", formType],
+    maxBodySize,
+    (bytes, type) => type === formType ? parametersIn(bytes, maxFields, () => true) : parse(bytes)
+  )
+
+const parametersIn = (
+  bytes: Buffer,
+  maxFields: number,
+  isGiven: (pair: readonly [name: string, value: string]) => boolean
+): Exit.Exit<{ readonly [name: string]: string | ReadonlyArray<string> }, BadRequest | PayloadTooLarge> => {
+  if (!isUtf8(bytes)) return Exit.fail(badRequest("errors.BodyNotUtf8"))
+  const text = bytes.toString("utf8")
+  if (hasMoreFields(text, maxFields)) {
+    return Exit.fail(errorOf(PayloadTooLarge, "errors.TooManyFields", { limit: maxFields }))
+  }
+  const values = Array.from(
+    Map.groupBy(Array.from(new URLSearchParams(text)).filter(isGiven), ([name]) => name),
+    ([name, pairs]) => [name, pairs.length === 1 ? pairs[0]![1] : pairs.map(([, value]) => value)] as const
+  )
+  return Exit.succeed(Object.fromEntries(values))
+}
 
 const readAs = <A>(
   request: HttpServerRequest.HttpServerRequest,
   types: ReadonlyArray<string>,
   limit: number,
-  parse: (bytes: Buffer) => Exit.Exit<A, BadRequest | PayloadTooLarge>
+  parseAs: (bytes: Buffer, type: string) => Exit.Exit<A, BadRequest | PayloadTooLarge>
 ): Effect.Effect<A, BodyError> => {
   const source = NodeHttpServerRequest.toIncomingMessage(request)
   const refused = refusedType(source.headers, (type) => types.includes(type), types)
@@ -55,6 +72,7 @@ const readAs = <A>(
   if (Number(source.headers["content-length"]) > limit) return Effect.fail(tooLarge(limit))
   sendContinue(request)
   const buffered = source instanceof Request ? source.body : undefined
+  const parse = (bytes: Buffer) => parseAs(bytes, mediaTypeOf(source.headers["content-type"] ?? ""))
   return buffered === undefined ? Effect.flatMap(read(source, limit), parse) : parse(buffered)
 }
 

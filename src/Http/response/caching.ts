@@ -28,7 +28,7 @@ export const cached = <E, R>(
     const controlled = control === undefined
       ? response
       : HttpServerResponse.setHeader(response, "cache-control", control)
-    return pageTags ? tagged(controlled) : Effect.succeed(controlled)
+    return pageTags ? unlessPosted(tagged(controlled), controlled) : Effect.succeed(controlled)
   })
 }
 
@@ -46,6 +46,14 @@ const privately = (control: string): string =>
     .join(", ")
 
 const isUnstored = (headers: Response["headers"]): boolean => headers["cache-control"]?.includes("no-store") === true
+
+/** RFC 9110, section 13.1.2: an answer to `POST` has no 304, so a tag would be of no use. */
+const unlessPosted = (tagged: Effect.Effect<Response>, response: Response): Effect.Effect<Response> =>
+  Effect.withFiber((fiber) =>
+    Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest).method === "POST"
+      ? Effect.succeed(response)
+      : tagged
+  )
 
 /** Tags a response by a hash of its bytes. The tag is weak, since the response may be compressed. */
 const tagged = (response: Response): Effect.Effect<Response> =>

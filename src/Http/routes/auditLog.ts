@@ -106,7 +106,7 @@ export const makeAuditLog = Effect.fnUntraced(function*(
       )
       // The end of the request restores the context of its fiber.
       fiber.setContext(Context.add(fiber.context, CurrentTrail, trail))
-      const isRead = request.method === "GET" || request.method === "HEAD"
+      const isRead = request.method === "GET" || request.method === "HEAD" || request.method === "QUERY"
       return Effect.onExit(respond, (exit) => {
         const status = Exit.isSuccess(exit) ? exit.value.status : undefined
         const finish = (isDenied: boolean) => trail.finish(status, isDenied, isCall && (hasReads || !isRead))

@@ -6,6 +6,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
 import { booleanOf } from "../../internal/booleans.ts"
 import {
@@ -103,9 +104,8 @@ export const callRoute = (call: Call, surroundings: CallContext): Route => {
   const types = rawOf(options.success)?.types
   const plain = { method, path, handler: handled }
   const told = surroundings.tellsTransactions && method !== "GET" ? withTransaction(plain) : plain
-  const route = types === undefined
-    ? jsonRoute(told, respondBadRequest)
-    : acceptedRoute(told, respondBadRequest, types)
+  const answering = { limits: surroundings.limits, respondBadRequest }
+  const route = types === undefined ? jsonRoute(told, answering) : acceptedRoute(told, answering, types)
   return method === "PATCH" ? { ...route, patchTypes: bodyTypesOf(options) } : route
 }
 
@@ -237,7 +237,12 @@ const textReader = (part: Part): (values: Texts) => Effect.Effect<unknown, CallF
   // A single value may be a list of one element.
   const decode = SchemaParser.decodeUnknownExit(Schema.toCodecArrayFromSingle(codec), { errors: "all" })
   const booleans = booleansIn(schema)
-  return (values) => {
+  const lists = listsIn(codec.ast)
+  return (given) => {
+    // No text of a URL says that a list is empty.
+    const values = lists.every((name) => given[name] !== undefined)
+      ? given
+      : { ...Object.fromEntries(lists.map((name) => [name, []])), ...given }
     const exit = decode(booleans.length === 0 ? values : withBooleans(values, booleans))
     if (exit._tag === "Success") return finish(exit.value)
     const issue = Cause.findErrorOption(exit.cause)
@@ -246,6 +251,16 @@ const textReader = (part: Part): (values: Texts) => Effect.Effect<unknown, CallF
       new InvalidRequest(problems.map((problem) => ({ ...problem, message: withoutTextSuffix(problem.message) })))
     )
   }
+}
+
+/** The names of the lists that have to be given. */
+const listsIn = (ast: SchemaAST.AST): ReadonlyArray<string> => {
+  const sent = SchemaAST.toEncoded(ast)
+  return sent._tag !== "Objects" ?
+    [] :
+    sent.propertySignatures.flatMap(({ name, type }) =>
+      type._tag === "Arrays" && type.elements.length === 0 && !SchemaAST.isOptional(type) ? [String(name)] : []
+    )
 }
 
 /** The names of the boolean parameters. */

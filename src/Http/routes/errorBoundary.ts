@@ -123,7 +123,7 @@ export const routed = ({ errorResponses, limits, paths, respondBadRequest, route
       return header === undefined
         ? Effect.succeed(
           response.status === 415 && request.method === "PATCH"
-            ? HttpServerResponse.setHeaders(response, allowed.find("GET", request.url)?.handler.patching ?? {})
+            ? HttpServerResponse.setHeaders(response, allowed.byPath.find("GET", request.url)?.handler.accepting ?? {})
             : response
         )
         : defect(
@@ -183,37 +183,51 @@ const defect = Effect.fnUntraced(function*(cause: Cause.Cause<unknown>, errorRes
 /** What can be done at a path. */
 interface Allowed {
   readonly methods: ReadonlyArray<string>
-  readonly patching: { readonly [header: string]: string }
+  /** The content types of the bodies that methods take. */
+  readonly accepting: { readonly [header: string]: string }
 }
 
 const allowedByPath = (
   routes: ReadonlyArray<Route>,
   always: ReadonlyArray<`/${string}`>
-): FindMyWay.Router<Allowed> => {
-  const byPath = new Map<`/${string}`, Array<Route>>(always.map((path) => [shapeOf(path), []]))
-  for (const route of routes) {
+): {
+  readonly byPath: FindMyWay.Router<Allowed>
+  /** The methods of some path: what the server knows (RFC 9110, section 9.3.7). */
+  readonly any: Allowed
+} => {
+  const byPath = new Map<`/${string}`, Array<Asked>>(always.map((path) => [shapeOf(path), []]))
+  for (const route of routes.flatMap(({ asked = [], ...route }): ReadonlyArray<Asked> => [route, ...asked])) {
     const path = shapeOf(route.path)
     byPath.set(path, [...byPath.get(path) ?? [], route])
   }
   const paths = FindMyWay.make<Allowed>(routerConfig)
-  for (const [path, own] of byPath) {
-    const types = own.flatMap(({ patchTypes = [] }) => patchTypes)
-    paths.on("GET", path, {
-      methods: allowedOf(own.map(({ method }) => method)),
-      patching: types.length === 0 ? {} : { "accept-patch": types.join(", ") }
-    })
-  }
-  return paths
+  for (const [path, own] of byPath) paths.on("GET", path, allowedIn(own))
+  return { byPath: paths, any: { ...allowedIn([...byPath.values()].flat()), accepting: {} } }
 }
 
-const unrouted = (allowed: FindMyWay.Router<Allowed>, errorResponses: ErrorResponses) =>
+type Asked = Pick<Route, "path" | "patchTypes"> & { readonly method: string }
+
+const allowedIn = (routes: ReadonlyArray<Asked>): Allowed => {
+  const types = routes.flatMap(({ patchTypes = [] }) => patchTypes)
+  const methods = allowedOf(routes.map(({ method }) => method))
+  return {
+    methods,
+    accepting: {
+      ...types.length === 0 ? {} : { "accept-patch": types.join(", ") },
+      // RFC 10008, section 3.
+      ...methods.includes("QUERY") ? { "accept-query": "application/json, application/x-www-form-urlencoded" } : {}
+    }
+  }
+}
+
+const unrouted = (allowed: ReturnType<typeof allowedByPath>, errorResponses: ErrorResponses) =>
   Effect.withFiber<HttpServerResponse.HttpServerResponse>((fiber) => {
     const { method, url } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     const [path = "/"] = url.split("?", 1)
-    const found = allowed.find("GET", url)?.handler
+    const found = url === "*" && method === "OPTIONS" ? allowed.any : allowed.byPath.find("GET", url)?.handler
     if (found === undefined) return errorResponses.sentence(404, { key: "errors.Route", args: { path } })
-    const { methods, patching } = found
+    const { accepting, methods } = found
     return method === "OPTIONS"
-      ? Effect.succeed(HttpServerResponse.empty({ status: 204, headers: { allow: methods.join(", "), ...patching } }))
-      : Effect.map(errorResponses.notAllowed(method, path, methods), HttpServerResponse.setHeaders(patching))
+      ? Effect.succeed(HttpServerResponse.empty({ status: 204, headers: { allow: methods.join(", "), ...accepting } }))
+      : Effect.map(errorResponses.notAllowed(method, path, methods), HttpServerResponse.setHeaders(accepting))
   })

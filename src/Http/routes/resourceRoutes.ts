@@ -45,6 +45,7 @@ import {
 import { wholeView } from "../response/wholeView.ts"
 import { withoutProperties } from "../response/withoutHiddenFields.ts"
 import type { Translations } from "../Translations.ts"
+import { askedByBody } from "./askedByBody.ts"
 import type { ImplementedResource } from "./implemented.ts"
 import { readRoutes } from "./readRoutes.ts"
 import {
@@ -75,15 +76,27 @@ export const routesOf = (
     : callersHandler(viewedHandlers(registration, repository, store, { ...surroundings, views }), views.noGrants)
   // A hook may write what is recorded, too.
   const tellsTransactions = surroundings.live !== undefined
-  return endpointsOf(registration).map(({ method, name, path: own }): Route => {
-    const handler = handlerOf(name)
+  const { limits } = surroundings
+  const endpoints = endpointsOf(registration)
+  return endpoints.flatMap(({ asks, method, name, path: own }): ReadonlyArray<Route> => {
+    // It is among those of the route that it asks.
+    if (asks !== undefined) return []
+    const handler = handlerOf(name as Asked)
     const handled = { method, path: `${path}${own}` as const, handler }
-    return name === "changes"
-      ? { ...acceptedRoute(handled, respondBadRequest, changesTypes), isStream: true }
-      : {
-        ...routeOf(tellsTransactions && method !== "GET" ? withTransaction(handled) : handled, respondBadRequest),
-        ...name === "patch" ? { patchTypes } : {}
-      }
+    if (name === "changes") {
+      return [{ ...acceptedRoute(handled, { limits, respondBadRequest }, changesTypes), isStream: true }]
+    }
+    const route = routeOf(
+      tellsTransactions && method !== "GET" ? withTransaction(handled) : handled,
+      { limits, respondBadRequest }
+    )
+    const others = endpoints.filter((other) => other.asks === name)
+      .map(({ path: other }) => ({ method: "POST", path: `${path}${other}` }) as const)
+    return [{
+      ...route,
+      ...name === "patch" ? { patchTypes } : {},
+      ...others.length === 0 ? {} : { asked: [...route.asked ?? [], ...others] }
+    }]
   })
 }
 
@@ -93,14 +106,17 @@ const changesTypes = ["application/json", "text/event-stream"]
 export const watchRoutes = (
   live: Live,
   streams: ReadonlyArray<Watchable & { readonly name: string }>,
-  respondBadRequest: BadRequestResponder,
+  { limits, respondBadRequest }: Answering,
   errorResponses: ErrorResponses
 ): ReadonlyArray<Route> => {
   const byPath = Map.groupBy(streams, ({ path }) => watchPathOf(path))
   return Array.from(byPath, ([path, beside]) => {
     const collections = new Map(beside.map((stream) => [stream.name, stream]))
     const handler = withParameters(live.watchRoute(collections, respondBadRequest, errorResponses))
-    return { ...acceptedRoute({ method: "GET", path, handler }, respondBadRequest, changesTypes), isWatch: true }
+    return {
+      ...acceptedRoute({ method: "GET", path, handler }, { limits, respondBadRequest }, changesTypes),
+      isWatch: true
+    }
   })
 }
 
@@ -114,13 +130,13 @@ export const withTransaction = ({ handler, ...handled }: Handled): Handled => ({
   )
 })
 
-const ofName = (handlers: Handlers) => (name: Name): ResponseEffect => handlers[name]
+const ofName = (handlers: Handlers) => (name: Asked): ResponseEffect => handlers[name]
 
 /** The handler for the grants of the caller of the request. */
 const callersHandler = (handlersFor: (grants: Views.Grants) => Handlers, noGrants: Views.Grants) => {
   // Requests with the same row filters share one object of grants, by which the handlers are memoised.
   const handlersOf = memoize(handlersFor)
-  return (name: Name): ResponseEffect =>
+  return (name: Asked): ResponseEffect =>
     Effect.withFiber((fiber) => handlersOf(Context.get(fiber.context, AccessDecision)?.endpoint ?? noGrants)[name])
 }
 
@@ -135,8 +151,11 @@ export interface ResourceSurroundings {
   readonly views: typeof Views | undefined
 }
 
+/** The names of endpoints with handlers of their own. */
+type Asked = Exclude<Name, "query">
+
 /** The handlers of a resource's endpoints, by name. */
-type Handlers = { readonly [N in Name]: ResponseEffect }
+type Handlers = { readonly [N in Asked]: ResponseEffect }
 
 /** The handlers for the grants of a caller, of the last 64 sets. One that hides nothing shares those without. */
 export const viewedHandlers = (
@@ -190,10 +209,11 @@ const handlersOf = (
     meta: metadataResponse(translations, Metadata.make(view.model))
   }
   const endpoints = endpointsOf(registration)
-  const finished = endpoints.map((endpoint): [string, ResponseEffect] => {
-    const { hasQuery, name } = endpoint
-    const handler = unlessReserved(handlers[name], endpoint, { endpoints, path, errorResponses })
-    return [name, hasQuery ? handler : withoutParameters(handler, respondBadRequest)]
+  const finished = endpoints.flatMap((endpoint): ReadonlyArray<readonly [string, ResponseEffect]> => {
+    const { asks, hasQuery, name } = endpoint
+    if (asks !== undefined) return []
+    const handler = unlessReserved(handlers[name as Asked], endpoint, { endpoints, path, errorResponses })
+    return [[name, hasQuery ? handler : withoutParameters(handler, respondBadRequest)]]
   })
   return { ...handlers, ...Object.fromEntries(finished) }
 }
@@ -211,36 +231,46 @@ const unlessReserved = (
   // The router prefers paths without parameters, so requests with the methods of such an endpoint don't get here.
   const others = endpoints.filter((other) => other.reserved !== undefined && other.method !== method)
   if (own !== "/:id" || others.length === 0) return handler
-  const allowed = new Map(others.map((other) => [other.reserved, allowedOf([other.method])]))
+  const allowed = new Map(
+    others.map((other) => [other.reserved, allowedOf(other.method === "GET" ? ["GET", "QUERY"] : [other.method])])
+  )
   return withId((id) => {
     const methods = allowed.get(id)
     return methods === undefined ? handler : errorResponses.notAllowed(method, `${path}/${id}`, methods)
   })
 }
 
+/** What routes answer with, and the limits of what they are asked. */
+interface Answering {
+  readonly respondBadRequest: BadRequestResponder
+  readonly limits: Limits
+}
+
 /** A route whose responses are JSON. */
-export const routeOf = (handled: Handled, respondBadRequest: BadRequestResponder): Route =>
-  accepting(handled, respondBadRequest, acceptsJson, "application/json")
+export const routeOf = (handled: Handled, answering: Answering): Route =>
+  accepting(handled, answering, acceptsJson, "application/json")
 
 /** A route that answers 406 to requests which do not accept its type. */
 export const acceptedRoute = (
   handled: Handled,
-  respondBadRequest: BadRequestResponder,
+  answering: Answering,
   types: ReadonlyArray<string>
-): Route => accepting(handled, respondBadRequest, (accept) => accepts(accept, types), types.join(", "))
+): Route => accepting(handled, answering, (accept) => accepts(accept, types), types.join(", "))
 
 const accepting = (
   { handler, method, path }: Handled,
-  respondBadRequest: BadRequestResponder,
+  { limits, respondBadRequest }: Answering,
   isAccepted: (accept: string | undefined) => boolean,
   types: string
 ): Route => {
   const notAcceptable = Effect.suspend(() => Effect.fail(errorOf(NotAcceptable, "errors.NotAcceptable", { types })))
+  const answer = method === "GET" ? askedByBody(handler, limits) : handler
   return {
     method,
     path,
     respondBadRequest,
-    handler: withRequest((request) => isAccepted(headersOf(request).accept) ? handler : notAcceptable)
+    ...(method === "GET" ? { asked: [{ method: "QUERY", path }] } : {}),
+    handler: withRequest((request) => isAccepted(headersOf(request).accept) ? answer : notAcceptable)
   }
 }
 

@@ -27,6 +27,8 @@ export interface Route {
   readonly handler: ResponseEffect
   /** The content types of the bodies of a `PATCH`. */
   readonly patchTypes?: ReadonlyArray<string> | undefined
+  /** Where it is asked as well, with its parameters in the body: see `askedByBody`. */
+  readonly asked?: ReadonlyArray<{ readonly method: "QUERY" | "POST"; readonly path: `/${string}` }>
   /** Whether the engine decides on the request again while the response is sent. */
   readonly isStream?: boolean
   /** Whether the streams of several collections decide on it, each for itself. */
@@ -40,7 +42,12 @@ export type RequestFiber = Fiber.Fiber<unknown, unknown>
 
 /** The methods of a path for the `Allow` header (RFC 9110, section 10.2.1). */
 export const allowedOf = (methods: ReadonlyArray<string>): ReadonlyArray<string> => [
-  ...new Set([...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"])
+  ...new Set([
+    ...methods.filter((method) => method !== "QUERY"),
+    ...methods.includes("GET") ? ["HEAD"] : [],
+    ...methods.includes("QUERY") ? ["QUERY"] : [],
+    "OPTIONS"
+  ])
 ]
 
 /** The headers of Node's request. Effect's request copies them. */

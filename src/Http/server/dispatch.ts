@@ -105,8 +105,10 @@ export class OrderedResponse<R extends IncomingMessage> extends ServerResponse<R
 /** The number of waiting requests for each connection. */
 const waiting = new WeakMap<Socket, number>()
 
-/** RFC 9110, section 9.2.1. */
-const isSafe = (method: string | undefined): boolean => method === "GET" || method === "HEAD" || method === "OPTIONS"
+/** RFC 9110, section 9.2.1, and RFC 10008. */
+const isSafe = (method: string | undefined): boolean => method !== undefined && safe.has(method)
+
+const safe: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "QUERY"])
 
 /** The first unwritten response on the connection, which Node stores in this property. */
 export const unwrittenResponse = (socket: Socket): ServerResponse | undefined => {

@@ -181,7 +181,7 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
           ? withErrorResponses(route.handler, route.respondBadRequest, errorResponses)
           : access.checked(route, route.endpoint, identity, route.auditLog)
       })),
-      respondBadRequest,
+      { limits, respondBadRequest },
       errorResponses
     )
     const taken = new Set(routes.map(({ method, path }) => `${method} ${path}`))
@@ -239,8 +239,9 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
     errorResponses.sentence(503, { key: "errors.Overload" }, headers)
   const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
   yield* router.addAll(
-    routes.map((route) => {
-      const { auditLog, caching, endpoint, handler, headers, method, path, respondBadRequest, timeout } = route
+    routes.flatMap((route) => {
+      const { asked = [], auditLog, caching, endpoint, handler, headers, method, path, respondBadRequest, timeout } =
+        route
       const limit = limitCaller({ method, path })
       const respond = access === undefined
         ? limit(withErrorResponses(handler, respondBadRequest, errorResponses))
@@ -248,16 +249,13 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
       const inTime = timeout === undefined ? respond : withResponseTimeout(respond, timeout, errorResponses)
       const kept = caching === undefined || method !== "GET" ? inTime : cached(inTime, caching)
       const answer = headers === undefined ? kept : Effect.map(kept, HttpServerResponse.setHeaders(headers))
-      return HttpRouter.route(
-        method,
-        path,
-        routeMaximum === undefined ? answer : overload.bounded(answer, {
-          maximum: routeMaximum,
-          refuse,
-          retryAfter,
-          scope: "route"
-        })
-      )
+      const bounded = routeMaximum === undefined ? answer : overload.bounded(answer, {
+        maximum: routeMaximum,
+        refuse,
+        retryAfter,
+        scope: "route"
+      })
+      return [{ method, path }, ...asked].map(({ method, path }) => HttpRouter.route(method, path, bounded))
     })
   )
   const open = access === undefined ? router : access.open(router)
@@ -348,7 +346,9 @@ const auditLogOf = Effect.fnUntraced(function*(store: DocumentStore["Service"]) 
 const priorities = (routes: ReadonlyArray<EndpointRoute>): (url: string) => Priority => {
   const own = FindMyWay.make<Priority>(routerConfig)
   const paths = new Map(
-    routes.flatMap(({ path, priority = "normal" }) => priority === "normal" ? [] : [[shapeOf(path), priority]])
+    routes.flatMap(({ asked = [], path, priority = "normal" }) =>
+      priority === "normal" ? [] : [path, ...asked.map(({ path }) => path)].map((path) => [shapeOf(path), priority])
+    )
   )
   for (const [path, priority] of paths) own.on("GET", path, priority)
   return paths.size === 0 ? () => "normal" : (url) => own.find("GET", url)?.handler ?? "normal"

@@ -2,10 +2,14 @@
 import type * as Effect from "effect/Effect"
 import * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientError from "effect/http/HttpClientError"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as UrlParams from "effect/http/UrlParams"
 import * as Record from "effect/Record"
 import type * as Schema from "effect/Schema"
 import type { RequestHandlingException } from "../../Client/ClientError.ts"
+import { formType } from "../description/callEndpoint.ts"
 
 export type Call<E = never> = Effect.Effect<unknown, E | HttpClientError.HttpClientError | Schema.SchemaError>
 
@@ -20,6 +24,23 @@ export const exactly = <Id extends string, Groups extends HttpApiGroup.Constrain
     .annotate(HttpApi.PayloadParseOptions, noExcess)
 
 export const noExcess = { onExcessProperty: "error" } as const
+
+/** Asks by the method `QUERY` (RFC 10008), with the parameters in the body, what would be too long for a URL. */
+export const askedByBody = <E>(client: HttpClient.HttpClient.With<E>): HttpClient.HttpClient.With<E> =>
+  HttpClient.mapRequest(client, (request) => {
+    if (request.method !== "GET") return request
+    const parameters = UrlParams.toString(request.urlParams)
+    if (request.url.length + parameters.length < maxUrlLength) return request
+    const { body, hash, headers, url } = request
+    return HttpClientRequest.bodyText(
+      HttpClientRequest.makeWith("QUERY", url, UrlParams.empty, hash, headers, body),
+      parameters,
+      formType
+    )
+  })
+
+/** What any server and proxy takes (RFC 9110, section 4.1), with room for the method. */
+const maxUrlLength = 7_900
 
 /** Adds the parts that the platform's client encodes. `bare` calls have none to look for undeclared keys in. */
 export const withParts = (

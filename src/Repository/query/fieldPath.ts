@@ -1,5 +1,7 @@
 /** Resolves the paths of fields in the documents of a model. */
-import { managedField, type ModelLike } from "../../Model/introspection.ts"
+import * as Schema from "effect/Schema"
+import type * as SchemaAST from "effect/SchemaAST"
+import { managedField, type ModelLike, modelOf } from "../../Model/introspection.ts"
 import { type FieldCodec, fieldCodecsOf } from "./fieldCodec.ts"
 
 /** The position of a field in the documents of a model. */
@@ -91,6 +93,47 @@ export const fieldNamed = (model: ModelLike, name: string): FieldPath | undefine
     if (field === undefined) return undefined
   }
   return field
+}
+
+/**
+ * Whether a path to a part of a field, such as one of a struct or of the first element of a list, leads to one value or to
+ * several; `undefined` if it leads nowhere.
+ */
+export const valueWithin = (
+  { store }: ModelLike,
+  [name = "", ...names]: ReadonlyArray<string>
+): "one" | "several" | undefined => {
+  const field = store.fields[name]
+  return Schema.isSchema(field) ? valueAt(field.ast, names) : undefined
+}
+
+const valueAt = (ast: SchemaAST.AST, names: ReadonlyArray<string>): ReturnType<typeof valueWithin> => {
+  if (ast._tag === "Suspend") return valueAt(ast.thunk(), names)
+  const model = modelOf(ast)
+  const [key, ...rest] = names
+  if (key === undefined) {
+    const hasParts = model !== undefined ||
+      ast.encoding === undefined && (ast._tag === "Objects" || ast._tag === "Arrays")
+    return hasParts ? "several" : "one"
+  }
+  if (model !== undefined) return valueWithin(model, names)
+  if (ast.encoding !== undefined) return undefined
+  switch (ast._tag) {
+    case "Union": {
+      const [only, ...others] = ast.types.filter(({ _tag }) => _tag !== "Null")
+      return only === undefined || others.length > 0 ? undefined : valueAt(only, names)
+    }
+    case "Arrays": {
+      const element = /^\d{1,9}$/u.test(key) ? ast.elements[Number(key)] ?? ast.rest[0] : undefined
+      return element === undefined ? "several" : valueAt(element, rest)
+    }
+    case "Objects": {
+      const part = ast.propertySignatures.find(({ name }) => name === key) ?? ast.indexSignatures[0]
+      return part === undefined ? undefined : valueAt(part.type, rest)
+    }
+    default:
+      return undefined
+  }
 }
 
 /**

@@ -172,6 +172,7 @@ const query = { query: JSON.stringify({ name: "Annie" }), sort_by: "-name", fiel
 const users = answered(await client.GET("/api/v1/users", { params: { query } }))
 if (users._items[0]?.email !== email) throw new Error(JSON.stringify(users))
 answered(await client.GET("/api/v1/users/aggregate", { params: { query: { pipe } } }))
+answered(await client.POST("/api/v1/users/query", { body: { name: "Annie", page_size: 5 } }))
 answered(await client.GET("/api/v1/users/schema", { params: { query: { mongo: "true" } } }))
 answered(await client.GET("/api/v1/users/meta"))
 
@@ -188,6 +189,7 @@ if (!result.includes("Chair")) throw new Error(result)
 answered(await client.GET("/api/v1/products/aggregate", { params: { query: { pipe } } }))
 answered(await client.GET("/api/v1/products/changes", { params: { query: { offset: "now" } } }))
 answered(await client.GET("/api/v1/changes", { params: { query: { watch: ["products"], offset: "now" } } }))
+answered(await client.POST("/api/v1/products/query", { body: { price: "<20", query: { stock: 3 } } }))
 answered(await client.GET("/api/v1/products/schema"))
 answered(await client.GET("/api/v1/products/meta"))
 
@@ -202,6 +204,7 @@ if (order._type !== "Order") throw new Error(order._type)
 answered(await client.GET("/api/v1/orders", { params: { query: { sort_by: "placed", count: "none" } } }))
 answered(await client.GET("/api/v1/orders/{id}", { params: { path: { id: order.id } } }))
 answered(await client.GET("/api/v1/orders/aggregate", { params: { query: { pipe } } }))
+answered(await client.POST("/api/v1/orders/query", { body: {} }))
 answered(await client.GET("/api/v1/orders/schema"))
 answered(await client.GET("/api/v1/orders/meta"))
 
@@ -250,14 +253,14 @@ content_type_overrides:
 const pythonCalls = `
 import json, sys
 from shop_client import Client
-from shop_client.api.orders import orders_aggregate, orders_create, orders_get, orders_list, orders_meta, orders_schema
+from shop_client.api.orders import orders_aggregate, orders_create, orders_get, orders_list, orders_meta, orders_query, orders_schema
 from shop_client.api.payments import payments_methods, payments_pay, payments_status
 from shop_client.api.changes import api_v1_changes
 from shop_client.api.products import (products_aggregate, products_changes, products_create, products_get,
-    products_get_summary, products_list, products_meta, products_schema)
+    products_get_summary, products_list, products_meta, products_query, products_schema)
 from shop_client.api.tokens import tokens_revoke, tokens_token
 from shop_client.api.users import (users_aggregate, users_change_password, users_create, users_delete, users_get,
-    users_list, users_meta, users_patch, users_replace, users_schema)
+    users_list, users_meta, users_patch, users_query, users_replace, users_schema)
 from shop_client.api.users_version_2 import users_v2_create, users_v2_get, users_v2_list
 from shop_client import models as m
 
@@ -300,6 +303,7 @@ several = [m.UserCreate(name=name, email=name + "@example.com", password="a long
 created = asked("POST /api/v1/users", users_create.sync_detailed(client=client, body=several))
 expect(len(created.result), 2)
 asked("GET /api/v1/users/aggregate", users_aggregate.sync_detailed(client=counting))
+asked("POST /api/v1/users/query", users_query.sync_detailed(client=client, body=m.UsersQueryBody(name="Annie", page_size=5)))
 asked("GET /api/v1/users/schema", users_schema.sync_detailed(client=client))
 asked("GET /api/v1/users/meta", users_meta.sync_detailed(client=client))
 
@@ -311,6 +315,7 @@ asked("GET /api/v1/products/{id}", products_get.sync_detailed(product.id, client
 summary = asked("GET /api/v1/products/{id}/get_summary", products_get_summary.sync_detailed(product.id, client=client))
 expect("Chair" in summary.result, True)
 asked("GET /api/v1/products/aggregate", products_aggregate.sync_detailed(client=counting))
+asked("POST /api/v1/products/query", products_query.sync_detailed(client=client, body=m.ProductsQueryBody(price="<20")))
 asked("GET /api/v1/products/changes", products_changes.sync_detailed(client=client, offset="now"))
 asked("GET /api/v1/changes", api_v1_changes.sync_detailed(
     client=client, watch=[m.ApiV1ChangesWatchItem.PRODUCTS], offset="now"))
@@ -324,6 +329,7 @@ order = asked("POST /api/v1/orders", orders_create.sync_detailed(
 asked("GET /api/v1/orders", orders_list.sync_detailed(client=client, sort_by="placed", count=m.OrdersListCount.NONE))
 asked("GET /api/v1/orders/{id}", orders_get.sync_detailed(order.id, client=client))
 asked("GET /api/v1/orders/aggregate", orders_aggregate.sync_detailed(client=counting))
+asked("POST /api/v1/orders/query", orders_query.sync_detailed(client=client, body=m.OrdersQueryBody()))
 asked("GET /api/v1/orders/schema", orders_schema.sync_detailed(client=client))
 asked("GET /api/v1/orders/meta", orders_meta.sync_detailed(client=client))
 

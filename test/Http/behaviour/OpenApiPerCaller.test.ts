@@ -90,6 +90,7 @@ describe("The documentation of a service with access control", () => {
         "get /products",
         "get /products/{id}",
         "get /products/aggregate",
+        "post /products/query",
         "get /products/schema",
         "get /products/meta"
       ])
@@ -101,6 +102,7 @@ describe("The documentation of a service with access control", () => {
         "get /users",
         "get /users/{id}",
         "get /users/aggregate",
+        "post /users/query",
         "get /users/schema",
         "get /users/meta",
         // It depends on the user.

@@ -2,6 +2,7 @@ import { EmbeddedStore } from "../../../src/index.ts"
 import { freshFolder } from "../../support/folders.ts"
 import { onMongo } from "../../support/mongo.ts"
 import { aggregationContract } from "../contracts/aggregation.ts"
+import { partsContract } from "../contracts/parts.ts"
 import { queriesContract } from "../contracts/queries.ts"
 
 queriesContract("memory", EmbeddedStore.layerMemory)
@@ -11,3 +12,7 @@ onMongo("on a server", (layer) => queriesContract("mongodb", layer))
 aggregationContract("memory", EmbeddedStore.layerMemory)
 aggregationContract("embedded", freshFolder(EmbeddedStore.layerWith))
 onMongo("on a server", (layer) => aggregationContract("mongodb", layer))
+
+partsContract("memory", EmbeddedStore.layerMemory)
+partsContract("embedded", freshFolder(EmbeddedStore.layerWith))
+onMongo("on a server", (layer) => partsContract("mongodb", layer))

@@ -119,7 +119,7 @@ export const aggregationContract = <E>(name: string, store: Layer.Layer<Document
       Effect.gen(function*() {
         refused(405, yield* send("GET", "/closed/aggregate?pipe=[]"))
         const answer = refused(405, yield* send("POST", `${sales}/aggregate`, []))
-        assert.strictEqual(answer.headers["allow"], "GET, HEAD, OPTIONS")
+        assert.strictEqual(answer.headers["allow"], "GET, HEAD, QUERY, OPTIONS")
       }))
 
     it.effect("returns at most 10,000 documents", () =>

@@ -412,7 +412,7 @@ export const callsContract = <E>(
         refused(404, yield* send("GET", `${path}/summary/more`))
         for (
           const [method, name, allow] of [
-            ["POST", "summary", "GET, HEAD, OPTIONS"],
+            ["POST", "summary", "GET, HEAD, QUERY, OPTIONS"],
             ["GET", "raise", "POST, OPTIONS"],
             ["PATCH", "sold_out", "PUT, OPTIONS"]
           ] as const
@@ -474,7 +474,7 @@ export const callsContract = <E>(
         refused(404, yield* send("GET", `${v2}/none`))
         assert.strictEqual(
           refused(405, yield* send("DELETE", v2)).headers["allow"],
-          "GET, POST, HEAD, OPTIONS"
+          "GET, POST, HEAD, QUERY, OPTIONS"
         )
       }))
   })

@@ -180,13 +180,13 @@ export const restContract = <E>(name: string, store: Layer.Layer<DocumentStore.D
         Effect.gen(function*() {
           const answer = yield* send("POST", "/notes", { text: "x" })
           assert.strictEqual(answer.status, 405)
-          assert.strictEqual(answer.headers["allow"], "GET, HEAD, OPTIONS")
+          assert.strictEqual(answer.headers["allow"], "GET, HEAD, QUERY, OPTIONS")
           assert.deepStrictEqual([answer.body._type, answer.body.code], ["ErrorMessage", 405])
-          assert.strictEqual((yield* send("DELETE", users)).headers["allow"], "GET, POST, HEAD, OPTIONS")
+          assert.strictEqual((yield* send("DELETE", users)).headers["allow"], "GET, POST, HEAD, QUERY, OPTIONS")
           const options = yield* send("OPTIONS", `${users}/x`)
           assert.deepStrictEqual(
             [options.status, options.headers["allow"]],
-            [204, "GET, PUT, PATCH, DELETE, HEAD, OPTIONS"]
+            [204, "GET, PUT, PATCH, DELETE, HEAD, QUERY, OPTIONS"]
           )
         }))
 

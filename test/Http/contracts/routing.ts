@@ -83,13 +83,13 @@ export const routingContract = <E>(name: string, store: Layer.Layer<DocumentStor
     it.effect("an unregistered method is a 405, and OPTIONS lists the registered ones", () =>
       Effect.gen(function*() {
         const allowed: ReadonlyArray<readonly [path: string, allow: string]> = [
-          [categories, "GET, POST, HEAD, OPTIONS"],
-          [`${categories}/c1`, "GET, PUT, PATCH, DELETE, HEAD, OPTIONS"],
-          [`${categories}/schema`, "GET, HEAD, OPTIONS"],
-          [`${categories}/meta`, "GET, HEAD, OPTIONS"],
-          [`${categories}/aggregate`, "GET, HEAD, OPTIONS"],
-          ["/boxes", "GET, HEAD, OPTIONS"],
-          ["/boxes/b1", "GET, HEAD, OPTIONS"],
+          [categories, "GET, POST, HEAD, QUERY, OPTIONS"],
+          [`${categories}/c1`, "GET, PUT, PATCH, DELETE, HEAD, QUERY, OPTIONS"],
+          [`${categories}/schema`, "GET, HEAD, QUERY, OPTIONS"],
+          [`${categories}/meta`, "GET, HEAD, QUERY, OPTIONS"],
+          [`${categories}/aggregate`, "GET, HEAD, QUERY, OPTIONS"],
+          ["/boxes", "GET, HEAD, QUERY, OPTIONS"],
+          ["/boxes/b1", "GET, HEAD, QUERY, OPTIONS"],
           ["/days", "POST, OPTIONS"],
           ["/days/d1", "DELETE, OPTIONS"],
           ["/notes", "POST, OPTIONS"],

@@ -54,6 +54,8 @@ export const de: { readonly [K in keyof typeof en]: string } & { readonly [key: 
   "errors.BadlyEncodedName": "Der Name eines Parameters ist kein UTF-8 in Prozentkodierung",
   "errors.BadlyEncodedValue": "Der Wert des Parameters {name} ist kein UTF-8 in Prozentkodierung",
   "errors.BodyEncoding": "Der Inhalt hat ein Content-Encoding, und keines wird entpackt: bitte unverändert senden",
+  "errors.BodyNotParameters":
+    "Im Körper ein Objekt aus Parametern erwartet: Texte, Zahlen, Wahrheitswerte oder Listen davon",
   "errors.TooManyParameters": "Die URL hat mehr als {limit} Parameter",
   "errors.TooManyFields": "Das Formular hat mehr als {limit} Felder",
   "errors.FormTooLarge":

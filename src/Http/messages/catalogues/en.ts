@@ -51,6 +51,7 @@ export const en = {
   "errors.BadlyEncodedName": "The name of a parameter is not percent-encoded UTF-8",
   "errors.BadlyEncodedValue": "The value of the parameter {name} is not percent-encoded UTF-8",
   "errors.BodyEncoding": "The body has a Content-Encoding, and none is decoded: send it as it is",
+  "errors.BodyNotParameters": "The body must be an object of parameters: texts, numbers, booleans, or lists of them",
   "errors.TooManyParameters": "The URL has more than {limit} parameters",
   "errors.TooManyFields": "The form has more than {limit} fields",
   "errors.FormTooLarge":
