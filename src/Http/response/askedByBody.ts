@@ -6,7 +6,7 @@ import type { Limits } from "../KernelConfig.ts"
 import { badRequest } from "../messages/message.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import { readQuery } from "../request/jsonBody.ts"
-import type { ResponseEffect } from "../response/callFailures.ts"
+import type { ResponseEffect } from "./callFailures.ts"
 
 /**
  * The handler of a `GET`, which a request may also ask with its parameters in the body: by the method `QUERY` (RFC 10008), or by
