@@ -24,7 +24,22 @@ describe("hashes", () => {
         }),
         layer
       )
-      assert.deepStrictEqual(begun, ["w1", "w2", "c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "w3", "c8", "c9", "w4"])
+      assert.deepStrictEqual(begun, [
+        "w1",
+        "w2",
+        "c0",
+        "c1",
+        "c2",
+        "c3",
+        "c4",
+        "c5",
+        "c6",
+        "c7",
+        "w3",
+        "c8",
+        "c9",
+        "w4"
+      ])
     }))
 
   it.effect("that nobody waits for any more leave their place, and a check goes on alone", () =>

@@ -242,12 +242,15 @@ const documentsOf = (
   { costlyIn, create, idProblem }: Creation,
   body: ReadonlyArray<unknown>
 ): Read<ManyDocuments> =>
-  Result.map(readItems(body, { costlyIn, decode: create, problemOf: ({ id }) => idProblem(id), maxItems }), (values) => ({
-    id: undefined,
-    body: { _tag: "Many", values },
-    conditions: preconditions.none,
-    prefer: undefined
-  }))
+  Result.map(
+    readItems(body, { costlyIn, decode: create, problemOf: ({ id }) => idProblem(id), maxItems }),
+    (values) => ({
+      id: undefined,
+      body: { _tag: "Many", values },
+      conditions: preconditions.none,
+      prefer: undefined
+    })
+  )
 
 /** Adds the identifier of the URL to a body that has none. */
 const idCompleter = (model: Model.Any, { jsonOf }: Identifier) => {

@@ -32,8 +32,11 @@ class Team extends Model.Class<Team>()("Team", {
 }) {}
 
 const Teams = Resource.make(Team, { methods: ["GET", "POST", "PUT", "PATCH"] })
-  .action("add", { payload: { members: Schema.Array(Member) }, success: Schema.Int }, (_, { payload }) =>
-    Effect.succeed(payload.members.length))
+  .action(
+    "add",
+    { payload: { members: Schema.Array(Member) }, success: Schema.Int },
+    (_, { payload }) => Effect.succeed(payload.members.length)
+  )
 
 const SignIn = Service.make("SignInService").operation("sign_in", {
   payload: { login: Schema.String, password: Schema.Redacted(Schema.String) },
@@ -113,7 +116,9 @@ describe("values that are costly to convert", () => {
         yield* hold
         const lists = yield* Effect.forEach(["x", "y", "z"], (prefix) =>
           Effect.forkChild(send("POST", "/people", people(20, prefix)), { startImmediately: true }))
-        yield* Effect.repeat(Effect.sleep("1 millis"), { until: () => begun.length === before + 2 })
+        yield* Effect.repeat(Effect.sleep("1 millis"), {
+          until: () => begun.length === before + 2
+        })
         const signIn = yield* Effect.forkChild(send("POST", "/door/sign_in", { login: "jane", password: "right" }))
         // Each round is answered after what came before it.
         for (let i = 0; i < 3; i++) yield* send("GET", "/people?page_size=1")

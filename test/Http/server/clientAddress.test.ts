@@ -95,7 +95,11 @@ describe("the client's address", () => {
 
   it("is found in a Forwarded list with empty elements, which count for nothing", () => {
     for (
-      const list of ["for=203.0.113.9,,for=10.0.0.2", "for=203.0.113.9, , for=10.0.0.2,", ",for=203.0.113.9,\t,,for=10.0.0.2,,"]
+      const list of [
+        "for=203.0.113.9,,for=10.0.0.2",
+        "for=203.0.113.9, , for=10.0.0.2,",
+        ",for=203.0.113.9,\t,,for=10.0.0.2,,"
+      ]
     ) {
       assert.strictEqual(find("forwarded")("10.0.0.1", list), "203.0.113.9", list)
     }
