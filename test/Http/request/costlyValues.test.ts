@@ -117,7 +117,8 @@ describe("values that are costly to convert", () => {
         const lists = yield* Effect.forEach(["x", "y", "z"], (prefix) =>
           Effect.forkChild(send("POST", "/people", people(20, prefix)), { startImmediately: true }))
         yield* Effect.repeat(Effect.sleep("1 millis"), {
-          until: () => begun.length === before + 2
+          until: () =>
+            begun.length === before + 2
         })
         const signIn = yield* Effect.forkChild(send("POST", "/door/sign_in", { login: "jane", password: "right" }))
         // Each round is answered after what came before it.
