@@ -277,7 +277,7 @@ export const make = ({ api: described, policy, registrations }: Source, options:
       tags: tags.length === 0 ? operation["tags"] : tags
     }
     const accessed = withAccess(described, entriesAt(key), { requirements, errorMessage: known.errorMessage })
-    return ordered(withProblems(accessed, known.problem))
+    return ordered(withProblems(accessed, known.problemOf))
   })
   const operations = { ...own, ...watchedChanges(own, resources) }
   const { components, rename } = finish(Json.operationsOf(operations).map(({ operation }) => operation))

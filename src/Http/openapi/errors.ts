@@ -47,29 +47,66 @@ export const errorOf = (schema: Document.Node, base: Document.Node): Document.No
   }
 }
 
-/** What problem details (RFC 9457) have beside the members of the error. */
-export const problemDetails: Document.Node = {
+/** The errors as problem details (RFC 9457). */
+export interface Problems {
+  /** The components: one for errors without fields of their own, and one for each other error. */
+  readonly components: Document.Node
+  /** The problem details of what an operation fails with. */
+  readonly problemOf: (schema: Document.Node) => Document.Node
+}
+
+/**
+ * The problem details of the errors among `components`. They don't declare `_type`, which they have as well: many languages
+ * would have one name for it and for `type`.
+ */
+export const problemsOf = (components: Document.Node, errorName: string): Problems => {
+  const nameOf = (wanted: string) => Object.hasOwn(components, wanted) ? `${wanted}_1` : wanted
+  const plain = nameOf("ProblemDetails")
+  const { _type: _, ...members } = Document.nodeOf(Document.nodeOf(components[errorName])["properties"])
+  const own = Object.entries(components).flatMap(([name, schema]): ReadonlyArray<[string, Document.Node]> => {
+    const [base, fields] = Document.listOf(Document.nodeOf(schema)["allOf"])
+    return Document.componentOf(base) === errorName
+      ? [[name, { ...Document.nodeOf(schema), allOf: [Document.refTo(plain), fields] }]]
+      : []
+  })
+  const names = new Map([[errorName, plain], ...own.map(([name]) => [name, nameOf(`${name}Problem`)] as const)])
+  const problemOf = (schema: Document.Node): Document.Node => {
+    const { anyOf } = schema
+    if (anyOf !== undefined) return { anyOf: Document.listOf(anyOf).map((one) => problemOf(Document.nodeOf(one))) }
+    const name = names.get(Document.componentOf(schema) ?? "")
+    return name === undefined ? { allOf: [schema, Document.refTo(plain)] } : Document.refTo(name)
+  }
+  return {
+    components: {
+      [plain]: { ...problemDetails, properties: { ...problemDetails.properties, ...members } },
+      ...Object.fromEntries(own.map(([name, schema]) => [names.get(name), schema]))
+    },
+    problemOf
+  }
+}
+
+const problemDetails = {
   type: "object",
-  description: "An error as problem details (RFC 9457), beside the members of the error",
+  description: "An error as problem details (RFC 9457), with the members of the error",
+  required: ["type", "title", "status", "detail", "code", "message"],
   properties: {
     type: { type: "string", format: "uri-reference", description: "The page that describes this kind of error" },
     title: { type: "string", description: "The kind of error" },
     status: { type: "integer" },
     detail: { type: "string", description: "What went wrong" }
-  },
-  required: ["type", "title", "status", "detail"]
+  }
 }
 
 /** Adds to the errors of an operation that clients may ask for problem details. */
-export const withProblems = (operation: Document.Node, problem: Document.Node): Document.Node => ({
+export const withProblems = (operation: Document.Node, problemOf: Problems["problemOf"]): Document.Node => ({
   ...operation,
   responses: Document.mapValues(Document.nodeOf(operation["responses"]), (value, status) => {
     const response = Document.nodeOf(value)
     const content = Document.nodeOf(response["content"])
     const { schema } = Document.nodeOf(content["application/json"])
-    return Number(status) < 400 || schema === undefined ? response : {
+    return Number(status) < 400 || !Document.isNode(schema) ? response : {
       ...response,
-      content: { ...content, "application/problem+json": { schema: { allOf: [schema, problem] } } }
+      content: { ...content, "application/problem+json": { schema: problemOf(schema) } }
     }
   })
 })

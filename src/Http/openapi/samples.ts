@@ -46,7 +46,7 @@ const withSample = (context: Samples, media: Node, type: string, others: Node): 
   const schema = Document.nodeOf(media["schema"])
   const value = sampleOf(context, schema)
   if (value === undefined) return media
-  const takesLists = Document.listOf(schema["oneOf"]).some((one) => Document.nodeOf(one)["type"] === "array")
+  const takesLists = Document.listOf(schema["anyOf"]).some((one) => Document.nodeOf(one)["type"] === "array")
   return takesLists
     ? { ...media, examples: { one: { summary: "One", value }, several: { summary: "A list", value: [value] } } }
     : { ...media, example: value }

@@ -9,7 +9,7 @@ import * as Envelope from "../Envelope.ts"
 import type { FieldRules } from "./access.ts"
 import { componentNames, namesOfParts, withoutLists } from "./componentNames.ts"
 import { withDescribedSchemas } from "./describedEndpoints.ts"
-import { errorMessageOf, errorOf, isErrorWithoutFields, problemDetails } from "./errors.ts"
+import { errorMessageOf, errorOf, isErrorWithoutFields, type Problems, problemsOf } from "./errors.ts"
 import { describe, formOf, generatedKeysOf, type ModelVariant } from "./modelSchemas.ts"
 import * as Document from "./node.ts"
 
@@ -61,7 +61,7 @@ interface Finished {
 export interface Known {
   readonly errorMessage: Node
   readonly jsonPatch: Node
-  readonly problem: Node
+  readonly problemOf: Problems["problemOf"]
 }
 
 /** Derives the schemas of an `HttpApi` and of the models of `resources`. */
@@ -149,16 +149,16 @@ const finish = (
   )
   const keysBy = (keysOf: (found: ModelVariant) => ReadonlyArray<string>) =>
     new Map(Array.from(sent, ([name, found]) => [names.get(aliases.get(name) ?? name) ?? name, keysOf(found)]))
-  const problemName = Object.hasOwn(components, "ProblemDetails") ? "ProblemDetails_1" : "ProblemDetails"
+  const { components: problems, problemOf } = problemsOf(components, Document.componentOf(refOf(errorName)) ?? "")
   return {
-    components: { ...components, [problemName]: problemDetails },
+    components: { ...components, ...problems },
     complete,
     ignored: keysBy(({ form, model }) => form === "wire" ? [] : ignoredKeysOf(model, form)),
     generated: keysBy(({ model }) => generatedKeysOf(model)),
     known: {
       errorMessage: refOf(errorName),
       jsonPatch: complete(Document.nodeOf(jsonPatch)),
-      problem: Document.refTo(problemName)
+      problemOf
     }
   }
 }
@@ -219,7 +219,9 @@ const withKnown = (api: HttpApi.Top): HttpApi.Top =>
 
 /** Removes keywords without effect, and makes constraints visible. */
 const plain = (schema: Node): Node => {
-  const { additionalProperties, allOf, ...rest } = asEnum(withoutRepetition(withExample(schema)))
+  const { additionalProperties, allOf, ...rest } = withItems(
+    withConstant(asEnum(withoutRepetition(withExample(schema))))
+  )
   const open = additionalProperties === undefined || additionalProperties === false
     ? rest
     : { ...rest, additionalProperties }
@@ -251,6 +253,29 @@ const asEnum = (schema: Node): Node => {
     type: first["type"],
     enum: members.flatMap((one) => Document.listOf(one["enum"])),
     "x-enum-varnames": members.map(({ title }) => title)
+  }
+}
+
+/** A list among several alternatives has its items beside them, too: generators of typed languages take any value then. */
+const withItems = (schema: Node): Node => {
+  const alternatives = [...Document.listOf(schema["anyOf"]), ...Document.listOf(schema["oneOf"])].map(Document.nodeOf)
+  const lists = alternatives.filter(({ type }) => type === "array")
+  if (lists.length === 0 || "items" in schema || alternatives.filter(({ type }) => type !== "null").length < 2) {
+    return schema
+  }
+  const [{ items = {}, prefixItems } = {}] = lists
+  return { ...schema, items: lists.length === 1 && prefixItems === undefined ? items : {} }
+}
+
+/** A property that is always `null` is a constant: generators don't know its type. */
+const withConstant = (schema: Node): Node => {
+  const { properties } = schema
+  return properties === undefined ? schema : {
+    ...schema,
+    properties: Document.mapValues(Document.nodeOf(properties), (value) => {
+      const { type, ...rest } = Document.nodeOf(value)
+      return type === "null" ? { ...rest, const: null } : value
+    })
   }
 }
 

@@ -211,10 +211,11 @@ const writing = (
   const { content: bodies } = Document.nodeOf(operation["requestBody"])
   const one = Document.nodeOf(Document.nodeOf(bodies)["application/json"])
   const json = takesLists
+    // No value is both; generators declare one type twice for `oneOf`.
     ? {
       ...one,
       schema: {
-        oneOf: [one["schema"], { type: "array", items: one["schema"], minItems: 1, maxItems: maxItemsOf(model) }]
+        anyOf: [one["schema"], { type: "array", items: one["schema"], minItems: 1, maxItems: maxItemsOf(model) }]
       }
     }
     : one
