@@ -2,8 +2,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Predicate from "effect/Predicate"
+import { PayloadTooLarge } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
-import { badRequest } from "../messages/message.ts"
+import { badRequest, errorOf } from "../messages/message.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import { readQuery } from "../request/jsonBody.ts"
 import type { ResponseEffect } from "./callFailures.ts"
@@ -22,8 +23,9 @@ export const askedByBody = (handler: ResponseEffect, limits: Limits): ResponseEf
     const search = Context.getUnsafe(fiber.context, HttpServerRequest.ParsedSearchParams) as Parameters
     return Effect.flatMap(readQuery(request, limits), (body) => {
       const asked = parametersOf(body)
-      return asked === undefined
-        ? Effect.fail(badRequest("errors.BodyNotParameters"))
+      if (asked === undefined) return Effect.fail(badRequest("errors.BodyNotParameters"))
+      return countOf(asked) > limits.maxFields
+        ? Effect.fail(errorOf(PayloadTooLarge, "errors.TooManyFields", { limit: limits.maxFields }))
         : Effect.provideService(handler, HttpServerRequest.ParsedSearchParams, merged(search, asked))
     })
   })
@@ -43,6 +45,10 @@ const parametersOf = (body: unknown): Asked | undefined => {
     ? Object.fromEntries(entries.filter(([, texts]) => !Array.isArray(texts) || texts.length > 0)) as Asked
     : undefined
 }
+
+/** A list is a repeated parameter. */
+const countOf = (asked: Asked): number =>
+  Object.values(asked).reduce((count, texts) => count + (typeof texts === "string" ? 1 : texts.length), 0)
 
 const textsOf = (name: string, value: unknown): string | Array<string> | undefined => {
   if (typeof value === "string") return value

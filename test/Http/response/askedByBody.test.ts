@@ -167,6 +167,13 @@ describe("a read whose parameters are in the body", () => {
       assert.strictEqual(yield* asked("{\"__proto__\":1}"), 400)
       assert.strictEqual(yield* asked(`size=${"1".repeat(1_048_576)}`, form), 413)
       assert.strictEqual(yield* asked("size=1&".repeat(1_001), form), 413)
+      const many = (count: number) => JSON.stringify({ size: Array.from({ length: count - 1 }, () => ">0"), page: 1 })
+      assert.strictEqual(yield* asked(many(1_000)), 200)
+      assert.strictEqual(yield* asked(many(1_001)), 413)
+      assert.strictEqual(
+        yield* asked(JSON.stringify(Object.fromEntries(Array.from({ length: 1_001 }, (_, i) => [i, 1])))),
+        413
+      )
       assert.strictEqual(yield* asked("{}", undefined, "/none"), 404)
       const options = yield* ask(`${baseUrl}/notes`, "OPTIONS", undefined, "")
       assert.strictEqual(options.headers.get("allow"), "GET, POST, HEAD, QUERY, OPTIONS")

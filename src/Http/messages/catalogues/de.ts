@@ -55,9 +55,9 @@ export const de: { readonly [K in keyof typeof en]: string } & { readonly [key: 
   "errors.BadlyEncodedValue": "Der Wert des Parameters {name} ist kein UTF-8 in Prozentkodierung",
   "errors.BodyEncoding": "Der Inhalt hat ein Content-Encoding, und keines wird entpackt: bitte unverändert senden",
   "errors.BodyNotParameters":
-    "Im Körper ein Objekt aus Parametern erwartet: Texte, Zahlen, Wahrheitswerte oder Listen davon",
+    "Der Inhalt muss ein Objekt aus Parametern sein: Texte, Zahlen, Wahrheitswerte oder Listen davon",
   "errors.TooManyParameters": "Die URL hat mehr als {limit} Parameter",
-  "errors.TooManyFields": "Das Formular hat mehr als {limit} Felder",
+  "errors.TooManyFields": "Der Inhalt hat mehr als {limit} Felder",
   "errors.FormTooLarge":
     "Das Formular ist größer als erlaubt: {size} Bytes in höchstens {parts} Teilen, davon kein Text mit mehr als {textSize} Bytes",
   "errors.FormUnreadable": "Der Inhalt ist kein gültiges multipart/form-data",
