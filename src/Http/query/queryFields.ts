@@ -27,6 +27,7 @@ import {
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { indexesOf } from "../../Repository/introspection.ts"
+import { ownText } from "../request/ownText.ts"
 import { type Reader, readerOf } from "./fieldReader.ts"
 
 /**
@@ -103,9 +104,10 @@ export const of: (model: Model.Any) => QueryFields = memoize((model: Model.Any):
   const field = (name: string): QueryField | undefined => {
     const known = fields.get(name)
     if (known !== undefined) return known
-    const found = fieldAt(model, name, (inner) => field(inner))
-    // Recursive models and records have infinitely many fields.
-    if (found !== undefined && fields.size < maxKnownFields) fields.set(name, found)
+    const own = ownText(name)
+    const found = fieldAt(model, own, (inner) => field(inner))
+    // Recursive models and records have infinitely many fields, and a key of a record any length.
+    if (found !== undefined && fields.size < maxKnownFields && own.length <= maxKnownLength) fields.set(own, found)
     return found
   }
   const paths = visiblePaths(model, "", [model]).map((path) => path === id ? "_id" : path)
@@ -122,6 +124,8 @@ export const of: (model: Model.Any) => QueryFields = memoize((model: Model.Any):
 // internal
 
 const maxKnownFields = 1_000
+
+const maxKnownLength = 256
 
 const maxDepth = 32
 

@@ -274,7 +274,8 @@ const fieldsOf = (
   const fields = new Set<string>(access.id === undefined ? [] : [access.id])
   for (const listed of names.slice(0, maxFields)) {
     const name = listed.trim()
-    if (access.field(name)?.selectable === true) fields.add(name)
+    const field = access.field(name)
+    if (field?.selectable === true) fields.add(field.name)
     else report("fields", `"${name}" is not a field to select`)
   }
   return [...fields].toSorted()
@@ -291,10 +292,16 @@ const projectionOf = (access: QueryFields.QueryFields, fields: ReadonlyArray<str
 
 const maxKeysets = 256
 
+const maxKeysetLength = 2_048
+
 /** The keysets of requested sort orders, of which there are infinitely many. */
 const keysets = (model: Model.Any, options: Cursor.Options) => {
   const made = new BoundedCache<ReturnType<typeof Cursor.make>>(maxKeysets)
-  return (sort: Sort) => made.getOrMake(JSON.stringify(Object.entries(sort)), () => Cursor.make(model, sort, options))
+  return (sort: Sort) => {
+    const order = JSON.stringify(Object.entries(sort))
+    const make = () => Cursor.make(model, sort, options)
+    return order.length > maxKeysetLength ? make() : made.getOrMake(order, make)
+  }
 }
 
 const cursorMessage = (hasKeyset: boolean): string =>

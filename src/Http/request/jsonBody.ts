@@ -11,6 +11,7 @@ import { badRequest, errorOf } from "../messages/message.ts"
 import { Request } from "./bufferedRequest.ts"
 import { isDeeper } from "./depth.ts"
 import { hasMoreFields } from "./fieldCount.ts"
+import { ownText } from "./ownText.ts"
 
 /** The maximum nesting of a body: deeper than any real document, and safe for recursive functions. */
 export const maxDepth = 128
@@ -55,7 +56,10 @@ const parametersIn = (
   }
   const values = Array.from(
     Map.groupBy(Array.from(new URLSearchParams(text)).filter(isGiven), ([name]) => name),
-    ([name, pairs]) => [name, pairs.length === 1 ? pairs[0]![1] : pairs.map(([, value]) => value)] as const
+    ([name, pairs]) => {
+      const texts = pairs.map(([, value]) => ownText(value))
+      return [ownText(name), texts.length === 1 ? texts[0]! : texts] as const
+    }
   )
   return Exit.succeed(Object.fromEntries(values))
 }
