@@ -33,6 +33,8 @@ export const watchRoute = (
 ): (parameters: Parameters, fiber: Fiber.Fiber<unknown, unknown>) => ResponseEffect =>
 ({ watch, ...parameters }, fiber) => {
   const names = [...new Set([watch ?? []].flat().flatMap((text) => text.split(",")))]
+  // Callers may send any number of other names.
+  const known = names.filter((name) => collections.has(name))
   const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
   const allowedOf = (asked: Iterable<string>) =>
     Effect.filter(asked, (name) => {
@@ -40,13 +42,13 @@ export const watchRoute = (
       return collection === undefined ? Effect.succeed(false) : Effect.provideService(
         collection.isAllowed,
         HttpServerRequest.HttpServerRequest,
-        request.modify({ url: `${collection.path}?${parametersOf(name, names, parameters).url}` })
+        request.modify({ url: `${collection.path}?${parametersOf(name, known, parameters).url}` })
       )
     })
   const ask = ([name = "", ...others]: ReadonlyArray<string>, lists: ReadonlyArray<Asked>): ResponseEffect => {
     // Its name is known.
     const { path, respond } = collections.get(name)!
-    const { parsed, url } = parametersOf(name, names, parameters)
+    const { parsed, url } = parametersOf(name, known, parameters)
     return respond.pipe(
       Effect.provideService(HttpServerRequest.HttpServerRequest, request.modify({ url: `${path}?${url}` })),
       Effect.provideService(HttpServerRequest.ParsedSearchParams, parsed),
@@ -59,9 +61,9 @@ export const watchRoute = (
   }
   return Effect.gen(function*() {
     // Before anything else is said: what is said of a collection would tell that it is there.
-    if (names.length > 0 && (yield* allowedOf(names)).length === names.length) return yield* ask(names, [])
+    if (names.length > 0 && (yield* allowedOf(known)).length === names.length) return yield* ask(names, [])
     const allowed = yield* allowedOf(collections.keys())
-    const denied = [...names, ...collections.keys()].find((name) => collections.has(name) && !allowed.includes(name))
+    const denied = [...known, ...collections.keys()].find((name) => !allowed.includes(name))
     const some = allowed.join(", ")
     if (denied === undefined || some !== "" && (names.length === 0 || names.includes(""))) {
       const message = `must be some of ${some}, separated by commas`
