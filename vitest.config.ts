@@ -13,9 +13,9 @@ keepFilesInMemory()
 // They measure turns of the loop, or what a program does in a time: no file before them may leave anything in the process.
 const measuring = [
   "test/Repository/behaviour/EmbeddedStoreLong*.test.ts",
-  "test/Repository/behaviour/EmbeddedStoreHostile.test.ts",
-  "test/Repository/behaviour/HostilePipelines*.test.ts",
-  "test/Repository/storage/memory/shardedMap.test.ts"
+  "packages/embedded-store/test/behaviour/EmbeddedStoreHostile.test.ts",
+  "packages/embedded-store/test/behaviour/HostilePipelines*.test.ts",
+  "packages/embedded-store/test/storage/memory/shardedMap.test.ts"
 ]
 
 // Those that take longest, by themselves or since they wait, begin first: none of them is the last one that runs.
@@ -23,7 +23,7 @@ const longest = [
   "test/Cli/behaviour/data.test.ts",
   "test/Repository/MongoStore.test.ts",
   "test/examples/shop.test.ts",
-  "test/Repository/EmbeddedStore.test.ts",
+  "packages/embedded-store/test/EmbeddedStore.test.ts",
   "test/Http/behaviour/GeneratedClients.test.ts",
   "test/Access/behaviour/fields/WriteGrants.test.ts",
   "test/Http/behaviour/StreamDifferential.test.ts",
@@ -31,12 +31,12 @@ const longest = [
   "test/Access/behaviour/fields/Views.test.ts",
   "test/Repository/Repository.test.ts",
   "test/Http/startup/documentation.test.ts",
-  "test/Repository/behaviour/EmbeddedStoreCrash.test.ts",
+  "packages/embedded-store/test/behaviour/EmbeddedStoreCrash.test.ts",
   "test/Http/behaviour/RestHostile.test.ts",
   "test/Repository/behaviour/Isolation.test.ts",
   "test/Http/behaviour/RestKinds.test.ts",
-  "test/Repository/behaviour/HostilePipelinesMemory.test.ts",
-  "test/Repository/behaviour/HostilePipelinesFolder.test.ts",
+  "packages/embedded-store/test/behaviour/HostilePipelinesMemory.test.ts",
+  "packages/embedded-store/test/behaviour/HostilePipelinesFolder.test.ts",
   "test/Repository/behaviour/EmbeddedStoreLongWrites.test.ts"
 ].map((file) => join(import.meta.dirname, file))
 

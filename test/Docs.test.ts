@@ -1,6 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fs from "node:fs"
 import * as path from "node:path"
+import { accumulators } from "../packages/mql/src/aggregation/accumulators.ts"
+import { stageParsers } from "../packages/mql/src/aggregation/pipeline.ts"
+import { operators } from "../packages/mql/src/expression/parseExpression.ts"
+import { fieldOperators } from "../packages/mql/src/filter/fieldOperators.ts"
+import { documentStages } from "../packages/mql/src/projection/documentStages.ts"
+import { readers } from "../packages/mql/src/update/parseUpdate.ts"
+import { functionParsers } from "../packages/mql/src/window/parseWindowFunction.ts"
 import { settings, variableOf } from "../src/Http/config/settings.ts"
 import { overridableParameters, pageParameters } from "../src/Http/description/queryParameters.ts"
 import { standardEndpoints } from "../src/Http/description/standardEndpoints.ts"
@@ -10,13 +17,6 @@ import { stageNames } from "../src/Http/query/pipelineGuard.ts"
 import { exposed, read } from "../src/Http/routes/cors.ts"
 import { accessLineOf } from "../src/Http/server/kernelLogger.ts"
 import { KernelEngine, Model } from "../src/index.ts"
-import { accumulators } from "../src/Repository/mql/aggregation/accumulators.ts"
-import { stageParsers } from "../src/Repository/mql/aggregation/pipeline.ts"
-import { operators } from "../src/Repository/mql/expression/parseExpression.ts"
-import { fieldOperators } from "../src/Repository/mql/filter/fieldOperators.ts"
-import { documentStages } from "../src/Repository/mql/projection/documentStages.ts"
-import { readers } from "../src/Repository/mql/update/parseUpdate.ts"
-import { functionParsers } from "../src/Repository/mql/window/parseWindowFunction.ts"
 
 const root = path.join(import.meta.dirname, "..")
 
@@ -106,7 +106,7 @@ describe("The reference", () => {
 
   it("has every operator and stage that the embedded store evaluates, and that a URL may have", () => {
     const casesOf = (file: string) => [...textOf(file).matchAll(/case "(\$\w+)"/gu)].map(([, name]) => name)
-    const inFilters = casesOf("src/Repository/mql/filter/filterParser.ts")
+    const inFilters = casesOf("packages/mql/src/filter/filterParser.ts")
     const lists: ReadonlyArray<readonly [heading: string, names: ReadonlyArray<string | undefined>]> = [
       ["## Filters", [...fieldOperators.keys(), ...inFilters, "$text"]],
       ["## Updates", [...readers.keys()]],

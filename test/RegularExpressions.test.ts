@@ -2,8 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { globSync, readFileSync } from "node:fs"
 import { parseAst } from "vitest/node"
+import { compilePattern } from "../packages/mql/src/text/regularExpression.ts"
 import { parseFilterValue } from "../src/Http/query/filterValue.ts"
-import { compilePattern } from "../src/Repository/mql/text/regularExpression.ts"
 import { threadTime } from "./support/turns.ts"
 
 const length = 65_536
@@ -45,9 +45,9 @@ describe("regular expressions", () => {
       "src/Model/jsonSchema/node.ts",
       "src/Model/shape/unicodePattern.ts",
       // Values of documents, which are kept and not matched by.
-      "src/Repository/bson/normalise.ts",
+      "packages/mql/src/bson/normalise.ts",
       // Of the names of the months, and of the days of the week.
-      "src/Repository/mql/dates/dateText.ts"
+      "packages/mql/src/dates/dateText.ts"
     ])
   })
 

@@ -5,6 +5,7 @@
  *
  * @since 0.1.0
  */
+import { currentUserIdOf } from "@appkernel/document-store/internal"
 import * as Clock from "effect/Clock"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as WebCrypto from "effect/crypto/WebCrypto"
@@ -12,7 +13,6 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import { memoize } from "effect/Function"
-import { currentUserIdOf } from "../internal/currentUser.ts"
 import { synchronous } from "../internal/synchronous.ts"
 
 /**

@@ -12,6 +12,8 @@
  *
  * @since 0.1.0
  */
+import { anyOf, asStored, conjunctionOf, nothing } from "@appkernel/document-store/shared"
+import { isDocument } from "@appkernel/mql/values"
 import { Double, EJSON, Int32 } from "bson"
 import * as Base64Url from "effect/encoding/Base64Url"
 import * as Redacted from "effect/Redacted"
@@ -20,11 +22,9 @@ import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import * as crypto from "node:crypto"
 import type * as Model from "../Model/Model.ts"
-import { isDocument } from "./bson/value.ts"
 import type { Document, Filter, Sort } from "./DocumentStore.ts"
 import { fieldNamed, valueWithin } from "./query/fieldPath.ts"
 import { QueryRejected } from "./RepositoryError.ts"
-import { anyOf, asStored, conjunctionOf, nothing } from "./store/filters.ts"
 
 /**
  * A sort order that cursors refer to. It makes the cursor of a document, and the filter for the documents after or before

@@ -65,6 +65,7 @@
  *
  * @since 0.1.0
  */
+import type { Backup, Verification } from "@appkernel/embedded-store/internal"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -72,12 +73,10 @@ import type * as Scope from "effect/Scope"
 import { keyConfig, sizeConfig } from "../internal/keyConfig.ts"
 import { refuseWorkers } from "../internal/worker.ts"
 import { DocumentStore } from "./DocumentStore.ts"
-import type { Backup } from "./embedded/store/backup.ts"
-import type { Verification } from "./embedded/store/verify.ts"
 import type { StoreUnavailable } from "./RepositoryError.ts"
 
-export type { Backup } from "./embedded/store/backup.ts"
-export type { CollectionVerification, LogVerification, Verification } from "./embedded/store/verify.ts"
+export type { Backup } from "@appkernel/embedded-store/internal"
+export type { CollectionVerification, LogVerification, Verification } from "@appkernel/embedded-store/internal"
 
 /**
  * Options of {@link make} and {@link layerWith}.
@@ -116,7 +115,7 @@ export const make: (
 ) => Effect.Effect<DocumentStore["Service"], StoreUnavailable, Scope.Scope> = (options) =>
   // LMDB and the query language are loaded by programs that use them, and by no others.
   Effect.flatMap(
-    Effect.andThen(refuseWorkers, Effect.promise(() => import("./embedded/store/folder.ts"))),
+    Effect.andThen(refuseWorkers, Effect.promise(() => import("@appkernel/embedded-store/internal"))),
     ({ open }) => open(options)
   )
 
@@ -143,8 +142,8 @@ export const make: (
  */
 export const verify = (options: Options): Effect.Effect<Verification, StoreUnavailable> =>
   Effect.gen(function*() {
-    const { verified } = yield* Effect.promise(() => import("./embedded/store/backup.ts"))
-    const { verify } = yield* Effect.promise(() => import("./embedded/store/verify.ts"))
+    const { verified } = yield* Effect.promise(() => import("@appkernel/embedded-store/internal"))
+    const { verify } = yield* Effect.promise(() => import("@appkernel/embedded-store/internal"))
     // Nobody writes to a backup, which may be where nothing can be written.
     return (yield* verified(options.path)) ?? (yield* verify(options.path))
   })
@@ -179,7 +178,7 @@ export const backup = (
   }
 ): Effect.Effect<Backup, StoreUnavailable> =>
   Effect.flatMap(
-    Effect.promise(() => import("./embedded/store/backup.ts")),
+    Effect.promise(() => import("@appkernel/embedded-store/internal")),
     ({ backup }) => backup(options.path, options.to)
   )
 
@@ -200,7 +199,7 @@ export const restore = (
   }
 ): Effect.Effect<Pick<Backup, "collections"> & { readonly replaced?: string }, StoreUnavailable> =>
   Effect.flatMap(
-    Effect.promise(() => import("./embedded/store/backup.ts")),
+    Effect.promise(() => import("@appkernel/embedded-store/internal")),
     ({ restore }) => restore({ from: options.from, folder: options.path, replace: options.replace === true })
   )
 
@@ -211,7 +210,7 @@ export const restore = (
  * @since 0.1.0
  */
 export const makeMemory: Effect.Effect<DocumentStore["Service"], never, Scope.Scope> = Effect.flatMap(
-  Effect.andThen(refuseWorkers, Effect.promise(() => import("./embedded/store/memory.ts"))),
+  Effect.andThen(refuseWorkers, Effect.promise(() => import("@appkernel/embedded-store/internal"))),
   ({ open }) => open
 )
 

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import { isSameIndex } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { managedField } from "../Model/introspection.ts"
@@ -13,7 +14,6 @@ import { installableIndexes } from "./forms/formIndexes.ts"
 import { historyIndex, historyOf } from "./repository/historyEntry.ts"
 import { indexesOf } from "./repository/modelIndexes.ts"
 import type { ReadError } from "./RepositoryError.ts"
-import { isSameIndex } from "./store/indexDefinition.ts"
 import { type Misfit, misfits } from "./Upgrade.ts"
 
 /**

@@ -35,17 +35,17 @@
  *
  * @since 0.1.0
  */
+import { withLease } from "@appkernel/document-store/shared"
+import { dateOf } from "@appkernel/mql/values"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { hash } from "node:crypto"
 import { DeclarationError } from "../internal/declarationError.ts"
-import { dateOf } from "./bson/normalise.ts"
 import { DocumentStore } from "./DocumentStore.ts"
 import type { ReadError, StoreError } from "./RepositoryError.ts"
 import { StoreUnavailable } from "./RepositoryError.ts"
-import { withLease } from "./store/lease.ts"
 
 /**
  * A migration.

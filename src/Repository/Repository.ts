@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import { CurrentStoreOptions } from "@appkernel/document-store/shared"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
@@ -36,7 +37,6 @@ import type { Operations } from "./repository/operations.ts"
 import { installReferences } from "./repository/referenceChecks.ts"
 import { registerReferrer } from "./repository/referrers.ts"
 import type { PositionGone, ReadError, StoreError } from "./RepositoryError.ts"
-import { CurrentStoreOptions } from "./store/storeOptions.ts"
 
 export type {
   AnyChange,

@@ -9,13 +9,13 @@
  *
  * @since 0.1.0
  */
+import { dateOf } from "@appkernel/mql/values"
 import * as BSON from "bson"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { hash } from "node:crypto"
-import { dateOf } from "./bson/normalise.ts"
 import type { CollectionDescription, Document, DocumentStore, IndexDescription, StoredChange } from "./DocumentStore.ts"
 import type { ReadError, StoreError } from "./RepositoryError.ts"
 

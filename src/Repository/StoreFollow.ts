@@ -91,7 +91,7 @@ export const folderInUse = Effect.fn("StoreFollow.folderInUse")(function*(
     readonly target: string
   }
 ): Effect.fn.Return<Source, StoreUnavailable, Scope.Scope> {
-  const { openLog } = yield* Effect.promise(() => import("./embedded/store/otherLog.ts"))
+  const { openLog } = yield* Effect.promise(() => import("@appkernel/embedded-store/internal"))
   const location = path.resolve(folder)
   const { collections, ...changes } = yield* openLog(location)
   const to = `${location}.copy-${hash("sha256", target).slice(0, 8)}`

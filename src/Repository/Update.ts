@@ -36,6 +36,7 @@
  *
  * @since 0.1.0
  */
+import { conflictingPath } from "@appkernel/mql/values"
 import { EJSON } from "bson"
 import * as Effect from "effect/Effect"
 import { memoize } from "effect/Function"
@@ -43,7 +44,6 @@ import type * as Schema from "effect/Schema"
 import { managedField } from "../Model/introspection.ts"
 import type * as Model from "../Model/Model.ts"
 import { type ModelError, type Problem, PropertyRequiredException, ValidationException } from "../Model/ModelError.ts"
-import { conflictingPath } from "./bson/path.ts"
 import type { Filter, Update } from "./DocumentStore.ts"
 import type * as Query from "./Query.ts"
 import { fieldOperators, rootOf } from "./query/fieldPath.ts"

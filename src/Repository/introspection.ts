@@ -7,7 +7,7 @@
  */
 
 // How values, identifiers and documents are stored, and which indexes a model has.
-export { compare } from "./bson/value.ts"
+export { compare } from "@appkernel/mql/values"
 export { documentCodec } from "./collection/documentCodec.ts"
 export { ownerOf } from "./collection/storedCollection.ts"
 export { documentEncoder, toBson } from "./query/bsonForm.ts"
@@ -18,14 +18,16 @@ export { parseSortTerm, type SortKey, totalOrder } from "./query/sort.ts"
 export { indexesOf } from "./repository/modelIndexes.ts"
 
 // Reads and writes of documents.
+export { CountsOperations } from "@appkernel/document-store/shared"
+export { makeRetry } from "@appkernel/document-store/shared"
+export { withTransactionId } from "@appkernel/document-store/shared"
 export { beginForms } from "./forms/begin.ts"
 export { applyPatch } from "./repository/applyPatch.ts"
 export { documentOperationsOf, fieldsOf } from "./repository/documentOperations.ts"
-export { CountsOperations } from "./store/instrumented.ts"
-export { makeRetry } from "./store/retryOnConflict.ts"
-export { withTransactionId } from "./store/writeReceipt.ts"
 
 // What callers may do.
+export { allOf, anyOf, conjunctionOf, not, nothing } from "@appkernel/document-store/shared"
+export { afterCommit } from "@appkernel/document-store/shared"
 export {
   AccessDecision,
   apartFromAddressed,
@@ -40,5 +42,3 @@ export {
   withRowFilters
 } from "./collection/accessDecision.ts"
 export { type AuditTrail, maxIds, type Touched } from "./collection/auditTrail.ts"
-export { allOf, anyOf, conjunctionOf, not, nothing } from "./store/filters.ts"
-export { afterCommit } from "./store/transactionRunner.ts"

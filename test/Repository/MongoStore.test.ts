@@ -3,12 +3,12 @@ import { ConfigProvider, Effect, Exit, Fiber, Layer, Logger, Redacted, Scope, St
 import { TestClock } from "effect/testing"
 import { createServer, type Server, type Socket } from "node:net"
 import { inspect } from "node:util"
-import { DocumentStore } from "../../src/Repository/DocumentStore.ts"
+import { DocumentStore } from "../../packages/document-store/src/DocumentStore.ts"
+import { documentStoreContract } from "../../packages/document-store/test/contracts/documentStore.ts"
 import * as MongoStore from "../../src/Repository/MongoStore.ts"
 import { doorTo } from "../support/door.ts"
 import { failCommand, freshDatabase, freshStore, onMongo } from "../support/mongo.ts"
 import { differencesOf } from "../support/serverDifferences.ts"
-import { documentStoreContract } from "./contracts/documentStore.ts"
 
 // A password that must not be seen anywhere.
 const canary = "canary-password"

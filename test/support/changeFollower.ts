@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import type { ChangePage, Document, DocumentStore, Position } from "../../src/Repository/DocumentStore.ts"
+import type { ChangePage, Document, DocumentStore, Position } from "../../packages/document-store/src/DocumentStore.ts"
 
 /** What follows from the changes that a log has, which have to fit what was there before each of them. */
 export class ChangeFollower {

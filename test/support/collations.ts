@@ -1,6 +1,6 @@
 /** Generated texts and collations, and how `Intl` compares by them. */
 import { Arbitrary } from "effect"
-import type { Collation } from "../../src/Repository/DocumentStore.ts"
+import type { Collation } from "../../packages/document-store/src/DocumentStore.ts"
 import { oneOf } from "./choices.ts"
 
 const pieces = [

@@ -2,7 +2,7 @@
  * The operations that the writers of a crash test run. Each writer's sequence is deterministic, so that the killed
  * program and the test that checks its folder both know it.
  */
-import type { Document } from "../../src/Repository/DocumentStore.ts"
+import type { Document } from "../../packages/document-store/src/DocumentStore.ts"
 
 /** An operation of one writer. Its documents are named `collection/_id`. */
 export interface Step {

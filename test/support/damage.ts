@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import * as fs from "node:fs"
 import * as path from "node:path"
-import type { Document } from "../../src/Repository/DocumentStore.ts"
+import type { Document } from "../../packages/document-store/src/DocumentStore.ts"
 import * as EmbeddedStore from "../../src/Repository/EmbeddedStore.ts"
 import { runProgram } from "./processes.ts"
 

@@ -5,7 +5,7 @@
 import { Cause, Effect, Exit, Logger, Stream } from "effect"
 import * as console from "node:console"
 import * as process from "node:process"
-import type { Document, DocumentStore } from "../../src/Repository/DocumentStore.ts"
+import type { Document, DocumentStore } from "../../packages/document-store/src/DocumentStore.ts"
 import * as EmbeddedStore from "../../src/Repository/EmbeddedStore.ts"
 import { type Outcome, storedDocuments } from "./damage.ts"
 

@@ -5,7 +5,7 @@
 import { Cause, Effect, Exit, Result, Schedule } from "effect"
 import * as fs from "node:fs"
 import * as path from "node:path"
-import type { Document, DocumentStore } from "../../src/Repository/DocumentStore.ts"
+import type { Document, DocumentStore } from "../../packages/document-store/src/DocumentStore.ts"
 import * as EmbeddedStore from "../../src/Repository/EmbeddedStore.ts"
 import type { StoreError } from "../../src/Repository/RepositoryError.ts"
 import { indexProblems } from "./indexProblems.ts"

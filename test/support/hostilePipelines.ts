@@ -1,6 +1,6 @@
 /** Small pipelines of excessive cost, and their documents. */
 import { type Duration, Effect } from "effect"
-import type { Document, DocumentStore } from "../../src/Repository/DocumentStore.ts"
+import type { Document, DocumentStore } from "../../packages/document-store/src/DocumentStore.ts"
 
 /** The outcome of a pipeline: rejected, timed out, or successful. */
 type End = "QueryRejected" | "QueryTimeout" | "done"

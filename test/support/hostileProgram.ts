@@ -1,6 +1,6 @@
 /** A program that runs excessive operations one by one, and prints their outcomes. */
 import { Effect, Stream } from "effect"
-import { DocumentStore } from "../../src/Repository/DocumentStore.ts"
+import { DocumentStore } from "../../packages/document-store/src/DocumentStore.ts"
 import * as EmbeddedStore from "../../src/Repository/EmbeddedStore.ts"
 import { attacks, fill } from "./hostilePipelines.ts"
 

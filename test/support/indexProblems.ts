@@ -1,10 +1,10 @@
 /** Checks the indexes of an embedded store's folder against its documents, by reading the tables directly. */
 import { Effect, Result } from "effect"
-import { documentKey } from "../../src/Repository/bson/keyEncoding.ts"
-import { Catalog } from "../../src/Repository/embedded/catalog/catalog.ts"
-import { entriesOf } from "../../src/Repository/embedded/catalog/indexKeys.ts"
-import * as keyValueLmdb from "../../src/Repository/storage/lmdb/store.ts"
-import { everything } from "../../src/Repository/storage/orderedStore.ts"
+import { Catalog } from "../../packages/embedded-store/src/catalog/catalog.ts"
+import { entriesOf } from "../../packages/embedded-store/src/catalog/indexKeys.ts"
+import * as keyValueLmdb from "../../packages/embedded-store/src/storage/lmdb/store.ts"
+import { everything } from "../../packages/embedded-store/src/storage/orderedStore.ts"
+import { documentKey } from "../../packages/mql/src/bson/keyEncoding.ts"
 
 /**
  * The errors in a closed folder: missing and dangling index entries, also those of dropped indexes, and indexes whose

@@ -3,7 +3,7 @@
  * text `s`, a list of numbers `l` and a unique number `u`.
  */
 import { isDeepStrictEqual } from "node:util"
-import type { Document, Filter, Update } from "../../src/Repository/DocumentStore.ts"
+import type { Document, Filter, Update } from "../../packages/document-store/src/DocumentStore.ts"
 
 export interface Thing {
   readonly _id: number

@@ -1,7 +1,7 @@
 /** Windows and window functions as they are defined: each window is computed from all documents of its partition. */
 import { Decimal128, Double, Long } from "bson"
 import { Effect } from "effect"
-import type { Document, Sort } from "../../src/Repository/DocumentStore.ts"
+import type { Document, Sort } from "../../packages/document-store/src/DocumentStore.ts"
 
 export type Point = readonly [x: number, y: number]
 

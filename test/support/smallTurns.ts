@@ -1,10 +1,10 @@
 /** A store in memory whose reads and long writes do as little as they can in each turn of the loop. */
 import { Effect, Layer } from "effect"
-import { spend } from "../../src/internal/stepBudget.ts"
-import { DocumentStore } from "../../src/Repository/DocumentStore.ts"
-import { fromKeyValue } from "../../src/Repository/embedded/store/fromKeyValue.ts"
-import * as keyValueMemory from "../../src/Repository/storage/memory/store.ts"
-import type { SteppedKeyValue } from "../../src/Repository/storage/orderedStore.ts"
+import { DocumentStore } from "../../packages/document-store/src/DocumentStore.ts"
+import { spend } from "../../packages/document-store/src/internal/stepBudget.ts"
+import * as keyValueMemory from "../../packages/embedded-store/src/storage/memory/store.ts"
+import type { SteppedKeyValue } from "../../packages/embedded-store/src/storage/orderedStore.ts"
+import { fromKeyValue } from "../../packages/embedded-store/src/store/fromKeyValue.ts"
 
 /** More than the budget of a step. */
 const budget = 1e9

@@ -4,7 +4,7 @@
  */
 import { Effect, type Scope, Stream } from "effect"
 import * as fs from "node:fs"
-import type { Document } from "../../src/Repository/DocumentStore.ts"
+import type { Document } from "../../packages/document-store/src/DocumentStore.ts"
 import * as EmbeddedStore from "../../src/Repository/EmbeddedStore.ts"
 import type { StoreError } from "../../src/Repository/RepositoryError.ts"
 

@@ -1,5 +1,5 @@
 /** The decision on the documents of an endpoint's model. */
-import { getOrMake } from "../../internal/getOrMake.ts"
+import { getOrMake } from "@appkernel/document-store/internal"
 import { isPlainObject } from "../../internal/objects.ts"
 import type { Filter } from "../../Repository/DocumentStore.ts"
 import { type EffectiveGrant, type ModelDecision, nothing, type RowFilters } from "../../Repository/introspection.ts"

@@ -1,5 +1,5 @@
 /** The row filters that follow from the grants of a caller. */
-import { getOrMake } from "../../internal/getOrMake.ts"
+import { getOrMake } from "@appkernel/document-store/internal"
 import type { Filter } from "../../Repository/DocumentStore.ts"
 import {
   allOf,

@@ -1,13 +1,13 @@
 /**
  * What callers with a set of grants see and write: of a model, compiled once for the set, and of each of its documents.
  */
+import { getOrMake } from "@appkernel/document-store/internal"
 import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
 import type * as Fiber from "effect/Fiber"
 import { memoize } from "effect/Function"
 import * as Result from "effect/Result"
 import { BoundedCache } from "../../internal/boundedCache.ts"
-import { getOrMake } from "../../internal/getOrMake.ts"
 import { type DocumentForm, type FieldNames, formWithout, modelWithout } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"

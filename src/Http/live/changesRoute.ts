@@ -4,6 +4,7 @@
  *
  * A stream that begins without a place, or with one that was read with other rights, first tells all documents of the list.
  */
+import { currentUserIdOf } from "@appkernel/document-store/internal"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
@@ -11,7 +12,6 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import { countedAddressOf, currentClientAddress } from "../../internal/clientAddress.ts"
-import { currentUserIdOf } from "../../internal/currentUser.ts"
 import { NotAcceptable, NotImplemented } from "../HttpError.ts"
 import { errorOf } from "../messages/message.ts"
 import * as QueryGuard from "../query/queryGuard.ts"

@@ -1,9 +1,9 @@
 /**
  * What a request reads of changes: pages of the log, and its part in the channel that it shares with others who see the same.
  */
+import { beginStep, isStepDone, workDone } from "@appkernel/document-store/internal"
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
-import { beginStep, isStepDone, workDone } from "../../internal/stepBudget.ts"
 import type { Position } from "../../Repository/DocumentStore.ts"
 import type { Touched } from "../../Repository/introspection.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"

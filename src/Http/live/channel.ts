@@ -2,8 +2,8 @@
  * The changes of collections for everybody who sees the same of them: each one is read, decided and written once, however many
  * streams there are. The latest are held, within limits; a stream that falls behind them ends, and its client resumes.
  */
+import { spend, workDone } from "@appkernel/document-store/internal"
 import * as Effect from "effect/Effect"
-import { spend, workDone } from "../../internal/stepBudget.ts"
 import type { Position } from "../../Repository/DocumentStore.ts"
 import type { Touched } from "../../Repository/introspection.ts"
 import { controlEvent, cursorAt, dataEvent, offsetOf, type ToldChange, type ToldList } from "./messages.ts"

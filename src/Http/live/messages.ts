@@ -2,7 +2,7 @@
  * The messages of a stream of changes, and how they are sent: those of the State Protocol of Durable Streams, in a JSON array or in
  * the events of a body that does not end.
  */
-import { getOrMake } from "../../internal/getOrMake.ts"
+import { getOrMake } from "@appkernel/document-store/internal"
 import { quote } from "../../internal/json.ts"
 import type { Document, Position, StoredChange } from "../../Repository/DocumentStore.ts"
 import { textOfId, type Touched } from "../../Repository/introspection.ts"

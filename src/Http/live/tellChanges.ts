@@ -5,8 +5,8 @@
  * one. Beyond it, their streams with costly conditions end: those that take little come first, and always go on. The client of a
  * stream that has ended resumes at its place.
  */
+import { beginStep, isStepDone } from "@appkernel/document-store/internal"
 import * as Effect from "effect/Effect"
-import { beginStep, isStepDone } from "../../internal/stepBudget.ts"
 import type { ChangePage, Position } from "../../Repository/DocumentStore.ts"
 import type { TooManyRequests } from "../HttpError.ts"
 import type { LiveOptions } from "../KernelConfig.ts"

@@ -1,4 +1,5 @@
 /** Metrics of requests, with the names and units of OpenTelemetry's conventions for HTTP servers. */
+import { getOrMake } from "@appkernel/document-store/internal"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -7,7 +8,6 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Metric from "effect/Metric"
-import { getOrMake } from "../../internal/getOrMake.ts"
 import { callerGone } from "../server/accessLog.ts"
 
 /** Counts and times responses by method, route and status. Unknown paths count as one, and so do unknown methods. */

@@ -1,7 +1,7 @@
 /**
  * What the document says of access control: who may call an operation, and which fields not every caller may see or set.
  */
-import { getOrMake } from "../../internal/getOrMake.ts"
+import { getOrMake } from "@appkernel/document-store/internal"
 import { isWithin, managedField, type ModelLike, nestedModel } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { type Entry, nobody } from "../AccessPolicy.ts"

@@ -1,4 +1,4 @@
-import { getOrMake } from "../../internal/getOrMake.ts"
+import { getOrMake } from "@appkernel/document-store/internal"
 import { all, type StandardEndpoint } from "../description/standardEndpoints.ts"
 import * as Json from "./node.ts"
 import type { Resource } from "./schemas.ts"

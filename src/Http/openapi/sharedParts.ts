@@ -1,5 +1,5 @@
 /** The parameters, headers and responses that several operations have: each is in the document once, and they refer to it. */
-import { getOrMake } from "../../internal/getOrMake.ts"
+import { getOrMake } from "@appkernel/document-store/internal"
 import { statusOf } from "../HttpError.ts"
 import * as Document from "./node.ts"
 

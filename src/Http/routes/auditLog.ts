@@ -2,6 +2,7 @@
  * The audit log: who did what to which document, allowed or denied, from where and by which grants. An entry has the
  * identifiers of documents, and no values of documents, filters, headers or credentials.
  */
+import { currentUserIdOf } from "@appkernel/document-store/internal"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
@@ -14,7 +15,6 @@ import * as References from "effect/References"
 import { randomUUID } from "node:crypto"
 import { type Endpoint, withAllData } from "../../Access/AccessControl.ts"
 import { currentClientAddress } from "../../internal/clientAddress.ts"
-import { currentUserIdOf } from "../../internal/currentUser.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import {

@@ -1,3 +1,4 @@
+import { currentUserIdOf } from "@appkernel/document-store/internal"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -6,7 +7,6 @@ import * as Exit from "effect/Exit"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { currentUserIdOf } from "../../internal/currentUser.ts"
 import { lastRequestIdOf } from "../request/requestId.ts"
 import type { ClientAddressOf } from "./clientAddress.ts"
 

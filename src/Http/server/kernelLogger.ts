@@ -16,6 +16,7 @@
  *
  * @since 0.1.0
  */
+import { currentUserIdOf } from "@appkernel/document-store/internal"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import type * as Config from "effect/Config"
@@ -35,7 +36,6 @@ import type * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
 import * as path from "node:path"
 import process from "node:process"
-import { currentUserIdOf } from "../../internal/currentUser.ts"
 import { fileModes } from "../../internal/fileModes.ts"
 import { quote } from "../../internal/json.ts"
 import { onReload } from "../../internal/reload.ts"

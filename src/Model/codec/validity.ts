@@ -1,10 +1,10 @@
+import { getOrMake } from "@appkernel/document-store/internal"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import type * as SchemaIssue from "effect/SchemaIssue"
-import { getOrMake } from "../../internal/getOrMake.ts"
 import type { ModelLike } from "../shape/variants.ts"
 import { issueFinder, reportIssue, runInOrder, type ValidationContext } from "./validationContext.ts"
 

@@ -4,6 +4,7 @@
  * A list is read after the place where its changes begin is known, and is compared with the changes since: so its state is that
  * of a place in the log, and no change is lost or told twice.
  */
+import { conjunctionOf } from "@appkernel/document-store/shared"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
@@ -21,7 +22,6 @@ import { evaluated } from "../forms/evaluate.ts"
 import * as Query from "../Query.ts"
 import { instanceIdOf } from "../query/bsonForm.ts"
 import { type PositionGone, QueryRejected, type ReadError } from "../RepositoryError.ts"
-import { conjunctionOf } from "../store/filters.ts"
 import type { AnyChange, ChangeEvent, ChangesOptions, ListEvent } from "./changeEvents.ts"
 import { type ChangeView, sameFor, type SeenChange, seenChange } from "./changeViews.ts"
 import { listsAt } from "./listsAt.ts"

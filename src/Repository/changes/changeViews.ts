@@ -2,8 +2,7 @@
  * What a reader sees of changes: a document that enters what the reader may see is an insert, one that leaves it is a delete
  * without contents, and a change without a visible difference is nothing.
  */
-import { documentKey } from "../bson/keyEncoding.ts"
-import { compare, isArray, isDocument, setField } from "../bson/value.ts"
+import { compare, documentKey, isArray, isDocument, setField } from "@appkernel/mql/values"
 import type { EffectiveGrant, ModelDecision } from "../collection/accessDecision.ts"
 import type { Document, StoredChange } from "../DocumentStore.ts"
 

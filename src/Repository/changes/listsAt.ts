@@ -2,8 +2,8 @@
  * The documents of lists at a place in the log of changes: the place is known before the documents are read, which are then
  * compared with the changes since, so that no change is lost or told twice.
  */
+import { beginStep, isStepDone } from "@appkernel/document-store/internal"
 import * as Effect from "effect/Effect"
-import { beginStep, isStepDone } from "../../internal/stepBudget.ts"
 import type { Document, DocumentStore, Position, StoredChange } from "../DocumentStore.ts"
 import type { PositionGone, ReadError } from "../RepositoryError.ts"
 import { type ChangeView, idKey } from "./changeViews.ts"

@@ -8,14 +8,14 @@
  *
  * Of several grants, one has to allow both the document before an update and the one after it.
  */
+import { allOf, anyOf, conjunctionOf, not } from "@appkernel/document-store/shared"
+import { normalise } from "@appkernel/mql/values"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
 import type { ModelLike } from "../../Model/introspection.ts"
-import { normalise } from "../bson/normalise.ts"
 import type { Document, DocumentStore, Filter, FindOneAndUpdateOptions, UpdateResult } from "../DocumentStore.ts"
 import { AccessDenied, QueryRejected, type ReadError, type WriteError } from "../RepositoryError.ts"
-import { allOf, anyOf, conjunctionOf, not } from "../store/filters.ts"
 import type { RowFilters, UpdateGrant } from "./accessDecision.ts"
 import { insertAdmitted } from "./bulkInserts.ts"
 import { chunksOf } from "./chunksOf.ts"

@@ -5,18 +5,15 @@
  * of none. Which of the two a condition is follows from its evaluation, whatever its operators are. An equality stays one
  * search in an index.
  */
+import { anyOf, conjunctionOf, isAsStored, not } from "@appkernel/document-store/shared"
+import { catchRejection, isOperatorDocument, parseFilter } from "@appkernel/mql"
+import { equals, isArray, isDocument, segmentsOf } from "@appkernel/mql/values"
 import { identity, memoize } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { type ModelLike, modelsIn } from "../../Model/introspection.ts"
-import { segmentsOf } from "../bson/path.ts"
-import { equals, isArray, isDocument } from "../bson/value.ts"
 import type { Document, Filter } from "../DocumentStore.ts"
-import { parseFilter } from "../mql/filter/parseFilter.ts"
-import { catchRejection } from "../mql/limits/queryProblem.ts"
-import { isOperatorDocument } from "../mql/predicate/comparison.ts"
 import { type FieldCodec, fieldCodecsOf } from "../query/fieldCodec.ts"
-import { anyOf, conjunctionOf, isAsStored, not } from "../store/filters.ts"
 import { hasDefaults } from "./storedCollection.ts"
 
 /** Makes the filter for stored documents of the model; the same one for the same filter. */

@@ -2,7 +2,7 @@
  * Which fields of a document a filter depends on, and which an update changes. Fields are those of the document itself: a
  * path within a field counts as the field.
  */
-import { isArray, isDocument } from "../bson/value.ts"
+import { isArray, isDocument } from "@appkernel/mql/values"
 import type { Document, Filter, Update } from "../DocumentStore.ts"
 
 /** The fields that a filter depends on; `undefined` if it may depend on any. */

@@ -2,13 +2,13 @@
  * The collection of a model whose operations have the row filters of a caller in their scope. It loads the query language, which
  * a program without access control has no use for.
  */
+import { nothing } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Stream from "effect/Stream"
 import { isRequiredInput, managedField, type ModelLike } from "../../Model/introspection.ts"
 import type { DocumentStore } from "../DocumentStore.ts"
 import { QueryRejected } from "../RepositoryError.ts"
-import { nothing } from "../store/filters.ts"
 import type { RowFilters } from "./accessDecision.ts"
 import { checkingWrites } from "./checkedWrites.ts"
 import { everyState, limitedTo, makeCollection, type ModelCollection } from "./modelCollection.ts"

@@ -2,14 +2,13 @@
  * What a request does with documents, as its audit log has it: a write within the transaction of the write, and what is read or
  * refused at the end of the request. It has identifiers and numbers, and no values of documents or filters.
  */
+import { afterCommit, conjunctionOf } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { ModelLike } from "../../Model/introspection.ts"
 import type { Document, DocumentStore } from "../DocumentStore.ts"
 import { textOfId } from "../query/bsonForm.ts"
 import type { ReadError } from "../RepositoryError.ts"
-import { conjunctionOf } from "../store/filters.ts"
-import { afterCommit } from "../store/transactionRunner.ts"
 import { type AuditTrail, maxIds, type Touched } from "./auditTrail.ts"
 import { type Kind, type ModelCollection, type Operation, privilegeOf, type Runner } from "./modelCollection.ts"
 

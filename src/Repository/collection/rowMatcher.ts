@@ -2,17 +2,13 @@
  * Filters that are evaluated for single documents, in the process. It loads the query language, so only what runs
  * operations imports it.
  */
+import { spend } from "@appkernel/document-store/internal"
+import { catchRejection, matchCost, parseFilter, randomOperators } from "@appkernel/mql"
+import { isArray, isDocument, isNumber, normalise, toDouble } from "@appkernel/mql/values"
 import { memoize } from "effect/Function"
 import * as Result from "effect/Result"
-import { spend } from "../../internal/stepBudget.ts"
 import type { ModelLike } from "../../Model/introspection.ts"
-import { normalise } from "../bson/normalise.ts"
-import { toDouble } from "../bson/number.ts"
-import { isArray, isDocument, isNumber } from "../bson/value.ts"
 import type { Document, Filter } from "../DocumentStore.ts"
-import { randomOperators } from "../mql/expression/documentOperators.ts"
-import { matchCost, parseFilter } from "../mql/filter/parseFilter.ts"
-import { catchRejection } from "../mql/limits/queryProblem.ts"
 import { withDefaults } from "./defaultedFields.ts"
 
 /** Tests a stored document of the model as its repository finds it: with the defaults of fields that it lacks. */

@@ -1,4 +1,6 @@
 /** The collection of a model in its store, without the row filters of callers. */
+import { conjunctionOf, CurrentStoreOptions } from "@appkernel/document-store/shared"
+import { isDocument } from "@appkernel/mql/values"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import {
@@ -11,12 +13,9 @@ import {
   viewTypeId
 } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
-import { isDocument } from "../bson/value.ts"
 import type { Document, DocumentStore, Filter, StoreOptions } from "../DocumentStore.ts"
 import { isStoredIdentically } from "../query/bsonForm.ts"
 import { QueryRejected } from "../RepositoryError.ts"
-import { conjunctionOf } from "../store/filters.ts"
-import { CurrentStoreOptions } from "../store/storeOptions.ts"
 import { fieldsOfUpdate } from "./documentFields.ts"
 import {
   type Aggregation,

@@ -1,11 +1,11 @@
 /** What the earlier forms of documents mean for queries. */
+import { allOf } from "@appkernel/document-store/shared"
+import { isArray, isDocument } from "@appkernel/mql/values"
 import { memoize } from "effect/Function"
 import { aheadField, formField } from "../../Model/introspection.ts"
-import { isArray, isDocument } from "../bson/value.ts"
 import { fieldOf, fieldsOfFilter } from "../collection/documentFields.ts"
 import { unreadableField } from "../collection/unreadable.ts"
 import type { Document, Filter, IndexDescription } from "../DocumentStore.ts"
-import { allOf } from "../store/filters.ts"
 import { deferredIndexes, fieldsOfIndex } from "./formIndexes.ts"
 import type { Forms } from "./forms.ts"
 import type { State } from "./marks.ts"

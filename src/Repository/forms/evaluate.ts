@@ -1,4 +1,16 @@
 /** Evaluates pipelines in the process, on documents that are read from the store and brought into another form. */
+import { beginStep } from "@appkernel/document-store/internal"
+import {
+  type BatchIterator,
+  emptyStep,
+  ended,
+  makeMemory,
+  parseCollation,
+  parsePipeline,
+  rejected,
+  toError
+} from "@appkernel/mql"
+import { isArray, normalise, plainValue } from "@appkernel/mql/values"
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -7,16 +19,7 @@ import * as Pull from "effect/Pull"
 import * as Random from "effect/Random"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import { beginStep } from "../../internal/stepBudget.ts"
-import { normalise } from "../bson/normalise.ts"
-import { plainValue } from "../bson/plainDocument.ts"
-import { isArray } from "../bson/value.ts"
 import type { Collation, Document } from "../DocumentStore.ts"
-import { parsePipeline } from "../mql/aggregation/pipeline.ts"
-import { type BatchIterator, emptyStep, ended } from "../mql/execution/batchIterator.ts"
-import { rejected, toError } from "../mql/limits/queryProblem.ts"
-import { makeMemory } from "../mql/limits/sizeLimits.ts"
-import { parseCollation } from "../mql/text/collation.ts"
 import type { ReadError } from "../RepositoryError.ts"
 
 /** A pipeline's results on these documents. Text searches and stages on other collections are rejected. */

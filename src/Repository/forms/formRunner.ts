@@ -7,12 +7,12 @@
  * tested in the newest form. Such an update is computed from the newest form too, and written while the stored document is
  * as it was read.
  */
+import { isDocument } from "@appkernel/mql/values"
 import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { aheadField, formField, type ModelLike } from "../../Model/introspection.ts"
-import { isDocument } from "../bson/value.ts"
 import { insertAdmitted, insertEach } from "../collection/bulkInserts.ts"
 import { fieldOf, fieldsOfUpdate } from "../collection/documentFields.ts"
 import type { Aggregation, Handlers, Runner } from "../collection/modelCollection.ts"

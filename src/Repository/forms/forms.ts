@@ -6,6 +6,7 @@
  * step, and it counts as long as the earlier form's own fields still are what the way down makes of it. So a value goes down
  * and comes up again unchanged, and what an older process has written since is not lost either.
  */
+import { isDocument, normalise, plainValue, segmentsOf } from "@appkernel/mql/values"
 import * as Exit from "effect/Exit"
 import { memoize } from "effect/Function"
 import * as Option from "effect/Option"
@@ -22,10 +23,6 @@ import {
   versionsTypeId
 } from "../../Model/introspection.ts"
 import * as Model from "../../Model/Model.ts"
-import { normalise } from "../bson/normalise.ts"
-import { segmentsOf } from "../bson/path.ts"
-import { plainValue } from "../bson/plainDocument.ts"
-import { isDocument } from "../bson/value.ts"
 import { unreadable } from "../collection/unreadable.ts"
 import type { Document } from "../DocumentStore.ts"
 import { encoderOf, isStoredIdentically } from "../query/bsonForm.ts"

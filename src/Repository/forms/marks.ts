@@ -5,11 +5,11 @@
  * A process reads it before its first operation and again after {@link refreshAfter}, so after that time every process stores
  * what was said.
  */
+import { RetryClock } from "@appkernel/document-store/shared"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { DocumentStore } from "../DocumentStore.ts"
 import type { ReadError, StoreError } from "../RepositoryError.ts"
-import { RetryClock } from "../store/retryOnConflict.ts"
 import type { Forms } from "./forms.ts"
 
 /** What is said of a collection. */

@@ -2,12 +2,14 @@
  * Writes that the store can't make by itself while documents of several forms may be stored: the match is read, changed in
  * the newest form, and written while the stored document is as it was read.
  */
+import { makeRetry } from "@appkernel/document-store/shared"
+import { catchRejection, fromProblem, parseFilter, parseUpdate } from "@appkernel/mql"
+import { isDocument } from "@appkernel/mql/values"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { ModelLike } from "../../Model/introspection.ts"
 import type { ValidationException } from "../../Model/ModelError.ts"
-import { isDocument } from "../bson/value.ts"
 import { unchangedSince } from "../collection/documentFields.ts"
 import type { Operation } from "../collection/modelCollection.ts"
 import { unreadableProblems } from "../collection/unreadable.ts"
@@ -20,11 +22,7 @@ import type {
   IndexDescription,
   Update
 } from "../DocumentStore.ts"
-import { parseFilter } from "../mql/filter/parseFilter.ts"
-import { catchRejection, fromProblem } from "../mql/limits/queryProblem.ts"
-import { parseUpdate } from "../mql/update/applyUpdate.ts"
 import { QueryRejected, type ReadError, StoreUnavailable, type WriteError } from "../RepositoryError.ts"
-import { makeRetry } from "../store/retryOnConflict.ts"
 import type { Changes } from "./changes.ts"
 import type { placesOf } from "./formIndexes.ts"
 import { formOf } from "./forms.ts"

@@ -5,14 +5,12 @@
  * transactions do not see each other's reads, each of these writes also writes to a document for the values, so that writes
  * of the same values exclude each other.
  */
+import { encodeComponent, isArray, segmentsOf, valueAt } from "@appkernel/mql/values"
 import * as Effect from "effect/Effect"
 import * as Hash from "effect/Hash"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { formField } from "../../Model/introspection.ts"
-import { encodeComponent } from "../bson/keyEncoding.ts"
-import { segmentsOf, valueAt } from "../bson/path.ts"
-import { isArray } from "../bson/value.ts"
 import { plainMatcher } from "../collection/defaultedFields.ts"
 import { unreadableProblems } from "../collection/unreadable.ts"
 import type { Document, DocumentStore, Filter, IndexDescription } from "../DocumentStore.ts"

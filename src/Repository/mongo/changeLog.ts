@@ -6,6 +6,7 @@
  * All who follow the same collections share a change stream. A stream that begins earlier first reads up to there. A change stream
  * that ends or stops to answer is begun again where it was.
  */
+import { maxPage, RecentChanges, rejectDuplicateKey } from "@appkernel/document-store/shared"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Deferred from "effect/Deferred"
@@ -24,8 +25,6 @@ import {
 } from "mongodb"
 import type { ChangeLog, ChangePage, Document, Position, StoredChange } from "../DocumentStore.ts"
 import { PositionGone, QueryRejected, type ReadError, StoreUnavailable } from "../RepositoryError.ts"
-import { maxPage, RecentChanges } from "../store/recentChanges.ts"
-import { rejectDuplicateKey } from "../store/rejectDuplicateKey.ts"
 import { recordsImages } from "./collectionAdmin.ts"
 import * as mongo from "./driverCall.ts"
 import { textOfTime } from "./receipts.ts"

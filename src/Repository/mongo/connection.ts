@@ -2,6 +2,7 @@
  * Connects a client of MongoDB's driver, and counts its connections in metrics that are named by OpenTelemetry's conventions for
  * databases.
  */
+import { getOrMake } from "@appkernel/document-store/internal"
 import type * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -9,7 +10,6 @@ import * as Metric from "effect/Metric"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { type Collection, type Db, MongoClient, MongoError, type W } from "mongodb"
-import { getOrMake } from "../../internal/getOrMake.ts"
 import { StoreUnavailable } from "../RepositoryError.ts"
 import { classify, defect, type FailureContext } from "./classifyError.ts"
 import type { MongoAddress } from "./connectionString.ts"

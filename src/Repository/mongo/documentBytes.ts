@@ -2,8 +2,7 @@
  * Documents from the bytes that the server sends. Our decoder reads them in less than half the time of the driver's, to the same
  * values.
  */
-import { decodeDocument } from "../bson/decoder.ts"
-import { plainStored } from "../bson/plainDocument.ts"
+import { decodeDocument, plainStored } from "@appkernel/mql/values"
 import type { Document } from "../DocumentStore.ts"
 
 /** The option with which cursors have bytes. */

@@ -4,6 +4,7 @@
  * A read is interruptible, which closes its cursor and its connection. A write is not: the caller knows whether it
  * happened, unless its deadline passes first.
  */
+import { CurrentStoreOptions, makeStopwatch, rejectDuplicateKey } from "@appkernel/document-store/shared"
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -15,9 +16,6 @@ import * as Tracer from "effect/Tracer"
 import type { AbstractCursor, ClientSession, Collection } from "mongodb"
 import type { Document, StoreOptions } from "../DocumentStore.ts"
 import { QueryTimeout, type ReadError, type StoreError, StoreUnavailable } from "../RepositoryError.ts"
-import { rejectDuplicateKey } from "../store/rejectDuplicateKey.ts"
-import { CurrentStoreOptions } from "../store/storeOptions.ts"
-import { makeStopwatch } from "../store/timeLimit.ts"
 import { classify, defect, type FailureContext } from "./classifyError.ts"
 import type { Deadlines } from "./deadlines.ts"
 import { documentsOf } from "./documentBytes.ts"

@@ -1,7 +1,7 @@
 /** Converts index descriptions from and to the form of MongoDB's driver. */
+import { normalised } from "@appkernel/document-store/shared"
 import type { IndexDescription as DriverIndex, IndexDescriptionInfo, IndexDirection } from "mongodb"
 import type { Collation, IndexDescription } from "../DocumentStore.ts"
-import { normalised } from "../store/indexDefinition.ts"
 import { toDriverCollation } from "./collation.ts"
 
 /** Encodes a description for the driver's `createIndexes`. */

@@ -1,4 +1,5 @@
 /** The operations on documents by MongoDB's driver, inside or outside of a transaction. */
+import { conjunctionOf, type StoreOperations } from "@appkernel/document-store/shared"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -17,8 +18,6 @@ import type {
   UpdateResult
 } from "../DocumentStore.ts"
 import { DuplicateKey, QueryRejected, type ReadError, type StoreError } from "../RepositoryError.ts"
-import { conjunctionOf } from "../store/filters.ts"
-import type { StoreOperations } from "../store/transactionRunner.ts"
 import { insertMany } from "./bulkInsert.ts"
 import { collationOf } from "./collation.ts"
 import { asBytes, documentOf, documentsOf } from "./documentBytes.ts"

@@ -1,11 +1,10 @@
 /**
  * Tells who asks for it the transaction of a write: the time of the server's log at which it stands, which its changes have, too.
  */
+import { type StoreOperations, WriteReceipt } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import type { ClientSession, Timestamp } from "mongodb"
 import type { UpdateResult } from "../DocumentStore.ts"
-import type { StoreOperations } from "../store/transactionRunner.ts"
-import { WriteReceipt } from "../store/writeReceipt.ts"
 import * as mongo from "./driverCall.ts"
 
 /** The operations of a session; a write whose fiber has a receipt runs in one that notes its time. */

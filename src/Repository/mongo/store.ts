@@ -1,11 +1,9 @@
 /** The store of a connected client. This module loads MongoDB's driver. */
+import { makeSync, makeTransactional, missingIndexesOf } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { type Document, DocumentStore, type IndexDescription, type ValidatorOptions } from "../DocumentStore.ts"
 import type { ReadError, StoreError, StoreUnavailable } from "../RepositoryError.ts"
-import { missingIndexesOf } from "../store/indexDefinition.ts"
-import { makeSync } from "../store/indexSync.ts"
-import { makeTransactional } from "../store/transactionRunner.ts"
 import { makeChangeLog } from "./changeLog.ts"
 import { dropIndex, listCollections, listIndexes as installedIndexes, setValidator } from "./collectionAdmin.ts"
 import { connect, type Timeouts } from "./connection.ts"

@@ -5,6 +5,14 @@
  * Snapshot isolation: read concern `snapshot`, write concern `majority`, reads from the primary. A commit whose outcome
  * stays unknown is not retried as a whole, since it may have happened.
  */
+import {
+  isConflict,
+  type StoreOperations,
+  type TransactionAttempt,
+  TransactionConflict,
+  type TransactionPolicy,
+  WriteReceipt
+} from "@appkernel/document-store/shared"
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -12,14 +20,6 @@ import * as Schedule from "effect/Schedule"
 import * as Semaphore from "effect/Semaphore"
 import { type ClientSession, MongoBulkWriteError, MongoError } from "mongodb"
 import { QueryRejected, type StoreError, StoreUnavailable } from "../RepositoryError.ts"
-import {
-  isConflict,
-  type StoreOperations,
-  type TransactionAttempt,
-  TransactionConflict,
-  type TransactionPolicy
-} from "../store/transactionRunner.ts"
-import { WriteReceipt } from "../store/writeReceipt.ts"
 import * as mongo from "./driverCall.ts"
 import { timeOf } from "./receipts.ts"
 

@@ -1,6 +1,6 @@
 /** Explains the validation errors of MongoDB without the values of the document. */
+import { type BrokenRule, describeBroken } from "@appkernel/document-store/internal"
 import * as Predicate from "effect/Predicate"
-import { type BrokenRule, describeBroken } from "../../internal/brokenRules.ts"
 
 /** The server's error code `DocumentValidationFailure`. */
 export const brokenRuleCode = 121

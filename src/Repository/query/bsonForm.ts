@@ -2,6 +2,7 @@
  * Converts the stored values of models, which do not depend on BSON, to BSON's own classes, and identifiers in
  * both directions.
  */
+import { isIdentical, normaliseOperand } from "@appkernel/mql/values"
 import { Binary, Decimal128, Long, ObjectId } from "bson"
 import * as BigDecimal from "effect/BigDecimal"
 import * as Equal from "effect/Equal"
@@ -18,8 +19,6 @@ import {
   ObjectIdText,
   recordEncoder
 } from "../../Model/introspection.ts"
-import { normaliseOperand } from "../bson/normalise.ts"
-import { isIdentical } from "../bson/value.ts"
 
 /** Encodes instances to stored documents, whose identifier is `_id`. */
 export const documentEncoder = memoize((

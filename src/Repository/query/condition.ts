@@ -3,10 +3,10 @@
  *
  * @since 0.1.0
  */
+import { anyOf, conjunctionOf, not as notMatching } from "@appkernel/document-store/shared"
 import { memoize } from "effect/Function"
 import type { ModelLike } from "../../Model/introspection.ts"
 import type { Filter } from "../DocumentStore.ts"
-import { anyOf, conjunctionOf, not as notMatching } from "../store/filters.ts"
 import { elementBaseOf, fieldOperators, type FieldPath } from "./fieldPath.ts"
 import { filtersOf } from "./filterCombinators.ts"
 

@@ -1,9 +1,9 @@
 /** The audit fields of a document: when it was inserted and last updated, and by which user. */
+import { currentUserIdOf } from "@appkernel/document-store/internal"
+import { dateOf } from "@appkernel/mql/values"
 import * as Clock from "effect/Clock"
 import type * as Fiber from "effect/Fiber"
-import { currentUserIdOf } from "../../internal/currentUser.ts"
 import { managedField, type ModelLike } from "../../Model/introspection.ts"
-import { dateOf } from "../bson/normalise.ts"
 import type { Document } from "../DocumentStore.ts"
 
 /** The fiber that writes; its context has the clock and the current user. */

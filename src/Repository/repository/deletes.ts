@@ -1,4 +1,5 @@
 /** The deletes of every repository: soft ones mark documents as deleted, others delete them. */
+import { instrumented } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import { managedField } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
@@ -8,7 +9,6 @@ import type { Filter } from "../DocumentStore.ts"
 import * as Query from "../Query.ts"
 import { storedIdOf, textOfId } from "../query/bsonForm.ts"
 import { type DeleteError, type DocumentNotFound, type ReadError, VersionConflict } from "../RepositoryError.ts"
-import { instrumented } from "../store/instrumented.ts"
 import type { DocumentWrites } from "./documentOperations.ts"
 import type { Operations } from "./operations.ts"
 import type { Deleting } from "./referencedDeletes.ts"

@@ -1,9 +1,9 @@
 /** The entries of a history: one document for each state of a document, in a collection beside the model's own. */
+import { currentUserIdOf } from "@appkernel/document-store/internal"
+import { dateOf } from "@appkernel/mql/values"
 import * as Clock from "effect/Clock"
 import type * as Fiber from "effect/Fiber"
-import { currentUserIdOf } from "../../internal/currentUser.ts"
 import { isDate } from "../../Model/introspection.ts"
-import { dateOf } from "../bson/normalise.ts"
 import type { Document, IndexDescription } from "../DocumentStore.ts"
 import type { Change } from "./history.ts"
 

@@ -4,12 +4,12 @@
  * A rejected insert aborts its transaction. So a chunk with a rejected document is inserted again: an ordered insert repeats
  * the documents before the rejected one, an unordered insert repeats each document in a transaction of its own.
  */
+import { rejectDuplicateKey } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import { insertInChunks } from "../collection/bulkInserts.ts"
 import type { InsertManyResult } from "../collection/modelCollection.ts"
 import type { Document } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"
-import { rejectDuplicateKey } from "../store/rejectDuplicateKey.ts"
 import { appendEntries, atomically, type HistoryContext, revisionOf, withRevision } from "./historyContext.ts"
 import { type ChangeContext, entryId, entryOf, uniqueTextOfId } from "./historyEntry.ts"
 

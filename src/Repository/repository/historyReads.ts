@@ -1,16 +1,16 @@
 /** Reads the history of a model's documents. */
+import { instrumented, instrumentedStream } from "@appkernel/document-store/shared"
+import { dateOf } from "@appkernel/mql/values"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type * as Model from "../../Model/Model.ts"
-import { dateOf } from "../bson/normalise.ts"
 import type { DocumentCodec } from "../collection/documentCodec.ts"
 import { everyState, type ModelCollection, type StateTest } from "../collection/modelCollection.ts"
 import type { Document, DocumentStore, FindOptions } from "../DocumentStore.ts"
 import { instanceIdOf, storedIdOf, textOfId } from "../query/bsonForm.ts"
 import type { ReadError } from "../RepositoryError.ts"
-import { instrumented, instrumentedStream } from "../store/instrumented.ts"
 import type { Change, Histories, History, HistoryPoint, Revision } from "./history.ts"
 import { entryId, historyOf } from "./historyEntry.ts"
 

@@ -7,6 +7,7 @@
  * Limits: `insertMany` commits in chunks, so an interruption may leave the first chunks inserted. `updateMany` and
  * `deleteMany` are one transaction each, and hold the complete documents of one chunk in memory at a time.
  */
+import { conjunctionOf, rejectDuplicateKey } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import type { ModelLike } from "../../Model/introspection.ts"
 import { chunksOf } from "../collection/chunksOf.ts"
@@ -14,8 +15,6 @@ import { targetsOf } from "../collection/documentTargets.ts"
 import type { ModelCollection, Scope } from "../collection/modelCollection.ts"
 import type { Document, Filter, Update } from "../DocumentStore.ts"
 import type { StoreError } from "../RepositoryError.ts"
-import { conjunctionOf } from "../store/filters.ts"
-import { rejectDuplicateKey } from "../store/rejectDuplicateKey.ts"
 import type { Change } from "./history.ts"
 import {
   appendChange,

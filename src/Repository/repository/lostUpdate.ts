@@ -2,10 +2,10 @@
  * Optimistic concurrency control of one document: a write succeeds only while the document has the values that were read.
  * Otherwise the document is read and the change computed again.
  */
+import { makeRetry } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import { textOfId } from "../query/bsonForm.ts"
 import type { VersionConflict } from "../RepositoryError.ts"
-import { makeRetry } from "../store/retryOnConflict.ts"
 import { versionConflict, type WriteContext } from "./versionedWrites.ts"
 
 /** Occurs when another write has changed the document after it was read. */

@@ -2,12 +2,13 @@
  * The read operations of a repository. Each has the consistency of the store's operation: two pages, or two documents of a
  * stream, may show different states of the collection.
  */
+import { getOrMake } from "@appkernel/document-store/internal"
+import { conjunctionOf, instrumented, instrumentedStream, instrumentedTake } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stream from "effect/Stream"
-import { getOrMake } from "../../internal/getOrMake.ts"
 import { elementOf, unwrapped } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { DocumentCodec } from "../collection/documentCodec.ts"
@@ -19,8 +20,6 @@ import * as Query from "../Query.ts"
 import { storedIdOf, textOfId } from "../query/bsonForm.ts"
 import { fieldNamed } from "../query/fieldPath.ts"
 import { type DocumentInvalid, DocumentNotFound, type ReadError } from "../RepositoryError.ts"
-import { conjunctionOf } from "../store/filters.ts"
-import { instrumented, instrumentedStream, instrumentedTake } from "../store/instrumented.ts"
 import type { DocumentReads } from "./documentOperations.ts"
 import type { FindOptions as RepositoryFindOptions, Operations } from "./operations.ts"
 

@@ -6,8 +6,9 @@
  * `restrict` prevents the deletion if its document would stay. The caller's row filters apply only to the documents that
  * the caller deletes directly.
  */
+import { getOrMake } from "@appkernel/document-store/internal"
+import { conjunctionOf, rejectDuplicateKey } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
-import { getOrMake } from "../../internal/getOrMake.ts"
 import type { ModelLike } from "../../Model/introspection.ts"
 import type { Touched } from "../collection/auditTrail.ts"
 import { chunksOf } from "../collection/chunksOf.ts"
@@ -16,8 +17,6 @@ import type { ModelCollection, Scope } from "../collection/modelCollection.ts"
 import type { Document, DocumentStore, Filter } from "../DocumentStore.ts"
 import { textOfId } from "../query/bsonForm.ts"
 import { type DeleteError, DocumentReferenced, type ReadError } from "../RepositoryError.ts"
-import { conjunctionOf } from "../store/filters.ts"
-import { rejectDuplicateKey } from "../store/rejectDuplicateKey.ts"
 import { uniqueTextOfId } from "./historyEntry.ts"
 import { lockDocuments } from "./referenceLocks.ts"
 import { idsAt, type Referrer, type Referring, referringTo, withoutReferences } from "./referrers.ts"

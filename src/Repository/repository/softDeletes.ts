@@ -2,11 +2,12 @@
  * The deletes of a repository whose model has soft deletion. A delete sets the time of the deletion in a field of the
  * document, a restore removes that field, and only a purge removes the document.
  */
+import { instrumented, rejectDuplicateKey } from "@appkernel/document-store/shared"
+import { dateOf } from "@appkernel/mql/values"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { managedField } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
-import { dateOf } from "../bson/normalise.ts"
 import type { DocumentCodec } from "../collection/documentCodec.ts"
 import type { ModelCollection } from "../collection/modelCollection.ts"
 import type { Deleted, SoftDeletes } from "../collection/softDeletion.ts"
@@ -14,8 +15,6 @@ import type { Filter } from "../DocumentStore.ts"
 import * as Query from "../Query.ts"
 import { storedIdOf } from "../query/bsonForm.ts"
 import type { ReadError } from "../RepositoryError.ts"
-import { instrumented } from "../store/instrumented.ts"
-import { rejectDuplicateKey } from "../store/rejectDuplicateKey.ts"
 import type { AuditFields } from "./auditFields.ts"
 import { type Deletes, makeDeletes, requireMatch } from "./deletes.ts"
 import { type ManagedFields, type ModelWriter, withManagedFields } from "./modelWriter.ts"

@@ -1,6 +1,7 @@
 /**
  * The writes of a repository except deletions: instances are validated, encoded and written, each document atomically.
  */
+import { instrumented } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
 import * as Option from "effect/Option"
@@ -16,7 +17,6 @@ import type { ModelCollection } from "../collection/modelCollection.ts"
 import type { Document } from "../DocumentStore.ts"
 import * as Query from "../Query.ts"
 import type { VersionConflict, WriteError } from "../RepositoryError.ts"
-import { instrumented } from "../store/instrumented.ts"
 import * as Update from "../Update.ts"
 import type { AuditFields } from "./auditFields.ts"
 import type { DocumentRead, DocumentWrites } from "./documentOperations.ts"

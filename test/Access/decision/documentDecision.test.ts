@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Binary, Long, ObjectId, UUID } from "bson"
 import { Effect, Schema } from "effect"
+import type { Filter } from "../../../packages/document-store/src/DocumentStore.ts"
 import { documentDecision } from "../../../src/Access/decision/documentDecision.ts"
 import { modelPolicy } from "../../../src/Access/decision/modelPolicy.ts"
 import { linkedEndpoints } from "../../../src/Http/response/links.ts"
 import { implemented } from "../../../src/Http/routes/implemented.ts"
 import { Anonymous, KernelEngine, Model, Resource, Role } from "../../../src/index.ts"
-import type { Filter } from "../../../src/Repository/DocumentStore.ts"
 
 const prepared = () => ofNotes().access
 

@@ -1,6 +1,7 @@
 /** Streams of changes over a socket, whichever store is under them. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, ConfigProvider, Duration, Effect, Fiber, Layer, Redacted, Ref, Schema } from "effect"
+import { workDone } from "../../../packages/document-store/src/internal/stepBudget.ts"
 import {
   Accounts,
   Converter,
@@ -16,7 +17,6 @@ import {
   Resource,
   Service
 } from "../../../src/index.ts"
-import { workDone } from "../../../src/internal/stepBudget.ts"
 import * as SignIns from "../../../src/Security/SignIns.ts"
 import {
   endForClient,

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Duration, Effect, Exit, Logger, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
+import { spend } from "../../../packages/document-store/src/internal/stepBudget.ts"
 import { Channel, type Subscriber } from "../../../src/Http/live/channel.ts"
 import { makeLiveStreams } from "../../../src/Http/live/liveStreams.ts"
 import { ToldChange } from "../../../src/Http/live/messages.ts"
-import { spend } from "../../../src/internal/stepBudget.ts"
 import * as EmbeddedStore from "../../../src/Repository/EmbeddedStore.ts"
 import { StoreUnavailable } from "../../../src/Repository/RepositoryError.ts"
 

@@ -1,8 +1,8 @@
+import { changeLogContract } from "../../../packages/document-store/test/contracts/changeLog.ts"
 import * as EmbeddedStore from "../../../src/Repository/EmbeddedStore.ts"
 import { freshFolder } from "../../support/folders.ts"
 import { onMongo } from "../../support/mongo.ts"
 import { differencesOf } from "../../support/serverDifferences.ts"
-import { changeLogContract } from "../contracts/changeLog.ts"
 import { repositoryChangesContract } from "../contracts/repositoryChanges.ts"
 
 changeLogContract("memory", EmbeddedStore.layerMemory)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Context, Effect, Layer, type Scope } from "effect"
-import { DocumentStore } from "../../../src/Repository/DocumentStore.ts"
+import { DocumentStore } from "../../../packages/document-store/src/DocumentStore.ts"
 import * as EmbeddedStore from "../../../src/Repository/EmbeddedStore.ts"
 import { others, type Store } from "../../support/differential/answers.ts"
 import { differenceOf, kindOf, type Peer, reportOf, withoutIndexes } from "../../support/differential/compare.ts"

@@ -1,7 +1,7 @@
+import { isolationContract } from "../../../packages/document-store/test/contracts/isolation.ts"
 import { EmbeddedStore } from "../../../src/index.ts"
 import { freshFolder } from "../../support/folders.ts"
 import { onMongo } from "../../support/mongo.ts"
-import { isolationContract } from "../contracts/isolation.ts"
 
 isolationContract("memory", EmbeddedStore.layerMemory, { isSerializable: true })
 isolationContract("embedded", freshFolder(EmbeddedStore.layerWith), { isSerializable: true })

@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Metric, Scope } from "effect"
-import { DocumentStore } from "../../../src/Repository/DocumentStore.ts"
+import { DocumentStore } from "../../../packages/document-store/src/DocumentStore.ts"
 import { freshStore, onMongo } from "../../support/mongo.ts"
 
 onMongo("The pool of MongoStore / mongodb", (_, server) => {

@@ -1,7 +1,7 @@
 /** What becomes of operations whose server takes connections and does not answer. */
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Stream } from "effect"
-import type { DocumentStore } from "../../../src/Repository/DocumentStore.ts"
+import type { DocumentStore } from "../../../packages/document-store/src/DocumentStore.ts"
 import * as MongoStore from "../../../src/Repository/MongoStore.ts"
 import { doorTo } from "../../support/door.ts"
 import { freshDatabase, onMongo, withClient } from "../../support/mongo.ts"

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, type Layer, Stream } from "effect"
 import { type CommandStartedEvent, MongoClient } from "mongodb"
-import { type Document, DocumentStore, type FindOptions } from "../../../src/Repository/DocumentStore.ts"
+import { type Document, DocumentStore, type FindOptions } from "../../../packages/document-store/src/DocumentStore.ts"
 import * as EmbeddedStore from "../../../src/Repository/EmbeddedStore.ts"
 import { makeDeadlines } from "../../../src/Repository/mongo/deadlines.ts"
 import * as mongo from "../../../src/Repository/mongo/driverCall.ts"

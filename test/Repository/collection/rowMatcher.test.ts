@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Int32 } from "bson"
-import type { Filter } from "../../../src/Repository/DocumentStore.ts"
+import type { Filter } from "../../../packages/document-store/src/DocumentStore.ts"
 import { rejectUnsuitable, rowMatcher } from "../../../src/Repository/evaluation.ts"
 
 const single = "can't be used in a rule, because a rule is evaluated for single documents"

@@ -2,8 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
+import { DocumentStore } from "../../../packages/document-store/src/DocumentStore.ts"
 import * as Model from "../../../src/Model/Model.ts"
-import { DocumentStore } from "../../../src/Repository/DocumentStore.ts"
 import * as Repository from "../../../src/Repository/Repository.ts"
 import { Code, Folder, Patient, Step, Visit, Ward } from "../../support/references.ts"
 

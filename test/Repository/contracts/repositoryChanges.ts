@@ -1,8 +1,8 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Schema, Stream } from "effect"
+import { withTransactionId } from "../../../packages/document-store/src/shared/writeReceipt.ts"
 import { DocumentStore, Model, Repository } from "../../../src/index.ts"
 import { AccessDecision, type Matcher, type ModelDecision } from "../../../src/Repository/introspection.ts"
-import { withTransactionId } from "../../../src/Repository/store/writeReceipt.ts"
 import { withFilters } from "../../support/decisions.ts"
 
 class Order extends Model.Class<Order>()("Order", {

@@ -12,8 +12,8 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { RetryClock } from "../../../packages/document-store/src/shared/retryOnConflict.ts"
 import { DocumentStore, Generator, Index, Model, Repository, Upgrade } from "../../../src/index.ts"
-import { RetryClock } from "../../../src/Repository/store/retryOnConflict.ts"
 
 /** The model in its first year. */
 class Before extends Model.Class<Before>()("Person", {

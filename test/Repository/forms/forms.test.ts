@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type { Document } from "../../../packages/document-store/src/DocumentStore.ts"
 import { Model } from "../../../src/index.ts"
 import { unreadableProblems } from "../../../src/Repository/collection/unreadable.ts"
-import type { Document } from "../../../src/Repository/DocumentStore.ts"
 import { formsOf } from "../../../src/Repository/forms/forms.ts"
 
 /** A change of a model, from the newest form back: what is in the form before, and the way up and down. */

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger, Stream } from "effect"
 import { type Collection, type Document, MongoNetworkError, MongoServerError, Timestamp } from "mongodb"
-import { DocumentStore } from "../../../src/Repository/DocumentStore.ts"
+import { DocumentStore } from "../../../packages/document-store/src/DocumentStore.ts"
 import { makeChangeLog } from "../../../src/Repository/mongo/changeLog.ts"
 import { makeDeadlines } from "../../../src/Repository/mongo/deadlines.ts"
 import type { MongoSession } from "../../../src/Repository/mongo/driverCall.ts"

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
+import { normalised } from "../../../packages/document-store/src/shared/indexDefinition.ts"
 import { Index, Model } from "../../../src/index.ts"
 import { indexesOf } from "../../../src/Repository/repository/modelIndexes.ts"
-import { normalised } from "../../../src/Repository/store/indexDefinition.ts"
 
 class Place extends Model.Class<Place>()("Place", {
   city: Schema.String.pipe(Model.indexed({ ...Index.plain, name: "where" })),

@@ -1,7 +1,7 @@
 /** What a store answers to the calls of a scenario. */
 import { EJSON } from "bson"
 import { Effect, Stream } from "effect"
-import type { Document, DocumentStore } from "../../../src/Repository/DocumentStore.ts"
+import type { Document, DocumentStore } from "../../../packages/document-store/src/DocumentStore.ts"
 import type { Call, Scenario } from "./scenario.ts"
 import { targetDocuments, withTargets } from "./targets.ts"
 

@@ -1,5 +1,5 @@
 /** Generated collations. */
-import type { Collation } from "../../../src/Repository/DocumentStore.ts"
+import type { Collation } from "../../../packages/document-store/src/DocumentStore.ts"
 import { oneOf, type Some } from "../choices.ts"
 
 export const collations: Some<Collation> = oneOf<Collation>(

@@ -1,6 +1,6 @@
 /** Generated stages that make or fill what is missing: `$densify` and `$fill`. */
 import { Arbitrary } from "effect"
-import type { Document } from "../../../src/Repository/DocumentStore.ts"
+import type { Document } from "../../../packages/document-store/src/DocumentStore.ts"
 import { either, oneOf, type Some } from "../choices.ts"
 import { kinds, references } from "./expressions.ts"
 import { record, weighted } from "./values.ts"

@@ -1,6 +1,6 @@
 /** Generated locations of the field `g`, and queries for them. */
 import { Arbitrary } from "effect"
-import type { Document } from "../../../src/Repository/DocumentStore.ts"
+import type { Document } from "../../../packages/document-store/src/DocumentStore.ts"
 import { either, oneOf, type Some } from "../choices.ts"
 import { listOf, record, weighted } from "./values.ts"
 

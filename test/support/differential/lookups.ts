@@ -1,6 +1,6 @@
 /** Generated stages that read another collection, or documents of their own, by a pipeline. */
 import { Arbitrary } from "effect"
-import type { Document } from "../../../src/Repository/DocumentStore.ts"
+import type { Document } from "../../../packages/document-store/src/DocumentStore.ts"
 import { either, oneOf, type Some } from "../choices.ts"
 import { kindsWith, references } from "./expressions.ts"
 import { filters, projections } from "./queries.ts"

@@ -1,6 +1,6 @@
 /** Generated pipelines whose results have an order that every store agrees on. */
 import { Arbitrary } from "effect"
-import type { Document } from "../../../src/Repository/DocumentStore.ts"
+import type { Document } from "../../../packages/document-store/src/DocumentStore.ts"
 import { either, oneOf, type Some } from "../choices.ts"
 import { expressions, kinds, references } from "./expressions.ts"
 import { gapStages } from "./gaps.ts"

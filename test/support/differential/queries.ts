@@ -1,7 +1,7 @@
 /** Generated filters, sorts, projections and indexes. */
 import { Binary, Double, Long } from "bson"
 import { Arbitrary } from "effect"
-import type { Document, IndexDescription, Sort } from "../../../src/Repository/DocumentStore.ts"
+import type { Document, IndexDescription, Sort } from "../../../packages/document-store/src/DocumentStore.ts"
 import { either, oneOf, type Some } from "../choices.ts"
 import { regionFilters } from "./geography.ts"
 import { schemaFilters } from "./schemas.ts"

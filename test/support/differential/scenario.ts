@@ -1,6 +1,6 @@
 /** Scenarios: documents, indexes and calls of a store. They are plain data, so that they can be shrunk and printed. */
 import { Arbitrary } from "effect"
-import type { Collation, Document, IndexDescription, Sort } from "../../../src/Repository/DocumentStore.ts"
+import type { Collation, Document, IndexDescription, Sort } from "../../../packages/document-store/src/DocumentStore.ts"
 import { either, oneOf, type Some, upTo } from "../choices.ts"
 import { collations } from "./collations.ts"
 import { locations, nearFilters, nearStages, regionFilters } from "./geography.ts"

@@ -1,6 +1,6 @@
 /** Generated JSON schemas, with MongoDB's keywords. */
 import { Arbitrary } from "effect"
-import type { Document } from "../../../src/Repository/DocumentStore.ts"
+import type { Document } from "../../../packages/document-store/src/DocumentStore.ts"
 import { either, oneOf, type Some } from "../choices.ts"
 import { common, ints, listOf, numbers, partial, record, texts, weighted } from "./values.ts"
 

@@ -1,6 +1,6 @@
 /** Makes a failing scenario as small as possible: leaves out what it can, and replaces the rest by something simpler. */
 import { Effect } from "effect"
-import type { Document } from "../../../src/Repository/DocumentStore.ts"
+import type { Document } from "../../../packages/document-store/src/DocumentStore.ts"
 import type { Call, Scenario } from "./scenario.ts"
 
 /** The smallest scenario found that still fails, within a number of attempts. */

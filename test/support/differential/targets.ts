@@ -1,6 +1,6 @@
 /** Generated ends of pipelines that write: `$merge` and `$out`. */
 import { Arbitrary } from "effect"
-import type { Document } from "../../../src/Repository/DocumentStore.ts"
+import type { Document } from "../../../packages/document-store/src/DocumentStore.ts"
 import { either, oneOf, type Some } from "../choices.ts"
 import { kindsWith } from "./expressions.ts"
 import { pipelines } from "./pipelines.ts"

@@ -1,6 +1,6 @@
 /** Generated searches for words in `s` and `w`, by a text index. */
 import { Arbitrary } from "effect"
-import type { Document, IndexDescription } from "../../../src/Repository/DocumentStore.ts"
+import type { Document, IndexDescription } from "../../../packages/document-store/src/DocumentStore.ts"
 import { either, oneOf, type Some } from "../choices.ts"
 import { common, listOf, record, weighted } from "./values.ts"
 

@@ -1,6 +1,6 @@
 /** Generated updates. */
 import { Arbitrary } from "effect"
-import type { Document } from "../../../src/Repository/DocumentStore.ts"
+import type { Document } from "../../../packages/document-store/src/DocumentStore.ts"
 import { either, oneOf, type Some } from "../choices.ts"
 import { expressions, kinds, kindsWith } from "./expressions.ts"
 import { computed } from "./pipelines.ts"

@@ -1,7 +1,7 @@
 /** Generated values of every BSON type, and documents of them. Few different ones, so that they often meet. */
 import { Binary, Decimal128, Double, Long, MaxKey, MinKey, ObjectId, Timestamp, UUID } from "bson"
 import { Arbitrary } from "effect"
-import type { Document } from "../../../src/Repository/DocumentStore.ts"
+import type { Document } from "../../../packages/document-store/src/DocumentStore.ts"
 import { either, oneOf, type Some } from "../choices.ts"
 
 /** Chosen by `weight` of all weights. */

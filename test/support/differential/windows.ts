@@ -1,6 +1,6 @@
 /** Generated `$setWindowFields`. */
 import { Arbitrary } from "effect"
-import type { Document } from "../../../src/Repository/DocumentStore.ts"
+import type { Document } from "../../../packages/document-store/src/DocumentStore.ts"
 import { either, oneOf, type Some } from "../choices.ts"
 import { kinds, references } from "./expressions.ts"
 import { sorts } from "./queries.ts"

@@ -1,0 +1,26 @@
+/**
+ * What the stores share: transactions, retries, time limits, metrics, definitions of indexes. It may change in any version.
+ *
+ * @since 0.1.0
+ */
+export { allOf, anyOf, asStored, conjunctionOf, isAsStored, not, nothing } from "./shared/filters.ts"
+export { isSameIndex, isText, missingIndexesOf, normalised } from "./shared/indexDefinition.ts"
+export { makeSync } from "./shared/indexSync.ts"
+export { CountsOperations, instrumented, instrumentedStream, instrumentedTake } from "./shared/instrumented.ts"
+export { withLease } from "./shared/lease.ts"
+export { maxPage, RecentChanges } from "./shared/recentChanges.ts"
+export { rejectDuplicateKey } from "./shared/rejectDuplicateKey.ts"
+export { makeRetry, type Retry, RetryClock, withTurn } from "./shared/retryOnConflict.ts"
+export { CurrentStoreOptions } from "./shared/storeOptions.ts"
+export { makeStopwatch, type Stopwatch } from "./shared/timeLimit.ts"
+export {
+  afterCommit,
+  isConflict,
+  makeTransactional,
+  type StoreOperations,
+  tooManyConflicts,
+  type TransactionAttempt,
+  TransactionConflict,
+  type TransactionPolicy
+} from "./shared/transactionRunner.ts"
+export { withTransactionId, WriteReceipt } from "./shared/writeReceipt.ts"

@@ -1,0 +1,290 @@
+/**
+ * Runs transactions over the attempts that a store provides.
+ *
+ * The current transaction travels in the fiber's context, and each operation joins it. A nested transaction is part of
+ * the outer one. Once an operation has failed, the transaction can only fail. After the transaction has ended, operations
+ * of fibers that it has started fail. Isolation and durability are those of the store's attempts.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import type { DocumentStore } from "../DocumentStore.ts"
+import { QueryRejected, type ReadError, type StoreError, StoreUnavailable, Unsupported } from "../StoreError.ts"
+import { makeInstrumentation } from "./instrumented.ts"
+
+type Store = DocumentStore["Service"]
+
+/** The operations that take part in transactions. */
+export type StoreOperations = Pick<
+  Store,
+  | "findById"
+  | "find"
+  | "findAndCount"
+  | "stream"
+  | "count"
+  | "estimatedCount"
+  | "distinct"
+  | "insertOne"
+  | "insertMany"
+  | "replaceOne"
+  | "updateOne"
+  | "updateMany"
+  | "findOneAndUpdate"
+  | "findOneAndReplace"
+  | "findOneAndDelete"
+  | "deleteOne"
+  | "deleteMany"
+  | "aggregate"
+>
+
+/** An attempt that ends with {@link TransactionAttempt.commit} or {@link TransactionAttempt.rollback}. */
+export interface TransactionAttempt {
+  readonly operations: StoreOperations
+  /** Whether a failed attempt has met a conflict with another transaction, so that it is aborted and retried. */
+  readonly hasConflict: Effect.Effect<boolean>
+  /** Commits all writes or none; fails with {@link TransactionConflict} when another transaction has come first. */
+  readonly commit: Effect.Effect<void, TransactionConflict | StoreError>
+  readonly rollback: Effect.Effect<void>
+}
+
+/**
+ * Occurs when an attempt is aborted by a conflict with another transaction. `failure` is the failure of the transaction
+ * if there is no further attempt.
+ */
+export class TransactionConflict {
+  readonly _tag = "TransactionConflict"
+  readonly failure: StoreError
+  constructor(failure: StoreError) {
+    this.failure = failure
+  }
+}
+
+export const isConflict = (error: unknown): error is TransactionConflict => error instanceof TransactionConflict
+
+/** How a store begins and retries attempts. */
+export interface TransactionPolicy {
+  readonly begin: Effect.Effect<TransactionAttempt, StoreError>
+  /** Retries an effect while it fails with {@link TransactionConflict}, up to the store's limit. */
+  readonly retry: <A, E, R>(
+    attempt: Effect.Effect<A, E | TransactionConflict, R>
+  ) => Effect.Effect<A, E | TransactionConflict | StoreError, R>
+}
+
+export interface Transactional {
+  /** The store's operations. In a transaction, they are part of it. */
+  readonly operations: StoreOperations
+  readonly transaction: Store["transaction"]
+  /** Wraps operations that can't be part of a transaction, so that they are rejected in one. */
+  readonly outside: <Members extends object>(members: Members) => Members
+}
+
+/** What runs once the current transaction is committed; `undefined` outside of transactions. */
+const Committed = Context.Reference<Array<Effect.Effect<void>> | undefined>("appkernel/Repository/committed", {
+  defaultValue: () => undefined
+})
+
+/** Runs an effect once the transaction is committed, not if it is rolled back; outside of one, now. */
+export const afterCommit = (effect: Effect.Effect<void>): Effect.Effect<void> =>
+  Effect.withFiber((fiber) => {
+    const committed = fiber.getRef(Committed)
+    return committed === undefined ? effect : Effect.sync(() => {
+      committed.push(effect)
+    })
+  })
+
+export const makeTransactional = (direct: StoreOperations, { begin, retry }: TransactionPolicy): Transactional => {
+  stores += 1
+  // A key for each store: a transaction of one store does not include operations of another.
+  const current = Context.Reference<ActiveTransaction | undefined>(`appkernel/Repository/transaction/${stores}`, {
+    defaultValue: () => undefined
+  })
+
+  const transaction: Store["transaction"] = (effect) =>
+    Effect.withFiber((fiber) => {
+      const outer = fiber.getRef(current)
+      if (outer !== undefined) return joinOuter(outer, effect)
+      const attempt = Effect.uninterruptibleMask((restore) =>
+        runAttempt(begin, (transaction) =>
+          restore(Effect.provideContext(
+            effect,
+            Context.make(current, transaction).pipe(Context.add(Committed, transaction.committed))
+          )))
+      )
+      return instrument(() => Effect.catchIf(retry(attempt), isConflict, ({ failure }) => Effect.fail(failure)))
+    })
+
+  return {
+    operations: delegatingOperations(
+      (use) => Effect.withFiber((fiber) => use(fiber.getRef(current)?.operations ?? direct)),
+      (use) =>
+        Stream.unwrap(Effect.withFiber((fiber) => Effect.succeed(use(fiber.getRef(current)?.operations ?? direct))))
+    ),
+    transaction,
+    outside: <Members extends object>(members: Members): Members =>
+      Object.fromEntries(
+        Object.entries(members).map(([operation, member]) => [
+          operation,
+          (...args: ReadonlyArray<unknown>) =>
+            Effect.withFiber((fiber) =>
+              fiber.getRef(current) === undefined
+                ? member(...args)
+                : Effect.fail(new Unsupported({ operation, feature: `${operation} in a transaction` }))
+            )
+        ])
+        // Each member keeps its type; all of them may already fail with `Unsupported`.
+      ) as Members
+  }
+}
+
+/** The failure of a transaction that has met conflicts too often. */
+export const tooManyConflicts = (operation = "transaction"): StoreUnavailable =>
+  new StoreUnavailable({
+    operation,
+    detail: "others kept writing what the transaction uses; nothing was written",
+    retryable: true
+  })
+
+// internal
+
+let stores = 0
+
+const instrument = makeInstrumentation("transaction")
+
+class ActiveTransaction {
+  readonly operations: StoreOperations
+  readonly committed: Array<Effect.Effect<void>> = []
+  #failure: StoreError | undefined
+  #isOver = false
+
+  constructor({ operations }: TransactionAttempt) {
+    const guarded = delegatingOperations(
+      <A, E extends StoreError>(use: Use<Effect.Effect<A, E>>, operation: string) =>
+        Effect.suspend((): Effect.Effect<A, E | ReadError> => {
+          const rejection = this.rejection(operation)
+          return rejection === undefined
+            ? Effect.onExit(use(operations), (exit) => Effect.sync(() => this.#note(operation, exit)))
+            : Effect.fail(rejection)
+        }),
+      (use, operation) =>
+        Stream.suspend(() => {
+          const rejection = this.rejection(operation)
+          return rejection === undefined
+            ? Stream.tapError(use(operations), (failure) => Effect.sync(() => this.fail(failure)))
+            : Stream.fail(rejection)
+        })
+    )
+    this.operations = {
+      ...guarded,
+      insertMany: (collection, documents, options) =>
+        Effect.tap(
+          guarded.insertMany(collection, documents, options),
+          ({ failures: [first] }) => Effect.sync(() => first === undefined || this.fail(first.error))
+        )
+    }
+  }
+
+  /** Ends the transaction: later operations are rejected. Returns the failure of the transaction, if any. */
+  end(): StoreError | undefined {
+    this.#isOver = true
+    return this.#failure
+  }
+
+  /** Records the failure of an operation, after which the transaction can only fail. */
+  fail(failure: StoreError): void {
+    this.#failure ??= failure
+  }
+
+  /** Why an operation is rejected, if it is. */
+  rejection(operation: string): ReadError | undefined {
+    if (this.#isOver) {
+      return new StoreUnavailable({ operation, detail: "the transaction has ended", retryable: false })
+    }
+    const failure = this.#failure
+    return failure?._tag === "DuplicateKey"
+      ? new QueryRejected({ operation, detail: `the transaction has failed: ${failure.message}` })
+      : failure
+  }
+
+  #note(operation: string, exit: Exit.Exit<unknown, StoreError>): void {
+    if (Exit.isSuccess(exit)) return
+    const failure = Option.getOrUndefined(Exit.findErrorOption(exit))
+    this.fail(failure ?? new QueryRejected({ operation, detail: "an operation of the transaction did not end" }))
+  }
+}
+
+/** Runs an effect as part of an outer transaction, which fails with it. */
+const joinOuter = <A, E, R>(
+  outer: ActiveTransaction,
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | StoreError, R> => {
+  const rejection = outer.rejection("transaction")
+  return rejection === undefined
+    ? Effect.onExit(effect, (exit) =>
+      Effect.sync(() => {
+        if (Exit.isFailure(exit)) {
+          outer.fail(new QueryRejected({ operation: "transaction", detail: "a transaction in it has failed" }))
+        }
+      }))
+    : Effect.fail(rejection)
+}
+
+/** Begins an attempt, runs the effect in it, and commits or rolls back. Must run uninterruptibly. */
+const runAttempt = Effect.fnUntraced(function*<A, E, R>(
+  begin: TransactionPolicy["begin"],
+  run: (transaction: ActiveTransaction) => Effect.Effect<A, E, R>
+): Effect.fn.Return<A, E | StoreError | TransactionConflict, R> {
+  const attempt = yield* begin
+  const transaction = new ActiveTransaction(attempt)
+  const exit = yield* Effect.exit(run(transaction))
+  const failure = transaction.end()
+  if (Exit.isSuccess(exit) && failure === undefined) {
+    yield* attempt.commit
+    for (const effect of transaction.committed) yield* effect
+    return exit.value
+  }
+  const hasConflict = Exit.hasInterrupts(exit) ? false : yield* attempt.hasConflict
+  yield* attempt.rollback
+  const reason = failure ?? tooManyConflicts()
+  if (hasConflict) return yield* Effect.fail(new TransactionConflict(reason))
+  return yield* Exit.isFailure(exit) ? Effect.failCause(exit.cause) : Effect.fail(reason)
+})
+
+type Use<Out> = (operations: StoreOperations) => Out
+
+/** StoreOperations that choose at each call which other operations they use. */
+const delegatingOperations = (
+  effect: <A, E extends StoreError>(
+    use: Use<Effect.Effect<A, E>>,
+    operation: string
+  ) => Effect.Effect<A, E | ReadError>,
+  stream: <A>(use: Use<Stream.Stream<A, ReadError>>, operation: string) => Stream.Stream<A, ReadError>
+): StoreOperations => ({
+  findById: (collection, id, options) => effect((_) => _.findById(collection, id, options), "findById"),
+  find: (collection, options) => effect((_) => _.find(collection, options), "find"),
+  findAndCount: (collection, options) => effect((_) => _.findAndCount(collection, options), "findAndCount"),
+  stream: (collection, options) => stream((_) => _.stream(collection, options), "stream"),
+  count: (collection, filter, options) => effect((_) => _.count(collection, filter, options), "count"),
+  estimatedCount: (collection) => effect((_) => _.estimatedCount(collection), "estimatedCount"),
+  distinct: (collection, path, filter, options) =>
+    effect((_) => _.distinct(collection, path, filter, options), "distinct"),
+  insertOne: (collection, document) => effect((_) => _.insertOne(collection, document), "insertOne"),
+  insertMany: (collection, documents, options) =>
+    effect((_) => _.insertMany(collection, documents, options), "insertMany"),
+  replaceOne: (collection, filter, document, options) =>
+    effect((_) => _.replaceOne(collection, filter, document, options), "replaceOne"),
+  updateOne: (collection, filter, update, options) =>
+    effect((_) => _.updateOne(collection, filter, update, options), "updateOne"),
+  updateMany: (collection, filter, update, options) =>
+    effect((_) => _.updateMany(collection, filter, update, options), "updateMany"),
+  findOneAndUpdate: (collection, filter, update, options) =>
+    effect((_) => _.findOneAndUpdate(collection, filter, update, options), "findOneAndUpdate"),
+  findOneAndReplace: (collection, filter, document, options) =>
+    effect((_) => _.findOneAndReplace(collection, filter, document, options), "findOneAndReplace"),
+  findOneAndDelete: (collection, filter, options) =>
+    effect((_) => _.findOneAndDelete(collection, filter, options), "findOneAndDelete"),
+  deleteOne: (collection, filter, options) => effect((_) => _.deleteOne(collection, filter, options), "deleteOne"),
+  deleteMany: (collection, filter, options) => effect((_) => _.deleteMany(collection, filter, options), "deleteMany"),
+  aggregate: (collection, pipeline, options) => stream((_) => _.aggregate(collection, pipeline, options), "aggregate")
+})

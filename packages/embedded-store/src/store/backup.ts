@@ -1,0 +1,222 @@
+/**
+ * Backups of a folder: a copy of its file, and a manifest with its checksum. A folder is made beside its target, and moved
+ * there when it is complete and on the disk, so that a crash never leaves an incomplete folder at the target.
+ */
+import { makeFolder } from "@appkernel/document-store/folders"
+import { StoreUnavailable } from "@appkernel/document-store/StoreError"
+import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { createHash } from "node:crypto"
+import * as fs from "node:fs"
+import { copyFile } from "node:fs/promises"
+import * as path from "node:path"
+import { pipeline } from "node:stream/promises"
+import { fileModes } from "../../../../src/internal/fileModes.ts"
+import { copyTo } from "../storage/lmdb/copy.ts"
+import { irregularIn, lockFolder } from "../storage/lmdb/folderLock.ts"
+import { dataFile } from "../storage/lmdb/preflight.ts"
+import { isSound, read, type Verification } from "./verify.ts"
+
+/**
+ * The result of `EmbeddedStore.backup`, which is also the manifest of the backup.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Backup {
+  /** The time at which the copy began. The documents are a snapshot from after that time. */
+  readonly time: string
+  /** The size of the copy. */
+  readonly bytes: number
+  /** The SHA-256 of the copy, in hexadecimal. */
+  readonly sha256: string
+  readonly collections: ReadonlyArray<{ readonly name: string; readonly documents: number }>
+}
+
+/** @internal */
+export const backup = Effect.fnUntraced(
+  function*(folder: string, to: string): Effect.fn.Return<Backup, StoreUnavailable> {
+    const [location, target] = [path.resolve(folder), path.resolve(to)]
+    if (fs.existsSync(target)) return yield* failed("backup", `${target} is there already`)
+    return yield* made("backup", target, (draft) =>
+      Effect.gen(function*() {
+        const time = DateTime.formatIso(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
+        yield* copyTo(location, draft)
+        yield* Effect.sync(() => fs.rmSync(path.join(draft, "lock.mdb"), { force: true }))
+        const found = yield* read(draft)
+        if (!isSound(found)) return yield* failed("backup", `folder ${location} is damaged: ${problemOf(found)}`)
+        const collections = found.collections.map(({ documents, name }) => ({ name, documents }))
+        const result = { time, ...yield* digestOf("backup", path.join(draft, dataFile)), collections }
+        yield* attempt("backup", () =>
+          fs.writeFileSync(path.join(draft, manifestFile), `${JSON.stringify(result, undefined, 2)}\n`))
+        return result
+      }))
+  }
+)
+
+/** @internal */
+export const restore = Effect.fnUntraced(
+  function*({ folder, from, replace }: { readonly from: string; readonly folder: string; readonly replace: boolean }) {
+    const [source, target] = [path.resolve(from), path.resolve(folder)]
+    const manifest = yield* manifestOf("restore", source)
+    if (manifest === undefined) return yield* failed("restore", `${source} is no backup: it has no ${manifestFile}`)
+    if (manifest === "damaged") return yield* failed("restore", `${source} is damaged: ${damagedManifest}`)
+    const isTaken = fs.existsSync(target) && fs.readdirSync(target).length > 0
+    if (isTaken && !replace) return yield* failed("restore", `${target} is there already, and is not empty`)
+    // The lock keeps other processes from opening the folder until it is moved away.
+    if (isTaken) yield* lockFolder(target)
+    const stamp = DateTime.formatIso(DateTime.makeUnsafe(yield* Clock.currentTimeMillis)).replaceAll(":", "-")
+    const replaced = isTaken ? `${target}.replaced-${stamp}` : undefined
+    const found = yield* made("restore", target, (draft) =>
+      Effect.gen(function*() {
+        const data = path.join(draft, dataFile)
+        yield* Effect.tryPromise({
+          try: () => copyFile(path.join(source, dataFile), data, fs.constants.COPYFILE_FICLONE),
+          catch: (cause) => failed("restore", messageOf(cause))
+        })
+        const digest = yield* digestOf("restore", data)
+        const found = yield* read(draft)
+        const problem = differenceOf(manifest, digest, found)
+        if (problem !== undefined) return yield* failed("restore", `${source} is damaged: ${problem}`)
+        return isSound(found) ? found : yield* failed("restore", `${source} is damaged: ${problemOf(found)}`)
+      }), replaced)
+    const collections = found.collections.map(({ documents, name }) => ({ name, documents }))
+    return { collections, ...replaced === undefined ? {} : { replaced } }
+  },
+  Effect.scoped
+)
+
+/**
+ * Reads a backup, and compares it with its manifest. Returns `undefined` if the folder is no backup.
+ *
+ * @internal
+ */
+export const verified = Effect.fnUntraced(function*(folder: string): Effect.fn.Return<
+  Verification | undefined,
+  StoreUnavailable
+> {
+  const manifest = yield* manifestOf("verify", folder)
+  if (manifest === undefined) return undefined
+  const found = yield* read(folder)
+  const problem = manifest === "damaged"
+    ? damagedManifest
+    : differenceOf(manifest, yield* digestOf("verify", path.join(folder, dataFile)), found)
+  return { ...found, ...problem === undefined ? {} : { problem } }
+})
+
+// internal
+
+const manifestFile = "manifest.json"
+
+const damagedManifest = `${manifestFile} is damaged`
+
+const Manifest = Schema.fromJsonString(Schema.Struct({
+  time: Schema.String,
+  bytes: Schema.Int,
+  sha256: Schema.String,
+  collections: Schema.Array(Schema.Struct({ name: Schema.String, documents: Schema.Int }))
+}))
+
+type Digest = Pick<Backup, "bytes" | "sha256">
+
+const manifestOf = (
+  operation: string,
+  folder: string
+): Effect.Effect<Backup | "damaged" | undefined, StoreUnavailable> =>
+  Effect.suspend((): Effect.Effect<Backup | "damaged" | undefined, StoreUnavailable> => {
+    const irregular = irregularIn(folder)
+    if (irregular !== undefined) return Effect.fail(failed(operation, `folder ${folder}: ${irregular} is no file`))
+    const file = path.join(folder, manifestFile)
+    if (!fs.existsSync(file)) return Effect.succeed(undefined)
+    return Effect.map(
+      attempt(operation, () => fs.readFileSync(file, "utf8")),
+      (text) => Result.getOrElse(Schema.decodeUnknownResult(Manifest)(text), () => "damaged" as const)
+    )
+  })
+
+const differenceOf = (manifest: Backup, { bytes, sha256 }: Digest, found: Verification): string | undefined => {
+  if (manifest.bytes !== bytes) return `${dataFile} has ${bytes} bytes, and the manifest says ${manifest.bytes}`
+  if (manifest.sha256 !== sha256) return `${dataFile} has another checksum than the manifest says`
+  const counts = (collections: Backup["collections"]) =>
+    collections.map(({ documents, name }) => `${name}: ${documents}`).join(", ")
+  // The file is as it was copied: what differs is the manifest.
+  return counts(manifest.collections) === counts(found.collections) ? undefined : damagedManifest
+}
+
+const problemOf = ({ collections, problem }: Verification): string =>
+  problem ?? collections.flatMap(({ damaged }) => damaged.map(({ message }) => message))[0] ?? "documents are missing"
+
+const messageOf = (cause: unknown): string => cause instanceof Error ? cause.message : String(cause)
+
+const failed = (operation: string, detail: string): StoreUnavailable =>
+  new StoreUnavailable({ operation, detail, retryable: false })
+
+const attempt = <A>(operation: string, evaluate: () => A): Effect.Effect<A, StoreUnavailable> =>
+  Effect.try({
+    try: evaluate,
+    catch: (cause) => failed(operation, messageOf(cause))
+  })
+
+const digestOf = (operation: string, file: string): Effect.Effect<Digest, StoreUnavailable> =>
+  Effect.suspend(() => {
+    const hash = createHash("sha256")
+    return Effect.map(
+      Effect.tryPromise({
+        try: () => pipeline(fs.createReadStream(file, { highWaterMark: 1024 * 1024 }), hash),
+        catch: (cause) => failed(operation, messageOf(cause))
+      }),
+      () => ({ bytes: fs.statSync(file).size, sha256: hash.digest("hex") })
+    )
+  })
+
+/**
+ * Fills a draft beside the target and moves it there. One process at a time does so, and it first empties a draft that
+ * another one left behind. A folder at the target is moved to `replaced`.
+ */
+const made = <A>(
+  operation: string,
+  target: string,
+  fill: (draft: string) => Effect.Effect<A, StoreUnavailable>,
+  replaced?: string
+): Effect.Effect<A, StoreUnavailable> =>
+  Effect.scoped(Effect.gen(function*() {
+    const draft = path.join(path.dirname(target), `.${path.basename(target)}.partial`)
+    const modes = yield* fileModes
+    const unmade = makeFolder(draft, modes.folder)
+    if (unmade !== undefined) return yield* failed(operation, unmade)
+    // One that a killed process has left, perhaps an earlier version.
+    yield* attempt(operation, () => fs.chmodSync(draft, modes.folder))
+    yield* lockFolder(draft)
+    yield* attempt(operation, () => {
+      for (const name of fs.readdirSync(draft)) {
+        if (!isLock(name)) fs.rmSync(path.join(draft, name), { recursive: true })
+      }
+    })
+    const result = yield* fill(draft)
+    yield* attempt(operation, () => {
+      for (const name of fs.readdirSync(draft)) {
+        if (isLock(name)) continue
+        // What has been copied has other permissions.
+        fs.chmodSync(path.join(draft, name), modes.file)
+        flush(path.join(draft, name))
+      }
+      flush(draft)
+      if (replaced !== undefined) fs.renameSync(target, replaced)
+      // Fails if a folder at the target has been filled meanwhile.
+      fs.renameSync(draft, target)
+      for (const name of fs.readdirSync(target)) if (isLock(name)) fs.rmSync(path.join(target, name))
+      flush(path.dirname(target))
+    })
+    return result
+  }))
+
+const isLock = (name: string): boolean => name.startsWith("owner.")
+
+const flush = (file: string): void => {
+  const descriptor = fs.openSync(file, "r")
+  fs.fsyncSync(descriptor)
+  fs.closeSync(descriptor)
+}

@@ -1,0 +1,43 @@
+/** The log of changes of a folder that another process may have open. */
+import type { ChangeLog, Document } from "@appkernel/document-store/DocumentStore"
+import type { ReadError, StoreUnavailable } from "@appkernel/document-store/StoreError"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as path from "node:path"
+import { collectionsIn } from "../catalog/catalog.ts"
+import { ChangeRecords } from "../catalog/changeRecords.ts"
+import { damageOf } from "../catalog/damage.ts"
+import { logReads } from "../operations/changeLog.ts"
+import { openReader } from "../storage/lmdb/reader.ts"
+import { everything } from "../storage/orderedStore.ts"
+
+export interface OtherLog extends Pick<ChangeLog, "end" | "read"> {
+  /** The names of the folder's collections. */
+  readonly collections: Effect.Effect<ReadonlyArray<string>, ReadError>
+}
+
+export const openLog = Effect.fnUntraced(function*(
+  folder: string
+): Effect.fn.Return<OtherLog, StoreUnavailable, Scope.Scope> {
+  const reader = yield* openReader(path.resolve(folder), (damage) => damageOf(damage, [], () => undefined))
+  // The process that has the folder open may have changed what is recorded, and may be another one than before.
+  const now = Effect.map(
+    Effect.andThen(
+      reader.renew,
+      Effect.suspend(() =>
+        Effect.fromResult(reader.read("changes", () => {
+          const stored = new Map<string, Document>()
+          reader.catalog.scan(everything, (key, document) => stored.set(key, document).size > 0)
+          const collections = new Map(collectionsIn(stored).map((collection) => [collection.name, collection]))
+          return { store: reader, catalog: collections, recorder: new ChangeRecords(reader) }
+        }))
+      )
+    ),
+    (tables) => ({ ...logReads(tables), collections: [...tables.catalog.keys()].toSorted() })
+  )
+  return {
+    end: Effect.flatMap(now, ({ end }) => end),
+    read: (collections, options) => Effect.flatMap(now, ({ read }) => read(collections, options)),
+    collections: Effect.map(now, ({ collections }) => collections)
+  }
+})

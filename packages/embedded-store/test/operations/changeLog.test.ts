@@ -1,0 +1,155 @@
+import type { DocumentStore } from "@appkernel/document-store/DocumentStore"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { freshDirectory } from "../../../../test/support/folders.ts"
+import { CurrentUser } from "../../../document-store/src/internal/currentUser.ts"
+import * as EmbeddedStore from "../../src/EmbeddedStore.ts"
+
+type Store = DocumentStore["Service"]
+
+const inFolder = <A, E>(path: string, use: (store: Store) => Effect.Effect<A, E>) =>
+  Effect.scoped(Effect.flatMap(EmbeddedStore.make({ path }), use))
+
+const idsAfter = (store: Store, after: string) =>
+  Effect.map(store.changes.read(["things"], { after, limit: 10_000 }), ({ changes }) => changes.map(({ id }) => id))
+
+const insert = (store: Store, ids: ReadonlyArray<number>) =>
+  Effect.forEach(ids, (_id) => store.insertOne("things", { _id, text: "x".repeat(1_000) }))
+
+describe("changeLog / embedded", () => {
+  it.effect("numbers the changes of all collections without gaps, in the order of their places", () =>
+    Effect.gen(function*() {
+      const store = yield* EmbeddedStore.makeMemory
+      yield* store.changes.record("things", {})
+      yield* store.changes.record("others", {})
+      const start = yield* store.changes.end
+      yield* Effect.forEach(
+        Array.from({ length: 200 }, (_, i) => i),
+        (_id) =>
+          _id % 10 === 0
+            ? Effect.ignore(store.transaction(Effect.andThen(insert(store, [_id]), Effect.fail("no"))))
+            : store.insertOne(_id % 3 === 0 ? "others" : "things", { _id }),
+        { concurrency: 8 }
+      )
+      const { changes } = yield* store.changes.read(["things", "others"], { after: start, limit: 1_000 })
+      assert.deepStrictEqual(
+        changes.map(({ position }) => Number(position.slice(0, 16))),
+        Array.from({ length: 180 }, (_, i) => i + 1)
+      )
+      assert.deepStrictEqual(
+        changes.map(({ position }) => position).toSorted(),
+        changes.map(({ position }) => position)
+      )
+    }))
+
+  it.effect("says when and by whom a document was changed, and that nobody did where it expired", () =>
+    Effect.gen(function*() {
+      const store = yield* EmbeddedStore.makeMemory
+      yield* TestClock.setTime(1_000)
+      yield* store.changes.record("things", {})
+      yield* store.createIndexes("things", [{ name: "at", key: { at: 1 }, expireAfterSeconds: 10 }])
+      const start = yield* store.changes.end
+      const user = CurrentUser.of({ subject: "ann", roles: [], claims: {} })
+      yield* Effect.provideService(store.insertOne("things", { _id: 1, at: new Date(1_000) }), CurrentUser, user)
+      yield* Effect.provideService(
+        store.transaction(store.updateOne("things", { _id: 1 }, { $set: { n: 1 } })),
+        CurrentUser,
+        user
+      )
+      yield* TestClock.adjust("5 minutes")
+      const { changes } = yield* store.changes.read(["things"], { after: start, limit: 10 })
+      assert.deepStrictEqual(changes.map(({ operation, who }) => [operation, who]), [
+        ["insert", "ann"],
+        ["update", "ann"],
+        ["delete", undefined]
+      ])
+      assert.deepStrictEqual(changes[0]?.time, new Date(1_000))
+    }))
+
+  it.effect("removes what is older than every model keeps it, and says so to who asks for it", () =>
+    Effect.gen(function*() {
+      const store = yield* EmbeddedStore.makeMemory
+      yield* store.changes.record("things", { keep: "2 hours" })
+      yield* store.changes.record("others", { keep: "1 hour" })
+      const start = yield* store.changes.end
+      yield* insert(store, [1, 2, 3])
+      yield* TestClock.adjust("90 minutes")
+      assert.deepStrictEqual(yield* idsAfter(store, start), [1, 2, 3])
+      yield* insert(store, [4])
+      const last = yield* store.changes.end
+      yield* TestClock.adjust("31 minutes")
+      const gone = yield* Effect.flip(idsAfter(store, start))
+      assert.deepStrictEqual([gone._tag, "position" in gone && gone.position], ["PositionGone", start])
+      yield* TestClock.adjust("5 hours")
+      assert.deepStrictEqual(yield* idsAfter(store, last), [])
+      yield* insert(store, [5])
+      assert.deepStrictEqual(yield* idsAfter(store, last), [5])
+    }))
+
+  it.effect("does not grow beyond its size for long", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      yield* inFolder(folder, (store) =>
+        Effect.gen(function*() {
+          yield* store.changes.record("things", { maxSize: "100 KiB" })
+          const start = yield* store.changes.end
+          yield* insert(store, Array.from({ length: 400 }, (_, i) => i))
+          yield* TestClock.adjust("1 minute")
+          yield* Effect.forEach([1, 2, 3, 4, 5], () => Effect.yieldNow)
+          yield* insert(store, [400])
+          assert.strictEqual((yield* Effect.flip(idsAfter(store, start)))._tag, "PositionGone")
+        }))
+      yield* inFolder(folder, (store) =>
+        Effect.gen(function*() {
+          const [first] = yield* Stream.runCollect(Stream.take(store.changes.stream(["things"]), 1))
+          yield* insert(store, [401])
+          assert.deepStrictEqual(yield* idsAfter(store, first!.position), [401])
+        }))
+    }))
+
+  it.effect("ends the stream of a reader whose next changes are gone", () =>
+    Effect.gen(function*() {
+      const store = yield* EmbeddedStore.makeMemory
+      yield* store.changes.record("things", { keep: "1 hour" })
+      const start = yield* store.changes.end
+      const read = yield* Effect.forkChild(
+        Effect.flip(Stream.runForEach(
+          store.changes.stream(["things"], { after: start }),
+          ({ changes }) => changes.length === 0 ? Effect.void : Effect.sleep("3 hours")
+        )),
+        { startImmediately: true }
+      )
+      yield* insert(store, [1])
+      yield* TestClock.adjust("30 minutes")
+      yield* store.insertMany("things", Array.from({ length: 5_000 }, (_, i) => ({ _id: i + 2 })))
+      yield* TestClock.adjust("2 hours")
+      yield* insert(store, [9_999])
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual((yield* Fiber.join(read))._tag, "PositionGone")
+    }))
+
+  it.live("is part of a backup, whose changes since are not those of what is restored", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      const [path, to, restored] = [`${folder}/data`, `${folder}/backup`, `${folder}/restored`]
+      const [start, before] = yield* inFolder(path, (store) =>
+        Effect.gen(function*() {
+          yield* store.changes.record("things", {})
+          const start = yield* store.changes.end
+          yield* insert(store, [1, 2])
+          return [start, yield* store.changes.end] as const
+        }))
+      yield* EmbeddedStore.backup({ path, to })
+      const since = yield* inFolder(path, (store) => Effect.andThen(insert(store, [3, 4]), store.changes.end))
+      yield* EmbeddedStore.restore({ from: to, path: restored })
+      yield* inFolder(restored, (store) =>
+        Effect.gen(function*() {
+          assert.deepStrictEqual(yield* idsAfter(store, start), [1, 2])
+          assert.strictEqual((yield* Effect.flip(idsAfter(store, since)))._tag, "PositionGone")
+          yield* insert(store, [5, 6, 7])
+          assert.deepStrictEqual(yield* idsAfter(store, before), [5, 6, 7])
+          assert.strictEqual((yield* Effect.flip(idsAfter(store, since)))._tag, "PositionGone")
+        }))
+    }))
+})

@@ -1,0 +1,143 @@
+/**
+ * The comparison operators of filters as conditions on single values: with MongoDB's order of values, and regular expressions
+ * that don't backtrack.
+ */
+import { spend } from "@appkernel/document-store/internal"
+import type { Document } from "@appkernel/document-store/StoreTypes"
+import * as Result from "effect/Result"
+import { type Collator, orderOf } from "../bson/collator.ts"
+import { toDouble } from "../bson/number.ts"
+import { isReferenceField } from "../bson/path.ts"
+import { equals, isArray, isDocument, isNumber, Rank, rankOf } from "../bson/value.ts"
+import { DifferentValues } from "../bson/valueSet.ts"
+import { reject } from "../limits/queryProblem.ts"
+import { compilePattern, compileRegExp, hasOptions, type Pattern } from "../text/regularExpression.ts"
+
+/** A test of a single value, whose items don't count; `undefined` is a missing value. */
+export type Condition = (value: unknown) => boolean
+
+/** Parses the operand of an operator, whose texts compare by the collator. Rejects invalid operands. */
+export type ConditionParser = (operand: unknown, collator: Collator | undefined) => Condition
+
+const never: Condition = () => false
+
+const matching = (pattern: Result.Result<Pattern, string>, same: Condition): Condition => {
+  const { size, test } = Result.getOrElse(pattern, reject)
+  return (value) => {
+    if (typeof value !== "string") return same(value)
+    if (value.length * size > maxMatching) reject("a text is too long for a regular expression of this size")
+    spend(value.length * (2 + size / 16))
+    return test(value)
+  }
+}
+
+// RE2 visits each character, and for each at most all instructions of the pattern. About a second.
+const maxMatching = 2 ** 27
+
+/** An equality among values of `$in`, `$all` and `$pull`: a regular expression equals the texts that it matches. */
+export const equal: ConditionParser = (operand, collator) =>
+  operand instanceof RegExp
+    ? matching(compileRegExp(operand), (value) => equals(value, operand))
+    : equalTo(operand, collator)
+
+/** The operator `$eq`. A regular expression equals only another one. */
+export const equalTo: ConditionParser = (operand, collator) => {
+  const { equals } = orderOf(collator)
+  const rank = rankOf(operand)
+  if (rank === Rank.null) return (value) => value === undefined || value === null
+  return rank === Rank.boolean || (rank === Rank.string && collator === undefined)
+    ? (value) => value === operand
+    : (value) => value !== undefined && equals(value, operand)
+}
+
+/** The operators with an order, which compares only values of one type. */
+export const ordered = (operator: "$gt" | "$gte" | "$lt" | "$lte"): ConditionParser => (operand, collator) => {
+  const { compare } = orderOf(collator)
+  const rank = rankOf(operand)
+  const orEqual = operator === "$gte" || operator === "$lte"
+  const less = operator === "$lt" || operator === "$lte"
+  if (rank === Rank.regularExpression) return reject(`${operator} can't take a regular expression`)
+  if (rank === Rank.null) return orEqual ? equal(null, collator) : never
+  if (isNaN(operand)) return orEqual ? equal(operand, collator) : never
+  const beyond = less ? Rank.maxKey : Rank.minKey
+  const meets = (order: number) => (less ? order < 0 : order > 0) || (orEqual && order === 0)
+  const general: Condition = (value) =>
+    rankOf(value) !== rank ? rank === beyond : !isNaN(value) && meets(compare(value, operand))
+  // Fast paths for dates and numbers, the most common operands.
+  if (operand instanceof Date) {
+    const time = operand.getTime()
+    return (value) => value instanceof Date && meets(value.getTime() - time)
+  }
+  if (typeof operand !== "number") return general
+  switch (operator) {
+    case "$gt":
+      return (value) => typeof value === "number" ? value > operand : general(value)
+    case "$gte":
+      return (value) => typeof value === "number" ? value >= operand : general(value)
+    case "$lt":
+      return (value) => typeof value === "number" ? value < operand : general(value)
+    case "$lte":
+      return (value) => typeof value === "number" ? value <= operand : general(value)
+  }
+}
+
+const isNaN = (value: unknown): boolean => isNumber(value) && Number.isNaN(toDouble(value))
+
+/** The operator `$in`. */
+export const oneOf: ConditionParser = (operand, collator) => {
+  const different = isArray(operand) ? new DifferentValues(operand, collator) : operand
+  if (!(different instanceof DifferentValues)) return reject("$in and $nin need an array")
+  const { list, set } = different
+  if (list.some(isOperatorDocument)) return reject("$in and $nin can't contain operators")
+  // `null` also equals a missing value, and a regular expression the texts that it matches.
+  const others = list.filter((item) => item === null || item instanceof RegExp).map((item) => equal(item, collator))
+  return others.length === 0
+    ? (value) => value !== undefined && set.has(value)
+    : (value) => (value !== undefined && set.has(value)) || others.some((test) => test(value))
+}
+
+/** Whether a nested document of a filter holds operators rather than a value. */
+export const isOperatorDocument = (value: unknown): value is Document => {
+  if (!isDocument(value)) return false
+  const [first] = Object.keys(value)
+  return first !== undefined && first.startsWith("$") && !isReferenceField(first)
+}
+
+/** The operator `$regex` with its `$options`. */
+export const matchesPattern = (regex: unknown, options: unknown = ""): Condition => {
+  if (typeof options !== "string") return reject("$options needs a text")
+  if (options !== "" && regex instanceof RegExp && hasOptions(regex)) {
+    return reject("the options of a regular expression are in $regex or in $options, not both")
+  }
+  if (regex instanceof RegExp) {
+    return options === "" ? equal(regex, undefined) : matching(compilePattern(regex.source, options), never)
+  }
+  return typeof regex === "string"
+    ? matching(compilePattern(regex, options), (value) => value instanceof RegExp && value.source === regex)
+    : reject("$regex needs a text or a regular expression")
+}
+
+export const hasSize = (operand: unknown): Condition => {
+  const size = isNumber(operand) ? toDouble(operand) : -1
+  return Number.isInteger(size) && size >= 0
+    ? (value) => isArray(value) && value.length === size
+    : reject("$size needs a whole number from 0")
+}
+
+/** The operator `$mod`. */
+export const remainder = (operand: unknown): Condition => {
+  if (!isArray(operand) || operand.length !== 2 || !operand.every(isNumber)) {
+    return reject("$mod needs an array of a divisor and a remainder")
+  }
+  const [divisor = 0, rest = 0] = operand.map((item) => Math.trunc(toDouble(item)))
+  if (divisor === 0 || !Number.isFinite(divisor) || !Number.isFinite(rest)) {
+    return reject("$mod needs a divisor other than 0")
+  }
+  return (value) => isNumber(value) && Math.trunc(toDouble(value)) % divisor === rest
+}
+
+/** Whether a condition on array items consists of operators on values, rather than being a filter on documents. */
+export const isValueCondition = (condition: Document): boolean => {
+  const [first = ""] = Object.keys(condition)
+  return isOperatorDocument(condition) && !["$and", "$or", "$nor", "$expr"].includes(first)
+}
