@@ -48,7 +48,7 @@ export default defineConfig({
     // The directions of scripts/rooms.ts.
     ...importRules(),
     {
-      files: ["test/**", "typetest/**", "examples/**", "bench/**", "scripts/**"],
+      files: ["test/**", "packages/*/test/**", "typetest/**", "examples/**", "bench/**", "scripts/**"],
       rules: {
         // A helper stands beside the one test or program that uses it.
         "unicorn/consistent-function-scoping": "off",

@@ -12,7 +12,8 @@ keepFilesInMemory()
 
 // They measure turns of the loop, or what a program does in a time: no file before them may leave anything in the process.
 const measuring = [
-  "test/Repository/behaviour/EmbeddedStoreLong*.test.ts",
+  "test/Repository/behaviour/EmbeddedStoreLongWrites.test.ts",
+  "packages/embedded-store/test/behaviour/EmbeddedStoreLongScan.test.ts",
   "packages/embedded-store/test/behaviour/EmbeddedStoreHostile.test.ts",
   "packages/embedded-store/test/behaviour/HostilePipelines*.test.ts",
   "packages/embedded-store/test/storage/memory/shardedMap.test.ts"
@@ -70,7 +71,7 @@ export default defineConfig({
         test: {
           ...timeouts,
           name: "tests",
-          include: ["test/**/*.test.ts"],
+          include: ["test/**/*.test.ts", "packages/*/test/**/*.test.ts"],
           exclude: measuring,
           isolate: false,
           maxWorkers: availableParallelism() + 2,
@@ -83,6 +84,6 @@ export default defineConfig({
         test: { ...timeouts, name: "measurements", include: measuring, maxWorkers: "100%", sequence: { groupOrder: 1 } }
       }
     ],
-    coverage: { provider: "v8", include: ["src/**"], reporter: ["text-summary"] }
+    coverage: { provider: "v8", include: ["src/**", "packages/*/src/**"], reporter: ["text-summary"] }
   }
 })

@@ -1,6 +1,7 @@
 /**
- * Puts the modules together for Node, which loads a few large files faster than hundreds of small ones: one file for each
- * folder of the sources, and others for what is loaded when it is needed. Bundlers for browsers get the modules one by one.
+ * Puts the modules of the package in this folder together for Node, which loads a few large files faster than hundreds of
+ * small ones: one file for each folder of the sources, or for each entry of a package without such folders, and others for
+ * what is loaded when it is needed. Bundlers for browsers get the modules one by one.
  */
 import * as fs from "node:fs"
 import * as path from "node:path"
@@ -13,17 +14,22 @@ interface Manifest {
 const source = path.resolve("src")
 const target = "dist/node"
 /** The folders, each after those that it imports. */
-const folders = ["Model", "Repository", "Client", "Security", "Access", "Http"]
+const folders = ["Model", "Repository", "Client", "Security", "Access", "Http"].filter((folder) =>
+  fs.existsSync(path.join(source, folder))
+)
 
 const manifest = JSON.parse(fs.readFileSync("package.json", "utf8")) as Manifest
 const entries = Object.values(manifest.exports).flatMap((entry) => typeof entry === "string" ? [] : [entry.source])
 
-/** The first folder that needs a module, for each of those that the index loads at once. */
-const folderOf = new Map<string, string>()
+const program = "./src/Cli/Main.ts"
+const inputs = [...entries, ...(fs.existsSync(program) ? [program] : [])]
+
+/** The first folder or entry that needs a module, for each of those that are loaded at once. */
+const fileOf = new Map<string, string>()
 
 const bundle = await rolldown({
   input: Object.fromEntries(
-    [...entries, "./src/Cli/Main.ts"].map((file) => [path.relative("src", file).slice(0, -".ts".length), file])
+    inputs.map((file) => [path.relative("src", file).slice(0, -".ts".length), file])
   ),
   platform: "node",
   external: /^[^./]/u,
@@ -34,14 +40,18 @@ const bundle = await rolldown({
     name: "folders",
     buildEnd() {
       const importedBy = (id: string) => this.getModuleInfo(id)?.importedIds.filter((id) => id.startsWith(source)) ?? []
-      const initial = new Set([path.join(source, "index.ts")])
-      for (const id of initial) for (const imported of importedBy(id)) initial.add(imported)
-      for (const folder of folders) {
-        const needed = new Set([...initial].filter((id) => id.startsWith(path.join(source, folder) + path.sep)))
-        for (const id of needed) {
-          if (!folderOf.has(id)) folderOf.set(id, folder)
-          for (const imported of importedBy(id)) needed.add(imported)
-        }
+      const reachedFrom = (...ids: ReadonlyArray<string>): ReadonlySet<string> => {
+        const reached = new Set(ids)
+        for (const id of reached) for (const imported of importedBy(id)) reached.add(imported)
+        return reached
+      }
+      const initial = [...reachedFrom(path.join(source, "index.ts"))]
+      const within = (folder: string) => initial.filter((id) => id.startsWith(path.join(source, folder) + path.sep))
+      const parts = folders.length > 0
+        ? folders.map((folder): [string, ReadonlyArray<string>] => [folder, within(folder)])
+        : entries.map((entry): [string, ReadonlyArray<string>] => [path.basename(entry, ".ts"), [path.resolve(entry)]])
+      for (const [part, ids] of parts) {
+        for (const id of reachedFrom(...ids)) if (!fileOf.has(id)) fileOf.set(id, part)
       }
     }
   }]
@@ -58,7 +68,7 @@ const { output } = await bundle.write({
   chunkFileNames: "chunks/[name].js",
   codeSplitting: {
     includeDependenciesRecursively: false,
-    groups: [{ debugName: "folders", name: (id) => folderOf.get(id) ?? null }]
+    groups: [{ debugName: "folders", name: (id) => fileOf.get(id) ?? null }]
   }
 })
 await bundle.close()

@@ -58,7 +58,10 @@ for (const [path, entry] of Object.entries(lock.packages)) {
     missing[`node_modules/${name}`] = { version, ...Object.fromEntries(sorted) }
   }
 }
-const addressed = Object.keys(lock.packages).filter((path) => Object.hasOwn(lock.packages[path], "resolved"))
+// A link to a package of this repository has its folder there.
+const addressed = Object.keys(lock.packages).filter((path) =>
+  Object.hasOwn(lock.packages[path], "resolved") && lock.packages[path].link !== true
+)
 
 if (check) {
   const problems = [

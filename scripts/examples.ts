@@ -126,7 +126,11 @@ const withAssertions = (code: ReadonlyArray<string>, offset: number) => {
 
 fs.rmSync(out, { recursive: true, force: true })
 let count = 0
-for (const document of fs.globSync(["src/**/*.ts", "*.md", "docs/**/*.md"], { exclude: ["docs/api/**"] }).toSorted()) {
+for (
+  const document of fs.globSync(["{src,packages/*/src}/**/*.ts", "{*,packages/*/*,docs/**/*}.md"], {
+    exclude: ["docs/api/**"]
+  }).toSorted()
+) {
   const fences = fencesOf(document)
   if (fences.length === 0) continue
   const folder = path.join(out, document)

@@ -18,14 +18,14 @@ const wayTo = (from: string, to: string): string => {
   return `${way === "" ? "." : way.startsWith("..") ? way : `./${way}`}/`.replaceAll(".", "\\.")
 }
 
-const modulesAt = (folder: string): ReadonlyArray<string> =>
-  fs.readdirSync(path.join(root, "src", folder)).filter((file) => file.endsWith(".ts")).map((file) => file.slice(0, -3))
+const modulesAt = (at: string): ReadonlyArray<string> =>
+  fs.readdirSync(path.join(root, at)).filter((file) => file.endsWith(".ts")).map((file) => file.slice(0, -3))
 
 /** What browsers don't load of a folder: its rooms, and its root modules but those of portable rooms. */
 const unportableIn = (folder: string): string => {
   const rooms = Object.values(folders[folder]!.rooms)
   const portable = new Set(rooms.flatMap(({ isPortable, modules }) => isPortable === true ? modules ?? [] : []))
-  const others = modulesAt(folder).filter((module) => !portable.has(module))
+  const others = modulesAt(`src/${folder}`).filter((module) => !portable.has(module))
   return String.raw`${folder}/(?:[a-z]|${anyOf(others)})`
 }
 
@@ -35,32 +35,48 @@ const anyOf = (names: ReadonlyArray<string>): string => `(?:${names.join("|")})\
 const portable = [
   { group: ["node:*", "@effect/platform-node/**"], message: "Clients load this room, browsers included." },
   {
+    group: ["@appkernel/*/**", "!@appkernel/document-store/internal", "!@appkernel/document-store/StoreError"],
+    message: "Clients load this room, browsers included."
+  },
+  {
     regex: String.raw`^(?:\.\./)+(?:${["Repository", "Client", "Security"].map(unportableIn).join("|")})`,
     allowTypeImports: true,
     message: "Clients load this room: it may import types of other folders only, and models."
   }
 ]
 
+/** The names by which other packages import the modules of ours. */
+const allEntries = fs.globSync("packages/*/package.json", { cwd: root }).flatMap((file) => {
+  const { exports, name } = JSON.parse(fs.readFileSync(path.join(root, file), "utf8")) as {
+    readonly name: string
+    readonly exports: object
+  }
+  return Object.keys(exports).map((entry) => name + entry.slice(1))
+})
+
+const atOf = (name: string): string => folders[name]?.at ?? `src/${name}`
+
 /** The modules at the root of a folder that stand on all of its rooms. */
 const topModules = (name: string, { rooms }: Folder): ReadonlyArray<string> => {
   const below = new Set(Object.values(rooms).flatMap(({ modules = [] }) => modules))
-  return modulesAt(name).filter((module) => !below.has(module))
+  return modulesAt(atOf(name)).filter((module) => !below.has(module))
 }
 
 /** The rules for the files of one room, or of a folder's top modules, which may import all rooms. */
 const rulesFor = (name: string, folder: Folder, room: string | undefined): OxlintOverride => {
-  const { on, rooms, without } = folder
+  const { entries, on, rooms, without } = folder
   const own = room === undefined ? undefined : rooms[room]
-  const at = room === undefined || own?.modules !== undefined ? `src/${name}` : `src/${name}/${room}`
+  const floor = atOf(name)
+  const at = room === undefined || own?.modules !== undefined ? floor : `${floor}/${room}`
   const below = room === undefined ? new Set(Object.keys(rooms)) : roomsBelow(folder, room)
   const closed = Object.entries(rooms).filter(([other]) => other !== room && !below.has(other)).map(
     ([other, { modules }]) =>
-      modules === undefined ? `${wayTo(at, `src/${name}/${other}`)}[^/]+$` : wayTo(at, `src/${name}`) + anyOf(modules)
+      modules === undefined ? `${wayTo(at, `${floor}/${other}`)}[^/]+$` : wayTo(at, floor) + anyOf(modules)
   )
   const top = topModules(name, folder)
-  const above = room === undefined || top.length === 0 ? [] : [wayTo(at, `src/${name}`) + anyOf(top)]
+  const above = room === undefined || top.length === 0 ? [] : [wayTo(at, floor) + anyOf(top)]
   const others = Object.keys(folders).filter((other) => other !== name).map((other) =>
-    wayTo(at, `src/${other}`) + (on.includes(other) ? "[^/]+/" : "")
+    wayTo(at, atOf(other)) + (on.includes(other) && folders[other]!.at === undefined ? "[^/]+/" : "")
   )
   const allowed = [...below].join(", ")
   return {
@@ -78,6 +94,12 @@ const rulesFor = (name: string, folder: Folder, room: string | undefined): Oxlin
             message: `${name} may import the root modules of ${on.join(", ") || "no other folder"} (scripts/rooms.ts).`
           },
           { group: ["**/index.ts"], message: "Import the file, not the folder." },
+          {
+            group: allEntries.filter((entry) =>
+              !entries.some((one) => new RegExp(`^@appkernel/${one}$`, "u").test(entry))
+            ),
+            message: `${name} may import ${entries.join(", ") || "no entry"} of our packages (scripts/rooms.ts).`
+          },
           { group: [...without.packages], message: without.because },
           ...(own?.isPortable === true ? portable : [])
         ].filter(({ regex }) => regex !== "^(?:)")
@@ -94,18 +116,22 @@ const foldersIn = (at: string): ReadonlyArray<string> =>
 const unlisted = (): ReadonlyArray<string> => {
   const listed = new Set(
     Object.entries(folders).flatMap(([name, { rooms }]) => [
-      name,
-      ...Object.entries(rooms).flatMap(([room, { modules }]) => modules === undefined ? [`${name}/${room}`] : [])
+      atOf(name),
+      ...Object.entries(rooms).flatMap(([room, { modules }]) => modules === undefined ? [`${atOf(name)}/${room}`] : [])
     ])
   )
-  const there = new Set(foldersIn("src").filter((folder) => folder !== "internal" && modulesAt(folder).length > 0))
+  const all = ["src", ...Object.values(folders).flatMap(({ at }) => at === undefined ? [] : [at])].flatMap((at) => [
+    ...(at === "src" ? [] : [at]),
+    ...foldersIn(at).map((folder) => `${at}/${folder}`)
+  ])
+  const there = new Set(all.filter((folder) => folder !== "src/internal" && modulesAt(folder).length > 0))
   return [...listed, ...there].filter((folder) => !listed.has(folder) || !there.has(folder))
 }
 
 /** One entry for each room, behind that for the modules on top of its folder. */
 export const importRules = (): Array<OxlintOverride> => {
   const wrong = unlisted()
-  if (wrong.length > 0) throw new Error(`scripts/rooms.ts and src differ in ${wrong.join(", ")}`)
+  if (wrong.length > 0) throw new Error(`scripts/rooms.ts and the sources differ in ${wrong.join(", ")}`)
   return [
     {
       files: ["src/internal/*.ts"],

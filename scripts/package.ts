@@ -1,6 +1,6 @@
 /**
- * Checks the package as its users get it: packs it (which builds it), looks for mistakes in its manifest and its types,
- * installs it into an empty folder, and lets the programs of `scripts/package` use it there, without the sources.
+ * Checks the packages as their users get them: packs them (which builds them), looks for mistakes in their manifests and
+ * types, installs them into an empty folder, and lets the programs of `scripts/package` use them there, without the sources.
  */
 import { spawn, spawnSync } from "node:child_process"
 import * as fs from "node:fs"
@@ -8,8 +8,10 @@ import * as os from "node:os"
 import * as path from "node:path"
 import { bundled } from "./package/bundle.ts"
 import { imageOf } from "./package/image.ts"
+import { tarballs } from "./tarballs.ts"
 
 interface Manifest {
+  readonly name: string
   readonly dependencies: { readonly [name: string]: string }
   readonly peerDependencies: { readonly [name: string]: string }
   readonly exports: { readonly [entry: string]: unknown }
@@ -18,8 +20,10 @@ interface Manifest {
 const consumer = fs.mkdtempSync(path.join(os.tmpdir(), "appkernel-package-"))
 process.on("exit", () => fs.rmSync(consumer, { recursive: true, force: true }))
 const installed = path.join(consumer, "node_modules")
-const manifest = JSON.parse(fs.readFileSync("package.json", "utf8")) as Manifest
 const programs = path.join(import.meta.dirname, "package")
+const { version: effectVersion } = JSON.parse(fs.readFileSync("node_modules/effect/package.json", "utf8")) as {
+  readonly version: string
+}
 
 const fail = (message: string): never => {
   console.error(message)
@@ -36,16 +40,21 @@ const tool = (name: string) => path.resolve("node_modules/.bin", name)
 // The manifest
 // -----------------------------------------------------------------------------
 
-run("npm", ["pack", "--silent", "--pack-destination", consumer])
-const tarball = path.join(consumer, fs.readdirSync(consumer).find((file) => file.endsWith(".tgz"))!)
-run(tool("publint"), [tarball, "--strict"])
-run(tool("attw"), [tarball, "--profile", "esm-only", "--no-emoji"])
+const packed = tarballs(path.join(consumer, "packed"))
+const manifests = packed.map((tarball): Manifest => {
+  run(tool("publint"), [tarball, "--strict"])
+  run(tool("attw"), [tarball, "--profile", "esm-only", "--no-emoji"])
+  run("tar", ["-xzf", tarball, "-C", consumer])
+  const manifest = JSON.parse(fs.readFileSync(path.join(consumer, "package/package.json"), "utf8")) as Manifest
+  fs.mkdirSync(path.dirname(path.join(installed, manifest.name)), { recursive: true })
+  fs.renameSync(path.join(consumer, "package"), path.join(installed, manifest.name))
+  return manifest
+})
 
-// The packages that a user's package manager puts beside it, at the versions of the lock file.
-fs.mkdirSync(installed)
-run("tar", ["-xzf", tarball, "-C", installed])
-fs.renameSync(path.join(installed, "package"), path.join(installed, "appkernel"))
-for (const name of ["@types/node", ...Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })]) {
+// The packages that a user's package manager puts beside them, at the versions of the lock file.
+const needed = manifests.flatMap((manifest) => Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }))
+for (const name of new Set(["@types/node", ...needed])) {
+  if (fs.existsSync(path.join(installed, name))) continue
   fs.mkdirSync(path.dirname(path.join(installed, name)), { recursive: true })
   fs.symlinkSync(path.resolve("node_modules", name), path.join(installed, name))
 }
@@ -63,7 +72,7 @@ const compile = (files: ReadonlyArray<string>, options: object = {}): void => {
   )
   const { stdout } = spawnSync(tool("tsc"), ["-p", ".", "--pretty", "false"], { cwd: consumer, encoding: "utf8" })
   // Other packages' declarations may have errors of their own; ours must have none.
-  const errors = stdout.split("\n").filter((line) => /^(?:[\w-]+\.ts|node_modules\/appkernel\/|error)\b/u.test(line))
+  const errors = stdout.split("\n").filter((line) => /^(?:[\w-]+\.ts|node_modules\/@?appkernel\/|error)\b/u.test(line))
   if (errors.length > 0) fail(`${files.join(", ")} must compile:\n${errors.join("\n")}`)
 }
 const users = ["pages.ts", "models.ts", "loaded.ts", "client.ts", "plainClient.ts"]
@@ -73,9 +82,11 @@ for (const file of ["library.ts", ...users]) fs.copyFileSync(path.join(programs,
 // The entries
 // -----------------------------------------------------------------------------
 
-const entries = Object.keys(manifest.exports)
-  .filter((entry) => entry !== "./package.json")
-  .map((entry) => entry.replace(/^\./u, "appkernel"))
+const entries = manifests.flatMap((manifest) =>
+  Object.keys(manifest.exports)
+    .filter((entry) => entry !== "./package.json")
+    .map((entry) => manifest.name + entry.slice(1))
+)
 const program = [
   ...entries.map((entry) => `import "${entry}"`),
   `const hidden = "appkernel/dist/index.js"`,
@@ -88,6 +99,29 @@ fs.writeFileSync(path.join(consumer, "program.ts"), program.join("\n"))
 compile(["program.ts", ...users])
 run(process.execPath, ["program.js"], consumer)
 console.log(`${entries.length} entries can be imported`)
+
+// -----------------------------------------------------------------------------
+// The packages without the framework, in empty folders: the programs of their READMEs
+// -----------------------------------------------------------------------------
+
+const fenceOf = (name: string): string =>
+  /^```ts\n([^]*?)^```$/mu.exec(fs.readFileSync(`packages/${name}/README.md`, "utf8"))?.[1]
+    ?? fail(`packages/${name}/README.md has no program`)
+const withoutLmdb = `
+const failure = await Effect.runPromise(Effect.flip(Effect.scoped(EmbeddedStore.make({ path: "data" }))))
+if (!failure.message.includes("npm install lmdb")) throw new Error(failure.message)
+`
+for (const [name, more] of [["mql", ""], ["embedded-store", withoutLmdb]] as const) {
+  const folder = path.join(consumer, "alone", name)
+  fs.mkdirSync(folder, { recursive: true })
+  fs.writeFileSync(path.join(folder, "package.json"), JSON.stringify({ type: "module" }))
+  fs.writeFileSync(path.join(folder, "readme.mts"), fenceOf(name) + more)
+  const [, ...parts] = packed.slice(0, manifests.findIndex((manifest) => manifest.name === `@appkernel/${name}`) + 1)
+  run("npm", ["install", "--silent", "--no-audit", "--no-fund", ...parts, `effect@${effectVersion}`], folder)
+  if (fs.existsSync(path.join(folder, "node_modules/lmdb"))) fail(`${name} installs lmdb`)
+  run(process.execPath, ["readme.mts"], folder)
+}
+console.log("The language and the embedded store work without the framework, and without LMDB")
 
 // -----------------------------------------------------------------------------
 // The declarations of a user's library
@@ -110,7 +144,7 @@ const { stdout } = spawnSync(process.execPath, ["--import", "./loaded.js", "mode
 })
 const loaded = JSON.parse(stdout) as { readonly [name: string]: number }
 // `content-disposition` is one file without dependencies.
-const expected = new Set(["appkernel", "effect", "bson", "content-disposition"])
+const expected = new Set(["appkernel", "@appkernel/document-store", "effect", "bson", "content-disposition"])
 const surplus = Object.keys(loaded).filter((name) => !expected.has(name))
 if (surplus.length > 0) fail(`A program that uses models only loads ${surplus.join(", ")}`)
 console.log(`A program that uses models only loads these files, by package: ${JSON.stringify(loaded)}`)
@@ -139,7 +173,11 @@ const projects = path.join(consumer, "projects")
 const cli = path.join(installed, "appkernel/dist/node/Cli/Main.js")
 const make = (name: string, ...flags: ReadonlyArray<string>): string => {
   fs.mkdirSync(projects, { recursive: true })
-  run(process.execPath, [cli, "new", name, "--yes", "--package", tarball, ...flags], projects)
+  run(
+    process.execPath,
+    [cli, "new", name, "--yes", ...packed.flatMap((file) => ["--package", file]), ...flags],
+    projects
+  )
   return path.join(projects, name)
 }
 const project = make("tasks")

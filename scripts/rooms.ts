@@ -1,11 +1,12 @@
 /**
- * The rooms of `src`, and what each may import: the linter's configuration and the pictures of `docs/architecture.md`
- * follow from it.
+ * The rooms of `src` and of the packages, and what each may import: the linter's configuration and the pictures of
+ * `docs/architecture.md` follow from it.
  *
  * A room is a folder in lower case, private to the folder that it is in, or some modules at the root of such a folder, in
  * PascalCase, that rooms stand on. A room may import the rooms that it stands `on`, what those stand on, the root modules
  * of the folders that its own stands on, and `src/internal`. All other modules at a folder's root are on top: they may
- * import every room of their folder, and no room imports them.
+ * import every room of their folder, and no room imports them. A package is a folder like these, whose modules others import
+ * by the name of the package.
  */
 interface Room {
   /** The rooms right below, by their names. */
@@ -22,6 +23,10 @@ interface Room {
 export interface Folder {
   /** The folders whose root modules it may import. */
   readonly on: ReadonlyArray<string>
+  /** The entries of our packages that it may import. */
+  readonly entries: ReadonlyArray<string>
+  /** Where a package has its sources; other folders are in `src`. */
+  readonly at?: string
   /** The packages that it may not import, and why. */
   readonly without: { readonly packages: ReadonlyArray<string>; readonly because: string }
   readonly rooms: { readonly [name: string]: Room }
@@ -29,10 +34,63 @@ export interface Folder {
 
 const drivers = ["mongodb", "lmdb", "re2js", "robust-predicates"]
 
+const server = "@effect/platform-node/**"
+
 export const folders: { readonly [name: string]: Folder } = {
-  Model: {
+  "document-store": {
     on: [],
-    without: { packages: ["node:*", "@effect/platform-node/**", ...drivers], because: "Models run anywhere." },
+    entries: [],
+    at: "packages/document-store/src",
+    without: { packages: [server, ...drivers], because: "The port is what the stores have in common." },
+    rooms: {
+      internal: { on: [], isPortable: true },
+      folders: { on: [] },
+      base: { on: [], modules: ["ChangeLog", "DocumentStore", "StoreError", "StoreTypes"], isPortable: true },
+      shared: { on: ["internal", "base"] }
+    }
+  },
+  mql: {
+    on: ["document-store"],
+    entries: ["document-store/internal", "document-store/StoreError", "document-store/StoreTypes"],
+    at: "packages/mql/src",
+    without: { packages: [server, "mongodb", "lmdb"], because: "The language needs no store." },
+    rooms: {
+      bson: { on: [] },
+      limits: { on: ["bson"] },
+      execution: { on: ["limits"] },
+      text: { on: ["limits"] },
+      geo: { on: ["limits"] },
+      predicate: { on: ["text", "geo"] },
+      schema: { on: ["predicate"] },
+      dates: { on: ["limits"] },
+      expression: { on: ["predicate", "dates"] },
+      filter: { on: ["expression", "schema"] },
+      projection: { on: ["filter", "execution"] },
+      window: { on: ["projection"] },
+      aggregation: { on: ["window"] },
+      update: { on: ["projection"] }
+    }
+  },
+  "embedded-store": {
+    on: ["document-store", "mql"],
+    entries: ["document-store/[^/]+", "mql/internal"],
+    at: "packages/embedded-store/src",
+    without: { packages: [server, "mongodb", "re2js", "robust-predicates"], because: "The store needs no server." },
+    rooms: {
+      storage: { on: [] },
+      "storage/memory": { on: ["storage"] },
+      "storage/lmdb": { on: ["storage"] },
+      catalog: { on: ["storage"] },
+      planner: { on: ["catalog", "storage/memory"] },
+      operations: { on: ["planner"] },
+      transaction: { on: ["operations"] },
+      store: { on: ["transaction", "storage/lmdb"] }
+    }
+  },
+  Model: {
+    on: ["document-store"],
+    entries: ["document-store/internal"],
+    without: { packages: ["node:*", server, ...drivers], because: "Models run anywhere." },
     rooms: {
       base: { on: [], modules: ["Converter", "FieldIndex", "ModelError"] },
       shape: { on: ["base"] },
@@ -44,44 +102,23 @@ export const folders: { readonly [name: string]: Folder } = {
     }
   },
   Repository: {
-    on: ["Model"],
-    without: { packages: ["@effect/platform-node/**"], because: "The repository needs no server." },
+    on: ["Model", "document-store", "mql", "embedded-store"],
+    entries: ["document-store/[^/]+", "mql", "mql/values", "embedded-store", "embedded-store/internal"],
+    without: { packages: [server, "lmdb", "re2js", "robust-predicates"], because: "The repository needs no server." },
     rooms: {
-      base: { on: [], modules: ["ChangeLog", "DocumentStore", "RepositoryError", "StoreTypes"] },
-      bson: { on: ["base"] },
-      "mql/limits": { on: ["bson"] },
-      "mql/execution": { on: ["mql/limits"] },
-      "mql/text": { on: ["mql/limits"] },
-      "mql/geo": { on: ["mql/limits"] },
-      "mql/predicate": { on: ["mql/text", "mql/geo"] },
-      "mql/schema": { on: ["mql/predicate"] },
-      "mql/dates": { on: ["mql/limits"] },
-      "mql/expression": { on: ["mql/predicate", "mql/dates"] },
-      "mql/filter": { on: ["mql/expression", "mql/schema"] },
-      "mql/projection": { on: ["mql/filter", "mql/execution"] },
-      "mql/window": { on: ["mql/projection"] },
-      "mql/aggregation": { on: ["mql/window"] },
-      "mql/update": { on: ["mql/projection"] },
-      storage: { on: ["bson"] },
-      "storage/memory": { on: ["storage"] },
-      "storage/lmdb": { on: ["storage"] },
-      store: { on: ["base"] },
-      "embedded/catalog": { on: ["mql/filter", "storage", "store"] },
-      "embedded/planner": { on: ["embedded/catalog", "mql/execution", "storage/memory"] },
-      "embedded/operations": { on: ["embedded/planner", "mql/aggregation", "mql/update"] },
-      "embedded/transaction": { on: ["embedded/operations"] },
-      "embedded/store": { on: ["embedded/transaction", "storage/lmdb"] },
-      mongo: { on: ["store", "bson"] },
-      query: { on: ["bson", "store"] },
+      base: { on: [], modules: ["DocumentStore", "RepositoryError"] },
+      mongo: { on: ["base"] },
+      query: { on: ["base"] },
       queries: { on: ["query"], modules: ["Cursor", "Query", "Update"] },
-      collection: { on: ["queries", "store", "mql/filter"] },
-      forms: { on: ["collection", "mql/aggregation", "mql/update"] },
+      collection: { on: ["queries"] },
+      forms: { on: ["collection"] },
       changes: { on: ["forms"] },
       repository: { on: ["changes"] }
     }
   },
   Client: {
     on: ["Model"],
+    entries: ["document-store/internal"],
     without: { packages: ["node:*", ...drivers], because: "Node comes in by services of the platform package." },
     rooms: {
       base: { on: [], modules: ["ClientError", "Credentials"], isPortable: true },
@@ -94,6 +131,7 @@ export const folders: { readonly [name: string]: Folder } = {
   },
   Security: {
     on: ["Model", "Repository"],
+    entries: ["document-store/internal"],
     without: { packages: drivers, because: "Only the repository talks to a store." },
     rooms: {
       base: { on: [], modules: ["CurrentUser", "SecurityError"] },
@@ -106,6 +144,7 @@ export const folders: { readonly [name: string]: Folder } = {
   },
   Access: {
     on: ["Model", "Repository", "Security"],
+    entries: ["document-store/internal"],
     without: { packages: drivers, because: "Only the repository talks to a store." },
     rooms: {
       permissions: { on: [], modules: ["Grant", "Permission"], isPortable: true },
@@ -115,6 +154,7 @@ export const folders: { readonly [name: string]: Folder } = {
   },
   Http: {
     on: ["Model", "Repository", "Client", "Security", "Access"],
+    entries: ["document-store/internal", "document-store/folders"],
     without: { packages: drivers, because: "Only the repository talks to a store." },
     rooms: {
       base: { on: [], modules: ["Envelope", "HttpError", "ServiceError", "UpstreamError"], isPortable: true },
@@ -148,6 +188,7 @@ export const folders: { readonly [name: string]: Folder } = {
   },
   Cli: {
     on: ["Model", "Repository", "Security", "Http"],
+    entries: [],
     without: { packages: drivers, because: "Only the repository talks to a store." },
     rooms: { commands: { on: [] } }
   }

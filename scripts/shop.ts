@@ -13,7 +13,7 @@ const timeOf = (file: string): number =>
   fs.statSync(path.resolve(root, file), { throwIfNoEntry: false })?.mtimeMs ?? -Infinity
 
 const since = timeOf(made)
-const isFresh = ["package-lock.json", ...fs.globSync("{src,examples/shop}/**", { cwd: root })]
+const isFresh = ["package-lock.json", ...fs.globSync("{src,packages/*/src,examples/shop}/**", { cwd: root })]
   .every((file) => timeOf(file) < since)
 
 if (!isFresh) {

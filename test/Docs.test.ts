@@ -176,7 +176,7 @@ describe("The reference", () => {
 
   it("has every metric, and every field of a request's line in the log", () => {
     const metrics = [
-      "Repository/store/instrumented",
+      "packages/document-store/src/shared/instrumented",
       "Repository/mongo/connection",
       "Client/CircuitBreaker",
       "Http/monitoring/processMetrics",
@@ -188,7 +188,11 @@ describe("The reference", () => {
     ]
       .flatMap((
         module
-      ) => [...textOf(`src/${module}.ts`).matchAll(/(?:\b(?:counter|histogram|gauge|size)|gaugeOf)\(\s*"([^"]+)"/gu)])
+      ) => [
+        ...textOf(module.startsWith("packages/") ? `${module}.ts` : `src/${module}.ts`).matchAll(
+          /(?:\b(?:counter|histogram|gauge|size)|gaugeOf)\(\s*"([^"]+)"/gu
+        )
+      ])
       .map(([, name]) => `\`${name}\``)
     assert.sameMembers(rowsOf(sectionOf("metrics", "## Metrics of the framework")).map(([name = ""]) => name), [
       ...new Set(metrics)

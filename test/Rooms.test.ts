@@ -10,9 +10,9 @@ const root = path.join(import.meta.dirname, "..")
 
 /** One file of each room, by the name of the room: `Model/shape`. */
 const files = new Map<string, string>()
-for (const [folder, { rooms }] of Object.entries(folders)) {
+for (const [folder, { at = `src/${folder}`, rooms }] of Object.entries(folders)) {
   for (const [room, { modules }] of Object.entries(rooms)) {
-    files.set(`${folder}/${room}`, `src/${folder}/${modules === undefined ? `${room}/aModule` : modules[0]}.ts`)
+    files.set(`${folder}/${room}`, `${at}/${modules === undefined ? `${room}/aModule` : modules[0]}.ts`)
   }
 }
 
@@ -29,7 +29,7 @@ const lint = (tree: ReadonlyMap<string, string>): ReadonlyArray<string> => {
       `export { default } from ${JSON.stringify(path.join(root, "oxlint.config.ts"))}\n`
     )
     const bin = path.join(root, "node_modules/oxlint/bin/oxlint")
-    const { stdout } = spawnSync(process.execPath, [bin, "-f", "unix", "src"], {
+    const { stdout } = spawnSync(process.execPath, [bin, "-f", "unix", "."], {
       cwd: folder,
       encoding: "utf8",
       maxBuffer: 64 * 1024 * 1024
@@ -71,6 +71,33 @@ describe("The rooms of src", () => {
       rooms.filter((to) => to !== from).flatMap((to, i) => {
         const isRefused = refused.has(`${files.get(from)!}:${i + 1}`)
         return isRefused === mayImport(from, to) ? [`${from} -> ${to}: ${isRefused ? "refused" : "allowed"}`] : []
+      })
+    )
+    assert.deepStrictEqual(wrong, [])
+  })
+
+  it("import the entries of packages that the table names, and no others", () => {
+    const entries = fs.globSync("packages/*/package.json", { cwd: root }).flatMap((file) => {
+      const { exports, name } = JSON.parse(fs.readFileSync(path.join(root, file), "utf8")) as {
+        readonly name: string
+        readonly exports: object
+      }
+      return Object.keys(exports).filter((entry) => entry !== "./package.json").map((entry) => name + entry.slice(1))
+    })
+    assert.isAbove(entries.length, 10)
+    const tree = new Map(
+      Object.entries(folders).map(([folder, { rooms }]) => [
+        files.get(`${folder}/${Object.keys(rooms).find((room) => rooms[room]!.isPortable !== true)!}`)!,
+        entries.map((entry, i) => `import type { A as A${i} } from "${entry}"\n`).join("")
+      ])
+    )
+    const refused = new Set(lint(tree).map((line) => line.split(":", 2).join(":")))
+    const wrong = Object.values(folders).flatMap((folder, n) =>
+      entries.flatMap((entry, i) => {
+        const isAllowed = folder.entries.some((one) => new RegExp(`^@appkernel/${one}$`, "u").test(entry))
+        return refused.has(`${[...tree.keys()][n]!}:${i + 1}`) === isAllowed
+          ? [`${entry} by ${Object.keys(folders)[n]!}`]
+          : []
       })
     )
     assert.deepStrictEqual(wrong, [])
@@ -133,16 +160,24 @@ describe("The folders that are read most", () => {
   })
 })
 
-/** The modules of `src` that are loaded with some of them, without those that are loaded by need. */
+/** The modules that are loaded with some of `src`, without those that are loaded by need: paths within `src`. */
 const loadedWith = (...entries: ReadonlyArray<string>): ReadonlyArray<string> => {
   const loaded = new Set(entries.map((entry) => path.join(root, "src", entry)))
   for (const module of loaded) {
     const text = fs.readFileSync(module, "utf8")
     for (
-      const [, names = "", from = ""] of text.matchAll(/^(?:import|export) (?!type)([^;"]*?) ?from "(\.[^"]+)"/gmu)
+      const [, names = "", from = ""] of text.matchAll(
+        /^(?:import|export) (?!type)([^;"]*?) ?from "((?:\.|@appkernel\/)[^"]+)"/gmu
+      )
     ) {
       const isTypes = /^\{(\s*type [^,}]*,?)*\s*\}$/u.test(names.trim())
-      if (!isTypes) loaded.add(path.resolve(path.dirname(module), from))
+      if (isTypes) continue
+      const [, name, entry = "index"] = /^@appkernel\/([^/]+)(?:\/(.+))?$/u.exec(from) ?? []
+      loaded.add(
+        name === undefined
+          ? path.resolve(path.dirname(module), from)
+          : path.join(root, `packages/${name}/src/${entry}.ts`)
+      )
     }
   }
   return Array.from(loaded, (module) => path.relative(path.join(root, "src"), module))
@@ -156,7 +191,7 @@ describe("What programs load", () => {
     "Http/routes/resourceRoutes.ts",
     "Repository/mongo/store.ts"
   ] as const
-  const language = /^Repository\/(mql|embedded|storage)\//u
+  const language = /^..\/packages\/(?:mql\/src\/(?!bson|values)|embedded-store\/src\/(?!index|EmbeddedStore|store\/loaded))/u
 
   it("has no query language, geometry or LMDB for those who serve MongoDB", () => {
     const loaded = loadedWith(...served)
@@ -199,7 +234,7 @@ describe("docs/architecture.md", () => {
 
   it("names existing files and functions", () => {
     const wrong = text.split("\n").flatMap((line) => {
-      const named = Array.from(line.matchAll(/`((?:src|test|scripts)\/[^`*]+)`/gu), ([, file = ""]) => file)
+      const named = Array.from(line.matchAll(/`((?:src|packages|test|scripts)\/[^`*]+)`/gu), ([, file = ""]) => file)
       const missing = named.filter((file) => !fs.existsSync(path.join(root, file)))
       if (missing.length > 0) return missing
       const texts = named.filter((file) => file.endsWith(".ts")).map((file) =>
@@ -219,7 +254,8 @@ const mayImport = (from: string, to: string): boolean => {
   // Modules at the root are public; rooms are private.
   return folder === other
     ? roomsBelow(folders[folder]!, room).has(otherRoom)
-    : folders[folder]!.on.includes(other) && folders[other]!.rooms[otherRoom]!.modules !== undefined
+    : folders[folder]!.on.includes(other) && folders[other]!.at === undefined
+      && folders[other]!.rooms[otherRoom]!.modules !== undefined
 }
 
 const partsOf = (name: string): readonly [folder: string, room: string] => {
@@ -229,12 +265,11 @@ const partsOf = (name: string): readonly [folder: string, room: string] => {
 
 describe("The tests", () => {
   it("of a module are at its path, and others in folders of their own", () => {
-    const tests = fs.readdirSync(path.join(root, "test"), { recursive: true, encoding: "utf8" })
-      .filter((file) => file.endsWith(".test.ts") && file.includes(path.sep))
+    const tests = fs.globSync("{,packages/*/}test/*/**/*.test.ts", { cwd: root })
       .filter((file) => !file.split(path.sep).some((folder) => folder === "behaviour" || folder === "examples"))
     assert.isAbove(tests.length, 100)
     const misplaced = tests.filter((file) =>
-      !fs.existsSync(path.join(root, "src", file.replace(/\.test\.ts$/u, ".ts")))
+      !fs.existsSync(path.join(root, file.replace(/(^|\/)test\//u, "$1src/").replace(/\.test\.ts$/u, ".ts")))
     )
     assert.deepStrictEqual(misplaced, [])
   })

@@ -54,6 +54,9 @@ const declared = (statement: Statement): ReadonlyArray<string> => {
   return "id" in declaration && declaration.id !== null ? [nameOf(declaration.id)] : []
 }
 
+/** Where the compiler writes the declarations. */
+const declarations = fs.mkdtempSync(path.join(os.tmpdir(), "appkernel-declarations-"))
+
 const read = new Map<string, ReadonlyMap<string, Export>>()
 
 /** The exports of a declaration file, by name. Those of other files are followed to where they are declared. */
@@ -90,10 +93,19 @@ const exportsOf = (file: string): ReadonlyMap<string, Export> => {
     }
     return undefined
   }
-  const target = (from: string, name: string): Export | undefined =>
-    from.startsWith(".")
-      ? exportsOf(path.join(path.dirname(file), from.replace(/\.ts$/u, ".d.ts"))).get(name)
+  /** The declarations that an import names, if they are ours. */
+  const fileOf = (from: string): string | undefined => {
+    const [, name, entry = "index"] = /^@appkernel\/([^/]+)(?:\/(.+))?$/u.exec(from) ?? []
+    return name !== undefined
+      ? path.join(declarations, `packages/${name}/src/${entry}.d.ts`)
+      : from.startsWith(".")
+      ? path.join(path.dirname(file), from.replace(/\.ts$/u, ".d.ts"))
       : undefined
+  }
+  const target = (from: string, name: string): Export | undefined => {
+    const found = fileOf(from)
+    return found === undefined ? undefined : exportsOf(found).get(name)
+  }
   const codeOf = (statement: Statement): string =>
     source.slice(statement.start, statement.end).replace(/^export /u, "").replace(/^declare /u, "")
       // A class over a schema extends a constant; what it is says more.
@@ -104,8 +116,8 @@ const exportsOf = (file: string): ReadonlyMap<string, Export> => {
 
   for (const statement of program.body) {
     if (statement.type === "ExportAllDeclaration" && statement.exported === null) {
-      const from = path.join(path.dirname(file), statement.source.value.replace(/\.ts$/u, ".d.ts"))
-      for (const [name, { code, doc }] of exportsOf(from)) add(name, doc, code)
+      const from = fileOf(statement.source.value)
+      for (const [name, { code, doc }] of from === undefined ? [] : exportsOf(from)) add(name, doc, code)
     } else if (statement.type === "ExportNamedDeclaration") {
       for (const name of declared(statement)) add(name, docBefore(statement.start), [codeOf(statement)])
       for (const specifier of statement.specifiers) {
@@ -174,16 +186,23 @@ const signature = (code: ReadonlyArray<string>): string => {
 
 /** Writes the pages. */
 export const writeApiPages = (): void => {
-  const declarations = fs.mkdtempSync(path.join(os.tmpdir(), "appkernel-declarations-"))
   const out = path.join(root, "api")
+  // The packages are compiled with the root, from their sources.
+  const project = path.resolve("node_modules/.cache/declarations.json")
+  const options = {
+    extends: path.resolve("tsconfig.build.json"),
+    include: ["src", "packages/*/src"].map((at) => path.resolve(at))
+  }
+  const compilerOptions = { customConditions: ["source"], rootDir: path.resolve(".") }
+  fs.writeFileSync(project, JSON.stringify({ ...options, compilerOptions }))
   try {
     const { status, stdout } = spawnSync(
       path.resolve("node_modules/.bin/tsc"),
-      ["-p", "tsconfig.build.json", "--emitDeclarationOnly", "--declarationMap", "false", "--outDir", declarations],
+      ["-p", project, "--emitDeclarationOnly", "--declarationMap", "false", "--outDir", declarations],
       { encoding: "utf8" }
     )
     if (status !== 0) throw new Error(stdout)
-    const file = (source: string) => path.join(declarations, source.replace(/\.ts$/u, ".d.ts"))
+    const file = (source: string) => path.join(declarations, "src", source.replace(/\.ts$/u, ".d.ts"))
     const names: Names = new Map(all.map(({ name, source }) => [name, exportsOf(file(source))]))
     const ofPackage = fs.readFileSync("src/index.ts", "utf8") +
       folders.map(({ folder }) => fs.readFileSync(`src/${folder}/index.ts`, "utf8")).join("")

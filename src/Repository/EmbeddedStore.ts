@@ -65,31 +65,19 @@
  *
  * @since 0.1.0
  */
-import type { Backup, Verification } from "@appkernel/embedded-store/internal"
+import * as Store from "@appkernel/embedded-store"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import { withFileModes } from "../internal/fileModes.ts"
 import { keyConfig, sizeConfig } from "../internal/keyConfig.ts"
 import { refuseWorkers } from "../internal/worker.ts"
 import { DocumentStore } from "./DocumentStore.ts"
 import type { StoreUnavailable } from "./RepositoryError.ts"
 
-export type { Backup } from "@appkernel/embedded-store/internal"
-export type { CollectionVerification, LogVerification, Verification } from "@appkernel/embedded-store/internal"
-
-/**
- * Options of {@link make} and {@link layerWith}.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Options {
-  /** The folder, which is created if it is missing. A relative path is relative to the working directory of the process. */
-  readonly path: string
-  /** The memory for decoded documents and index entries that are read again, in bytes. Defaults to 32 MiB. */
-  readonly cacheBytes?: number | undefined
-}
+export type { Backup, CollectionVerification, LogVerification, Options, Verification } from "@appkernel/embedded-store"
+export { verify } from "@appkernel/embedded-store"
 
 /**
  * The options as configuration: `appkernel.embedded.path`, which defaults to `./data`, and `appkernel.cache.records`, a number
@@ -98,7 +86,7 @@ export interface Options {
  * @category models
  * @since 0.1.0
  */
-export const config: Config.Config<Options> = Config.all({
+export const config: Config.Config<Store.Options> = Config.all({
   path: keyConfig(Config.String, "EMBEDDED", "PATH").pipe(Config.withDefault("./data")),
   cacheBytes: sizeConfig("CACHE", "RECORDS")
 })
@@ -110,43 +98,8 @@ export const config: Config.Config<Options> = Config.all({
  * @category constructors
  * @since 0.1.0
  */
-export const make: (
-  options: Options
-) => Effect.Effect<DocumentStore["Service"], StoreUnavailable, Scope.Scope> = (options) =>
-  // LMDB and the query language are loaded by programs that use them, and by no others.
-  Effect.flatMap(
-    Effect.andThen(refuseWorkers, Effect.promise(() => import("@appkernel/embedded-store/internal"))),
-    ({ open }) => open(options)
-  )
-
-/**
- * Reads a whole folder and checks its pages and the checksum of each document and index entry. It changes nothing, takes
- * about 2 seconds for each GB, and nobody may have the folder open meanwhile: fails with `StoreUnavailable` otherwise. Of a
- * {@link backup}, it checks the manifest as well.
- *
- * **Example** (Are the files as they were written?)
- *
- * ```ts
- * import { EmbeddedStore } from "appkernel"
- * import { Effect } from "effect"
- *
- * const isSound = Effect.map(
- *   EmbeddedStore.verify({ path: "./data" }),
- *   ({ collections, problem }) =>
- *     problem === undefined && collections.every(({ damaged, missing }) => damaged.length === 0 && missing === 0)
- * )
- * ```
- *
- * @category verification
- * @since 0.1.0
- */
-export const verify = (options: Options): Effect.Effect<Verification, StoreUnavailable> =>
-  Effect.gen(function*() {
-    const { verified } = yield* Effect.promise(() => import("@appkernel/embedded-store/internal"))
-    const { verify } = yield* Effect.promise(() => import("@appkernel/embedded-store/internal"))
-    // Nobody writes to a backup, which may be where nothing can be written.
-    return (yield* verified(options.path)) ?? (yield* verify(options.path))
-  })
+export const make = (options: Store.Options): Effect.Effect<DocumentStore["Service"], StoreUnavailable, Scope.Scope> =>
+  Effect.andThen(refuseWorkers, withFileModes(Store.make(options)))
 
 /**
  * Copies a folder into a new one, while this process, another one or nobody has it open. The copy has the documents and
@@ -172,15 +125,11 @@ export const verify = (options: Options): Effect.Effect<Verification, StoreUnava
  * @since 0.1.0
  */
 export const backup = (
-  options: Options & {
+  options: Store.Options & {
     /** The folder to make. */
     readonly to: string
   }
-): Effect.Effect<Backup, StoreUnavailable> =>
-  Effect.flatMap(
-    Effect.promise(() => import("@appkernel/embedded-store/internal")),
-    ({ backup }) => backup(options.path, options.to)
-  )
+): Effect.Effect<Store.Backup, StoreUnavailable> => withFileModes(Store.backup(options))
 
 /**
  * Makes a folder of a {@link backup}, which is read and checked, beside its place, and moves it there. Fails with
@@ -191,17 +140,14 @@ export const backup = (
  * @since 0.1.0
  */
 export const restore = (
-  options: Options & {
+  options: Store.Options & {
     /** The folder of the backup. */
     readonly from: string
     /** Whether the folder may be there already. Defaults to false. */
     readonly replace?: boolean | undefined
   }
-): Effect.Effect<Pick<Backup, "collections"> & { readonly replaced?: string }, StoreUnavailable> =>
-  Effect.flatMap(
-    Effect.promise(() => import("@appkernel/embedded-store/internal")),
-    ({ restore }) => restore({ from: options.from, folder: options.path, replace: options.replace === true })
-  )
+): Effect.Effect<Pick<Store.Backup, "collections"> & { readonly replaced?: string }, StoreUnavailable> =>
+  withFileModes(Store.restore(options))
 
 /**
  * A store in memory, which ends with the process. All reads of a document return the same frozen object.
@@ -209,9 +155,9 @@ export const restore = (
  * @category constructors
  * @since 0.1.0
  */
-export const makeMemory: Effect.Effect<DocumentStore["Service"], never, Scope.Scope> = Effect.flatMap(
-  Effect.andThen(refuseWorkers, Effect.promise(() => import("@appkernel/embedded-store/internal"))),
-  ({ open }) => open
+export const makeMemory: Effect.Effect<DocumentStore["Service"], never, Scope.Scope> = Effect.andThen(
+  refuseWorkers,
+  Store.makeMemory
 )
 
 /**
@@ -220,7 +166,7 @@ export const makeMemory: Effect.Effect<DocumentStore["Service"], never, Scope.Sc
  * @category layers
  * @since 0.1.0
  */
-export const layerWith = (options: Options): Layer.Layer<DocumentStore, StoreUnavailable> =>
+export const layerWith = (options: Store.Options): Layer.Layer<DocumentStore, StoreUnavailable> =>
   Layer.effect(DocumentStore, make(options))
 
 /**

@@ -9,6 +9,7 @@
  *
  * @since 0.1.0
  */
+import { openLog } from "@appkernel/embedded-store/internal"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -91,7 +92,6 @@ export const folderInUse = Effect.fn("StoreFollow.folderInUse")(function*(
     readonly target: string
   }
 ): Effect.fn.Return<Source, StoreUnavailable, Scope.Scope> {
-  const { openLog } = yield* Effect.promise(() => import("@appkernel/embedded-store/internal"))
   const location = path.resolve(folder)
   const { collections, ...changes } = yield* openLog(location)
   const to = `${location}.copy-${hash("sha256", target).slice(0, 8)}`

@@ -36,4 +36,4 @@ export {
    * @since 0.1.0
    */
   CurrentUser
-} from "../internal/currentUser.ts"
+} from "@appkernel/document-store/internal"

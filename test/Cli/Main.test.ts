@@ -80,6 +80,8 @@ describe("appkernel", () => {
       assert.strictEqual(plain.code, 0, plain.output)
       assert.include(yield* files.readFileString(`${folder}/plain/src/store.ts`), "MongoStore.layer")
       assert.isFalse(yield* files.exists(`${folder}/plain/keys`))
+      // Only the store in a folder needs it.
+      assert.notInclude(yield* files.readFileString(`${folder}/plain/package.json`), "lmdb")
       assert.isFalse(yield* files.exists(`${folder}/plain/src/Users.ts`))
       const unknown = yield* run("new", `${folder}/other`, "--store", "paper")
       assert.strictEqual(unknown.code, 2)
@@ -90,12 +92,19 @@ describe("appkernel", () => {
     Effect.gen(function*() {
       const files = yield* FileSystem.FileSystem
       const folder = yield* freshDirectory
-      yield* files.writeFileString(`${folder}/packed-1.tgz`, "the package")
-      const made = yield* run("new", `${folder}/garden`, "--yes", "--package", `${folder}/packed-1.tgz`)
+      const packed = ["appkernel-0.1.0.tgz", "appkernel-embedded-store-0.1.0.tgz", "appkernel-mql-0.1.0.tgz"]
+      for (const file of packed) yield* files.writeFileString(`${folder}/${file}`, `the package ${file}`)
+      const flags = packed.flatMap((file) => ["--package", `${folder}/${file}`])
+      const made = yield* run("new", `${folder}/garden`, "--yes", ...flags)
       assert.strictEqual(made.code, 0, made.output)
       const text = (file: string) => files.readFileString(`${folder}/garden/${file}`)
-      assert.strictEqual(yield* text("vendor/packed-1.tgz"), "the package")
-      assert.include(yield* text("package.json"), `"appkernel": "file:vendor/packed-1.tgz"`)
+      for (const file of packed) assert.strictEqual(yield* text(`vendor/${file}`), `the package ${file}`)
+      const { dependencies } = JSON.parse(yield* text("package.json"))
+      assert.deepInclude(dependencies, {
+        "@appkernel/embedded-store": "file:vendor/appkernel-embedded-store-0.1.0.tgz",
+        "@appkernel/mql": "file:vendor/appkernel-mql-0.1.0.tgz",
+        appkernel: "file:vendor/appkernel-0.1.0.tgz"
+      })
       assert.include(yield* text("Dockerfile"), "COPY package*.json ./\nCOPY vendor ./vendor\nRUN npm install\n")
       assert.match(
         yield* text("README.md"),

@@ -27,7 +27,7 @@ const files = [
 ]
 
 /** The packages that are put together with the sources; others are few files, or not made for it. */
-const external = /^(?!effect(?:\/|$)|@effect\/|appkernel(?:\/|$)|#)[\w@]/u
+const external = /^(?!effect(?:\/|$)|@effect\/|@?appkernel(?:\/|$)|#)[\w@]/u
 
 /** The file to start in place of a source; the source itself if it is none of these programs. */
 export const builtFrom = async (source: string): Promise<string> => {

@@ -244,4 +244,4 @@ export class DocumentStore extends Context.Service<DocumentStore, {
     jsonSchema: Document | undefined,
     options?: ValidatorOptions
   ) => Effect.Effect<void, ReadError>
-}>()("appkernel/Repository/DocumentStore") {}
+}>()("@appkernel/document-store/DocumentStore") {}

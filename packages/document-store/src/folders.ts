@@ -3,4 +3,5 @@
  *
  * @since 0.1.0
  */
+export { FileModes } from "./folders/fileModes.ts"
 export { makeFile, makeFolder, problemOf } from "./folders/makeFolder.ts"

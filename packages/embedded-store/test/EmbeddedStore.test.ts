@@ -1,7 +1,7 @@
 import { DocumentStore, type FindOptions } from "@appkernel/document-store/DocumentStore"
 import { DuplicateKey } from "@appkernel/document-store/StoreError"
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, ConfigProvider, Duration, Effect, Exit, Fiber, Layer, Random, Result, Scope, Stream } from "effect"
+import { Clock, Duration, Effect, Exit, Fiber, Random, Result, Scope, Stream } from "effect"
 import { spawnSync } from "node:child_process"
 import * as fs from "node:fs"
 import * as path from "node:path"
@@ -72,19 +72,6 @@ describe("EmbeddedStore / embedded", () => {
           assert.strictEqual(yield* store.count("things", {}), written)
           assert.strictEqual(written, 300)
         }))
-    }))
-
-  it.effect("reads its folder from the environment, by default ./data", () =>
-    Effect.gen(function*() {
-      const folder = path.join(yield* freshDirectory, "new", "folder")
-      const env = { APPKERNEL_EMBEDDED_PATH: folder }
-      const { description } = yield* DocumentStore.pipe(
-        Effect.provide(Layer.provide(EmbeddedStore.layer, ConfigProvider.layer(ConfigProvider.fromEnv({ env }))))
-      )
-      assert.strictEqual(description, `the embedded store in folder ${folder}`)
-      assert.isTrue(fs.existsSync(folder))
-      const defaults = yield* EmbeddedStore.config.parse(ConfigProvider.fromEnv({ env: {} }))
-      assert.deepStrictEqual(defaults, { path: "./data", cacheBytes: undefined })
     }))
 
   it.effect("reports in one line why a folder can't be opened", () =>
@@ -626,7 +613,7 @@ const outside = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A> => Effect.
 const readAndFail = (store: DocumentStore["Service"], things: string) =>
   Effect.andThen(store.findById(things, 1), Effect.fail("mine"))
 
-const programFile = path.join(import.meta.dirname, "../support/embeddedProgram.ts")
+const programFile = path.join(import.meta.dirname, "../../../test/support/embeddedProgram.ts")
 
 const inFolder = <A, E>(folder: string, use: (store: DocumentStore["Service"]) => Effect.Effect<A, E>) =>
   Effect.scoped(Effect.flatMap(EmbeddedStore.make({ path: folder }), use))

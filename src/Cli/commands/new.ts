@@ -30,9 +30,9 @@ export const newProject = Command.make(
     ),
     packed: Flag.File("package", { mustExist: true }).pipe(
       Flag.withDescription(
-        "A packed appkernel that the project uses in the place of the registry's. Copied into vendor"
+        "A packed appkernel, or a package that it needs, which the project uses in the place of the registry's. Copied into vendor"
       ),
-      Flag.optional
+      Flag.atLeast(0)
     ),
     yes: Flag.Boolean("yes").pipe(
       Flag.withAlias("y"),
@@ -49,7 +49,7 @@ export const newProject = Command.make(
     const chosen = yield* chosenOr(store, asks, "embedded", askForStore)
     const hasAccess = yield* chosenOr(access, asks, true, askForAccess)
     const layers = ["base", ...(hasAccess ? ["access"] : []), chosen]
-    yield* write({ target, name, layers, hasKeys: hasAccess, packed: Option.getOrUndefined(packed) })
+    yield* write({ target, name, layers, hasKeys: hasAccess, packed, hasFolder: chosen === "embedded" })
     yield* Console.log(next(path.relative(".", target), chosen))
   }, reported)
 ).pipe(
@@ -99,11 +99,13 @@ interface Project {
   /** The folders of templates, of which a later one replaces files of those before. */
   readonly layers: ReadonlyArray<string>
   readonly hasKeys: boolean
-  readonly packed: string | undefined
+  readonly packed: ReadonlyArray<string>
+  /** Whether it needs what the store in a folder needs. */
+  readonly hasFolder: boolean
 }
 
 /** Writes all files beside the target first, so that a failure leaves nothing half-made. */
-const write = Effect.fnUntraced(function*({ hasKeys, layers, name, packed, target }: Project) {
+const write = Effect.fnUntraced(function*({ hasFolder, hasKeys, layers, name, packed, target }: Project) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const templates = yield* path.fromFileUrl(new URL("../../../templates/service", import.meta.url))
@@ -124,32 +126,39 @@ const write = Effect.fnUntraced(function*({ hasKeys, layers, name, packed, targe
       yield* files.writeFileString(written, text.replaceAll("my-service", name))
     }
   }
-  if (packed !== undefined) yield* vendor(draft, packed)
+  if (!hasFolder) yield* edit(draft, "package.json", /^ *"lmdb": .*\n/mu, "")
+  if (packed.length > 0) yield* vendor(draft, packed)
   if (hasKeys) yield* Keys.makePair(path.join(draft, "keys"), "ES256")
   yield* files.rename(draft, target)
 }, Effect.scoped)
 
-/** Has a project install the package from a file of its own, in an image as well. */
-const vendor = Effect.fnUntraced(function*(project: string, packed: string) {
+const edit = Effect.fnUntraced(function*(project: string, name: string, pattern: RegExp, replacement: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const file = path.basename(packed)
+  const text = yield* files.readFileString(path.join(project, name))
+  yield* files.writeFileString(path.join(project, name), text.replace(pattern, replacement))
+})
+
+/** Has a project install packages from files of its own, in an image as well. */
+const vendor = Effect.fnUntraced(function*(project: string, packed: ReadonlyArray<string>) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
   yield* files.makeDirectory(path.join(project, "vendor"))
-  yield* files.copyFile(packed, path.join(project, "vendor", file))
-  const edits = {
-    "package.json": [/("appkernel": )"[^"]+"/u, `$1"file:vendor/${file}"`],
-    "Dockerfile": [/^COPY package\*\.json \.\/$/mu, "$&\nCOPY vendor ./vendor"],
-    "README.md": [/$(?![^])/u, `\n${vendored}\n`]
-  } as const
-  for (const [name, [pattern, replacement]] of Object.entries(edits)) {
-    const text = yield* files.readFileString(path.join(project, name))
-    yield* files.writeFileString(path.join(project, name), text.replace(pattern, replacement))
+  const lines: Array<string> = []
+  for (const file of packed.map((file) => path.basename(file)).toSorted()) {
+    // npm packs @appkernel/mql as appkernel-mql-0.1.0.tgz.
+    const [, part] = /^appkernel-([a-z-]+)-\d/u.exec(file) ?? []
+    lines.push(`"${part === undefined ? "appkernel" : `@appkernel/${part}`}": "file:vendor/${file}"`)
   }
+  for (const file of packed) yield* files.copyFile(file, path.join(project, "vendor", path.basename(file)))
+  yield* edit(project, "package.json", /"appkernel": "[^"]+"/u, lines.join(",\n    "))
+  yield* edit(project, "Dockerfile", /^COPY package\*\.json \.\/$/mu, "$&\nCOPY vendor ./vendor")
+  yield* edit(project, "README.md", /$(?![^])/u, `\n${vendored}\n`)
 })
 
 const vendored =
   `AppKernel is installed from the folder \`vendor\`. Once it is in npm's registry, \`npm install appkernel\` takes it from
-there: then remove that folder, and the line of the Dockerfile that copies it.`
+there: then remove that folder, the packages \`@appkernel/…\` from \`package.json\`, and the line of the Dockerfile that copies it.`
 
 const next = (folder: string, store: string): string =>
   [

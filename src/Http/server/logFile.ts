@@ -1,11 +1,11 @@
 import { makeFolder } from "@appkernel/document-store/folders"
+import type { FileModes } from "@appkernel/document-store/folders"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import { closeSync, fstatSync, openSync, readSync, unlink } from "node:fs"
 import * as path from "node:path"
 import { createStream, type RotatingFileStream } from "rotating-file-stream"
-import type { FileModes } from "../../internal/fileModes.ts"
 
 /** A log file that is appended to and rotated by size. */
 export interface LogFile {

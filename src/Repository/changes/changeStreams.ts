@@ -5,6 +5,7 @@
  * of a place in the log, and no change is lost or told twice.
  */
 import { conjunctionOf } from "@appkernel/document-store/shared"
+import { aggregate } from "@appkernel/mql"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
@@ -18,7 +19,6 @@ import { modelMatcher, rejectUnsuitable } from "../collection/rowMatcher.ts"
 import type { Deleted, SortOptions } from "../collection/softDeletion.ts"
 import { deletionConditions } from "../collection/storedCollection.ts"
 import type { Document, DocumentStore, Filter, Position, Sort, StoredChange } from "../DocumentStore.ts"
-import { evaluated } from "../forms/evaluate.ts"
 import * as Query from "../Query.ts"
 import { instanceIdOf } from "../query/bsonForm.ts"
 import { type PositionGone, QueryRejected, type ReadError } from "../RepositoryError.ts"
@@ -173,7 +173,7 @@ const snapshot = Effect.fnUntraced(function*<M extends Model.Any>(
   const { isChanged, items } = lists[0]!
   const sorted = isChanged
     ? yield* Stream.runCollect(
-      evaluated("live", Stream.fromIterable(items), [{ $sort: order }], { reason: "a list is sorted here" })
+      aggregate(Stream.fromIterable(items), [{ $sort: order }], { operation: "live" })
     )
     : items
   return { documents: sorted, position }

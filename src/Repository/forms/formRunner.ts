@@ -7,6 +7,7 @@
  * tested in the newest form. Such an update is computed from the newest form too, and written while the stored document is
  * as it was read.
  */
+import { aggregate } from "@appkernel/mql"
 import { isDocument } from "@appkernel/mql/values"
 import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
@@ -30,7 +31,6 @@ import type {
 } from "../DocumentStore.ts"
 import { DuplicateKey, QueryRejected, type ReadError, type WriteError } from "../RepositoryError.ts"
 import { type Changes, changesOf } from "./changes.ts"
-import { evaluated } from "./evaluate.ts"
 import { placesOf } from "./formIndexes.ts"
 import { formOf, formsOf } from "./forms.ts"
 import { markReader } from "./marks.ts"
@@ -164,7 +164,7 @@ export const runnerBy = (
           ]
           const source = search("distinct", changes, filter, {})
           return Effect.map(
-            Stream.runCollect(evaluated("distinct", source, stages, { reason: notYet(model, "") })),
+            Stream.runCollect(aggregate(source, stages, { operation: "distinct", elsewhere: notYet(model, "") })),
             (values) => values.map(({ _id }) => _id)
           )
         }),
@@ -285,15 +285,15 @@ export const runnerBy = (
         })
     }
 
-    const aggregate = (changes: Changes, operation: Aggregation): Stream.Stream<Document, ReadError> => {
+    const aggregation = (changes: Changes, operation: Aggregation): Stream.Stream<Document, ReadError> => {
       const stages = storedPipeline(operation)
       const [first, ...others] = stages
       const filter = isDocument(first?.["$match"]) ? first["$match"] : undefined
       const source = Stream.map(candidates(changes, filter ?? {}, operation.options), withoutNumber)
       const rest = filter === undefined ? stages : [...changes.searchFor(filter).stages, ...others]
-      return evaluated("aggregate", source, rest, {
+      return aggregate(source, rest, {
         ...operation.options,
-        reason: notYet(model, "a pipeline that reaches other collections needs documents of one form")
+        elsewhere: notYet(model, "a pipeline that reaches other collections needs documents of one form")
       })
     }
 
@@ -305,7 +305,7 @@ export const runnerBy = (
           if (operation.kind === "aggregate") {
             return !changes.isMixed
               ? Stream.map(base.runStream(operation), withoutNumber)
-              : aggregate(changes, operation)
+              : aggregation(changes, operation)
           }
           const filter = whole(operation)
           return isNative(changes, filter, operation.options)

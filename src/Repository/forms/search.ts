@@ -1,11 +1,11 @@
 /** Searches documents in the process, in the newest form of their model. */
+import { aggregate } from "@appkernel/mql"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { ModelLike } from "../../Model/introspection.ts"
 import type { Document, DocumentStore, Filter, FindOptions } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"
 import type { Changes } from "./changes.ts"
-import { evaluated } from "./evaluate.ts"
 
 /** `lift` brings a stored document into the newest form. */
 export const makeSearch = (
@@ -37,10 +37,11 @@ export const makeSearch = (
     ]
     return limit === 0
       ? Stream.empty
-      : evaluated(operation, source, stages, {
+      : aggregate(source, stages, {
+        operation,
         collation: options.collation,
         isTextSearch,
-        reason: notYet(model, isTextSearch === true ? "changed fields can't be searched by $text" : "")
+        elsewhere: notYet(model, isTextSearch === true ? "changed fields can't be searched by $text" : "")
       })
   }
 
@@ -48,14 +49,14 @@ export const makeSearch = (
     const { isTextSearch, stages } = changes.searchFor(filter)
     return Effect.map(
       Stream.runCollect(
-        evaluated(
-          "count",
+        aggregate(
           candidates(changes, filter, { timeLimit: options.timeLimit, collation: options.collation }),
           [...stages, { $count: "count" }],
           {
+            operation: "count",
             collation: options.collation,
             isTextSearch,
-            reason: notYet(model, "changed fields can't be searched by $text")
+            elsewhere: notYet(model, "changed fields can't be searched by $text")
           }
         )
       ),

@@ -18,6 +18,6 @@ export class CurrentUser extends Context.Service<CurrentUser, {
   static readonly option: Effect.Effect<Option.Option<CurrentUser["Service"]>> = Effect.serviceOption(CurrentUser)
 }
 
-/** The subject of the current user of a fiber. @internal */
+/** The subject of the current user of a fiber. */
 export const currentUserIdOf = (fiber: Fiber.Fiber<unknown, unknown>): string | undefined =>
   Context.getOrUndefined(fiber.context, CurrentUser)?.subject

@@ -2,7 +2,7 @@
  * Backups of a folder: a copy of its file, and a manifest with its checksum. A folder is made beside its target, and moved
  * there when it is complete and on the disk, so that a crash never leaves an incomplete folder at the target.
  */
-import { makeFolder } from "@appkernel/document-store/folders"
+import { FileModes, makeFolder } from "@appkernel/document-store/folders"
 import { StoreUnavailable } from "@appkernel/document-store/StoreError"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
@@ -14,7 +14,6 @@ import * as fs from "node:fs"
 import { copyFile } from "node:fs/promises"
 import * as path from "node:path"
 import { pipeline } from "node:stream/promises"
-import { fileModes } from "../../../../src/internal/fileModes.ts"
 import { copyTo } from "../storage/lmdb/copy.ts"
 import { irregularIn, lockFolder } from "../storage/lmdb/folderLock.ts"
 import { dataFile } from "../storage/lmdb/preflight.ts"
@@ -184,7 +183,7 @@ const made = <A>(
 ): Effect.Effect<A, StoreUnavailable> =>
   Effect.scoped(Effect.gen(function*() {
     const draft = path.join(path.dirname(target), `.${path.basename(target)}.partial`)
-    const modes = yield* fileModes
+    const modes = yield* FileModes
     const unmade = makeFolder(draft, modes.folder)
     if (unmade !== undefined) return yield* failed(operation, unmade)
     // One that a killed process has left, perhaps an earlier version.

@@ -74,7 +74,7 @@ type Store = DocumentStore["Service"]
 // The changes of these are recorded.
 const recorded = ["things", "journal", "accounts"]
 
-const programFile = path.join(import.meta.dirname, "../../support/crashProgram.ts")
+const programFile = path.join(import.meta.dirname, "../../../../test/support/crashProgram.ts")
 
 /** How many steps of each writer were acknowledged; a line that was cut short is no acknowledgement. */
 const acknowledgedOf = (output: string): ReadonlyMap<number, number> => {

@@ -294,7 +294,7 @@ describe("EmbeddedStore with a removed folder / embedded", () => {
 
 // internal
 
-const holderFile = path.join(import.meta.dirname, "../../support/embeddedProgram.ts")
+const holderFile = path.join(import.meta.dirname, "../../../../test/support/embeddedProgram.ts")
 
 const inFolder = <A, E>(folder: string, use: (store: DocumentStore["Service"]) => Effect.Effect<A, E>) =>
   Effect.scoped(Effect.flatMap(EmbeddedStore.make({ path: folder }), use))

@@ -43,7 +43,7 @@ describe("EmbeddedStore on a full disk / embedded", () => {
 
 // internal
 
-const programFile = path.join(import.meta.dirname, "../../support/fullDiskProgram.ts")
+const programFile = path.join(import.meta.dirname, "../../../../test/support/fullDiskProgram.ts")
 
 type Said = (topic: string) => string
 

@@ -143,4 +143,4 @@ describe("EmbeddedStore and memory / embedded", () => {
   )
 })
 
-const programFile = path.join(import.meta.dirname, "../../support/streamProgram.ts")
+const programFile = path.join(import.meta.dirname, "../../../../test/support/streamProgram.ts")

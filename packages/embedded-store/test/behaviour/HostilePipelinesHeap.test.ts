@@ -18,4 +18,4 @@ it.effect("Hostile pipelines do not exhaust a process with a small heap", () =>
 // internal
 
 // Documents of 200 MiB would not fit in there beside those that are stored, and the program itself.
-const programFile = path.join(import.meta.dirname, "../../support/hostileProgram.ts")
+const programFile = path.join(import.meta.dirname, "../../../../test/support/hostileProgram.ts")

@@ -81,7 +81,7 @@ export const forEachValue = (
 export type KeyValues = ReadonlyArray<unknown>
 
 /** The index keys of a document: one for each item of an array on the path. */
-export interface DocumentKeys {
+interface DocumentKeys {
   readonly keys: ReadonlyArray<KeyValues>
   /** Whether an array is on a path, which makes the index multikey. */
   readonly multiple: boolean

@@ -73,7 +73,7 @@ export const makeNear = (
 }
 
 /** The least and the greatest distance, in the units of the caller. */
-export interface Bounds {
+interface Bounds {
   readonly least: number
   readonly most: number
 }

@@ -19,10 +19,13 @@ export const unsupported = (feature: string): Problem => ({ kind: "unsupported",
 /** A concurrent change has made the operation fail; a retry may succeed. */
 export const conflict = (text: string): Problem => ({ kind: "conflict", text })
 
+/** The errors of queries. */
+export type QueryFailure = QueryRejected | StoreUnavailable | Unsupported
+
 export const toError = (
   { advice, kind, text }: Problem,
   operation: string
-): QueryRejected | StoreUnavailable | Unsupported => {
+): QueryFailure => {
   switch (kind) {
     case "rejected":
       return new QueryRejected(
@@ -39,7 +42,7 @@ export const toError = (
 export const fromProblem = <A>(
   result: Result.Result<A, Problem>,
   operation: string
-): Effect.Effect<A, ReturnType<typeof toError>> =>
+): Effect.Effect<A, QueryFailure> =>
   Effect.fromResult(Result.mapError(result, (problem) => toError(problem, operation)))
 
 /**

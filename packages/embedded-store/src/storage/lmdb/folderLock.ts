@@ -6,7 +6,7 @@
  * containers with one volume, are kept apart. It works wherever lmdb does, which needs locks of the same kind. Within one
  * process, opening and closing the file by other means than SQLite releases the lock.
  */
-import { makeFile } from "@appkernel/document-store/folders"
+import { FileModes, makeFile } from "@appkernel/document-store/folders"
 import { StoreUnavailable } from "@appkernel/document-store/StoreError"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -18,7 +18,6 @@ import { hostname } from "node:os"
 import * as path from "node:path"
 import * as process from "node:process"
 import type { DatabaseSync } from "node:sqlite"
-import { fileModes } from "../../../../../src/internal/fileModes.ts"
 
 /** The file that is locked. It is empty, remains when the store is closed, and may be copied. */
 export const lockFile = "owner.lock"
@@ -39,7 +38,7 @@ export const lockFolder = (folder: string): Effect.Effect<void, StoreUnavailable
       try: () => import("node:sqlite"),
       catch: () => unavailable(`folder ${folder} can't be locked: this Node has no node:sqlite`)
     })
-    const { file: mode } = yield* fileModes
+    const { file: mode } = yield* FileModes
     const attempt = Effect.acquireRelease(
       Effect.suspend(() => Effect.fromResult(lock(DatabaseSync, folder, mode))),
       (key) => Effect.sync(() => release(key))

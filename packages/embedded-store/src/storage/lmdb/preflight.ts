@@ -2,14 +2,13 @@
  * Checks a folder before lmdb opens it, since lmdb crashes the process when it can't open its files, and watches it while
  * it is open.
  */
-import { makeFile, problemOf } from "@appkernel/document-store/folders"
+import { type FileModes, makeFile, problemOf } from "@appkernel/document-store/folders"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import process from "node:process"
-import type { FileModes } from "../../../../../src/internal/fileModes.ts"
 import { inSteps } from "../orderedStore.ts"
 import { lockFile as ownerFile } from "./folderLock.ts"
 import { problemOfPages } from "./pages.ts"

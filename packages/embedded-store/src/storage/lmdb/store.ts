@@ -5,7 +5,7 @@
  * the last committed transaction.
  */
 import type { Document } from "@appkernel/document-store/DocumentStore"
-import { makeFolder } from "@appkernel/document-store/folders"
+import { FileModes, makeFolder } from "@appkernel/document-store/folders"
 import { rethrow } from "@appkernel/document-store/internal"
 import { StoreUnavailable } from "@appkernel/document-store/StoreError"
 import { maxDocumentBytes } from "@appkernel/mql/internal"
@@ -15,7 +15,6 @@ import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import { ABORT, open, type RootDatabase, type Transaction } from "lmdb"
 import * as path from "node:path"
-import { fileModes } from "../../../../../src/internal/fileModes.ts"
 import type { SteppedKeyValue } from "../orderedStore.ts"
 import { registered } from "./copy.ts"
 import { lockFolder } from "./folderLock.ts"
@@ -103,7 +102,7 @@ const openFailed = (location: string, detail: string): StoreUnavailable =>
 const prepareFolder = Effect.fnUntraced(function*(
   location: string
 ): Effect.fn.Return<RecordCheck, StoreUnavailable, Scope.Scope> {
-  const modes = yield* fileModes
+  const modes = yield* FileModes
   const unmade = yield* Effect.sync(() => makeFolder(location, modes.folder))
   if (unmade !== undefined) return yield* openFailed(location, unmade)
   yield* lockFolder(location)

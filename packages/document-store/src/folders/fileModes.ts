@@ -1,0 +1,14 @@
+import * as Context from "effect/Context"
+
+/** The permissions of what a process writes. */
+export interface FileModes {
+  readonly folder: number
+  readonly file: number
+  /** The permissions of others that are no surprise. */
+  readonly expected: number
+}
+
+/** Those of the files of a store. Nobody else reads them where nothing is said. */
+export const FileModes = Context.Reference<FileModes>("@appkernel/document-store/FileModes", {
+  defaultValue: () => ({ folder: 0o700, file: 0o600, expected: 0 })
+})
