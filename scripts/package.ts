@@ -111,8 +111,11 @@ const withoutLmdb = `
 const failure = await Effect.runPromise(Effect.flip(Effect.scoped(EmbeddedStore.make({ path: "data" }))))
 if (!failure.message.includes("npm install lmdb")) throw new Error(failure.message)
 `
+// Nothing above it is installed.
+const alone = fs.mkdtempSync(path.join(os.tmpdir(), "appkernel-alone-"))
+process.on("exit", () => fs.rmSync(alone, { recursive: true, force: true }))
 for (const [name, more] of [["mql", ""], ["embedded-store", withoutLmdb]] as const) {
-  const folder = path.join(consumer, "alone", name)
+  const folder = path.join(alone, name)
   fs.mkdirSync(folder, { recursive: true })
   fs.writeFileSync(path.join(folder, "package.json"), JSON.stringify({ type: "module" }))
   fs.writeFileSync(path.join(folder, "readme.mts"), fenceOf(name) + more)

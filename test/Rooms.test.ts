@@ -191,7 +191,8 @@ describe("What programs load", () => {
     "Http/routes/resourceRoutes.ts",
     "Repository/mongo/store.ts"
   ] as const
-  const language = /^..\/packages\/(?:mql\/src\/(?!bson|values)|embedded-store\/src\/(?!index|EmbeddedStore|store\/loaded))/u
+  const language =
+    /^..\/packages\/(?:mql\/src\/(?!bson|values)|embedded-store\/src\/(?!index|EmbeddedStore|store\/loaded))/u
 
   it("has no query language, geometry or LMDB for those who serve MongoDB", () => {
     const loaded = loadedWith(...served)

@@ -228,8 +228,7 @@ export const identifiersContract = <E>(name: string, store: Layer.Layer<Document
               const error = yield* Effect.flip(write)
               assert.include(
                 ["ValidationException", "PropertyRequiredException", "BulkInsertFailed"],
-                error._tag,
-                String(error)
+                error._tag
               )
             }
             const { body } = yield* send("GET", path)

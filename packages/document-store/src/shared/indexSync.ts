@@ -10,7 +10,7 @@ import type { ReadError, StoreError } from "../StoreError.ts"
 import { excludeEachOther, isSameIndex, missingIndexesOf } from "./indexDefinition.ts"
 
 /** The operations of a store on single indexes. */
-export interface IndexTools {
+interface IndexTools {
   readonly list: (collection: string) => Effect.Effect<ReadonlyArray<IndexDescription>, ReadError>
   readonly create: (collection: string, index: IndexDescription) => Effect.Effect<void, StoreError>
   /** Drops an index; succeeds with whether it existed. */

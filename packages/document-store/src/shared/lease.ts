@@ -12,7 +12,7 @@ import type { Document, DocumentStore } from "../DocumentStore.ts"
 import { type StoreError, StoreUnavailable } from "../StoreError.ts"
 
 /** The place of a lock, and how long it is held without a sign of life. */
-export interface Lease {
+interface Lease {
   readonly store: DocumentStore["Service"]
   readonly collection: string
   readonly id: string

@@ -72,7 +72,7 @@ export interface TransactionPolicy {
   ) => Effect.Effect<A, E | TransactionConflict | StoreError, R>
 }
 
-export interface Transactional {
+interface Transactional {
   /** The store's operations. In a transaction, they are part of it. */
   readonly operations: StoreOperations
   readonly transaction: Store["transaction"]

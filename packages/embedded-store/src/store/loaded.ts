@@ -1,7 +1,6 @@
 /** Loads what needs LMDB. */
 import { StoreUnavailable } from "@appkernel/document-store/StoreError"
 import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
 
 /** What a module exports, loaded by need. Fails where the package `lmdb` is not installed, which only folders need. */
 export const loaded = <A>(load: () => Promise<A>): Effect.Effect<A, StoreUnavailable> =>
@@ -11,7 +10,8 @@ export const loaded = <A>(load: () => Promise<A>): Effect.Effect<A, StoreUnavail
   )
 
 const isWithoutLmdb = (defect: unknown): boolean =>
-  Predicate.hasProperty(defect, "code") && defect.code === "ERR_MODULE_NOT_FOUND" && String(defect).includes("'lmdb'")
+  defect instanceof Error && "code" in defect && defect.code === "ERR_MODULE_NOT_FOUND"
+  && defect.message.includes("'lmdb'")
 
 const notInstalled = new StoreUnavailable({
   operation: "open",
