@@ -1,3 +1,9 @@
+/**
+ * The package: models, repositories, calls to services, security, access control and HTTP. Each folder is also an entry
+ * of its own.
+ *
+ * @since 0.1.0
+ */
 export * from "./Access/index.ts"
 export * from "./Client/index.ts"
 export * from "./Http/index.ts"

@@ -160,6 +160,17 @@ describe("The folders that are read most", () => {
   })
 })
 
+describe("The files of src and the packages", () => {
+  it("begin with what they have", () => {
+    const sources = fs.globSync("{src,packages/*/src}/**/*.ts", { cwd: root })
+    assert.isAbove(sources.length, 500)
+    // A comment right above a declaration belongs to the declaration.
+    const header = /^(?:#!.*\n)?\/\*\*(?:(?!\*\/)[^])+\*\/\n(?:\n|import |export (?:\*|\{|type \{))/u
+    const without = sources.filter((file) => !header.test(fs.readFileSync(path.join(root, file), "utf8")))
+    assert.deepStrictEqual(without, [])
+  })
+})
+
 /** The modules that are loaded with some of `src`, without those that are loaded by need: paths within `src`. */
 const loadedWith = (...entries: ReadonlyArray<string>): ReadonlyArray<string> => {
   const loaded = new Set(entries.map((entry) => path.join(root, "src", entry)))

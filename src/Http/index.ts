@@ -1,3 +1,9 @@
+/**
+ * Resources and services over HTTP: their descriptions, implementations, engine, server, typed client and OpenAPI
+ * document.
+ *
+ * @since 0.1.0
+ */
 export * as AccessPolicy from "./AccessPolicy.ts"
 export * as Action from "./Action.ts"
 export * as Cors from "./Cors.ts"

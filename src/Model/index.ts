@@ -1,3 +1,8 @@
+/**
+ * Models, their fields and what is derived from them: validators, generators, converters, schemas and metadata.
+ *
+ * @since 0.1.0
+ */
 export * as Converter from "./Converter.ts"
 export * as Field from "./Field.ts"
 export * as Index from "./FieldIndex.ts"

@@ -1,3 +1,8 @@
+/**
+ * Repositories, queries and updates, the stores in memory, in a folder and on MongoDB, and migrations.
+ *
+ * @since 0.1.0
+ */
 export * as DocumentStore from "./DocumentStore.ts"
 export * as EmbeddedStore from "./EmbeddedStore.ts"
 export * as Migration from "./Migration.ts"

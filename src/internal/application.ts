@@ -1,3 +1,4 @@
+/** The name, folder and mode of the application that an engine launches, for layers that are built for it. */
 import * as Context from "effect/Context"
 
 /** The application that layers are built for. */

@@ -1,3 +1,5 @@
+/** The spellings of booleans that URLs, forms and the configuration accept. */
+
 const values: ReadonlyMap<string, boolean> = new Map([
   ["true", true],
   ["yes", true],

@@ -1,3 +1,5 @@
+/** A cache with a maximum number of entries, for keys that callers choose: requests can't exhaust the memory. */
+
 /** Values by text keys. A full cache drops its oldest value, so callers may choose the keys. */
 export class BoundedCache<A> {
   readonly #values = new Map<string, A>()

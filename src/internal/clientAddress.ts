@@ -1,3 +1,7 @@
+/**
+ * The address of the current client, which the engine sets for all folders, and the address by which callers are
+ * counted.
+ */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as IpNetwork from "effect/net/IpNetwork"

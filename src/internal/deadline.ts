@@ -1,3 +1,4 @@
+/** The deadline of the current request, which the engine sets and which stores and calls to services respect. */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

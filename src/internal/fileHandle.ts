@@ -1,3 +1,4 @@
+/** The part of Node's `FileHandle` that uploads use, declared here so that the client does not import Node. */
 import * as Predicate from "effect/Predicate"
 
 /** A file that Node has open: what is used of its `FileHandle`. */

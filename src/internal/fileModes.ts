@@ -1,3 +1,4 @@
+/** Reads from the configuration who may read the files that the service writes. */
 import { FileModes } from "@appkernel/document-store/folders"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"

@@ -1,3 +1,5 @@
+/** Writes JSON strings without `JSON.stringify` where a text needs no escapes, which is the usual case. */
+
 // eslint-disable-next-line no-control-regex
 const needsEscape = /[\u0000-\u001f"\\\ud800-\udfff]/
 

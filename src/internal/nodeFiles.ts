@@ -1,3 +1,4 @@
+/** Node's file system and paths as a layer, loaded when the layer is built: many programs need neither. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 

@@ -1,3 +1,5 @@
+/** Safe access to objects of unknown origin: plain objects and own properties, without what every object inherits. */
+
 /** Whether the value is an object without a class. */
 export const isPlainObject = (value: unknown): value is { readonly [key: string]: unknown } => {
   if (typeof value !== "object" || value === null) return false

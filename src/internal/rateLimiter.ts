@@ -1,3 +1,4 @@
+/** Counts requests against rates: in this process, in the primary process of workers, or by Effect's `RateLimiter`. */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -1,3 +1,4 @@
+/** How parts of a service register for a reload of the configuration, and how they apply the new values. */
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -1,3 +1,4 @@
+/** Parses sizes such as `10 MB`, for configuration keys. */
 import * as ByteSize from "effect/ByteSize"
 import * as Option from "effect/Option"
 

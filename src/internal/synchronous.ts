@@ -1,3 +1,4 @@
+/** Effects that hot paths evaluate without the run loop, such as generators of identifiers. */
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 

@@ -1,3 +1,5 @@
+/** Merges `Vary` headers, to which several parts of a response contribute. */
+
 /** Adds names to the value of `Vary`. */
 export const varyWith = (known: string | undefined, names: ReadonlyArray<string>): string => {
   if (known === undefined) return names.join(", ")

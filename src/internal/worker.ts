@@ -1,3 +1,4 @@
+/** What a worker knows about itself and the primary process, for parts that processes have to share. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { DeclarationError } from "./declarationError.ts"

@@ -1,3 +1,4 @@
+/** Applies field masks to writes: which sent values are forbidden, and which stored values a write has to keep. */
 import * as Equal from "effect/Equal"
 import { memoize } from "effect/Function"
 import * as Result from "effect/Result"

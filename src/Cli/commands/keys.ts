@@ -1,3 +1,4 @@
+/** The command `keys`, which makes the pair of keys that signs and verifies tokens. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"

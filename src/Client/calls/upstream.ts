@@ -1,3 +1,4 @@
+/** The state that proxies and request wrappers share for one service: its address, models, time limits and retries. */
 import type { Resolved } from "../HttpClientConfig.ts"
 import type { Models } from "./bodies.ts"
 import type { Exchange } from "./exchange.ts"

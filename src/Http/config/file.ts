@@ -1,3 +1,4 @@
+/** Checks `cfg.yml` and the environment at startup: unknown keys with suggestions, wrong types and invalid values. */
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"

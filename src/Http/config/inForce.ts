@@ -1,3 +1,7 @@
+/**
+ * The effective configuration with the origin of each value, for `appkernel config` and for reloads, which compare two
+ * of them.
+ */
 import type * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"

@@ -1,3 +1,4 @@
+/** Reads secrets from the files that variables ending in `_FILE` name, as Docker and Kubernetes mount them. */
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"

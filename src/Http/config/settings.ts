@@ -1,3 +1,4 @@
+/** The table of all configuration keys: types, parsers, defaults, and what messages may show of a value. */
 import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Duration from "effect/Duration"

@@ -1,3 +1,4 @@
+/** Parses `cfg.yml` with errors that name the line and never quote the text. */
 import * as Result from "effect/Result"
 import { LineCounter, parseDocument } from "yaml"
 

@@ -1,3 +1,7 @@
+/**
+ * Derives the endpoint of an action or operation from its options: the schemas of path, query, body and response, and
+ * its errors.
+ */
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as OpenApi from "effect/http-api/OpenApi"

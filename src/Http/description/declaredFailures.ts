@@ -1,3 +1,4 @@
+/** The framework's errors that every action and operation declares, for OpenAPI and typed clients. */
 import { responses } from "../HttpError.ts"
 
 /** The failures of every call. */

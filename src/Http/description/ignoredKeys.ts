@@ -1,3 +1,4 @@
+/** Read-only keys of documents. A body may contain them, so that clients can send back what they have read. */
 import type { ModelLike } from "../../Model/introspection.ts"
 
 /** The members of responses besides a model's fields. */

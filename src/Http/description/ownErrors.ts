@@ -1,3 +1,8 @@
+/**
+ * The errors that actions, operations and hooks declare, with the types and response schemas that follow from them.
+ *
+ * @since 0.1.0
+ */
 import type * as Schema from "effect/Schema"
 import { responses, TooManyRequests } from "../HttpError.ts"
 import { responseOf, type ServiceError, serviceErrorTypeId } from "../ServiceError.ts"

@@ -1,3 +1,8 @@
+/**
+ * The rules of paths in descriptions: their parameters, their form in URLs, and which paths the router can't tell
+ * apart.
+ */
+
 /** The path without the names of its parameters, which may differ between the methods of a path. */
 export const shapeOf = (path: `/${string}`): `/${string}` => {
   let count = 0

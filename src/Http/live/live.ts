@@ -1,3 +1,4 @@
+/** The parts of the change streams that routes use, as a type: only services that record changes load the code. */
 import type { changesRoute } from "./changesRoute.ts"
 import type { LiveStreams } from "./liveStreams.ts"
 import type { watchRoute } from "./watchRoute.ts"

@@ -1,3 +1,4 @@
+/** Reads a catalogue in JSON and compiles its ICU messages. A problem is reported with its file and key. */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { IntlMessageFormat } from "intl-messageformat"

@@ -1,3 +1,5 @@
+/** Labels of fields that no catalogue names, derived from the field's name. */
+
 /** A readable label for a name without one in the catalogues: `lent_to` and `lentTo` become `Lent to`. */
 export const labelFrom = (name: string): string => {
   const words = name.replaceAll(/(?<=[\p{Ll}\d])(?=\p{Lu})/gu, " ").split(/[_\s]+/u).filter((word) => word !== "")

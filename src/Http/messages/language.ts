@@ -1,3 +1,8 @@
+/**
+ * The languages of a service: loads their catalogues and selects one by `Accept-Language`.
+ *
+ * @since 0.1.0
+ */
 import * as Schema from "effect/Schema"
 import type { Arguments } from "./message.ts"
 

@@ -1,3 +1,8 @@
+/**
+ * The errors of the engine with the catalogue keys and arguments by which other languages word them.
+ *
+ * @since 0.1.0
+ */
 import type { FieldProblem } from "../../Model/introspection.ts"
 import { Problem } from "../../Model/ModelError.ts"
 import { BadRequest, type Failure, type HttpError, TooManyRequests } from "../HttpError.ts"

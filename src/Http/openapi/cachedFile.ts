@@ -1,3 +1,4 @@
+/** Serves generated files, such as the OpenAPI document and its pages, with an ETag and gzip. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"

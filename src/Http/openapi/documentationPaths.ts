@@ -1,3 +1,5 @@
+/** The URLs of the OpenAPI document, Swagger UI and ReDoc, for routes and for the check of conflicts. */
+
 export const openApiPath = "/openapi.json"
 
 export const swaggerPath = "/docs"

@@ -1,3 +1,6 @@
+/**
+ * Error responses in the OpenAPI document: one shared error schema, problem details, and the headers of each status.
+ */
 import * as Document from "./node.ts"
 import { describeStatus } from "./texts.ts"
 

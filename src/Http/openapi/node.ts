@@ -1,3 +1,4 @@
+/** Helpers that read, build and rewrite the JSON of an OpenAPI document. */
 import * as Predicate from "effect/Predicate"
 
 /** An object of the document, with JSON values. */

@@ -1,3 +1,8 @@
+/**
+ * The paths of the OpenAPI document: their order, their tags, and paths that differ only in parameter names as one.
+ *
+ * @since 0.1.0
+ */
 import { getOrMake } from "@appkernel/document-store/internal"
 import { all, type StandardEndpoint } from "../description/standardEndpoints.ts"
 import * as Json from "./node.ts"

@@ -1,3 +1,4 @@
+/** Generates example texts for the OpenAPI document that match a format, a pattern and a length. */
 import * as Option from "effect/Option"
 import type { Node } from "./node.ts"
 

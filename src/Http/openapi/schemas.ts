@@ -1,3 +1,4 @@
+/** The component schemas of the OpenAPI document: derives, names, completes and shares them. */
 import * as Context from "effect/Context"
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as Schema from "effect/Schema"

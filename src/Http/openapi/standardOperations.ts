@@ -1,3 +1,6 @@
+/**
+ * Completes the standard endpoints of a resource in the OpenAPI document with parameters, headers and response details.
+ */
 import * as Record from "effect/Record"
 import { managedField } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"

@@ -1,3 +1,4 @@
+/** The English texts of the OpenAPI document: status descriptions, summaries, and the help on filters. */
 import { statusOf } from "../HttpError.ts"
 
 /** The description of each status. */

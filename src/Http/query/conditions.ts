@@ -1,3 +1,4 @@
+/** Translates the operators of URL filters, such as ranges, lists and patterns, into conditions of the store. */
 import * as Schema from "effect/Schema"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
 import { anyOf, compare, conjunctionOf, not } from "../../Repository/introspection.ts"

@@ -1,3 +1,7 @@
+/**
+ * Guards aggregation expressions from callers: allows known operators, and only paths of fields that the caller may
+ * see.
+ */
 import { isPlainObject } from "../../internal/objects.ts"
 import { isUnsafePath, type ProblemCollector } from "./guardedJson.ts"
 import type { QueryFields } from "./queryFields.ts"

@@ -1,3 +1,4 @@
+/** Parses the operands of filters by the type of their field, from URL text or JSON, into stored values. */
 import * as DateTime from "effect/DateTime"
 import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"

@@ -1,3 +1,6 @@
+/**
+ * Guards MongoDB filters from callers: allows known operators on visible fields, and decodes values like the fields.
+ */
 import { isPlainObject } from "../../internal/objects.ts"
 import { maxListLength } from "./conditions.ts"
 import { type ExpressionContext, guardExpression, guardPattern, storedName } from "./expressionGuard.ts"

@@ -1,3 +1,5 @@
+/** The syntax of filters in URLs: parses operators such as `~`, `>` and `[…]`, and quoted operands. */
+
 /** The value of a filter parameter: an operator and its operands. */
 export interface FilterValue {
   readonly operator: "=" | ">" | "<" | ">=" | "<=" | "~" | "!" | "[]" | "![]" | "#"

@@ -1,3 +1,4 @@
+/** Parses the JSON of native queries with limits of length and depth, and collects the problems that guards find. */
 import { EJSON, Long } from "bson"
 import * as Result from "effect/Result"
 import { isPlainObject, ownValue } from "../../internal/objects.ts"

@@ -1,3 +1,7 @@
+/**
+ * Guards aggregation pipelines from callers: allows known stages, removes hidden fields before they are read, and
+ * limits the result.
+ */
 import { isPlainObject } from "../../internal/objects.ts"
 import { type ExpressionContext, guardExpression, guardPath, storedName } from "./expressionGuard.ts"
 import { guardFilter } from "./filterGuard.ts"

@@ -1,3 +1,4 @@
+/** Content negotiation: whether a client accepts JSON or another media type. */
 import Negotiator from "negotiator"
 
 /** Whether an `Accept` header (RFC 9110, section 12.5.1) accepts JSON. A missing or empty header accepts everything. */

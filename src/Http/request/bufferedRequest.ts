@@ -1,3 +1,4 @@
+/** A Node request that buffers small bodies, so that handlers read them synchronously, without the cost of a stream. */
 import { IncomingMessage } from "node:http"
 // Tests may replace the global `setImmediate`.
 import { clearImmediate, setImmediate } from "node:timers"

@@ -1,3 +1,5 @@
+/** Limits the nesting of JSON, since recursive functions exceed the stack on a value that is nested too deeply. */
+
 /**
  * Whether JSON text in UTF-8 nests arrays and objects deeper than `limit`. The result has no meaning for text that is
  * not JSON.

@@ -1,3 +1,4 @@
+/** Applies JSON Patches to a model's documents. Fields that are hidden or read-only stay protected. */
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"

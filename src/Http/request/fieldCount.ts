@@ -1,3 +1,5 @@
+/** Limits the fields of a query or form by a scan of its text, which is cheaper than to parse too many. */
+
 /**
  * Whether a query, or a form in the same notation, has more than `limit` fields. They are counted before they are parsed:
  * parsing and decoding take their time for each one.

@@ -1,3 +1,4 @@
+/** Converts the parts of a form to the JSON that a body of the model would have, by the types of its fields. */
 import { memoize } from "effect/Function"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"

@@ -1,3 +1,4 @@
+/** Reads JSON and URL-encoded bodies within limits, and rejects other media types, encodings and invalid Unicode. */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

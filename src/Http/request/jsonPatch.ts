@@ -1,3 +1,4 @@
+/** Parses and applies JSON Patches (RFC 6902) to any JSON, with a bound on their work. It knows no models. */
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as JsonPointer from "effect/JsonPointer"

@@ -1,3 +1,4 @@
+/** Reads `multipart/form-data` incrementally. Of files it keeps the sizes only. */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"

@@ -1,3 +1,7 @@
+/**
+ * Conditional requests (RFC 9110, section 13): parses `If-Match`, `If-None-Match` and `If-Modified-Since`, and
+ * evaluates them on documents.
+ */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { FieldProblem } from "../../Model/introspection.ts"

@@ -1,3 +1,5 @@
+/** The `Prefer` header of writes (RFC 7240), by which a client chooses between the document and a short result. */
+
 /** The content of the response to a write. */
 export type Return = "representation" | "minimal"
 

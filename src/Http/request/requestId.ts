@@ -1,3 +1,4 @@
+/** The identifier of a request in responses and logs. */
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import { randomUUID } from "node:crypto"
 

@@ -1,3 +1,4 @@
+/** Reads with their parameters in the body, for queries that are too long for a URL. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"

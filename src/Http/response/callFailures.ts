@@ -1,3 +1,4 @@
+/** Turns failures of handlers, hooks and calls to other services into those that callers may see. */
 import * as Effect from "effect/Effect"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { callBehind, type RequestHandlingException } from "../../Client/ClientError.ts"

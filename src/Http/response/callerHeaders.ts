@@ -1,3 +1,4 @@
+/** `Vary` and `Cache-Control` for responses that depend on credentials, so that shared caches do not mix callers. */
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { varyWith } from "../../internal/vary.ts"
 

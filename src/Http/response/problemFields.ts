@@ -1,3 +1,4 @@
+/** Resolves the path of a problem to its field with label and type, by which translated sentences name it. */
 import * as Record from "effect/Record"
 import type * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"

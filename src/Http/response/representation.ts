@@ -1,3 +1,4 @@
+/** How documents look to a caller: JSON text with links, without hidden fields, and the entity tag of that text. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"

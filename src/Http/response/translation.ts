@@ -1,3 +1,4 @@
+/** Writes errors and metadata in the language and format that a request asks for. */
 import { getOrMake } from "@appkernel/document-store/internal"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"

@@ -1,3 +1,4 @@
+/** The view of a model without restrictions. Services without access control use it and load nothing of `Access`. */
 import * as Result from "effect/Result"
 import type { CallerDocuments, ModelView, WriteMask } from "../../Access/introspection.ts"
 import { formWithout } from "../../Model/introspection.ts"

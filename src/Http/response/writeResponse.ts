@@ -1,3 +1,4 @@
+/** The responses to creates, replacements, patches and deletes, with `Location`, `ETag` and `Prefer`. */
 import * as Effect from "effect/Effect"
 import type { ModelView } from "../../Access/introspection.ts"
 import { managedField } from "../../Model/introspection.ts"

@@ -1,3 +1,4 @@
+/** Finds the credentials of a request, checks them by the schemes of the service, and answers 401 to wrong ones. */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"

@@ -1,3 +1,4 @@
+/** Inserts lists of documents atomically. A problem carries the index of its item. */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"

@@ -1,3 +1,4 @@
+/** The routes of actions and operations: decode path, query and body, run the handler, and write its result. */
 import * as ByteSize from "effect/ByteSize"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"

@@ -1,3 +1,6 @@
+/**
+ * Cross-origin requests: answers preflights, and adds the headers that let scripts of allowed origins read responses.
+ */
 import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"

@@ -1,3 +1,4 @@
+/** Creates documents by `POST`: one or a list, with hooks, access checks, and replacement of known identifiers. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { completer, type FieldProblem } from "../../Model/introspection.ts"

@@ -1,3 +1,6 @@
+/**
+ * The outermost handler: finds the route, answers 404 and 405, and converts every failure and defect into a response.
+ */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

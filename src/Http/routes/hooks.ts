@@ -1,3 +1,4 @@
+/** Composes the hooks of a resource for each method, before and after its reads and writes. */
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import { managedField } from "../../Model/introspection.ts"

@@ -1,3 +1,4 @@
+/** Joins registered descriptions with the handlers and hooks that implement them. */
 import * as Effect from "effect/Effect"
 import type * as Grant from "../../Access/Grant.ts"
 import { modelTypeId, referencesOf } from "../../Model/introspection.ts"

@@ -1,3 +1,4 @@
+/** Publishes the public keys of the service, by which other services verify its tokens. */
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { Keys } from "../../Security/Keys.ts"

@@ -1,3 +1,4 @@
+/** Changes documents by `PATCH`: merge patches and JSON Patches, with hooks, preconditions and retries of conflicts. */
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"

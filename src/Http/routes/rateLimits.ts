@@ -1,3 +1,4 @@
+/** Limits requests by client address and by caller, answers 429, and adds the `RateLimit` headers. */
 import { currentUserIdOf } from "@appkernel/document-store/internal"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

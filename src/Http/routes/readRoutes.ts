@@ -1,3 +1,4 @@
+/** The `GET` routes of a resource: one document, a page, an aggregation, and the changes. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"

@@ -1,3 +1,4 @@
+/** Replaces documents by `PUT`. Stored values that clients neither send nor see are kept. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { keptFields } from "../../Model/introspection.ts"

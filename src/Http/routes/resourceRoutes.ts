@@ -1,3 +1,4 @@
+/** All routes of a resource, with handlers for each set of grants, since callers with other grants see other fields. */
 import { getOrMake } from "@appkernel/document-store/internal"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -1,3 +1,4 @@
+/** The time limit of handlers, and the deadline that their calls to other services inherit. */
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

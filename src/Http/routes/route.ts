@@ -1,3 +1,4 @@
+/** The type of a route, and combinators that pass path and query parameters to handlers. */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

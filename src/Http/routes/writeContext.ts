@@ -1,3 +1,4 @@
+/** What creates, replacements, patches and deletes of one resource have in common, prepared once. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { ModelView } from "../../Access/introspection.ts"

@@ -1,3 +1,4 @@
+/** Checks writes against the grants of a caller: one grant has to allow both the fields and the document. */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"

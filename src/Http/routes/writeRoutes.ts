@@ -1,3 +1,4 @@
+/** The routes that change documents of a resource, and how a document is deleted. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"

@@ -1,3 +1,6 @@
+/**
+ * Versions and preconditions of writes: detects conflicts with other writes, and retries writes that expect no version.
+ */
 import * as Effect from "effect/Effect"
 import { fieldsOf, textOfId } from "../../Repository/introspection.ts"
 import { VersionConflict } from "../../Repository/RepositoryError.ts"

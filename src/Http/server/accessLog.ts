@@ -1,3 +1,8 @@
+/**
+ * The access log: one entry for each response, with route, status, duration and caller.
+ *
+ * @since 0.1.0
+ */
 import { currentUserIdOf } from "@appkernel/document-store/internal"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Clock from "effect/Clock"

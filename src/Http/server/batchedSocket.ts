@@ -1,3 +1,6 @@
+/**
+ * Writes the small responses of many connections together, once in each turn of the event loop, to save processor time.
+ */
 import { Socket } from "node:net"
 // Tests may replace the global `setImmediate`.
 import { setImmediate } from "node:timers"

@@ -1,3 +1,4 @@
+/** The address of a client behind trusted proxies, from `X-Forwarded-For` or `Forwarded`. */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

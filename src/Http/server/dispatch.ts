@@ -1,3 +1,7 @@
+/**
+ * Decides when Node's server starts to handle a request: after a small body has arrived, and in order on each
+ * connection.
+ */
 import { IncomingMessage, Server, type ServerOptions, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import process from "node:process"

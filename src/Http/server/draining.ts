@@ -1,3 +1,4 @@
+/** The flag of a server that shuts down, which the readiness check reads. */
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 

@@ -1,3 +1,4 @@
+/** Log files that rotate by size and survive a full disk. Writing never blocks the service. */
 import { makeFolder } from "@appkernel/document-store/folders"
 import type { FileModes } from "@appkernel/document-store/folders"
 import * as Effect from "effect/Effect"

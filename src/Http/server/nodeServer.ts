@@ -1,3 +1,4 @@
+/** Node's HTTP server with timeouts for slow clients, answers to protocol errors, and an orderly shutdown. */
 import * as Duration from "effect/Duration"
 import {
   IncomingMessage,

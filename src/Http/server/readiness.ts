@@ -1,3 +1,4 @@
+/** Orders the start: the server listens after everything else is built, and announcements follow. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"

@@ -1,3 +1,4 @@
+/** Detects clients that stop reading their response, by the send buffers in Linux's table of connections. */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -1,3 +1,4 @@
+/** The log lines of a start: where documents and endpoints are, and whether a configuration file is missing. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"

@@ -1,3 +1,4 @@
+/** The checks of registrations, routes and access rules before a service starts. */
 import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Option from "effect/Option"

@@ -1,3 +1,8 @@
+/**
+ * The compile-time check that every registered description has an implementation.
+ *
+ * @since 0.1.0
+ */
 import type * as KernelApi from "../KernelApi.ts"
 import type { NameOf } from "../registration/segment.ts"
 import type * as Resource from "../Resource.ts"

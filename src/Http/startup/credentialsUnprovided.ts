@@ -1,3 +1,8 @@
+/**
+ * The start failure of a service that requires credentials but has no scheme to check them.
+ *
+ * @since 0.1.0
+ */
 import * as Schema from "effect/Schema"
 
 /**

@@ -1,3 +1,8 @@
+/**
+ * Runs a service as a process: configuration, logging, telemetry, workers, signals and exit codes.
+ *
+ * @since 0.1.0
+ */
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"

@@ -1,3 +1,4 @@
+/** Runs, awaits or refuses pending migrations at startup, as the configuration says. */
 import * as Effect from "effect/Effect"
 import { Application } from "../../internal/application.ts"
 import * as Migration from "../../Repository/Migration.ts"

@@ -1,3 +1,4 @@
+/** The check for a supported Node version, before a missing feature of an older one fails with an obscure error. */
 import process from "node:process"
 
 /** The oldest Node that the package runs on, as in `engines` of its `package.json`. */

@@ -1,3 +1,4 @@
+/** Wires a service together: builds its routes, checks, documents, limits and middleware, and serves them. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as ByteSize from "effect/ByteSize"
 import * as Context from "effect/Context"

@@ -1,3 +1,8 @@
+/**
+ * Runs a service within a test, with a typed client, signed tokens for any user, and the repositories.
+ *
+ * @since 0.1.0
+ */
 import * as Clock from "effect/Clock"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"

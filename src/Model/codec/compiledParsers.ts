@@ -1,3 +1,7 @@
+/**
+ * Effect's code generator for schema parsers, in a module of its own since browsers replace it by
+ * `interpretedParsers.ts`.
+ */
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import type * as SchemaAST from "effect/SchemaAST"
 

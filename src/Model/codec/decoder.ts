@@ -1,3 +1,7 @@
+/**
+ * A fast decoder for JSON bodies and stored documents. It says only whether a value is valid; `explainer.ts` finds the
+ * reasons.
+ */
 import * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"

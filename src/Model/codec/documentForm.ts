@@ -1,3 +1,4 @@
+/** How documents are written for a caller who does not see all fields, or who has selected some. */
 import { memoize } from "effect/Function"
 import * as SchemaAST from "effect/SchemaAST"
 import { BoundedCache } from "../../internal/boundedCache.ts"

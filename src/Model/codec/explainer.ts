@@ -1,3 +1,4 @@
+/** Decodes request bodies, and lists the problems of an invalid one with bounds on their number and on the work. */
 import * as Cause from "effect/Cause"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"

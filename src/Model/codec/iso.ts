@@ -1,3 +1,7 @@
+/**
+ * Parses and formats ISO 8601 dates and date-times by a fixed grammar; `Date.parse` accepts other notations as well.
+ */
+
 const millisPerDay = 86_400_000
 
 /** The result for text that is not all digits. It exceeds the range of every part of a date. */

@@ -1,3 +1,6 @@
+/**
+ * Translates Effect's schema issues into problems of fields, worded for the caller, that do not quote secret values.
+ */
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import type * as SchemaIssue from "effect/SchemaIssue"

@@ -1,3 +1,4 @@
+/** Creates objects with known keys by generated literals, which V8 allocates at their final size. */
 import * as Result from "effect/Result"
 
 /** Stands for a missing property. */

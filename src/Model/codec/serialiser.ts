@@ -1,3 +1,4 @@
+/** Compiles a model to a function that writes stored documents as JSON text, without intermediate objects. */
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"

@@ -1,3 +1,4 @@
+/** The state and the steps that finalising, patching and inspecting an instance share: paths, problems, conversions. */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

@@ -1,3 +1,4 @@
+/** Validates either all fields of an instance or only those that differ from the previous one. */
 import { getOrMake } from "@appkernel/document-store/internal"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"

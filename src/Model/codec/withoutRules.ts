@@ -1,3 +1,7 @@
+/**
+ * Schemas that check only the structure of sent values. A write over a document validates the changed values
+ * afterwards.
+ */
 import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"

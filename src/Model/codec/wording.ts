@@ -1,3 +1,4 @@
+/** Words what a value has to be, from its type or its validator: `must be a number`. */
 import { memoize } from "effect/Function"
 import * as Predicate from "effect/Predicate"
 import type * as SchemaAST from "effect/SchemaAST"

@@ -1,3 +1,4 @@
+/** The schemas of identifiers in URLs and requests, as far as callers see them. */
 import type * as Schema from "effect/Schema"
 import { isRule } from "../shape/addressable.ts"
 import { nameOf } from "../shape/storedForm.ts"

@@ -1,3 +1,6 @@
+/**
+ * The fast path of inserts: supplies generated, default and converted values in a decoded body, without an instance.
+ */
 import * as Effect from "effect/Effect"
 import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"

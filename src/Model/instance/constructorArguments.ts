@@ -1,3 +1,7 @@
+/**
+ * Validates what a model's constructor gets, so that it throws a `ModelError` with all problems instead of Effect's
+ * error.
+ */
 import * as Effect from "effect/Effect"
 import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"

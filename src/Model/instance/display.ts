@@ -1,3 +1,4 @@
+/** What the console, logs and `JSON.stringify` show of an instance. Omitted fields, such as passwords, are left out. */
 import * as Formatter from "effect/Formatter"
 import * as Inspectable from "effect/Inspectable"
 import type { FieldAttributes } from "../shape/annotations.ts"

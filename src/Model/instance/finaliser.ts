@@ -1,3 +1,6 @@
+/**
+ * Makes a valid instance of given values: supplies what is missing, converts, validates, and keeps read-only fields.
+ */
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import { memoize } from "effect/Function"

@@ -1,3 +1,4 @@
+/** Validates instances that exist already. It reports problems and changes nothing. */
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import { memoize } from "effect/Function"

@@ -1,3 +1,4 @@
+/** Which fields a replacement takes from the stored document when a client does not send them. */
 import type { FieldAttributes } from "../shape/annotations.ts"
 import { type ModelLike, modelTypeId, nestedModel, someFieldIn } from "../shape/variants.ts"
 

@@ -1,3 +1,4 @@
+/** Merge patches (RFC 7396) of structs and records at every depth: their schema, and their application. */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"

@@ -1,3 +1,4 @@
+/** Builds the class that `Model.Class` returns: variants, attributes, constructor and static members. */
 import * as Schema from "effect/Schema"
 import type * as VariantSchema from "effect/schema/VariantSchema"
 import type * as SchemaAST from "effect/SchemaAST"

@@ -1,3 +1,4 @@
+/** Applies changes to an instance and validates only what they change. */
 import * as Effect from "effect/Effect"
 import { memoize } from "effect/Function"
 import { isPlainObject } from "../../internal/objects.ts"

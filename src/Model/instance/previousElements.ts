@@ -1,3 +1,4 @@
+/** Compares new values with the previous instance, so that unchanged ones are not validated or converted again. */
 import * as Equal from "effect/Equal"
 import { isPlainObject, ownValue } from "../../internal/objects.ts"
 import { managedField, type ModelLike } from "../shape/variants.ts"

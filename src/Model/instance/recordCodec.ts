@@ -1,3 +1,7 @@
+/**
+ * Converts stored documents to instances and back, by compiled code for the usual types and by Effect's parser for
+ * others.
+ */
 import * as Cause from "effect/Cause"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"

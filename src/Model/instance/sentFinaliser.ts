@@ -1,3 +1,4 @@
+/** Finalises the models within a payload of an action or operation, at any depth. */
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"

@@ -1,3 +1,4 @@
+/** Converts JSON schemas to other dialects: draft-04, and MongoDB's `$jsonSchema` with PCRE patterns. */
 import { isSchema, type JsonSchema, schemasIn } from "./node.ts"
 
 /** The schema with draft-04 keywords only, since strict validators reject unknown keywords. */

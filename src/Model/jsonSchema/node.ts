@@ -1,3 +1,4 @@
+/** The JSON schema of a single syntax node: enumerations, checks, annotations, and what draft-04 lacks. */
 import * as EffectJsonSchema from "effect/JsonSchema"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"

@@ -1,3 +1,4 @@
+/** Writes the JSON schema of a model for the wire or the store, with definitions or inlined. */
 import { escapeToken } from "effect/JsonPointer"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"

@@ -1,3 +1,4 @@
+/** Identifiers that fit into a URL: their length, and segments such as `..` that clients would resolve. */
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import { validatorAnnotation } from "./annotations.ts"

@@ -1,3 +1,4 @@
+/** The annotations of schemas that other modules read, and the attributes of a field beside its type. */
 import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type { Converter } from "../Converter.ts"

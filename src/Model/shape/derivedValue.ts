@@ -1,3 +1,4 @@
+/** Runs generators with a fixed seed and clock, so that every process derives the same value for the same document. */
 import * as Clock from "effect/Clock"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as WebCrypto from "effect/crypto/WebCrypto"

@@ -1,3 +1,4 @@
+/** How fields with converters tell converted values from others, so that no value is converted twice. */
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Exit from "effect/Exit"

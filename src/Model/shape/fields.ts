@@ -1,3 +1,8 @@
+/**
+ * The internals of fields that combinators change: the schemas of each variant, checks and attributes.
+ *
+ * @since 0.1.0
+ */
 import * as Function from "effect/Function"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"

@@ -1,3 +1,4 @@
+/** The type names of fields, as metadata and messages have them, and the members of enumerations. */
 import * as SchemaAST from "effect/SchemaAST"
 import { temporalKind } from "./annotations.ts"
 import { isKind } from "./fields.ts"

@@ -1,3 +1,4 @@
+/** Copies and traverses Effect's syntax nodes, for which Effect has no public functions. */
 import * as SchemaAST from "effect/SchemaAST"
 
 /** A copy of a node with some of its properties replaced. Effect's nodes have no public constructor for this. */

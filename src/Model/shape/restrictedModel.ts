@@ -1,3 +1,4 @@
+/** Derives a model without some fields, for callers who may not see or need not send them. */
 import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"

@@ -1,3 +1,4 @@
+/** Rejects fields at their declaration whose values could not be stored or shown, such as symbols or files. */
 import type * as SchemaAST from "effect/SchemaAST"
 import { nodesIn } from "./fold.ts"
 import { childrenOf } from "./nodes.ts"

@@ -1,3 +1,4 @@
+/** Fields whose missing value comes from a generator or a default. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaCompiler from "effect/schema/SchemaCompiler"

@@ -1,3 +1,4 @@
+/** Adds the flag `u` to patterns where that is safe, since JSON schemas interpret patterns as Unicode. */
 import * as Result from "effect/Result"
 
 /**

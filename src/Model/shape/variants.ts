@@ -1,3 +1,4 @@
+/** The four schemas of a model: derives each of them through nested models, lists, unions and optional fields. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as VariantSchema from "effect/schema/VariantSchema"

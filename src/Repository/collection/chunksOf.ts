@@ -1,3 +1,5 @@
+/** Splits long lists of writes, so that only some of their documents and history entries are in memory at a time. */
+
 // Bounds how many documents and history entries are in memory at a time.
 const chunkSize = 200
 

@@ -1,3 +1,4 @@
+/** Maps long lists without blocking the event loop. */
 import * as Effect from "effect/Effect"
 
 /** What a function makes of each item, a few in each turn of the event loop, so that others run in between. */

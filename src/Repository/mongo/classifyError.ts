@@ -1,3 +1,4 @@
+/** Maps the driver's errors and the server's codes to errors of stores, without stored values or credentials. */
 import {
   BSON,
   MongoAWSError,

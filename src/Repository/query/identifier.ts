@@ -1,3 +1,4 @@
+/** Converts a model's identifiers between stored form, URL text and JSON. */
 import * as Exit from "effect/Exit"
 import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"

@@ -1,3 +1,4 @@
+/** Accounts whose logins, password hashes and roles are fields of a model's documents. */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"

@@ -1,3 +1,4 @@
+/** Downloads the public keys of other issuers, from a key set or by OpenID Connect discovery. */
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import type * as HttpClient from "effect/http/HttpClient"

@@ -1,3 +1,4 @@
+/** Signs tokens with a private key. `Jwt` loads it by need, since it brings `jose`. */
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as jose from "jose"

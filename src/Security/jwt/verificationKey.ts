@@ -1,3 +1,4 @@
+/** Imports the keys of a JSON web key set, and selects the one for the header of a token. */
 import * as Effect from "effect/Effect"
 import type * as jose from "jose"
 import { type Algorithm, importPublic } from "../keys/keyPair.ts"

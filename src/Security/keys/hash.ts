@@ -1,3 +1,4 @@
+/** Hashes of random secrets, such as API keys. Passwords need slow hashes, which `passwordHash.ts` makes. */
 import { hash, timingSafeEqual } from "node:crypto"
 
 /** The SHA-256 of a secret that was drawn at random, so that no slow hash is needed; base64url without padding. */

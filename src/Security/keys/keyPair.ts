@@ -1,3 +1,4 @@
+/** Parses, generates and exports the key pairs that sign tokens, as PEM and as JSON web keys. */
 import * as Effect from "effect/Effect"
 import * as jose from "jose"
 

@@ -1,3 +1,4 @@
+/** Stores a new key pair in a folder. Processes that start at the same time agree on one pair. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"

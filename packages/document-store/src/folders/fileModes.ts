@@ -1,3 +1,7 @@
+/**
+ * The permissions of files and folders that a process writes, as a setting that stores and log files take from the
+ * context.
+ */
 import * as Context from "effect/Context"
 
 /** The permissions of what a process writes. */

@@ -1,3 +1,7 @@
+/**
+ * Creates the folders and files of stores, keys and logs with exact permissions, which `fs.mkdirSync` leaves to the
+ * umask.
+ */
 import * as Result from "effect/Result"
 import * as fs from "node:fs"
 import * as path from "node:path"

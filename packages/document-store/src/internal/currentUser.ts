@@ -1,3 +1,7 @@
+/**
+ * The service of the current user. It is below all folders, since models and repositories read its subject and can't
+ * import `Security`.
+ */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"

@@ -1,3 +1,4 @@
+/** Removes `DuplicateKey` from the failures of operations whose own values can't cause it, such as deletions. */
 import * as Effect from "effect/Effect"
 import { DuplicateKey, QueryRejected } from "../StoreError.ts"
 

@@ -1,3 +1,4 @@
+/** The time limit of reads. Time in which the reader of a stream does something else does not count. */
 import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 

@@ -1,3 +1,7 @@
+/**
+ * Sorts the values that a filter allows, as in `$in`, into key components, step by step, so that
+ * a long list does not block other requests.
+ */
 import { isStepDone, spend } from "@appkernel/document-store/internal"
 import { type Collator, encodeComponent, invert, type LazySequence } from "@appkernel/mql/internal"
 import { MemoryTable } from "../storage/memory/store.ts"

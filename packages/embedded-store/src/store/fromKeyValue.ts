@@ -1,3 +1,4 @@
+/** Assembles catalog, operations, transactions and the change log over any ordered tables into a `DocumentStore`. */
 import { DocumentStore } from "@appkernel/document-store/DocumentStore"
 import { makeTransactional } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"

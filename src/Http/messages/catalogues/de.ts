@@ -1,3 +1,4 @@
+/** The built-in German catalogue. It has a text for each key of the English one. */
 import type { en } from "./en.ts"
 
 /** What the package says in German. */

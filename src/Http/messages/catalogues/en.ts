@@ -1,3 +1,5 @@
+/** The built-in English catalogue. Its keys are those that every other catalogue translates. */
+
 /** What the package says in English. Messages of validators are where the validators are. */
 export const en = {
   "errors.Invalid": "The request is not valid: {problems}",

@@ -1,3 +1,5 @@
+/** The checksum of small records in the store on disk, by which it detects damage. */
+
 /**
  * XXH32, the fast checksum of 32 bits by Yann Collet. In JavaScript it takes less time for a small document than a call of
  * a native one.

@@ -1,3 +1,4 @@
+/** The documents of a store in memory, in blocks of arrays: record numbers are consecutive, so no search is needed. */
 import { numberOfRecord, recordIdLength, recordIdOf } from "@appkernel/mql/internal"
 import { keyAtBy, type Range, type Table, type Visit, visitEach } from "../orderedStore.ts"
 
