@@ -63,7 +63,7 @@ type Origin = AccessDecision["origin"]
 type Roles = { readonly [role: string]: ReadonlyArray<string> }
 
 export const makeAccessControl = (
-  /** Those of all registrations of models. */
+  /** The policies of all registered models. */
   policies: ReadonlyArray<ModelPolicy>,
   /** The roles that roles include. */
   roles: Roles

@@ -81,7 +81,7 @@ export type AnyRows = Rows<Model.Any, never, never>
  */
 export interface Rule {
   readonly permission: Permission.Any
-  /** Whether it is the option `require` of a call, to which rules about everything then don't apply. */
+  /** Whether the rule is the option `require` of a call. Rules about all endpoints then don't apply to that call. */
   readonly isOwn: boolean
   /** The methods and calls; all if `undefined`. */
   readonly on: ReadonlyArray<string> | undefined

@@ -47,11 +47,11 @@ export interface Permission<out Open extends boolean, out R> extends Any {
 export interface Any {
   readonly [typeId]: { readonly open: boolean; readonly services: () => unknown }
   readonly node: Node
-  /** Whether it admits callers without credentials, or may do so. */
+  /** Whether the permission admits callers without credentials, or may do so. */
   readonly isOpen: boolean
-  /** What it says, for a review of the policy. */
+  /** The permission in words, for a review of the policy. */
   readonly words: string
-  /** What it is composed of by `and`, `or` and `not`. */
+  /** The parts that `and`, `or` and `not` compose to the permission. */
   readonly leaves: ReadonlyArray<Node>
   /** The permission and alternatives as one. */
   readonly orAny: (others: ReadonlyArray<Any>) => Any

@@ -362,7 +362,7 @@ export const layer: Layer.Layer<HttpClientFactory, Config.ConfigError> = Layer.e
 // internal
 // -----------------------------------------------------------------------------
 
-/** What is kept of a service. */
+/** The clients of a service, which the factory makes once. */
 interface KeptService {
   readonly exchange: Exchange
   readonly proxy: HttpClientServiceProxy.HttpClientServiceProxy
@@ -376,7 +376,7 @@ const maxServices = 1_000
 const keyOf = (root: string, { circuitBreaker, name }: ProxyOptions): string =>
   name === undefined && circuitBreaker === undefined ? root : JSON.stringify([root, name, breakerKey(circuitBreaker)])
 
-/** The same for the same times in other units. */
+/** The options of a breaker as a key. Equal times in different units give the same key. */
 const breakerKey = (breaker: ProxyOptions["circuitBreaker"]) =>
   breaker === undefined ? "default" : breaker === null
     ? null

@@ -252,7 +252,7 @@ export const failures: { readonly [K in Failure["_tag"]]: true } = {
   CircuitOpenError: true
 }
 
-/** Whether it is an error of the REST interface. @internal */
+/** Whether the value is an error of the REST interface. @internal */
 export const isHttpError = (error: { readonly _tag: string }): error is HttpError =>
   error._tag === "UpstreamError" || Object.hasOwn(statusOf, error._tag)
 

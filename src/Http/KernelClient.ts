@@ -170,7 +170,7 @@ export declare namespace KernelClient {
     : { readonly changes: Watch<Groups, Failure> }
 
   /** The method that streams the changes of several collections, whose models are `logged`. The stream of others dies. */
-  // With its variance, clients are compared by their groups, and not by what they tell of each.
+  // Declared variance makes the compiler compare clients by their groups, and not by the messages of each group.
   export interface Watch<in out Groups extends HttpApiGroup.Constraint, in out Failure> {
     <const Name extends Groups["identifier"]>(
       request: WatchRequest<

@@ -311,7 +311,7 @@ export const make = ({ api: described, policy, registrations }: Source, options:
 interface Detail {
   readonly name: string
   readonly tags: ReadonlyArray<string>
-  /** Whether it is limited how often it is called, whatever the credentials are. */
+  /** Whether the operation limits how often it is called, whatever the credentials are. */
   readonly isLimited: boolean
 }
 

@@ -29,7 +29,7 @@ export const upstreamStatusesTypeId = "~appkernel/UpstreamStatuses"
  * A status that requires a header is passed on with that of the other service. Without one, a 401 and a 407 ask for
  * credentials of that service, a 405 has an empty `Allow`, and a 426 becomes 502.
  *
- * **Example** (Statuses that callers are told of)
+ * **Example** (Statuses that callers get)
  *
  * ```ts check
  * import { Effect, Schema } from "effect"
@@ -102,7 +102,11 @@ export const isUpstreamStatuses = (u: unknown): u is UpstreamError.Statuses =>
 export const upstreamResponseOf = (status: number): UpstreamError.Response =>
   responseSchema.pipe(HttpApiSchema.status(status))
 
-/** What a caller is told of a failed call. `isDeclared` says whether the operation declares the status. @internal */
+/**
+ * The error that a caller gets for a failed call. `isDeclared` says whether the operation declares the status.
+ *
+ * @internal
+ */
 export const fromCallFailure = (failure: CallError, isDeclared = false): UpstreamError => {
   const { statusCode, upstreamService } = failure
   const isPassedOn = isDeclared || isForCallers(statusCode)

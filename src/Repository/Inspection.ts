@@ -26,7 +26,7 @@ export interface Documents {
   readonly collection: string
   /** The number of documents that were read. */
   readonly documents: number
-  /** The number of those that do not fit. */
+  /** The number of documents that do not fit. */
   readonly unfit: number
   /** For each field, or path in it, the number of documents that it is wrong in. */
   readonly fields: { readonly [path: string]: number }
@@ -42,11 +42,11 @@ export interface Documents {
  */
 export interface Indexes {
   readonly collection: string
-  /** Those that the model has, and the store has not. */
+  /** The indexes that the model has and the store lacks. */
   readonly missing: ReadonlyArray<string>
-  /** Those that the store has with another definition. */
+  /** The indexes that the store has with another definition. */
   readonly different: ReadonlyArray<string>
-  /** Those that the store has, and the model has not. */
+  /** The indexes that the store has and the model lacks. */
   readonly extra: ReadonlyArray<string>
 }
 

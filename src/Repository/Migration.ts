@@ -57,7 +57,7 @@ export interface Migration {
   /** Its name for good: migrations have run by their ids. */
   readonly id: string
   readonly effect: Effect.Effect<unknown, MigrationFailed, DocumentStore>
-  /** Whether it runs in a transaction. */
+  /** Whether the migration runs in a transaction. */
   readonly transaction: boolean
   /** A hash of its text or its checksum, which tells whether it was edited. `undefined` if there is neither. */
   readonly hash: string | undefined
@@ -140,9 +140,9 @@ export class MigrationsMissing extends Schema.TaggedError<MigrationsMissing>()("
  * @since 0.1.0
  */
 export interface Status {
-  /** Those that have run, in their order. */
+  /** The migrations that have run, in their order. */
   readonly applied: ReadonlyArray<string>
-  /** Those that have not. */
+  /** The migrations that have not run. */
   readonly pending: ReadonlyArray<string>
   /** Those of {@link pending} that an earlier run has begun outside of a transaction and not completed. */
   readonly interrupted: ReadonlyArray<string>

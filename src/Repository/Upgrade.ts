@@ -50,7 +50,7 @@ export interface StoredForms {
 export interface Misfit {
   readonly model: string
   readonly id: string
-  /** The number of the form in which it is stored. */
+  /** The number of the form in which the document is stored. */
   readonly form: number
   readonly problems: ReadonlyArray<Problem>
 }
@@ -65,7 +65,7 @@ export interface Progress {
   /** The documents that were looked at, of those that were stored in an earlier form. */
   readonly examined: number
   readonly upgraded: number
-  /** Those that have no way up, at most a thousand of them. They stay as they are. */
+  /** The documents that have no way up, at most a thousand of them. They stay as they are. */
   readonly misfits: ReadonlyArray<Misfit>
 }
 

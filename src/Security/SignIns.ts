@@ -68,7 +68,7 @@ export const Lifetimes: Context.Reference<Lifetimes> = Context.Reference<Lifetim
  */
 export interface Issued {
   readonly accessToken: Redacted.Redacted<string>
-  /** It counts once. */
+  /** The token that renews the sign-in. It can be used once. */
   readonly refreshToken: Redacted.Redacted<string>
   /** The lifetime of the access token. */
   readonly expiresIn: Duration.Duration
@@ -325,7 +325,10 @@ interface Facts {
 
 const everybody: Facts = { roles: undefined, stamp: undefined }
 
-/** What is known of the account of a user, if there is one. Without `Accounts`, everybody has one. */
+/**
+ * The roles and the stamp of a user's account; `undefined` without an account. Without `Accounts`, every user counts as
+ * having one.
+ */
 const factsOf = Effect.fnUntraced(function*(subject: string) {
   const accounts = yield* Effect.serviceOption(Accounts)
   if (Option.isNone(accounts)) return everybody

@@ -7,9 +7,9 @@ export interface RunningApplication {
   readonly id: string
   /** The folder of `cfg.yml`. */
   readonly cfgDir: string
-  /** Whether it runs for development. `NODE_ENV` tells if it is `undefined`. */
+  /** Whether the application runs for development. If `undefined`, `NODE_ENV` decides. */
   readonly development: boolean | undefined
-  /** Whether it runs for a test: nothing that it makes outlives it. */
+  /** Whether the application runs for a test: nothing that it makes outlives it. */
   readonly isTest: boolean
 }
 

@@ -9,7 +9,9 @@ const modes = new Map<string, FileModes>([
   ["everybody", { folder: 0o755, file: 0o644, expected: 0o075 }]
 ])
 
-/** Those of `files.readable_by`. Nobody else reads what is written where that is not one of its values. */
+/**
+ * The permissions by `files.readable_by`. Without a known value, those of the context, by default for the owner alone.
+ */
 export const fileModes: Effect.Effect<FileModes> = Effect.suspend(() =>
   keyConfig(Config.String, "FILES", "READABLE_BY")
 ).pipe(

@@ -87,7 +87,7 @@ let free = 2
 /** The checks that went before a write that waits. */
 let passed = 0
 
-/** The first that waits goes next. Checks go before writes, but not more than eight of them one after the other. */
+/** Starts the longest waiting job. Checks go before writes, but at most eight checks in a row. */
 const release = (): void => {
   const isCheck = waiting.checks.size > 0 && (waiting.writes.size === 0 || passed < 8)
   passed = isCheck && waiting.writes.size > 0 ? passed + 1 : 0

@@ -15,7 +15,7 @@ export interface Rate {
   readonly window: Duration.Input
 }
 
-/** What is left of a rate. `retryAfter` is zero if the requested was available. @internal */
+/** The rest of a rate. `retryAfter` is zero if the request was within the rate. @internal */
 export interface Quota {
   readonly isExceeded: boolean
   readonly remaining: number
@@ -90,7 +90,10 @@ export const makeQuotas: Effect.Effect<Quotas> = Effect.map(
 
 // internal
 
-/** Those of all workers together, which the primary process counts. While it does not answer, a worker counts by itself. */
+/**
+ * The quotas of all workers together, which the primary process counts. While it does not answer, a worker counts by
+ * itself.
+ */
 const byPrimary = (worker: Worker, own: Quotas): Quotas => {
   const ask = <A>(kind: "take" | "giveBack", key: string, rate: Rate, instead: Effect.Effect<A>): Effect.Effect<A> =>
     Effect.catch(
@@ -115,7 +118,7 @@ const byPrimary = (worker: Worker, own: Quotas): Quotas => {
 /** The time that a store of limits has to answer, in milliseconds. */
 const maxWait = 1_000
 
-/** The time after a failure in which it is not asked, in milliseconds. */
+/** The time after a failure in which the store of limits is not asked, in milliseconds. */
 const pause = 5_000
 
 /** A full cache forgets the key that was used longest ago. */

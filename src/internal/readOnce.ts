@@ -10,7 +10,7 @@ import * as Stream from "effect/Stream"
 /** Whether a body can be sent more than once. A `ReadableStream` and a generator can't be. */
 export const isRepeatable = (body: HttpBody.HttpBody): boolean => sourceOf(body) === undefined
 
-/** Notes that a body is sent now. Whether it can be: not a second time if it can be read once only. */
+/** Notes that a body is sent now. Returns false for a second time, if the body can be read once only. */
 export const take = (body: HttpBody.HttpBody): boolean => {
   const source = sourceOf(body)
   if (source === undefined) return true
@@ -113,7 +113,10 @@ const sourceOf = (body: HttpBody.HttpBody): object | undefined => {
     : source
 }
 
-/** What is in memory, or is opened anew each time. Node loads its client for the web when `FormData` is first read. */
+/**
+ * The kinds of bodies that can be sent again. It is a function, since Node loads its web client when `FormData` is
+ * first read.
+ */
 const repeatableKinds = () => [ArrayBuffer, Array, Blob, FormData, URLSearchParams]
 
 const readable = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, ReadOnce | Unreadable, R> =>

@@ -5,16 +5,16 @@ import * as Effect from "effect/Effect"
 
 /** What a part of the service takes of a configuration that is read again. */
 export interface Reloaded {
-  /** What it has read besides keys and what differs now: `translations`, with their languages. */
+  /** What differs now of the things that the part reads besides keys: `translations`, with their languages. */
   readonly changed?: { readonly [name: string]: { readonly from: string; readonly to: string } } | undefined
-  /** Which of its keys need a restart after all. */
+  /** The keys of the part that need a restart after all. */
   readonly restart?: ReadonlyArray<string> | undefined
-  /** Makes it count. */
+  /** Applies the new values. */
   readonly apply: Effect.Effect<void>
 }
 
 export interface Reload {
-  /** The keys of the configuration whose values it takes. */
+  /** The keys of the configuration whose values the part takes. */
   readonly keys: ReadonlyArray<string>
   /** Reads, with the new configuration, and changes nothing yet. */
   readonly prepare: Effect.Effect<Reloaded, { readonly message: string }>

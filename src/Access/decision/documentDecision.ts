@@ -63,7 +63,7 @@ const areSameGrants = (some: Grants, others: Grants): boolean =>
 
 /** A copy with filters of its own: an application may change a condition in place, also one that it returns again. */
 const copyOf = (grants: Grants): Grants => {
-  // What is one filter in several grants is one in their copies.
+  // Grants that share a filter share its copy.
   const filters = new Map<Filter, Filter>()
   const filterOf = (filter: Filter | undefined): Filter | undefined => {
     if (filter === undefined || filter === nothing) return filter

@@ -187,7 +187,7 @@ const decisionOf = (
   })
 
 interface Answer {
-  /** Whether it depends on the document. */
+  /** Whether the answer depends on the document. */
   readonly isAsked: boolean
   readonly document: AccessRequest["document"]
   readonly decision: boolean

@@ -47,7 +47,7 @@ type Grants = ReadonlyArray<EffectiveGrant>
 export interface LinkPolicy {
   /** The numbers of the grants for all these endpoints. */
   readonly ids: ReadonlyArray<number>
-  /** Those of them that may depend on the document. */
+  /** The numbers of those grants that may depend on the document. */
   readonly ofDocument: ReadonlySet<number>
   /** In the order of the links. */
   readonly endpoints: ReadonlyArray<{

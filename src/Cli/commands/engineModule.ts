@@ -163,5 +163,5 @@ const exported = (loaded: unknown, name: string): unknown =>
 const isEngine = (value: unknown): value is Engine =>
   Predicate.hasProperty(value, "policy") && Predicate.hasProperty(value, "api") && Predicate.hasProperty(value, "layer")
 
-/** What is exported as the store of a project is one. */
+/** Tests the kind of the export only: a value at run time does not show the types of a layer. */
 const isStore = (value: unknown): value is Layer.Layer<DocumentStore, Error> => Layer.isLayer(value)

@@ -100,7 +100,7 @@ interface Project {
   readonly layers: ReadonlyArray<string>
   readonly hasKeys: boolean
   readonly packed: ReadonlyArray<string>
-  /** Whether it needs what the store in a folder needs. */
+  /** Whether the project has a store in a folder. */
   readonly hasFolder: boolean
 }
 

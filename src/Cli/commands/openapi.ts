@@ -45,5 +45,5 @@ export const openapi = Command.make(
 
 // internal
 
-/** What is exported as the credentials of a project is made of the store. */
+/** Tests the kind of the export only: a value at run time does not show the types of a layer. */
 const isCredentials = (value: unknown): value is Layer.Layer<never, Error, DocumentStore> => Layer.isLayer(value)

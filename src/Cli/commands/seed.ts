@@ -41,7 +41,7 @@ export const seed = Command.make(
 
 // internal
 
-/** What is exported as the seed of a project is one. */
+/** Tests the kind of the export only: a value at run time does not show the types of an Effect or a layer. */
 const isSeed = (
   value: unknown
 ): value is Effect.Effect<unknown, Error, DocumentStore> | Layer.Layer<never, Error, DocumentStore> =>

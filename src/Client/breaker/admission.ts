@@ -38,7 +38,10 @@ export class Admission {
     this.#upstreamService = upstreamService
   }
 
-  /** The service has answered. Others need not wait for the end of the answer to know what a probe knows. */
+  /**
+   * Counts the answer of the service when it begins. If the call is a probe, other calls do not wait for the end of the
+   * answer.
+   */
   answered(outcome: Circuit.Outcome): Effect.Effect<void> {
     return this.#gate.answered(this.epoch, outcome)
   }

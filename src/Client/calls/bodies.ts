@@ -69,7 +69,7 @@ const jsonBody = (value: unknown) =>
     Effect.try({
       try: () =>
         JSON.stringify(value, function(this: object, key: string, shown: unknown) {
-          // What is shown is what an instance tells of itself by `toJSON`.
+          // `shown` is the result of `toJSON`, which omits fields, so the value itself is read from its owner.
           const part: unknown = Reflect.get(this, key)
           return isInstance(part) ? wireFormOf(part) : shown
         }),

@@ -45,7 +45,7 @@ export interface CallOptions {
   readonly writeTimeout?: number | undefined
   /** Headers that the request may replace, by names in lower case. Defaults to {@link Exchange.baseHeaders}. */
   readonly defaultHeaders?: { readonly [name: string]: string } | undefined
-  /** Those of the call. They are sent to the root's origin only. */
+  /** The credentials of the call. They are sent to the root's origin only. */
   readonly credentials?: Credentials.Credentials | undefined
   /** Whether `writeTimeout` limits the wait for each part of the body to be taken instead of the whole. Defaults to false. */
   readonly isWritePerPart?: boolean | undefined
@@ -97,7 +97,7 @@ export const makeExchange = (
   breaker: CircuitBreaker.CircuitBreaker | undefined
 ): Exchange => {
   const { origin } = new URL(root)
-  /** It is never changed. */
+  /** The URLs by address. Calls share them, so nothing changes a URL. */
   const located = new BoundedCache<URL | undefined>(16)
   const locate = (address: string) => located.getOrMake(address, () => urlWithin(root, address))
   const credentialed = makeCredentialed(origin, (request) => {

@@ -9,7 +9,7 @@ export type Unanswered = Exclude<Reason["_tag"], "Status">
 export const failure = (upstreamService: string, reason: Unanswered, what: string): RequestHandlingException =>
   new RequestHandlingException({ message: `${upstreamService} ${what}`, upstreamService, reason: { _tag: reason } })
 
-/** The failure that an error of undici tells of. */
+/** The failure that corresponds to an error of undici. */
 export const failureOf = (upstreamService: string, error: unknown): RequestHandlingException =>
   error instanceof Unreadable
     ? failure(upstreamService, "InvalidRequest", "did not get the whole payload, whose stream failed")
@@ -51,7 +51,7 @@ const sentences: { readonly [R in Unanswered]: string } = {
 }
 
 const reasonOf = (error: unknown): Unanswered => {
-  // What undici says of an answer without a request.
+  // undici fails with this message when an answer arrives without a request.
   if (error instanceof Error && error.message === "bad response") return "InvalidAnswer"
   for (const code of codesOf(error, 4)) {
     const reason = reasons.get(code)

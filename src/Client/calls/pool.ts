@@ -29,7 +29,7 @@ export interface Opened {
 /** What carries one call at a time to an origin. */
 export interface Connection extends Opened {
   readonly origin: string
-  /** Whether it has carried a call before. */
+  /** Whether the connection has carried a call before. */
   isUsed: boolean
   /** Whether the service, or the client for idleness, has closed it. */
   isClosed: boolean

@@ -89,7 +89,10 @@ const isTransient = ({ reason }: RequestHandlingException): boolean =>
     ? transientStatuses.has(reason.statusCode) && !isPassedOn(reason.body)
     : transientReasons.has(reason._tag)
 
-/** Whether it is the failure of a service behind the one that was called, which has tried it again itself. */
+/**
+ * Whether the body reports a failed call of the called service to another one. The called service has retried that call
+ * itself.
+ */
 const isPassedOn = (body: unknown): boolean =>
   Predicate.hasProperty(body, "_type") && body._type === "ErrorMessage" && "upstream_service" in body
 

@@ -33,7 +33,7 @@ export interface Transport {
 
 /** @internal */
 export const makeTransport = (root: string, exchange: Exchange, options: CallOptions): Transport => {
-  /** The calls that fibers make. One that a call makes on its way, in the same fiber, ends before the answer of the outer one. */
+  /** The current call of each fiber. A call within another one, in the same fiber, ends before the answer of the outer one. */
   const calls = new WeakMap<object, Call>()
   const clientWith = (options: CallOptions) => {
     const respond = (request: Parameters<Exchange["respond"]>[0]) =>

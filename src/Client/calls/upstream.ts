@@ -13,6 +13,6 @@ export interface Upstream {
   readonly models: Models
   /** The times to wait of each kind of call, in milliseconds. */
   readonly timeouts: Pick<Resolved, "callTimeout" | "uploadTimeout" | "downloadTimeout">
-  /** When calls that say nothing of it are tried again. */
+  /** When calls without options of their own are tried again. */
   readonly retries: Retries | undefined
 }

@@ -239,7 +239,7 @@ export const overload: Config.Config<OverloadOptions> = Config.all({
 export interface LiveOptions {
   /** The open streams of the process. Defaults to 10,000. */
   readonly maxStreams: number
-  /** Those of one caller. Defaults to 100. */
+  /** The open streams of one caller. Defaults to 100. */
   readonly maxStreamsPerCaller: number
   /** The time between two signs of life. Defaults to 15 seconds. */
   readonly heartbeat: Duration.Duration
@@ -304,7 +304,7 @@ export const compression: Config.Config<number | undefined> = Config.all({
 export interface AuditOptions {
   /** Defaults to `none`. */
   readonly to: "none" | "log" | "collection"
-  /** Whether it has reads, of registrations that don't say so. Defaults to false. */
+  /** Whether the log has reads of registrations that don't specify it. Defaults to false. */
   readonly reads: boolean
   /** Defaults to `AuditEntry`. */
   readonly collection: string

@@ -69,7 +69,7 @@ export interface Options {
   readonly location?: string | undefined
   /**
    * The application's own errors that the operation may fail with, one class or several, and the statuses of failed calls to
-   * other services that callers are told of: see `UpstreamError.of`.
+   * other services that are passed on to callers: see `UpstreamError.of`.
    */
   readonly error?: OwnErrors | undefined
   /**

@@ -99,7 +99,7 @@ export type ResultFor<M extends Model.Any, N extends Name> = ReturnType<ByName<M
 
 /**
  * The application's own errors that a hook may fail with, one class or several, and the statuses of failed calls to other
- * services that callers are told of: see `UpstreamError.of`.
+ * services that are passed on to callers: see `UpstreamError.of`.
  *
  * @category models
  * @since 0.1.0

@@ -46,7 +46,7 @@ interface Row {
   readonly broughtBy: Method | "any"
   /** Only a model whose changes are recorded has it. */
   readonly isOfLogged?: boolean
-  /** The endpoint that it is, with parameters in the body. */
+  /** The endpoint whose parameters this one takes in the body. */
   readonly asks?: "list"
   readonly params?: (model: Model.Any) => Schema.Top
   readonly query?: (model: Model.Any) => Schema.Top
@@ -194,7 +194,7 @@ export interface StandardEndpoint {
   readonly hasQuery: boolean
   /** Only a model whose changes are recorded has it. */
   readonly isOfLogged: boolean
-  /** The endpoint that it is, with parameters in the body: it has the rules, the limits and the handler of that one. */
+  /** The endpoint whose parameters this one takes in the body. Both have the same rules, limits and handler. */
   readonly asks: "list" | undefined
   /** The last segment of the path, unless it is a parameter. No document can have it as its identifier. */
   readonly reserved: string | undefined

@@ -63,7 +63,7 @@ export interface Asked extends ToldList {
   readonly find: (take: (documents: ReadonlyArray<Document>) => boolean) => Effect.Effect<unknown, ReadError>
   /** A digest of what the caller may see. */
   readonly rights: string
-  /** The same for all who see the same. */
+  /** A key that is the same for all requests with the same view. */
   readonly key: string
   /** Decides again on the request. `undefined`: everybody may see everything. */
   readonly decide: Effect.Effect<Decided> | undefined
@@ -108,7 +108,7 @@ export const requestReader = (context: ChangesContext) => {
       ])
     }
     const decision = Context.get(fiber.context, AccessDecision)
-    // What is told of a list is noted, and not what is read for it.
+    // The audit log records the documents that a caller receives, not those that are read to find them.
     const unrecorded = decision === undefined ? undefined : { ...decision, trail: undefined }
     const rights = textOfRights(decision)
     const representation = representations(fiber)

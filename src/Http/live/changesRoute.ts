@@ -24,7 +24,7 @@ import { type Asked, type ChangesContext, requestReader, rightsOfAll } from "./c
 import { begin, type Begun, type Following } from "./changesStart.ts"
 import { changedDecisions } from "./watchRights.ts"
 
-/** What is done with a list that a request asks for: it is answered, unless the request asks for several. */
+/** The answer to a list that a request asks for. A request for several lists replaces it, to collect them first. */
 export const Asking = Context.Reference<(list: Asked, context: AnswerContext) => ResponseEffect>(
   "appkernel/Http/live/Asking",
   { defaultValue: () => (list, context) => answered([list], context) }

@@ -21,11 +21,11 @@ import type { LiveStreams } from "./liveStreams.ts"
 import { beginning, controlMessage, readOffset, stateMessage } from "./messages.ts"
 
 export interface Start {
-  /** What comes before the changes. It is emptied as it is sent. */
+  /** The messages before the changes. The list is emptied as they are sent. */
   readonly first: Array<string>
-  /** The documents of it. */
+  /** The documents in those messages, for the audit log. */
   readonly reads: ReadonlyArray<Touched>
-  /** The bytes that are reserved for it, if it is large. */
+  /** The bytes that are reserved for the messages, if these are large. */
   readonly reservation?: Reservation
   readonly position: Position
   /** Whether no change of the lists follows the place. */
@@ -122,7 +122,7 @@ const state = Effect.fnUntraced(function*(
   })
 })
 
-/** The texts of the lists; `undefined` if they are longer than they may be. */
+/** The texts of the lists; `undefined` if they exceed `maxLength`. */
 const readState = ({ lists, live: { store } }: Following, maxLength: number) =>
   Effect.suspend(() => {
     let length = 0

@@ -54,7 +54,7 @@ export class Channel {
   #isEnded = false
   readonly #subscribers = new Set<Subscriber>()
 
-  /** It has the changes after a place. */
+  /** Makes a channel for the changes after a position. */
   constructor(lists: ReadonlyArray<ToldList>, rights: string, start: Position) {
     this.#lists = lists
     this.#rights = rights
@@ -77,7 +77,7 @@ export class Channel {
     return this.#isEnded
   }
 
-  /** Those whose streams have not ended. */
+  /** The callers whose streams have not ended. */
   get callers(): ReadonlySet<string> {
     const callers = new Set<string>()
     for (const { caller, ended } of this.#subscribers) if (ended === undefined) callers.add(caller)
@@ -157,7 +157,7 @@ export class Channel {
     subscriber.seen = this.#beats
   }
 
-  /** The next entries; `undefined` if they are not held any more. */
+  /** The next entries of a stream; `undefined` if the channel has dropped them. */
   take(subscriber: Subscriber, maxLength: number): ReadonlyArray<Entry> | undefined {
     if (subscriber.next < this.#first) return undefined
     const taken: Array<Entry> = []
@@ -226,7 +226,7 @@ export class Channel {
     const before = this.#entries.at(-1)
     if (before?.isUpToDate === true && messages.length > 0) {
       before.isUpToDate = false
-      // Whoever takes it from now on is not told that nothing follows.
+      // The cached text of the entry says that nothing follows, which is no longer true.
       before.chunk = undefined
     }
     const length = messages.reduce((sum, message) => sum + message.length, entryLength)

@@ -11,7 +11,7 @@ import { textOfId, type Touched } from "../../Repository/introspection.ts"
 export interface MessageView {
   /** The type of the messages. */
   readonly type: string
-  /** The same for all views that write the same of a document. */
+  /** A key that views share if they write documents alike. */
   readonly key: string
   readonly sees: (document: Document) => boolean
   /** `undefined` for a document that does not match the model. */
@@ -26,7 +26,7 @@ export interface ToldList {
   readonly lifted: (change: StoredChange) => StoredChange
 }
 
-/** A change for all who are told of it: its documents are written once for all lists that show the same of them. */
+/** A change for all callers who receive it: its documents are written once for all lists with the same view of them. */
 export class ToldChange {
   readonly stored: StoredChange
   #touched: Touched | undefined
@@ -37,7 +37,7 @@ export class ToldChange {
     this.stored = stored
   }
 
-  /** What is told of it to somebody who follows lists, and which document they are given with it. */
+  /** The messages about the change for a caller who follows the lists, and the document that the messages show. */
   toldTo(lists: ReadonlyArray<ToldList>): { readonly messages: ReadonlyArray<string>; readonly read?: Touched } {
     const told = lists.flatMap(({ collection, lifted, seen }) =>
       collection === this.stored.collection ? this.#messageFor(seen, lifted) ?? [] : []
@@ -52,8 +52,8 @@ export class ToldChange {
   }
 
   /**
-   * What a view is told of the change; `undefined` if it shows no difference. A document that leaves a view and one that is
-   * deleted look the same.
+   * The message of the change for a view; `undefined` if the view shows no difference. A document that leaves a view and
+   * one that is deleted look the same.
    */
   #messageFor(view: MessageView, lifted: ToldList["lifted"]): ToldMessage | undefined {
     const change = this.#changeBy(lifted)
@@ -69,7 +69,7 @@ export class ToldChange {
   }
 }
 
-/** A change as lists show it that show the same fields. */
+/** The texts of a change, for all lists whose views show the same fields. */
 interface Written {
   readonly before: () => string | undefined
   readonly after: () => string | undefined
@@ -135,7 +135,7 @@ export const dataEvent = (messages: Iterable<string>, offset: string | undefined
 /** Messages as a JSON array. */
 export const jsonArray = (messages: Iterable<string>): Generator<Uint8Array> => joined("[", messages, ",", "]")
 
-/** The messages, which are not kept longer than until they are given. */
+/** Gives each message and forgets it, so that sent messages do not stay in memory. */
 export function* drained(messages: Array<string>): Generator<string> {
   messages.reverse()
   for (let message = messages.pop(); message !== undefined; message = messages.pop()) yield message

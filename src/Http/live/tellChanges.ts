@@ -106,7 +106,7 @@ class Spent {
     }
   }
 
-  /** Those of a channel whose streams may take nothing more. */
+  /** The callers of a channel whose streams have reached the limit of work. */
   over(channel: Channel): ReadonlySet<string> {
     const { ofAll, ofCaller } = this.#limits
     return this.#all > ofAll

@@ -30,7 +30,7 @@ const described = (endpoint: HttpApiEndpoint.Top): HttpApiEndpoint.Top => {
       : schemas.map(parameters)
     return [type, { ...rest, schemas: all }] as const
   })
-  // The copy is nobody else's.
+  // `annotateMerge` makes a copy, which may be changed here.
   return Object.assign(endpoint.annotateMerge(Context.empty()), {
     params: parameters(endpoint.params),
     query: parameters(endpoint.query),
@@ -62,7 +62,7 @@ const bodyOf = (contentType: string, schema: Schema.Top): Schema.Top =>
     ? Schema.Unknown.pipe(HttpApiSchema.asJson({ contentType }))
     : Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType }))
 
-/** A form with the parts; of any files where nothing says what they are. */
+/** The schema of a form with the parts; without them, a form of any files. */
 const formOf = (parts: Schema.Struct.Fields | undefined): Schema.Top =>
   parts === undefined ? Schema.Record(Schema.String, file) : withJsonForms(Schema.Struct(parts))
 

@@ -18,7 +18,7 @@ type Node = Document.Node
 
 /** The part of a registered resource that the document describes. */
 export interface Resource {
-  /** The name of the collection, in what tells of several ones. */
+  /** The name of the collection in the stream that watches several collections. */
   readonly name?: string | undefined
   readonly model: Model.Any
   /** Where the collection is: `/api/v1/users`. */

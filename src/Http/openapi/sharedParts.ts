@@ -64,7 +64,10 @@ class Parts {
       .groups.push(groupOf(operation))
   }
 
-  /** Those of several operations by their names. The most common one of a name has it, others have a group before it. */
+  /**
+   * The parts that several operations share, by name. If parts have one name, the most common one keeps it, and the
+   * others get a group as prefix.
+   */
   named(): Node {
     const shared = [...this.#parts].filter(([text, { groups }]) => groups.length > 1 && text.length > minLength)
       .toSorted(([text, { groups }], [other, { groups: others }]) =>

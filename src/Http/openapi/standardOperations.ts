@@ -170,7 +170,7 @@ const standard: { readonly [N in Name]: (operation: Node, context: OperationCont
 
 const segmentOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
 
-/** One list of documents that are whole or not, for lists of either. */
+/** Joins the schemas of lists of complete and of partial documents into the schema of one list of either. */
 const joinedLists = (schema: Node): Node => {
   const lists = Document.listOf(schema["anyOf"]).map(Document.nodeOf)
   const [whole = schema] = lists
@@ -289,7 +289,7 @@ const streamHeaders: Node = {
 
 const streamTag = Document.responseHeader("A tag of a page, for `If-None-Match`, where the request does not wait")
 
-/** What the answer to a write tells of its changes. */
+/** The response header that identifies a write's changes. */
 const transactionOf = (model: Model.Any): Node =>
   isLogged(model) ? { "Stream-Txid": Document.responseHeader("The `txid` of the messages of the write's changes") } : {}
 

@@ -70,7 +70,7 @@ export const parse = (text: string, report: ProblemCollector): unknown => {
 /** An integer that a number would round. */
 const manyDigits = /\d{16}/u
 
-/** Integers that a number would round are those of BSON, as far as there are such ones. */
+/** Reads an integer that a number would round as a BSON integer, if it is in the range of one. */
 const exactly = (...[, value, context]: ReadonlyArray<unknown>): unknown =>
   // The third argument, which tells the text of a value, is newer than the type of `JSON.parse`.
   typeof value === "number" && !Number.isSafeInteger(value)

@@ -36,7 +36,7 @@ export const readRaw = (
   )
 }
 
-/** What callers are told of a body that could not be read within `limit` bytes; `undefined` for other errors. */
+/** The error that callers get for a body that could not be read within `limit` bytes; `undefined` for other errors. */
 export const unreadableOf = (error: unknown, limit: number): BadRequest | PayloadTooLarge | undefined => {
   if (!isUnreadable(error)) return undefined
   const { reason } = error

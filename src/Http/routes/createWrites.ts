@@ -104,7 +104,10 @@ export const createWrites = (
 
 const isNamed = ({ id }: Values): boolean => id !== undefined && id !== null
 
-/** Fails for a caller with row filters: whether a chosen identifier is taken would tell of documents that they hide. */
+/**
+ * Fails for a caller with row filters: whether a chosen identifier is taken would reveal documents that the filters
+ * hide.
+ */
 const checkChosen = ({ documents }: WriteContext): Effect.Effect<void, CallFailure> =>
   Effect.flatMap(
     documents.isLimited,

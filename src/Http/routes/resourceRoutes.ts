@@ -80,7 +80,7 @@ export const routesOf = (
   const { limits } = surroundings
   const endpoints = endpointsOf(registration)
   return endpoints.flatMap(({ asks, method, name, path: own }): ReadonlyArray<Route> => {
-    // It is among those of the route that it asks.
+    // The route of the endpoint that it asks includes it.
     if (asks !== undefined) return []
     const handler = handlerOf(name as Asked)
     const handled = { method, path: `${path}${own}` as const, handler }
@@ -158,7 +158,10 @@ type Asked = Exclude<Name, "query">
 /** The handlers of a resource's endpoints, by name. */
 type Handlers = { readonly [N in Asked]: ResponseEffect }
 
-/** The handlers for the grants of a caller, of the last 64 sets. One that hides nothing shares those without. */
+/**
+ * The handlers by the grants of a caller, kept for the last 64 sets of grants. Grants that hide no field share the read
+ * handlers that callers without restrictions get.
+ */
 export const viewedHandlers = (
   registration: ImplementedResource,
   repository: Repository<Model.Any>,

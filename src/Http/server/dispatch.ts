@@ -10,7 +10,7 @@ import { Request } from "../request/bufferedRequest.ts"
 /** Decides when a request is handled, and may answer it otherwise. */
 export interface Gate {
   readonly enter: (request: IncomingMessage, response: ServerResponse, handle: () => void) => void
-  /** Is told of each new connection. */
+  /** Is called for each new connection. */
   readonly connected: () => void
 }
 

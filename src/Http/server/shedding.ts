@@ -19,7 +19,7 @@ const priorities: ReadonlyArray<Priority> = ["high", "normal", "low"]
 export interface Waiting {
   readonly handle: () => void
   readonly refuse: () => void
-  /** Whether its client has disconnected. */
+  /** Whether the client of the request has disconnected. */
   readonly isGone: () => boolean
 }
 

@@ -168,7 +168,7 @@ const closeUndelivered = ({ process: child }: Worker): void => {
   const underway = new Map<unknown, NonNullable<SendHandle>>()
   const send = child.send.bind(child)
   const disconnect = child.disconnect.bind(child)
-  // A connection that is handed over is no socket yet: only these calls tell of it. Node itself makes the second one at the end of
+  // A connection that is handed over is no socket yet: only these calls reveal it. Node itself makes the second one at the end of
   // the channel, and emits no event while a connection is on its way.
   Object.assign(child, {
     send: (message: Serializable, handle?: SendHandle | null, ...rest: ReadonlyArray<unknown>): boolean => {

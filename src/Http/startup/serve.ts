@@ -384,7 +384,7 @@ interface EndpointRoute extends Route {
   readonly caching?: Caching | undefined
 }
 
-/** What cursors are signed with where nothing is configured: they belong to this process. */
+/** The secret that signs cursors if none is configured. Such cursors are valid in this process only. */
 const randomSecret = Effect.map(
   Crypto.WebCrypto,
   (crypto) => Redacted.make(Base64Url.encode(crypto.getRandomValues(new Uint8Array(32))))

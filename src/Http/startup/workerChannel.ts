@@ -11,7 +11,7 @@ import type { Question, Worker } from "../../internal/worker.ts"
 export const workerVariable = "APPKERNEL_WORKER"
 
 export type FromWorker =
-  /** It handles messages, and a stop takes it so long at most. */
+  /** The worker handles messages. `stopMillis` is the longest time that its stop takes. */
   | { readonly appkernel: "joined"; readonly stopMillis: number }
   | { readonly appkernel: "ready" }
   | { readonly appkernel: "ask"; readonly id: number; readonly question: Question }

@@ -16,7 +16,7 @@ export interface Member {
 }
 
 export interface Workers {
-  /** The numbers are 1 to this one. */
+  /** The number of workers, which are numbered from 1. */
   readonly count: number
   /** In the order of their beginning. */
   readonly members: ReadonlyArray<Member>
@@ -81,7 +81,7 @@ export const initial = (count: number): Workers => ({
   lastKey: 0
 })
 
-/** The one of each number that serves. */
+/** The processes that serve, at most one for each number. */
 export const serving = ({ members }: Workers): ReadonlyArray<Member> =>
   members.filter(({ phase }) => phase === "serving")
 
@@ -101,7 +101,7 @@ export const transition = (
 const firstDelay = 1_000
 const maxDelay = 30_000
 
-/** One that has run for so long has not failed because of how it starts. */
+/** A process that ends after this time has not failed because of its start. */
 const healthyMillis = 60_000
 
 /** The time for the stop of a process that has not said its own. */
@@ -204,7 +204,7 @@ class Draft {
     for (const id of numbersTo(this.workers.count).slice(1)) this.fork(id)
   }
 
-  /** One has ended by itself. */
+  /** Handles the end of a process that was not stopped. */
   private lost({ id, key, phase }: Member, how: string, ranMillis: number): void {
     const { failures, members, mode, restart, waiting } = this.workers
     if (mode === "first") {
@@ -251,7 +251,7 @@ class Draft {
     this.stop(member)
   }
 
-  /** One that has not joined is told when it does. */
+  /** Stops a process. One that has not joined gets the message when it joins. */
   private stop({ key, stopMillis }: Member): void {
     if (stopMillis !== undefined) this.actions.push({ do: "stop", key })
     this.actions.push({ do: "limit", key, millis: stopMillis ?? strangerMillis })

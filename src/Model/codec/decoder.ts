@@ -104,7 +104,7 @@ export interface Conversions {
   most: number
 }
 
-/** Of what no body is decoded for. */
+/** The conversions outside of request bodies, which have no limit. */
 export const unlimited: Conversions = { values: 0, most: Infinity }
 
 let count = unlimited
@@ -114,7 +114,7 @@ export const countIn = (next: Conversions): void => {
   count = next
 }
 
-/** Whether there are too many: the others are invalid without having been decoded. */
+/** Whether there are too many values. Those beyond the limit are invalid without having been decoded. */
 export const isBeyond = ({ most, values }: Conversions): boolean => values > most
 
 /** Effect's parser, for as many values as may be left. */

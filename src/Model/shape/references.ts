@@ -52,7 +52,7 @@ export const assertReferences = (model: ModelLike): void => {
   }
 }
 
-/** It is no fold: what is found in a node depends on its path. */
+/** The references of a model. `fold` does not fit, since the result for a node depends on its path. */
 const referencesIn = (
   model: ModelLike,
   prefix: ReadonlyArray<string>,

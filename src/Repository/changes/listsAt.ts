@@ -12,13 +12,13 @@ export interface FollowedList<A, E> extends Pick<ChangeView, "sees"> {
   readonly collection: string
   /** Passes the documents of the list on, for as long as more are wanted. */
   readonly find: (take: (documents: ReadonlyArray<Document>) => boolean) => Effect.Effect<unknown, E>
-  /** What is kept of a document; `undefined` leaves it out. */
+  /** The item that a list keeps for a document; `undefined` leaves the document out. */
   readonly kept: (document: Document) => A | undefined
   readonly lifted: (change: StoredChange) => StoredChange
 }
 
 export interface ListAt<A> {
-  /** What is kept of those that were found, in their order, and of those that came since after them. */
+  /** The items of the documents that were found, in their order, and then of the documents that came since. */
   readonly items: ReadonlyArray<A>
   /** How many were found, and whether there were changes since. */
   readonly found: number

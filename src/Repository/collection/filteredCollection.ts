@@ -44,9 +44,9 @@ export const makeFiltered = (
 // internal
 
 /**
- * Whether a chosen identifier would tell of documents that the caller may not read: with a row filter for what is inserted, or for
- * what is replaced unless callers have to send identifiers. A check of the identifier itself says which ones there may be, and
- * tells nothing where the same ones are replaced.
+ * Whether a chosen identifier would reveal documents that the caller may not read: with a row filter for what is inserted, or
+ * for what is replaced unless callers have to send identifiers. A check of the identifier itself says which identifiers are
+ * possible, and reveals nothing if the same ones may be replaced.
  */
 const isLimited = (model: ModelLike, { check, rows }: RowFilters): boolean => {
   const [inserted, replaced] = [check("insert"), rows("update")]

@@ -27,9 +27,12 @@ import type { Deleted } from "./softDeletion.ts"
 export interface Scope {
   /** Defaults to `"exclude"`. */
   readonly deleted?: Deleted | undefined
-  /** The row filters of the caller. `undefined`: there are none. */
+  /** The row filters of the caller; `undefined` without any. */
   readonly filters?: RowFilters | undefined
-  /** Which of them apply. Defaults to what the operation does: a read that a write depends on is part of that write. */
+  /**
+   * The privilege whose row filters apply. Defaults to that of the operation: a read that a write depends on is part of
+   * the write.
+   */
   readonly privilege?: Privilege | undefined
   /** The document that an update was computed from, which changes none of its fields within. */
   readonly before?: Document | undefined
@@ -127,7 +130,7 @@ export interface Runner {
 interface Limits {
   /** Adds what was done with documents of any model to the audit log. */
   readonly note?: (touched: Touched) => Effect.Effect<void, ReadError>
-  /** Whether a chosen identifier would tell of documents that the caller's row filters hide. */
+  /** Whether a chosen identifier would reveal documents that the caller's row filters hide. */
   readonly isLimited: (scope?: Scope) => Effect.Effect<boolean, ReadError>
   /** A test for recorded states, deleted ones too; `undefined` when the filters exclude the document itself. */
   readonly statesOf: (

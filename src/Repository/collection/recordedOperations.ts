@@ -93,7 +93,7 @@ const documentsFor = (
     options: { projection: { _id: 1 }, limit }
   })
 
-/** What is looked at of any operation. */
+/** The members of operations that the audit log reads, whatever the kind. */
 interface Known {
   readonly kind: Kind
   readonly id?: unknown

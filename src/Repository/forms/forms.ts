@@ -2,9 +2,9 @@
  * The forms of a model with `versions`, and the ways of a stored document from one to another.
  *
  * A document carries the number of its form; one without a number has form 1, as have all that were written before the model
- * had versions. A document that is stored in an earlier form than it was written in keeps what that form can't hold, for each
- * step, and it counts as long as the earlier form's own fields still are what the way down makes of it. So a value goes down
- * and comes up again unchanged, and what an older process has written since is not lost either.
+ * had versions. A document that is stored in an earlier form than it was written in also keeps, for each step down, the values
+ * that the earlier form can't hold. A step up takes a kept value if the way down still makes the stored fields of it. So a value
+ * goes down and comes up again unchanged, and a write by an older process in between is not lost.
  */
 import { isDocument, normalise, plainValue, segmentsOf } from "@appkernel/mql/values"
 import * as Exit from "effect/Exit"

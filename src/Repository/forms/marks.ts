@@ -12,7 +12,7 @@ import type { DocumentStore } from "../DocumentStore.ts"
 import type { ReadError, StoreError } from "../RepositoryError.ts"
 import type { Forms } from "./forms.ts"
 
-/** What is said of a collection. */
+/** The marks of a collection. */
 export interface Mark {
   /** Every process understands this form. Form 1 is what a collection begins with. */
   readonly understood: number
@@ -42,7 +42,7 @@ export const raiseMark = (
 ): Effect.Effect<void, StoreError> =>
   Effect.asVoid(store.updateOne(marksCollection, { _id: collection }, { $max: mark }, { upsert: true }))
 
-/** What is said of the forms of a collection, and the form in which this process stores documents. */
+/** Reads the marks of a collection, from which follows the form in which this process stores documents. */
 export interface MarkReader {
   readonly current: Effect.Effect<State, ReadError>
   /** A document of this form was seen: it is stored by a process that knows more. */

@@ -124,7 +124,7 @@ const next = (
     }),
     {
       onSuccess: (event): Effect.Effect<StoredChange | undefined, PositionGone> => {
-        // One that is closed, for its database was dropped, would say at once and for ever that there is nothing.
+        // A stream is closed if its database was dropped, and would return `null` at once and for ever.
         if (event === null) return stream.closed ? Effect.fail(new PositionGone({ position })) : Effect.undefined
         const change = changeOf(event)
         if (change !== undefined) return Effect.succeed(change)

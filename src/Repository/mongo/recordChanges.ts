@@ -6,14 +6,17 @@ import { type PositionGone, type ReadError, Unsupported } from "../RepositoryErr
 import { recordImages } from "./collectionAdmin.ts"
 import * as mongo from "./driverCall.ts"
 
-/** The function that has a collection recorded. The first time, it tries what the server tells of changes. */
+/**
+ * The function that makes the server record a collection. Its first call tests whether the server delivers changes as
+ * expected.
+ */
 export const recorder = (
   session: mongo.MongoSession,
   end: Effect.Effect<Position, ReadError>,
   read: (collection: string, after: Position) => Effect.Effect<ChangePage, ReadError | PositionGone>
 ): (collection: string) => Effect.Effect<void, ReadError> => {
   let isTried = false
-  /** Tries in a collection of its own whether changes come with the document as each of them left it. */
+  /** Tests in a temporary collection whether each change comes with the document as the change left it. */
   const tried: Effect.Effect<void, ReadError> = Effect.gen(function*() {
     const call = { session, operation: "record", collection: `appkernel_changes_${randomUUID()}` }
     const written = Effect.andThen(
@@ -25,7 +28,7 @@ export const recorder = (
     )
     yield* Effect.gen(function*(): Effect.fn.Return<void, ReadError> {
       const start = yield* end
-      // Whoever may not make a collection goes without.
+      // A user who may not create collections gets no test.
       if (!(yield* Effect.isSuccess(written))) return
       const states = yield* read(call.collection, start).pipe(
         Effect.map(({ changes }) => changes.map((one) => one.operation === "delete" ? "-" : one.after["n"]).join(", ")),

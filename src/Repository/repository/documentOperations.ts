@@ -27,7 +27,7 @@ export interface DocumentReads {
     id: unknown,
     options?: ReadOptions & { readonly privilege?: Privilege | undefined }
   ) => Effect.Effect<Document | undefined, ReadError>
-  /** Whether the caller has row filters: whether an identifier is taken would then tell of hidden documents. */
+  /** Whether the caller has row filters. The answer that an identifier is taken would then reveal hidden documents. */
   readonly isLimited: Effect.Effect<boolean, ReadError>
   readonly find: (options: TakeOptions) => Effect.Effect<ReadonlyArray<Document>, ReadError>
   /** Finds documents, and counts all that match: see `DocumentStore.findAndCount`. */

@@ -34,7 +34,7 @@ export const makeVerifier = (options: {
 ) => Effect.Effect<CurrentUser["Service"], CredentialsInvalid | IssuerUnavailable> => {
   // By the tokens' hashes.
   const verified = new BoundedCache<Verified>(options.cacheSize)
-  // Those of them that came as the same object again need no hash.
+  // Verified tokens by their objects: one that comes as the same object again needs no hash.
   const met = new WeakMap<Redacted.Redacted<string>, Verified>()
   const issuers = new Map(options.issuers.map((issuer) => [issuer.issuer, issuer]))
 
@@ -98,7 +98,7 @@ const maxCached = 300_000
 
 const refused = (reason: Reason) => Effect.fail(new CredentialsInvalid({ reason }))
 
-/** What selects the key. Nothing of it counts before the signature is verified. */
+/** Decodes header and claims to select the key. They are not trusted before the signature is verified. */
 const read = (token: string) =>
   Effect.try({
     try: () => ({ header: jose.decodeProtectedHeader(token), payload: jose.decodeJwt(token) }),

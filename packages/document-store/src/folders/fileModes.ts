@@ -12,7 +12,7 @@ export interface FileModes {
   readonly expected: number
 }
 
-/** Those of the files of a store. Nobody else reads them where nothing is said. */
+/** The permissions of the context. By default, only the owner reads the files. */
 export const FileModes = Context.Reference<FileModes>("@appkernel/document-store/FileModes", {
   defaultValue: () => ({ folder: 0o700, file: 0o600, expected: 0 })
 })

@@ -177,7 +177,7 @@ class CountedPlan {
     this.isCounted = true
   }
 
-  /** Whether it is known to have about so many entries at most. */
+  /** Whether all entries are counted, and are at most about `most`. */
   isWithin(most: number): boolean {
     return this.isCounted && this.count <= most
   }

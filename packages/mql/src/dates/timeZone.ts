@@ -6,7 +6,7 @@ import { reject } from "../limits/queryProblem.ts"
 
 export interface Zone {
   readonly isUtc: boolean
-  /** What its clocks are ahead of UTC at a time, in milliseconds. */
+  /** The milliseconds by which the clocks of the zone are ahead of UTC at a time. */
   readonly offsetAt: (utc: number) => number
 }
 

@@ -14,13 +14,13 @@ export interface FieldTest {
   readonly accepts: Condition
   /** Tests what is at the rest of a path, from this segment on. */
   readonly matches: (node: unknown, path: Segments, at: number) => boolean
-  /** What it says about the items of an array. */
+  /** The tests of the items of an array. */
   readonly items: ReadonlyArray<ItemTest>
 }
 
 export interface ItemTest {
   readonly accepts: Condition
-  /** Whether it is an `$elemMatch`, which is about one item. */
+  /** Whether the test is an `$elemMatch`, which is about one item. */
   readonly isElement: boolean
 }
 

@@ -34,7 +34,7 @@ export class FilterParser {
   size = 0
   /** The number of conditions that a document may fail. */
   conditions = 0
-  /** The number of those that one constraint says all of. */
+  /** The number of conditions that a single constraint expresses completely. */
   exactConditions = 0
   readonly constraints: Array<Constraint> = []
   readonly equalities: Array<readonly [path: string, value: unknown]> = []

@@ -26,7 +26,7 @@ export interface Filter {
   readonly equalities: ReadonlyArray<readonly [path: string, value: unknown]>
   /** Whether every document matches. */
   readonly isEmpty: boolean
-  /** Whether its constraints say all of it, unless a list has several values at a path. */
+  /** Whether the constraints express the whole filter, unless a list has several values at a path. */
   readonly isExact: boolean
   /** How texts compare, unless by their code points. */
   readonly collator: Collator | undefined
@@ -35,7 +35,7 @@ export interface Filter {
   readonly itemConditions: ItemConditions
   /** The cost of a test relative to an ordinary filter; 1 for those. */
   readonly relativeCost: number
-  /** Whether it contains an expression or a JSON schema, which may take long for one document. */
+  /** Whether the filter contains an expression or a JSON schema, which may take long for one document. */
   readonly isComputed: boolean
   /** The text search of a filter with `$text`. */
   readonly search?: Search | undefined

@@ -15,7 +15,7 @@ export type Leaf = (root: Document, value: unknown) => unknown
 export class FieldTree {
   readonly fields = new Map<string, FieldTree>()
   leaf: Leaf | undefined = undefined
-  /** Whether a field in it is made where there is none. */
+  /** Whether the projection creates missing fields below this one. */
   makes = false
 
   /** Adds a path. Rejects one that collides with another. `makes` says that the field is made where there is none. */

@@ -19,7 +19,7 @@ import { codeOf } from "./preflight.ts"
 const { EDQUOT, EFBIG, EIO, ENOSPC } = constants.errno
 
 interface Job {
-  /** Whether it has one step only. */
+  /** Whether the job has one step only. */
   readonly isShort: boolean
   /** Runs the job for one step. Returns a function that runs the next step and tells whether there is more, if any. */
   readonly run: () => (() => boolean) | undefined
