@@ -26,6 +26,7 @@ const longest = [
   "test/examples/shop.test.ts",
   "packages/embedded-store/test/EmbeddedStore.test.ts",
   "test/Http/behaviour/GeneratedClients.test.ts",
+  "test/Http/behaviour/GeneratedClientsOfOpenApiGenerator.test.ts",
   "test/Access/behaviour/fields/WriteGrants.test.ts",
   "test/Http/behaviour/StreamDifferential.test.ts",
   "test/Http/behaviour/OpenApiConformance.test.ts",

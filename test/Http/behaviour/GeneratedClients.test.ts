@@ -1,132 +1,17 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Logger } from "effect"
-import { HttpServer } from "effect/http"
-import { execFile } from "node:child_process"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
-import { promisify } from "node:util"
-import { engine as shop } from "../../../examples/shop/engine.ts"
-import { EmbeddedStore, KernelServer, OpenApi } from "../../../src/index.ts"
-import { type Installed, installed } from "../../support/installed.ts"
-import { quickHashes } from "../../support/quickHashes.ts"
-import { administrator, credentials, payments } from "../../support/shop.ts"
+import { describe } from "@effect/vitest"
+import { heyApi, openapiPythonClient, openapiTypescript, orval } from "../../support/clientGenerators.ts"
+import { clientsOfShop } from "../../support/shopClients.ts"
 
-const document = OpenApi.make(shop, { title: "Shop", version: "1.0.0" })
-
-const operations = Object.entries(document.paths).flatMap(([path, item]) =>
-  Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`)
-)
-
-const layer = shop.layerServe.pipe(
-  Layer.provide(payments),
-  Layer.provideMerge(credentials),
-  Layer.provideMerge(KernelServer.layerWith({ address: "127.0.0.1", port: 0 })),
-  Layer.provide([EmbeddedStore.layerMemory, quickHashes])
-)
-
-const execute = promisify(execFile)
-
-/** What a program prints; when it fails, what it complains of. */
-const run = (program: string, args: ReadonlyArray<string>, cwd: string) =>
-  Effect.promise(() =>
-    execute(program, args, { cwd, timeout: 240_000 }).then(
-      ({ stdout }) => stdout,
-      (error: { readonly stdout?: string; readonly stderr?: string }) => {
-        throw new Error(`${program} ${args.join(" ")}: ${error.stdout ?? ""}${error.stderr ?? ""}`)
-      }
-    )
-  )
-
-/** A folder beside what is installed, with the document in it. */
-const workplace = (folder: string) =>
-  Effect.acquireRelease(
-    Effect.sync(() => {
-      const place = mkdtempSync(join(folder, "run-"))
-      writeFileSync(join(place, "openapi.json"), JSON.stringify(document))
-      return place
-    }),
-    (place) => Effect.sync(() => rmSync(place, { recursive: true, force: true }))
-  )
-
-const baseUrl = Effect.map(HttpServer.HttpServer, ({ address }) => HttpServer.formatAddress(address))
-
-const token = Effect.map(administrator, ({ authorization }) => authorization)
-
-const foundOrSkipped = (tool: Installed, skip: (reason: string) => never): string =>
-  "reason" in tool ? skip(tool.reason) : tool.folder
-
-/** The statuses of all calls, none of which is an error. */
-const assertAllAnswered = (statuses: { readonly [operation: string]: number }) => {
-  assert.sameMembers(Object.keys(statuses), operations)
-  assert.deepStrictEqual(Object.entries(statuses).filter(([, status]) => status >= 300), [])
-}
-
-describe("Clients that are generated from the document", () => {
-  it.layer(Layer.provide(layer, Logger.layer([])), { excludeTestServices: true })("of the shop", (it) => {
-    it.effect(
-      "openapi-typescript and openapi-fetch: every operation compiles, and gets a response",
-      ({ skip }) =>
-        Effect.gen(function*() {
-          const packages = ["openapi-typescript@7.13.0", "openapi-fetch@0.17.0", "typescript@5.9.3"]
-          const tool = yield* Effect.promise(() =>
-            installed("openapi-typescript-7.13.0", (folder) => [
-              ["npm", ["install", "--prefix", folder, "--ignore-scripts", "--no-audit", "--no-fund", ...packages]]
-            ])
-          )
-          const folder = foundOrSkipped(tool, skip)
-          const place = yield* workplace(folder)
-          const generator = join(folder, "node_modules", "openapi-typescript", "bin", "cli.js")
-          yield* run(process.execPath, [generator, "openapi.json", "-o", "schema.d.ts"], place)
-          writeFileSync(join(place, "calls.ts"), typescriptCalls)
-          writeFileSync(join(place, "package.json"), `{ "type": "module" }`)
-          const compiler = join(import.meta.dirname, "../..", "..", "node_modules", "typescript", "bin", "tsc")
-          const options = [
-            "--ignoreConfig",
-            "--noEmitOnError",
-            "--strict",
-            "--module",
-            "nodenext",
-            "--target",
-            "es2024",
-            "--types",
-            "node"
-          ]
-          yield* run(process.execPath, [compiler, ...options, "calls.ts"], place)
-          const printed = yield* run(process.execPath, ["calls.js", yield* baseUrl, yield* token], place)
-          assertAllAnswered(JSON.parse(printed))
-        }),
-      600_000
-    )
-
-    it.effect(
-      "openapi-python-client: every operation gets a response, which the client decodes",
-      ({ skip }) =>
-        Effect.gen(function*() {
-          const tool = yield* Effect.promise(() =>
-            installed("openapi-python-client-0.29.1", (folder) => [
-              ["python3", ["-m", "venv", folder]],
-              [
-                join(folder, "bin", "python"),
-                ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "openapi-python-client==0.29.1"]
-              ]
-            ])
-          )
-          const folder = foundOrSkipped(tool, skip)
-          const place = yield* workplace(folder)
-          const python = join(folder, "bin", "python")
-          writeFileSync(join(place, "config.yml"), pythonConfig)
-          writeFileSync(join(place, "calls.py"), pythonCalls)
-          const options = ["--path", "openapi.json", "--config", "config.yml", "--meta", "none"]
-          yield* run(
-            python,
-            ["-m", "openapi_python_client", "generate", ...options, "--output-path", "shop_client"],
-            place
-          )
-          const printed = yield* run(python, ["calls.py", yield* baseUrl, yield* token], place)
-          assertAllAnswered(JSON.parse(printed))
-        }),
-      600_000
-    )
+describe("Clients that generators make from the document", () => {
+  clientsOfShop({
+    "openapi-typescript and openapi-fetch": {
+      generator: openapiTypescript,
+      program: typescriptCalls,
+      limits: "every operation"
+    },
+    "openapi-python-client": { generator: openapiPythonClient, program: pythonCalls, limits: "every operation" },
+    "hey-api": { generator: heyApi, program: heyApiCalls, limits: {} },
+    orval: { generator: orval, program: orvalCalls, limits: {} }
   })
 })
 
@@ -233,13 +118,85 @@ answered(await client.DELETE("/api/v1/users/{id}", { params: { path: byId } }))
 console.log(JSON.stringify(statuses))
 `
 
-/** What users of `openapi-python-client` need, as the documentation has it. */
-const pythonConfig = `
-post_hooks: []
-content_type_overrides:
-  application/json-patch+json: text/plain
-  multipart/form-data: text/plain
-  application/x-www-form-urlencoded: text/plain
+const heyApiCalls = `
+import { client } from "./client/client.gen"
+import * as sdk from "./client/sdk.gen"
+
+const main = async () => {
+  client.setConfig({ baseUrl: process.argv[2] ?? "", headers: { authorization: process.argv[3] ?? "" } })
+  const printed: Record<string, unknown> = {}
+  const newUser = (name: string) => ({
+    name,
+    email: \`\${name.toLowerCase()}@hey.example.com\`,
+    password: "a long secret",
+    roles: ["user"]
+  })
+  const throwOnError = true
+  const headers = { Prefer: "return=representation" }
+
+  const { data: user } = await sdk.usersCreate({ body: newUser("Ann"), headers, throwOnError })
+  if (user._type !== "User") throw new Error(user._type)
+  printed["create"] = user.name
+  const several = await sdk.usersCreate({ body: [newUser("Bob"), newUser("Cleo")], throwOnError })
+  printed["createList"] = "result" in several.data ? several.data.result.length : several
+  const query = { email: user.email, sort_by: "-name", page_size: 5 }
+  printed["list"] = (await sdk.usersList({ query, throwOnError })).data._items.map((item) => item.name)
+  const path = { id: user.id }
+  printed["get"] = (await sdk.usersGet({ path, throwOnError })).data.name
+  const { data: patched } = await sdk.usersPatch({ path, body: { name: "Annie" }, headers, throwOnError })
+  printed["patch"] = patched._type === "User" ? patched.name : patched
+  const chair = { code: "HEY-0001", name: "Chair", price: 12.5, currency: "CHF", stock: 3 } as const
+  const { data: product } = await sdk.productsCreate({ body: chair, headers, throwOnError })
+  if (product._type !== "Product") throw new Error(product._type)
+  const summary = await sdk.productsGetSummary({ path: { id: product.id }, throwOnError })
+  printed["action"] = summary.data.result.split(" ")[0]
+  printed["delete"] = (await sdk.usersDelete({ path, throwOnError })).data.result
+  const { error, response } = await sdk.usersGet({ path })
+  printed["error"] = [response?.status, error !== undefined && "_type" in error && error._type]
+  console.log(JSON.stringify(printed))
+}
+
+void main()
+`
+
+const orvalCalls = `
+import * as shop from "./client"
+
+const main = async () => {
+  const printed: Record<string, unknown> = {}
+  const newUser = (name: string) => ({
+    name,
+    email: \`\${name.toLowerCase()}@orval.example.com\`,
+    password: "a long secret",
+    roles: ["user"]
+  })
+  const whole = { headers: { Prefer: "return=representation" } }
+
+  const created = await shop.usersCreate(newUser("Ann"), whole)
+  if (created.status !== 201 || created.data._type !== "User") throw new Error(JSON.stringify(created))
+  const user = created.data
+  printed["create"] = user.name
+  const several = await shop.usersCreate([newUser("Bob"), newUser("Cleo")])
+  printed["createList"] = several.status === 201 && "result" in several.data ? several.data.result.length : several
+  const page = await shop.usersList({ email: user.email, sort_by: "-name", page_size: 5 })
+  printed["list"] = page.status === 200 ? page.data._items.map((item) => item.name) : page
+  const got = await shop.usersGet(user.id)
+  printed["get"] = got.status === 200 ? got.data.name : got
+  const patched = await shop.usersPatch(user.id, { name: "Annie" }, whole)
+  printed["patch"] = patched.status === 200 && patched.data._type === "User" ? patched.data.name : patched
+  const chair = { code: "ORV-0001", name: "Chair", price: 12.5, currency: "CHF", stock: 3 } as const
+  const product = await shop.productsCreate(chair, whole)
+  if (product.status !== 201 || product.data._type !== "Product") throw new Error(JSON.stringify(product))
+  const summary = await shop.productsGetSummary(product.data.id)
+  printed["action"] = summary.status === 200 ? summary.data.result.split(" ")[0] : summary
+  const deleted = await shop.usersDelete(user.id)
+  printed["delete"] = deleted.status === 200 ? deleted.data.result : deleted
+  const missing = await shop.usersGet(user.id)
+  printed["error"] = missing.status === 404 ? [missing.status, "_type" in missing.data && missing.data._type] : missing
+  console.log(JSON.stringify(printed))
+}
+
+void main()
 `
 
 /**
@@ -252,17 +209,17 @@ content_type_overrides:
  */
 const pythonCalls = `
 import json, sys
-from shop_client import Client
-from shop_client.api.orders import orders_aggregate, orders_create, orders_get, orders_list, orders_meta, orders_query, orders_schema
-from shop_client.api.payments import payments_methods, payments_pay, payments_status
-from shop_client.api.changes import api_v1_changes
-from shop_client.api.products import (products_aggregate, products_changes, products_create, products_get,
+from client import Client
+from client.api.orders import orders_aggregate, orders_create, orders_get, orders_list, orders_meta, orders_query, orders_schema
+from client.api.payments import payments_methods, payments_pay, payments_status
+from client.api.changes import api_v1_changes
+from client.api.products import (products_aggregate, products_changes, products_create, products_get,
     products_get_summary, products_list, products_meta, products_query, products_schema)
-from shop_client.api.tokens import tokens_revoke, tokens_token
-from shop_client.api.users import (users_aggregate, users_change_password, users_create, users_delete, users_get,
+from client.api.tokens import tokens_revoke, tokens_token
+from client.api.users import (users_aggregate, users_change_password, users_create, users_delete, users_get,
     users_list, users_meta, users_patch, users_query, users_replace, users_schema)
-from shop_client.api.users_version_2 import users_v2_create, users_v2_get, users_v2_list
-from shop_client import models as m
+from client.api.users_version_2 import users_v2_create, users_v2_get, users_v2_list
+from client import models as m
 
 statuses = {}
 
