@@ -119,8 +119,17 @@ const jars = (name: string, ...artifacts: ReadonlyArray<string>) => () =>
 
 const modules = join(import.meta.dirname, "..", "..", "node_modules")
 const tsc = [
-  ...[process.execPath, join(modules, "typescript", "bin", "tsc"), "--ignoreConfig", "--noEmitOnError", "--strict"],
-  ...["--target", "es2024", "--types", "node", "--typeRoots", join(modules, "@types")]
+  process.execPath,
+  join(modules, "typescript", "bin", "tsc"),
+  "--ignoreConfig",
+  "--noEmitOnError",
+  "--strict",
+  "--target",
+  "es2024",
+  "--types",
+  "node",
+  "--typeRoots",
+  join(modules, "@types")
 ]
 
 // The code of generators has imports as Node reads them, or as programs read them that put files together.
@@ -155,7 +164,11 @@ export const heyApi: Generator = {
     [
       process.execPath,
       join(folder, "node_modules/@hey-api/openapi-ts/bin/run.js"),
-      ...["-i", "openapi.json", "-o", "client", "--silent"]
+      "-i",
+      "openapi.json",
+      "-o",
+      "client",
+      "--silent"
     ],
     [...tscOfBundlers, "calls.ts"],
     [process.execPath, "calls.js"]
@@ -214,8 +227,17 @@ content_type_overrides:
   steps: (folder) => [
     [
       join(folder, "bin", "python"),
-      ...["-m", "openapi_python_client", "generate", "--path", "openapi.json", "--config", "config.yml"],
-      ...["--meta", "none", "--output-path", "client"]
+      "-m",
+      "openapi_python_client",
+      "generate",
+      "--path",
+      "openapi.json",
+      "--config",
+      "config.yml",
+      "--meta",
+      "none",
+      "--output-path",
+      "client"
     ],
     [join(folder, "bin", "python"), "-c", importAll("client")],
     [join(folder, "bin", "python"), "calls.py"]
@@ -226,9 +248,20 @@ const openapiGenerator = jar("openapi-generator-7.25.0", "org.openapitools:opena
 
 /** The command that makes the client of a language in the folder `client`. */
 const generate = (folder: string, language: string, ...options: ReadonlyArray<string>) => [
-  ...["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-jar", join(folder, "openapi-generator-cli-7.25.0.jar")],
-  ...["generate", "-i", "openapi.json", "-g", language, "-o", "client"],
-  ...["--global-property", "apiDocs=false,modelDocs=false,apiTests=false,modelTests=false"],
+  "java",
+  "-XX:TieredStopAtLevel=1",
+  "-XX:+UseSerialGC",
+  "-jar",
+  join(folder, "openapi-generator-cli-7.25.0.jar"),
+  "generate",
+  "-i",
+  "openapi.json",
+  "-g",
+  language,
+  "-o",
+  "client",
+  "--global-property",
+  "apiDocs=false,modelDocs=false,apiTests=false,modelTests=false",
   ...options
 ]
 
@@ -253,7 +286,10 @@ export const pythonOfOpenapiGenerator: Generator = {
     openapiGenerator,
     pip(
       "openapi-generator-7.25.0-python",
-      ...["urllib3==2.8.0", "python_dateutil==4.0.0", "pydantic==2.14.4", "typing-extensions==4.16.0"]
+      "urllib3==2.8.0",
+      "python_dateutil==4.0.0",
+      "pydantic==2.14.4",
+      "typing-extensions==4.16.0"
     )
   ],
   program: "client/calls.py",
