@@ -408,6 +408,7 @@ describe("OpenApi", () => {
         nullable: Schema.NullOr(Schema.String),
         required: Schema.String,
         byDefault: Schema.String.pipe(Model.withDefault(() => "x")),
+        any: Schema.Json.pipe(Model.optional),
         inner: Schema.NullOr(Inner),
         parts: Schema.Struct({
           nullable: Schema.NullOr(Schema.String),
@@ -426,6 +427,7 @@ describe("OpenApi", () => {
       assert.deepStrictEqual(properties.nullable, nullOr(text))
       assert.deepStrictEqual(properties.required, text)
       assert.deepStrictEqual(properties.byDefault, nullOr(text))
+      assert.deepStrictEqual(properties.any, {})
       assert.deepStrictEqual(properties.inner, nullOr(ref("InnerPatch")))
       assert.deepStrictEqual(properties.parts.properties, {
         nullable: nullOr(text),

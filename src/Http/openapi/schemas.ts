@@ -234,11 +234,15 @@ const plain = (schema: Node): Node => {
     : { ...open, allOf }
 }
 
-/** Alternatives once each. A field that may be missing and `null` has `null` twice. */
+/**
+ * Alternatives once each, and none beside one that is any value: of that, the generator for Java makes a class that isn't
+ * there. A field that may be missing and `null` has `null` twice.
+ */
 const withoutRepetition = (schema: Node): Node => {
   const { anyOf, ...rest } = schema
   const alternatives = new Map(Document.listOf(anyOf).map((one) => [JSON.stringify(one), one]))
-  return anyOf === undefined ? schema : { ...rest, anyOf: [...alternatives.values()] }
+  if (anyOf === undefined) return schema
+  return alternatives.has("{}") ? rest : { ...rest, anyOf: [...alternatives.values()] }
 }
 
 /** The values of an enumeration in one list, with their names as generators of clients read them. */
