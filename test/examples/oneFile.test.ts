@@ -162,7 +162,7 @@ describe("the link shortener", () => {
         SHORTENER_PARTNER: "nowhere"
       })
       assert.strictEqual(yield* program.ended, 1)
-      assert.match(program.output(), /shortener_partner: .*URL/iu)
+      assert.match(program.output(), /shortener\.partner \(SHORTENER_PARTNER\) must be a URL/u)
       assert.notInclude(program.output(), "Listening")
     }))
 })

@@ -101,7 +101,7 @@ describe("Authentication of a request", () => {
           const { headers, name, proof } = credential
           entries.length = 0
           const answer = yield* send("GET", "/private", undefined, headers)
-          assert.strictEqual(answer.headers["vary"], "Authorization, X-API-Key", name)
+          assert.strictEqual(answer.headers["vary"], "Accept, Authorization, X-API-Key", name)
           assert.strictEqual(answer.headers["cache-control"], "private, no-cache", name)
           if (proof !== "nothing" && "subject" in proof) {
             assert.deepStrictEqual(answer.body, { subject: proof.subject }, name)
@@ -297,6 +297,6 @@ describe("Authentication of a request", () => {
         refused(401, answers).headers["www-authenticate"],
         ["basic", "Gateway", "Signature"].map((scheme) => `${scheme} realm="the \\"shop\\""`).join(", ")
       )
-      assert.strictEqual(answers.headers["vary"], "Authorization, X-Gateway-User")
+      assert.strictEqual(answers.headers["vary"], "Accept, Authorization, X-Gateway-User")
     }))
 })
