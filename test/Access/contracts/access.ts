@@ -103,6 +103,7 @@ const entries = (store: FreshStore) => Layer.fresh(Layer.provideMerge(Repository
  */
 const table: { readonly [route: string]: readonly [number, number, number, number, number, number] } = {
   "GET /users": [401, 200, 200, 200, 200, 200],
+  "POST /users/query": [401, 415, 415, 415, 415, 415],
   "GET /users/:id": [401, 403, 403, 403, 403, 404],
   "POST /users": [415, 415, 415, 415, 415, 415],
   "PUT /users/:id": [401, 403, 403, 403, 403, 415],
@@ -113,6 +114,7 @@ const table: { readonly [route: string]: readonly [number, number, number, numbe
   "GET /users/meta": [401, 200, 200, 200, 200, 200],
   "POST /users/:id/rename": [401, 403, 403, 403, 403, 403],
   "GET /orders": [401, 403, 200, 200, 200, 200],
+  "POST /orders/query": [401, 403, 415, 415, 415, 415],
   "GET /orders/:id": [401, 403, 404, 404, 404, 404],
   "POST /orders": [401, 403, 415, 403, 403, 403],
   "PUT /orders/:id": [401, 403, 415, 403, 403, 403],
@@ -123,6 +125,7 @@ const table: { readonly [route: string]: readonly [number, number, number, numbe
   "GET /orders/meta": [401, 403, 200, 200, 200, 200],
   "POST /orders/:id/approve": [401, 403, 403, 404, 403, 403],
   "GET /payments": [401, 403, 403, 403, 403, 403],
+  "POST /payments/query": [401, 403, 403, 403, 403, 403],
   "GET /payments/:id": [401, 403, 403, 403, 403, 403],
   "GET /payments/aggregate": [401, 403, 403, 403, 403, 403],
   "GET /payments/schema": [401, 403, 403, 403, 403, 403],
