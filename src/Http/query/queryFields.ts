@@ -11,6 +11,7 @@
 import { memoize } from "effect/Function"
 import type * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
+import { ownText } from "../../internal/ownText.ts"
 import {
   expectationOf,
   fold,
@@ -27,7 +28,6 @@ import {
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { indexesOf } from "../../Repository/introspection.ts"
-import { ownText } from "../request/ownText.ts"
 import { type Reader, readerOf } from "./fieldReader.ts"
 
 /**

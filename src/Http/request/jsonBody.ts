@@ -6,13 +6,13 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import { isUtf8 } from "node:buffer"
 import type { IncomingHttpHeaders } from "node:http"
 import type { Readable } from "node:stream"
+import { ownText } from "../../internal/ownText.ts"
 import { formType } from "../description/callEndpoint.ts"
 import { type BadRequest, PayloadTooLarge, UnsupportedMediaType } from "../HttpError.ts"
 import { badRequest, errorOf } from "../messages/message.ts"
 import { Request } from "./bufferedRequest.ts"
 import { isDeeper } from "./depth.ts"
 import { hasMoreFields } from "./fieldCount.ts"
-import { ownText } from "./ownText.ts"
 
 /** The maximum nesting of a body: deeper than any real document, and safe for recursive functions. */
 export const maxDepth = 128

@@ -1,10 +1,10 @@
 /** What stays in memory of the texts that callers send. */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import * as UrlQuery from "../../../src/Http/query/urlQuery.ts"
-import { ownText } from "../../../src/Http/request/ownText.ts"
-import { Model } from "../../../src/index.ts"
-import { heapUsed } from "../../support/heapUsed.ts"
+import * as UrlQuery from "../../src/Http/query/urlQuery.ts"
+import { Model } from "../../src/index.ts"
+import { ownText } from "../../src/internal/ownText.ts"
+import { heapUsed } from "../support/heapUsed.ts"
 
 class Mark extends Model.Class<Mark>()("Mark", {
   id: Model.id({ prefix: "M" }),
