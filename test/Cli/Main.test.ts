@@ -81,7 +81,9 @@ describe("appkernel", () => {
       assert.include(yield* files.readFileString(`${folder}/plain/src/store.ts`), "MongoStore.layer")
       assert.isFalse(yield* files.exists(`${folder}/plain/keys`))
       // Only the store in a folder needs it.
-      assert.notInclude(yield* files.readFileString(`${folder}/plain/package.json`), "lmdb")
+      const plainManifest = JSON.parse(yield* files.readFileString(`${folder}/plain/package.json`))
+      assert.notProperty(plainManifest.dependencies, "lmdb")
+      assert.property(plainManifest.dependencies, "effect")
       assert.isFalse(yield* files.exists(`${folder}/plain/src/Users.ts`))
       const unknown = yield* run("new", `${folder}/other`, "--store", "paper")
       assert.strictEqual(unknown.code, 2)

@@ -126,7 +126,7 @@ const write = Effect.fnUntraced(function*({ hasFolder, hasKeys, layers, name, pa
       yield* files.writeFileString(written, text.replaceAll("my-service", name))
     }
   }
-  if (!hasFolder) yield* edit(draft, "package.json", /^ *"lmdb": .*\n/mu, "")
+  if (!hasFolder) yield* edit(draft, "package.json", /,\s*"lmdb": "[^"]*"/u, "")
   if (packed.length > 0) yield* vendor(draft, packed)
   if (hasKeys) yield* Keys.makePair(path.join(draft, "keys"), "ES256")
   yield* files.rename(draft, target)
