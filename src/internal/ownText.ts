@@ -1,5 +1,4 @@
-/**
- * The text in memory of its own. A part of a longer text may refer to that one, which stays in memory as long as the part does:
- * too much where a cache keeps parts of what callers send.
- */
+/** Copies of texts for caches, which would keep all of a longer text alive by a part of it. */
+
+/** The text in memory of its own. A part of a longer text may refer to the longer one, which then stays in memory as well. */
 export const ownText = (text: string): string => structuredClone(text)
