@@ -137,7 +137,7 @@ export type Partially<T> = T extends ReadonlyArray<infer Item> ? ReadonlyArray<P
  * @since 0.1.0
  */
 export const selection = <M extends Model.Any>(model: M): Selection<M> =>
-  // The fields are those of `Representation`, all optional.
+  // The fields are those of `Representation`, all optional but `_type` and `id`.
   partial(representation(model), ["_type", "id"], "Selection") as never
 
 /**

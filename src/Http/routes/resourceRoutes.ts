@@ -82,6 +82,7 @@ export const routesOf = (
   return endpoints.flatMap(({ asks, method, name, path: own }): ReadonlyArray<Route> => {
     // The route of the endpoint that it asks includes it.
     if (asks !== undefined) return []
+    // The endpoints that ask no other one are all but `query`.
     const handler = handlerOf(name as Asked)
     const handled = { method, path: `${path}${own}` as const, handler }
     if (name === "changes") {
@@ -216,6 +217,7 @@ const handlersOf = (
   const finished = endpoints.flatMap((endpoint): ReadonlyArray<readonly [string, ResponseEffect]> => {
     const { asks, hasQuery, name } = endpoint
     if (asks !== undefined) return []
+    // The endpoints that ask no other one are all but `query`.
     const handler = unlessReserved(handlers[name as Asked], endpoint, { endpoints, path, errorResponses })
     return [[name, hasQuery ? handler : withoutParameters(handler, respondBadRequest)]]
   })
