@@ -4,7 +4,7 @@
 import { Effect, Fiber, Layer, Schema, Stream } from "effect"
 import { parseArgs } from "node:util"
 import { DocumentStore, EmbeddedStore, Index, Model, Repository } from "../src/index.ts"
-import { documentOperationsOf } from "../src/Repository/introspection.ts"
+import { documentOperationsOf } from "../src/Repository/internal.ts"
 import { chosen, positive, print, printMachine } from "./report.ts"
 import { makeFolder } from "./stores/workers.ts"
 

@@ -1,6 +1,6 @@
 /**
  * Decides what the caller of a request may do: once for each request, for its endpoint and, when it is asked for, for the
- * other models. It stands apart from `introspection.ts` because it loads the query language, which a service without access
+ * other models. It stands apart from `internal.ts` because it loads the query language, which a service without access
  * control has no use for. Users cannot import this module.
  *
  * @since 0.1.0
@@ -9,9 +9,9 @@ import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Option from "effect/Option"
 import * as Semaphore from "effect/Semaphore"
-import type { ModelLike } from "../Model/introspection.ts"
+import type { ModelLike } from "../Model/internal.ts"
 import type * as Model from "../Model/Model.ts"
-import { AccessDecision, identifierOf, type ModelDecision, nothing } from "../Repository/introspection.ts"
+import { AccessDecision, identifierOf, type ModelDecision, nothing } from "../Repository/internal.ts"
 import type { Repository } from "../Repository/Repository.ts"
 import type { ReadError } from "../Repository/RepositoryError.ts"
 import { documentDecision, notAllowed } from "./decision/documentDecision.ts"

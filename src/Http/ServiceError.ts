@@ -13,7 +13,7 @@ import { memoize } from "effect/Function"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import { bodyOf, bodySchemaOf, errorResponse, type Members } from "../internal/errorMessage.ts"
-import { assertSeparable } from "../Model/introspection.ts"
+import { assertSeparable } from "../Model/internal.ts"
 
 /** Marks the classes of service errors. */
 export const serviceErrorTypeId = "~appkernel/ServiceError"

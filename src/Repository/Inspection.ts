@@ -6,7 +6,7 @@
 import { isSameIndex } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { managedField } from "../Model/introspection.ts"
+import { managedField } from "../Model/internal.ts"
 import type * as Model from "../Model/Model.ts"
 import { hasVersions } from "./collection/storedCollection.ts"
 import { DocumentStore, type IndexDescription } from "./DocumentStore.ts"

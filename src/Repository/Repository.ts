@@ -19,7 +19,7 @@ import {
   nestedModel,
   referencesOf,
   shardKeyOf
-} from "../Model/introspection.ts"
+} from "../Model/internal.ts"
 import type * as Model from "../Model/Model.ts"
 import type { ChangeEvent, ChangesOptions, ListEvent } from "./changes/changeEvents.ts"
 import { authorized } from "./collection/authorizedCollection.ts"

@@ -1,5 +1,5 @@
 /**
- * The evaluation of filters in the process, for the HTTP server. It stands apart from `introspection.ts` because it loads the
+ * The evaluation of filters in the process, for the HTTP server. It stands apart from `internal.ts` because it loads the
  * query language, which programs without a store have no use for. Users cannot import this module.
  *
  * @since 0.1.0

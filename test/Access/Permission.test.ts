@@ -9,7 +9,7 @@ import * as Permission from "../../src/Access/Permission.ts"
 import * as Resource from "../../src/Http/Resource.ts"
 import * as Model from "../../src/Model/Model.ts"
 import { rowMatcher } from "../../src/Repository/evaluation.ts"
-import type { EffectiveGrant } from "../../src/Repository/introspection.ts"
+import type { EffectiveGrant } from "../../src/Repository/internal.ts"
 
 class Order extends Model.Class<Order>()("Order", {
   id: Model.id({ prefix: "O" }),

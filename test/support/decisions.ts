@@ -1,6 +1,6 @@
 /** Decisions for tests of repositories, without the HTTP server. */
 import { Effect } from "effect"
-import { AccessDecision, type ModelDecision, type RowFilters } from "../../src/Repository/introspection.ts"
+import { AccessDecision, type ModelDecision, type RowFilters } from "../../src/Repository/internal.ts"
 
 /** What a caller without masked fields may do with the documents of a model. */
 const decisionOf = (rows: RowFilters): ModelDecision => ({

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { HttpRouter, HttpServer, HttpServerRequest } from "effect/http"
 import * as Layer from "effect/Layer"
 import { filtersOfMethod } from "../../src/Access/decision/rowFilters.ts"
-import * as Views from "../../src/Access/introspection.ts"
+import * as Views from "../../src/Access/internal.ts"
 import { endpointsOf } from "../../src/Http/description/standardEndpoints.ts"
 import * as KernelConfig from "../../src/Http/KernelConfig.ts"
 import * as Registration from "../../src/Http/registration/registration.ts"
@@ -18,7 +18,7 @@ import { type ResourceSurroundings, viewedHandlers } from "../../src/Http/routes
 import * as Translations from "../../src/Http/Translations.ts"
 import { DocumentStore, KernelServer, type Model, Repository, type Resource } from "../../src/index.ts"
 import { modelMatcher } from "../../src/Repository/evaluation.ts"
-import { AccessDecision, type EffectiveGrant, type ModelDecision } from "../../src/Repository/introspection.ts"
+import { AccessDecision, type EffectiveGrant, type ModelDecision } from "../../src/Repository/internal.ts"
 
 /** A grant; `check` is the same as `rows` unless it is given. */
 export type Granted = Omit<EffectiveGrant, "check" | "id"> & Partial<Pick<EffectiveGrant, "check">>

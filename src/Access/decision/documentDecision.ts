@@ -2,7 +2,7 @@
 import { getOrMake } from "@appkernel/document-store/internal"
 import { isPlainObject } from "../../internal/objects.ts"
 import type { Filter } from "../../Repository/DocumentStore.ts"
-import { type EffectiveGrant, type ModelDecision, nothing, type RowFilters } from "../../Repository/introspection.ts"
+import { type EffectiveGrant, type ModelDecision, nothing, type RowFilters } from "../../Repository/internal.ts"
 import type { Caller } from "../Permission.ts"
 import { linksByGrants, type ModelPolicy } from "./modelPolicy.ts"
 import { filtersOfAction, filtersOfCreation, filtersOfMethod } from "./rowFilters.ts"

@@ -1,6 +1,6 @@
 /** The grants of a registration, prepared once, and which links of its documents they permit. */
 import * as Effect from "effect/Effect"
-import type { ModelLike } from "../../Model/introspection.ts"
+import type { ModelLike } from "../../Model/internal.ts"
 import type { Filter } from "../../Repository/DocumentStore.ts"
 import { modelMatcher } from "../../Repository/evaluation.ts"
 import {
@@ -12,7 +12,7 @@ import {
   type PermittedLinks,
   type Privilege,
   storedIdOf
-} from "../../Repository/introspection.ts"
+} from "../../Repository/internal.ts"
 import type { Rules } from "../Grant.ts"
 import type { Failure } from "../Permission.ts"
 import { type AccessRequest, dependsOnDocument, effectiveGrants } from "./effectiveGrants.ts"

@@ -8,7 +8,7 @@ import {
   type Privilege,
   type RowFilters,
   type UpdateGrant
-} from "../../Repository/introspection.ts"
+} from "../../Repository/internal.ts"
 
 type Grants = ReadonlyArray<EffectiveGrant>
 

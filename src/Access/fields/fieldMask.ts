@@ -1,7 +1,7 @@
 /** The fields that grants take away. */
 import * as Effect from "effect/Effect"
-import { type FieldNames, isWithin, type ModelLike, nestedModel } from "../../Model/introspection.ts"
-import { type AccessDecision, type EffectiveGrant, hiddenBy } from "../../Repository/introspection.ts"
+import { type FieldNames, isWithin, type ModelLike, nestedModel } from "../../Model/internal.ts"
+import { type AccessDecision, type EffectiveGrant, hiddenBy } from "../../Repository/internal.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
 
 /** The fields that a set of grants takes away, depending on the document. */

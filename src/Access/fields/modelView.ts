@@ -8,7 +8,7 @@ import type * as Fiber from "effect/Fiber"
 import { memoize } from "effect/Function"
 import * as Result from "effect/Result"
 import { BoundedCache } from "../../internal/boundedCache.ts"
-import { type DocumentForm, type FieldNames, formWithout, modelWithout } from "../../Model/introspection.ts"
+import { type DocumentForm, type FieldNames, formWithout, modelWithout } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
 import {
@@ -18,7 +18,7 @@ import {
   type ModelDecision,
   nothing,
   type RowFilters
-} from "../../Repository/introspection.ts"
+} from "../../Repository/internal.ts"
 import { type Masked, maskedBy, maskedByAll, unwritableBy, unwritableByAll } from "./fieldMask.ts"
 import { type Values, type WriteMask, writeMaskOf } from "./writeMask.ts"
 

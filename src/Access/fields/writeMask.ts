@@ -14,7 +14,7 @@ import {
   type ModelLike,
   modelTypeId,
   nestedModel
-} from "../../Model/introspection.ts"
+} from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Masked } from "./fieldMask.ts"
 

@@ -4,7 +4,7 @@ import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
-import { mapParts, type ModelLike, modelOf, wireIdOf, withParts } from "../../Model/introspection.ts"
+import { mapParts, type ModelLike, modelOf, wireIdOf, withParts } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import { Links, OperationIds, OperationResult } from "../Envelope.ts"
 

@@ -1,5 +1,5 @@
 /** Read-only keys of documents. A body may contain them, so that clients can send back what they have read. */
-import type { ModelLike } from "../../Model/introspection.ts"
+import type { ModelLike } from "../../Model/internal.ts"
 
 /** The members of responses besides a model's fields. */
 export const shownKeys: ReadonlyArray<string> = ["_type", "_links"]

@@ -2,7 +2,7 @@
  * Fixed maxima of requests that no configuration changes: sort fields, selected fields, list items and hashed
  * passwords.
  */
-import { type ModelLike, modelTypeId } from "../../Model/introspection.ts"
+import { type ModelLike, modelTypeId } from "../../Model/internal.ts"
 
 /** The maximum number of fields that a request may sort by. */
 export const maxSortFields = 31

@@ -7,9 +7,9 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import { hash } from "node:crypto"
-import type { ModelView } from "../../Access/introspection.ts"
+import type { ModelView } from "../../Access/internal.ts"
 import { BoundedCache } from "../../internal/boundedCache.ts"
-import { managedField } from "../../Model/introspection.ts"
+import { managedField } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import { Problem } from "../../Model/ModelError.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
@@ -20,7 +20,7 @@ import {
   conjunctionOf,
   documentOperationsOf,
   identifierOf
-} from "../../Repository/introspection.ts"
+} from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
 import { changesParameters, filterNamesOf, pagingParameters } from "../description/queryParameters.ts"

@@ -5,7 +5,7 @@ import { beginStep, isStepDone, workDone } from "@appkernel/document-store/inter
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
 import type { Position } from "../../Repository/DocumentStore.ts"
-import type { Touched } from "../../Repository/introspection.ts"
+import type { Touched } from "../../Repository/internal.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
 import type { Gone, TooManyRequests } from "../HttpError.ts"
 import type { CallFailure } from "../response/callFailures.ts"

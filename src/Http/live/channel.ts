@@ -5,7 +5,7 @@
 import { spend, workDone } from "@appkernel/document-store/internal"
 import * as Effect from "effect/Effect"
 import type { Position } from "../../Repository/DocumentStore.ts"
-import type { Touched } from "../../Repository/introspection.ts"
+import type { Touched } from "../../Repository/internal.ts"
 import { controlEvent, cursorAt, dataEvent, offsetOf, type ToldChange, type ToldList } from "./messages.ts"
 
 /** One stream of a channel. */

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
-import type { AccessDecision } from "../../Repository/introspection.ts"
+import type { AccessDecision } from "../../Repository/internal.ts"
 import { Lifetimes } from "../../Security/SignIns.ts"
 import type { LiveStreams } from "./liveStreams.ts"
 

@@ -5,7 +5,7 @@
 import { getOrMake } from "@appkernel/document-store/internal"
 import { quote } from "../../internal/json.ts"
 import type { Document, Position, StoredChange } from "../../Repository/DocumentStore.ts"
-import { textOfId, type Touched } from "../../Repository/introspection.ts"
+import { textOfId, type Touched } from "../../Repository/internal.ts"
 
 /** The documents as somebody sees them. */
 export interface MessageView {

@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import type { FieldProblem } from "../../Model/introspection.ts"
+import type { FieldProblem } from "../../Model/internal.ts"
 import { Problem } from "../../Model/ModelError.ts"
 import { BadRequest, type Failure, type HttpError, TooManyRequests } from "../HttpError.ts"
 import { type CallError, messageIn, secondsOf } from "../UpstreamError.ts"

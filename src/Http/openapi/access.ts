@@ -2,7 +2,7 @@
  * What the document says of access control: who may call an operation, and which fields not every caller may see or set.
  */
 import { getOrMake } from "@appkernel/document-store/internal"
-import { isWithin, managedField, type ModelLike, nestedModel } from "../../Model/introspection.ts"
+import { isWithin, managedField, type ModelLike, nestedModel } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import { type Entry, nobody } from "../AccessPolicy.ts"
 import * as Json from "./node.ts"

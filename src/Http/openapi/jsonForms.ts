@@ -2,7 +2,7 @@
 import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
-import { jsonLinkOf, mapParts, modelOf, withParts } from "../../Model/introspection.ts"
+import { jsonLinkOf, mapParts, modelOf, withParts } from "../../Model/internal.ts"
 import * as Model from "../../Model/Model.ts"
 
 /** The schema, with the forms of the values in it. */

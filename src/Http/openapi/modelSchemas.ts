@@ -1,7 +1,7 @@
 /** What the document says of models: the variants of each, and what their fields declare. */
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
-import { modelTypeId } from "../../Model/introspection.ts"
+import { modelTypeId } from "../../Model/internal.ts"
 import * as Metadata from "../../Model/Metadata.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { FieldRules } from "./access.ts"

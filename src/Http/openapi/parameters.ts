@@ -1,6 +1,6 @@
 /** The parameters of standard operations: of the query, and of headers. */
 import * as Schema from "effect/Schema"
-import { isWithin, type ModelLike, nestedModel } from "../../Model/introspection.ts"
+import { isWithin, type ModelLike, nestedModel } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import { maxFields, maxSortFields } from "../description/limits.ts"
 import { type AnyParameters, collectionParameters } from "../description/queryParameters.ts"

@@ -2,7 +2,7 @@
  * Completes the standard endpoints of a resource in the OpenAPI document with parameters, headers and response details.
  */
 import * as Record from "effect/Record"
-import { managedField } from "../../Model/introspection.ts"
+import { managedField } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import { maxItemsOf } from "../description/limits.ts"
 import {

@@ -1,7 +1,7 @@
 /** Translates the operators of URL filters, such as ranges, lists and patterns, into conditions of the store. */
 import * as Schema from "effect/Schema"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
-import { anyOf, compare, conjunctionOf, not } from "../../Repository/introspection.ts"
+import { anyOf, compare, conjunctionOf, not } from "../../Repository/internal.ts"
 import * as Query from "../../Repository/Query.ts"
 import type { FilterValue, Operand } from "./filterValue.ts"
 import type { QueryField } from "./queryFields.ts"

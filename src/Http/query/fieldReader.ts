@@ -15,8 +15,8 @@ import {
   temporalKind,
   validatorAnnotation,
   withChecksThat
-} from "../../Model/introspection.ts"
-import { toBson } from "../../Repository/introspection.ts"
+} from "../../Model/internal.ts"
+import { toBson } from "../../Repository/internal.ts"
 
 /** Parses what callers compare a field with. Validators do not run: a query may search for what can't be written. */
 export interface Reader {

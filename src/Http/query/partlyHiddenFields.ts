@@ -1,9 +1,9 @@
 /** What a request may name where documents show a caller different fields. */
-import type { CallerDocuments } from "../../Access/introspection.ts"
-import { isWithin, modelWithout, withoutIndexes } from "../../Model/introspection.ts"
+import type { CallerDocuments } from "../../Access/internal.ts"
+import { isWithin, modelWithout, withoutIndexes } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
-import { allOf, anyOf, type EffectiveGrant, hiddenBy, indexesOf } from "../../Repository/introspection.ts"
+import { allOf, anyOf, type EffectiveGrant, hiddenBy, indexesOf } from "../../Repository/internal.ts"
 import * as QueryFields from "./queryFields.ts"
 
 /** What one request may name where documents show different fields, and what it has named. */

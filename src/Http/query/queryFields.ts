@@ -24,10 +24,10 @@ import {
   nestedModel,
   someFieldIn,
   unwrapped
-} from "../../Model/introspection.ts"
+} from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
-import { indexesOf } from "../../Repository/introspection.ts"
+import { indexesOf } from "../../Repository/internal.ts"
 import { type Reader, readerOf } from "./fieldReader.ts"
 
 /**

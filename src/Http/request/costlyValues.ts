@@ -2,7 +2,7 @@
 import * as Context from "effect/Context"
 import type * as Fiber from "effect/Fiber"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
-import type { ModelLike } from "../../Model/introspection.ts"
+import type { ModelLike } from "../../Model/internal.ts"
 import { costlyFields, maxCostly } from "../description/limits.ts"
 
 /** Whether the request that the fiber handles may have one more value that is costly to convert. */

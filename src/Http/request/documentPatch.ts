@@ -13,7 +13,7 @@ import {
   nestedModel,
   type Serialiser,
   someFieldIn
-} from "../../Model/introspection.ts"
+} from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { type BadRequest, Conflict } from "../HttpError.ts"

@@ -13,7 +13,7 @@ import {
   type ModelLike,
   nestedModel,
   unwrapped
-} from "../../Model/introspection.ts"
+} from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import { isDeeper } from "./depth.ts"
 import type { Part } from "./multipart.ts"

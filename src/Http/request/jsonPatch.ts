@@ -4,7 +4,7 @@ import * as Equal from "effect/Equal"
 import * as JsonPointer from "effect/JsonPointer"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { bodyDecoder, type Decoded, type FieldProblem, limitProblems } from "../../Model/introspection.ts"
+import { bodyDecoder, type Decoded, type FieldProblem, limitProblems } from "../../Model/internal.ts"
 import { at, englishOf, type Key, problemOf, translatable } from "../messages/message.ts"
 
 /** An operation of a JSON Patch (RFC 6902). */

@@ -4,7 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type { FieldProblem } from "../../Model/introspection.ts"
+import type { FieldProblem } from "../../Model/internal.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { PreconditionFailed } from "../HttpError.ts"
 import { errorOf } from "../messages/message.ts"

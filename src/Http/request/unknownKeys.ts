@@ -13,7 +13,7 @@ import {
   limitProblems,
   type ModelLike,
   modelOf
-} from "../../Model/introspection.ts"
+} from "../../Model/internal.ts"
 import { shownKeys } from "../description/ignoredKeys.ts"
 
 type Decode = ReturnType<typeof bodyDecoder>

@@ -3,7 +3,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Schema from "effect/Schema"
-import type * as Views from "../../Access/introspection.ts"
+import type * as Views from "../../Access/internal.ts"
 import { quote } from "../../internal/json.ts"
 import {
   assertSeparable,
@@ -12,9 +12,9 @@ import {
   formWithout,
   isModelLike,
   type ModelLike
-} from "../../Model/introspection.ts"
+} from "../../Model/internal.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
-import { AccessDecision, documentEncoder, identifierOf } from "../../Repository/introspection.ts"
+import { AccessDecision, documentEncoder, identifierOf } from "../../Repository/internal.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
 import { isObject, partsOf, successOf } from "../description/callEndpoint.ts"
 import { encoded } from "../description/pathShape.ts"

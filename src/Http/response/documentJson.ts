@@ -1,7 +1,7 @@
 /** Writes results of aggregations as JSON. They have no model, so the type of each BSON value determines its form. */
 import { Binary, Decimal128, Double, EJSON, Int32, Long, ObjectId, UUID } from "bson"
 import { quote } from "../../internal/json.ts"
-import { formatDateTime, isDate } from "../../Model/introspection.ts"
+import { formatDateTime, isDate } from "../../Model/internal.ts"
 
 /**
  * The JSON text of a document without a model, as an aggregation returns it. Dates become date-times in wire form,

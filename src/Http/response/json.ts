@@ -1,7 +1,7 @@
 /** Builds the JSON responses of the engine: error messages and operation results. */
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { quote } from "../../internal/json.ts"
-import type { FieldProblem } from "../../Model/introspection.ts"
+import type { FieldProblem } from "../../Model/internal.ts"
 import type { UpstreamError } from "../UpstreamError.ts"
 
 export const json = (

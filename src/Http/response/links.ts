@@ -4,13 +4,13 @@
  * @since 0.1.0
  */
 import { memoize } from "effect/Function"
-import type { ModelView } from "../../Access/introspection.ts"
+import type { ModelView } from "../../Access/internal.ts"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import { quote } from "../../internal/json.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
-import type { PermittedLinks } from "../../Repository/introspection.ts"
-import { identifierOf } from "../../Repository/introspection.ts"
+import type { PermittedLinks } from "../../Repository/internal.ts"
+import { identifierOf } from "../../Repository/internal.ts"
 import { fieldsOf } from "../description/callEndpoint.ts"
 import { encoded } from "../description/pathShape.ts"
 import type { Parameters } from "../query/urlQuery.ts"

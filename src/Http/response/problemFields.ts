@@ -2,7 +2,7 @@
 import * as Record from "effect/Record"
 import type * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
-import { expectationOf, fold, modelOf, relatedAnnotation, ruleOf } from "../../Model/introspection.ts"
+import { expectationOf, fold, modelOf, relatedAnnotation, ruleOf } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { AnyParameters } from "../description/queryParameters.ts"
 import { labelFrom } from "../messages/label.ts"

@@ -1,7 +1,7 @@
 /** The view of a model without restrictions. Services without access control use it and load nothing of `Access`. */
 import * as Result from "effect/Result"
-import type { CallerDocuments, ModelView, WriteMask } from "../../Access/introspection.ts"
-import { formWithout } from "../../Model/introspection.ts"
+import type { CallerDocuments, ModelView, WriteMask } from "../../Access/internal.ts"
+import { formWithout } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 
 /** The view of callers who see and write everything. */

@@ -1,6 +1,6 @@
 /** Errors and schemas for callers from whom fields are hidden. */
-import type { WriteMask } from "../../Access/introspection.ts"
-import { type FieldNames, limitProblems, withoutIndexes } from "../../Model/introspection.ts"
+import type { WriteMask } from "../../Access/internal.ts"
+import { type FieldNames, limitProblems, withoutIndexes } from "../../Model/internal.ts"
 import { PropertyRequiredException, ValidationException } from "../../Model/ModelError.ts"
 import { BulkInsertFailed, DuplicateKey } from "../../Repository/RepositoryError.ts"
 import { BadRequest, Forbidden } from "../HttpError.ts"

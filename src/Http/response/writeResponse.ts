@@ -1,9 +1,9 @@
 /** The responses to creates, replacements, patches and deletes, with `Location`, `ETag` and `Prefer`. */
 import * as Effect from "effect/Effect"
-import type { ModelView } from "../../Access/introspection.ts"
-import { managedField } from "../../Model/introspection.ts"
+import type { ModelView } from "../../Access/internal.ts"
+import { managedField } from "../../Model/internal.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
-import { identifierOf } from "../../Repository/introspection.ts"
+import { identifierOf } from "../../Repository/internal.ts"
 import { encoded } from "../description/pathShape.ts"
 import type { ResourceInfo } from "../registration/registration.ts"
 import { etagOf } from "../request/entityTags.ts"

@@ -26,7 +26,7 @@ import {
   maxIds,
   type Privilege,
   type Touched
-} from "../../Repository/introspection.ts"
+} from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
 import type { AuditOptions } from "../KernelConfig.ts"

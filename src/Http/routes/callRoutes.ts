@@ -20,9 +20,9 @@ import {
   sentFinaliser,
   withLimitedDigits,
   withoutTextSuffix
-} from "../../Model/introspection.ts"
+} from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
-import { apartFromAddressed, identifierOf } from "../../Repository/introspection.ts"
+import { apartFromAddressed, identifierOf } from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { fieldsOf, formType, hasBody, paramsOf, payloadOf, schemaOf, sentOf } from "../description/callEndpoint.ts"
 import type { Part } from "../description/callOptions.ts"

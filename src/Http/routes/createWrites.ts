@@ -1,9 +1,9 @@
 /** Creates documents by `POST`: one or a list, with hooks, access checks, and replacement of known identifiers. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { completer, type FieldProblem } from "../../Model/introspection.ts"
+import { completer, type FieldProblem } from "../../Model/internal.ts"
 import { PropertyRequiredException, ValidationException } from "../../Model/ModelError.ts"
-import { withRowFilters } from "../../Repository/introspection.ts"
+import { withRowFilters } from "../../Repository/internal.ts"
 import { DuplicateKey } from "../../Repository/RepositoryError.ts"
 import type { BadRequest } from "../HttpError.ts"
 import { badRequestOf } from "../messages/message.ts"

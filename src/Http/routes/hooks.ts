@@ -1,9 +1,9 @@
 /** Composes the hooks of a resource for each method, before and after its reads and writes. */
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
-import { managedField } from "../../Model/introspection.ts"
+import { managedField } from "../../Model/internal.ts"
 import * as Model from "../../Model/Model.ts"
-import { apartFromAddressed } from "../../Repository/introspection.ts"
+import { apartFromAddressed } from "../../Repository/internal.ts"
 import type { Method } from "../description/endpoint.ts"
 import type * as Hook from "../description/hook.ts"
 import type { AnyHook } from "../Resource.ts"

@@ -1,7 +1,7 @@
 /** Joins registered descriptions with the handlers and hooks that implement them. */
 import * as Effect from "effect/Effect"
 import type * as Grant from "../../Access/Grant.ts"
-import { modelTypeId, referencesOf } from "../../Model/introspection.ts"
+import { modelTypeId, referencesOf } from "../../Model/internal.ts"
 import { listOf, type OwnErrors, upstreamStatusesIn } from "../description/ownErrors.ts"
 import type * as Operation from "../Operation.ts"
 import type { Call, Registration, ResourceInfo, ServiceInfo } from "../registration/registration.ts"

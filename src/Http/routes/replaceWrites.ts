@@ -1,9 +1,9 @@
 /** Replaces documents by `PUT`. Stored values that clients neither send nor see are kept. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { keptFields } from "../../Model/introspection.ts"
+import { keptFields } from "../../Model/internal.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
-import { textOfId } from "../../Repository/introspection.ts"
+import { textOfId } from "../../Repository/internal.ts"
 import { DocumentNotFound } from "../../Repository/RepositoryError.ts"
 import type * as preconditions from "../request/preconditions.ts"
 import type { WrittenDocument } from "../response/writeResponse.ts"

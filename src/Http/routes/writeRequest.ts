@@ -4,7 +4,7 @@ import * as Equal from "effect/Equal"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import type { ModelView, WriteMask } from "../../Access/introspection.ts"
+import type { ModelView, WriteMask } from "../../Access/internal.ts"
 import { ownValue } from "../../internal/objects.ts"
 import {
   bodyDecoder,
@@ -15,10 +15,10 @@ import {
   type Serialiser,
   withoutIndexes,
   withoutRules
-} from "../../Model/introspection.ts"
+} from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
-import { type Identifier, identifierOf } from "../../Repository/introspection.ts"
+import { type Identifier, identifierOf } from "../../Repository/internal.ts"
 import { maxItems } from "../description/limits.ts"
 import { reservedIdsOf } from "../description/standardEndpoints.ts"
 import type { Forbidden, HttpError } from "../HttpError.ts"

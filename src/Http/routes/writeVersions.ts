@@ -2,7 +2,7 @@
  * Versions and preconditions of writes: detects conflicts with other writes, and retries writes that expect no version.
  */
 import * as Effect from "effect/Effect"
-import { fieldsOf, textOfId } from "../../Repository/introspection.ts"
+import { fieldsOf, textOfId } from "../../Repository/internal.ts"
 import { VersionConflict } from "../../Repository/RepositoryError.ts"
 import * as preconditions from "../request/preconditions.ts"
 import type { Instance, Values, WriteContext, WriteFailure } from "./writeContext.ts"

@@ -12,7 +12,7 @@ import {
   type ModelPolicy,
   modelPolicy
 } from "../../Access/AccessControl.ts"
-import * as views from "../../Access/introspection.ts"
+import * as views from "../../Access/internal.ts"
 import { Denied } from "../../Access/Permission.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Repository } from "../../Repository/Repository.ts"

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
-import { ownerOf } from "../../Repository/introspection.ts"
+import { ownerOf } from "../../Repository/internal.ts"
 import * as KernelConfig from "../KernelConfig.ts"
 import type * as Registration from "../registration/registration.ts"
 import { afterReady, whenReady } from "../server/readiness.ts"

@@ -1,7 +1,7 @@
 /** Finds keys in translation catalogues that no message of the service uses, such as misspelt ones. */
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
-import { childrenOf, type ModelLike, modelOf, nodesIn, ruleOf, validationTypeId } from "../../Model/introspection.ts"
+import { childrenOf, type ModelLike, modelOf, nodesIn, ruleOf, validationTypeId } from "../../Model/internal.ts"
 import { fieldsOf, payloadOf, successOf } from "../description/callEndpoint.ts"
 import { classesIn, listOf } from "../description/ownErrors.ts"
 import {

@@ -4,7 +4,7 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type { ModelLike } from "../../Model/introspection.ts"
+import type { ModelLike } from "../../Model/internal.ts"
 import type { Document, Filter } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"
 import type { AuditTrail } from "./auditTrail.ts"

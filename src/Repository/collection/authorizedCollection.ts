@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import type { ModelLike } from "../../Model/introspection.ts"
+import type { ModelLike } from "../../Model/internal.ts"
 import type { DocumentStore } from "../DocumentStore.ts"
 import { AccessDenied, type ReadError } from "../RepositoryError.ts"
 import { AccessDecision, type RowFilters } from "./accessDecision.ts"

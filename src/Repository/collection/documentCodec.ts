@@ -1,6 +1,6 @@
 /** Converts between instances of a model and stored documents. */
 import * as Effect from "effect/Effect"
-import { recordDecoder } from "../../Model/introspection.ts"
+import { recordDecoder } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import { Problem } from "../../Model/ModelError.ts"
 import type { Document } from "../DocumentStore.ts"

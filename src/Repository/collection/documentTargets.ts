@@ -3,7 +3,7 @@
  * cluster sends the operation to one shard.
  */
 import { memoize } from "effect/Function"
-import { type ModelLike, shardKeyOf } from "../../Model/introspection.ts"
+import { type ModelLike, shardKeyOf } from "../../Model/internal.ts"
 import type { Document, Filter } from "../DocumentStore.ts"
 import { viewOf } from "./storedCollection.ts"
 

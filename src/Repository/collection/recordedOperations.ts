@@ -5,7 +5,7 @@
 import { afterCommit, conjunctionOf } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { ModelLike } from "../../Model/introspection.ts"
+import type { ModelLike } from "../../Model/internal.ts"
 import type { Document, DocumentStore } from "../DocumentStore.ts"
 import { textOfId } from "../query/bsonForm.ts"
 import type { ReadError } from "../RepositoryError.ts"

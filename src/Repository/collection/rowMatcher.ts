@@ -7,7 +7,7 @@ import { catchRejection, matchCost, parseFilter, randomOperators } from "@appker
 import { isArray, isDocument, isNumber, normalise, toDouble } from "@appkernel/mql/values"
 import { memoize } from "effect/Function"
 import * as Result from "effect/Result"
-import type { ModelLike } from "../../Model/introspection.ts"
+import type { ModelLike } from "../../Model/internal.ts"
 import type { Document, Filter } from "../DocumentStore.ts"
 import { withDefaults } from "./defaultedFields.ts"
 

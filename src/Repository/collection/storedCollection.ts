@@ -11,7 +11,7 @@ import {
   versionsTypeId,
   type ViewOf,
   viewTypeId
-} from "../../Model/introspection.ts"
+} from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document, DocumentStore, Filter, StoreOptions } from "../DocumentStore.ts"
 import { isStoredIdentically } from "../query/bsonForm.ts"

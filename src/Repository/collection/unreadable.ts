@@ -2,7 +2,7 @@
  * Stored documents that cannot be brought into the newest form of their model. Such a document is read as one whose fields no
  * schema accepts: so it is an invalid one for whoever decodes it, and shows nothing.
  */
-import { type FieldProblem, formField, type ModelLike } from "../../Model/introspection.ts"
+import { type FieldProblem, formField, type ModelLike } from "../../Model/internal.ts"
 import type { Document } from "../DocumentStore.ts"
 
 /** The field that only such a document has. */

@@ -13,7 +13,7 @@ import {
   type ModelLike,
   modelTypeId,
   nestedModel
-} from "../../Model/introspection.ts"
+} from "../../Model/internal.ts"
 import { Problem, ValidationException } from "../../Model/ModelError.ts"
 import { documentCodec } from "../collection/documentCodec.ts"
 import { ownerOf } from "../collection/storedCollection.ts"

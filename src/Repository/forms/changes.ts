@@ -2,7 +2,7 @@
 import { allOf } from "@appkernel/document-store/shared"
 import { isArray, isDocument } from "@appkernel/mql/values"
 import { memoize } from "effect/Function"
-import { aheadField, formField } from "../../Model/introspection.ts"
+import { aheadField, formField } from "../../Model/internal.ts"
 import { fieldOf, fieldsOfFilter } from "../collection/documentFields.ts"
 import { unreadableField } from "../collection/unreadable.ts"
 import type { Document, Filter, IndexDescription } from "../DocumentStore.ts"

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import { memoize } from "effect/Function"
 import * as Result from "effect/Result"
-import { aheadField, formField, type ModelLike } from "../../Model/introspection.ts"
+import { aheadField, formField, type ModelLike } from "../../Model/internal.ts"
 import type { ModelCollection } from "../collection/modelCollection.ts"
 import { makeModelCollection, viewOf } from "../collection/storedCollection.ts"
 import { unreadable, unreadableProblems } from "../collection/unreadable.ts"

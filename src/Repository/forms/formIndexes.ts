@@ -1,6 +1,6 @@
 /** The indexes of a model with versions while documents are stored in several forms. */
 import * as Effect from "effect/Effect"
-import { aheadField, formField, type ModelLike } from "../../Model/introspection.ts"
+import { aheadField, formField, type ModelLike } from "../../Model/internal.ts"
 import { fieldOf, fieldsOfFilter } from "../collection/documentFields.ts"
 import type { DocumentStore, IndexDescription } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"

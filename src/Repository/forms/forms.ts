@@ -21,7 +21,7 @@ import {
   type Step,
   type Versions,
   versionsTypeId
-} from "../../Model/introspection.ts"
+} from "../../Model/internal.ts"
 import * as Model from "../../Model/Model.ts"
 import { unreadable } from "../collection/unreadable.ts"
 import type { Document } from "../DocumentStore.ts"

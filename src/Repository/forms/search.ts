@@ -2,7 +2,7 @@
 import { aggregate } from "@appkernel/mql"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { ModelLike } from "../../Model/introspection.ts"
+import type { ModelLike } from "../../Model/internal.ts"
 import type { Document, DocumentStore, Filter, FindOptions } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"
 import type { Changes } from "./changes.ts"

@@ -1,6 +1,6 @@
 /** The JSON schema of a model's stored documents while some of them may be stored in earlier forms. */
 import * as Effect from "effect/Effect"
-import { formField, type ModelLike } from "../../Model/introspection.ts"
+import { formField, type ModelLike } from "../../Model/internal.ts"
 import * as JsonSchema from "../../Model/JsonSchema.ts"
 import type { DocumentStore } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"

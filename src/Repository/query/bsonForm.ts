@@ -11,14 +11,7 @@ import { memoize } from "effect/Function"
 import * as Result from "effect/Result"
 import type * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
-import {
-  childrenOf,
-  idSchemaOf,
-  type ModelLike,
-  nodesIn,
-  ObjectIdText,
-  recordEncoder
-} from "../../Model/introspection.ts"
+import { childrenOf, idSchemaOf, type ModelLike, nodesIn, ObjectIdText, recordEncoder } from "../../Model/internal.ts"
 
 /** Encodes instances to stored documents, whose identifier is `_id`. */
 export const documentEncoder = memoize((

@@ -5,7 +5,7 @@
  */
 import { anyOf, conjunctionOf, not as notMatching } from "@appkernel/document-store/shared"
 import { memoize } from "effect/Function"
-import type { ModelLike } from "../../Model/introspection.ts"
+import type { ModelLike } from "../../Model/internal.ts"
 import type { Filter } from "../DocumentStore.ts"
 import { elementBaseOf, fieldOperators, type FieldPath } from "./fieldPath.ts"
 import { filtersOf } from "./filterCombinators.ts"

@@ -13,7 +13,7 @@ import {
   unwrapped,
   variants,
   withoutChecks
-} from "../../Model/introspection.ts"
+} from "../../Model/internal.ts"
 import * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
 import { encoderOf } from "./bsonForm.ts"

@@ -1,7 +1,7 @@
 /** Resolves the paths of fields in the documents of a model. */
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
-import { managedField, type ModelLike, modelOf } from "../../Model/introspection.ts"
+import { managedField, type ModelLike, modelOf } from "../../Model/internal.ts"
 import { type FieldCodec, fieldCodecsOf } from "./fieldCodec.ts"
 
 /** The position of a field in the documents of a model. */

@@ -4,7 +4,7 @@ import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import { quote } from "../../internal/json.ts"
-import { idSchemaOf, isAnyText, type ModelLike, shownIdOf } from "../../Model/introspection.ts"
+import { idSchemaOf, isAnyText, type ModelLike, shownIdOf } from "../../Model/internal.ts"
 import { instanceIdOf } from "./bsonForm.ts"
 
 /** The text form of a model's identifiers, for URLs and for responses that name a document. */

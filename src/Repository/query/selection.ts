@@ -21,7 +21,7 @@ import {
   nestedModel,
   problemsOf,
   unwrapped
-} from "../../Model/introspection.ts"
+} from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import { Problem } from "../../Model/ModelError.ts"
 import type { Document } from "../DocumentStore.ts"

@@ -12,7 +12,7 @@ import {
   type ModelLike,
   nestedModel,
   unwrapped
-} from "../../Model/introspection.ts"
+} from "../../Model/internal.ts"
 import { unchangedSince } from "../collection/documentFields.ts"
 import type { Document, Filter, Update } from "../DocumentStore.ts"
 import { isStoredIdentically } from "../query/bsonForm.ts"

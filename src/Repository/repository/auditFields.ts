@@ -3,7 +3,7 @@ import { currentUserIdOf } from "@appkernel/document-store/internal"
 import { dateOf } from "@appkernel/mql/values"
 import * as Clock from "effect/Clock"
 import type * as Fiber from "effect/Fiber"
-import { managedField, type ModelLike } from "../../Model/introspection.ts"
+import { managedField, type ModelLike } from "../../Model/internal.ts"
 import type { Document } from "../DocumentStore.ts"
 
 /** The fiber that writes; its context has the clock and the current user. */

@@ -1,7 +1,7 @@
 /** The deletes of every repository: soft ones mark documents as deleted, others delete them. */
 import { instrumented } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
-import { managedField } from "../../Model/introspection.ts"
+import { managedField } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import { unchangedSince } from "../collection/documentFields.ts"
 import type { ModelCollection } from "../collection/modelCollection.ts"

@@ -3,7 +3,7 @@
  * what it receives itself. A repository has them under a private symbol, so its public interface does not have them.
  */
 import type * as Effect from "effect/Effect"
-import { modelTypeId } from "../../Model/introspection.ts"
+import { modelTypeId } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
 import type { ChangeStreams } from "../changes/changeEvents.ts"

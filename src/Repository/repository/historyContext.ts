@@ -1,6 +1,6 @@
 /** Shared parts of the history writer: revisions, history entries, and transactions. */
 import * as Effect from "effect/Effect"
-import { formField } from "../../Model/introspection.ts"
+import { formField } from "../../Model/internal.ts"
 import type { Targets } from "../collection/documentTargets.ts"
 import type { ModelCollection } from "../collection/modelCollection.ts"
 import type { Document, DocumentStore, Update } from "../DocumentStore.ts"

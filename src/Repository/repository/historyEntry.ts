@@ -3,7 +3,7 @@ import { currentUserIdOf } from "@appkernel/document-store/internal"
 import { dateOf } from "@appkernel/mql/values"
 import * as Clock from "effect/Clock"
 import type * as Fiber from "effect/Fiber"
-import { isDate } from "../../Model/introspection.ts"
+import { isDate } from "../../Model/internal.ts"
 import type { Document, IndexDescription } from "../DocumentStore.ts"
 import type { Change } from "./history.ts"
 

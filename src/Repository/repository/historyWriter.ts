@@ -9,7 +9,7 @@
  */
 import { conjunctionOf, rejectDuplicateKey } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
-import type { ModelLike } from "../../Model/introspection.ts"
+import type { ModelLike } from "../../Model/internal.ts"
 import { chunksOf } from "../collection/chunksOf.ts"
 import { targetsOf } from "../collection/documentTargets.ts"
 import type { ModelCollection, Scope } from "../collection/modelCollection.ts"

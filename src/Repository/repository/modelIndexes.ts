@@ -1,7 +1,7 @@
 /** The indexes that a model declares, in the store's own form. */
 import * as Duration from "effect/Duration"
 import { type Direction, type ModelIndex, modelIndexesTypeId } from "../../Model/FieldIndex.ts"
-import { managedField, modelTypeId, nestedModel, referencesOf, shardKeyOf } from "../../Model/introspection.ts"
+import { managedField, modelTypeId, nestedModel, referencesOf, shardKeyOf } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { IndexDescription } from "../DocumentStore.ts"
 

@@ -4,7 +4,7 @@
  * `VersionConflict`.
  */
 import * as Effect from "effect/Effect"
-import { hasRules, inspector, modelTypeId, patcher } from "../../Model/introspection.ts"
+import { hasRules, inspector, modelTypeId, patcher } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
 import { AccessDecision, type RowFilters, withRowFilters } from "../collection/accessDecision.ts"

@@ -4,7 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { type ModelLike, referencesOf, type ReferringField } from "../../Model/introspection.ts"
+import { type ModelLike, referencesOf, type ReferringField } from "../../Model/internal.ts"
 import { Problem, ValidationException } from "../../Model/ModelError.ts"
 import { apartFromAddressed } from "../collection/accessDecision.ts"
 import { insertEach, insertInChunks, isRejection } from "../collection/bulkInserts.ts"

@@ -9,7 +9,7 @@
 import { getOrMake } from "@appkernel/document-store/internal"
 import { conjunctionOf, rejectDuplicateKey } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
-import type { ModelLike } from "../../Model/introspection.ts"
+import type { ModelLike } from "../../Model/internal.ts"
 import type { Touched } from "../collection/auditTrail.ts"
 import { chunksOf } from "../collection/chunksOf.ts"
 import { targetsOf } from "../collection/documentTargets.ts"

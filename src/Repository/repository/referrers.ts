@@ -3,7 +3,7 @@
  */
 import type * as Effect from "effect/Effect"
 import { memoize } from "effect/Function"
-import { type ModelLike, referencesOf, type ReferringField } from "../../Model/introspection.ts"
+import { type ModelLike, referencesOf, type ReferringField } from "../../Model/internal.ts"
 import type { ModelCollection } from "../collection/modelCollection.ts"
 import type { Document, DocumentStore, Filter, Update } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"

@@ -6,7 +6,7 @@ import { instrumented, rejectDuplicateKey } from "@appkernel/document-store/shar
 import { dateOf } from "@appkernel/mql/values"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { managedField } from "../../Model/introspection.ts"
+import { managedField } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { DocumentCodec } from "../collection/documentCodec.ts"
 import type { ModelCollection } from "../collection/modelCollection.ts"

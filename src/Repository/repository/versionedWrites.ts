@@ -6,7 +6,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
-import { managedField } from "../../Model/introspection.ts"
+import { managedField } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import { type Targets, targetsOf } from "../collection/documentTargets.ts"
 import { mapInSteps } from "../collection/mapInSteps.ts"

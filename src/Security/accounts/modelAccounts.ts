@@ -6,17 +6,10 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import { DeclarationError } from "../../internal/declarationError.ts"
-import {
-  idSchemaOf,
-  managedField,
-  type ModelLike,
-  modelTypeId,
-  shownIdOf,
-  unwrapped
-} from "../../Model/introspection.ts"
+import { idSchemaOf, managedField, type ModelLike, modelTypeId, shownIdOf, unwrapped } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import { DocumentStore, type Filter } from "../../Repository/DocumentStore.ts"
-import { documentCodec, fieldCodecsOf, indexesOf } from "../../Repository/introspection.ts"
+import { documentCodec, fieldCodecsOf, indexesOf } from "../../Repository/internal.ts"
 import * as Query from "../../Repository/Query.ts"
 import type { Account, Operations } from "./accounts.ts"
 

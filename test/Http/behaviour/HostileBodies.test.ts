@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { Model } from "../../../src/index.ts"
 import { recordEncoder } from "../../../src/Model/instance/recordCodec.ts"
-import { bodyDecoder, sentFinaliser } from "../../../src/Model/introspection.ts"
+import { bodyDecoder, sentFinaliser } from "../../../src/Model/internal.ts"
 import { kinds } from "../../support/everyKind.ts"
 import { slowness, threadTime } from "../../support/turns.ts"
 

@@ -5,7 +5,7 @@ import { DocumentStore, EmbeddedStore, Model, Repository, Validator } from "../.
 import { bodyDecoder } from "../../../src/Model/codec/explainer.ts"
 import { completer } from "../../../src/Model/instance/completer.ts"
 import { recordEncoder } from "../../../src/Model/instance/recordCodec.ts"
-import { documentOperationsOf } from "../../../src/Repository/introspection.ts"
+import { documentOperationsOf } from "../../../src/Repository/internal.ts"
 import { freshFolder } from "../../support/folders.ts"
 import { newUser, User } from "../../support/models.ts"
 import { onMongo } from "../../support/mongo.ts"

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Long, ObjectId } from "bson"
 import { Effect, Layer, Schema } from "effect"
 import { DocumentStore, EmbeddedStore, Index, Model, Repository } from "../../../src/index.ts"
-import { documentOperationsOf } from "../../../src/Repository/introspection.ts"
+import { documentOperationsOf } from "../../../src/Repository/internal.ts"
 import { freshFolder } from "../../support/folders.ts"
 import { turnsOf } from "../../support/turns.ts"
 

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Schema, Stream } from "effect"
 import { withTransactionId } from "../../../packages/document-store/src/shared/writeReceipt.ts"
 import { DocumentStore, Model, Repository } from "../../../src/index.ts"
-import { AccessDecision, type Matcher, type ModelDecision } from "../../../src/Repository/introspection.ts"
+import { AccessDecision, type Matcher, type ModelDecision } from "../../../src/Repository/internal.ts"
 import { withFilters } from "../../support/decisions.ts"
 
 class Order extends Model.Class<Order>()("Order", {

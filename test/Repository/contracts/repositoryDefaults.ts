@@ -4,7 +4,7 @@ import { DocumentStore, Model, Query, Repository } from "../../../src/index.ts"
 import { withDefaults } from "../../../src/Repository/collection/defaultedFields.ts"
 import { modelMatcher } from "../../../src/Repository/collection/rowMatcher.ts"
 import { makeModelCollection } from "../../../src/Repository/collection/storedCollection.ts"
-import { withRowFilters } from "../../../src/Repository/introspection.ts"
+import { withRowFilters } from "../../../src/Repository/internal.ts"
 import { either, oneOf, type Some } from "../../support/choices.ts"
 
 class Place extends Model.Class<Place>()("Place", {

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { CurrentUser, DocumentStore, Index, Model, Repository } from "../../../src/index.ts"
-import { documentOperationsOf } from "../../../src/Repository/introspection.ts"
+import { documentOperationsOf } from "../../../src/Repository/internal.ts"
 
 class Contract extends Model.Class<Contract>()("Contract", {
   id: Model.id(),

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber, Layer, Metric, Schema, Stream, Tracer } from "effect"
 import { TestClock } from "effect/testing"
 import { type DocumentStore, Model, Repository } from "../../../src/index.ts"
-import { CountsOperations } from "../../../src/Repository/introspection.ts"
+import { CountsOperations } from "../../../src/Repository/internal.ts"
 
 class Meter extends Model.Class<Meter>()("Meter", { id: Model.id(), value: Schema.Int, ...Model.versioned }) {}
 

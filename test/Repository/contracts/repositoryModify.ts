@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Ref, Schema } from "effect"
 import { type DocumentStore, Model, Repository, RepositoryError, Validator } from "../../../src/index.ts"
-import { documentOperationsOf } from "../../../src/Repository/introspection.ts"
+import { documentOperationsOf } from "../../../src/Repository/internal.ts"
 
 /** Without a version. */
 class Span extends Model.Class<Span>()("Span", {

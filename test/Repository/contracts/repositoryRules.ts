@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Option, Stream } from "effect"
 import { type DocumentStore, type Query, Repository } from "../../../src/index.ts"
-import { documentOperationsOf, nothing } from "../../../src/Repository/introspection.ts"
+import { documentOperationsOf, nothing } from "../../../src/Repository/internal.ts"
 import { withFilters } from "../../support/decisions.ts"
 import { as, models, Plain, repositories, storedOf, twoOwners, under } from "../../support/ruled.ts"
 

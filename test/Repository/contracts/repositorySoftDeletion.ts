@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { CurrentUser, DocumentStore, Index, Model, Query, Repository } from "../../../src/index.ts"
-import { documentOperationsOf } from "../../../src/Repository/introspection.ts"
+import { documentOperationsOf } from "../../../src/Repository/internal.ts"
 
 class Member extends Model.Class<Member>()("Member", {
   id: Model.id(),

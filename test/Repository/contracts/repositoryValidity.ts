@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { Converter, type DocumentStore, Model, Repository, Validator } from "../../../src/index.ts"
-import { documentOperationsOf } from "../../../src/Repository/introspection.ts"
+import { documentOperationsOf } from "../../../src/Repository/internal.ts"
 
 class Address extends Model.Class<Address>()("Address", {
   city: Schema.String.pipe(Validator.notEmpty),

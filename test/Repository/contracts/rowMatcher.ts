@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Arbitrary, BigDecimal, DateTime, Effect, type Layer, Schema } from "effect"
 import { DocumentStore, Model, Query } from "../../../src/index.ts"
 import { rejectUnsuitable, rowMatcher } from "../../../src/Repository/evaluation.ts"
-import { documentCodec } from "../../../src/Repository/introspection.ts"
+import { documentCodec } from "../../../src/Repository/internal.ts"
 import { either, oneOf, type Some } from "../../support/choices.ts"
 
 class Place extends Model.Class<Place>()("Place", { city: Schema.String, floor: Schema.Int.pipe(Model.optional) }) {}
