@@ -12,34 +12,34 @@ keepFilesInMemory()
 
 // They measure turns of the loop, or what a program does in a time: no file before them may leave anything in the process.
 const measuring = [
-  "test/Repository/behaviour/EmbeddedStoreLongWrites.test.ts",
-  "packages/embedded-store/test/behaviour/EmbeddedStoreLongScan.test.ts",
-  "packages/embedded-store/test/behaviour/EmbeddedStoreHostile.test.ts",
-  "packages/embedded-store/test/behaviour/HostilePipelines*.test.ts",
+  "test/Repository/EmbeddedStoreLongWrites.test.ts",
+  "packages/embedded-store/test/EmbeddedStoreLongScan.test.ts",
+  "packages/embedded-store/test/EmbeddedStoreHostile.test.ts",
+  "packages/embedded-store/test/HostilePipelines*.test.ts",
   "packages/embedded-store/test/storage/memory/shardedMap.test.ts"
 ]
 
 // Those that take longest, by themselves or since they wait, begin first: none of them is the last one that runs.
 const longest = [
-  "test/Cli/behaviour/data.test.ts",
+  "test/Cli/commands/data.test.ts",
   "test/Repository/MongoStore.test.ts",
   "test/examples/shop.test.ts",
   "packages/embedded-store/test/EmbeddedStore.test.ts",
-  "test/Http/behaviour/GeneratedClients.test.ts",
-  "test/Http/behaviour/GeneratedClientsOfOpenApiGenerator.test.ts",
-  "test/Access/behaviour/fields/WriteGrants.test.ts",
-  "test/Http/behaviour/StreamDifferential.test.ts",
-  "test/Http/behaviour/OpenApiConformance.test.ts",
-  "test/Access/behaviour/fields/Views.test.ts",
+  "test/Http/openapi/GeneratedClients.test.ts",
+  "test/Http/openapi/GeneratedClientsOfOpenApiGenerator.test.ts",
+  "test/Access/fields/WriteGrants.test.ts",
+  "test/Http/live/StreamDifferential.test.ts",
+  "test/Http/openapi/OpenApiConformance.test.ts",
+  "test/Access/fields/Views.test.ts",
   "test/Repository/Repository.test.ts",
   "test/Http/startup/documentation.test.ts",
-  "packages/embedded-store/test/behaviour/EmbeddedStoreCrash.test.ts",
-  "test/Http/behaviour/RestHostile.test.ts",
-  "test/Repository/behaviour/Isolation.test.ts",
-  "test/Http/behaviour/RestKinds.test.ts",
-  "packages/embedded-store/test/behaviour/HostilePipelinesMemory.test.ts",
-  "packages/embedded-store/test/behaviour/HostilePipelinesFolder.test.ts",
-  "test/Repository/behaviour/EmbeddedStoreLongWrites.test.ts"
+  "packages/embedded-store/test/EmbeddedStoreCrash.test.ts",
+  "test/Http/request/RestHostile.test.ts",
+  "test/Repository/Isolation.test.ts",
+  "test/Http/routes/RestKinds.test.ts",
+  "packages/embedded-store/test/HostilePipelinesMemory.test.ts",
+  "packages/embedded-store/test/HostilePipelinesFolder.test.ts",
+  "test/Repository/EmbeddedStoreLongWrites.test.ts"
 ].map((file) => join(import.meta.dirname, file))
 
 const rankOf = ({ moduleId }: TestSpecification): number =>

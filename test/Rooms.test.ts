@@ -276,13 +276,34 @@ const partsOf = (name: string): readonly [folder: string, room: string] => {
 }
 
 describe("The tests", () => {
-  it("of a module are at its path, and others in folders of their own", () => {
-    const tests = fs.globSync("{,packages/*/}test/*/**/*.test.ts", { cwd: root })
-      .filter((file) => !file.split(path.sep).some((folder) => folder === "behaviour" || folder === "examples"))
-    assert.isAbove(tests.length, 100)
-    const misplaced = tests.filter((file) =>
-      !fs.existsSync(path.join(root, file.replace(/(^|\/)test\//u, "$1src/").replace(/\.test\.ts$/u, ".ts")))
-    )
+  const files = fs.globSync("{,packages/*/}test/*/**/*.{test,contract}.ts", { cwd: root }).filter((file) =>
+    !file.split(path.sep).some((folder) => folder === "behaviour" || folder === "examples")
+  )
+  const sources = new Set(fs.globSync("{,packages/*/}src/**/*.ts", { cwd: root }))
+  const mirrored = (file: string): string => file.replace(/(^|\/)test\//u, "$1src/").replace(/\.test\.ts$/u, ".ts")
+
+  it("of a module are at its path, and others in the folder of the modules that they test", () => {
+    const tests = files.filter((file) => file.endsWith(".test.ts"))
+    assert.isAbove(tests.length, 200)
+    const misplaced = tests.filter((file) => {
+      const module = mirrored(file)
+      const [folder = ""] = /^.*?src\/(?:[A-Z]\w+\/)?/u.exec(module) ?? []
+      const isAnother = Array.from(sources).some((source) =>
+        source.startsWith(folder) && path.basename(source) === path.basename(module)
+      )
+      return !sources.has(module) && (isAnother || !fs.existsSync(path.join(root, path.dirname(module))))
+    })
     assert.deepStrictEqual(misplaced, [])
+  })
+
+  it("have their contracts beside them, but those of the port, which the tests of each store run", () => {
+    const contracts = files.filter((file) => file.endsWith(".contract.ts"))
+    const apart = contracts.filter((file) =>
+      !files.some((test) =>
+        path.dirname(test) === path.dirname(file)
+        && fs.readFileSync(path.join(root, test), "utf8").includes(`from "./${path.basename(file)}"`)
+      )
+    )
+    assert.deepStrictEqual(apart.filter((file) => !file.startsWith("packages/document-store/")), [])
   })
 })

@@ -20,7 +20,7 @@ import {
 } from "appkernel"
 import { Arbitrary, Effect, Layer, Redacted, Schema } from "effect"
 import { FetchHttpClient } from "effect/http"
-import * as calls from "./contracts/calls.ts"
+import * as calls from "./routes/RestCalls.contract.ts"
 
 class Taken extends ServiceError<Taken>()("Taken", { status: 409, fields: { by: Schema.String } }) {}
 

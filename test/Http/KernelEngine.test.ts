@@ -14,7 +14,7 @@ import {
 import { freshFolder } from "../support/folders.ts"
 import { onMongo } from "../support/mongo.ts"
 import { freePort } from "../support/processes.ts"
-import { restContract } from "./contracts/rest.ts"
+import { restContract } from "./KernelEngine.contract.ts"
 
 restContract("memory", EmbeddedStore.layerMemory)
 restContract("embedded", freshFolder(EmbeddedStore.layerWith))

@@ -7,7 +7,7 @@ import { oneOf } from "../support/choices.ts"
 import { freshFolder } from "../support/folders.ts"
 import { onMongo } from "../support/mongo.ts"
 import { Order } from "../support/orders.ts"
-import { cursorContract, Place } from "./contracts/cursor.ts"
+import { cursorContract, Place } from "./Cursor.contract.ts"
 
 cursorContract("memory", EmbeddedStore.layerMemory)
 cursorContract("embedded", freshFolder(EmbeddedStore.layerWith))

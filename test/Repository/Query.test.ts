@@ -6,7 +6,7 @@ import { either, oneOf, type Some } from "../support/choices.ts"
 import { freshFolder } from "../support/folders.ts"
 import { onMongo } from "../support/mongo.ts"
 import { at, Order } from "../support/orders.ts"
-import { queryContract } from "./contracts/query.ts"
+import { queryContract } from "./Query.contract.ts"
 
 queryContract("memory", EmbeddedStore.layerMemory)
 queryContract("embedded", freshFolder(EmbeddedStore.layerWith))

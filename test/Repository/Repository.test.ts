@@ -1,14 +1,14 @@
 import { EmbeddedStore } from "../../src/index.ts"
 import { freshFolder } from "../support/folders.ts"
 import { onMongo } from "../support/mongo.ts"
-import { repositoryContract } from "./contracts/repository.ts"
-import { repositoryHistoryContract } from "./contracts/repositoryHistory.ts"
-import { repositoryMetricsContract } from "./contracts/repositoryMetrics.ts"
-import { repositoryOperationsContract } from "./contracts/repositoryOperations.ts"
+import { repositoryContract } from "./Repository.contract.ts"
+import { repositoryHistoryContract } from "./RepositoryHistory.contract.ts"
+import { repositoryMetricsContract } from "./RepositoryMetrics.contract.ts"
+import { repositoryOperationsContract } from "./RepositoryOperations.contract.ts"
 import {
   repositorySoftDeletionContract,
   repositorySoftDeletionSearchContract
-} from "./contracts/repositorySoftDeletion.ts"
+} from "./RepositorySoftDeletion.contract.ts"
 
 const contracts = [
   repositoryContract,

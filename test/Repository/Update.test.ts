@@ -4,7 +4,7 @@ import { Converter, type DocumentStore, EmbeddedStore, Update } from "../../src/
 import { freshFolder } from "../support/folders.ts"
 import { onMongo } from "../support/mongo.ts"
 import { at, Order } from "../support/orders.ts"
-import { updateContract } from "./contracts/update.ts"
+import { updateContract } from "./Update.contract.ts"
 
 updateContract("memory", EmbeddedStore.layerMemory)
 updateContract("embedded", freshFolder(EmbeddedStore.layerWith))

@@ -3,7 +3,7 @@ import { Cause, Effect, Exit, Schema } from "effect"
 import { DocumentStore, EmbeddedStore, Index, Model, Query, Repository } from "../../src/index.ts"
 import { freshFolder } from "../support/folders.ts"
 import { onMongo } from "../support/mongo.ts"
-import { versionsContract } from "./contracts/versions.ts"
+import { versionsContract } from "./Upgrade.contract.ts"
 
 versionsContract("memory", EmbeddedStore.layerMemory)
 versionsContract("embedded", freshFolder(EmbeddedStore.layerWith))

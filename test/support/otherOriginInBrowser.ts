@@ -1,4 +1,4 @@
-/** Calls a service of another origin, and shows what a script can read: `test/Http/behaviour/CorsInBrowser.test.ts` bundles it. */
+/** Calls a service of another origin, and shows what a script can read: `test/Http/routes/CorsInBrowser.test.ts` bundles it. */
 import { KernelApi, KernelClient, Model, Validator } from "appkernel"
 import { Cause, Effect, Schema } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"

@@ -4,7 +4,7 @@ import { type DocumentStore, EmbeddedStore, KernelEngine, Model } from "../../..
 import { messagesIn, nextData, openedStream } from "../../support/eventStream.ts"
 import { freshFolder } from "../../support/folders.ts"
 import { onMongo } from "../../support/mongo.ts"
-import { changesContract } from "../contracts/changes.ts"
+import { changesContract } from "./changesRoute.contract.ts"
 
 class Booking extends Model.Class<Booking>()("Booking", { id: Model.id() }, { logged: true }) {}
 class Tool extends Model.Class<Tool>()("Tool", { id: Model.id(), lent: Schema.Int }) {}

@@ -3,7 +3,7 @@ import { Layer } from "effect"
 import { EmbeddedStore } from "../../../src/index.ts"
 import { freshFolder } from "../../support/folders.ts"
 import { onMongo } from "../../support/mongo.ts"
-import { watchedChangesContract } from "../contracts/watchedChanges.ts"
+import { watchedChangesContract } from "./watchRoute.contract.ts"
 
 watchedChangesContract("memory", EmbeddedStore.layerMemory)
 watchedChangesContract("embedded", Layer.orDie(freshFolder(EmbeddedStore.layerWith)))

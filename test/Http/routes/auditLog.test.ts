@@ -2,7 +2,7 @@ import { Layer } from "effect"
 import { EmbeddedStore } from "../../../src/index.ts"
 import { freshFolder } from "../../support/folders.ts"
 import { onMongo } from "../../support/mongo.ts"
-import { auditLogContract } from "../contracts/auditLog.ts"
+import { auditLogContract } from "./auditLog.contract.ts"
 
 auditLogContract("memory", EmbeddedStore.layerMemory)
 auditLogContract("embedded", Layer.orDie(freshFolder(EmbeddedStore.layerWith)))

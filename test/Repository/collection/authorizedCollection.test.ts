@@ -5,7 +5,7 @@ import { rejectUnsuitable, rowMatcher } from "../../../src/Repository/evaluation
 import { nothing } from "../../../src/Repository/internal.ts"
 import { freshFolder } from "../../support/folders.ts"
 import { onMongo } from "../../support/mongo.ts"
-import { rowMatcherContract } from "../contracts/rowMatcher.ts"
+import { rowMatcherContract } from "./authorizedCollection.contract.ts"
 
 rowMatcherContract("memory", EmbeddedStore.layerMemory)
 rowMatcherContract("embedded", freshFolder(EmbeddedStore.layerWith))

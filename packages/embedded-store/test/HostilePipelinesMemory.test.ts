@@ -1,0 +1,4 @@
+import * as EmbeddedStore from "../src/EmbeddedStore.ts"
+import { hostilePipelines } from "./HostilePipelines.contract.ts"
+
+hostilePipelines("memory", EmbeddedStore.layerMemory)

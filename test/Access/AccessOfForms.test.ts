@@ -1,0 +1,194 @@
+/** What a caller gets of a model with versions: nothing that a rule hides, of no row that a rule keeps back, in any form. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, type Layer, Schema } from "effect"
+import { DocumentStore, EmbeddedStore, Model, Resource } from "../../src/index.ts"
+import { onMongo } from "../support/mongo.ts"
+import { type Method, send } from "../support/rest.ts"
+import { type Granted, type Grants, servingViewed } from "../support/viewed.ts"
+
+/** Its `code` was no secret once. */
+class DealV1 extends Model.Class<DealV1>()("Deal", {
+  id: Model.id(),
+  by: Schema.String,
+  name: Schema.String,
+  cost: Schema.String,
+  code: Schema.String.pipe(Model.omitted)
+}) {}
+
+class Deal extends Model.Class<Deal>()("Deal", {
+  id: Model.id(),
+  owner: Schema.String,
+  first: Schema.String,
+  last: Schema.String,
+  price: Schema.Int,
+  pin: Schema.String.pipe(Model.omitted),
+  score: Schema.Int.pipe(Model.withDefault(() => 1))
+}, {
+  versions: [
+    Model.was.renamed("by", "owner"),
+    Model.was.added("score"),
+    Model.was.replaced(["first", "last"], { name: Schema.String }, {
+      up: ({ name }) => ({ first: name.split(" ")[0] ?? "", last: name.split(" ")[1] ?? "" }),
+      down: ({ first, last }: { readonly first: string; readonly last: string }) => ({ name: `${first} ${last}` })
+    }),
+    Model.was.replaced(["pin"], { code: Schema.String }, {
+      up: ({ code }) => ({ pin: code }),
+      down: ({ pin }: { readonly pin: string }) => ({ code: pin })
+    }),
+    Model.was.replaced(["price"], { cost: Schema.String }, {
+      up: ({ cost }) => ({ price: Number(cost) }),
+      down: ({ price }) => ({ cost: String(price) })
+    })
+  ]
+}) {}
+
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
+
+const owners = ["ann", "ben", "cy"]
+
+const lasts = ["Lovelace", "Turing"]
+
+const documents = Array.from({ length: 12 }, (_, i) => ({
+  id: `d${i}`,
+  owner: owners[i % 3]!,
+  last: lasts[i % 2]!,
+  canary: 9_100_000 + i
+}))
+
+/** In the first form, in the second one, and in the newest one. */
+const stored = documents.map(({ canary, id, last, owner }, i): DocumentStore.Document => {
+  const old = { _id: id, name: `Ada ${last}`, cost: String(canary), code: `CANARY-${canary}` }
+  return i % 3 === 0
+    ? { ...old, by: owner }
+    : i % 3 === 1
+    ? { ...old, owner, _form: 2 }
+    : { _id: id, owner, first: "Ada", last, price: canary, pin: `CANARY-${canary}`, score: 1, _form: 6 }
+})
+
+const everything: Granted = { fields: undefined, rows: undefined }
+
+const grantsBy = (hidden: string, ownRows: Granted["rows"], named: Granted["rows"]): Grants => (caller) => {
+  const granted: Granted = caller === "clerk"
+    ? { fields: { hide: [hidden], readOnly: [] }, rows: undefined }
+    : caller === "own"
+    ? { fields: undefined, rows: ownRows }
+    : caller === "named"
+    ? { fields: { hide: [hidden], readOnly: [] }, rows: named }
+    : everything
+  return { read: [granted], write: [granted] }
+}
+
+const served = {
+  newest: {
+    resource: Resource.make(Deal, { methods }),
+    grants: grantsBy("price", { owner: { $eq: "ann" } }, { last: { $eq: "Lovelace" } }),
+    fields: ["id", "owner", "first", "last", "price", "pin", "score", "_form", "_ahead", "by", "name", "cost", "code"],
+    body: { owner: "ann", first: "Bo", last: "Lovelace", score: 3 }
+  },
+  "first": {
+    resource: Resource.make(Model.form(Deal, 1, DealV1), { methods }),
+    grants: grantsBy("cost", { by: { $eq: "ann" } }, { name: { $regex: "Lovelace$" } }),
+    fields: ["id", "by", "name", "cost", "code", "_form", "_ahead", "owner", "first", "last", "price", "pin", "score"],
+    body: { by: "ann", name: "Bo Lovelace" }
+  }
+} as const
+
+const callers = ["admin", "clerk", "own", "named"] as const
+
+const contract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) => {
+  for (const [form, { body, fields, grants, resource }] of Object.entries(served)) {
+    const filled = Effect.gen(function*() {
+      const { deleteMany, insertMany } = yield* DocumentStore.DocumentStore
+      yield* deleteMany("Deal", {})
+      yield* insertMany("Deal", stored)
+    })
+    const as = (caller: string, method: Method, path: string, body?: unknown) =>
+      send(method, `/deals${path}`, body, { "x-caller": caller, prefer: "return=representation" })
+    const idsOf = (answer: { readonly body: { readonly _items: ReadonlyArray<{ readonly id: string }> } }) =>
+      answer.body._items.map(({ id }) => id).toSorted()
+    const expected = (keep: (document: (typeof documents)[number]) => boolean) =>
+      documents.filter(keep).map(({ id }) => id).toSorted()
+
+    it.layer(servingViewed(resource, store, grants))(`access to the ${form} form / ${name}`, (it) => {
+      it.effect("rows are those of the rule, whatever form they are stored in", () =>
+        Effect.gen(function*() {
+          yield* filled
+          for (
+            const [caller, keep] of [
+              ["own", ({ owner }) => owner === "ann"],
+              ["named", ({ last }) => last === "Lovelace"]
+            ] as ReadonlyArray<[string, (document: (typeof documents)[number]) => boolean]>
+          ) {
+            assert.deepStrictEqual(idsOf(yield* as(caller, "GET", "")), expected(keep))
+            assert.deepStrictEqual(idsOf(yield* as(caller, "GET", "?cursor=&sort_by=id")), expected(keep))
+            for (const one of documents) {
+              const { status } = yield* as(caller, "GET", `/${one.id}`)
+              assert.strictEqual(status, keep(one) ? 200 : 404, `${caller} ${one.id}`)
+            }
+            const other = documents.find((one) => !keep(one))!
+            assert.strictEqual((yield* as(caller, "DELETE", `/${other.id}`)).status, 404)
+            assert.strictEqual((yield* as(caller, "PATCH", `/${other.id}`, body)).status, 404)
+          }
+          // A write may not move a document out of the rows.
+          const away = form === "newest" ? { owner: "ben" } : { by: "ben" }
+          assert.strictEqual((yield* as("own", "PATCH", "/d0", away)).status, 403)
+          assert.strictEqual((yield* as("own", "PATCH", "/d0", body)).status, 200)
+        }))
+
+      const requests = Schema.Struct({
+        caller: Schema.Literals(callers),
+        kind: Schema.Literals(["one", "filter", "sort", "select", "query", "pipe", "patch", "put", "post", "delete"]),
+        field: Schema.Literals(fields),
+        other: Schema.Literals(fields),
+        document: Schema.Literals(["d0", "d1", "d2", "d3", "d4", "d5"])
+      })
+
+      it.effect.prop("no request shows what is hidden", [
+        Schema.Array(requests).check(Schema.isMinLength(15), Schema.isMaxLength(30))
+      ], ([all]) =>
+        Effect.gen(function*() {
+          yield* filled
+          for (const { caller, document, field, kind, other } of all) {
+            const canary = stored[Number(document.slice(1))]
+            const value = canary?.[field] ?? "x"
+            const sent = typeof value === "number" ? `${value}` : typeof value === "string" ? value : "x"
+            const query = (parameters: { readonly [name: string]: string }) => `?${new URLSearchParams(parameters)}`
+            const changes = { ...body, [field]: value }
+            const answer = yield* {
+              one: () => as(caller, "GET", `/${document}`),
+              filter: () => as(caller, "GET", query({ [field]: sent, sort_by: other })),
+              sort: () => as(caller, "GET", query({ sort_by: field, page_size: "3", cursor: "" })),
+              select: () => as(caller, "GET", query({ fields: `${field},${other}` })),
+              query: () => as(caller, "GET", query({ query: JSON.stringify({ [field]: { $ne: value } }) })),
+              pipe: () => {
+                const pipe = [{ $group: { _id: `$${field}`, other: { $max: `$${other}` }, all: { $push: "$$ROOT" } } }]
+                return as(caller, "GET", `/aggregate${query({ pipe: JSON.stringify(pipe) })}`)
+              },
+              patch: () => as(caller, "PATCH", `/${document}`, changes),
+              put: () => as(caller, "PUT", `/${document}`, changes),
+              post: () => as(caller, "POST", "", { ...changes, id: document }),
+              delete: () => as(caller, "DELETE", `/${document}`)
+            }[kind]()
+            assert.notStrictEqual(answer.status, 500, answer.text)
+            // What a caller has sent may come back in the sentence of a refusal.
+            const shown = answer.status < 400 ? answer.text : answer.text.replaceAll(sent, "")
+            assert.notMatch(shown, /CANARY/u, `${caller} ${kind} ${field}`)
+            if (answer.status < 400) {
+              assert.notMatch(shown, /"(?:_form|_ahead|code|pin)"/u, `${caller} ${kind} ${field}`)
+            }
+            if (caller === "clerk" || caller === "named") {
+              assert.notMatch(shown, /910\d{4}/u, `${caller} ${kind} ${field}`)
+            }
+            if (answer.status === 200 && caller === "own" && answer.body?._items !== undefined && kind !== "pipe") {
+              for (const item of answer.body._items) assert.strictEqual(item.owner ?? item.by ?? "ann", "ann")
+            }
+          }
+        }), { arbitrary: { runs: 25 } })
+    })
+  }
+}
+
+describe("access to the forms of a model", () => {
+  contract("memory", EmbeddedStore.layerMemory)
+})
+onMongo("on a server", (layer) => contract("mongodb", layer))

@@ -1,0 +1,35 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Schema } from "effect"
+import { EmbeddedStore, KernelEngine, Model } from "../../src/index.ts"
+import { freshFolder } from "../support/folders.ts"
+import { onMongo } from "../support/mongo.ts"
+import { callerLinksContract } from "./CallerLinks.contract.ts"
+
+callerLinksContract("memory", EmbeddedStore.layerMemory, 25)
+callerLinksContract("embedded", Layer.orDie(freshFolder(EmbeddedStore.layerWith)), 5)
+onMongo("on a server", (layer) => callerLinksContract("mongodb", layer, 5))
+
+class Letter extends Model.Class<Letter>()("Letter", { id: Model.id(), text: Schema.String }) {}
+
+describe("links without access control", () => {
+  it.effect("have no collection where it has no GET", () =>
+    Effect.gen(function*() {
+      const listed = Effect.fnUntraced(function*(methods: ReadonlyArray<"GET" | "POST">) {
+        const { baseUrl } = yield* KernelEngine.make("letters").register(Letter, { methods }).test()
+        const { _links: { collection, self } } = yield* Effect.promise(async () => {
+          const response = await fetch(`${baseUrl}/letters`, {
+            method: "POST",
+            headers: { "content-type": "application/json", prefer: "return=representation" },
+            body: JSON.stringify({ text: "dear all" })
+          })
+          return response.json()
+        })
+        return [self.methods, collection]
+      })
+      assert.deepStrictEqual(yield* listed(["POST"]), [["POST"], undefined])
+      assert.deepStrictEqual(yield* listed(["GET", "POST"]), [["GET", "POST"], {
+        href: "/letters",
+        methods: "GET"
+      }])
+    }))
+})

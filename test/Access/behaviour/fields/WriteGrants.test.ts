@@ -1,6 +1,0 @@
-import { EmbeddedStore } from "../../../../src/index.ts"
-import { onMongo } from "../../../support/mongo.ts"
-import { writeGrantsContract } from "../../contracts/writeGrants.ts"
-
-writeGrantsContract("memory", EmbeddedStore.layerMemory, 120)
-onMongo("on a server", (layer) => writeGrantsContract("mongodb", layer, 15))

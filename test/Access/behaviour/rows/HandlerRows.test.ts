@@ -1,9 +1,0 @@
-import { Layer } from "effect"
-import { EmbeddedStore } from "../../../../src/index.ts"
-import { freshFolder } from "../../../support/folders.ts"
-import { onMongo } from "../../../support/mongo.ts"
-import { handlerRowsContract } from "../../contracts/handlerRows.ts"
-
-handlerRowsContract("memory", EmbeddedStore.layerMemory)
-handlerRowsContract("embedded", Layer.orDie(freshFolder(EmbeddedStore.layerWith)))
-onMongo("on a server", (layer) => handlerRowsContract("mongodb", layer))

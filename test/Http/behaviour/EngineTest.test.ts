@@ -1,8 +1,0 @@
-import { EmbeddedStore } from "../../../src/index.ts"
-import { freshFolder } from "../../support/folders.ts"
-import { onMongo } from "../../support/mongo.ts"
-import { engineTestContract } from "../contracts/engineTest.ts"
-
-engineTestContract("memory", EmbeddedStore.layerMemory)
-engineTestContract("embedded", freshFolder(EmbeddedStore.layerWith))
-onMongo("on a server", (layer) => engineTestContract("mongodb", layer))

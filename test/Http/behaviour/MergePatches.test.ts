@@ -1,8 +1,0 @@
-import { EmbeddedStore } from "../../../src/index.ts"
-import { freshFolder } from "../../support/folders.ts"
-import { onMongo } from "../../support/mongo.ts"
-import { mergePatchesContract } from "../contracts/mergePatches.ts"
-
-mergePatchesContract("memory", EmbeddedStore.layerMemory)
-mergePatchesContract("embedded", freshFolder(EmbeddedStore.layerWith))
-onMongo("on a server", (layer) => mergePatchesContract("mongodb", layer))

@@ -1,8 +1,0 @@
-import { EmbeddedStore } from "../../../src/index.ts"
-import { freshFolder } from "../../support/folders.ts"
-import { onMongo } from "../../support/mongo.ts"
-import { unchangedValuesContract } from "../contracts/unchangedValues.ts"
-
-unchangedValuesContract("memory", EmbeddedStore.layerMemory)
-unchangedValuesContract("embedded", freshFolder(EmbeddedStore.layerWith))
-onMongo("on a server", (layer) => unchangedValuesContract("mongodb", layer))

@@ -1,0 +1,29 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { EmbeddedStore } from "../../../src/index.ts"
+import { freshFolder } from "../../support/folders.ts"
+import { apart, engine, journal, Refusal } from "../../support/hooked.ts"
+import { onMongo } from "../../support/mongo.ts"
+import { hooksContract } from "./RestHooks.contract.ts"
+
+hooksContract("memory", EmbeddedStore.layerMemory)
+hooksContract("described apart", EmbeddedStore.layerMemory, apart)
+hooksContract("embedded", freshFolder(EmbeddedStore.layerWith))
+onMongo("on a server", (layer) => hooksContract("mongodb", layer, undefined, 60))
+
+it.effect("a typed client gets a hook's failure as an instance of its class, and as its endpoint's error", () =>
+  Effect.gen(function*() {
+    const { client: { tasks } } = yield* engine.test()
+    const refused = yield* Effect.flip(tasks.create({ payload: { title: "refuse" } }))
+    assert.deepStrictEqual(refused, new Refusal({ why: "beforePost" }))
+    const { result } = yield* tasks.create({ payload: { title: "fine" } })
+    const params = { id: result }
+    const why = yield* Effect.catchTag(
+      tasks.patch({ params, payload: { title: "refuse" } }),
+      "Refusal",
+      ({ why }) => Effect.succeed(why)
+    )
+    assert.strictEqual(why, "beforePatch")
+    const vetoed = yield* Effect.flip(tasks.get({ params: { id: "vetoed" } }))
+    assert.strictEqual(vetoed._tag, "Vetoed")
+  }).pipe(Effect.scoped, Effect.provide(journal)))
