@@ -10,14 +10,11 @@ import {
   Resource,
   Service
 } from "../../src/index.ts"
-import { freshFolder } from "../support/folders.ts"
-import { onMongo } from "../support/mongo.ts"
 import { atOnce, send, serving } from "../support/rest.ts"
+import { storeMatrix } from "../support/storeMatrix.ts"
 import { accessContract } from "./Access.contract.ts"
 
-accessContract("memory", EmbeddedStore.layerMemory)
-accessContract("embedded", Layer.orDie(freshFolder(EmbeddedStore.layerWith)))
-onMongo("on a server", (layer) => accessContract("mongodb", layer))
+storeMatrix(accessContract)
 
 class Task extends Model.Class<Task>()("Task", { id: Model.id(), owner: Schema.String }) {}
 

@@ -1,13 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Schema } from "effect"
-import { EmbeddedStore, KernelEngine, Model } from "../../src/index.ts"
-import { freshFolder } from "../support/folders.ts"
-import { onMongo } from "../support/mongo.ts"
+import { Effect, Schema } from "effect"
+import { KernelEngine, Model } from "../../src/index.ts"
+import { storeMatrix } from "../support/storeMatrix.ts"
 import { callerLinksContract } from "./CallerLinks.contract.ts"
 
-callerLinksContract("memory", EmbeddedStore.layerMemory, 25)
-callerLinksContract("embedded", Layer.orDie(freshFolder(EmbeddedStore.layerWith)), 5)
-onMongo("on a server", (layer) => callerLinksContract("mongodb", layer, 5))
+storeMatrix((name, layer) => callerLinksContract(name, layer, name === "memory" ? 25 : 5))
 
 class Letter extends Model.Class<Letter>()("Letter", { id: Model.id(), text: Schema.String }) {}
 

@@ -1,16 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, type Layer, Schema } from "effect"
-import {
-  CurrentSubject,
-  type DocumentStore,
-  EmbeddedStore,
-  KernelEngine,
-  Model,
-  Resource,
-  Role
-} from "../../src/index.ts"
-import { freshFolder } from "../support/folders.ts"
-import { onMongo } from "../support/mongo.ts"
+import { CurrentSubject, type DocumentStore, KernelEngine, Model, Resource, Role } from "../../src/index.ts"
+import { storeMatrix } from "../support/storeMatrix.ts"
 
 class Note extends Model.Class<Note>()("Note", { id: Model.id(), owner: Schema.String }) {}
 
@@ -119,7 +110,5 @@ const contractOfCreation = <E>(name: string, store: Layer.Layer<DocumentStore.Do
     }))
 
 for (const test of [contract, contractOfIds, contractOfCreation]) {
-  test("memory", EmbeddedStore.layerMemory)
-  test("embedded", freshFolder(EmbeddedStore.layerWith))
-  onMongo("on a server", (layer) => test("mongodb", layer))
+  storeMatrix(test)
 }

@@ -1,8 +1,4 @@
-import { EmbeddedStore } from "../../src/index.ts"
-import { freshFolder } from "../support/folders.ts"
-import { onMongo } from "../support/mongo.ts"
+import { storeMatrix } from "../support/storeMatrix.ts"
 import { updateGrantsContract } from "./UpdateGrants.contract.ts"
 
-updateGrantsContract("memory", EmbeddedStore.layerMemory, 100)
-updateGrantsContract("embedded", freshFolder(EmbeddedStore.layerWith), 10)
-onMongo("on a server", (layer) => updateGrantsContract("mongodb", layer, 10))
+storeMatrix((name, layer) => updateGrantsContract(name, layer, name === "memory" ? 100 : 10))

@@ -11,14 +11,11 @@ import {
   Repository,
   type RepositoryError
 } from "../../src/index.ts"
-import { freshFolder } from "../support/folders.ts"
-import { onMongo } from "../support/mongo.ts"
 import { freePort } from "../support/processes.ts"
+import { storeMatrix } from "../support/storeMatrix.ts"
 import { restContract } from "./KernelEngine.contract.ts"
 
-restContract("memory", EmbeddedStore.layerMemory)
-restContract("embedded", freshFolder(EmbeddedStore.layerWith))
-onMongo("on a server", (layer) => restContract("mongodb", layer))
+storeMatrix(restContract)
 
 class Note extends Model.Class<Note>()("Note", {
   id: Model.id(),

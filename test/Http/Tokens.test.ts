@@ -1,9 +1,5 @@
-import { Layer } from "effect"
-import { EmbeddedStore } from "../../src/index.ts"
-import { freshFolder } from "../support/folders.ts"
-import { inFuture, onMongo } from "../support/mongo.ts"
+import { inFuture } from "../support/mongo.ts"
+import { storeMatrix } from "../support/storeMatrix.ts"
 import { tokensContract } from "./Tokens.contract.ts"
 
-tokensContract("memory", EmbeddedStore.layerMemory)
-tokensContract("embedded", Layer.orDie(freshFolder(EmbeddedStore.layerWith)))
-onMongo("on a server", (store) => tokensContract("mongodb", inFuture(store)))
+storeMatrix((name, store) => tokensContract(name, name === "mongodb" ? inFuture(store) : store))

@@ -4,14 +4,11 @@ import { DocumentStore, EmbeddedStore, Query } from "../../src/index.ts"
 import { documentCodec } from "../../src/Repository/collection/documentCodec.ts"
 import * as Cursor from "../../src/Repository/Cursor.ts"
 import { oneOf } from "../support/choices.ts"
-import { freshFolder } from "../support/folders.ts"
-import { onMongo } from "../support/mongo.ts"
 import { Order } from "../support/orders.ts"
+import { storeMatrix } from "../support/storeMatrix.ts"
 import { cursorContract, Place } from "./Cursor.contract.ts"
 
-cursorContract("memory", EmbeddedStore.layerMemory)
-cursorContract("embedded", freshFolder(EmbeddedStore.layerWith))
-onMongo("on a server", (layer) => cursorContract("mongodb", layer))
+storeMatrix(cursorContract)
 
 const keysetOf = (order: DocumentStore.Sort) => Effect.fromResult(Cursor.make(Place, order))
 

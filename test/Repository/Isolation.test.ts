@@ -1,8 +1,4 @@
 import { isolationContract } from "../../packages/document-store/test/Isolation.contract.ts"
-import { EmbeddedStore } from "../../src/index.ts"
-import { freshFolder } from "../support/folders.ts"
-import { onMongo } from "../support/mongo.ts"
+import { storeMatrix } from "../support/storeMatrix.ts"
 
-isolationContract("memory", EmbeddedStore.layerMemory, { isSerializable: true })
-isolationContract("embedded", freshFolder(EmbeddedStore.layerWith), { isSerializable: true })
-onMongo("on a server", (layer) => isolationContract("mongodb", layer, { isSerializable: false }))
+storeMatrix((name, layer) => isolationContract(name, layer, { isSerializable: name !== "mongodb" }))

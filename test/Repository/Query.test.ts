@@ -3,16 +3,14 @@ import { Arbitrary, DateTime, Effect, Exit, Schema } from "effect"
 import { DocumentStore, EmbeddedStore, Model, Query } from "../../src/index.ts"
 import { documentCodec } from "../../src/Repository/collection/documentCodec.ts"
 import { either, oneOf, type Some } from "../support/choices.ts"
-import { freshFolder } from "../support/folders.ts"
-import { onMongo } from "../support/mongo.ts"
 import { at, Order } from "../support/orders.ts"
+import { storeMatrix } from "../support/storeMatrix.ts"
 import { queryContract } from "./Query.contract.ts"
 
-queryContract("memory", EmbeddedStore.layerMemory)
-queryContract("embedded", freshFolder(EmbeddedStore.layerWith))
-onMongo("on a server", (layer, server) =>
+storeMatrix((name, store, server) =>
   // SecantusDB takes no $and, $or or $nor for the first key of an $elemMatch, which MongoDB does.
-  queryContract("mongodb", layer, { takesLogicOfElements: !server.name.startsWith("SecantusDB") }))
+  queryContract(name, store, { takesLogicOfElements: server?.name.startsWith("SecantusDB") !== true })
+)
 
 const filterOf = (where: Query.Where<typeof Order>) => Query.toFilter(Order, where)
 

@@ -1,8 +1,4 @@
-import { EmbeddedStore } from "../../src/index.ts"
-import { freshFolder } from "../support/folders.ts"
-import { onMongo } from "../support/mongo.ts"
+import { storeMatrix } from "../support/storeMatrix.ts"
 import { referencesContract } from "./References.contract.ts"
 
-referencesContract("memory", EmbeddedStore.layerMemory)
-referencesContract("embedded", freshFolder(EmbeddedStore.layerWith))
-onMongo("on a server", (layer) => referencesContract("mongodb", layer))
+storeMatrix(referencesContract)

@@ -1,6 +1,4 @@
-import { EmbeddedStore } from "../../src/index.ts"
-import { freshFolder } from "../support/folders.ts"
-import { onMongo } from "../support/mongo.ts"
+import { storeMatrix } from "../support/storeMatrix.ts"
 import { repositoryContract } from "./Repository.contract.ts"
 import { repositoryHistoryContract } from "./RepositoryHistory.contract.ts"
 import { repositoryMetricsContract } from "./RepositoryMetrics.contract.ts"
@@ -17,20 +15,11 @@ const contracts = [
   repositoryMetricsContract
 ]
 
-for (const contract of contracts) {
-  contract("memory", EmbeddedStore.layerMemory)
-  contract("embedded", freshFolder(EmbeddedStore.layerWith))
-  onMongo("on a server", (layer) => contract("mongodb", layer))
-}
+for (const contract of contracts) storeMatrix(contract)
 
 // A server in Python takes a while, and has no text indexes.
-const isSmall = (name: string) => name.startsWith("SecantusDB")
-
-repositoryHistoryContract("memory", EmbeddedStore.layerMemory)
-repositoryHistoryContract("embedded", freshFolder(EmbeddedStore.layerWith))
-repositorySoftDeletionSearchContract("memory", EmbeddedStore.layerMemory)
-repositorySoftDeletionSearchContract("embedded", freshFolder(EmbeddedStore.layerWith))
-onMongo("on a server", (layer, { name }) => {
-  repositoryHistoryContract("mongodb", layer, isSmall(name) ? 1_000 : 10_000)
-  if (!isSmall(name)) repositorySoftDeletionSearchContract("mongodb", layer)
+storeMatrix((name, store, server) => {
+  const isSmall = server?.name.startsWith("SecantusDB") === true
+  repositoryHistoryContract(name, store, isSmall ? 1_000 : 10_000)
+  if (!isSmall) repositorySoftDeletionSearchContract(name, store)
 })

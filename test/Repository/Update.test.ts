@@ -1,14 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Converter, type DocumentStore, EmbeddedStore, Update } from "../../src/index.ts"
-import { freshFolder } from "../support/folders.ts"
-import { onMongo } from "../support/mongo.ts"
+import { Converter, type DocumentStore, Update } from "../../src/index.ts"
 import { at, Order } from "../support/orders.ts"
+import { storeMatrix } from "../support/storeMatrix.ts"
 import { updateContract } from "./Update.contract.ts"
 
-updateContract("memory", EmbeddedStore.layerMemory)
-updateContract("embedded", freshFolder(EmbeddedStore.layerWith))
-onMongo("on a server", (layer) => updateContract("mongodb", layer))
+storeMatrix(updateContract)
 
 const updateOf = (changes: Update.Changes<typeof Order>) => Update.toUpdate(Order, changes)
 

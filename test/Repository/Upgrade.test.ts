@@ -1,13 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Schema } from "effect"
 import { DocumentStore, EmbeddedStore, Index, Model, Query, Repository } from "../../src/index.ts"
-import { freshFolder } from "../support/folders.ts"
-import { onMongo } from "../support/mongo.ts"
+import { storeMatrix } from "../support/storeMatrix.ts"
 import { versionsContract } from "./Upgrade.contract.ts"
 
-versionsContract("memory", EmbeddedStore.layerMemory)
-versionsContract("embedded", freshFolder(EmbeddedStore.layerWith))
-onMongo("on a server", (layer) => versionsContract("mongodb", layer))
+storeMatrix(versionsContract)
 
 class Letter extends Model.Class<Letter>()("Letter", {
   id: Model.id(),

@@ -3,8 +3,8 @@ import { Effect, Layer, type PlatformError, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { ApiKeys, DocumentStore, EmbeddedStore } from "../../src/index.ts"
 import type { StoreUnavailable } from "../../src/Repository/RepositoryError.ts"
-import { freshDirectory, freshFolder } from "../support/folders.ts"
-import { onMongo } from "../support/mongo.ts"
+import { freshDirectory } from "../support/folders.ts"
+import { storeMatrix } from "../support/storeMatrix.ts"
 
 const outcome = Effect.fnUntraced(function*(key: string) {
   const { verify } = yield* ApiKeys.ApiKeys
@@ -81,9 +81,7 @@ const contract = (
   })
 
 contract("memory only", Layer.merge(ApiKeys.layerMemory, EmbeddedStore.layerMemory))
-contract("memory", Layer.merge(ApiKeys.layer, EmbeddedStore.layerMemory))
-contract("embedded", Layer.merge(ApiKeys.layer, freshFolder(EmbeddedStore.layerWith)))
-onMongo("on a server", (store) => contract("mongodb", Layer.merge(ApiKeys.layer, store)))
+storeMatrix((name, store) => contract(name, Layer.merge(ApiKeys.layer, store)))
 
 it.effect("API keys outlive the process", () =>
   Effect.gen(function*() {

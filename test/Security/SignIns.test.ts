@@ -1,9 +1,5 @@
-import { Layer } from "effect"
-import { EmbeddedStore } from "../../src/index.ts"
-import { freshFolder } from "../support/folders.ts"
-import { inFuture, onMongo } from "../support/mongo.ts"
+import { inFuture } from "../support/mongo.ts"
+import { storeMatrix } from "../support/storeMatrix.ts"
 import { signInsContract } from "./SignIns.contract.ts"
 
-signInsContract("memory", EmbeddedStore.layerMemory)
-signInsContract("embedded", Layer.orDie(freshFolder(EmbeddedStore.layerWith)))
-onMongo("on a server", (store) => signInsContract("mongodb", inFuture(store)))
+storeMatrix((name, store) => signInsContract(name, name === "mongodb" ? inFuture(store) : store))

@@ -1,14 +1,13 @@
 import { NodeFileSystem } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { AccessPolicy, type DocumentStore, EmbeddedStore, Model, Tokens } from "appkernel"
+import { AccessPolicy, type DocumentStore, Model, Tokens } from "appkernel"
 import { Duration, Effect, type Layer } from "effect"
 import * as path from "node:path"
 import { engine } from "../../examples/shop/engine.ts"
 import { User } from "../../examples/shop/models/User.ts"
-import { freshFolder } from "../support/folders.ts"
-import { onMongo } from "../support/mongo.ts"
 import { quickHashes } from "../support/quickHashes.ts"
 import { bearer, type Reply, request, signIn, surroundings } from "../support/shop.ts"
+import { storeMatrix } from "../support/storeMatrix.ts"
 
 it.effect("the access policy of the shop is the reviewed one", () =>
   Effect.provide(
@@ -226,6 +225,4 @@ const suite = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, 
     )
   })
 
-suite("memory", EmbeddedStore.layerMemory)
-suite("embedded", freshFolder(EmbeddedStore.layerWith))
-onMongo("access to the shop on a server", (store) => suite("mongodb", store))
+storeMatrix(suite)

@@ -1,14 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type DocumentStore, EmbeddedStore } from "appkernel"
+import { type DocumentStore } from "appkernel"
 import { Effect, type Layer, Redacted, Schema } from "effect"
 import { FetchHttpClient, HttpClient } from "effect/http"
 import { engine } from "../../examples/shop/engine.ts"
 import { Order } from "../../examples/shop/models/Order.ts"
 import type { Product } from "../../examples/shop/models/Product.ts"
-import { freshFolder } from "../support/folders.ts"
-import { onMongo } from "../support/mongo.ts"
 import { quickHashes } from "../support/quickHashes.ts"
 import { surroundings } from "../support/shop.ts"
+import { storeMatrix } from "../support/storeMatrix.ts"
 
 const product = {
   code: "LMP-0001",
@@ -227,6 +226,4 @@ const suite = (store: string, layerStore: Store) => {
   })
 }
 
-suite("memory", EmbeddedStore.layerMemory)
-suite("embedded", freshFolder(EmbeddedStore.layerWith))
-onMongo("the engine of the shop on a server / mongodb", (layer) => suite("mongodb", layer))
+storeMatrix(suite)

@@ -21,8 +21,7 @@ import {
 import { DateTime, Effect, Layer, Redacted, Schema, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
-import { freshFolder } from "../support/folders.ts"
-import { onMongo } from "../support/mongo.ts"
+import { storeMatrix } from "../support/storeMatrix.ts"
 
 // A model.
 
@@ -91,9 +90,7 @@ const onStore = <E>(name: string, layer: Layer.Layer<DocumentStore.DocumentStore
       }).pipe(Effect.provide(Repository.layer(User).pipe(Layer.provide(layer)))))
   })
 
-onStore("memory", EmbeddedStore.layerMemory)
-onStore("embedded", freshFolder(EmbeddedStore.layerWith))
-onMongo("on a server", (layer) => onStore("mongodb", layer))
+storeMatrix(onStore)
 
 // A service.
 

@@ -1,13 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { EmbeddedStore, KernelEngine, Model, type Repository, Resource, Role } from "../../../src/index.ts"
-import { freshFolder } from "../../support/folders.ts"
-import { onMongo } from "../../support/mongo.ts"
+import { KernelEngine, Model, type Repository, Resource, Role } from "../../../src/index.ts"
+import { storeMatrix } from "../../support/storeMatrix.ts"
 import { grantedWritesContract } from "./GrantedWrites.contract.ts"
 
-grantedWritesContract("memory", EmbeddedStore.layerMemory, 200)
-grantedWritesContract("embedded", freshFolder(EmbeddedStore.layerWith), 10)
-onMongo("on a server", (layer) => grantedWritesContract("mongodb", layer, 10))
+storeMatrix((name, layer) => grantedWritesContract(name, layer, name === "memory" ? 200 : 10))
 
 class Claim extends Model.Class<Claim>()("Claim", {
   id: Model.id(),

@@ -1,12 +1,9 @@
 import { describe } from "@effect/vitest"
-import { Layer } from "effect"
-import { EmbeddedStore } from "../../../src/index.ts"
-import { freshFolder } from "../../support/folders.ts"
 import { onMongo } from "../../support/mongo.ts"
+import { embeddedStores } from "../../support/storeMatrix.ts"
 import { streamLeaksContract } from "./StreamLeaks.contract.ts"
 
-streamLeaksContract("memory", EmbeddedStore.layerMemory)
-streamLeaksContract("embedded", Layer.orDie(freshFolder(EmbeddedStore.layerWith)))
+embeddedStores(streamLeaksContract)
 
 onMongo("on a server", (layer, { name }) => {
   // Other servers have no images of documents, and change streams keep them from other work.

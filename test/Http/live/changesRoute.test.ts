@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
-import { type DocumentStore, EmbeddedStore, KernelEngine, Model } from "../../../src/index.ts"
+import { type DocumentStore, KernelEngine, Model } from "../../../src/index.ts"
 import { messagesIn, nextData, openedStream } from "../../support/eventStream.ts"
-import { freshFolder } from "../../support/folders.ts"
 import { onMongo } from "../../support/mongo.ts"
+import { embeddedStores } from "../../support/storeMatrix.ts"
 import { changesContract } from "./changesRoute.contract.ts"
 
 class Booking extends Model.Class<Booking>()("Booking", { id: Model.id() }, { logged: true }) {}
@@ -26,10 +26,8 @@ const mixedTransactions = <E>(name: string, layer: Layer.Layer<DocumentStore.Doc
       }
     }).pipe(Effect.scoped))
 
-changesContract("memory", EmbeddedStore.layerMemory)
-changesContract("embedded", Layer.orDie(freshFolder(EmbeddedStore.layerWith)))
-mixedTransactions("memory", EmbeddedStore.layerMemory)
-mixedTransactions("embedded", Layer.orDie(freshFolder(EmbeddedStore.layerWith)))
+embeddedStores(changesContract)
+embeddedStores(mixedTransactions)
 
 onMongo("on a server", (layer, { name }) => {
   mixedTransactions("mongodb", layer)

@@ -8,15 +8,13 @@ import { makeListResponses } from "../../../src/Http/response/listResponse.ts"
 import { makeResponseBudget } from "../../../src/Http/response/responseBudget.ts"
 import { DocumentStore, EmbeddedStore, KernelConfig, KernelEngine, Model } from "../../../src/index.ts"
 import { freshDirectory, freshFolder } from "../../support/folders.ts"
-import { onMongo } from "../../support/mongo.ts"
 import { printed, runProgram } from "../../support/processes.ts"
 import { refused, send, serving } from "../../support/rest.ts"
+import { storeMatrix } from "../../support/storeMatrix.ts"
 import { inSteps } from "../../support/turns.ts"
 import { largeListsContract } from "./LargeLists.contract.ts"
 
-largeListsContract("memory", EmbeddedStore.layerMemory)
-largeListsContract("embedded", freshFolder(EmbeddedStore.layerWith))
-onMongo("large lists / mongodb", (layer) => largeListsContract("mongodb", layer))
+storeMatrix(largeListsContract)
 
 class Sorted extends Model.Class<Sorted>()("Sorted", { id: Schema.String, n: Schema.Int, text: Schema.String }) {}
 

@@ -1,11 +1,10 @@
 /** Stored documents that do not fit their model. */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Logger, References, Schema } from "effect"
-import { DocumentStore, EmbeddedStore, KernelConfig, KernelEngine, Model, Resource } from "../../../src/index.ts"
-import { freshFolder } from "../../support/folders.ts"
-import { onMongo } from "../../support/mongo.ts"
+import { DocumentStore, KernelConfig, KernelEngine, Model, Resource } from "../../../src/index.ts"
 import { resolvedDocument } from "../../support/resolvedDocument.ts"
 import { type Answer, send, serving } from "../../support/rest.ts"
+import { storeMatrix } from "../../support/storeMatrix.ts"
 
 class Note extends Model.Class<Note>()("Note", { id: Model.id(), text: Schema.String }) {}
 
@@ -125,6 +124,4 @@ const unreadableContract = <E>(name: string, store: Layer.Layer<DocumentStore.Do
   })
 }
 
-unreadableContract("memory", EmbeddedStore.layerMemory)
-unreadableContract("embedded", freshFolder(EmbeddedStore.layerWith))
-onMongo("on a server", (layer) => unreadableContract("mongodb", layer))
+storeMatrix(unreadableContract)

@@ -1,15 +1,12 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { EmbeddedStore } from "../../../src/index.ts"
-import { freshFolder } from "../../support/folders.ts"
 import { apart, engine, journal, Refusal } from "../../support/hooked.ts"
-import { onMongo } from "../../support/mongo.ts"
+import { storeMatrix } from "../../support/storeMatrix.ts"
 import { hooksContract } from "./RestHooks.contract.ts"
 
-hooksContract("memory", EmbeddedStore.layerMemory)
+storeMatrix((name, store) => hooksContract(name, store, undefined, name === "mongodb" ? 60 : 200))
 hooksContract("described apart", EmbeddedStore.layerMemory, apart)
-hooksContract("embedded", freshFolder(EmbeddedStore.layerWith))
-onMongo("on a server", (layer) => hooksContract("mongodb", layer, undefined, 60))
 
 it.effect("a typed client gets a hook's failure as an instance of its class, and as its endpoint's error", () =>
   Effect.gen(function*() {

@@ -1,14 +1,13 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { insertAll, readItems } from "../../../src/Http/routes/bulkInsert.ts"
-import { DocumentStore, EmbeddedStore, Model, Repository, Validator } from "../../../src/index.ts"
+import { DocumentStore, Model, Repository, Validator } from "../../../src/index.ts"
 import { bodyDecoder } from "../../../src/Model/codec/explainer.ts"
 import { completer } from "../../../src/Model/instance/completer.ts"
 import { recordEncoder } from "../../../src/Model/instance/recordCodec.ts"
 import { documentOperationsOf } from "../../../src/Repository/internal.ts"
-import { freshFolder } from "../../support/folders.ts"
 import { newUser, User } from "../../support/models.ts"
-import { onMongo } from "../../support/mongo.ts"
+import { storeMatrix } from "../../support/storeMatrix.ts"
 
 const options = {
   decode: bodyDecoder(User.create),
@@ -137,6 +136,4 @@ const bulkContract = <E>(name: string, store: Layer.Layer<DocumentStore.Document
     }
   )
 
-bulkContract("memory", EmbeddedStore.layerMemory)
-bulkContract("embedded", freshFolder(EmbeddedStore.layerWith))
-onMongo("on a server", (layer) => bulkContract("mongodb", layer))
+storeMatrix(bulkContract)

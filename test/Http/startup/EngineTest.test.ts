@@ -1,8 +1,4 @@
-import { EmbeddedStore } from "../../../src/index.ts"
-import { freshFolder } from "../../support/folders.ts"
-import { onMongo } from "../../support/mongo.ts"
+import { storeMatrix } from "../../support/storeMatrix.ts"
 import { engineTestContract } from "./EngineTest.contract.ts"
 
-engineTestContract("memory", EmbeddedStore.layerMemory)
-engineTestContract("embedded", freshFolder(EmbeddedStore.layerWith))
-onMongo("on a server", (layer) => engineTestContract("mongodb", layer))
+storeMatrix(engineTestContract)

@@ -1,15 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { DocumentStore } from "../../../src/index.ts"
-import { EmbeddedStore } from "../../../src/index.ts"
 import { rejectUnsuitable, rowMatcher } from "../../../src/Repository/evaluation.ts"
 import { nothing } from "../../../src/Repository/internal.ts"
-import { freshFolder } from "../../support/folders.ts"
-import { onMongo } from "../../support/mongo.ts"
+import { storeMatrix } from "../../support/storeMatrix.ts"
 import { rowMatcherContract } from "./authorizedCollection.contract.ts"
 
-rowMatcherContract("memory", EmbeddedStore.layerMemory)
-rowMatcherContract("embedded", freshFolder(EmbeddedStore.layerWith))
-onMongo("on a server", (layer) => rowMatcherContract("mongodb", layer, 30))
+storeMatrix((name, layer) => rowMatcherContract(name, layer, name === "mongodb" ? 30 : 100))
 
 describe("a rule", () => {
   it.each<readonly [string, DocumentStore.Filter]>([

@@ -2,13 +2,12 @@ import { assert, it } from "@effect/vitest"
 import { Effect, type Layer, Stream } from "effect"
 import { type CommandStartedEvent, MongoClient } from "mongodb"
 import { type Document, DocumentStore, type FindOptions } from "../../../packages/document-store/src/DocumentStore.ts"
-import * as EmbeddedStore from "../../../src/Repository/EmbeddedStore.ts"
 import { makeDeadlines } from "../../../src/Repository/mongo/deadlines.ts"
 import * as mongo from "../../../src/Repository/mongo/driverCall.ts"
 import { toDriverIndex } from "../../../src/Repository/mongo/indexCodec.ts"
 import { makeMongoOperations } from "../../../src/Repository/mongo/operations.ts"
-import { freshFolder } from "../../support/folders.ts"
 import { freshDatabase, onMongo } from "../../support/mongo.ts"
+import { embeddedStores } from "../../support/storeMatrix.ts"
 
 const index = {
   name: "text",
@@ -147,8 +146,7 @@ const textIndexContract = <E>(name: string, layer: Layer.Layer<DocumentStore, E>
       }))
   })
 
-textIndexContract("memory", EmbeddedStore.layerMemory)
-textIndexContract("embedded", freshFolder(EmbeddedStore.layerWith))
+embeddedStores(textIndexContract)
 
 onMongo("Text index / mongodb", (_, server) => {
   it.effect("sends the commands for a text index and a search (the test server has none)", () =>

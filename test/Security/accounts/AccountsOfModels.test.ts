@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted, Schema, SchemaGetter, SchemaTransformation } from "effect"
 import { Accounts, Converter, EmbeddedStore, Index, Model, Repository, SignInAttempts } from "../../../src/index.ts"
 import { ClientAddressSource } from "../../../src/internal/clientAddress.ts"
-import { freshFolder } from "../../support/folders.ts"
-import { type FreshStore, onMongo } from "../../support/mongo.ts"
+import { type FreshStore } from "../../support/mongo.ts"
+import { storeMatrix } from "../../support/storeMatrix.ts"
 
 const rounds = 1_000
 
@@ -157,13 +157,9 @@ const strengthening = (name: string, store: FreshStore) =>
       }))
   })
 
-strengthening("memory", EmbeddedStore.layerMemory)
-strengthening("embedded", Layer.orDie(freshFolder(EmbeddedStore.layerWith)))
-onMongo("on a server", (store) => strengthening("mongodb", store))
+storeMatrix(strengthening)
 
-contract("memory", EmbeddedStore.layerMemory)
-contract("embedded", Layer.orDie(freshFolder(EmbeddedStore.layerWith)))
-onMongo("on a server", (store) => contract("mongodb", store))
+storeMatrix(contract)
 
 describe("Accounts of a model", () => {
   it.effect("have the text of the identifier as their subject", () =>

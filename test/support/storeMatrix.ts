@@ -1,0 +1,28 @@
+/**
+ * Contracts that hold on several stores. A suite whose name ends with ` / ` and the name of a store belongs to that store,
+ * and each time the layer is built, its store is empty.
+ */
+import { Layer } from "effect"
+import { type DocumentStore, EmbeddedStore } from "../../src/index.ts"
+import { freshFolder } from "./folders.ts"
+import { type FoundServer, onMongo } from "./mongo.ts"
+
+/** Runs a contract on the stores without a server: in memory, and in a folder. */
+export const embeddedStores = (
+  contract: (name: "memory" | "embedded", store: Layer.Layer<DocumentStore.DocumentStore>) => void
+): void => {
+  contract("memory", EmbeddedStore.layerMemory)
+  contract("embedded", Layer.orDie(freshFolder(EmbeddedStore.layerWith)))
+}
+
+/** Runs a contract on every store: in memory, in a folder, and on a server, where there is one. */
+export const storeMatrix = (
+  contract: (
+    name: "memory" | "embedded" | "mongodb",
+    store: Layer.Layer<DocumentStore.DocumentStore>,
+    server?: FoundServer
+  ) => void
+): void => {
+  embeddedStores(contract)
+  onMongo("on a server", (store, server) => contract("mongodb", Layer.orDie(store), server))
+}
