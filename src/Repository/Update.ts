@@ -70,7 +70,7 @@ export type { AppendOptions, Change } from "./query/updateCombinators.ts"
  */
 export interface AtomicUpdate {
   readonly update: Update
-  /** An option of the store's `updateOne`, `updateMany` and `findOneAndUpdate`. */
+  /** An option of the store's operations that take an update. */
   readonly arrayFilters: ReadonlyArray<Filter> | undefined
 }
 

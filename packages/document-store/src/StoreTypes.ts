@@ -366,7 +366,7 @@ export interface FindOneAndReplaceOptions extends FindOneAndDeleteOptions, Repla
 }
 
 /**
- * Options of `findOneAndUpdate`.
+ * Options of an update that returns its document.
  *
  * @category models
  * @since 0.1.0

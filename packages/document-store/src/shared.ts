@@ -11,13 +11,23 @@ export { withLease } from "./shared/lease.ts"
 export { maxPage, RecentChanges } from "./shared/recentChanges.ts"
 export { rejectDuplicateKey } from "./shared/rejectDuplicateKey.ts"
 export { makeRetry, type Retry, RetryClock, withTurn } from "./shared/retryOnConflict.ts"
+export {
+  delegatingOperations,
+  everyOperation,
+  mayHaveChanged,
+  type OperationName,
+  type OperationsWith,
+  type StoreOperations,
+  storeOperations,
+  type StoreOperationTable,
+  storeStages
+} from "./shared/storeOperations.ts"
 export { CurrentStoreOptions } from "./shared/storeOptions.ts"
 export { makeStopwatch, type Stopwatch } from "./shared/timeLimit.ts"
 export {
   afterCommit,
   isConflict,
   makeTransactional,
-  type StoreOperations,
   tooManyConflicts,
   type TransactionAttempt,
   TransactionConflict,

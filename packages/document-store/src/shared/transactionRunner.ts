@@ -13,31 +13,9 @@ import * as Stream from "effect/Stream"
 import type { DocumentStore } from "../DocumentStore.ts"
 import { QueryRejected, type ReadError, type StoreError, StoreUnavailable, Unsupported } from "../StoreError.ts"
 import { makeInstrumentation } from "./instrumented.ts"
+import { delegatingOperations, type StoreOperations } from "./storeOperations.ts"
 
 type Store = DocumentStore["Service"]
-
-/** The operations that take part in transactions. */
-export type StoreOperations = Pick<
-  Store,
-  | "findById"
-  | "find"
-  | "findAndCount"
-  | "stream"
-  | "count"
-  | "estimatedCount"
-  | "distinct"
-  | "insertOne"
-  | "insertMany"
-  | "replaceOne"
-  | "updateOne"
-  | "updateMany"
-  | "findOneAndUpdate"
-  | "findOneAndReplace"
-  | "findOneAndDelete"
-  | "deleteOne"
-  | "deleteMany"
-  | "aggregate"
->
 
 /** An attempt that ends with {@link TransactionAttempt.commit} or {@link TransactionAttempt.rollback}. */
 export interface TransactionAttempt {
@@ -160,7 +138,7 @@ class ActiveTransaction {
 
   constructor({ operations }: TransactionAttempt) {
     const guarded = delegatingOperations(
-      <A, E extends StoreError>(use: Use<Effect.Effect<A, E>>, operation: string) =>
+      <A, E extends StoreError>(use: (_: StoreOperations) => Effect.Effect<A, E>, operation: string) =>
         Effect.suspend((): Effect.Effect<A, E | ReadError> => {
           const rejection = this.rejection(operation)
           return rejection === undefined
@@ -249,42 +227,4 @@ const runAttempt = Effect.fnUntraced(function*<A, E, R>(
   const reason = failure ?? tooManyConflicts()
   if (hasConflict) return yield* Effect.fail(new TransactionConflict(reason))
   return yield* Exit.isFailure(exit) ? Effect.failCause(exit.cause) : Effect.fail(reason)
-})
-
-type Use<Out> = (operations: StoreOperations) => Out
-
-/** StoreOperations that choose at each call which other operations they use. */
-const delegatingOperations = (
-  effect: <A, E extends StoreError>(
-    use: Use<Effect.Effect<A, E>>,
-    operation: string
-  ) => Effect.Effect<A, E | ReadError>,
-  stream: <A>(use: Use<Stream.Stream<A, ReadError>>, operation: string) => Stream.Stream<A, ReadError>
-): StoreOperations => ({
-  findById: (collection, id, options) => effect((_) => _.findById(collection, id, options), "findById"),
-  find: (collection, options) => effect((_) => _.find(collection, options), "find"),
-  findAndCount: (collection, options) => effect((_) => _.findAndCount(collection, options), "findAndCount"),
-  stream: (collection, options) => stream((_) => _.stream(collection, options), "stream"),
-  count: (collection, filter, options) => effect((_) => _.count(collection, filter, options), "count"),
-  estimatedCount: (collection) => effect((_) => _.estimatedCount(collection), "estimatedCount"),
-  distinct: (collection, path, filter, options) =>
-    effect((_) => _.distinct(collection, path, filter, options), "distinct"),
-  insertOne: (collection, document) => effect((_) => _.insertOne(collection, document), "insertOne"),
-  insertMany: (collection, documents, options) =>
-    effect((_) => _.insertMany(collection, documents, options), "insertMany"),
-  replaceOne: (collection, filter, document, options) =>
-    effect((_) => _.replaceOne(collection, filter, document, options), "replaceOne"),
-  updateOne: (collection, filter, update, options) =>
-    effect((_) => _.updateOne(collection, filter, update, options), "updateOne"),
-  updateMany: (collection, filter, update, options) =>
-    effect((_) => _.updateMany(collection, filter, update, options), "updateMany"),
-  findOneAndUpdate: (collection, filter, update, options) =>
-    effect((_) => _.findOneAndUpdate(collection, filter, update, options), "findOneAndUpdate"),
-  findOneAndReplace: (collection, filter, document, options) =>
-    effect((_) => _.findOneAndReplace(collection, filter, document, options), "findOneAndReplace"),
-  findOneAndDelete: (collection, filter, options) =>
-    effect((_) => _.findOneAndDelete(collection, filter, options), "findOneAndDelete"),
-  deleteOne: (collection, filter, options) => effect((_) => _.deleteOne(collection, filter, options), "deleteOne"),
-  deleteMany: (collection, filter, options) => effect((_) => _.deleteMany(collection, filter, options), "deleteMany"),
-  aggregate: (collection, pipeline, options) => stream((_) => _.aggregate(collection, pipeline, options), "aggregate")
 })
