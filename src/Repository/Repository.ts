@@ -24,7 +24,8 @@ import type * as Model from "../Model/Model.ts"
 import type { ChangeEvent, ChangesOptions, ListEvent } from "./changes/changeEvents.ts"
 import { authorized } from "./collection/authorizedCollection.ts"
 import type { IsSoftDeleted, SoftDeletes, SortOptions } from "./collection/softDeletion.ts"
-import { hasDefaults, hasVersions, makeModelCollection, ownerOf } from "./collection/storedCollection.ts"
+import { makeModelCollection } from "./collection/stages.ts"
+import { hasDefaults, hasVersions, ownerOf } from "./collection/storedCollection.ts"
 import { DocumentStore, type StoreOptions } from "./DocumentStore.ts"
 import { beginForm } from "./forms/begin.ts"
 import type * as Query from "./Query.ts"
@@ -186,7 +187,7 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
   const storedOf = (other: ModelLike) => defaulted?.withDefaults(other) ?? Function.identity
   const ownCollectionOf = (other: ModelLike) =>
     makeModelCollection(other, store, storedOf(other), {
-      runnerOf: runners.get(other),
+      versions: runners.get(other),
       options: other.modelName === model.modelName ? options : undefined
     })
   const collectionOf = (other: ModelLike) =>
@@ -199,7 +200,10 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
   yield* store.changes.record(model.modelName, loggedOf(model))
   const recorded = hasVersions(owner) ? versions?.recordedFormOf(model) : undefined
   if (owner === model) {
-    registerReferrer(store, referrerOf(model, all, writerOf(model, store, { all, collection: all, recorded })))
+    registerReferrer(
+      store,
+      referrerOf(model, all, writerOf({ model, store, all, collection: all, collectionOf: undefined, recorded }))
+    )
   }
   return withUnrestricted(
     makeOperations(model, store, { all, collection: authorizedOf(model), collectionOf: authorizedOf, recorded }),

@@ -2,15 +2,87 @@
  * The collection of a model as the caller for whom the fiber runs may use it. Each operation asks for the decision when it runs,
  * so its row filters hold in transactions, in streams and in forked fibers as well.
  */
+import { storeOperations } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
+import { folded, type Stage } from "../../internal/stages.ts"
 import type { ModelLike } from "../../Model/internal.ts"
 import type { DocumentStore } from "../DocumentStore.ts"
 import { AccessDenied, type ReadError } from "../RepositoryError.ts"
 import { AccessDecision, type RowFilters } from "./accessDecision.ts"
-import { type Kind, makeCollection, type ModelCollection, type Runner, type Scope } from "./modelCollection.ts"
-import { recorded, recordedStream, writeOf } from "./recordedOperations.ts"
+import {
+  makeCollection,
+  type ModelCollection,
+  type Name,
+  type Operation,
+  type Outcome,
+  type Runner,
+  type Scope,
+  type StreamOperation
+} from "./modelCollection.ts"
+import { recorded, recordedStream } from "./recordedOperations.ts"
+
+/** What the stages of a caller depend on. */
+export interface CallerFacts {
+  readonly model: ModelLike
+  readonly store: DocumentStore["Service"]
+  /** Runs `use` with the collection within the row filters of the caller. */
+  readonly filtered: <S extends { readonly scope?: Scope | undefined }, A, E>(
+    decision: AccessDecision,
+    operation: S,
+    use: (documents: ModelCollection, operation: S) => Effect.Effect<A, E>
+  ) => Effect.Effect<A, E | ReadError>
+}
+
+/** Runs operations of a caller for whom there is a decision. */
+export interface CallerRunner {
+  readonly run: <N extends Name>(decision: AccessDecision, operation: Operation<N>) => Outcome<N>
+  readonly runStream: (decision: AccessDecision, operation: StreamOperation) => ReturnType<Runner["runStream"]>
+}
+
+/** What operations of a caller meet; without access control, and outside of requests, none of these is there. */
+export const callerStages: ReadonlyArray<Stage<CallerFacts, CallerRunner>> = [
+  {
+    name: "refusals",
+    does: "Writes refused writes to the log, and to the audit log.",
+    when: "the service has access control",
+    before: { "row filters": "these refuse" },
+    wrap: ({ model }) => (inner) => ({
+      ...inner,
+      run: (decision, operation) => logging(decision, model, operation.name, inner.run(decision, operation))
+    })
+  },
+  {
+    name: "audit log",
+    does: "Writes what the operation read or wrote to the audit log, in the transaction of a write.",
+    when: "the registration has an audit log",
+    before: { "row filters": "it records the documents that are left by them" },
+    wrap: ({ model, store }) => (inner) => ({
+      run: (decision, operation) =>
+        decision.trail === undefined
+          ? inner.run(decision, operation)
+          : recorded(decision.trail, model, store, operation, (operation) => inner.run(decision, operation)),
+      runStream: (decision, operation) => {
+        const stream = inner.runStream(decision, operation)
+        return decision.trail === undefined
+          ? stream
+          : recordedStream(decision.trail, model, operation.name, stream)
+      }
+    })
+  },
+  {
+    name: "row filters",
+    does:
+      "Limits the operation to the documents that the caller may read or write, and refuses writes that leave others behind.",
+    when: "the service has access control",
+    wrap: ({ filtered }) => () => ({
+      run: (decision, operation) => filtered(decision, operation, (documents, own) => documents.run(own)),
+      runStream: (decision, operation) =>
+        Stream.unwrap(filtered(decision, operation, (documents, own) => Effect.succeed(documents.runStream(own))))
+    })
+  }
+]
 
 export const authorized = (
   model: ModelLike,
@@ -18,86 +90,85 @@ export const authorized = (
   store: DocumentStore["Service"]
 ): ModelCollection => {
   // It is loaded with the first decision, since it loads the query language.
-  let filtered: ModelCollection | undefined
+  let loaded: ModelCollection | undefined
   const loadFiltered = Effect.map(
     Effect.promise(() => import("./filteredCollection.ts")),
-    ({ makeFiltered }) => filtered ??= makeFiltered(model, all, store)
+    ({ makeFiltered }) => loaded ??= makeFiltered(model, all, store)
   )
 
-  const useBy = <S extends { readonly scope?: Scope | undefined }, A, E>(
-    decision: AccessDecision | undefined,
-    operation: S,
-    f: (documents: ModelCollection, operation: S) => Effect.Effect<A, E>
-  ): Effect.Effect<A, E | ReadError> => {
-    if (decision === undefined) return f(all, operation)
+  const filtered: CallerFacts["filtered"] = (decision, operation, use) => {
     const run = (filters: RowFilters) => {
       const own = { ...operation, scope: { ...operation.scope, filters } }
-      return filtered === undefined
-        ? Effect.flatMap(loadFiltered, (documents) => f(documents, own))
-        : f(filtered, own)
+      return loaded === undefined ? Effect.flatMap(loadFiltered, (documents) => use(documents, own)) : use(loaded, own)
     }
     return decision.addressed?.model === model
       ? run(decision.addressed.rows)
       : Effect.flatMap(decision.of(model), (own) => run(own?.rows ?? unlimited))
   }
-  const use = <S extends { readonly scope?: Scope | undefined }, A, E>(
-    operation: S,
-    f: (documents: ModelCollection, operation: S) => Effect.Effect<A, E>
-  ): Effect.Effect<A, E | ReadError> => Effect.withFiber((fiber) => useBy(fiber.getRef(AccessDecision), operation, f))
-  const run: Runner["run"] = (operation) =>
+  const caller = folded<CallerFacts, CallerRunner>(callerStages, { model, store, filtered }, {
+    run: (_, operation) => all.run(operation),
+    runStream: (_, operation) => all.runStream(operation)
+  })
+  /** Uses the decision for the caller; without one there are no limits. */
+  const deciding = <A, E>(none: Effect.Effect<A, E>, use: (decision: AccessDecision) => Effect.Effect<A, E>) =>
     Effect.withFiber((fiber) => {
       const decision = fiber.getRef(AccessDecision)
-      const runOwn: Runner["run"] = (operation) => useBy(decision, operation, (documents, own) => documents.run(own))
-      return decision?.trail === undefined
-        ? runOwn(operation)
-        : recorded(decision.trail, model, store, operation, runOwn)
+      return decision === undefined ? none : use(decision)
     })
   return makeCollection({
-    run: (operation) => logging(model, operation.kind, run(operation)),
+    run: (operation) =>
+      Effect.withFiber((fiber) => {
+        const decision = fiber.getRef(AccessDecision)
+        return decision === undefined ? all.run(operation) : caller.run(decision, operation)
+      }),
     runStream: (operation) =>
       Stream.unwrap(Effect.withFiber((fiber) => {
-        const trail = fiber.getRef(AccessDecision)?.trail
-        return use(operation, (documents, own) => {
-          const stream = documents.runStream(own)
-          return Effect.succeed(trail === undefined ? stream : recordedStream(trail, model, operation.kind, stream))
-        })
+        const decision = fiber.getRef(AccessDecision)
+        return Effect.succeed(decision === undefined ? all.runStream(operation) : caller.runStream(decision, operation))
       }))
   }, {
     note: (touched) =>
-      Effect.withFiber((fiber) => {
-        const trail = fiber.getRef(AccessDecision)?.trail
+      deciding(Effect.void, ({ trail }) => {
         if (trail === undefined) return Effect.void
         return touched.operation !== "read" ? trail.wrote(touched) : Effect.sync(() => {
           if (trail.hasReads) trail.read(touched)
         })
       }),
-    isLimited: (given) => use({ scope: given }, (documents, { scope }) => documents.isLimited(scope)),
-    statesOf: (id, given) =>
-      use({ scope: given }, (documents, { scope }) => documents.statesOf(id, { ...scope, privilege: given.privilege }))
+    isLimited: (scope) =>
+      deciding(
+        all.isLimited(scope),
+        (decision) => filtered(decision, { scope }, (documents, { scope }) => documents.isLimited(scope))
+      ),
+    statesOf: (id, scope) =>
+      deciding(
+        all.statesOf(id, scope),
+        (decision) =>
+          filtered(decision, { scope }, (documents, own) =>
+            documents.statesOf(id, { ...own.scope, privilege: scope.privilege }))
+      )
   })
 }
 
 // internal
 
 /** Logs a write of a handler that the row filters refuse. Of the document that a request addresses, the answer says enough. */
-const logging = <A, E>(model: ModelLike, kind: Kind, operation: Effect.Effect<A, E>): Effect.Effect<A, E> => {
-  const write = writeOf(kind)
-  return write === undefined ? operation : Effect.withFiber((fiber) => {
-    const decision = fiber.getRef(AccessDecision)
-    if (decision === undefined) return operation
-    const { trail } = decision
-    const noted = trail === undefined ? Effect.void : Effect.sync(() => {
-      trail.refused(model.modelName, write)
-    })
-    if (decision.addressed !== undefined && trail === undefined) return operation
-    const refused = decision.addressed === undefined
-      ? Effect.andThen(noted, logRefused(decision, model, write))
-      : noted
-    return Effect.tap(
-      Effect.tapError(operation, (error) => error instanceof AccessDenied ? refused : Effect.void),
-      (result) => isRefusal(result) ? refused : Effect.void
-    )
+const logging = <A, E>(
+  decision: AccessDecision,
+  model: ModelLike,
+  name: Name,
+  operation: Effect.Effect<A, E>
+): Effect.Effect<A, E> => {
+  const write = storeOperations[name].kind
+  const { addressed, trail } = decision
+  if (write === "read" || (addressed !== undefined && trail === undefined)) return operation
+  const noted = trail === undefined ? Effect.void : Effect.sync(() => {
+    trail.refused(model.modelName, write)
   })
+  const refused = addressed === undefined ? Effect.andThen(noted, logRefused(decision, model, write)) : noted
+  return Effect.tap(
+    Effect.tapError(operation, (error) => error instanceof AccessDenied ? refused : Effect.void),
+    (result) => isRefusal(result) ? refused : Effect.void
+  )
 }
 
 const logRefused = Effect.fnUntraced(function*({ of, origin }: AccessDecision, model: ModelLike, operation: string) {

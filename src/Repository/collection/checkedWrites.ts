@@ -8,7 +8,7 @@
  *
  * Of several grants, one has to allow both the document before an update and the one after it.
  */
-import { allOf, anyOf, conjunctionOf, not } from "@appkernel/document-store/shared"
+import { allOf, anyOf, conjunctionOf, not, storeOperations } from "@appkernel/document-store/shared"
 import { normalise } from "@appkernel/mql/values"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
@@ -23,12 +23,16 @@ import { afterUpdate, fieldsOfFilter, fieldsOfUpdate, unchangedSince } from "./d
 import { type Targets, targetsOf } from "./documentTargets.ts"
 import { mapInSteps } from "./mapInSteps.ts"
 import {
+  everyHandler,
+  everyUpdate,
   type Handlers,
   type InsertManyResult,
   type ModelCollection,
   type Operation,
   type Runner,
-  type Scope
+  type Scope,
+  type Updated,
+  type UpdateName
 } from "./modelCollection.ts"
 import { modelMatcher } from "./rowMatcher.ts"
 
@@ -49,25 +53,14 @@ export const checkingWrites = (model: ModelLike, options: CheckOptions): Runner[
   }
   const { run } = options.permitted
   const handlers: Handlers = {
-    findById: run,
-    find: run,
-    findAndCount: run,
-    count: run,
-    estimatedCount: run,
-    distinct: run,
+    ...everyHandler(() => run),
+    ...everyUpdate((name) => updateBy(context, name, run)),
     insertOne: ({ document, scope }) => insertOne(context, document, scope),
     insertMany: ({ documents, options, scope }) => insertMany(context, documents, options?.ordered !== false, scope),
     replaceOne: ({ document, filter = {}, options, scope }) =>
-      (options?.upsert === true ? upsert : replace)(context, filter, document, scope),
-    updateOne: (operation) => checkingUpdate(context, operation, run, updateFirst(context, noUpdate)),
-    updateMany: (operation) => checkingUpdate(context, operation, run, updateEach(context)),
-    findOneAndUpdate: (operation) =>
-      checkingUpdate(context, operation, run, updateFirst<Document | undefined>(context, undefined)),
-    findOneAndDelete: run,
-    deleteOne: run,
-    deleteMany: run
+      (options?.upsert === true ? upsert : replace)(context, filter, document, scope)
   }
-  return (operation) => handlers[operation.kind](operation)
+  return (operation) => handlers[operation.name](operation)
 }
 
 // internal
@@ -207,22 +200,30 @@ const firstMatch = (
     ([match]) => match
   )
 
-type UpdateKind = "updateOne" | "updateMany" | "findOneAndUpdate"
-
 type Write<A> = (filter: Filter) => Effect.Effect<A, WriteError>
 
 /** Runs a write in a transaction, and the check after it. */
 type CheckedTransaction<A> = (grants: Grants, target: Target, write: Write<A>) => Effect.Effect<A, WriteError>
 
-const checkingUpdate = <O extends Operation<UpdateKind>, A>(
+/** Runs an update, with the check that its kind needs. */
+const updateBy = <N extends UpdateName>(context: CheckContext, name: N, run: Runner["run"]) => {
+  const none = storeOperations[name].gives === "document" ? undefined : noUpdate
+  const transaction = name === "updateMany" ? updateEach(context) : updateFirst(context, none)
+  return (operation: Operation<N>): Updated<N> =>
+    // It gives what the operation gives, which without a document is `none`.
+    checkingUpdate(context, operation, run, transaction as unknown as CheckedTransaction<Effect.Success<Updated<N>>>)
+}
+
+const checkingUpdate = <O extends Operation<UpdateName>, A>(
   context: CheckContext,
   operation: O,
   run: (operation: O) => Effect.Effect<A, WriteError>,
   transaction: CheckedTransaction<A>
 ): Effect.Effect<A, WriteError> => {
-  const { filter = {}, options, scope, update } = operation
+  const { filter = {}, options = {}, scope, update } = operation
   const write: Write<A> = (filter) => run({ ...operation, filter })
-  const target: Target = { filter, scope, sort: "sort" in options ? options.sort : undefined }
+  const sort = "sort" in options ? Object(options).sort : undefined
+  const target: Target = { filter, scope, sort }
   const grants = grantsOf(scope)
   if (grants.every(({ check }) => check === undefined)) return write(filter)
   const fieldsOf = new Map(grants.map((grant) => [grant, fieldsOfFilter(grant.check ?? {})]))

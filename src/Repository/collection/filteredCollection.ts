@@ -23,7 +23,7 @@ export const makeFiltered = (
   return makeCollection({
     run: checkingWrites(model, { all, permitted, store }),
     runStream: (operation) => {
-      const foreign = operation.kind === "aggregate" ? foreignStage(operation.pipeline) : undefined
+      const foreign = operation.name === "aggregate" ? foreignStage(operation.pipeline) : undefined
       return foreign === undefined ? permitted.runStream(operation) : Stream.fail(
         new QueryRejected({
           operation: "aggregate",

@@ -2,23 +2,26 @@
  * The collection of a model, through which its repository reads and writes. For a model with `Model.softDeleted`, each
  * operation excludes deleted documents unless its scope includes them.
  */
+import {
+  type OperationName,
+  type OperationsWith,
+  storeOperations,
+  type StoreOperationTable
+} from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type { ValidationException } from "../../Model/ModelError.ts"
 import type {
-  Counted,
   Document,
+  DocumentStore,
   Filter,
-  FindOneAndUpdateOptions,
   FindOptions,
   InsertManyResult as StoredManyResult,
   ReadOptions,
   TakeOptions,
-  Update,
-  UpdateManyOptions,
-  UpdateResult
+  Update
 } from "../DocumentStore.ts"
-import type { AccessDenied, ReadError, WriteError } from "../RepositoryError.ts"
+import type { AccessDenied, DuplicateKey, ReadError, WriteError } from "../RepositoryError.ts"
 import type { Privilege, RowFilters } from "./accessDecision.ts"
 import type { Touched } from "./auditTrail.ts"
 import type { Deleted } from "./softDeletion.ts"
@@ -50,51 +53,58 @@ export interface InsertManyResult {
   >
 }
 
-/** What each operation takes beside the documents that it is for, and its result. */
-interface Operations {
-  readonly findById: Takes<{ readonly id: unknown; readonly options?: ReadOptions | undefined }, Document | undefined>
-  readonly find: Takes<{ readonly options: Omit<TakeOptions, "filter"> }, ReadonlyArray<Document>>
-  readonly findAndCount: Takes<{ readonly options: Omit<TakeOptions, "filter"> }, Counted>
-  readonly count: Takes<{ readonly options?: ReadOptions | undefined }, number>
-  readonly estimatedCount: Takes<object, number>
-  readonly distinct: Takes<{ readonly path: string }, ReadonlyArray<unknown>>
-  readonly insertOne: Takes<{ readonly document: Document }, void, WriteError>
-  readonly insertMany: Takes<
-    { readonly documents: ReadonlyArray<Document>; readonly options?: InsertManyOptions | undefined },
-    InsertManyResult
-  >
-  readonly replaceOne: Takes<
-    { readonly document: Document; readonly options?: ReplaceOptions | undefined },
-    UpdateResult,
-    WriteError
-  >
-  readonly updateOne: Takes<{ readonly update: Update; readonly options: UpdateManyOptions }, UpdateResult, WriteError>
-  readonly updateMany: Takes<{ readonly update: Update; readonly options: UpdateManyOptions }, UpdateResult, WriteError>
-  readonly findOneAndUpdate: Takes<
-    { readonly update: Update; readonly options: FindOneAndUpdateOptions },
-    Document | undefined,
-    WriteError
-  >
-  readonly findOneAndDelete: Takes<object, Document | undefined>
-  readonly deleteOne: Takes<object, number>
-  readonly deleteMany: Takes<object, number>
-}
-
-interface Takes<Input, A, E = ReadError> {
-  readonly input: Input
-  readonly success: A
-  readonly error: E
-}
-
 export interface InsertManyOptions {
   readonly ordered?: boolean | undefined
 }
 
-interface ReplaceOptions {
-  readonly upsert?: boolean | undefined
+type Store = DocumentStore["Service"]
+
+type Streamed = OperationsWith<{ readonly streams: true }>
+
+/** The operations of a collection with one result. No operation of a repository returns what it replaces. */
+export type Name = Exclude<OperationName, Streamed | "findOneAndReplace">
+
+/** The operations that take an update. */
+export type UpdateName = Extract<Name, OperationsWith<{ readonly kind: "update" }>>
+
+/** What operations take, by the words of the table. Collections update by operators only. */
+interface Arguments {
+  readonly id: unknown
+  readonly path: string
+  readonly document: Document
+  readonly documents: ReadonlyArray<Document>
+  readonly update: Update
+  readonly pipeline: ReadonlyArray<Document>
 }
 
-export type Kind = keyof Operations
+type Takes<N extends OperationName> = StoreOperationTable[N]["takes"][number]
+
+type Last<All extends ReadonlyArray<unknown>> = Required<All> extends readonly [...infer _, infer One] ? One : never
+
+/** The options of the store's own operation. Only a replacement may insert, which checks of writes have to know. */
+type OptionsOf<N extends OperationName> = Omit<
+  NonNullable<Last<Parameters<Store[N]>>>,
+  "filter" | (N extends "replaceOne" ? never : "upsert")
+>
+
+type Input<N extends OperationName> =
+  & Pick<Arguments, Extract<Takes<N>, keyof Arguments>>
+  & ("options" extends Takes<N> ? { readonly options?: OptionsOf<N> | undefined } : unknown)
+
+/** What each operation takes and gives. An interface, so that what several operations have is known of any of them. */
+interface Operations extends OperationTypes {}
+
+type OperationTypes = {
+  readonly [N in Name | Streamed]: {
+    readonly input: Input<N>
+    readonly success: Success<N>
+    readonly error: Failure<N>
+  }
+}
+
+type Success<N extends OperationName> = N extends "insertMany" ? InsertManyResult : Effect.Success<ReturnType<Store[N]>>
+
+type Failure<N extends OperationName> = DuplicateKey extends Effect.Error<ReturnType<Store[N]>> ? WriteError : ReadError
 
 interface Target {
   readonly filter?: Filter | undefined
@@ -104,25 +114,37 @@ interface Target {
 }
 
 /** An operation as data. Whatever restricts a collection adds a condition in one place for all of them. */
-export type Operation<K extends Kind> = Target & { readonly kind: K } & Operations[K]["input"]
+export type Operation<N extends Name | Streamed> = Target & { readonly name: N } & Operations[N]["input"]
 
-type Outcome<K extends Kind> = Effect.Effect<Operations[K]["success"], Operations[K]["error"]>
+export type Outcome<N extends Name> = Effect.Effect<Operations[N]["success"], Operations[N]["error"]>
 
-/** What runs each kind of operation. */
-export type Handlers = { readonly [K in Kind]: (operation: Operation<K>) => Outcome<K> }
+export type Updated<N extends UpdateName> = Effect.Effect<Operations[N]["success"], WriteError>
+
+/** What runs each operation. */
+export type Handlers = { readonly [N in Name]: (operation: Operation<N>) => Outcome<N> }
+
+/** Handlers for all operations with one result, each made for its name. */
+export const everyHandler = (
+  make: <N extends Name>(name: N) => (operation: Operation<N>) => Outcome<N>
+): Handlers =>
+  // The keys are the names, and each handler is the one of its name.
+  Object.fromEntries(names.map((name) => [name, make(name)])) as never
+
+/** {@link everyHandler} for updates. */
+export const everyUpdate = (
+  make: <N extends UpdateName>(name: N) => (operation: Operation<N>) => Updated<N>
+): Pick<Handlers, UpdateName> =>
+  // As above.
+  Object.fromEntries(names.filter(isUpdate).map((name) => [name, make(name)])) as never
 
 /** A pipeline as data. */
-export type Aggregation = Target & {
-  readonly kind: "aggregate"
-  readonly pipeline: ReadonlyArray<Document>
-  readonly options?: ReadOptions | undefined
-}
+export type Aggregation = Operation<"aggregate">
 
 /** An operation whose results are streamed. */
-type StreamOperation = Aggregation | Target & { readonly kind: "stream"; readonly options: Omit<FindOptions, "filter"> }
+export type StreamOperation = Aggregation | Operation<"stream">
 
 export interface Runner {
-  readonly run: <K extends Kind>(operation: Operation<K>) => Outcome<K>
+  readonly run: <N extends Name>(operation: Operation<N>) => Outcome<N>
   readonly runStream: (operation: StreamOperation) => Stream.Stream<Document, ReadError>
 }
 
@@ -141,7 +163,7 @@ interface Limits {
 
 export type ModelCollection = ReturnType<typeof makeCollection>
 
-/** The collection with a method for each operation of the runner. */
+/** The collection, with methods for reads and inserts. */
 export const makeCollection = (
   { run, runStream }: Runner,
   { isLimited, note = unnoted, statesOf }: Limits = noLimits
@@ -153,30 +175,25 @@ export const makeCollection = (
   statesOf,
   /** `shard` is what is known of the document beside its identifier. */
   findById: (id: unknown, scope?: Scope, options?: ReadOptions, shard?: Filter) =>
-    run({ kind: "findById", id, scope, options, ...shard === undefined ? {} : { conditions: [shard] } }),
-  find: ({ filter, ...options }: TakeOptions, scope?: Scope) => run({ kind: "find", filter, options, scope }),
+    run({ name: "findById", id, scope, options, ...shard === undefined ? {} : { conditions: [shard] } }),
+  find: ({ filter, ...options }: TakeOptions, scope?: Scope) => run({ name: "find", filter, options, scope }),
   findAndCount: ({ filter, ...options }: TakeOptions, scope?: Scope) =>
-    run({ kind: "findAndCount", filter, options, scope }),
-  stream: ({ filter, ...options }: FindOptions, scope?: Scope) => runStream({ kind: "stream", filter, options, scope }),
-  count: (filter: Filter, scope?: Scope, options?: ReadOptions) => run({ kind: "count", filter, scope, options }),
-  estimatedCount: (scope?: Scope) => run({ kind: "estimatedCount", scope }),
-  distinct: (path: string, filter: Filter, scope?: Scope) => run({ kind: "distinct", path, filter, scope }),
+    run({ name: "findAndCount", filter, options, scope }),
+  stream: ({ filter, ...options }: FindOptions, scope?: Scope) => runStream({ name: "stream", filter, options, scope }),
+  count: (filter: Filter, scope?: Scope, options?: ReadOptions) => run({ name: "count", filter, scope, options }),
+  estimatedCount: (scope?: Scope) => run({ name: "estimatedCount", scope }),
+  distinct: (path: string, filter: Filter, scope?: Scope) => run({ name: "distinct", path, filter, scope }),
   aggregate: (pipeline: ReadonlyArray<Document>, options?: ReadOptions, scope?: Scope) =>
-    runStream({ kind: "aggregate", pipeline, options, scope }),
-  insertOne: (document: Document, scope?: Scope) => run({ kind: "insertOne", document, scope }),
+    runStream({ name: "aggregate", pipeline, options, scope }),
+  insertOne: (document: Document, scope?: Scope) => run({ name: "insertOne", document, scope }),
   insertMany: (documents: ReadonlyArray<Document>, options?: InsertManyOptions, scope?: Scope) =>
-    run({ kind: "insertMany", documents, options, scope }),
-  replaceOne: (filter: Filter, document: Document, options?: ReplaceOptions, scope?: Scope) =>
-    run({ kind: "replaceOne", filter, document, options, scope }),
-  updateOne: (filter: Filter, update: Update, options: UpdateManyOptions, scope?: Scope) =>
-    run({ kind: "updateOne", filter, update, options, scope }),
-  updateMany: (filter: Filter, update: Update, options: UpdateManyOptions, scope?: Scope) =>
-    run({ kind: "updateMany", filter, update, options, scope }),
-  findOneAndUpdate: (filter: Filter, update: Update, options: FindOneAndUpdateOptions, scope?: Scope) =>
-    run({ kind: "findOneAndUpdate", filter, update, options, scope }),
-  findOneAndDelete: (filter: Filter, scope?: Scope) => run({ kind: "findOneAndDelete", filter, scope }),
-  deleteOne: (filter: Filter, scope?: Scope) => run({ kind: "deleteOne", filter, scope }),
-  deleteMany: (filter: Filter, scope?: Scope) => run({ kind: "deleteMany", filter, scope })
+    run({ name: "insertMany", documents, options, scope }),
+  replaceOne: (
+    filter: Filter,
+    document: Document,
+    options?: { readonly upsert?: boolean | undefined },
+    scope?: Scope
+  ) => run({ name: "replaceOne", filter, document, options, scope })
 })
 
 export type StateTest = (state: Document) => boolean
@@ -197,11 +214,9 @@ export const limitedTo = (
   all: Runner,
   conditionOf: (privilege: Privilege, scope: Scope | undefined) => Filter | undefined
 ): Runner => {
-  const limited = <O extends { readonly kind: AnyKind } & Pick<StreamOperation, "conditions" | "scope">>(
-    operation: O
-  ): O => {
-    const { conditions = [], kind, scope } = operation
-    const privilege = privilegeOf[kind]
+  const limited = <O extends { readonly name: OperationName } & Target>(operation: O): O => {
+    const { conditions = [], name, scope } = operation
+    const { privilege } = storeOperations[name]
     // An insert applies to no stored document.
     const condition = privilege === "insert" ? undefined : conditionOf(scope?.privilege ?? privilege, scope)
     return condition === undefined ? operation : { ...operation, conditions: [...conditions, condition] }
@@ -214,25 +229,10 @@ export const limitedTo = (
 
 // internal
 
-type AnyKind = Kind | StreamOperation["kind"]
+const isName = (name: string): name is Name =>
+  // The table's keys are its names.
+  name !== "findOneAndReplace" && !storeOperations[name as OperationName].streams
 
-/** The privilege that an operation needs. */
-export const privilegeOf: { readonly [K in AnyKind]: Privilege } = {
-  findById: "read",
-  find: "read",
-  findAndCount: "read",
-  stream: "read",
-  count: "read",
-  estimatedCount: "read",
-  distinct: "read",
-  aggregate: "read",
-  insertOne: "insert",
-  insertMany: "insert",
-  replaceOne: "update",
-  updateOne: "update",
-  updateMany: "update",
-  findOneAndUpdate: "update",
-  findOneAndDelete: "delete",
-  deleteOne: "delete",
-  deleteMany: "delete"
-}
+const isUpdate = (name: Name): name is UpdateName => storeOperations[name].kind === "update"
+
+const names: ReadonlyArray<Name> = Object.keys(storeOperations).filter(isName)

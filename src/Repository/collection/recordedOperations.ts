@@ -2,7 +2,7 @@
  * What a request does with documents, as its audit log has it: a write within the transaction of the write, and what is read or
  * refused at the end of the request. It has identifiers and numbers, and no values of documents or filters.
  */
-import { afterCommit, conjunctionOf } from "@appkernel/document-store/shared"
+import { afterCommit, conjunctionOf, storeOperations } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { ModelLike } from "../../Model/internal.ts"
@@ -10,25 +10,25 @@ import type { Document, DocumentStore } from "../DocumentStore.ts"
 import { textOfId } from "../query/bsonForm.ts"
 import type { ReadError } from "../RepositoryError.ts"
 import { type AuditTrail, maxIds, type Touched } from "./auditTrail.ts"
-import { type Kind, type ModelCollection, type Operation, privilegeOf, type Runner } from "./modelCollection.ts"
+import type { ModelCollection, Name, Operation, Outcome, Runner } from "./modelCollection.ts"
 
 /** Runs an operation of a caller, and adds what it did to the trail. */
-export const recorded = <K extends Kind>(
+export const recorded = <N extends Name>(
   trail: AuditTrail,
   { modelName: model }: ModelLike,
   store: DocumentStore["Service"],
-  operation: Operation<K>,
+  operation: Operation<N>,
   run: Runner["run"]
-): ReturnType<typeof run<K>> => {
-  type Failure = Effect.Error<ReturnType<typeof run<K>>>
-  const given: Operation<K> & Known = operation
-  const kind = writeOf(operation.kind)
-  if (kind === undefined) {
+): Outcome<N> => {
+  type Failure = Effect.Error<Outcome<N>>
+  const given: Operation<N> & Known = operation
+  const { kind } = storeOperations[operation.name]
+  if (kind === "read") {
     return trail.hasReads && isRead(given) ? recordedRead(trail, model, operation, run) : run(operation)
   }
   // A soft deletion is an update of the store.
   const write = given.scope?.privilege === "delete" ? "delete" : kind
-  const running = (operation: Operation<K>, found?: ReadonlyArray<string>): ReturnType<typeof run<K>> =>
+  const running = (operation: Operation<N>, found?: ReadonlyArray<string>): Outcome<N> =>
     // The store's own failures are among those of every operation.
     Effect.tap(run(operation), (result): Effect.Effect<void, Failure> => {
       const { count, ids, isPartial = false } = touchedBy(given, result)
@@ -37,9 +37,9 @@ export const recorded = <K extends Kind>(
       // Rejected documents end a transaction, so nothing more can be written in it.
       return isPartial ? afterCommit(Effect.sync(() => trail.wroteBefore(touched))) : trail.wrote(touched)
     })
-  const isFirstOf = operation.kind === "updateOne" && namedIn(given.filter).length !== 1
+  const isFirstOf = operation.name === "updateOne" && namedIn(given.filter).length !== 1
   const isByCondition = trail.hasTransactions &&
-    (isFirstOf || operation.kind === "updateMany" || operation.kind === "deleteMany")
+    (isFirstOf || operation.name === "updateMany" || operation.name === "deleteMany")
   const written = isByCondition
     ? Effect.flatMap(documentsFor(operation, run, isFirstOf ? 1 : maxIds), (found) => {
       const [first] = found
@@ -51,7 +51,7 @@ export const recorded = <K extends Kind>(
     })
     : running(operation)
   // A document that several inserts reject would end the transaction of the others.
-  return isByCondition || (trail.isStored && operation.kind !== "insertMany")
+  return isByCondition || (trail.isStored && operation.name !== "insertMany")
     ? Effect.catchTag(store.transaction(written), "DuplicateKey", (error) => Effect.fail(error as Failure))
     : written
 }
@@ -60,42 +60,36 @@ export const recorded = <K extends Kind>(
 export const recordedStream = (
   trail: AuditTrail,
   { modelName: model }: ModelLike,
-  kind: "stream" | "aggregate",
+  name: "stream" | "aggregate",
   stream: ReturnType<ModelCollection["runStream"]>
 ): typeof stream => {
   if (!trail.hasReads) return stream
-  trail.read({ model, operation: "read", ids: [], count: kind === "stream" ? 0 : undefined })
-  return kind === "aggregate" ? stream : Stream.tap(stream, (document) =>
+  trail.read({ model, operation: "read", ids: [], count: name === "stream" ? 0 : undefined })
+  return name === "aggregate" ? stream : Stream.tap(stream, (document) =>
     Effect.sync(() => {
       trail.read(readOf(model, [document]))
     }))
-}
-
-/** What an operation does to documents; `undefined` for a read. */
-export const writeOf = (kind: Kind): Touched["operation"] | undefined => {
-  const privilege = privilegeOf[kind]
-  return kind === "replaceOne" ? "replace" : privilege === "read" ? undefined : privilege
 }
 
 // internal
 
 /** The documents that an operation will change, if it follows in the same transaction. */
 const documentsFor = (
-  { conditions, filter, kind, scope }: Operation<Kind>,
+  { conditions, filter, name, scope }: Operation<Name>,
   run: Runner["run"],
   limit: number
 ): Effect.Effect<ReadonlyArray<Document>, ReadError> =>
   run({
-    kind: "find",
+    name: "find",
     filter,
     conditions,
-    scope: { ...scope, privilege: scope?.privilege ?? privilegeOf[kind] },
+    scope: { ...scope, privilege: scope?.privilege ?? storeOperations[name].privilege },
     options: { projection: { _id: 1 }, limit }
   })
 
 /** The members of operations that the audit log reads, whatever the kind. */
 interface Known {
-  readonly kind: Kind
+  readonly name: Name
   readonly id?: unknown
   readonly filter?: Document | undefined
   readonly document?: Document
@@ -104,8 +98,10 @@ interface Known {
 }
 
 /** A read that a write depends on is part of the write. */
-const isRead = ({ kind, scope }: Known): boolean =>
-  (scope?.privilege ?? "read") === "read" && (kind === "findById" || kind === "find" || kind === "findAndCount")
+const isRead = ({ name, scope }: Known): boolean =>
+  (scope?.privilege ?? "read") === "read" && givenDocuments.has(storeOperations[name].gives)
+
+const givenDocuments: ReadonlySet<string> = new Set(["document", "documents", "page"])
 
 const readOf = (model: string, documents: ReadonlyArray<Document>): Touched => ({
   model,
@@ -114,11 +110,11 @@ const readOf = (model: string, documents: ReadonlyArray<Document>): Touched => (
   count: documents.length
 })
 
-const recordedRead = <K extends Kind, A, E>(
+const recordedRead = <N extends Name, A, E>(
   trail: AuditTrail,
   model: string,
-  operation: Operation<K>,
-  run: (operation: Operation<K>) => Effect.Effect<A, E>
+  operation: Operation<N>,
+  run: (operation: Operation<N>) => Effect.Effect<A, E>
 ): Effect.Effect<A, E> => {
   const options: unknown = Reflect.get(operation, "options")
   const take: unknown = Reflect.get(Object(options), "take")
@@ -149,14 +145,14 @@ const idsOf = (documents: ReadonlyArray<Document>): ReadonlyArray<string> =>
 
 /** The documents that a write has changed, by its result. */
 const touchedBy = (
-  { document, documents, filter, kind }: Known,
+  { document, documents, filter, name }: Known,
   result: unknown
 ): { readonly ids: ReadonlyArray<string>; readonly count: number; readonly isPartial?: boolean } => {
   const found = (name: string): unknown => Reflect.get(Object(result), name)
-  switch (kind) {
-    case "insertOne":
+  switch (storeOperations[name].gives) {
+    case "nothing":
       return { ids: idsOf(document === undefined ? [] : [document]), count: 1 }
-    case "insertMany": {
+    case "insertions": {
       const failures: unknown = found("failures")
       const failed = new Set(Array.isArray(failures) ? failures.map(({ index }) => Number(index)) : [])
       const count = Number(found("insertedCount"))
@@ -166,8 +162,7 @@ const touchedBy = (
         isPartial: failed.size > 0
       }
     }
-    case "findOneAndUpdate":
-    case "findOneAndDelete":
+    case "document":
       return result === undefined ? { ids: [], count: 0 } : { ids: idsOf([Object(result)]), count: 1 }
     default: {
       const upserted = found("upsertedId")

@@ -4,7 +4,8 @@ import { memoize } from "effect/Function"
 import * as Result from "effect/Result"
 import { aheadField, formField, type ModelLike } from "../../Model/internal.ts"
 import type { ModelCollection } from "../collection/modelCollection.ts"
-import { makeModelCollection, viewOf } from "../collection/storedCollection.ts"
+import { makeModelCollection } from "../collection/stages.ts"
+import { viewOf } from "../collection/storedCollection.ts"
 import { unreadable, unreadableProblems } from "../collection/unreadable.ts"
 import type { Document, DocumentStore, Filter } from "../DocumentStore.ts"
 import { admission } from "./admission.ts"
@@ -41,7 +42,7 @@ export const viewCollection = (
       ...document
     })
   })
-  return makeModelCollection(view, viewed, storedFilter, { runnerOf: runner })
+  return makeModelCollection(view, viewed, storedFilter, { versions: runner })
 }
 
 /** The form of the documents that a history records, and how a recorded one is read. */

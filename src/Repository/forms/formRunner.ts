@@ -111,7 +111,7 @@ export const runnerBy = (
         }),
       find: (operation) =>
         withState((changes) => {
-          const [filter, { take, ...options }] = [whole(operation), operation.options]
+          const [filter, { take, ...options }] = [whole(operation), operation.options ?? {}]
           const { projection } = options
           if (isNative(changes, filter, options)) {
             const lifting = liftOf(projection)
@@ -128,7 +128,7 @@ export const runnerBy = (
         }),
       findAndCount: (operation) =>
         withState((changes) => {
-          const [filter, { take, ...options }] = [whole(operation), operation.options]
+          const [filter, { take, ...options }] = [whole(operation), operation.options ?? {}]
           if (isNative(changes, filter, options)) {
             const lifting = liftOf(options.projection)
             return Effect.map(
@@ -182,7 +182,7 @@ export const runnerBy = (
             return yield* insertEach(
               documents,
               isOrdered,
-              (document) => handlers.insertOne({ kind: "insertOne", document })
+              (document) => handlers.insertOne({ name: "insertOne", document })
             )
           }
           const all = yield* Effect.forEach(
@@ -220,7 +220,7 @@ export const runnerBy = (
                 ? Effect.succeed({ matchedCount: 1, modifiedCount: 1 })
                 : options?.upsert !== true
                 ? Effect.succeed(noUpdate)
-                : Effect.as(handlers.insertOne({ kind: "insertOne", document }), {
+                : Effect.as(handlers.insertOne({ name: "insertOne", document }), {
                   ...noUpdate,
                   upsertedId: document["_id"]
                 })
@@ -243,14 +243,14 @@ export const runnerBy = (
           return Effect.flatMap(idsOf(changes, filter), (ids) =>
             Effect.map(
               Effect.forEach(ids, (id) =>
-                namingFields(model, update({ ...operation, kind: "updateOne" }, filter, { id }))),
+                namingFields(model, update({ ...operation, name: "updateOne" }, filter, { id }))),
               resultOf
             ))
         }),
       findOneAndUpdate: (operation) =>
         withState((changes) => {
-          const [filter, { options }] = [whole(operation), operation]
-          const { projection, returnDocument, sort } = options
+          const filter = whole(operation)
+          const { projection, returnDocument, sort } = operation.options ?? {}
           if (isNativeUpdate(changes, filter, operation.update, sort) && projection === undefined) {
             return Effect.map(namingFields(model, base.run(operation)), liftFound)
           }
@@ -298,19 +298,20 @@ export const runnerBy = (
     }
 
     return {
-      run: (operation) => handlers[operation.kind](operation),
+      run: (operation) => handlers[operation.name](operation),
       runStream: (operation) =>
         Stream.unwrap(Effect.map(current, (state) => {
           const changes = changesIn(state)
-          if (operation.kind === "aggregate") {
+          if (operation.name === "aggregate") {
             return !changes.isMixed
               ? Stream.map(base.runStream(operation), withoutNumber)
               : aggregation(changes, operation)
           }
           const filter = whole(operation)
-          return isNative(changes, filter, operation.options)
-            ? Stream.map(base.runStream(operation), liftOf(operation.options.projection))
-            : search("stream", changes, filter, operation.options)
+          const { options = {} } = operation
+          return isNative(changes, filter, options)
+            ? Stream.map(base.runStream(operation), liftOf(options.projection))
+            : search("stream", changes, filter, options)
         }))
     }
   }

@@ -11,7 +11,7 @@ import * as Result from "effect/Result"
 import type { ModelLike } from "../../Model/internal.ts"
 import type { ValidationException } from "../../Model/ModelError.ts"
 import { unchangedSince } from "../collection/documentFields.ts"
-import type { Operation } from "../collection/modelCollection.ts"
+import type { Operation, UpdateName } from "../collection/modelCollection.ts"
 import { unreadableProblems } from "../collection/unreadable.ts"
 import type {
   Document,
@@ -152,15 +152,15 @@ export const makeMatchWriter = (
   }
 
   const update = (
-    operation: Operation<"updateOne" | "findOneAndUpdate">,
+    operation: Operation<UpdateName>,
     filter: Filter,
     target: Target
   ): Effect.Effect<Written | undefined, WriteError> => {
-    const { kind, options, update } = operation
+    const { name, options, update } = operation
     return Effect.flatMap(
-      parsedUpdate(kind, update, options.arrayFilters),
+      parsedUpdate(name, update, options?.arrayFilters),
       (parsed) =>
-        writeMatch(kind, filter, target, (document, matched) => fromProblem(parsed.apply(document, matched), kind))
+        writeMatch(name, filter, target, (document, matched) => fromProblem(parsed.apply(document, matched), name))
     )
   }
 

@@ -1,40 +1,15 @@
 /** A model's documents, in their newest form, as the store of an earlier form of it. */
+import { everyOperation, type OperationName, storeOperations } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import { ValidationException } from "../../Model/ModelError.ts"
-import type { ModelCollection, Scope } from "../collection/modelCollection.ts"
-import type { DocumentStore, Update, UpdatePipeline } from "../DocumentStore.ts"
-import { AccessDenied } from "../RepositoryError.ts"
+import type { InsertManyResult, ModelCollection, Name, Operation, Scope } from "../collection/modelCollection.ts"
+import type { DocumentStore, Filter } from "../DocumentStore.ts"
+import { AccessDenied, Unsupported, type WriteError } from "../RepositoryError.ts"
 
 export const viewedStore = (store: DocumentStore["Service"], all: ModelCollection): DocumentStore["Service"] => ({
   ...store,
-  findById: (_, id, { filter, ...options } = {}) =>
-    filter === undefined
-      ? all.findById(id, everything, options)
-      : Effect.map(all.find({ ...options, filter: { $and: [{ _id: id }, filter] }, limit: 1 }, everything), ([one]) =>
-        one),
-  find: (_, options) => all.find(options, everything),
-  findAndCount: (_, options) => all.findAndCount(options, everything),
-  stream: (_, options) => all.stream(options, everything),
-  count: (_, filter, options) => all.count(filter, everything, options),
-  estimatedCount: () => all.estimatedCount(everything),
-  distinct: (_, path, filter) => all.distinct(path, filter, everything),
-  insertOne: (_, document) => unruled(all.insertOne(document, everything)),
-  insertMany: (_, documents, options) =>
-    Effect.map(all.insertMany(documents, options, everything), ({ failures, insertedCount }) => ({
-      insertedCount,
-      failures: failures.flatMap(({ error, index }) => isOfRules(error) ? [] : [{ index, error }])
-    })),
-  replaceOne: (_, filter, document, options) => unruled(all.replaceOne(filter, document, options, everything)),
-  updateOne: (_, filter, update, options = {}) =>
-    unruled(all.updateOne(filter, operators(update), options, everything)),
-  updateMany: (_, filter, update, options = {}) =>
-    unruled(all.updateMany(filter, operators(update), options, everything)),
-  findOneAndUpdate: (_, filter, update, options = {}) =>
-    unruled(all.findOneAndUpdate(filter, operators(update), options, everything)),
-  findOneAndDelete: (_, filter) => all.findOneAndDelete(filter, everything),
-  deleteOne: (_, filter) => all.deleteOne(filter, everything),
-  deleteMany: (_, filter) => all.deleteMany(filter, everything),
-  aggregate: (_, pipeline, options) => all.aggregate(pipeline, options, everything)
+  // An operation of the collection takes and gives what the store's one does, by the table.
+  ...everyOperation((name) => (name === "findOneAndReplace" ? unsupported(name) : viewed(all, name)) as never)
 })
 
 // internal
@@ -42,16 +17,40 @@ export const viewedStore = (store: DocumentStore["Service"], all: ModelCollectio
 /** The earlier form itself leaves out deleted documents. */
 const everything: Scope = { deleted: "include" }
 
-// Collections update by operators only.
-const operators = (update: Update | UpdatePipeline): Update => update as Update
+type Arguments = ReadonlyArray<unknown>
+
+/** The operation as data: a filter among the options is that of the operation, and a condition beside an identifier. */
+const operationOf = (name: OperationName, args: Arguments): Operation<Name> => {
+  const taken = Object.fromEntries(storeOperations[name].takes.map((argument, i) => [argument, args[i]]))
+  const { filter, ...options }: { readonly filter?: Filter } = Object(taken["options"])
+  const found = filter === undefined ? {} : "id" in taken ? { conditions: [filter] } : { filter }
+  // It has what the table says that it takes.
+  return { ...taken, options, ...found, name, scope: everything } as unknown as Operation<Name>
+}
+
+const viewed = (all: ModelCollection, name: OperationName) => {
+  const { gives, privilege, streams } = storeOperations[name]
+  return (_: string, ...args: Arguments) => {
+    const operation = operationOf(name, args)
+    // The names of operations that stream are those of `runStream`.
+    if (streams) return all.runStream(operation as never)
+    const result: Effect.Effect<unknown, WriteError> = all.run(operation)
+    if (privilege === "read") return result
+    const unruled = Effect.catchIf(result, isOfRules, Effect.die)
+    // The result is what the table says.
+    return gives === "insertions" ? Effect.map(unruled, (inserted) => admitted(inserted as InsertManyResult)) : unruled
+  }
+}
+
+/** The complete collection has no rules that a write could break. */
+const admitted = ({ failures, insertedCount }: InsertManyResult) => ({
+  insertedCount,
+  failures: failures.filter(({ error }) => !isOfRules(error))
+})
 
 const isOfRules = (error: unknown): error is AccessDenied | ValidationException =>
   error instanceof AccessDenied || error instanceof ValidationException
 
-/** The complete collection has no rules that a write could break. */
-const unruled = <A, E>(write: Effect.Effect<A, E>) =>
-  Effect.catchIf(
-    write,
-    (error: E): error is Extract<E, AccessDenied | ValidationException> => isOfRules(error),
-    Effect.die
-  )
+/** Collections have no operation that returns the document that it replaces. */
+const unsupported = (operation: OperationName) => () =>
+  Effect.fail(new Unsupported({ operation, feature: `${operation} of an earlier form` }))

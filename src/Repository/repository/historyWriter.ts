@@ -7,13 +7,13 @@
  * Limits: `insertMany` commits in chunks, so an interruption may leave the first chunks inserted. `updateMany` and
  * `deleteMany` are one transaction each, and hold the complete documents of one chunk in memory at a time.
  */
-import { conjunctionOf, rejectDuplicateKey } from "@appkernel/document-store/shared"
+import { conjunctionOf, rejectDuplicateKey, storeOperations } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import type { ModelLike } from "../../Model/internal.ts"
 import { chunksOf } from "../collection/chunksOf.ts"
 import { targetsOf } from "../collection/documentTargets.ts"
-import type { ModelCollection, Scope } from "../collection/modelCollection.ts"
-import type { Document, Filter, Update } from "../DocumentStore.ts"
+import type { Operation, Scope, Updated, UpdateName } from "../collection/modelCollection.ts"
+import type { Document, Filter, Update, UpdateResult } from "../DocumentStore.ts"
 import type { StoreError } from "../RepositoryError.ts"
 import type { Change } from "./history.ts"
 import {
@@ -29,7 +29,7 @@ import {
 } from "./historyContext.ts"
 import { type ChangeContext, entryOf, historyOf } from "./historyEntry.ts"
 import { insertMany, insertOne } from "./historyInserts.ts"
-import type { ModelWriter } from "./modelWriter.ts"
+import type { DeleteName, ModelWriter } from "./modelWriter.ts"
 
 export const makeHistoryWriter = (
   model: ModelLike,
@@ -49,24 +49,9 @@ export const makeHistoryWriter = (
     insert: (document) => atomically(context, (changeContext) => insertOne(context, document, changeContext)),
     insertMany: (documents, options) => insertMany(context, documents, options?.ordered ?? true),
     replace: (filter, document, upsert) => replace(context, filter, document, upsert),
-    updateOne: (change, ...args) =>
-      Effect.map(
-        updateFirst(context, change, ...args),
-        (updated) =>
-          updated === undefined ? { matchedCount: 0, modifiedCount: 0 } : { matchedCount: 1, modifiedCount: 1 }
-      ),
-    updateMany: (change, ...args) =>
-      Effect.map(
-        updateMany(context, change, ...args),
-        (count) => ({ matchedCount: count, modifiedCount: count })
-      ),
-    findOneAndUpdate: (change, filter, update, options, scope) =>
-      Effect.map(
-        updateFirst(context, change, filter, update, options, scope),
-        (updated) => options.returnDocument === "after" ? updated?.after : updated?.before
-      ),
-    deleteOne: (change, filter, scope) => rejectDuplicateKey(change, deleteOne(context, change, filter, scope)),
-    deleteMany: (change, filter, scope) => rejectDuplicateKey(change, deleteMany(context, change, filter, scope))
+    update: (change, operation) => update(context, change, operation),
+    delete: (change, operation) =>
+      rejectDuplicateKey(change, (operation.name === "deleteOne" ? deleteOne : deleteMany)(context, change, operation))
   }
 }
 
@@ -85,21 +70,37 @@ const replace = (context: HistoryContext, filter: Filter, document: Document, up
     })
   )
 
+const update = <N extends UpdateName>(context: HistoryContext, change: Change, operation: Operation<N>): Updated<N> => {
+  const { name } = operation
+  const isReturned = storeOperations[name].gives === "document"
+  const isAfter = Object(operation.options).returnDocument === "after"
+  // The table says which of these an operation gives.
+  const given = (result: UpdateResult | Document | undefined) => result as Effect.Success<Updated<N>>
+  const countOf = (count: number) => given({ matchedCount: count, modifiedCount: count })
+  return name === "updateMany"
+    ? Effect.map(updateMany(context, change, operation), countOf)
+    : Effect.map(
+      updateFirst(context, change, operation),
+      (states) => isReturned ? given(isAfter ? states?.after : states?.before) : countOf(states === undefined ? 0 : 1)
+    )
+}
+
 const updateFirst = (
   context: HistoryContext,
   change: Change,
-  ...[filter, update, options, scope]: Parameters<ModelCollection["findOneAndUpdate"]>
+  { filter, options, scope, update }: Operation<UpdateName>
 ) =>
   atomically(
     context,
     Effect.fnUntraced(function*(changeContext) {
       const { all, collection, targets } = context
-      const before = yield* collection.findOneAndUpdate(
+      const before = yield* collection.run({
+        name: "findOneAndUpdate",
         filter,
-        withNextRevision(context, update),
-        { ...options, returnDocument: "before" },
+        update: withNextRevision(context, update),
+        options: { ...options, returnDocument: "before" },
         scope
-      )
+      })
       if (before === undefined) return undefined
       const after = yield* all.findById(before["_id"], { deleted: "include" }, undefined, targets.shardOf(before))
       if (after === undefined) return undefined
@@ -111,7 +112,7 @@ const updateFirst = (
 const updateMany = (
   context: HistoryContext,
   change: Change,
-  ...[filter, update, options, scope]: Parameters<ModelCollection["updateMany"]>
+  { filter = {}, options, scope, update }: Operation<UpdateName>
 ) => {
   const { all, collection } = context
   const isPositional = hasPositionalPath(update)
@@ -123,14 +124,14 @@ const updateMany = (
       const before = withoutHistory === undefined
         ? []
         : yield* all.find({ filter: withoutHistory }, { deleted: "include" })
-      // A positional path selects the list item by the conditions of the original filter.
-      const matches = isPositional ? conjunctionOf(filter, chunk) : chunk
-      const { matchedCount } = yield* collection.updateMany(
-        matches,
-        withNextRevision(context, update),
+      const { matchedCount } = yield* collection.run({
+        name: "updateMany",
+        // A positional path selects the list item by the conditions of the original filter.
+        filter: isPositional ? conjunctionOf(filter, chunk) : chunk,
+        update: withNextRevision(context, update),
         options,
         scope
-      )
+      })
       const after = yield* all.find({ filter: chunk }, { deleted: "include" })
       yield* appendEntries(context, [
         ...before.flatMap((document) => baselineOf(context, document, changeContext)),
@@ -141,25 +142,29 @@ const updateMany = (
   )
 }
 
-const deleteOne = (context: HistoryContext, change: Change, filter: Filter, scope: Scope | undefined) =>
+const deleteOne = (context: HistoryContext, change: Change, { filter, scope }: Operation<DeleteName>) =>
   atomically(
     context,
     Effect.fnUntraced(function*(changeContext) {
-      const before = yield* context.collection.findOneAndDelete(filter, scope)
+      const before = yield* context.collection.run({ name: "findOneAndDelete", filter, scope })
       if (before === undefined) return 0
       yield* appendEntries(context, removalOf(context, change, before, changeContext))
       return 1
     })
   )
 
-const deleteMany = (context: HistoryContext, change: Change, filter: Filter, scope: Scope | undefined) =>
+const deleteMany = (context: HistoryContext, change: Change, { filter = {}, scope }: Operation<DeleteName>) =>
   forEachChunk(
     context,
     filter,
     { privilege: "delete", ...scope },
     Effect.fnUntraced(function*(chunk, changeContext) {
       const before = yield* context.all.find({ filter: chunk }, { deleted: "include" })
-      const removed = yield* context.collection.deleteMany(chunk, { deleted: "include" })
+      const removed = yield* context.collection.run({
+        name: "deleteMany",
+        filter: chunk,
+        scope: { deleted: "include" }
+      })
       yield* appendEntries(context, before.flatMap((document) => removalOf(context, change, document, changeContext)))
       return removed
     })

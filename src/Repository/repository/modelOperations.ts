@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
 import * as Stream from "effect/Stream"
 import { DeclarationError } from "../../internal/declarationError.ts"
+import { folded, type Stage } from "../../internal/stages.ts"
 import { loggedTypeId, managedField, type ModelLike } from "../../Model/internal.ts"
 import * as JsonSchema from "../../Model/JsonSchema.ts"
 import type * as Model from "../../Model/Model.ts"
@@ -23,7 +24,7 @@ import { indexesOf } from "./modelIndexes.ts"
 import { makeModelWriter, type ModelWriter, withManagedFields } from "./modelWriter.ts"
 import type { Operations } from "./operations.ts"
 import { makeDocumentReads, makeReads } from "./reads.ts"
-import { checkingReferences } from "./referenceChecks.ts"
+import { checkedReferencesOf, checkingReferences } from "./referenceChecks.ts"
 import { makeDeleting } from "./referencedDeletes.ts"
 import type { Referrer } from "./referrers.ts"
 import { makeSoftDeletes, markDeleted, softDeleteContextOf } from "./softDeletes.ts"
@@ -37,17 +38,43 @@ interface Collections {
   readonly recorded: RecordedForm | undefined
 }
 
-/** Writes without a check of references. */
-export const writerOf = (
-  model: ModelLike,
-  store: DocumentStore["Service"],
-  { all, collection, recorded }: Collections
-): ModelWriter => {
-  const revisionField = managedField(model, "revision")
-  return revisionField === undefined
-    ? makeModelWriter(collection)
-    : makeHistoryWriter(model, revisionField, { all, collection, store, form: recorded?.form })
+/** What the stages of writes depend on. */
+export interface WriterFacts extends Collections {
+  readonly model: ModelLike
+  readonly store: DocumentStore["Service"]
+  /** The documents of another model that the writer may refer to; `undefined` for writes that add no reference. */
+  readonly collectionOf: ((model: ModelLike) => ModelCollection) | undefined
 }
+
+/** What a write meets before the stages of its caller. */
+export const writerStages: ReadonlyArray<Stage<WriterFacts, ModelWriter>> = [
+  {
+    name: "references",
+    does: "Refuses a write that adds a reference to a missing document, in a transaction with the write.",
+    when: "the model has a checked `Model.reference`",
+    before: { history: "a state is recorded of what is written only" },
+    wrap: ({ collectionOf, model, ...facts }) =>
+      collectionOf === undefined || checkedReferencesOf(model).length === 0
+        ? undefined
+        : (inner) => checkingReferences(model, inner, { ...facts, collectionOf })
+  },
+  {
+    name: "history",
+    does: "Writes the document and the entries of its history in one transaction.",
+    when: "the model has `Model.historied`",
+    before: { "row filters": "it finds the documents that the caller may write" },
+    wrap: ({ model, recorded, ...facts }) => {
+      const revisionField = managedField(model, "revision")
+      return revisionField === undefined
+        ? undefined
+        // It writes what the inner one would, and the entries.
+        : () => makeHistoryWriter(model, revisionField, { ...facts, form: recorded?.form })
+    }
+  }
+]
+
+export const writerOf = (facts: WriterFacts): ModelWriter =>
+  folded(writerStages, facts, makeModelWriter(facts.collection))
 
 /** The schema of stored documents. */
 const schemaOf = (model: Model.Any, store: DocumentStore["Service"]) =>
@@ -70,12 +97,7 @@ export const makeOperations = <M extends Model.Any>(
   const codec = documentCodec(model)
   const auditFields = auditFieldsOf(model)
   const [deletedField, revisionField] = [managedField(model, "deleted"), managedField(model, "revision")]
-  const writer = checkingReferences(model, writerOf(model, store, { all, collection, recorded }), {
-    all,
-    collection,
-    collectionOf,
-    store
-  })
+  const writer = writerOf({ model, store, all, collection, collectionOf, recorded })
   const deleting = makeDeleting(model, collection, store)
   const { documentWrites, ...writes } = makeWrites(model, collection, writer, auditFields, codec)
   const { deleteRead, ...deletes } = deletedField === undefined
@@ -83,7 +105,7 @@ export const makeOperations = <M extends Model.Any>(
       model,
       collection,
       deleting,
-      (filter, isOne) => writer[isOne ? "deleteOne" : "deleteMany"]("delete", filter)
+      (filter, isOne) => writer.delete("delete", { name: isOne ? "deleteOne" : "deleteMany", filter })
     )
     : makeSoftDeletes(model, deletedField, collection, writer, auditFields, codec, deleting)
   const operations: Operations<M> = {
@@ -153,14 +175,14 @@ export const referrerOf = (model: Model.Any, documents: ModelCollection, writer:
           "delete",
           // No row filter denies the update, and it adds no reference to check.
           Effect.catchTag(
-            writer.updateOne("update", filter, update, {}, { deleted: "include" }),
+            writer.update("update", { name: "updateOne", filter, update, scope: { deleted: "include" } }),
             ["AccessDenied", "ValidationException"],
             Effect.die
           )
         )),
     remove: (filter, isPurge) =>
       deletedField === undefined || isPurge
-        ? writer.deleteMany(isPurge ? "purge" : "delete", filter, { deleted: "include" })
+        ? writer.delete(isPurge ? "purge" : "delete", { name: "deleteMany", filter, scope: { deleted: "include" } })
         : markDeleted(softDeleteContextOf(model, deletedField, writer, auditFields), filter, "updateMany")
   }
 }

@@ -1,16 +1,13 @@
 /** The writes to a model's collection. Most take the name of the change, which a history records. */
 import * as Effect from "effect/Effect"
-import type { ModelCollection } from "../collection/modelCollection.ts"
+import type { ModelCollection, Operation, Updated, UpdateName } from "../collection/modelCollection.ts"
 import type { Document, Filter, Update } from "../DocumentStore.ts"
-import type { WriteError } from "../RepositoryError.ts"
+import type { ReadError, WriteError } from "../RepositoryError.ts"
 import type { AuditFields } from "./auditFields.ts"
 import type { Change } from "./history.ts"
 
-/** An operation on the collection that takes the name of the change first. */
-type WithChange<Operation extends (...args: never) => unknown> = (
-  change: Change,
-  ...args: Parameters<Operation>
-) => ReturnType<Operation>
+/** The operations that delete documents, and give their number. */
+export type DeleteName = "deleteOne" | "deleteMany"
 
 export interface ModelWriter {
   /** Returns the document as it was inserted. */
@@ -25,11 +22,8 @@ export interface ModelWriter {
     document: Document,
     upsert: boolean
   ) => Effect.Effect<Document | undefined, WriteError>
-  readonly updateOne: WithChange<ModelCollection["updateOne"]>
-  readonly updateMany: WithChange<ModelCollection["updateMany"]>
-  readonly findOneAndUpdate: WithChange<ModelCollection["findOneAndUpdate"]>
-  readonly deleteOne: WithChange<ModelCollection["deleteOne"]>
-  readonly deleteMany: WithChange<ModelCollection["deleteMany"]>
+  readonly update: <N extends UpdateName>(change: Change, operation: Operation<N>) => Updated<N>
+  readonly delete: (change: Change, operation: Operation<DeleteName>) => Effect.Effect<number, ReadError>
 }
 
 /** A writer for models without a history. It ignores the names of changes. */
@@ -41,11 +35,8 @@ export const makeModelWriter = (collection: ModelCollection): ModelWriter => ({
       collection.replaceOne(filter, document, { upsert }),
       ({ matchedCount, upsertedId }) => matchedCount > 0 || upsertedId !== undefined ? document : undefined
     ),
-  updateOne: (_, filter, update, options, scope) => collection.updateOne(filter, update, options, scope),
-  updateMany: (_, filter, update, options, scope) => collection.updateMany(filter, update, options, scope),
-  findOneAndUpdate: (_, filter, update, options, scope) => collection.findOneAndUpdate(filter, update, options, scope),
-  deleteOne: (_, filter, scope) => collection.deleteOne(filter, scope),
-  deleteMany: (_, filter, scope) => collection.deleteMany(filter, scope)
+  update: (_, operation) => collection.run(operation),
+  delete: (_, operation) => collection.run(operation)
 })
 
 /** Adds operands to an operator of an update. */

@@ -9,7 +9,7 @@ import type * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
 import { AccessDecision, type RowFilters, withRowFilters } from "../collection/accessDecision.ts"
 import type { DocumentCodec } from "../collection/documentCodec.ts"
-import type { Document, Update } from "../DocumentStore.ts"
+import type { Document, Filter, Update } from "../DocumentStore.ts"
 import { isStoredIdentically, storedIdOf } from "../query/bsonForm.ts"
 import type { DocumentInvalid, DocumentNotFound, VersionConflict, WriteError } from "../RepositoryError.ts"
 import { applyPatch, changeOf, type DocumentChange } from "./applyPatch.ts"
@@ -106,6 +106,16 @@ type Modify<A> = <E, R, E2>(
   check: Check<E2>
 ) => Effect.Effect<Document, E | E2 | ModifyError, R>
 
+/** The update that was computed from the document; it gives the document as it is then. */
+const updateOf = (stored: Document, filter: Filter, update: Update) =>
+  ({
+    name: "findOneAndUpdate",
+    filter,
+    update,
+    options: { returnDocument: "after" },
+    scope: { before: stored }
+  }) as const
+
 const modifier = <M extends Model.Any>(
   model: M,
   context: WriteContext,
@@ -121,17 +131,11 @@ const modifier = <M extends Model.Any>(
       fiber.getRef(AccessDecision) === undefined
         ? Effect.succeed(stored)
         // Not by the writer, since a history has no state of it.
-        : documents.findOneAndUpdate(
-          targets.one(stored),
-          { $set: { _id: stored["_id"] } },
-          { returnDocument: "after" },
-          { before: stored }
-        )
+        : documents.run(updateOf(stored, targets.one(stored), { $set: { _id: stored["_id"] } }))
     )
 
   const updated = (stored: Document, { filter, update }: DocumentChange) => {
-    const updateBy = (update: Update) =>
-      writer.findOneAndUpdate("patch", filter, update, { returnDocument: "after" }, { before: stored })
+    const updateBy = (update: Update) => writer.update("patch", updateOf(stored, filter, update))
     return auditFields === undefined
       ? updateBy(update)
       : Effect.withFiber((fiber) => updateBy(withOperands("$set", update, auditFields.updated(fiber))))

@@ -8,10 +8,9 @@ import { type ModelLike, referencesOf, type ReferringField } from "../../Model/i
 import { Problem, ValidationException } from "../../Model/ModelError.ts"
 import { apartFromAddressed } from "../collection/accessDecision.ts"
 import { insertEach, insertInChunks, isRejection } from "../collection/bulkInserts.ts"
-import type { ModelCollection, Scope } from "../collection/modelCollection.ts"
-import type { Document, DocumentStore, Filter, Update } from "../DocumentStore.ts"
+import type { ModelCollection } from "../collection/modelCollection.ts"
+import type { Document, DocumentStore, Update } from "../DocumentStore.ts"
 import type { ReadError, StoreError, WriteError } from "../RepositoryError.ts"
-import type { Change } from "./history.ts"
 import { uniqueTextOfId } from "./historyEntry.ts"
 import type { ModelWriter } from "./modelWriter.ts"
 import { installLocks, lockDocuments } from "./referenceLocks.ts"
@@ -45,7 +44,6 @@ interface Added {
 /** Adds the checks to a writer: a new reference to a missing document is a `ValidationException`. */
 export const checkingReferences = (model: ModelLike, writer: ModelWriter, options: CheckOptions): ModelWriter => {
   const fields = checkedReferencesOf(model)
-  if (fields.length === 0) return writer
   const { all, collection, store } = options
   const targets = new Map(fields.map(({ target }) => [target().modelName, options.collectionOf(target())]))
   const locked = lockedTargetsOf(fields)
@@ -106,13 +104,9 @@ export const checkingReferences = (model: ModelLike, writer: ModelWriter, option
   }
 
   /** Checks the references that an update sets, or all references of restored documents. */
-  const update = <A>(
-    change: Change,
-    filter: Filter,
-    operators: Update,
-    scope: Scope | undefined,
-    write: Effect.Effect<A, WriteError>
-  ): Effect.Effect<A, WriteError> => {
+  const update: ModelWriter["update"] = (change, operation) => {
+    const { filter = {}, scope } = operation
+    const write = writer.update(change, operation)
     if (change === "restore") {
       const restored = collection.find({ filter }, { ...scope, privilege: "update" })
       return checked(
@@ -120,7 +114,7 @@ export const checkingReferences = (model: ModelLike, writer: ModelWriter, option
         write
       )
     }
-    const added = except(updatedReferences(fields, operators), scope?.before)
+    const added = except(updatedReferences(fields, operation.update), scope?.before)
     return added.length === 0 ? write : checked(Effect.succeed(added), write)
   }
 
@@ -138,12 +132,7 @@ export const checkingReferences = (model: ModelLike, writer: ModelWriter, option
       const stored = all.findById(document["_id"], { deleted: "include" })
       return checked(Effect.map(stored, (stored) => except(added, stored)), write)
     },
-    updateOne: (change, filter, operators, options, scope) =>
-      update(change, filter, operators, scope, writer.updateOne(change, filter, operators, options, scope)),
-    updateMany: (change, filter, operators, options, scope) =>
-      update(change, filter, operators, scope, writer.updateMany(change, filter, operators, options, scope)),
-    findOneAndUpdate: (change, filter, operators, options, scope) =>
-      update(change, filter, operators, scope, writer.findOneAndUpdate(change, filter, operators, options, scope))
+    update
   }
 }
 

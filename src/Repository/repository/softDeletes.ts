@@ -46,7 +46,7 @@ export const makeSoftDeletes = <M extends Model.Any>(
   const purge = (filter: Filter, method: "deleteOne" | "deleteMany", deleted: Deleted) =>
     deleting(
       { filter, scope: { deleted }, isOne: method === "deleteOne", isPurge: true },
-      (filter) => writer[method]("purge", filter, { deleted })
+      (filter) => writer.delete("purge", { name: method, filter, scope: { deleted } })
     )
   const collection = model.modelName
   const storedId = storedIdOf(model)
@@ -62,13 +62,13 @@ export const makeSoftDeletes = <M extends Model.Any>(
       "restoreById",
       collection,
       Effect.fnUntraced(function*(id) {
-        const restored = yield* context.writer.findOneAndUpdate(
-          "restore",
-          { _id: storedId(id) },
-          yield* restoring,
-          { returnDocument: "after" },
-          { deleted: "only" }
-        )
+        const restored = yield* context.writer.update("restore", {
+          name: "findOneAndUpdate",
+          filter: { _id: storedId(id) },
+          update: yield* restoring,
+          options: { returnDocument: "after" },
+          scope: { deleted: "only" }
+        })
         return restored === undefined
           ? yield* notFound(model, id)
           : yield* codec.fromDocument(restored)
@@ -79,7 +79,12 @@ export const makeSoftDeletes = <M extends Model.Any>(
       collection,
       Effect.fnUntraced(function*(where) {
         const [filter, update] = [Query.toFilter(model, where), yield* restoring]
-        const { matchedCount } = yield* context.writer.updateMany("restore", filter, update, {}, { deleted: "only" })
+        const { matchedCount } = yield* context.writer.update("restore", {
+          name: "updateMany",
+          filter,
+          update,
+          scope: { deleted: "only" }
+        })
         return matchedCount
       })
     ),
@@ -105,7 +110,7 @@ export const markDeleted = Effect.fnUntraced(function*(
   const clock = yield* Clock.Clock
   const deletedAt = dateOf(clock.currentTimeMillisUnsafe())
   const update = yield* withManagedFields(context, { $set: { [context.deletedField]: deletedAt } })
-  const marked = context.writer[method]("delete", filter, update, {}, { privilege: "delete" })
+  const marked = context.writer.update("delete", { name: method, filter, update, scope: { privilege: "delete" } })
   // Row filters don't check a document after its deletion, and a deletion adds no reference.
   const result = yield* rejectDuplicateKey(
     "delete",

@@ -281,7 +281,7 @@ const atomicUpdates = <M extends Model.Any>(
       collection,
       Effect.fnUntraced(function*(where, changes) {
         const { filter, options, update } = yield* atomic(where, changes)
-        return yield* writer[method]("update", filter, update, options)
+        return yield* writer.update("update", { name: method, filter, update, options })
       })
     )
   return {
@@ -292,10 +292,11 @@ const atomicUpdates = <M extends Model.Any>(
       collection,
       Effect.fnUntraced(function*(where, changes, { returnDocument = "after", sort } = {}) {
         const { filter, options, update } = yield* atomic(where, changes)
-        const document = yield* writer.findOneAndUpdate("update", filter, update, {
-          ...options,
-          returnDocument,
-          sort: sort === undefined ? undefined : Query.toSort(model, sort)
+        const document = yield* writer.update("update", {
+          name: "findOneAndUpdate",
+          filter,
+          update,
+          options: { ...options, returnDocument, sort: sort === undefined ? undefined : Query.toSort(model, sort) }
         })
         return document === undefined ? Option.none() : Option.some(yield* fromDocument(document))
       })
