@@ -111,8 +111,8 @@ export const folders: { readonly [name: string]: Folder } = {
       query: { on: ["base"] },
       queries: { on: ["query"], modules: ["Cursor", "Query", "Update"] },
       collection: { on: ["queries"] },
-      forms: { on: ["collection"] },
-      changes: { on: ["forms"] },
+      versions: { on: ["collection"] },
+      changes: { on: ["versions"] },
       repository: { on: ["changes"] }
     }
   },

@@ -10,11 +10,11 @@ import { managedField } from "../Model/internal.ts"
 import type * as Model from "../Model/Model.ts"
 import { hasVersions } from "./collection/storedCollection.ts"
 import { DocumentStore, type IndexDescription } from "./DocumentStore.ts"
-import { installableIndexes } from "./forms/formIndexes.ts"
 import { historyIndex, historyOf } from "./repository/historyEntry.ts"
 import { indexesOf } from "./repository/modelIndexes.ts"
 import type { ReadError } from "./RepositoryError.ts"
 import { type Misfit, misfits } from "./Upgrade.ts"
+import { installableIndexes } from "./versions/versionIndexes.ts"
 
 /**
  * The documents of a collection that do not fit the model.

@@ -27,7 +27,6 @@ import type { IsSoftDeleted, SoftDeletes, SortOptions } from "./collection/softD
 import { makeModelCollection } from "./collection/stages.ts"
 import { hasDefaults, hasVersions, ownerOf } from "./collection/storedCollection.ts"
 import { DocumentStore, type StoreOptions } from "./DocumentStore.ts"
-import { beginForm } from "./forms/begin.ts"
 import type * as Query from "./Query.ts"
 import { documentOperationsOf, unrestrictedOf, withUnrestricted } from "./repository/documentOperations.ts"
 import type { Histories, IsHistoried } from "./repository/history.ts"
@@ -38,6 +37,7 @@ import type { Operations } from "./repository/operations.ts"
 import { installReferences } from "./repository/referenceChecks.ts"
 import { registerReferrer } from "./repository/referrers.ts"
 import type { PositionGone, ReadError, StoreError } from "./RepositoryError.ts"
+import { beginForm } from "./versions/begin.ts"
 
 export type {
   AnyChange,
@@ -162,7 +162,7 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
   const related = [model, ...referencesOf(model).map(({ target }) => target())].flatMap((one) => [one, ownerOf(one)])
   // They load the query language, which other programs have no use for.
   const versions = related.some(hasVersions)
-    ? yield* Effect.promise(() => import("./forms/earlierForms.ts"))
+    ? yield* Effect.promise(() => import("./versions/earlierVersions.ts"))
     : undefined
   const defaulted = related.some((one) => hasDefaults(one))
     ? yield* Effect.promise(() => import("./collection/defaultedFields.ts"))

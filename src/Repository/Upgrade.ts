@@ -15,12 +15,12 @@ import { documentCodec } from "./collection/documentCodec.ts"
 import { unchangedSince } from "./collection/documentFields.ts"
 import { unreadableProblems } from "./collection/unreadable.ts"
 import { type Document, DocumentStore, type Filter } from "./DocumentStore.ts"
-import { retireIndexes } from "./forms/formIndexes.ts"
-import { formOf, type Forms, formsOf } from "./forms/forms.ts"
-import { raiseMark, readMark, refreshAfter, writtenForm } from "./forms/marks.ts"
 import { textOfId } from "./query/bsonForm.ts"
 import { indexesOf } from "./repository/modelIndexes.ts"
 import type { ReadError, StoreError } from "./RepositoryError.ts"
+import { raiseMark, readMark, refreshAfter, writtenForm } from "./versions/agreement.ts"
+import { formOf, type Forms, formsOf } from "./versions/modelVersions.ts"
+import { retireIndexes } from "./versions/versionIndexes.ts"
 
 /**
  * The forms of a model's stored documents.
@@ -248,7 +248,7 @@ export const upgrade = (
       yield* store.createIndexes(model.modelName, indexesOf(model))
       yield* raiseMark(store, model.modelName, { complete: forms.newest })
       // It loads the query language, which other programs have no use for.
-      const { removeLookups } = yield* Effect.promise(() => import("./forms/uniqueValues.ts"))
+      const { removeLookups } = yield* Effect.promise(() => import("./versions/uniqueValues.ts"))
       yield* removeLookups(store, model.modelName, indexesOf(model))
     }))
     return Stream.concat(pass, end)

@@ -21,9 +21,9 @@ export { indexesOf } from "./repository/modelIndexes.ts"
 export { CountsOperations } from "@appkernel/document-store/shared"
 export { makeRetry } from "@appkernel/document-store/shared"
 export { withTransactionId } from "@appkernel/document-store/shared"
-export { beginForms } from "./forms/begin.ts"
 export { applyPatch } from "./repository/applyPatch.ts"
 export { documentOperationsOf, fieldsOf } from "./repository/documentOperations.ts"
+export { beginForms } from "./versions/begin.ts"
 
 // What callers may do.
 export { allOf, anyOf, conjunctionOf, not, nothing } from "@appkernel/document-store/shared"

@@ -8,8 +8,8 @@ import { authorized } from "../../src/Repository/collection/authorizedCollection
 import type { Name, Operation } from "../../src/Repository/collection/modelCollection.ts"
 import { collectionStages, makeModelCollection } from "../../src/Repository/collection/stages.ts"
 import { storeRunner } from "../../src/Repository/collection/storedCollection.ts"
-import { viewedStore } from "../../src/Repository/forms/viewedStore.ts"
 import { operationStages } from "../../src/Repository/stages.ts"
+import { viewedStore } from "../../src/Repository/versions/viewedStore.ts"
 import { argumentsOf, names, recordedStore, runOperation } from "../support/recordedStore.ts"
 
 describe("The stages of an operation", () => {

@@ -14,7 +14,7 @@ import { type DocumentCodec, documentCodec } from "../collection/documentCodec.t
 import type { ModelCollection } from "../collection/modelCollection.ts"
 import { hasVersions, ownerOf } from "../collection/storedCollection.ts"
 import type { DocumentStore, StoredChange } from "../DocumentStore.ts"
-import type { RecordedForm } from "../forms/earlierForms.ts"
+import type { RecordedForm } from "../versions/earlierVersions.ts"
 import { auditFieldsOf } from "./auditFields.ts"
 import { makeDeletes } from "./deletes.ts"
 import { withDocumentOperations } from "./documentOperations.ts"
@@ -80,7 +80,7 @@ export const writerOf = (facts: WriterFacts): ModelWriter =>
 const schemaOf = (model: Model.Any, store: DocumentStore["Service"]) =>
   hasVersions(model)
     ? Effect.flatMap(
-      Effect.promise(() => import("../forms/storedSchema.ts")),
+      Effect.promise(() => import("../versions/storedSchema.ts")),
       ({ storedSchema }) => storedSchema(model, store)
     )
     : Effect.succeed(JsonSchema.make(model, { mongoCompatibility: true }))

@@ -23,11 +23,11 @@ import type {
   Update
 } from "../DocumentStore.ts"
 import { QueryRejected, type ReadError, StoreUnavailable, type WriteError } from "../RepositoryError.ts"
+import type { State } from "./agreement.ts"
 import type { Changes } from "./changes.ts"
-import type { placesOf } from "./formIndexes.ts"
-import { formOf } from "./forms.ts"
-import type { State } from "./marks.ts"
+import { formOf } from "./modelVersions.ts"
 import { withUniqueValues } from "./uniqueValues.ts"
+import type { placesOf } from "./versionIndexes.ts"
 
 export interface Written {
   readonly before: Document

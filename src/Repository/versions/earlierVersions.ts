@@ -10,13 +10,13 @@ import { unreadable, unreadableProblems } from "../collection/unreadable.ts"
 import type { Document, DocumentStore, Filter } from "../DocumentStore.ts"
 import { admission } from "./admission.ts"
 import { changesOf } from "./changes.ts"
-import { runnerBy } from "./formRunner.ts"
-import { formsOf } from "./forms.ts"
+import { formsOf } from "./modelVersions.ts"
+import { runnerBy } from "./versionRunner.ts"
 import { viewedStore } from "./viewedStore.ts"
 
 // Repositories of models with versions load both.
-export { preparedIndexes } from "./formIndexes.ts"
-export { formRunner } from "./formRunner.ts"
+export { preparedIndexes } from "./versionIndexes.ts"
+export { formRunner } from "./versionRunner.ts"
 
 /** A model's earlier form on the collection of its newest. What it does not have stays in replacements. */
 export const viewCollection = (

@@ -10,7 +10,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { DocumentStore } from "../DocumentStore.ts"
 import type { ReadError, StoreError } from "../RepositoryError.ts"
-import type { Forms } from "./forms.ts"
+import type { Forms } from "./modelVersions.ts"
 
 /** The marks of a collection. */
 export interface Mark {

@@ -4,8 +4,8 @@ import { aheadField, formField, type ModelLike } from "../../Model/internal.ts"
 import { fieldOf, fieldsOfFilter } from "../collection/documentFields.ts"
 import type { DocumentStore, IndexDescription } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"
-import { type Forms, formsOf } from "./forms.ts"
-import { markReader, type State } from "./marks.ts"
+import { markReader, type State } from "./agreement.ts"
+import { type Forms, formsOf } from "./modelVersions.ts"
 
 /** The indexes to install before all documents have the newest form, and those that keep writes unique. */
 export const installableIndexes = (

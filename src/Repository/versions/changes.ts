@@ -6,9 +6,9 @@ import { aheadField, formField } from "../../Model/internal.ts"
 import { fieldOf, fieldsOfFilter } from "../collection/documentFields.ts"
 import { unreadableField } from "../collection/unreadable.ts"
 import type { Document, Filter, IndexDescription } from "../DocumentStore.ts"
-import { deferredIndexes, fieldsOfIndex } from "./formIndexes.ts"
-import type { Forms } from "./forms.ts"
-import type { State } from "./marks.ts"
+import type { State } from "./agreement.ts"
+import type { Forms } from "./modelVersions.ts"
+import { deferredIndexes, fieldsOfIndex } from "./versionIndexes.ts"
 
 /** What differs between the forms that may be stored. */
 export interface Changes extends State {

@@ -20,7 +20,7 @@ import { ownerOf } from "../collection/storedCollection.ts"
 import { unreadableProblems } from "../collection/unreadable.ts"
 import type { Document } from "../DocumentStore.ts"
 import { isStoredIdentically } from "../query/bsonForm.ts"
-import type { Forms } from "./forms.ts"
+import type { Forms } from "./modelVersions.ts"
 
 /** Makes the document of the newest form; `stored` is the one that it replaces. */
 export const admission = (view: ModelLike, forms: Forms, form: number) => {

@@ -30,12 +30,12 @@ import type {
   UpdateResult
 } from "../DocumentStore.ts"
 import { DuplicateKey, QueryRejected, type ReadError, type WriteError } from "../RepositoryError.ts"
+import { markReader } from "./agreement.ts"
 import { type Changes, changesOf } from "./changes.ts"
-import { placesOf } from "./formIndexes.ts"
-import { formOf, formsOf } from "./forms.ts"
-import { markReader } from "./marks.ts"
 import { makeMatchWriter, matching, targetOf, type Ways, type Written } from "./matchWriter.ts"
+import { formOf, formsOf } from "./modelVersions.ts"
 import { makeSearch, notYet } from "./search.ts"
+import { placesOf } from "./versionIndexes.ts"
 
 export const formRunner = (
   model: ModelLike,

@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import type { Document } from "../../../packages/document-store/src/DocumentStore.ts"
 import { Model } from "../../../src/index.ts"
 import { unreadableProblems } from "../../../src/Repository/collection/unreadable.ts"
-import { formsOf } from "../../../src/Repository/forms/forms.ts"
+import { formsOf } from "../../../src/Repository/versions/modelVersions.ts"
 
 /** A change of a model, from the newest form back: what is in the form before, and the way up and down. */
 type Change = "rename" | "add" | "split" | "retype" | "optional"

@@ -4,8 +4,8 @@ import { formField, type ModelLike } from "../../Model/internal.ts"
 import * as JsonSchema from "../../Model/JsonSchema.ts"
 import type { DocumentStore } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"
-import { formsOf } from "./forms.ts"
-import { markReader } from "./marks.ts"
+import { markReader } from "./agreement.ts"
+import { formsOf } from "./modelVersions.ts"
 
 /** Admits the documents of each form that may be stored. */
 export const storedSchema = (

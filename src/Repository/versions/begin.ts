@@ -10,7 +10,7 @@ import type { ModelLike } from "../../Model/internal.ts"
 import { hasVersions, ownerOf } from "../collection/storedCollection.ts"
 import { DocumentStore } from "../DocumentStore.ts"
 import type { ReadError, StoreError } from "../RepositoryError.ts"
-import { marksCollection, raiseMark } from "./marks.ts"
+import { marksCollection, raiseMark } from "./agreement.ts"
 
 /**
  * Begins with the newest form of a model, which a layer of a service may use before the service itself starts. The store is
@@ -59,7 +59,7 @@ const begin = Effect.fnUntraced(function*(
   if (!(yield* isNew(store, beginning))) return
   for (const model of models.map(ownerOf).filter(hasVersions)) {
     if (!(yield* isFirst(store, beginning))) return
-    const { formsOf } = yield* Effect.promise(() => import("./forms.ts"))
+    const { formsOf } = yield* Effect.promise(() => import("./modelVersions.ts"))
     // Documents of earlier forms may still be brought from elsewhere.
     yield* raiseMark(store, model.modelName, { understood: formsOf(model).newest })
   }

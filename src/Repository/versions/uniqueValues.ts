@@ -16,8 +16,8 @@ import { unreadableProblems } from "../collection/unreadable.ts"
 import type { Document, DocumentStore, Filter, IndexDescription } from "../DocumentStore.ts"
 import { isStoredIdentically } from "../query/bsonForm.ts"
 import { DuplicateKey, type ReadError, type StoreError } from "../RepositoryError.ts"
-import { isLookupIndex, type placesOf } from "./formIndexes.ts"
-import { marksCollection } from "./marks.ts"
+import { marksCollection } from "./agreement.ts"
+import { isLookupIndex, type placesOf } from "./versionIndexes.ts"
 
 /** The stored documents of a model. `placesOf` says where they have the values of an index. */
 export interface StoredDocuments {
