@@ -332,8 +332,8 @@ const makeEngine = (parts: Parts): never => {
   const layerServe: AnyEngine["layerServe"] = Layer.effectContext(Effect.gen(function*() {
     yield* check(parts)
     yield* serveAlone
-    const { beginForms } = yield* Effect.promise(() => import("../Repository/internal.ts"))
-    yield* beginForms(registrations.flatMap((one) => one._tag === "Resource" ? [one.model] : []))
+    const { beginVersions } = yield* Effect.promise(() => import("../Repository/internal.ts"))
+    yield* beginVersions(registrations.flatMap((one) => one._tag === "Resource" ? [one.model] : []))
     if (parts.migrations.length > 0) {
       const { awaitMigrations } = yield* Effect.promise(() => import("./startup/migrations.ts"))
       yield* awaitMigrations(parts.migrations)

@@ -149,7 +149,8 @@ export interface Versions {
 /** That a model is an earlier form of another one. @internal */
 export interface ViewOf<M> {
   readonly model: M
-  readonly form: number
+  /** The number of the version. */
+  readonly version: number
 }
 
 /** @internal */
@@ -159,7 +160,7 @@ export const viewTypeId = "~appkernel/Model/viewOf"
 export const versionsTypeId = "~appkernel/Model/versions"
 
 /** The number of a document's form, and what a document in an earlier form keeps for the next ones. @internal */
-export const [formField, aheadField] = ["_form", "_ahead"] as const
+export const [modelVersionField, keptField] = ["_form", "_ahead"] as const
 
 /** The steps between the forms of a model with these fields. Dies if there is none. @internal */
 export const versionsOf = (
@@ -167,7 +168,7 @@ export const versionsOf = (
   fields: { readonly [key: string]: FieldInput },
   versions: ReadonlyArray<EarlierForm<never>>
 ): Versions => {
-  const taken = [formField, aheadField].find((key) => Object.hasOwn(fields, key))
+  const taken = [modelVersionField, keptField].find((key) => Object.hasOwn(fields, key))
   if (taken !== undefined) throw new DeclarationError(`${name} has versions, so it can't have a field named "${taken}"`)
   const steps: Array<Step> = []
   let next = fields

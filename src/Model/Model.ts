@@ -311,7 +311,7 @@ export const form: {
   if (differing !== undefined) {
     throw new DeclarationError(`${as?.modelName} is not form ${form} of ${model.modelName}: "${differing}" differs`)
   }
-  return Object.defineProperty(as ?? made, viewTypeId, { value: { model, form } })
+  return Object.defineProperty(as ?? made, viewTypeId, { value: { model, version: form } })
 }
 
 /** The first field that one of the models has, and the other has not, or callers see in another way. */

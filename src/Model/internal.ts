@@ -8,8 +8,8 @@
 
 // The structure of models and fields.
 export {
-  aheadField,
-  formField,
+  keptField,
+  modelVersionField,
   type Step,
   type Versions,
   versionsTypeId,

@@ -37,7 +37,7 @@ import type { Operations } from "./repository/operations.ts"
 import { installReferences } from "./repository/referenceChecks.ts"
 import { registerReferrer } from "./repository/referrers.ts"
 import type { PositionGone, ReadError, StoreError } from "./RepositoryError.ts"
-import { beginForm } from "./versions/begin.ts"
+import { beginVersion } from "./versions/begin.ts"
 
 export type {
   AnyChange,
@@ -173,7 +173,7 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
     shardKeyOf(owner),
     declared.map(({ key, name, unique }) => ({ name, unique: unique === true, paths: Object.keys(key) }))
   )
-  yield* beginForm(store, owner)
+  yield* beginVersion(store, owner)
   const indexes = versions !== undefined && hasVersions(owner)
     ? yield* versions.preparedIndexes(owner, store, declared)
     : declared
@@ -182,7 +182,7 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
     yield* store.createIndexes(historyOf(model.modelName), [historyIndex])
   }
   const runners = new Map(
-    related.filter(hasVersions).map((one) => [one, versions?.formRunner(one, store, indexesOf(one))])
+    related.filter(hasVersions).map((one) => [one, versions?.versionRunner(one, store, indexesOf(one))])
   )
   const storedOf = (other: ModelLike) => defaulted?.withDefaults(other) ?? Function.identity
   const ownCollectionOf = (other: ModelLike) =>
@@ -198,7 +198,7 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
   const authorizedOf = (other: ModelLike) => authorized(other, collectionOf(other), store)
   yield* installReferences(store, model)
   yield* store.changes.record(model.modelName, loggedOf(model))
-  const recorded = hasVersions(owner) ? versions?.recordedFormOf(model) : undefined
+  const recorded = hasVersions(owner) ? versions?.recordedVersionOf(model) : undefined
   if (owner === model) {
     registerReferrer(
       store,

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import { aheadField, type FieldProblem, formField } from "../Model/internal.ts"
+import { type FieldProblem, keptField, modelVersionField } from "../Model/internal.ts"
 import type * as Model from "../Model/Model.ts"
 import { Problem } from "../Model/ModelError.ts"
 import { documentCodec } from "./collection/documentCodec.ts"
@@ -18,8 +18,8 @@ import { type Document, DocumentStore, type Filter } from "./DocumentStore.ts"
 import { textOfId } from "./query/bsonForm.ts"
 import { indexesOf } from "./repository/modelIndexes.ts"
 import type { ReadError, StoreError } from "./RepositoryError.ts"
-import { raiseMark, readMark, refreshAfter, writtenForm } from "./versions/agreement.ts"
-import { formOf, type Forms, formsOf } from "./versions/modelVersions.ts"
+import { raiseAgreement, readAgreement, refreshAfter, writtenVersion } from "./versions/agreement.ts"
+import { modelVersionOf, type ModelVersions, modelVersionsOf } from "./versions/modelVersions.ts"
 import { retireIndexes } from "./versions/versionIndexes.ts"
 
 /**
@@ -95,14 +95,14 @@ export const sample: (model: Model.Any, limit?: number) => Effect.Effect<Sample,
   "Upgrade.sample"
 )(function*(model, limit = 100) {
   const store = yield* DocumentStore
-  const { newest } = formsOf(model)
+  const { newest } = modelVersionsOf(model)
   const documents = yield* store.find(model.modelName, { limit })
   const found = yield* Effect.forEach(documents, fitting(model))
   return {
     model: model.modelName,
     newest,
     documents: documents.length,
-    earlier: documents.filter((stored) => newest > 1 && formOf(stored) < newest).length,
+    earlier: documents.filter((stored) => newest > 1 && modelVersionOf(stored) < newest).length,
     misfits: found.flatMap(Option.toArray)
   }
 })
@@ -117,20 +117,22 @@ export const storedForms: (model: Model.Any) => Effect.Effect<StoredForms, ReadE
   "Upgrade.storedForms"
 )(function*(model) {
   const store = yield* DocumentStore
-  const forms = formsOf(model)
+  const versions = modelVersionsOf(model)
   const collection = model.modelName
-  const mark = yield* readMark(store, collection)
-  const counts = forms.newest === 1
+  const agreement = yield* readAgreement(store, collection)
+  const counts = versions.newest === 1
     ? [{ _id: 1, documents: yield* store.count(collection, {}) }]
     : yield* Stream.runCollect(
-      store.aggregate(collection, [{ $group: { _id: { $ifNull: [`$${formField}`, 1] }, documents: { $sum: 1 } } }])
+      store.aggregate(collection, [{
+        $group: { _id: { $ifNull: [`$${modelVersionField}`, 1] }, documents: { $sum: 1 } }
+      }])
     )
   return {
     model: model.modelName,
     collection,
-    newest: forms.newest,
-    written: writtenForm(forms, mark.understood),
-    isComplete: mark.complete >= forms.newest,
+    newest: versions.newest,
+    written: writtenVersion(versions, agreement.understood),
+    isComplete: agreement.complete >= versions.newest,
     stored: counts
       .map((count) => ({ form: Number(count["_id"]), documents: Number(count["documents"]) }))
       .filter(({ documents }) => documents > 0)
@@ -168,12 +170,12 @@ export const misfits = (
 export const finish: (model: Model.Any) => Effect.Effect<void, StoreError, DocumentStore> = Effect.fn("Upgrade.finish")(
   function*(model) {
     const store = yield* DocumentStore
-    const forms = formsOf(model)
-    const { newest } = forms
-    const { understood } = yield* readMark(store, model.modelName)
+    const versions = modelVersionsOf(model)
+    const { newest } = versions
+    const { understood } = yield* readAgreement(store, model.modelName)
     if (understood >= newest) return
-    yield* retireIndexes(store, forms, newest)
-    yield* raiseMark(store, model.modelName, { understood: newest })
+    yield* retireIndexes(store, versions, newest)
+    yield* raiseAgreement(store, model.modelName, { understood: newest })
     // A write that has begun before then is given as long again.
     yield* Effect.sleep(Duration.times(refreshAfter, 2))
   }
@@ -219,18 +221,18 @@ export const upgrade = (
 ): Stream.Stream<Progress, StoreError, DocumentStore> =>
   Stream.unwrap(Effect.gen(function*() {
     const store = yield* DocumentStore
-    const forms = formsOf(model)
+    const versions = modelVersionsOf(model)
     const { batch = 500, perSecond } = options
-    const { understood } = yield* readMark(store, model.modelName)
-    const target = writtenForm(forms, understood)
+    const { understood } = yield* readAgreement(store, model.modelName)
+    const target = writtenVersion(versions, understood)
     // A complete one is looked through again: an earlier version may have written since.
     if (target === 1) return Stream.empty
     let progress: Progress = { examined: 0, upgraded: 0, misfits: [] }
-    const pending = pendingFor(forms, target)
+    const pending = pendingFor(versions, target)
     const pass = store.stream(model.modelName, { filter: pending }).pipe(
       Stream.grouped(batch),
       Stream.mapEffect(Effect.fnUntraced(function*(documents) {
-        const results = yield* Effect.forEach(documents, (stored) => rewrite(store, forms, stored, target), {
+        const results = yield* Effect.forEach(documents, (stored) => rewrite(store, versions, stored, target), {
           concurrency: 32
         })
         const found = results.flatMap((result) => Option.toArray(result))
@@ -244,9 +246,9 @@ export const upgrade = (
       }))
     )
     const end = Stream.fromEffectDrain(Effect.gen(function*() {
-      if (understood < forms.newest || (yield* store.count(model.modelName, pending)) > 0) return
+      if (understood < versions.newest || (yield* store.count(model.modelName, pending)) > 0) return
       yield* store.createIndexes(model.modelName, indexesOf(model))
-      yield* raiseMark(store, model.modelName, { complete: forms.newest })
+      yield* raiseAgreement(store, model.modelName, { complete: versions.newest })
       // It loads the query language, which other programs have no use for.
       const { removeLookups } = yield* Effect.promise(() => import("./versions/uniqueValues.ts"))
       yield* removeLookups(store, model.modelName, indexesOf(model))
@@ -263,25 +265,25 @@ const maxMisfits = 1000
 /** The misfit, if the document is one. */
 function fitting(model: Model.Any): (stored: Document) => Effect.Effect<Option.Option<Misfit>> {
   const { fromDocument } = documentCodec(model)
-  const { lift } = formsOf(model)
+  const { upgrade } = modelVersionsOf(model)
   return (stored) =>
-    Effect.match(fromDocument(lift(stored)), {
+    Effect.match(fromDocument(upgrade(stored)), {
       onSuccess: () => Option.none(),
       onFailure: ({ problems }) => Option.some(misfitOf(model, stored, problems))
     })
 }
 
 /** The documents that are stored in a form before this one, or keep something for later ones. */
-function pendingFor({ newest }: Forms, target: number): Filter {
-  const earlier = { [formField]: { $not: { $gte: target } } }
-  return target === newest ? { $or: [earlier, { [aheadField]: { $ne: null } }] } : earlier
+function pendingFor({ newest }: ModelVersions, target: number): Filter {
+  const earlier = { [modelVersionField]: { $not: { $gte: target } } }
+  return target === newest ? { $or: [earlier, { [keptField]: { $ne: null } }] } : earlier
 }
 
 function misfitOf(model: Model.Any, stored: Document, problems: ReadonlyArray<FieldProblem>): Misfit {
   return {
     model: model.modelName,
     id: textOfId(stored["_id"]),
-    form: formOf(stored),
+    form: modelVersionOf(stored),
     problems: problems.map((problem) => new Problem(problem))
   }
 }
@@ -289,27 +291,27 @@ function misfitOf(model: Model.Any, stored: Document, problems: ReadonlyArray<Fi
 /** Rewrites a document; the misfit if it has no way up. */
 function rewrite(
   store: DocumentStore["Service"],
-  forms: Forms,
+  versions: ModelVersions,
   stored: Document,
   target: number
 ): Effect.Effect<Option.Option<Misfit>, StoreError> {
-  const { fields, lift, lower, model } = forms
-  const lifted = lift(stored)
-  const problems = unreadableProblems(lifted)
+  const { fields, upgrade, downgrade, model } = versions
+  const upgraded = upgrade(stored)
+  const problems = unreadableProblems(upgraded)
   if (problems !== undefined) return Effect.succeedSome(misfitOf(model, stored, problems))
-  const next = lower(lifted, target)
+  const next = downgrade(upgraded, target)
   if (Result.isFailure(next)) {
-    const problem = { field: formField, validator: "Form", message: next.failure }
+    const problem = { field: modelVersionField, validator: "Form", message: next.failure }
     return Effect.succeedSome(misfitOf(model, stored, [problem]))
   }
   const isAsRead = { ...unchangedSince(stored, fields), _id: stored["_id"] }
   return Effect.flatMap(store.replaceOne(model.modelName, isAsRead, next.success), ({ matchedCount }) => {
     if (matchedCount > 0) return Effect.succeedNone
-    const pending = { filter: pendingFor(forms, target) }
+    const pending = { filter: pendingFor(versions, target) }
     return Effect.flatMap(
       store.findById(model.modelName, stored["_id"], pending),
       // Another write came first: it has removed or upgraded the document, or it is read again.
-      (now) => now === undefined ? Effect.succeedNone : rewrite(store, forms, now, target)
+      (now) => now === undefined ? Effect.succeedNone : rewrite(store, versions, now, target)
     )
   })
 }

@@ -23,7 +23,7 @@ export { makeRetry } from "@appkernel/document-store/shared"
 export { withTransactionId } from "@appkernel/document-store/shared"
 export { applyPatch } from "./repository/applyPatch.ts"
 export { documentOperationsOf, fieldsOf } from "./repository/documentOperations.ts"
-export { beginForms } from "./versions/begin.ts"
+export { beginVersions } from "./versions/begin.ts"
 
 // What callers may do.
 export { allOf, anyOf, conjunctionOf, not, nothing } from "@appkernel/document-store/shared"

@@ -4,7 +4,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { beginForms } from "../../Repository/internal.ts"
+import { beginVersions } from "../../Repository/internal.ts"
 import * as Migration from "../../Repository/Migration.ts"
 import { CommandFailed, reported } from "./commandFailed.ts"
 import { engineModule, modelsOf, withStore } from "./engineModule.ts"
@@ -32,7 +32,7 @@ export const migrate = Command.make(
       (engine) =>
         Effect.gen(function*() {
           const { migrations } = engine
-          if (!dryRun) yield* beginForms(modelsOf(engine))
+          if (!dryRun) yield* beginVersions(modelsOf(engine))
           const failure = dryRun ? undefined : yield* Migration.run(migrations, {
             lease: Duration.seconds(lease),
             acceptEdited,

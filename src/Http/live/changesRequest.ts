@@ -74,7 +74,7 @@ export interface Asked extends ToldList {
 
 export const requestReader = (context: ChangesContext) => {
   const { before, limits, live: streams, model, name, path, repository, representations, view } = context
-  const { find, lifted } = documentOperationsOf(repository)
+  const { find, upgraded } = documentOperationsOf(repository)
   const readQuery = UrlQuery.make(view.model, limits)
   const readOwn = queryReader(changesParameters, "is not a parameter of the changes")
   const fields = new Set(filterNamesOf(view.model))
@@ -131,7 +131,7 @@ export const requestReader = (context: ChangesContext) => {
           }),
           Context.add(fiber.context, AccessDecision, unrecorded)
         ),
-      lifted,
+      upgraded,
       rights: digestOf(rights),
       key: `${shown}\n${EJSON.stringify(query.filter)}`,
       seen: {

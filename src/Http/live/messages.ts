@@ -23,14 +23,14 @@ export interface MessageView {
 export interface ToldList {
   readonly collection: string
   readonly seen: MessageView
-  readonly lifted: (change: StoredChange) => StoredChange
+  readonly upgraded: (change: StoredChange) => StoredChange
 }
 
 /** A change for all callers who receive it: its documents are written once for all lists with the same view of them. */
 export class ToldChange {
   readonly stored: StoredChange
   #touched: Touched | undefined
-  #lifted: { readonly by: ToldList["lifted"]; readonly change: StoredChange } | undefined
+  #upgraded: { readonly by: ToldList["upgraded"]; readonly change: StoredChange } | undefined
   readonly #written = new Map<string, Written>()
 
   constructor(stored: StoredChange) {
@@ -39,8 +39,8 @@ export class ToldChange {
 
   /** The messages about the change for a caller who follows the lists, and the document that the messages show. */
   toldTo(lists: ReadonlyArray<ToldList>): { readonly messages: ReadonlyArray<string>; readonly read?: Touched } {
-    const told = lists.flatMap(({ collection, lifted, seen }) =>
-      collection === this.stored.collection ? this.#messageFor(seen, lifted) ?? [] : []
+    const told = lists.flatMap(({ collection, upgraded, seen }) =>
+      collection === this.stored.collection ? this.#messageFor(seen, upgraded) ?? [] : []
     )
     const messages = told.map(({ text }) => text)
     return told.some(({ hasValue }) => hasValue) ? { messages, read: this.#read } : { messages }
@@ -55,17 +55,17 @@ export class ToldChange {
    * The message of the change for a view; `undefined` if the view shows no difference. A document that leaves a view and
    * one that is deleted look the same.
    */
-  #messageFor(view: MessageView, lifted: ToldList["lifted"]): ToldMessage | undefined {
-    const change = this.#changeBy(lifted)
+  #messageFor(view: MessageView, upgraded: ToldList["upgraded"]): ToldMessage | undefined {
+    const change = this.#changeBy(upgraded)
     const { after, before, tell } = getOrMake(this.#written, view.key, () => writtenFor(view, change))
     const isBefore = change.operation !== "insert" && view.sees(change.before)
     const isAfter = change.operation !== "delete" && view.sees(change.after)
     return tell(isBefore ? before() : undefined, isAfter ? after() : undefined)
   }
 
-  #changeBy(lifted: ToldList["lifted"]): StoredChange {
-    if (this.#lifted?.by !== lifted) this.#lifted = { by: lifted, change: lifted(this.stored) }
-    return this.#lifted.change
+  #changeBy(upgraded: ToldList["upgraded"]): StoredChange {
+    if (this.#upgraded?.by !== upgraded) this.#upgraded = { by: upgraded, change: upgraded(this.stored) }
+    return this.#upgraded.change
   }
 }
 

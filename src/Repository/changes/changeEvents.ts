@@ -134,6 +134,6 @@ export interface ChangeStreams<M extends Model.Any> {
     where?: Query.Where<M>,
     options?: SortOptions<M>
   ) => Stream.Stream<ListEvent<M>, ReadError>
-  /** A change with its documents in the model's newest form. */
-  readonly lifted: (change: StoredChange) => StoredChange
+  /** A change with its documents in the model's newest version. */
+  readonly upgraded: (change: StoredChange) => StoredChange
 }

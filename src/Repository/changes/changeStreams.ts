@@ -31,7 +31,7 @@ export interface ChangeContext<M extends Model.Any> {
   readonly documents: ModelCollection
   readonly store: DocumentStore["Service"]
   readonly codec: DocumentCodec<M["Type"]>
-  readonly lifted: (change: StoredChange) => StoredChange
+  readonly upgraded: (change: StoredChange) => StoredChange
 }
 
 export const changes = <M extends Model.Any>(
@@ -105,7 +105,7 @@ const seenAfter = <M extends Model.Any>(
   context.store.changes.stream([context.model.modelName], { after }).pipe(
     Stream.flatMap(({ changes }) => Stream.fromIterable(changes)),
     Stream.mapEffect((stored) => {
-      const change = context.lifted(stored)
+      const change = context.upgraded(stored)
       const seen = seenChange(view, change)
       return seen === undefined
         ? Effect.undefined
@@ -164,10 +164,10 @@ const snapshot = Effect.fnUntraced(function*<M extends Model.Any>(
   { readonly documents: ReadonlyArray<Document>; readonly position: Position },
   PositionGone | ReadError
 > {
-  const { documents, lifted, model: { modelName }, store } = context
+  const { documents, upgraded, model: { modelName }, store } = context
   const find = (take: (found: ReadonlyArray<Document>) => boolean) =>
     Effect.map(documents.find({ filter, sort: order }, scope), take)
-  const followed = [{ collection: modelName, find, kept: identity<Document>, lifted, sees: view.sees }]
+  const followed = [{ collection: modelName, find, kept: identity<Document>, upgraded, sees: view.sees }]
   // It is never full.
   const { lists, position } = (yield* listsAt(store, followed, () => false))!
   const { isChanged, items } = lists[0]!

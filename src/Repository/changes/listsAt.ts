@@ -14,7 +14,7 @@ export interface FollowedList<A, E> extends Pick<ChangeView, "sees"> {
   readonly find: (take: (documents: ReadonlyArray<Document>) => boolean) => Effect.Effect<unknown, E>
   /** The item that a list keeps for a document; `undefined` leaves the document out. */
   readonly kept: (document: Document) => A | undefined
-  readonly lifted: (change: StoredChange) => StoredChange
+  readonly upgraded: (change: StoredChange) => StoredChange
 }
 
 export interface ListAt<A> {
@@ -52,7 +52,7 @@ export const listsAt = Effect.fnUntraced(function*<A, E>(
     for (const stored of page.changes) {
       for (const list of all) {
         if (list.collection !== stored.collection) continue
-        const change = list.lifted(stored)
+        const change = list.upgraded(stored)
         list.isChanged = true
         keep(list, change.id, change.operation === "delete" || !list.sees(change.after) ? undefined : change.after)
       }

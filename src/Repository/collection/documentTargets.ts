@@ -17,7 +17,7 @@ export interface Targets {
 }
 
 export const targetsOf: (model: ModelLike) => Targets = memoize((model) => {
-  // An earlier form may have the values elsewhere.
+  // An earlier version may have the values elsewhere.
   const shardKey = viewOf(model) === undefined ? shardKeyOf(model) : []
   const fields = shardKey.map(([field]) => field).filter((field) => field !== "_id")
   const shardOf = (document: Document): Filter | undefined =>

@@ -78,13 +78,13 @@ export const storeRunner = (
 export const hasDefaults = (model: ModelLike): boolean =>
   someFieldIn(model, (attributes) => attributes.absent !== undefined)
 
-/** Whether documents of the model may be stored in earlier forms. */
+/** Whether documents of the model may be stored in earlier versions. */
 export const hasVersions = (model: ModelLike): boolean => versionsTypeId in model
 
-/** The model whose documents are stored: itself, unless it is an earlier form of another one. */
+/** The model whose documents are stored: itself, unless it is an earlier version of another one. */
 export const ownerOf = (model: ModelLike): Model.Any => viewOf(model)?.model ?? model
 
-/** Of which model this is an earlier form, and which one. */
+/** Of which model this is an earlier version, and which one. */
 export const viewOf = (model: ModelLike): ViewOf<Model.Any> | undefined =>
   // Only `Model.form` sets this property.
   Reflect.get(model, viewTypeId) as ViewOf<Model.Any> | undefined

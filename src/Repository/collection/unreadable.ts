@@ -1,8 +1,8 @@
 /**
- * Stored documents that cannot be brought into the newest form of their model. Such a document is read as one whose fields no
+ * Stored documents that cannot be brought into the newest version of their model. Such a document is read as one whose fields no
  * schema accepts: so it is an invalid one for whoever decodes it, and shows nothing.
  */
-import { type FieldProblem, formField, type ModelLike } from "../../Model/internal.ts"
+import { type FieldProblem, type ModelLike, modelVersionField } from "../../Model/internal.ts"
 import type { Document } from "../DocumentStore.ts"
 
 /** The field that only such a document has. */
@@ -17,7 +17,7 @@ export const unreadable = (
   const shown = {
     ...Object.fromEntries(Object.keys(model.store.fields).map((field) => [field, noValue])),
     _id: document["_id"],
-    [formField]: document[formField],
+    [modelVersionField]: document[modelVersionField],
     [unreadableField]: true
   }
   known.set(shown, problems)

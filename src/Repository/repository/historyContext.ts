@@ -1,6 +1,6 @@
 /** Shared parts of the history writer: revisions, history entries, and transactions. */
 import * as Effect from "effect/Effect"
-import { formField } from "../../Model/internal.ts"
+import { modelVersionField } from "../../Model/internal.ts"
 import type { Targets } from "../collection/documentTargets.ts"
 import type { ModelCollection } from "../collection/modelCollection.ts"
 import type { Document, DocumentStore, Update } from "../DocumentStore.ts"
@@ -18,8 +18,8 @@ export interface HistoryContext {
   /** The collection without the row filters of callers, since the history records every written document. */
   readonly all: ModelCollection
   readonly store: DocumentStore["Service"]
-  /** The number of the model's form, which each recorded document has; `undefined` for a model with one form only. */
-  readonly form: number | undefined
+  /** The number of the model's version, which each recorded document has; `undefined` for a model with one version only. */
+  readonly modelVersion: number | undefined
 }
 
 /** The revision of a document, or 0 for a document that is older than its history. */
@@ -39,13 +39,13 @@ export const withNextRevision = ({ revisionField }: HistoryContext, update: Upda
 
 /** Inserts entries. `QueryRejected` if one of the revision exists: another program wrote to one collection only. */
 export const appendEntries = Effect.fnUntraced(function*(
-  { form, history, store }: HistoryContext,
+  { modelVersion, history, store }: HistoryContext,
   entries: ReadonlyArray<Document>
 ): Effect.fn.Return<void, ReadError> {
   if (entries.length === 0) return
-  const numbered = form === undefined ? entries : entries.map((entry) => ({
+  const numbered = modelVersion === undefined ? entries : entries.map((entry) => ({
     ...entry,
-    document: { [formField]: form, ...Object(entry["document"]) }
+    document: { [modelVersionField]: modelVersion, ...Object(entry["document"]) }
   }))
   const { failures: [first] } = yield* store.insertMany(history, numbered)
   if (first !== undefined) return yield* new QueryRejected({ operation: "history", detail: first.error.message })

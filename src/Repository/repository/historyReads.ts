@@ -20,7 +20,7 @@ export const makeHistoryReads = <M extends Model.Any>(
   documents: ModelCollection,
   store: DocumentStore["Service"],
   { fromDocument }: DocumentCodec<M["Type"]>,
-  lift: (document: Document) => Document
+  upgrade: (document: Document) => Document
 ): Histories<M> => {
   const collection = model.modelName
   const history = historyOf(collection)
@@ -28,7 +28,7 @@ export const makeHistoryReads = <M extends Model.Any>(
   const instanceId = instanceIdOf(model)
 
   // The history writer gives each entry a document.
-  const documentIn = (entry: Document): Document => lift(entry["document"] as Document)
+  const documentIn = (entry: Document): Document => upgrade(entry["document"] as Document)
 
   const revisionOf = (entry: Document): Revision<M> => {
     // The history writer gives each entry these fields.

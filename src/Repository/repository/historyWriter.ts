@@ -34,7 +34,7 @@ import type { DeleteName, ModelWriter } from "./modelWriter.ts"
 export const makeHistoryWriter = (
   model: ModelLike,
   revisionField: string,
-  { all, collection, form, store }: Pick<HistoryContext, "all" | "collection" | "form" | "store">
+  { all, collection, modelVersion, store }: Pick<HistoryContext, "all" | "collection" | "modelVersion" | "store">
 ): ModelWriter => {
   const context: HistoryContext = {
     history: historyOf(model.modelName),
@@ -43,7 +43,7 @@ export const makeHistoryWriter = (
     collection,
     all,
     store,
-    form
+    modelVersion
   }
   return {
     insert: (document) => atomically(context, (changeContext) => insertOne(context, document, changeContext)),

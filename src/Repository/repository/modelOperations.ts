@@ -14,7 +14,7 @@ import { type DocumentCodec, documentCodec } from "../collection/documentCodec.t
 import type { ModelCollection } from "../collection/modelCollection.ts"
 import { hasVersions, ownerOf } from "../collection/storedCollection.ts"
 import type { DocumentStore, StoredChange } from "../DocumentStore.ts"
-import type { RecordedForm } from "../versions/earlierVersions.ts"
+import type { RecordedVersion } from "../versions/earlierVersions.ts"
 import { auditFieldsOf } from "./auditFields.ts"
 import { makeDeletes } from "./deletes.ts"
 import { withDocumentOperations } from "./documentOperations.ts"
@@ -34,8 +34,8 @@ interface Collections {
   /** The complete collection, which a history records. */
   readonly all: ModelCollection
   readonly collection: ModelCollection
-  /** The form of what a history records, of a model with versions. */
-  readonly recorded: RecordedForm | undefined
+  /** The version of what a history records, of a model with versions. */
+  readonly recorded: RecordedVersion | undefined
 }
 
 /** What the stages of writes depend on. */
@@ -68,7 +68,7 @@ export const writerStages: ReadonlyArray<Stage<WriterFacts, ModelWriter>> = [
       return revisionField === undefined
         ? undefined
         // It writes what the inner one would, and the entries.
-        : () => makeHistoryWriter(model, revisionField, { ...facts, form: recorded?.form })
+        : () => makeHistoryWriter(model, revisionField, { ...facts, modelVersion: recorded?.version })
     }
   }
 ]
@@ -116,7 +116,7 @@ export const makeOperations = <M extends Model.Any>(
     ...deletes,
     ...(revisionField === undefined
       ? {}
-      : makeHistoryReads(model, collection, store, codec, recorded?.lift ?? Function.identity)),
+      : makeHistoryReads(model, collection, store, codec, recorded?.upgrade ?? Function.identity)),
     syncIndexes: store.syncIndexes(name, indexesOf(ownerOf(model))),
     installValidator: (options) =>
       Effect.flatMap(schemaOf(ownerOf(model), store), (schema) => store.setValidator(name, schema, options))
@@ -142,20 +142,20 @@ const makeChangeStreams = <M extends Model.Any>(
   }
 ): ChangeStreams<M> => {
   const { modelName } = model
-  const lift = recorded?.lift
-  const lifted = (change: StoredChange): StoredChange =>
-    lift === undefined ? change : {
+  const upgrade = recorded?.upgrade
+  const upgraded = (change: StoredChange): StoredChange =>
+    upgrade === undefined ? change : {
       ...change,
-      ...change.operation === "insert" ? {} : { before: lift(change.before) },
-      ...change.operation === "delete" ? {} : { after: lift(change.after) }
+      ...change.operation === "insert" ? {} : { before: upgrade(change.before) },
+      ...change.operation === "delete" ? {} : { after: upgrade(change.after) }
     }
-  const context = { model, documents: collection, store, codec, lifted }
+  const context = { model, documents: collection, store, codec, upgraded }
   const streamed = <A, E>(use: (module: typeof Streams) => Stream.Stream<A, E>) =>
     loggedOf(model) === undefined
       ? Stream.die(new DeclarationError(`${modelName} needs the option logged, so that its changes are recorded`))
       : Stream.unwrap(Effect.map(Effect.promise(() => import("../changes/changeStreams.ts")), use))
   return {
-    lifted,
+    upgraded,
     changes: instrumentedStream("changes", modelName, (options) => streamed((_) => _.changes(context, options))),
     live: instrumentedStream("live", modelName, (where, options) => streamed((_) => _.live(context, where, options)))
   }

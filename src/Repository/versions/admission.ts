@@ -1,17 +1,17 @@
 /**
- * What is written by an earlier form of a model, as a write of the newest form would take it: brought up, completed, converted
- * and validated as the newest form has it. Values that a document has already are not validated again.
+ * What is written by an earlier version of a model, as a write of the newest version would take it: upgraded, completed, converted
+ * and validated as the newest version has it. Values that a document has already are not validated again.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import {
   type FieldProblem,
   finaliser,
-  formField,
   inspector,
   Kept,
   type ModelLike,
   modelTypeId,
+  modelVersionField,
   nestedModel
 } from "../../Model/internal.ts"
 import { Problem, ValidationException } from "../../Model/ModelError.ts"
@@ -20,36 +20,36 @@ import { ownerOf } from "../collection/storedCollection.ts"
 import { unreadableProblems } from "../collection/unreadable.ts"
 import type { Document } from "../DocumentStore.ts"
 import { isStoredIdentically } from "../query/bsonForm.ts"
-import type { Forms } from "./modelVersions.ts"
+import type { ModelVersions } from "./modelVersions.ts"
 
-/** Makes the document of the newest form; `stored` is the one that it replaces. */
-export const admission = (view: ModelLike, forms: Forms, form: number) => {
+/** Makes the document of the newest version; `stored` is the one that it replaces. */
+export const admission = (view: ModelLike, versions: ModelVersions, version: number) => {
   const model = ownerOf(view)
   const attributes = model[modelTypeId]
   const { fromDocument, toDocument } = documentCodec(model)
   const [finalise, inspect] = [finaliser(model), inspector(model)]
   const names = Object.keys(model.store.fields).filter((name) => attributes[name]?.managed === undefined)
   const managed = Object.keys(attributes).filter((name) => attributes[name]?.managed !== undefined)
-  const generated = forms.generatedSince(form)
-  // The earlier form has converted and completed the values of these fields in the same way.
+  const generated = versions.generatedSince(version)
+  // The earlier version has converted and completed the values of these fields in the same way.
   const isComplete = (name: string): boolean => {
-    const before = forms.pathIn(name, form)
+    const before = versions.pathIn(name, version)
     return before !== undefined && view[modelTypeId][before]?.converter === attributes[name]?.converter &&
       nestedModel(view.store.fields[before]) === nestedModel(model.store.fields[name])
   }
   const complete = new Set(names.filter(isComplete))
 
-  /** The problem as the sender of the earlier form knows it. */
+  /** The problem as the sender of the earlier version knows it. */
   const inView = ({ field, ...problem }: FieldProblem): ReadonlyArray<FieldProblem> => {
     const [name = "", ...inner] = field.split(".")
-    const path = forms.pathIn(name, form)
+    const path = versions.pathIn(name, version)
     const moved = path !== undefined && Object.hasOwn(view.store.fields, path)
-    const sources = moved ? [[path, ...inner].join(".")] : forms.sourcesOf(name, form)
+    const sources = moved ? [[path, ...inner].join(".")] : versions.sourcesOf(name, version)
     const known = sources.filter((source) => Object.hasOwn(view.store.fields, source.split(".")[0] ?? ""))
     return (known.length === 0 ? [""] : known).map((field) => ({ field, ...problem }))
   }
   const refused = (problems: ReadonlyArray<FieldProblem>): ValidationException => {
-    const own = problems.filter(({ field }) => field !== formField)
+    const own = problems.filter(({ field }) => field !== modelVersionField)
     const all = (own.length === 0 ? problems : own).flatMap(inView).map((problem) => new Problem(problem))
     const [{ field, message, validator } = new Problem({ field: "", validator: "Form", message: "is not valid" })] = all
     return new ValidationException({ model: view.modelName, validator, field, detail: message, problems: all })
@@ -59,18 +59,18 @@ export const admission = (view: ModelLike, forms: Forms, form: number) => {
     document: Document,
     stored: Document | undefined
   ): Effect.fn.Return<Document, ValidationException> {
-    const lifted = forms.lift({ ...document, [formField]: form })
-    const problems = unreadableProblems(lifted)
+    const upgraded = versions.upgrade({ ...document, [modelVersionField]: version })
+    const problems = unreadableProblems(upgraded)
     if (problems !== undefined) return yield* refused(problems)
-    const changed = names.filter((name) => stored === undefined || !isStoredIdentically(stored[name], lifted[name]))
-    if (changed.length === 0) return lifted
-    const values: unknown = yield* Effect.mapError(fromDocument(lifted), ({ problems }) => refused(problems))
+    const changed = names.filter((name) => stored === undefined || !isStoredIdentically(stored[name], upgraded[name]))
+    if (changed.length === 0) return upgraded
+    const values: unknown = yield* Effect.mapError(fromDocument(upgraded), ({ problems }) => refused(problems))
     const previous = stored && Option.getOrUndefined(yield* Effect.option(fromDocument(stored)))
     const given = changed.filter((name) => !complete.has(name))
     const input = Object.fromEntries([...names, ...managed].map((name) => {
       const value: unknown = Reflect.get(Object(values), name)
       if (!given.includes(name)) return [name, new Kept(value)]
-      // The way up gives what old documents have; a new one gets a value as any new document does.
+      // The upgrade gives what old documents have; a new one gets a value as any new document does.
       return [name, stored === undefined && generated.has(name) ? undefined : value]
     }))
     const converted = given.length === 0 ? Effect.succeed(values) : finalise(input, { previous })
@@ -78,9 +78,9 @@ export const admission = (view: ModelLike, forms: Forms, form: number) => {
       Effect.tap(converted, (instance) => inspect(instance, previous)),
       ({ problems }) => refused(problems)
     )
-    if (given.length === 0) return lifted
+    if (given.length === 0) return upgraded
     const encoded = toDocument(instance)
-    const others = Object.entries(lifted).filter(([name]) => !given.includes(name))
+    const others = Object.entries(upgraded).filter(([name]) => !given.includes(name))
     return Object.fromEntries([
       ...others,
       ...given.flatMap((name) => Object.hasOwn(encoded, name) ? [[name, encoded[name]] as const] : [])

@@ -1,5 +1,5 @@
 /**
- * The first start on a new store: no earlier version runs on it, so documents are written in the newest forms of their
+ * The first start on a new store: no earlier version runs on it, so documents are written in the newest versions of their
  * models from the beginning.
  */
 import * as Effect from "effect/Effect"
@@ -10,13 +10,13 @@ import type { ModelLike } from "../../Model/internal.ts"
 import { hasVersions, ownerOf } from "../collection/storedCollection.ts"
 import { DocumentStore } from "../DocumentStore.ts"
 import type { ReadError, StoreError } from "../RepositoryError.ts"
-import { marksCollection, raiseMark } from "./agreement.ts"
+import { agreementsCollection, raiseAgreement } from "./agreement.ts"
 
 /**
- * Begins with the newest form of a model, which a layer of a service may use before the service itself starts. The store is
+ * Begins with the newest version of a model, which a layer of a service may use before the service itself starts. The store is
  * looked at when the first repository is made, before anything is written. Other programs begin nothing.
  */
-export const beginForm = Effect.fnUntraced(function*(
+export const beginVersion = Effect.fnUntraced(function*(
   store: DocumentStore["Service"],
   model: ModelLike
 ): Effect.fn.Return<void, StoreError> {
@@ -24,8 +24,8 @@ export const beginForm = Effect.fnUntraced(function*(
   if (application !== undefined) yield* begin(store, [model], beginningsOf(application)(store))
 })
 
-/** Begins with the newest forms of a service's models if the store is new: one process does, and each leaves a sign. */
-export const beginForms = Effect.fnUntraced(function*(
+/** Begins with the newest versions of a service's models if the store is new: one process does, and each leaves a sign. */
+export const beginVersions = Effect.fnUntraced(function*(
   models: ReadonlyArray<ModelLike>
 ): Effect.fn.Return<void, StoreError, DocumentStore> {
   const [store, application] = [yield* DocumentStore, yield* Application]
@@ -59,9 +59,9 @@ const begin = Effect.fnUntraced(function*(
   if (!(yield* isNew(store, beginning))) return
   for (const model of models.map(ownerOf).filter(hasVersions)) {
     if (!(yield* isFirst(store, beginning))) return
-    const { formsOf } = yield* Effect.promise(() => import("./modelVersions.ts"))
-    // Documents of earlier forms may still be brought from elsewhere.
-    yield* raiseMark(store, model.modelName, { understood: formsOf(model).newest })
+    const { modelVersionsOf } = yield* Effect.promise(() => import("./modelVersions.ts"))
+    // Documents of earlier versions may still be brought from elsewhere.
+    yield* raiseAgreement(store, model.modelName, { understood: modelVersionsOf(model).newest })
   }
 })
 
@@ -80,7 +80,7 @@ const isFirst = (store: DocumentStore["Service"], beginning: Beginning): Effect.
     Effect.suspend(() =>
       beginning.isFirst !== undefined ? Effect.succeed(beginning.isFirst) : Effect.map(
         Effect.catchTag(
-          Effect.as(store.insertOne(marksCollection, { _id: begun }), true),
+          Effect.as(store.insertOne(agreementsCollection, { _id: begun }), true),
           "DuplicateKey",
           () => Effect.succeed(false)
         ),

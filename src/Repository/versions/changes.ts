@@ -1,18 +1,18 @@
-/** What the earlier forms of documents mean for queries. */
+/** What the earlier versions of documents mean for queries. */
 import { allOf } from "@appkernel/document-store/shared"
 import { isArray, isDocument } from "@appkernel/mql/values"
 import { memoize } from "effect/Function"
-import { aheadField, formField } from "../../Model/internal.ts"
+import { keptField, modelVersionField } from "../../Model/internal.ts"
 import { fieldOf, fieldsOfFilter } from "../collection/documentFields.ts"
 import { unreadableField } from "../collection/unreadable.ts"
 import type { Document, Filter, IndexDescription } from "../DocumentStore.ts"
 import type { State } from "./agreement.ts"
-import type { Forms } from "./modelVersions.ts"
+import type { ModelVersions } from "./modelVersions.ts"
 import { deferredIndexes, fieldsOfIndex } from "./versionIndexes.ts"
 
-/** What differs between the forms that may be stored. */
+/** What differs between the versions that may be stored. */
 export interface Changes extends State {
-  /** Whether documents of several forms may be stored. */
+  /** Whether documents of several versions may be stored. */
   readonly isMixed: boolean
   /** Whether fields, or paths in them, may differ. */
   readonly concern: (paths: Iterable<string>) => boolean
@@ -20,7 +20,7 @@ export interface Changes extends State {
   readonly concernFilter: (filter: Filter) => boolean
   /** Whether an update of these paths depends on fields that may differ, or changes what has to be unique with them. */
   readonly concernUpdate: (paths: ReadonlyArray<string>) => boolean
-  /** The unique indexes that can't be installed before every document is stored in the newest form. */
+  /** The unique indexes that can't be installed before every document is stored in the newest version. */
   readonly deferred: ReadonlyArray<IndexDescription>
   /**
    * A filter of the store for all documents that may match, and the stages that test them. It is no search in an index for a
@@ -32,7 +32,7 @@ export interface Changes extends State {
 }
 
 export const changesOf = (
-  forms: Forms,
+  versions: ModelVersions,
   indexes: ReadonlyArray<IndexDescription>,
   isView = false
 ): (state: State) => Changes => {
@@ -40,7 +40,7 @@ export const changesOf = (
     Object.entries(key).flatMap(([path, kind]) => kind === "text" ? [path] : [])
   )
   const make = (state: State): Changes => {
-    const changed = forms.changedSince(state.earliest)
+    const changed = versions.changedSince(state.earliest)
     const concern = (paths: Iterable<string>) => {
       for (const path of paths) if (changed.has(fieldOf(path))) return true
       return false
@@ -50,7 +50,7 @@ export const changesOf = (
       const fields = fieldsOfFilter(filter)
       return fields === undefined || concern(fields) || $text !== undefined && concern(textFields)
     }
-    const deferred = deferredIndexes(forms, indexes, state)
+    const deferred = deferredIndexes(versions, indexes, state)
     const unique = new Set(deferred.flatMap(fieldsOfIndex))
     return {
       ...state,
@@ -65,8 +65,8 @@ export const changesOf = (
           key === "$and" && isArray(operand) ? operand.filter(isDocument) : [{ [key]: operand }]
         )
         const [different, same] = partition(conditions, concernFilter)
-        // Documents of the newest form are tested by the store as well.
-        const isTested = { [formField]: forms.newest, [aheadField]: null, $nor: [{ $and: different }] }
+        // Documents of the newest version are tested by the store as well.
+        const isTested = { [modelVersionField]: versions.newest, [keptField]: null, $nor: [{ $and: different }] }
         return {
           stored: isView ? allOf(...same) ?? {} : { $and: [...same, { $nor: [isTested] }] },
           stages: [{ $match: { $or: [{ $and: different }, { [unreadableField]: true }] } }],

@@ -1,6 +1,6 @@
 /**
- * Writes that the store can't make by itself while documents of several forms may be stored: the match is read, changed in
- * the newest form, and written while the stored document is as it was read.
+ * Writes that the store can't make by itself while documents of several versions may be stored: the match is read, changed in
+ * the newest version, and written while the stored document is as it was read.
  */
 import { makeRetry } from "@appkernel/document-store/shared"
 import { catchRejection, fromProblem, parseFilter, parseUpdate } from "@appkernel/mql"
@@ -25,7 +25,7 @@ import type {
 import { QueryRejected, type ReadError, StoreUnavailable, type WriteError } from "../RepositoryError.ts"
 import type { State } from "./agreement.ts"
 import type { Changes } from "./changes.ts"
-import { formOf } from "./modelVersions.ts"
+import { modelVersionOf } from "./modelVersions.ts"
 import { withUniqueValues } from "./uniqueValues.ts"
 import type { placesOf } from "./versionIndexes.ts"
 
@@ -35,28 +35,28 @@ export interface Written {
   readonly isChanged: boolean
 }
 
-/** The ways between the documents that are stored and those that users see. */
-export interface Ways {
+/** The conversions between the documents that are stored and those that users see. */
+export interface Conversions {
   /** Every field that a stored document may have. */
   readonly fields: ReadonlyArray<string>
   readonly changesIn: (state: State) => Changes
   readonly current: Effect.Effect<State, ReadError>
-  readonly formOf: (stored: Document) => number
-  readonly lift: (stored: Document) => Document
-  /** A document that users give as it is stored in a form; `stored` is the one that it replaces. */
-  readonly lower: (
+  readonly modelVersionOf: (stored: Document) => number
+  readonly upgrade: (stored: Document) => Document
+  /** A document that users give as it is stored in a version; `stored` is the one that it replaces. */
+  readonly downgrade: (
     operation: string,
     document: Document,
-    form: number,
+    version: number,
     stored: Document | undefined
   ) => Effect.Effect<Document, QueryRejected | ValidationException>
-  /** Where documents of each form have the values of an index. */
+  /** Where documents of each version have the values of an index. */
   readonly placesOf: (index: IndexDescription, earliest: number) => ReturnType<typeof placesOf>
   /** What replaces a document, with what its users do not see of the one before; `undefined` if they see everything. */
   readonly keeping: ((before: Document, document: Document) => Document) | undefined
 }
 
-/** What reads documents in the newest form. */
+/** What reads documents in the newest version. */
 interface Searching {
   readonly findIn: (
     operation: string,
@@ -64,7 +64,7 @@ interface Searching {
     filter: Filter,
     options: Omit<FindOptions, "filter">
   ) => Effect.Effect<ReadonlyArray<Document>, ReadError>
-  /** Runs an operation with what is known of the stored forms. */
+  /** Runs an operation with what is known of the stored versions. */
   readonly withState: <A, E>(use: (changes: Changes) => Effect.Effect<A, E>) => Effect.Effect<A, E | ReadError>
 }
 
@@ -74,16 +74,16 @@ type Target = { readonly id: unknown } | { readonly sort: FindOptions["sort"] }
 export const makeMatchWriter = (
   model: ModelLike,
   store: DocumentStore["Service"],
-  { fields, formOf: formIn, lift, lower, placesOf }: Ways,
+  { fields, modelVersionOf: versionIn, upgrade, downgrade, placesOf }: Conversions,
   { findIn, withState }: Searching
 ) => {
   const name = model.modelName
   const retry = makeRetry()
 
-  /** Writes a document of the newest form, whose unique values no other one has. `before` is the document that it replaces. */
+  /** Writes a document of the newest version, whose unique values no other one has. `before` is the document that it replaces. */
   const uniquely = <A, E>(changes: Changes, document: Document, write: Effect.Effect<A, E>, before?: Document) =>
     changes.deferred.length === 0 ? write : withUniqueValues(
-      { store, collection: name, lift, placesOf: (index) => placesOf(index, changes.earliest) },
+      { store, collection: name, upgrade, placesOf: (index) => placesOf(index, changes.earliest) },
       changes.deferred,
       { document, before },
       write
@@ -104,7 +104,7 @@ export const makeMatchWriter = (
     filter: Filter,
     target: Target,
     change: (
-      lifted: Document,
+      upgraded: Document,
       parsed: ParsedFilter
     ) => Effect.Effect<Document | undefined | "remove", WriteError>
   ): Effect.Effect<Written | undefined, WriteError> => {
@@ -114,23 +114,23 @@ export const makeMatchWriter = (
           ? yield* store.findById(name, target.id)
           : yield* firstMatch(changes, filter, target.sort)
         if (stored === undefined) return undefined
-        const before = lift(stored)
+        const before = upgrade(stored)
         const problems = unreadableProblems(before)
         if (problems !== undefined) return yield* unwritable(model, operation, stored)
         const parsed = yield* matching(operation, filter, before)
         if (parsed === undefined) return "id" in target ? undefined : yield* Effect.fail(new Changed())
         const changed = yield* change(before, parsed)
         if (changed === undefined) return { before, after: before, isChanged: false }
-        // A document stays at least in the form in which it is stored.
+        // A document stays at least in the version in which it is stored.
         const after = changed === "remove"
           ? changed
-          : yield* lower(operation, changed, Math.max(changes.written, formIn(stored)), stored)
+          : yield* downgrade(operation, changed, Math.max(changes.written, versionIn(stored)), stored)
         const isAsRead: Filter = { ...unchangedSince(stored, fields), _id: stored["_id"] }
         const isDone = after === "remove"
           ? (yield* store.deleteOne(name, isAsRead)) > 0
-          : (yield* uniquely(changes, lift(after), store.replaceOne(name, isAsRead, after), before)).matchedCount > 0
+          : (yield* uniquely(changes, upgrade(after), store.replaceOne(name, isAsRead, after), before)).matchedCount > 0
         if (!isDone) return yield* Effect.fail(new Changed())
-        return { before, after: after === "remove" ? before : lift(after), isChanged: true }
+        return { before, after: after === "remove" ? before : upgrade(after), isChanged: true }
       })
     )
     return Effect.catchIf(
@@ -210,6 +210,6 @@ const unwritable = ({ modelName }: ModelLike, operation: string, stored: Documen
   new QueryRejected({
     operation,
     detail: `${modelName} ${String(stored["_id"])} is stored in form ${
-      formOf(stored)
+      modelVersionOf(stored)
     }, and has no way up: see \`appkernel check\``
   })

@@ -1,9 +1,9 @@
 /**
- * The forms of a model with `versions`, and the ways of a stored document from one to another.
+ * The versions of a model with `versions`, and the conversions of a stored document from one to another.
  *
- * A document carries the number of its form; one without a number has form 1, as have all that were written before the model
- * had versions. A document that is stored in an earlier form than it was written in also keeps, for each step down, the values
- * that the earlier form can't hold. A step up takes a kept value if the way down still makes the stored fields of it. So a value
+ * A document carries the number of its version; one without a number has version 1, as have all that were written before the model
+ * had versions. A document that is stored in an earlier version than it was written in also keeps, for each downgrade, the values
+ * that the earlier version can't hold. An upgrade takes a kept value if the downgrade still makes the stored fields of it. So a value
  * goes down and comes up again unchanged, and a write by an older process in between is not lost.
  */
 import { isDocument, normalise, plainValue, segmentsOf } from "@appkernel/mql/values"
@@ -12,11 +12,11 @@ import { memoize } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import {
-  aheadField,
   type FieldProblem,
-  formField,
+  keptField,
   type ModelLike,
   modelTypeId,
+  modelVersionField,
   recordDecoder,
   type Step,
   type Versions,
@@ -27,81 +27,81 @@ import { unreadable } from "../collection/unreadable.ts"
 import type { Document } from "../DocumentStore.ts"
 import { encoderOf, isStoredIdentically } from "../query/bsonForm.ts"
 
-export interface Forms {
+export interface ModelVersions {
   readonly model: ModelLike
-  /** The model in each of its forms, the oldest first. */
+  /** The model in each of its versions, the oldest first. */
   readonly models: ReadonlyArray<ModelLike>
-  /** The number of the newest form. The oldest one has number 1. */
+  /** The number of the newest version. The oldest one has number 1. */
   readonly newest: number
-  /** The earliest form in which a document of the newest one can be stored. */
+  /** The earliest version in which a document of the newest one can be stored. */
   readonly lowest: number
-  /** The stored fields whose values may differ between this form, those after it, and the newest one. */
-  readonly changedSince: (form: number) => ReadonlySet<string>
-  /** The fields of this form of which the value of a field of the newest one is made. */
-  readonly sourcesOf: (field: string, form: number) => ReadonlyArray<string>
-  /** The fields of the newest form that are new since this one, and generated. */
-  readonly generatedSince: (form: number) => ReadonlySet<string>
-  /** Every field that a stored document of any form may have. */
+  /** The stored fields whose values may differ between this version, those after it, and the newest one. */
+  readonly changedSince: (version: number) => ReadonlySet<string>
+  /** The fields of this version of which the value of a field of the newest one is made. */
+  readonly sourcesOf: (field: string, version: number) => ReadonlyArray<string>
+  /** The fields of the newest version that are new since this one, and generated. */
+  readonly generatedSince: (version: number) => ReadonlySet<string>
+  /** Every field that a stored document of any version may have. */
   readonly fields: ReadonlyArray<string>
-  /** Where documents of this form have the value of a path of the newest one; `undefined` if it is computed. */
-  readonly pathIn: (path: string, form: number) => string | undefined
-  /** The stored document in the newest form; an unreadable one if it fits no form. The same one for the same document. */
-  readonly lift: (document: Document) => Document
-  /** A document of the newest form as it is stored in an earlier one, or why it can't be. */
-  readonly lower: (document: Document, form: number) => Result.Result<Document, string>
+  /** Where documents of this version have the value of a path of the newest one; `undefined` if it is computed. */
+  readonly pathIn: (path: string, version: number) => string | undefined
+  /** The stored document in the newest version; an unreadable one if it fits no version. The same one for the same document. */
+  readonly upgrade: (document: Document) => Document
+  /** A document of the newest version as it is stored in an earlier one, or why it can't be. */
+  readonly downgrade: (document: Document, version: number) => Result.Result<Document, string>
 }
 
-/** The number of the form in which a document is stored. */
-export const formOf = (document: Document): number => {
-  const form = document[formField]
-  return typeof form === "number" ? form : 1
+/** The number of the version in which a document is stored. */
+export const modelVersionOf = (document: Document): number => {
+  const version = document[modelVersionField]
+  return typeof version === "number" ? version : 1
 }
 
-/** The forms of a model; only itself for a model without versions. */
-export const formsOf: (model: ModelLike) => Forms = memoize((model) => {
+/** The versions of a model; only itself for a model without versions. */
+export const modelVersionsOf: (model: ModelLike) => ModelVersions = memoize((model) => {
   const { fields, steps } = versionsIn(model)
   const compiled = steps.map((step, i) => compileStep(step, steps[i + 1]?.fields ?? fields))
   const newest = steps.length + 1
   const lowest = 1 + steps.findLastIndex((step) => step.down === undefined) + 1
   const changed = steps.map((_, i) =>
-    new Set([...steps.slice(i).flatMap(({ after, before }) => [...before, ...after]), aheadField])
+    new Set([...steps.slice(i).flatMap(({ after, before }) => [...before, ...after]), keptField])
   )
   const none: ReadonlySet<string> = new Set()
 
-  const lifted = (document: Document): Result.Result<Document, ReadonlyArray<FieldProblem>> => {
-    const form = formOf(document)
-    if (form > newest) {
-      return Result.fail([problem(`is ${form}, which this process does not know: it knows forms up to ${newest}`)])
+  const upgraded = (document: Document): Result.Result<Document, ReadonlyArray<FieldProblem>> => {
+    const version = modelVersionOf(document)
+    if (version > newest) {
+      return Result.fail([problem(`is ${version}, which this process does not know: it knows forms up to ${newest}`)])
     }
-    const ahead = document[aheadField]
-    const kept = isDocument(ahead) ? ahead : {}
-    let { [aheadField]: _, ...current } = document
-    for (let i = form - 1; i < compiled.length; i++) {
+    const found = document[keptField]
+    const kept = isDocument(found) ? found : {}
+    let { [keptField]: _, ...current } = document
+    for (let i = version - 1; i < compiled.length; i++) {
       const next = compiled[i]!.up(current, kept[String(i + 1)])
       if (Result.isFailure(next)) {
-        return Result.fail([problem(`is ${form}, and can't be brought to ${i + 2}`), ...next.failure])
+        return Result.fail([problem(`is ${version}, and can't be brought to ${i + 2}`), ...next.failure])
       }
       current = next.success
     }
-    return Result.succeed({ ...current, [formField]: newest })
+    return Result.succeed({ ...current, [modelVersionField]: newest })
   }
   const known = new WeakMap<Document, Document>()
-  const lower: Forms["lower"] = (document, form) => {
+  const downgrade: ModelVersions["downgrade"] = (document, version) => {
     const kept: { [step: string]: unknown } = {}
-    let { [aheadField]: _, ...current } = document
-    for (let i = newest - 2; i >= form - 1; i--) {
+    let { [keptField]: _, ...current } = document
+    for (let i = newest - 2; i >= version - 1; i--) {
       const step = compiled[i]!
       const earlier = step.down(current)
       if (Result.isFailure(earlier)) return Result.fail(earlier.failure)
       if (earlier.success.kept !== undefined) kept[String(i + 1)] = earlier.success.kept
       current = earlier.success.document
     }
-    const { [formField]: __, ...fields } = current
+    const { [modelVersionField]: __, ...fields } = current
     return Result.succeed({
       ...fields,
-      // Those who know form 1 only don't know the number.
-      ...(form === 1 ? {} : { [formField]: form }),
-      ...(Object.keys(kept).length === 0 ? {} : { [aheadField]: kept })
+      // Those who know version 1 only don't know the number.
+      ...(version === 1 ? {} : { [modelVersionField]: version }),
+      ...(Object.keys(kept).length === 0 ? {} : { [keptField]: kept })
     })
   }
   return {
@@ -109,37 +109,38 @@ export const formsOf: (model: ModelLike) => Forms = memoize((model) => {
     models: [...steps.map((step) => modelWith(model.modelName, step.fields)), model],
     newest,
     lowest,
-    changedSince: (form) => changed[form - 1] ?? none,
-    pathIn: (path, form) => {
+    changedSince: (version) => changed[version - 1] ?? none,
+    pathIn: (path, version) => {
       const [field = "", ...inner] = segmentsOf(path)
-      const name = steps.slice(form - 1).reduceRight<string | undefined>(nameBefore, field)
+      const name = steps.slice(version - 1).reduceRight<string | undefined>(nameBefore, field)
       return name === undefined ? undefined : [name, ...inner].join(".")
     },
-    sourcesOf: (field, form) =>
-      steps.slice(form - 1).reduceRight<ReadonlyArray<string>>(
+    sourcesOf: (field, version) =>
+      steps.slice(version - 1).reduceRight<ReadonlyArray<string>>(
         (names, { after, before }) =>
           names.some((name) => after.includes(name))
             ? [...names.filter((name) => !after.includes(name)), ...before]
             : names,
         [field]
       ),
-    generatedSince: (form) => new Set(steps.slice(form - 1).flatMap(({ after, isDerived }) => isDerived ? after : [])),
+    generatedSince: (version) =>
+      new Set(steps.slice(version - 1).flatMap(({ after, isDerived }) => isDerived ? after : [])),
     fields: [
       ...new Set([
         ...steps.flatMap(({ before }) => before),
         ...Object.keys(model.store.fields).filter((key) => model[modelTypeId][key]?.managed !== "id"),
-        formField,
-        aheadField
+        modelVersionField,
+        keptField
       ])
     ],
-    lift: (document) => {
-      if (document[formField] === newest && document[aheadField] === undefined) return document
+    upgrade: (document) => {
+      if (document[modelVersionField] === newest && document[keptField] === undefined) return document
       const made = known.get(document) ??
-        Result.getOrElse(lifted(document), (problems) => unreadable(model, document, problems))
+        Result.getOrElse(upgraded(document), (problems) => unreadable(model, document, problems))
       known.set(document, made)
       return made
     },
-    lower
+    downgrade
   }
 })
 
@@ -148,7 +149,7 @@ const textOf = (problems: ReadonlyArray<FieldProblem>): string =>
 
 // internal
 
-const problem = (message: string): FieldProblem => ({ field: formField, validator: "Form", message })
+const problem = (message: string): FieldProblem => ({ field: modelVersionField, validator: "Form", message })
 
 const versionsIn = (model: ModelLike): Versions =>
   // Only `Model.Class` sets this property.
@@ -166,15 +167,15 @@ const compileStep = (step: Step, fieldsAfter: Versions["fields"]): CompiledStep 
   if (kind === "stored" || up === undefined) return movingStep(step)
   const [readBefore, writeBefore] = [lazyCodec(step.fields, step.takes.up), lazyCodec(step.fields, step.before)]
   const [readAfter, writeAfter] = [lazyCodec(fieldsAfter, step.takes.down), lazyCodec(fieldsAfter, step.after)]
-  /** The earlier form's own fields. */
-  const madeDown = (document: Document): Result.Result<Document, string> => {
-    if (down === undefined) return Result.fail(noWayDown)
+  /** The earlier version's own fields. */
+  const downgradedFields = (document: Document): Result.Result<Document, string> => {
+    if (down === undefined) return Result.fail(noDowngrade)
     return Result.flatMap(
       Result.mapError(readAfter().decode(document), textOf),
-      (values) => Result.try({ try: () => writeBefore().encode(down(values)), catch: () => failedDown(step) })
+      (values) => Result.try({ try: () => writeBefore().encode(down(values)), catch: () => failedDowngrade(step) })
     )
   }
-  const madeUp = (document: Document): Result.Result<Document, ReadonlyArray<FieldProblem>> =>
+  const upgradedFields = (document: Document): Result.Result<Document, ReadonlyArray<FieldProblem>> =>
     Result.flatMap(readBefore().decode(document), (values) =>
       Result.try({
         try: () => asRead(writeAfter().encode(up(values))),
@@ -185,7 +186,7 @@ const compileStep = (step: Step, fieldsAfter: Versions["fields"]): CompiledStep 
       const carried = without(document, step.before)
       if (isDocument(kept)) {
         const whole = { ...carried, ...kept }
-        const isCurrent = Result.match(madeDown(whole), {
+        const isCurrent = Result.match(downgradedFields(whole), {
           onFailure: () => false,
           onSuccess: (made) => {
             const earlier = { ...shared(whole, step), ...made }
@@ -194,10 +195,10 @@ const compileStep = (step: Step, fieldsAfter: Versions["fields"]): CompiledStep 
         })
         if (isCurrent) return Result.succeed(whole)
       }
-      return Result.map(madeUp(document), (made) => ({ ...carried, ...shared(document, step), ...made }))
+      return Result.map(upgradedFields(document), (made) => ({ ...carried, ...shared(document, step), ...made }))
     },
     down: (document) =>
-      Result.map(madeDown(document), (made) => ({
+      Result.map(downgradedFields(document), (made) => ({
         document: { ...without(document, step.after), ...shared(document, step), ...made },
         kept: picked(document, step.after)
       }))
@@ -215,25 +216,25 @@ const movingStep = ({ after: [after], before: [before], down }: Step): CompiledS
   return {
     up: (document) => Result.succeed(move(document, before, after)),
     down: (document) =>
-      down === undefined ? Result.fail(noWayDown) : Result.succeed({
+      down === undefined ? Result.fail(noDowngrade) : Result.succeed({
         document: move(document, after, before),
         kept: undefined
       })
   }
 }
 
-/** The name that a field of the form after the step had before it. */
+/** The name that a field of the version after the step had before it. */
 const nameBefore = (name: string | undefined, { after, before, kind }: Step): string | undefined => {
   if (name === undefined) return undefined
   if (kind === "computed") return [...after, ...before].includes(name) ? undefined : name
   return after[0] === name ? before[0] : name
 }
 
-const noWayDown = "there is no way down to the earlier form"
+const noDowngrade = "there is no way down to the earlier form"
 
-const failedDown = ({ after }: Step): string => `the way down of ${after.join(", ")} to the earlier form fails`
+const failedDowngrade = ({ after }: Step): string => `the way down of ${after.join(", ")} to the earlier form fails`
 
-/** The values of fields that both forms have. A way gives those that it changes. */
+/** The values of fields that both versions have. A step gives those that it changes. */
 const shared = (document: Document, { after, before }: Step): Document =>
   picked(document, before.filter((field) => after.includes(field)))
 
@@ -252,7 +253,7 @@ interface PartCodec {
   readonly encode: (values: unknown) => Document
 }
 
-/** A codec of some of a form's fields, made when it is first used. */
+/** A codec of some of a version's fields, made when it is first used. */
 const lazyCodec = (fields: Versions["fields"], names: ReadonlyArray<string>): () => PartCodec => {
   let known: PartCodec | undefined
   return () => known ??= partCodec(fields, names)

@@ -1,4 +1,4 @@
-/** Searches documents in the process, in the newest form of their model. */
+/** Searches documents in the process, in the newest version of their model. */
 import { aggregate } from "@appkernel/mql"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -7,17 +7,17 @@ import type { Document, DocumentStore, Filter, FindOptions } from "../DocumentSt
 import type { ReadError } from "../RepositoryError.ts"
 import type { Changes } from "./changes.ts"
 
-/** `lift` brings a stored document into the newest form. */
+/** `upgrade` brings a stored document into the newest version. */
 export const makeSearch = (
   model: ModelLike,
   store: DocumentStore["Service"],
-  lift: (document: Document) => Document
+  upgrade: (document: Document) => Document
 ) => {
   const name = model.modelName
 
   /** Documents that may match, in the order of the sort if it is the store's. */
   const candidates = (changes: Changes, filter: Filter, options: Omit<FindOptions, "filter"> = {}) =>
-    Stream.map(store.stream(name, { ...options, filter: changes.searchFor(filter).stored }), lift)
+    Stream.map(store.stream(name, { ...options, filter: changes.searchFor(filter).stored }), upgrade)
 
   const search = (
     operation: string,

@@ -1,7 +1,7 @@
 /**
- * Keeps values unique whose index cannot be installed yet, since documents are stored in forms that have other fields.
+ * Keeps values unique whose index cannot be installed yet, since documents are stored in versions that have other fields.
  *
- * A write looks for the values where documents of each form have them, in one transaction with it. In a store whose
+ * A write looks for the values where documents of each version have them, in one transaction with it. In a store whose
  * transactions do not see each other's reads, each of these writes also writes to a document for the values, so that writes
  * of the same values exclude each other.
  */
@@ -10,20 +10,20 @@ import * as Effect from "effect/Effect"
 import * as Hash from "effect/Hash"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { formField } from "../../Model/internal.ts"
+import { modelVersionField } from "../../Model/internal.ts"
 import { plainMatcher } from "../collection/defaultedFields.ts"
 import { unreadableProblems } from "../collection/unreadable.ts"
 import type { Document, DocumentStore, Filter, IndexDescription } from "../DocumentStore.ts"
 import { isStoredIdentically } from "../query/bsonForm.ts"
 import { DuplicateKey, type ReadError, type StoreError } from "../RepositoryError.ts"
-import { marksCollection } from "./agreement.ts"
+import { agreementsCollection } from "./agreement.ts"
 import { isLookupIndex, type placesOf } from "./versionIndexes.ts"
 
 /** The stored documents of a model. `placesOf` says where they have the values of an index. */
 export interface StoredDocuments {
   readonly store: DocumentStore["Service"]
   readonly collection: string
-  readonly lift: (stored: Document) => Document
+  readonly upgrade: (stored: Document) => Document
   readonly placesOf: (index: IndexDescription) => ReturnType<typeof placesOf>
 }
 
@@ -46,7 +46,7 @@ export const withUniqueValues = <A, E>(
       if (store.isolation !== "serializable") {
         for (const lock of locksOf(index, document)) {
           const _id = lockId(collection, index, lock)
-          yield* store.updateOne(marksCollection, { _id }, { $inc: { writes: 1 } }, { upsert: true })
+          yield* store.updateOne(agreementsCollection, { _id }, { $inc: { writes: 1 } }, { upsert: true })
         }
       }
       if (yield* isTaken(stored, index, key, document["_id"])) {
@@ -68,7 +68,7 @@ export const removeLookups = Effect.fnUntraced(function*(
   const locks = indexes.filter(({ unique }) => unique === true).flatMap((index) =>
     Array.from({ length: lockCount }, (_, lock) => lockId(collection, index, lock))
   )
-  if (store.isolation !== "serializable") yield* store.deleteMany(marksCollection, { _id: { $in: locks } })
+  if (store.isolation !== "serializable") yield* store.deleteMany(agreementsCollection, { _id: { $in: locks } })
 })
 
 // internal
@@ -101,7 +101,7 @@ const conditionOf = (value: unknown): Document => isArray(value) ? { $in: value 
 
 /** Whether another document has the values. */
 const isTaken = (
-  { collection, lift, placesOf, store }: StoredDocuments,
+  { collection, upgrade, placesOf, store }: StoredDocuments,
   index: IndexDescription,
   { part, values }: Key,
   id: unknown
@@ -114,9 +114,9 @@ const isTaken = (
     !isStoredIdentically(document["_id"], id) && unreadableProblems(document) === undefined && matches(document)
   return Stream.fromIterable(placesOf(index)).pipe(
     Stream.flatMap(({ numbers, paths = [] }) =>
-      store.stream(collection, { filter: { $and: [...atPaths(paths), { [formField]: { $in: numbers } }] } })
+      store.stream(collection, { filter: { $and: [...atPaths(paths), { [modelVersionField]: { $in: numbers } }] } })
     ),
-    Stream.map(lift),
+    Stream.map(upgrade),
     Stream.filter(isOther),
     Stream.runHead,
     Effect.map(Option.isSome)

@@ -1,36 +1,38 @@
-/** The indexes of a model with versions while documents are stored in several forms. */
+/** The indexes of a model with versions while documents are stored in several versions. */
 import * as Effect from "effect/Effect"
-import { aheadField, formField, type ModelLike } from "../../Model/internal.ts"
+import { keptField, type ModelLike, modelVersionField } from "../../Model/internal.ts"
 import { fieldOf, fieldsOfFilter } from "../collection/documentFields.ts"
 import type { DocumentStore, IndexDescription } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"
-import { markReader, type State } from "./agreement.ts"
-import { type Forms, formsOf } from "./modelVersions.ts"
+import { agreementReader, type State } from "./agreement.ts"
+import { type ModelVersions, modelVersionsOf } from "./modelVersions.ts"
 
-/** The indexes to install before all documents have the newest form, and those that keep writes unique. */
+/** The indexes to install before all documents have the newest version, and those that keep writes unique. */
 export const installableIndexes = (
   model: ModelLike,
   store: DocumentStore["Service"],
   indexes: ReadonlyArray<IndexDescription>
 ): Effect.Effect<ReadonlyArray<IndexDescription>, ReadError> => {
-  const forms = formsOf(model)
-  return Effect.map(markReader(store, model.modelName, forms).current, (state) => {
-    const deferred = new Set(deferredIndexes(forms, indexes, state))
-    return [...indexes.filter((index) => !deferred.has(index)), ...lookupIndexes(forms, [...deferred], state)]
+  const versions = modelVersionsOf(model)
+  return Effect.map(agreementReader(store, model.modelName, versions).current, (state) => {
+    const deferred = new Set(deferredIndexes(versions, indexes, state))
+    return [...indexes.filter((index) => !deferred.has(index)), ...lookupIndexes(versions, [...deferred], state)]
   })
 }
 
 /**
- * Drops unique indexes of fields that documents of this form and those after it do not have: two such documents would be
- * equal there. Processes that write them look for the values of the newest form themselves.
+ * Drops unique indexes of fields that documents of this version and those after it do not have: two such documents would be
+ * equal there. Processes that write them look for the values of the newest version themselves.
  */
 export const retireIndexes = Effect.fnUntraced(function*(
   store: DocumentStore["Service"],
-  { fields, model, models }: Forms,
-  form: number
+  { fields, model, models }: ModelVersions,
+  version: number
 ): Effect.fn.Return<void, ReadError> {
-  const written = new Set(models.slice(form - 1).flatMap(({ store }) => Object.keys(store.fields)))
-  const gone = new Set(fields.filter((field) => !written.has(field) && field !== formField && field !== aheadField))
+  const written = new Set(models.slice(version - 1).flatMap(({ store }) => Object.keys(store.fields)))
+  const gone = new Set(
+    fields.filter((field) => !written.has(field) && field !== modelVersionField && field !== keptField)
+  )
   if (gone.size === 0) return
   const stale = (yield* store.listIndexes(model.modelName)).filter(({ key, unique }) =>
     unique === true && Object.keys(key).some((path) => gone.has(fieldOf(path)))
@@ -38,67 +40,67 @@ export const retireIndexes = Effect.fnUntraced(function*(
   if (stale.length > 0) yield* store.dropIndexes(model.modelName, stale.map(({ name }) => name))
 })
 
-/** Drops the indexes that the form which is written can't have, and returns the {@link installableIndexes}. */
+/** Drops the indexes that the version which is written can't have, and returns the {@link installableIndexes}. */
 export const preparedIndexes = Effect.fnUntraced(function*(
   model: ModelLike,
   store: DocumentStore["Service"],
   indexes: ReadonlyArray<IndexDescription>
 ): Effect.fn.Return<ReadonlyArray<IndexDescription>, ReadError> {
-  const forms = formsOf(model)
-  const { earliest, written } = yield* markReader(store, model.modelName, forms).current
-  if (earliest < written) yield* retireIndexes(store, forms, written)
+  const versions = modelVersionsOf(model)
+  const { earliest, written } = yield* agreementReader(store, model.modelName, versions).current
+  if (earliest < written) yield* retireIndexes(store, versions, written)
   return yield* installableIndexes(model, store, indexes)
 })
 
-/** The unique indexes of fields that documents of an earlier form do not have. */
+/** The unique indexes of fields that documents of an earlier version do not have. */
 export const deferredIndexes = (
-  forms: Forms,
+  versions: ModelVersions,
   indexes: ReadonlyArray<IndexDescription>,
   { earliest }: Pick<State, "earliest">
 ): ReadonlyArray<IndexDescription> => {
-  const changed = forms.changedSince(earliest)
+  const changed = versions.changedSince(earliest)
   return indexes.filter((index) => index.unique === true && fieldsOfIndex(index).some((field) => changed.has(field)))
 }
 
 /**
- * The groups of forms whose documents have the values of an index at the same paths, and the number of each form as it is
+ * The groups of versions whose documents have the values of an index at the same paths, and the number of each version as it is
  * stored. Without paths, the values are computed from each document.
  */
 export const placesOf = (
-  { newest, pathIn }: Forms,
+  { newest, pathIn }: ModelVersions,
   { key }: IndexDescription,
   earliest: number
 ): ReadonlyArray<
   { readonly paths: ReadonlyArray<string> | undefined; readonly numbers: ReadonlyArray<number | null> }
 > => {
   const places = new Map<string, { paths: ReadonlyArray<string> | undefined; numbers: Array<number | null> }>()
-  for (let form = earliest; form <= newest; form++) {
-    const paths = Object.keys(key).map((path) => pathIn(path, form))
+  for (let version = earliest; version <= newest; version++) {
+    const paths = Object.keys(key).map((path) => pathIn(path, version))
     const known = paths.every((path) => path !== undefined) ? paths : undefined
     const text = JSON.stringify(known ?? [])
     const place = places.get(text) ?? { paths: known, numbers: [] }
-    // A document without a number has form 1.
-    place.numbers.push(...form === 1 ? [null, 1] : [form])
+    // A document without a number has version 1.
+    place.numbers.push(...version === 1 ? [null, 1] : [version])
     places.set(text, place)
   }
   return [...places.values()]
 }
 
 /** Whether this is an index by which writes find other documents with their unique values. */
-export const isLookupIndex = ({ key }: IndexDescription): boolean => Object.keys(key).at(-1) === formField
+export const isLookupIndex = ({ key }: IndexDescription): boolean => Object.keys(key).at(-1) === modelVersionField
 
 /** The fields on which an index depends. */
 export const fieldsOfIndex = ({ key, partialFilterExpression = {} }: IndexDescription): ReadonlyArray<string> =>
   [...Object.keys(key), ...fieldsOfFilter(partialFilterExpression) ?? []].map(fieldOf)
 
-/** The indexes by which a write finds other documents with its unique values, in whatever form they are stored. */
+/** The indexes by which a write finds other documents with its unique values, in whatever version they are stored. */
 const lookupIndexes = (
-  forms: Forms,
+  versions: ModelVersions,
   deferred: ReadonlyArray<IndexDescription>,
   { earliest }: Pick<State, "earliest">
 ): ReadonlyArray<IndexDescription> => {
   const keys = deferred.flatMap((index) =>
-    placesOf(forms, index, earliest).map(({ paths = [] }) => [...paths, formField])
+    placesOf(versions, index, earliest).map(({ paths = [] }) => [...paths, modelVersionField])
   )
   return [
     ...new Map(keys.map((paths) => {

@@ -1,10 +1,10 @@
 /**
- * The collection of a model with `versions`: whoever uses it sees documents in the newest form, whatever they are stored in.
+ * The collection of a model with `versions`: whoever uses it sees documents in the newest version, whatever they are stored in.
  *
- * An operation that concerns fields which are the same in every form that may be stored is the store's own, and one atomic
+ * An operation that concerns fields which are the same in every version that may be stored is the store's own, and one atomic
  * step. Once `upgrade --finish` has completed, that is every operation. Until then a filter, an order or a pipeline about
  * other fields is evaluated in the process: the store gives the documents that may match, each of them once, and they are
- * tested in the newest form. Such an update is computed from the newest form too, and written while the stored document is
+ * tested in the newest version. Such an update is computed from the newest version too, and written while the stored document is
  * as it was read.
  */
 import { aggregate } from "@appkernel/mql"
@@ -13,7 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import { aheadField, formField, type ModelLike } from "../../Model/internal.ts"
+import { keptField, type ModelLike, modelVersionField } from "../../Model/internal.ts"
 import { insertAdmitted, insertEach } from "../collection/bulkInserts.ts"
 import { fieldOf, fieldsOfUpdate } from "../collection/documentFields.ts"
 import type { Aggregation, Handlers, Runner } from "../collection/modelCollection.ts"
@@ -30,35 +30,35 @@ import type {
   UpdateResult
 } from "../DocumentStore.ts"
 import { DuplicateKey, QueryRejected, type ReadError, type WriteError } from "../RepositoryError.ts"
-import { markReader } from "./agreement.ts"
+import { agreementReader } from "./agreement.ts"
 import { type Changes, changesOf } from "./changes.ts"
-import { makeMatchWriter, matching, targetOf, type Ways, type Written } from "./matchWriter.ts"
-import { formOf, formsOf } from "./modelVersions.ts"
+import { type Conversions, makeMatchWriter, matching, targetOf, type Written } from "./matchWriter.ts"
+import { modelVersionOf, modelVersionsOf } from "./modelVersions.ts"
 import { makeSearch, notYet } from "./search.ts"
 import { placesOf } from "./versionIndexes.ts"
 
-export const formRunner = (
+export const versionRunner = (
   model: ModelLike,
   store: DocumentStore["Service"],
   indexes: ReadonlyArray<IndexDescription>
 ): (stored: StoreRunner) => Runner => {
-  const forms = formsOf(model)
-  const marks = markReader(store, model.modelName, forms)
+  const versions = modelVersionsOf(model)
+  const agreement = agreementReader(store, model.modelName, versions)
   return runnerBy(model, store, {
-    fields: forms.fields,
-    changesIn: changesOf(forms, indexes),
-    current: marks.current,
-    formOf,
-    lift: (document) => {
-      marks.saw(formOf(document))
-      return forms.lift(document)
+    fields: versions.fields,
+    changesIn: changesOf(versions, indexes),
+    current: agreement.current,
+    modelVersionOf,
+    upgrade: (document) => {
+      agreement.saw(modelVersionOf(document))
+      return versions.upgrade(document)
     },
-    lower: (operation, document, form) =>
+    downgrade: (operation, document, version) =>
       Effect.mapError(
-        Effect.fromResult(forms.lower(document, form)),
+        Effect.fromResult(versions.downgrade(document, version)),
         (detail) => new QueryRejected({ operation, detail: notYet(model, detail) })
       ),
-    placesOf: (index, earliest) => placesOf(forms, index, earliest),
+    placesOf: (index, earliest) => placesOf(versions, index, earliest),
     keeping: undefined
   })
 }
@@ -66,18 +66,18 @@ export const formRunner = (
 export const runnerBy = (
   model: ModelLike,
   store: DocumentStore["Service"],
-  ways: Ways
+  conversions: Conversions
 ): (stored: StoreRunner) => Runner => {
   const name = model.modelName
-  const { changesIn, current, keeping, lift, lower } = ways
+  const { changesIn, current, keeping, upgrade, downgrade } = conversions
 
-  /** Runs an operation with what is known of the stored forms. */
+  /** Runs an operation with what is known of the stored versions. */
   const withState = <A, E>(use: (state: Changes) => Effect.Effect<A, E>): Effect.Effect<A, E | ReadError> =>
     Effect.flatMap(current, (state) => use(changesIn(state)))
 
-  const liftFound = (document: Document | undefined) => document && lift(document)
+  const upgradeFound = (document: Document | undefined) => document && upgrade(document)
 
-  const { candidates, countIn, search } = makeSearch(model, store, lift)
+  const { candidates, countIn, search } = makeSearch(model, store, upgrade)
 
   const findIn = (operation: string, changes: Changes, filter: Filter, options: Omit<FindOptions, "filter">) =>
     Stream.runCollect(search(operation, changes, filter, options))
@@ -86,24 +86,25 @@ export const runnerBy = (
   const idsOf = (changes: Changes, filter: Filter) =>
     Effect.map(findIn("find", changes, filter, { projection: { _id: 1 } }), (found) => found.map(({ _id }) => _id))
 
-  const { remove, uniquely, update, writeMatch } = makeMatchWriter(model, store, ways, { findIn, withState })
+  const { remove, uniquely, update, writeMatch } = makeMatchWriter(model, store, conversions, { findIn, withState })
 
-  // What is written by an earlier form is computed, so that it is tested as a whole.
+  // What is written by an earlier version is computed, so that it is tested as a whole.
   const isNativeUpdate = (changes: Changes, filter: Filter, update: Update, sort?: FindOptions["sort"]): boolean =>
     keeping === undefined && !changes.concernFilter(filter) && !changes.concernUpdate(fieldsOfUpdate(update)) &&
     !changes.concern(Object.keys(sort ?? {}))
 
-  const liftOf = (projection: Document | undefined) => projection === undefined ? lift : Function.identity<Document>
+  const upgradeOf = (projection: Document | undefined) =>
+    projection === undefined ? upgrade : Function.identity<Document>
 
   return ({ pipeline: storedPipeline, runner: base, whole }) => {
     const handlers: Handlers = {
       findById: (operation) =>
         withState((changes) => {
           const filter = whole({ conditions: operation.conditions })
-          if (!changes.concernFilter(filter)) return Effect.map(base.run(operation), liftFound)
+          if (!changes.concernFilter(filter)) return Effect.map(base.run(operation), upgradeFound)
           return Effect.flatMap(store.findById(name, operation.id, operation.options), (stored) => {
             if (stored === undefined) return Effect.undefined
-            const document = lift(stored)
+            const document = upgrade(stored)
             return unreadableProblems(document) !== undefined
               ? Effect.succeed(document)
               : Effect.map(matching("findById", filter, document), (parsed) => parsed && document)
@@ -114,10 +115,10 @@ export const runnerBy = (
           const [filter, { take, ...options }] = [whole(operation), operation.options ?? {}]
           const { projection } = options
           if (isNative(changes, filter, options)) {
-            const lifting = liftOf(projection)
+            const upgrading = upgradeOf(projection)
             return Effect.map(
-              base.run({ ...operation, options: { ...options, ...taking(take, lifting) } }),
-              (all) => all.map(lifting)
+              base.run({ ...operation, options: { ...options, ...taking(take, upgrading) } }),
+              (all) => all.map(upgrading)
             )
           }
           const found = search("find", changes, filter, options)
@@ -130,10 +131,10 @@ export const runnerBy = (
         withState((changes) => {
           const [filter, { take, ...options }] = [whole(operation), operation.options ?? {}]
           if (isNative(changes, filter, options)) {
-            const lifting = liftOf(options.projection)
+            const upgrading = upgradeOf(options.projection)
             return Effect.map(
-              base.run({ ...operation, options: { ...options, ...taking(take, lifting) } }),
-              ({ documents, total }) => ({ documents: documents.map(lifting), total })
+              base.run({ ...operation, options: { ...options, ...taking(take, upgrading) } }),
+              ({ documents, total }) => ({ documents: documents.map(upgrading), total })
             )
           }
           return Effect.all({
@@ -171,7 +172,7 @@ export const runnerBy = (
       insertOne: ({ document }) =>
         withState((changes) =>
           Effect.flatMap(
-            lower("insert", document, changes.written, undefined),
+            downgrade("insert", document, changes.written, undefined),
             (stored) => uniquely(changes, document, namingFields(model, store.insertOne(name, stored)))
           )
         ),
@@ -187,7 +188,7 @@ export const runnerBy = (
           }
           const all = yield* Effect.forEach(
             documents,
-            (document) => Effect.result(lower("insert", document, changes.written, undefined))
+            (document) => Effect.result(downgrade("insert", document, changes.written, undefined))
           )
           return yield* insertAdmitted(
             all.map((result) => Result.isFailure(result) ? result.failure : undefined),
@@ -200,7 +201,7 @@ export const runnerBy = (
           const [filter, { document, options }] = [whole(operation), operation]
           if (keeping === undefined && !changes.concernFilter(filter)) {
             return Effect.flatMap(
-              lower("replace", document, changes.written, undefined),
+              downgrade("replace", document, changes.written, undefined),
               (stored) =>
                 uniquely(changes, document, namingFields(model, store.replaceOne(name, filter, stored, options)))
             )
@@ -252,7 +253,7 @@ export const runnerBy = (
           const filter = whole(operation)
           const { projection, returnDocument, sort } = operation.options ?? {}
           if (isNativeUpdate(changes, filter, operation.update, sort) && projection === undefined) {
-            return Effect.map(namingFields(model, base.run(operation)), liftFound)
+            return Effect.map(namingFields(model, base.run(operation)), upgradeFound)
           }
           return Effect.map(
             namingFields(model, update(operation, filter, targetOf(filter, sort))),
@@ -264,7 +265,7 @@ export const runnerBy = (
           const filter = whole(operation)
           return changes.concernFilter(filter)
             ? Effect.map(remove(filter, targetOf(filter)), (written) => written?.before)
-            : Effect.map(base.run(operation), liftFound)
+            : Effect.map(base.run(operation), upgradeFound)
         }),
       deleteOne: (operation) =>
         withState((changes) => {
@@ -310,7 +311,7 @@ export const runnerBy = (
           const filter = whole(operation)
           const { options = {} } = operation
           return isNative(changes, filter, options)
-            ? Stream.map(base.runStream(operation), liftOf(options.projection))
+            ? Stream.map(base.runStream(operation), upgradeOf(options.projection))
             : search("stream", changes, filter, options)
         }))
     }
@@ -323,16 +324,16 @@ const isSelection = (projection: Document): boolean =>
   Object.entries(projection).every(([path, value]) => value === 1 || value === true || path === "_id") &&
   Object.keys(projection).some((path) => path !== "_id" || projection[path] === 1 || projection[path] === true)
 
-/** The option `take` for documents that are lifted first. */
-const taking = (take: TakeOptions["take"], lifting: (document: Document) => Document): Pick<TakeOptions, "take"> =>
-  take === undefined ? {} : { take: (all) => take(all.map(lifting)) }
+/** The option `take` for documents that are upgraded first. */
+const taking = (take: TakeOptions["take"], upgrading: (document: Document) => Document): Pick<TakeOptions, "take"> =>
+  take === undefined ? {} : { take: (all) => take(all.map(upgrading)) }
 
-/** Whether the store can run a find by itself. A projection then selects fields that are the same in every form. */
+/** Whether the store can run a find by itself. A projection then selects fields that are the same in every version. */
 const isNative = (changes: Changes, filter: Filter, { projection, sort }: Omit<FindOptions, "filter">): boolean =>
   !changes.concernFilter(filter) && !changes.concern(Object.keys(sort ?? {})) &&
   (projection === undefined || isSelection(projection) && !changes.concern(Object.keys(projection)))
 
-/** The rejection of a unique value does not name a field of an earlier form. */
+/** The rejection of a unique value does not name a field of an earlier version. */
 const namingFields = <A, E>(model: ModelLike, write: Effect.Effect<A, E>): Effect.Effect<A, E | DuplicateKey> =>
   Effect.mapError(
     write,
@@ -343,8 +344,8 @@ const namingFields = <A, E>(model: ModelLike, write: Effect.Effect<A, E>): Effec
   )
 
 const withoutNumber = (document: Document): Document => {
-  if (!Object.hasOwn(document, formField)) return document
-  const { [formField]: _, [aheadField]: __, ...fields } = document
+  if (!Object.hasOwn(document, modelVersionField)) return document
+  const { [modelVersionField]: _, [keptField]: __, ...fields } = document
   return fields
 }
 

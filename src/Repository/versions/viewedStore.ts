@@ -1,4 +1,4 @@
-/** A model's documents, in their newest form, as the store of an earlier form of it. */
+/** A model's documents, in their newest version, as the store of an earlier version of it. */
 import { everyOperation, type OperationName, storeOperations } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import { ValidationException } from "../../Model/ModelError.ts"
@@ -14,7 +14,7 @@ export const viewedStore = (store: DocumentStore["Service"], all: ModelCollectio
 
 // internal
 
-/** The earlier form itself leaves out deleted documents. */
+/** The earlier version itself leaves out deleted documents. */
 const everything: Scope = { deleted: "include" }
 
 type Arguments = ReadonlyArray<unknown>
@@ -53,4 +53,4 @@ const isOfRules = (error: unknown): error is AccessDenied | ValidationException 
 
 /** Collections have no operation that returns the document that it replaces. */
 const unsupported = (operation: OperationName) => () =>
-  Effect.fail(new Unsupported({ operation, feature: `${operation} of an earlier form` }))
+  Effect.fail(new Unsupported({ operation, feature: `${operation} of an earlier version` }))

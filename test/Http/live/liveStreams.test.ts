@@ -39,7 +39,7 @@ describe("live / liveStreams", () => {
           },
           keyOf: String
         }
-        const lists = [{ collection: "things", lifted: <A>(change: A) => change, seen }]
+        const lists = [{ collection: "things", upgraded: <A>(change: A) => change, seen }]
         return Effect.map(streams.channel({ key, lists, rights: "" }, ""), (channel) => {
           const subscriber = subscriberOf()
           channel.subscribe(subscriber)
@@ -263,7 +263,7 @@ const options = {
 
 const listOf = (text: string) => ({
   collection: "things",
-  lifted: <A>(change: A) => change,
+  upgraded: <A>(change: A) => change,
   seen: { type: "things", key: "", sees: () => true, textOf: () => text, keyOf: String }
 })
 

@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import type { Document } from "../../../packages/document-store/src/DocumentStore.ts"
 import { Model } from "../../../src/index.ts"
 import { unreadableProblems } from "../../../src/Repository/collection/unreadable.ts"
-import { formsOf } from "../../../src/Repository/versions/modelVersions.ts"
+import { modelVersionsOf } from "../../../src/Repository/versions/modelVersions.ts"
 
 /** A change of a model, from the newest form back: what is in the form before, and the way up and down. */
 type Change = "rename" | "add" | "split" | "retype" | "optional"
@@ -84,13 +84,13 @@ describe("the forms of a model", () => {
     ([made, numbers]) =>
       Effect.sync(() => {
         const document = documentOf(made, numbers)
-        const forms = formsOf(modelOf(made))
-        for (let form = 1; form <= forms.newest; form++) {
-          const stored = Result.getOrThrow(forms.lower(document, form))
+        const versions = modelVersionsOf(modelOf(made))
+        for (let form = 1; form <= versions.newest; form++) {
+          const stored = Result.getOrThrow(versions.downgrade(document, form))
           assert.strictEqual(stored["_form"], form === 1 ? undefined : form)
-          assert.deepStrictEqual(forms.lift(stored), { ...document, _form: forms.newest })
+          assert.deepStrictEqual(versions.upgrade(stored), { ...document, _form: versions.newest })
           // Down again, it is stored alike.
-          assert.deepStrictEqual(Result.getOrThrow(forms.lower(forms.lift(stored), form)), stored)
+          assert.deepStrictEqual(Result.getOrThrow(versions.downgrade(versions.upgrade(stored), form)), stored)
         }
       })
   )
@@ -103,22 +103,22 @@ describe("the forms of a model", () => {
         const changes: ReadonlyArray<Change> = [...made, "split"]
         const at = changes.indexOf("split")
         const document = documentOf(changes, numbers)
-        const forms = formsOf(modelOf(changes))
-        const stored = Result.getOrThrow(forms.lower(document, 1))
+        const versions = modelVersionsOf(modelOf(changes))
+        const stored = Result.getOrThrow(versions.downgrade(document, 1))
         const [first = "", ...rest] = written.split(" ")
         const isSame = written === `${String(document[`a${at}`])} ${String(document[`b${at}`])}`
-        assert.deepStrictEqual(forms.lift({ ...stored, [`whole${at}`]: written, kept: "new" }), {
+        assert.deepStrictEqual(versions.upgrade({ ...stored, [`whole${at}`]: written, kept: "new" }), {
           ...document,
           kept: "new",
           ...(isSame ? {} : { [`a${at}`]: first, [`b${at}`]: rest.join(" ") }),
-          _form: forms.newest
+          _form: versions.newest
         })
       })
   )
 
   it("tell a document of a form that is not known yet", () => {
-    const forms = formsOf(modelOf(["rename"]))
-    const problems = unreadableProblems(forms.lift({ _id: "1", _form: 9, kept: "a", b0: "b" }))
+    const versions = modelVersionsOf(modelOf(["rename"]))
+    const problems = unreadableProblems(versions.upgrade({ _id: "1", _form: 9, kept: "a", b0: "b" }))
     assert.deepStrictEqual(problems?.map(({ message }) => message), [
       "is 9, which this process does not know: it knows forms up to 2"
     ])
