@@ -188,7 +188,7 @@ export const folders: { readonly [name: string]: Folder } = {
   },
   Cli: {
     on: ["Model", "Repository", "Security", "Http"],
-    entries: [],
+    entries: ["embedded-store/internal"],
     without: { packages: drivers, because: "Only the repository talks to a store." },
     rooms: { commands: { on: [] } }
   }

@@ -9,7 +9,7 @@
  *
  * @since 0.1.0
  */
-import { openLog } from "@appkernel/embedded-store/internal"
+import { openLog, StoreCopy } from "@appkernel/embedded-store/internal"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -19,18 +19,6 @@ import * as path from "node:path"
 import type { ChangeLog, Document, DocumentStore, Position } from "./DocumentStore.ts"
 import * as EmbeddedStore from "./EmbeddedStore.ts"
 import type { PositionGone, ReadError, StoreError, StoreUnavailable } from "./RepositoryError.ts"
-import {
-  applied,
-  begin,
-  collectionsOf,
-  CopyFailed,
-  type CopyProgress,
-  isStrict,
-  loosen,
-  note,
-  removed,
-  written
-} from "./StoreCopy.ts"
 
 type Store = DocumentStore["Service"]
 
@@ -74,7 +62,7 @@ export interface Following {
 export const openStore = (store: Store): Source => ({
   description: store.description,
   changes: store.changes,
-  collections: Effect.map(collectionsOf(store), (all) => all.map(({ name }) => name)),
+  collections: Effect.map(StoreCopy.collectionsOf(store), (all) => all.map(({ name }) => name)),
   snapshot: Effect.succeed(store)
 })
 
@@ -120,14 +108,14 @@ export const follow = Effect.fn("StoreFollow.follow")(function*(
   options: {
     readonly from: Source
     readonly to: Store
-    readonly onProgress?: ((progress: CopyProgress) => Effect.Effect<void>) | undefined
+    readonly onProgress?: ((progress: StoreCopy.CopyProgress) => Effect.Effect<void>) | undefined
     readonly onFollowing?: ((following: Following) => Effect.Effect<void>) | undefined
   }
-): Effect.fn.Return<never, StoreError | CopyFailed> {
+): Effect.fn.Return<never, StoreError | StoreCopy.CopyFailed> {
   const { from, to } = options
-  const known = yield* begin(from.description, to)
+  const known = yield* StoreCopy.begin(from.description, to)
   if (known["state"] === "done") {
-    return yield* new CopyFailed({
+    return yield* new StoreCopy.CopyFailed({
       detail: `${to.description} has a complete copy already, which follows nothing any more`
     })
   }
@@ -136,7 +124,7 @@ export const follow = Effect.fn("StoreFollow.follow")(function*(
     const collections = yield* from.collections
     const followed = yield* Effect.filter(collections, (name) => isLogged(from.changes, name))
     if (followed.length === 0) {
-      return yield* new CopyFailed({
+      return yield* new StoreCopy.CopyFailed({
         detail: `${from.description} records no changes: no model is logged. Copy it while nobody writes to it`
       })
     }
@@ -188,16 +176,21 @@ const filled = Effect.fnUntraced(function*(
   const position = yield* from.changes.end
   yield* Effect.scoped(Effect.gen(function*() {
     const store = yield* from.snapshot
-    for (const { name } of yield* collectionsOf(store)) {
+    for (const { name } of yield* StoreCopy.collectionsOf(store)) {
       const total = yield* store.estimatedCount(name)
-      yield* loosen(to, name)
-      yield* written({ from: store, to, name, onProgress: (done) => onProgress({ collection: name, done, total }) })
-      yield* removed(store, to, name)
-      yield* to.syncIndexes(name, (yield* store.listIndexes(name)).filter((index) => !isStrict(index)))
+      yield* StoreCopy.loosen(to, name)
+      yield* StoreCopy.written({
+        from: store,
+        to,
+        name,
+        onProgress: (done) => onProgress({ collection: name, done, total })
+      })
+      yield* StoreCopy.removed(store, to, name)
+      yield* to.syncIndexes(name, (yield* store.listIndexes(name)).filter((index) => !StoreCopy.isStrict(index)))
     }
   }))
   const place = { position, followed }
-  yield* note(to, noteOf(place))
+  yield* StoreCopy.note(to, noteOf(place))
   return place
 })
 
@@ -211,14 +204,14 @@ const followedFrom = Effect.fnUntraced(function*(
   while (true) {
     const page = yield* from.changes.read(followed, { after: position, limit: pageSize })
     for (const name of followed) {
-      yield* applied(to, name, page.changes.filter(({ collection }) => collection === name))
+      yield* StoreCopy.applied(to, name, page.changes.filter(({ collection }) => collection === name))
     }
     const now = yield* Clock.currentTimeMillis
     position = page.position
     changes += page.changes.length
     // The place moves on without changes, too, and an old one may no longer be kept.
     if (page.changes.length > 0 || now - noted > maxNoteAge) {
-      yield* note(to, noteOf({ position, followed }))
+      yield* StoreCopy.note(to, noteOf({ position, followed }))
       noted = now
     }
     const time = page.changes.at(-1)?.time.getTime() ?? now

@@ -11,3 +11,5 @@ import type { OtherLog } from "./store/otherLog.ts"
 
 export const openLog = (folder: string): Effect.Effect<OtherLog, StoreUnavailable, Scope.Scope> =>
   Effect.flatMap(loaded(() => import("./store/otherLog.ts")), ({ openLog }) => openLog(folder))
+
+export * as StoreCopy from "./store/storeCopy.ts"

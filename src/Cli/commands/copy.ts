@@ -1,4 +1,5 @@
 /** `appkernel copy`: copies a store into another one. */
+import { StoreCopy } from "@appkernel/embedded-store/internal"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Config from "effect/Config"
@@ -10,7 +11,6 @@ import * as Redacted from "effect/Redacted"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import * as EmbeddedStore from "../../Repository/EmbeddedStore.ts"
 import * as MongoStore from "../../Repository/MongoStore.ts"
-import * as StoreCopy from "../../Repository/StoreCopy.ts"
 import * as StoreFollow from "../../Repository/StoreFollow.ts"
 import { CommandFailed, reported } from "./commandFailed.ts"
 import { withConfig } from "./engineModule.ts"

@@ -1,11 +1,11 @@
+import { DocumentStore as Store } from "@appkernel/document-store/DocumentStore"
+import { StoreCopy } from "@appkernel/embedded-store/internal"
 import { assert, describe, it } from "@effect/vitest"
 import { Decimal128, Long, ObjectId } from "bson"
 import { Context, Effect, Layer, Stream } from "effect"
-import { DocumentStore as Store } from "../../packages/document-store/src/DocumentStore.ts"
-import { type DocumentStore, EmbeddedStore } from "../../src/index.ts"
-import * as StoreCopy from "../../src/Repository/StoreCopy.ts"
-import { freshFolder } from "../support/folders.ts"
-import { onMongo } from "../support/mongo.ts"
+import { type DocumentStore, EmbeddedStore } from "../../../../src/index.ts"
+import { freshFolder } from "../../../../test/support/folders.ts"
+import { onMongo } from "../../../../test/support/mongo.ts"
 
 type Service = DocumentStore.DocumentStore["Service"]
 

@@ -9,15 +9,21 @@
  *
  * @since 0.1.0
  */
-import { dateOf } from "@appkernel/mql/values"
+import type {
+  CollectionDescription,
+  Document,
+  DocumentStore,
+  IndexDescription,
+  StoredChange
+} from "@appkernel/document-store/DocumentStore"
+import type { ReadError, StoreError } from "@appkernel/document-store/StoreError"
+import { dateOf } from "@appkernel/mql/internal"
 import * as BSON from "bson"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { hash } from "node:crypto"
-import type { CollectionDescription, Document, DocumentStore, IndexDescription, StoredChange } from "./DocumentStore.ts"
-import type { ReadError, StoreError } from "./RepositoryError.ts"
 
 type Store = DocumentStore["Service"]
 
