@@ -7,7 +7,7 @@ import {
   storeOperations
 } from "@appkernel/document-store/shared"
 import type { ReadError, StoreError } from "@appkernel/document-store/StoreError"
-import { Effect, Stream } from "effect"
+import { type Effect, Stream } from "effect"
 
 // The keys of the table are the names.
 export const names = Object.keys(storeOperations) as ReadonlyArray<OperationName>

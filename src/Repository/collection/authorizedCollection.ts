@@ -109,12 +109,6 @@ export const authorized = (
     run: (_, operation) => all.run(operation),
     runStream: (_, operation) => all.runStream(operation)
   })
-  /** Uses the decision for the caller; without one there are no limits. */
-  const deciding = <A, E>(none: Effect.Effect<A, E>, use: (decision: AccessDecision) => Effect.Effect<A, E>) =>
-    Effect.withFiber((fiber) => {
-      const decision = fiber.getRef(AccessDecision)
-      return decision === undefined ? none : use(decision)
-    })
   return makeCollection({
     run: (operation) =>
       Effect.withFiber((fiber) => {
@@ -150,6 +144,13 @@ export const authorized = (
 }
 
 // internal
+
+/** Uses the decision for the caller; without one there are no limits. */
+const deciding = <A, E>(none: Effect.Effect<A, E>, use: (decision: AccessDecision) => Effect.Effect<A, E>) =>
+  Effect.withFiber((fiber) => {
+    const decision = fiber.getRef(AccessDecision)
+    return decision === undefined ? none : use(decision)
+  })
 
 /** Logs a write of a handler that the row filters refuse. Of the document that a request addresses, the answer says enough. */
 const logging = <A, E>(
