@@ -149,7 +149,7 @@ class Customer extends Model.Class<Customer>()("Customer", {
 }) {}
 
 const adopted = (file: "beanie" | "mongoose"): ReadonlyArray<DocumentStore.Document> =>
-  EJSON.parse(readFileSync(join(import.meta.dirname, `../support/adopted${file}.json`), "utf8"), { relaxed: true })
+  EJSON.parse(readFileSync(join(import.meta.dirname, `../support/adopted/${file}.json`), "utf8"), { relaxed: true })
 
 /** Runs an effect in which no process waits for another one to learn what is said. */
 const atOnce = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
