@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Redacted, Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { endpointsOf } from "../../src/Http/description/standardEndpoints.ts"
 import {
   Anonymous,
@@ -7,7 +7,6 @@ import {
   CurrentSubject,
   CurrentUser,
   Denied,
-  Jwt,
   KernelEngine,
   Model,
   Permission,
@@ -17,7 +16,7 @@ import {
   Service
 } from "../../src/index.ts"
 import type { FreshStore } from "../support/mongo.ts"
-import { atOnce } from "../support/rest.ts"
+import { atOnce, type Headers, sendTo, signed, signedAs } from "../support/rest.ts"
 import { shop } from "../support/tokens.ts"
 
 class User extends Model.Class<User>()("User", {
@@ -154,19 +153,14 @@ export const accessContract = (name: string, store: FreshStore) =>
           { subject: "U1", roles: [] },
           ...["buyer", "clerk", "support", "chief"].map((role) => ({ subject: "U2", roles: [role] }))
         ]
-        const { sign } = yield* Jwt.Jwt
-        const tokens = yield* Effect.forEach(users, (user) => Effect.map(sign(user), Redacted.value))
+        const tokens = yield* Effect.forEach(users, signed)
         for (const [route, expected] of Object.entries(table)) {
           const [method = "", path = ""] = route.split(" ")
-          const statuses = yield* Effect.forEach([undefined, ...tokens], (token) =>
-            Effect.promise(async () => {
-              const response = await fetch(test.baseUrl + path.replace(":id", "X1"), {
-                method,
-                headers: token === undefined ? {} : { authorization: `Bearer ${token}` }
-              })
-              await response.text()
-              return response.status
-            }))
+          const statuses = yield* Effect.forEach([{}, ...tokens], (token) =>
+            Effect.map(
+              sendTo(test.baseUrl, method, path.replace(":id", "X1"), undefined, token),
+              ({ status }) => status
+            ))
           assert.deepStrictEqual(statuses, [...expected], route)
         }
       }).pipe(Effect.provide(shop("EdDSA"))))
@@ -208,20 +202,14 @@ export const accessContract = (name: string, store: FreshStore) =>
     it.effect("lets nobody choose an identifier who does not reach all documents", () =>
       Effect.gen(function*() {
         const { baseUrl, repositories: { orders } } = yield* engine.test({ store: entries(store) })
-        const { sign } = yield* Jwt.Jwt
-        const token = Redacted.value(yield* sign({ subject: "U1", roles: ["buyer"] }))
+        const token = yield* signedAs("U1", "buyer")
         const own = yield* orders.insert(new Order({ customer: "U1" }))
         const other = yield* orders.insert(new Order({ customer: "U2" }))
-        const post = (body: unknown, headers: Record<string, string> = {}) =>
-          Effect.promise(async () => {
-            const response = await fetch(`${baseUrl}/orders`, {
-              method: "POST",
-              headers: { "content-type": "application/json", authorization: `Bearer ${token}`, ...headers },
-              body: JSON.stringify(body)
-            })
-            const { message } = Object(await response.json())
-            return `${response.status} ${message ?? ""}`
-          })
+        const post = (document: unknown, headers: Headers = {}) =>
+          Effect.map(
+            sendTo(baseUrl, "POST", "/orders", document, { ...token, ...headers }),
+            ({ body, status }) => `${status} ${body.message ?? ""}`
+          )
         const order = { customer: "U1", state: "paid" }
         const refused = "403 You are not allowed to write id"
         assert.deepStrictEqual(

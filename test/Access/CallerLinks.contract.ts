@@ -1,8 +1,9 @@
 /** Links list what the caller may do with a document, and nothing else. */
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Context, Effect, Layer, Redacted, Schema } from "effect"
-import { Anonymous, Jwt, KernelEngine, Model, Permission, Resource, Role, Service } from "../../src/index.ts"
+import { Arbitrary, Context, Effect, Layer, Schema } from "effect"
+import { Anonymous, KernelEngine, Model, Permission, Resource, Role, Service } from "../../src/index.ts"
 import type { FreshStore } from "../support/mongo.ts"
+import { type Answer, type Headers, sendTo, signedAs } from "../support/rest.ts"
 import { shop } from "../support/tokens.ts"
 
 class Task extends Model.Class<Task>()("Task", {
@@ -60,14 +61,6 @@ const all = ["ann", "bob"].flatMap((owner) => ["open", "done"].map((state) => ({
 
 const engine = KernelEngine.make("tasks").register(Tasks).register(Board).enableSecurity()
 
-type Answer = {
-  readonly status: number
-  readonly etag: string | null
-  // The tests look into bodies of every shape.
-  // oxlint-disable-next-line typescript/no-explicit-any
-  readonly body: any
-}
-
 /** What the links of a document list: `methods` of itself, then the other relations. */
 const listed = ({ _links: { self, ...others } }: Answer["body"]): string =>
   [...self.methods, ...Object.keys(others)].join(" ")
@@ -123,24 +116,11 @@ const started = (store: FreshStore) =>
     const { baseUrl, repositories: { tasks } } = yield* engine.test({
       store: Layer.fresh(Layer.mergeAll(store, office))
     })
-    const { sign } = yield* Jwt.Jwt
     yield* tasks.bulkInsert(all.map(({ owner, state }) => task(owner, state)))
     const as = Effect.fnUntraced(function*(subject: string, held: ReadonlyArray<string>) {
-      const token = Redacted.value(yield* sign({ subject, roles: held }))
-      return (method: string, path: string, body?: unknown, headers: { readonly [name: string]: string } = {}) =>
-        Effect.promise(async (): Promise<Answer> => {
-          const response = await fetch(baseUrl + path, {
-            method,
-            headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers },
-            ...(body === undefined ? {} : { body: JSON.stringify(body) })
-          })
-          const text = await response.text()
-          return {
-            status: response.status,
-            etag: response.headers.get("etag"),
-            body: text === "" ? undefined : JSON.parse(text)
-          }
-        })
+      const token = yield* signedAs(subject, ...held)
+      return (method: string, path: string, body?: unknown, headers?: Headers) =>
+        sendTo(baseUrl, method, path, body, { ...token, ...headers })
     })
     return { as }
   })
@@ -222,25 +202,34 @@ export const callerLinksContract = (name: string, store: FreshStore, runs: numbe
         for (const caller of callers) {
           const created = yield* caller("POST", "/tasks", { owner: "ann" })
           const path = `/tasks/${created.body.result}`
-          const { etag } = yield* caller("GET", path)
-          assert.isString(etag)
-          assert.strictEqual(created.etag, etag)
-          assert.strictEqual((yield* caller("GET", path, undefined, { "if-none-match": etag! })).status, 304)
-          tags.add(etag!)
+          const { headers } = yield* caller("GET", path)
+          assert.isString(headers["etag"])
+          const etag = String(headers["etag"])
+          assert.strictEqual(created.headers["etag"], etag)
+          assert.strictEqual((yield* caller("GET", path, undefined, { "if-none-match": etag })).status, 304)
+          tags.add(etag)
         }
         const both = callers[4]!
         const changed = yield* both("PATCH", "/tasks/T-ann-open", { state: "sent" })
-        assert.deepStrictEqual([changed.status, changed.etag], [200, (yield* both("GET", "/tasks/T-ann-open")).etag])
+        assert.deepStrictEqual([changed.status, changed.headers["etag"]], [
+          200,
+          (yield* both("GET", "/tasks/T-ann-open")).headers["etag"]
+        ])
         assert.strictEqual(tags.size, callers.length)
         const [admin, , ann] = callers
         const path = "/tasks/T-ann-open"
         const patched = yield* ann!("PATCH", path, { state: "paid" }, {
-          "if-match": (yield* ann!("GET", path)).etag!
+          "if-match": String((yield* ann!("GET", path)).headers["etag"])
         })
-        const ofOther = yield* ann!("PATCH", path, { state: "x" }, { "if-match": (yield* admin!("GET", path)).etag! })
+        const ofOther = yield* ann!("PATCH", path, { state: "x" }, {
+          "if-match": String((yield* admin!("GET", path)).headers["etag"])
+        })
         assert.strictEqual(ofOther.status, 412)
-        assert.deepStrictEqual([patched.status, patched.etag], [200, (yield* ann!("GET", path)).etag])
-        const other = yield* admin!("GET", path, undefined, { "if-none-match": patched.etag! })
+        assert.deepStrictEqual([patched.status, patched.headers["etag"]], [
+          200,
+          (yield* ann!("GET", path)).headers["etag"]
+        ])
+        const other = yield* admin!("GET", path, undefined, { "if-none-match": String(patched.headers["etag"]) })
         assert.strictEqual(other.status, 200)
       }).pipe(Effect.provide(shop("EdDSA"))))
 

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { KernelEngine, Model } from "../../src/index.ts"
+import { sendTo } from "../support/rest.ts"
 import { storeMatrix } from "../support/storeMatrix.ts"
 import { callerLinksContract } from "./CallerLinks.contract.ts"
 
@@ -13,14 +14,13 @@ describe("links without access control", () => {
     Effect.gen(function*() {
       const listed = Effect.fnUntraced(function*(methods: ReadonlyArray<"GET" | "POST">) {
         const { baseUrl } = yield* KernelEngine.make("letters").register(Letter, { methods }).test()
-        const { _links: { collection, self } } = yield* Effect.promise(async () => {
-          const response = await fetch(`${baseUrl}/letters`, {
-            method: "POST",
-            headers: { "content-type": "application/json", prefer: "return=representation" },
-            body: JSON.stringify({ text: "dear all" })
-          })
-          return response.json()
-        })
+        const { body: { _links: { collection, self } } } = yield* sendTo(
+          baseUrl,
+          "POST",
+          "/letters",
+          { text: "dear all" },
+          { prefer: "return=representation" }
+        )
         return [self.methods, collection]
       })
       assert.deepStrictEqual(yield* listed(["POST"]), [["POST"], undefined])

@@ -1,9 +1,10 @@
 /** What hooks, rules and further routes of a service reach for a caller. */
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { Jwt, KernelEngine, Model, Query, Repository, Resource, Role } from "../../src/index.ts"
+import { KernelEngine, Model, Query, Repository, Resource, Role } from "../../src/index.ts"
 import type { FreshStore } from "../support/mongo.ts"
+import { sendTo, signed } from "../support/rest.ts"
 import { shop } from "../support/tokens.ts"
 
 class Note extends Model.Class<Note>()("Note", {
@@ -61,19 +62,10 @@ const started = (store: FreshStore) =>
     const { baseUrl, repositories } = yield* engine.use(further).test({
       store: Layer.fresh(Layer.merge(store, Layer.succeed(Counted, counted)))
     })
-    const { sign } = yield* Jwt.Jwt
     yield* repositories.notes.bulkInsert(notes)
     const as = Effect.fnUntraced(function*(roles: ReadonlyArray<string>, claims: Schema.JsonObject = {}) {
-      const token = Redacted.value(yield* sign({ subject: "U1", roles, claims }))
-      return (method: string, path: string, body?: unknown) =>
-        Effect.promise(async () => {
-          const response = await fetch(baseUrl + path, {
-            method,
-            headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-            ...(body === undefined ? {} : { body: JSON.stringify(body) })
-          })
-          return { status: response.status, text: await response.text() }
-        })
+      const token = yield* signed({ subject: "U1", roles, claims })
+      return (method: string, path: string, body?: unknown) => sendTo(baseUrl, method, path, body, token)
     })
     return { as, baseUrl, counted }
   })

@@ -11,6 +11,7 @@ import { engines, V6 } from "../support/fiveForms.ts"
 import { freshFolder } from "../support/folders.ts"
 import { freshDatabase, onMongo } from "../support/mongo.ts"
 import { freePort, printed, runProgram } from "../support/processes.ts"
+import { sendTo } from "../support/rest.ts"
 
 const size = Number(process.env["DOCUMENTS"] ?? 120)
 
@@ -107,17 +108,10 @@ const life = (start: Start) =>
     const failures: Array<string> = []
     let requests = 0
     const call = (baseUrl: string, method: string, path: string, body?: unknown) =>
-      Effect.promise(async () => {
+      Effect.map(sendTo(`${baseUrl}/persons`, method, path, body), ({ body, status, text }) => {
         requests += 1
-        const response = await fetch(`${baseUrl}/persons${path}`, {
-          method,
-          ...body === undefined
-            ? {}
-            : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }
-        })
-        const text = await response.text()
-        if (response.status >= 300) failures.push(`${method} ${path}: ${response.status} ${text}`)
-        return JSON.parse(text)
+        if (status >= 300) failures.push(`${method} ${path}: ${status} ${text}`)
+        return body
       })
     const assertFound = (version: number, baseUrl: string) =>
       Effect.forEach(queriesOf(version, [...people.values()]), ([query, expected]) =>

@@ -22,6 +22,7 @@ import {
   Tokens
 } from "../../src/index.ts"
 import type { FreshStore } from "../support/mongo.ts"
+import { type Answer, bearer, sendTo } from "../support/rest.ts"
 import { shop as shopTokens } from "../support/tokens.ts"
 
 class User extends Model.Class<User>()("User", {
@@ -65,12 +66,6 @@ const profiles = KernelEngine.make("shop")
   .register(Tokens.service, { urlBase: "/api/v1" })
   .enableSecurity()
 
-interface Answer {
-  readonly status: number
-  readonly headers: Headers
-  readonly body: { readonly [name: string]: unknown }
-}
-
 const shop = Effect.fnUntraced(function*(store: FreshStore, own: typeof accounts = accounts) {
   return yield* begun(yield* engine.test({ store: Layer.fresh(Layer.mergeAll(store, Jwt.layer, own)) }))
 })
@@ -85,14 +80,7 @@ const begun = Effect.fnUntraced(function*<T extends Test>(test: T) {
   const input = { email: "jane@example.com", password: "correct horse" }
   const jane = yield* test.repositories.users.insert(yield* Model.finalise(User, input))
   const send = (path: string, body: string, type: string) =>
-    Effect.promise(async (): Promise<Answer> => {
-      const response = await fetch(`${test.baseUrl}/api/v1${path}`, {
-        method: "POST",
-        headers: { "content-type": type },
-        body
-      })
-      return { status: response.status, headers: response.headers, body: await response.json() as Answer["body"] }
-    })
+    sendTo(`${test.baseUrl}/api/v1`, "POST", path, body, { "content-type": type })
   return {
     ...test,
     jane: jane.id,
@@ -114,7 +102,7 @@ export const tokensContract = (name: string, store: FreshStore) =>
           const answer of [yield* json("/token", grant), yield* form("/token", grant), yield* json("/token/", grant)]
         ) {
           assert.strictEqual(answer.status, 200, JSON.stringify(answer.body))
-          assert.strictEqual(answer.headers.get("cache-control"), "no-store")
+          assert.strictEqual(answer.headers["cache-control"], "no-store")
           const { access_token, refresh_token, ...rest } = answer.body
           assert.deepStrictEqual(rest, { token_type: "Bearer", expires_in: 900 })
           assert.isString(refresh_token)
@@ -134,15 +122,7 @@ export const tokensContract = (name: string, store: FreshStore) =>
         const layer = Layer.fresh(Layer.mergeAll(store, Jwt.layer, accounts))
         const { baseUrl, form, jane, json } = yield* begun(yield* profiles.test({ store: layer }))
         const send = (method: string, path: string, token: unknown, body: unknown) =>
-          Effect.promise(async () => {
-            const response = await fetch(`${baseUrl}/api/v1${path}`, {
-              method,
-              headers: { authorization: `Bearer ${String(token)}`, "content-type": "application/json" },
-              ...(body !== undefined && { body: JSON.stringify(body) })
-            })
-            await response.text()
-            return response.status
-          })
+          Effect.map(sendTo(`${baseUrl}/api/v1`, method, path, body, bearer(token)), ({ status }) => status)
         const renew = (token: unknown) => form("/token", { grant_type: "refresh_token", refresh_token: String(token) })
         const path = `/users/${jane}`
         let password = grant.password
@@ -189,7 +169,7 @@ export const tokensContract = (name: string, store: FreshStore) =>
         assert.notStrictEqual(second.body["refresh_token"], first["refresh_token"])
         const again = yield* renew(first["refresh_token"])
         assert.deepStrictEqual([again.status, again.body["error"]], [400, "invalid_grant"])
-        assert.strictEqual(again.headers.get("cache-control"), "no-store")
+        assert.strictEqual(again.headers["cache-control"], "no-store")
         assert.strictEqual((yield* renew(second.body["refresh_token"])).status, 400)
         for (const kind of ["access_token", "refresh_token"]) {
           const tokens = (yield* json("/token", grant)).body
@@ -291,7 +271,7 @@ export const tokensContract = (name: string, store: FreshStore) =>
         const outcomes: Array<string> = []
         for (const password of ["wrong", "wrong", "correct horse"]) {
           const { body, headers, status } = yield* json("/token", { ...grant, password })
-          outcomes.push([status, body["error"], body["code"], body["retry_after"], headers.get("retry-after")].join())
+          outcomes.push([status, body["error"], body["code"], body["retry_after"], headers["retry-after"]].join())
         }
         const [first, second, third] = outcomes
         assert.deepStrictEqual([first, second], ["400,invalid_grant,400,,", "400,invalid_grant,400,,"])
@@ -330,10 +310,7 @@ export const tokensContract = (name: string, store: FreshStore) =>
         })
         const users = one.repositories.users
         const statusOf = (baseUrl: string, token: unknown) =>
-          Effect.promise(async () => {
-            const headers = { authorization: `Bearer ${String(token)}` }
-            return (await fetch(`${baseUrl}/api/v1/whoami`, { headers })).status
-          })
+          Effect.map(sendTo(baseUrl, "GET", "/api/v1/whoami", undefined, bearer(token)), ({ status }) => status)
         const statuses = (token: unknown) => Effect.all([statusOf(one.baseUrl, token), statusOf(other.baseUrl, token)])
         const renew = (token: unknown) => one.json("/token", { grant_type: "refresh_token", refresh_token: token })
         const signIn = (user: Partial<typeof grant>) =>
@@ -374,13 +351,9 @@ export const tokensContract = (name: string, store: FreshStore) =>
         )
         const { access_token, refresh_token } = (yield* one.json("/token", grant)).body
         const statuses = Effect.forEach([one.baseUrl, other.baseUrl], (baseUrl) =>
-          Effect.promise(() =>
-            Promise.all(
-              [{ "x-api-key": Redacted.value(key.key) }, { authorization: `Bearer ${String(access_token)}` }].map(
-                async (headers) => (await fetch(`${baseUrl}/api/v1/whoami`, { headers })).status
-              )
-            )
-          ))
+          Effect.forEach([{ "x-api-key": Redacted.value(key.key) }, bearer(access_token)], (headers) =>
+            Effect.map(sendTo(baseUrl, "GET", "/api/v1/whoami", undefined, headers), ({ status }) =>
+              status)))
         const within = [[200, 200], [200, 200]]
         const ended = [[401, 401], [401, 401]]
         assert.deepStrictEqual(yield* statuses, within)

@@ -6,6 +6,7 @@ import * as path from "node:path"
 import { EmbeddedStore, Jwt, KernelEngine, Keys, Service } from "../../src/index.ts"
 import { freshDirectory } from "../support/folders.ts"
 import { complaintsOf, freePort, printed, runProgram } from "../support/processes.ts"
+import { sendTo } from "../support/rest.ts"
 
 describe("Jwt.layer", () => {
   it.live(
@@ -31,18 +32,10 @@ describe("Jwt.layer", () => {
         ]])
         const other = yield* Effect.promise(() => fetch(`${baseUrl}/.well-known/jwks.json`, { method: "POST" }))
         assert.strictEqual(other.status, 405)
-        const post = (path: string, body: object) =>
-          Effect.promise(() =>
-            fetch(`${baseUrl}/api/v1${path}`, {
-              method: "POST",
-              headers: { "content-type": "application/json" },
-              body: JSON.stringify(body)
-            })
-          )
+        const post = (path: string, body: object) => sendTo(baseUrl, "POST", `/api/v1${path}`, body)
         const [username, password] = ["jane@example.com", "correct horse"]
         assert.strictEqual((yield* post("/users", { email: username, password })).status, 201)
-        const granted = yield* post("/token", { grant_type: "password", username, password })
-        const { access_token } = yield* Effect.promise(() => granted.json() as Promise<{ access_token: string }>)
+        const { body: { access_token } } = yield* post("/token", { grant_type: "password", username, password })
         assert.strictEqual(jose.decodeProtectedHeader(access_token).kid, yield* idOf(baseUrl))
       }).pipe(Effect.provide(NodeServices.layer))
   )

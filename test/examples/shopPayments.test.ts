@@ -8,7 +8,8 @@ import { served } from "../../examples/payments.ts"
 import { engine } from "../../examples/shop/engine.ts"
 import { freshDirectory } from "../support/folders.ts"
 import { freePort, printed, runProgram } from "../support/processes.ts"
-import { bearer, request, signIn, surroundings } from "../support/shop.ts"
+import { bearer } from "../support/rest.ts"
+import { request, signIn, surroundings } from "../support/shop.ts"
 
 const ada = { name: "Ada Lovelace", email: "ada@example.com", password: "analytical engine" }
 
@@ -58,7 +59,7 @@ describe("The shop, with its payments taken by another process", () => {
         }
         const away = yield* pay(second)
         assert.deepStrictEqual([away.status, away.body.code, away.body.upstream_service], [503, 503, "payments"])
-        assert.match(String(away.headers.get("retry-after")), /^(?:[1-9]|10)$/u)
+        assert.match(String(away.headers["retry-after"]), /^(?:[1-9]|10)$/u)
         const methods = yield* request(base, "GET /api/v1/payments/methods")
         assert.deepStrictEqual([methods.status, methods.body._items], [200, ["card", "invoice"]])
         const order = yield* request(base, `GET /api/v1/orders/${second.order}`, undefined, headers)

@@ -6,7 +6,8 @@ import { bundled } from "../../scripts/package/bundle.ts"
 import { inBrowser } from "../support/browser.ts"
 import { freshDirectory } from "../support/folders.ts"
 import { freePort, printed, runProgram } from "../support/processes.ts"
-import { bearer, request, signIn } from "../support/shop.ts"
+import { bearer } from "../support/rest.ts"
+import { request, signIn } from "../support/shop.ts"
 
 const root = path.join(import.meta.dirname, "../..")
 const tutorial = path.join(root, "examples/tutorial")

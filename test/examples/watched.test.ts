@@ -8,8 +8,8 @@ import { dirname, join } from "node:path"
 import { parse } from "yaml"
 import { freshDirectory } from "../support/folders.ts"
 import { freePort, printed, programOf, runProgram } from "../support/processes.ts"
-import { atOnce } from "../support/rest.ts"
-import { bearer, request, signIn } from "../support/shop.ts"
+import { atOnce, bearer } from "../support/rest.ts"
+import { request, signIn } from "../support/shop.ts"
 
 const textOf = (file: string): string => readFileSync(join(import.meta.dirname, "../..", file), "utf8")
 

@@ -26,6 +26,13 @@ export class User extends Model.Class<User>()("User", {
   ...Model.versioned
 }) {}
 
+/** A user where signing in is all that is asked of them. */
+export class Account extends Model.Class<Account>()("User", {
+  id: Model.id({ prefix: "U" }),
+  email: Schema.String.pipe(Model.indexed(Index.unique)),
+  password: Schema.String.pipe(Model.converted(Converter.contentHasher({ rounds: 1_000 })), Model.omitted)
+}) {}
+
 export class Note extends Model.Class<Note>()("Note", {
   id: Model.id({ prefix: "N" }),
   text: Schema.String.pipe(Validator.notEmpty),

@@ -1,13 +1,13 @@
 /** Requests to a service over a real socket, with unchanged paths and bodies. */
 import { assert } from "@effect/vitest"
-import { Duration, Effect, Layer } from "effect"
+import { Duration, Effect, Layer, Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import type { HttpApiGroup } from "effect/http-api"
 import { Agent, request as httpRequest } from "node:http"
 import { connect } from "node:net"
 import type { Guard } from "../../src/Http/Guard.ts"
 import type { KernelEngine as Engine } from "../../src/Http/KernelEngine.ts"
-import { type DocumentStore, KernelConfig, KernelServer, type Repository } from "../../src/index.ts"
+import { type DocumentStore, Jwt, KernelConfig, KernelServer, type Repository } from "../../src/index.ts"
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "HEAD" | "TRACE" | "QUERY"
 
@@ -49,49 +49,70 @@ export const serving = <
 
 const portOf = Effect.map(HttpServer.HttpServer, ({ address }) => "port" in address ? address.port : 0)
 
+export type Headers = { readonly [name: string]: string }
+
 const agent = new Agent({ keepAlive: true })
 
-/** Sends one request. A body other than text or bytes is sent as JSON. */
-export const send = (
-  method: Method,
+/** Sends one request to an address. A body other than text or bytes is sent as JSON. */
+export const sendTo = (
+  baseUrl: string,
+  method: string,
   path: string,
   body?: unknown,
-  headers: { readonly [name: string]: string } = {}
-) =>
-  Effect.flatMap(portOf, (port) =>
-    Effect.callback<Answer>((resume) => {
-      const bytes = body === undefined ? undefined : Buffer.isBuffer(body) ? body : Buffer.from(
-        typeof body === "string" ? body : JSON.stringify(body)
-      )
-      const sent = httpRequest({
-        agent,
-        host: "127.0.0.1",
-        port,
-        method,
-        path,
-        headers: {
-          ...(bytes === undefined ? {} : { "content-type": "application/json", "content-length": bytes.length }),
-          ...headers
-        }
-      }, (response) => {
-        const chunks: Array<Buffer> = []
-        response.on("data", (chunk: Buffer) => chunks.push(chunk))
-        response.on("error", (error) => resume(Effect.die(error)))
-        response.on("end", () => {
-          const text = Buffer.concat(chunks).toString("utf8")
-          const isJson = response.headers["content-type"]?.startsWith("application/json") === true &&
-            response.headers["content-encoding"] === undefined
-          resume(Effect.sync((): Answer => ({
-            status: response.statusCode ?? 0,
-            headers: response.headers,
-            text,
-            body: isJson && text !== "" ? JSON.parse(text) : undefined
-          })))
-        })
+  headers: Headers = {},
+  // A kept connection may be closed by the server while a busy machine has not yet read so.
+  kept: Agent | false = false
+): Effect.Effect<Answer> =>
+  Effect.callback<Answer>((resume) => {
+    const bytes = body === undefined ? undefined : Buffer.isBuffer(body) ? body : Buffer.from(
+      typeof body === "string" ? body : JSON.stringify(body)
+    )
+    const { hostname, origin, port } = new URL(baseUrl)
+    const sent = httpRequest({
+      agent: kept,
+      host: hostname,
+      port,
+      method,
+      path: baseUrl.slice(origin.length) + path,
+      headers: {
+        ...(bytes === undefined ? {} : { "content-type": "application/json", "content-length": bytes.length }),
+        ...headers
+      }
+    }, (response) => {
+      const chunks: Array<Buffer> = []
+      response.on("data", (chunk: Buffer) => chunks.push(chunk))
+      response.on("error", (error) => resume(Effect.die(error)))
+      response.on("end", () => {
+        const text = Buffer.concat(chunks).toString("utf8")
+        const isJson = response.headers["content-type"]?.startsWith("application/json") === true &&
+          response.headers["content-encoding"] === undefined
+        resume(Effect.sync((): Answer => ({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          text,
+          body: isJson && text !== "" ? JSON.parse(text) : undefined
+        })))
       })
-      sent.on("error", (error) => resume(Effect.die(error)))
-      sent.end(bytes)
-    }))
+    })
+    sent.on("error", (error) => resume(Effect.die(error)))
+    sent.end(bytes)
+  })
+
+/** Sends one request to the service that is served. */
+export const send = (method: Method, path: string, body?: unknown, headers: Headers = {}) =>
+  Effect.flatMap(portOf, (port) => sendTo(`http://127.0.0.1:${port}`, method, path, body, headers, agent))
+
+/** The header of somebody who has signed in. */
+export const bearer = (token: unknown) => ({ authorization: `Bearer ${String(token)}` })
+
+/** {@link bearer} of a token that the service takes. */
+export const signed = (content: Jwt.TokenContent) =>
+  Effect.flatMap(
+    Jwt.Jwt,
+    ({ sign }) => Effect.map(Effect.orDie(sign(content)), (token) => bearer(Redacted.value(token)))
+  )
+
+export const signedAs = (subject: string, ...roles: ReadonlyArray<string>) => signed({ subject, roles })
 
 /** Sends bytes unchanged, and returns all received bytes when the server closes the connection. */
 export const sendBytes = (bytes: string | Buffer) =>

@@ -3,6 +3,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { User } from "../../examples/shop/models/User.ts"
 import { paymentProvider } from "../../examples/shop/payments.ts"
 import { Accounts, type DocumentStore, HttpClientFactory, Jwt } from "../../src/index.ts"
+import { bearer, type Headers, sendTo } from "./rest.ts"
 import { shop as keysOfShop } from "./tokens.ts"
 
 export const accounts = Accounts.fromModel(User, { login: "email", secret: "password" })
@@ -23,36 +24,11 @@ export const administrator = Effect.gen(function*() {
   return bearer(Redacted.value(yield* sign({ subject: "U-admin", roles: ["admin"], expiresIn: "1 hour" })))
 })
 
-export const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
-
-export interface Reply {
-  readonly status: number
-  readonly headers: Headers
-  readonly text: string
-  // The tests look into bodies of every shape.
-  // oxlint-disable-next-line typescript/no-explicit-any
-  readonly body: any
+/** Sends a request to the shop: `GET /products`. */
+export const request = (baseUrl: string, line: string, body?: unknown, headers?: Headers) => {
+  const [method = "", path = ""] = line.split(" ", 2)
+  return sendTo(baseUrl, method, path, body, headers)
 }
-
-/** Sends a request to the shop; a body is sent as JSON. */
-export const request = (
-  baseUrl: string,
-  line: string,
-  body?: unknown,
-  headers: { readonly [name: string]: string } = {}
-) =>
-  Effect.promise(async (): Promise<Reply> => {
-    const [method = "", path = ""] = line.split(" ", 2)
-    const response = await fetch(`${baseUrl}${path}`, {
-      method,
-      redirect: "manual",
-      headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
-      body: body === undefined ? null : JSON.stringify(body)
-    })
-    const text = await response.text()
-    const isJson = response.headers.get("content-type")?.startsWith("application/json") === true
-    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
-  })
 
 /** Signs in by name and password. */
 export const signIn = (baseUrl: string, username: string, password: string) =>

@@ -3,6 +3,7 @@ import { assert, it } from "@effect/vitest"
 import { Arbitrary, Effect, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { type DocumentStore, Jwt, KernelEngine, Model, Resource, Role } from "../../../src/index.ts"
+import { sendTo, signedAs } from "../../support/rest.ts"
 import { shop } from "../../support/tokens.ts"
 
 class Inner extends Model.Class<Inner>()("Inner", {
@@ -182,13 +183,12 @@ it.effect("a view tells nothing of what it hides, in any answer or by any condit
 it.effect("the name of a hidden field in a question has the answer of a name that no field has", () =>
   Effect.gen(function*() {
     const { baseUrl } = yield* serviceFor(["title", "inner.cost", "version"]).test()
-    const { sign } = yield* Jwt.Jwt
-    const authorization = `Bearer ${Redacted.value(yield* sign({ subject: "me", roles: ["clerk"] }))}`
+    const token = yield* signedAs("me", "clerk")
     const answer = (path: string, name: string) =>
-      Effect.promise(async () => {
-        const response = await fetch(`${baseUrl}${path.replaceAll("NAME", name)}`, { headers: { authorization } })
-        return [response.status, (await response.text()).replaceAll(name, "NAME")]
-      })
+      Effect.map(
+        sendTo(baseUrl, "GET", encodeURI(path.replaceAll("NAME", name)), undefined, token),
+        ({ status, text }) => [status, text.replaceAll(name, "NAME")]
+      )
     for (
       const path of [
         ..."?NAME=1 ?NAME=>1 ?NAME.x=1 ?sort_by=NAME ?fields=NAME /D?fields=NAME /changes?NAME=1 /changes?fields=NAME"

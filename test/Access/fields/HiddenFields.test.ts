@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted, Schema } from "effect"
-import { Anonymous, Jwt, KernelApi, KernelEngine, Model, Resource, Role } from "../../../src/index.ts"
+import { Effect, Schema } from "effect"
+import { Anonymous, KernelApi, KernelEngine, Model, Resource, Role } from "../../../src/index.ts"
+import { sendTo, signedAs } from "../../support/rest.ts"
 import { shop } from "../../support/tokens.ts"
 
 class Address extends Model.Class<Address>()("Address", { city: Schema.String, phone: Schema.String }) {}
@@ -101,7 +102,6 @@ describe("somebody who writes a nested model that is hidden from them", () => {
         .grant(Role("sometimes"), { methods: "PATCH" })
       const { baseUrl, repositories: { contracts } } = yield* KernelEngine.make("contracts").register(Contracts)
         .enableSecurity().test()
-      const { sign } = yield* Jwt.Jwt
       const by = new Person({ name: "Ann", mail: "a@example.com" })
       const stored = [
         new Contract({ id: "C1", name: "a" }),
@@ -128,19 +128,17 @@ describe("somebody who writes a nested model that is hidden from them", () => {
         7
       ]
       for (const role of ["clerk", "writer", "sometimes", "partly"]) {
-        const authorization = `Bearer ${Redacted.value(yield* sign({ subject: "A", roles: [role] }))}`
+        const token = yield* signedAs("A", role)
         for (const clause of clauses) {
           // Who sees the clause knows whether there is one.
           const alike = role === "partly" ? stored.slice(1) : stored
           const answers = yield* Effect.forEach(alike, (contract) =>
-            Effect.promise(async () => {
-              const response = await fetch(`${baseUrl}/contracts/${contract.id}`, {
-                method: "PATCH",
-                headers: { authorization, "content-type": "application/json" },
-                body: JSON.stringify({ clause })
-              })
-              return `${response.status} ${response.status === 200 ? "" : await response.text()}`
-            }).pipe(Effect.ensuring(Effect.orDie(contracts.save(contract)))))
+            sendTo(baseUrl, "PATCH", `/contracts/${contract.id}`, { clause }, token).pipe(
+              Effect.map(({ status, text }) =>
+                `${status} ${status === 200 ? "" : text}`
+              ),
+              Effect.ensuring(Effect.orDie(contracts.save(contract)))
+            ))
           assert.strictEqual(new Set(answers).size, 1, `${role} ${JSON.stringify(clause)} ${answers.join(" | ")}`)
           if (JSON.stringify(clause) === "{\"text\":\"new\"}") assert.strictEqual(answers[0], "200 ", role)
         }
@@ -163,7 +161,6 @@ describe("somebody who may not read", () => {
         .grant(Role("guest"), { methods: ["PUT", "PATCH"], readOnly: ["sure.code", "maybe.code"] })
         .grant(Role("seller"), { methods: ["GET", "PUT", "PATCH"], readOnly: ["sure.code", "maybe.code"] })
       const { baseUrl, repositories } = yield* KernelEngine.make("deals").register(Deals).enableSecurity().test()
-      const { sign } = yield* Jwt.Jwt
       const terms = new Terms({ text: "net", code: "a" })
       yield* repositories.deals.bulkInsert([
         new Deal({ id: "D1", name: "with", sure: terms, maybe: terms }),
@@ -171,16 +168,12 @@ describe("somebody who may not read", () => {
       ])
       /** The statuses of the documents with and without the nested model. */
       const statuses = Effect.fnUntraced(function*(role: string, method: "PUT" | "PATCH", part: object) {
-        const authorization = `Bearer ${Redacted.value(yield* sign({ subject: "A", roles: [role] }))}`
-        return yield* Effect.forEach(["D1", "D2"], (id) =>
-          Effect.promise(async () => {
-            const response = await fetch(`${baseUrl}/deals/${id}`, {
-              method,
-              headers: { authorization, "content-type": "application/json" },
-              body: JSON.stringify({ ...(method === "PUT" ? { name: "x", sure: { text: "new" } } : {}), ...part })
-            })
-            return response.status
-          }))
+        const token = yield* signedAs("A", role)
+        const body = { ...(method === "PUT" ? { name: "x", sure: { text: "new" } } : {}), ...part }
+        return yield* Effect.forEach(
+          ["D1", "D2"],
+          (id) => Effect.map(sendTo(baseUrl, method, `/deals/${id}`, body, token), ({ status }) => status)
+        )
       })
       const [maybe, sure] = [{ maybe: { text: "new" } }, { sure: { text: "new" } }]
       for (const role of ["writer", "hider", "guest"]) {

@@ -1,8 +1,9 @@
 /** Writes of callers with any grants, compared with an independent model: one grant alone allows all of a write. */
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer, Redacted, Schema } from "effect"
-import { Jwt, KernelEngine, Model, type Query, Repository, Resource, Role } from "../../../src/index.ts"
+import { Effect, Layer, Schema } from "effect"
+import { KernelEngine, Model, type Query, Repository, Resource, Role } from "../../../src/index.ts"
 import type { FreshStore } from "../../support/mongo.ts"
+import { sendTo, signedAs } from "../../support/rest.ts"
 import { shop } from "../../support/tokens.ts"
 
 class Note extends Model.Class<Note>()("Note", { text: Schema.String, secret: Schema.String }) {}
@@ -160,19 +161,11 @@ export const writeGrantsContract = (name: string, store: FreshStore, runs: numbe
               .grant(Role("r3"), optionsOf(grants[3]))
           ).enableSecurity()
           const { baseUrl, repositories: { orders } } = yield* engine.test({ store: Layer.fresh(store) })
-          const { sign } = yield* Jwt.Jwt
-          const token = Redacted.value(yield* sign({ subject: "me", roles: held.map((i) => `r${i}`) }))
+          const token = yield* signedAs("me", ...held.map((i) => `r${i}`))
           const own = [...new Set(held)].map((i) => grants[i])
           const ownFor = (method: Granted["methods"][number]) => own.filter(({ methods }) => methods.includes(method))
           const call = (method: string, path: string, body: unknown, type = "application/json") =>
-            Effect.promise(async () => {
-              const response = await fetch(`${baseUrl}/orders${path}`, {
-                method,
-                headers: { "content-type": type, authorization: `Bearer ${token}` },
-                body: typeof body === "string" ? body : JSON.stringify(body)
-              })
-              return { status: response.status, text: await response.text() }
-            })
+            sendTo(baseUrl, method, `/orders${path}`, body, { ...token, "content-type": type })
 
           const before: Values = {
             ...stored,

@@ -7,34 +7,26 @@ import {
   Anonymous,
   ApiKeys,
   Authenticated,
-  Converter,
   Credentials,
   CurrentUser,
   DocumentStore,
   EmbeddedStore,
   HttpClientFactory,
-  Index,
   KernelClient,
   KernelEngine,
-  Model,
   Resource,
   Service,
   UpstreamError
 } from "../../../src/index.ts"
+import { Account } from "../../support/models.ts"
 import { refused, send, serving } from "../../support/rest.ts"
 import { upstream } from "../support/upstream.ts"
-
-class User extends Model.Class<User>()("User", {
-  id: Model.id({ prefix: "U" }),
-  email: Schema.String.pipe(Model.indexed(Index.unique)),
-  password: Schema.String.pipe(Model.converted(Converter.contentHasher({ rounds: 1_000 })), Model.omitted)
-}) {}
 
 const Seen = Schema.Struct({ subject: Schema.String, language: Schema.String })
 
 /** The service behind: it knows the callers. */
 const accounts = KernelEngine.make("accounts")
-  .register(Resource.make(User, { methods: ["POST"] }).require(Anonymous))
+  .register(Resource.make(Account, { methods: ["POST"] }).require(Anonymous))
   .register(
     Service.make("CallerService").operation(
       "me",
@@ -72,7 +64,7 @@ const front = KernelEngine.make("front").register(
 )
 
 const started = Effect.gen(function*() {
-  const security = Layer.mergeAll(ApiKeys.layer, Accounts.fromModel(User, { login: "email", secret: "password" }))
+  const security = Layer.mergeAll(ApiKeys.layer, Accounts.fromModel(Account, { login: "email", secret: "password" }))
   const test = yield* accounts.test({ store: Layer.fresh(Layer.mergeAll(EmbeddedStore.layerMemory, security)) })
   const other = yield* upstream(({ headers }) => headers)
   Object.assign(addresses, { accounts: test.baseUrl, other: other.url })

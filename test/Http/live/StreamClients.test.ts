@@ -12,6 +12,7 @@ import { inBrowser } from "../../support/browser.ts"
 import { doorTo } from "../../support/door.ts"
 import { openedStream } from "../../support/eventStream.ts"
 import { freshDirectory } from "../../support/folders.ts"
+import { sendTo } from "../../support/rest.ts"
 import { shop } from "../../support/tokens.ts"
 
 class Order extends Model.Class<Order>()("Order", {
@@ -43,14 +44,9 @@ const serving = Effect.gen(function*() {
   const door = yield* doorTo(server.baseUrl)
   yield* door.open
   const call = (method: string, id: string, value?: object) =>
-    Effect.promise(async () => {
-      const response = await fetch(`${server.baseUrl}/orders${id}`, {
-        method,
-        headers: { "content-type": "application/json" },
-        ...value === undefined ? {} : { body: JSON.stringify(value) }
-      })
-      assert.isBelow(response.status, 300, await response.text())
-      return response.headers.get("stream-txid")
+    Effect.map(sendTo(server.baseUrl, method, `/orders${id}`, value), ({ headers, status, text }) => {
+      assert.isBelow(status, 300, text)
+      return headers["stream-txid"]
     })
   return {
     url: `http://127.0.0.1:${door.port}/orders/changes?state=open`,
@@ -242,14 +238,10 @@ inBrowser("A live list, through writes and a restart, in a browser", (open) => {
     })
 
   const inserted = (products: string, name: string, headers: Record<string, string> = {}) =>
-    Effect.promise(async () => {
-      const response = await fetch(products, {
-        method: "POST",
-        headers: { "content-type": "application/json", ...headers },
-        body: JSON.stringify({ id: name, name, stock: 3 })
-      })
-      assert.isBelow(response.status, 300, await response.text())
-    })
+    Effect.map(
+      sendTo(products, "POST", "", { id: name, name, stock: 3 }, headers),
+      ({ status, text }) => assert.isBelow(status, 300, text)
+    )
 
   it.live("by the lines of the guide, though its place is gone, or it is answered 429", () =>
     Effect.gen(function*() {

@@ -13,7 +13,8 @@ import { engine as everyKind } from "../../support/everyKindService.ts"
 import type { Json } from "../../support/jsonValues.ts"
 import { quickHashes } from "../../support/quickHashes.ts"
 import { resolvedDocument } from "../../support/resolvedDocument.ts"
-import { administrator, bearer, credentials as shopCredentials, payments, request, signIn } from "../../support/shop.ts"
+import { bearer } from "../../support/rest.ts"
+import { administrator, credentials as shopCredentials, payments, request, signIn } from "../../support/shop.ts"
 
 const runs = Number(process.env["CONFORMANCE_RUNS"] ?? 50)
 const seed = process.env["CONFORMANCE_SEED"] ?? 1

@@ -7,12 +7,10 @@ import {
   Anonymous,
   ApiKeys,
   Authenticated,
-  Converter,
   Credentials,
   CurrentUser,
   DocumentStore,
   EmbeddedStore,
-  Index,
   Jwt,
   KernelClient,
   KernelEngine,
@@ -22,13 +20,8 @@ import {
   Service,
   Tokens
 } from "../../../src/index.ts"
+import { Account } from "../../support/models.ts"
 import { atOnce } from "../../support/rest.ts"
-
-class User extends Model.Class<User>()("User", {
-  id: Model.id({ prefix: "U" }),
-  email: Schema.String.pipe(Model.indexed(Index.unique)),
-  password: Schema.String.pipe(Model.converted(Converter.contentHasher({ rounds: 1_000 })), Model.omitted)
-}) {}
 
 class Note extends Model.Class<Note>()("Note", { id: Model.id({ prefix: "N" }), text: Schema.String }) {}
 
@@ -39,7 +32,7 @@ const Callers = Service.make("CallerService").operation(
 )
 
 const engine = KernelEngine.make("shop")
-  .register(Resource.make(User, { methods: ["POST"] }).require(Anonymous))
+  .register(Resource.make(Account, { methods: ["POST"] }).require(Anonymous))
   .register(Resource.make(Note, { methods: ["GET", "POST"] }).require(Authenticated))
   .register(Callers)
   .register(Tokens.service, { urlBase: "/api/v1" })
@@ -48,7 +41,11 @@ const engine = KernelEngine.make("shop")
 const account = { username: "jane@example.com", password: Redacted.make("correct horse") }
 
 const setUp = Effect.gen(function*() {
-  const services = [Jwt.layer, ApiKeys.layer, Accounts.fromModel(User, { login: "email", secret: "password" })] as const
+  const services = [
+    Jwt.layer,
+    ApiKeys.layer,
+    Accounts.fromModel(Account, { login: "email", secret: "password" })
+  ] as const
   const store = Layer.provideMerge(Repository.layer(Note), Layer.mergeAll(EmbeddedStore.layerMemory, ...services))
   const test = yield* engine.test({ store: Layer.fresh(store) })
   const jane = yield* test.anonymous.users.create({ payload: { email: account.username, password: "correct horse" } })

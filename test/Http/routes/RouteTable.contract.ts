@@ -9,7 +9,8 @@ import { endpointsOf } from "../../../src/Http/description/standardEndpoints.ts"
 import { basic, ownSigner, tokens } from "../../support/credentials.ts"
 import type { FreshStore } from "../../support/mongo.ts"
 import { quickHashes } from "../../support/quickHashes.ts"
-import { accounts, bearer, payments, request, signIn } from "../../support/shop.ts"
+import { bearer } from "../../support/rest.ts"
+import { accounts, payments, request, signIn } from "../../support/shop.ts"
 import { shop } from "../../support/tokens.ts"
 
 /** The statuses for nobody, for a user, and for an administrator. */

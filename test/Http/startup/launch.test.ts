@@ -5,6 +5,7 @@ import { join } from "node:path"
 import * as KernelEngine from "../../../src/Http/KernelEngine.ts"
 import { freshDirectory } from "../../support/folders.ts"
 import { freePort, printed, runProgram } from "../../support/processes.ts"
+import { sendTo } from "../../support/rest.ts"
 
 const program = `${import.meta.dirname}/../../support/workersProgram.ts`
 
@@ -23,10 +24,10 @@ describe("a service with health that is stopped", () => {
         })
         yield* printed(running, "Listening on")
         const get = (path: string) =>
-          Effect.promise(async () => {
-            const response = await fetch(`http://127.0.0.1:${port}${path}`)
-            return [response.status, await response.text()] as const
-          })
+          Effect.map(
+            sendTo(`http://127.0.0.1:${port}`, "GET", path),
+            ({ status, text }) => [status, text] as const
+          )
         assert.deepStrictEqual(yield* get("/health/ready"), [200, "{\"status\":\"ok\"}"])
         const slow = yield* Effect.forkChild(get("/works/slow"))
         // The one before it has arrived then.

@@ -5,6 +5,7 @@ import { ofWorkers } from "../../../src/Http/monitoring/prometheus.ts"
 import { freshDirectory } from "../../support/folders.ts"
 import { freshDatabase, onMongo } from "../../support/mongo.ts"
 import { freePort, linesOf, printed, runProgram, said, saidTimes } from "../../support/processes.ts"
+import { sendTo } from "../../support/rest.ts"
 
 const program = `${import.meta.dirname}/../../support/workersProgram.ts`
 
@@ -70,12 +71,7 @@ onMongo("server.workers on a server", (_, server) => {
         const [listening] = said(running, "Listening on")
         assert.strictEqual(listening.worker, 1)
         assert.isTrue(listening.timestamp <= said(running, "what is done at a start")[1].timestamp)
-        /** A request on a connection of its own. */
-        const get = (path: string) =>
-          Effect.promise(async () => {
-            const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: "close" } })
-            return { status: response.status, headers: response.headers, text: await response.text() }
-          })
+        const get = (path: string) => sendTo(`http://127.0.0.1:${port}`, "GET", path)
         const pid = Effect.map(get("/works/whoami"), ({ text }): number => JSON.parse(text).pid)
         const pids = Effect.map(
           Effect.all(Array.from({ length: 8 }, () => pid)),
@@ -86,7 +82,7 @@ onMongo("server.workers on a server", (_, server) => {
 
         // All of them count together.
         const limit = yield* get("/works/whoami")
-        assert.match(limit.headers.get("ratelimit") ?? "", /r=4999[12];/u)
+        assert.match(String(limit.headers["ratelimit"]), /r=4999[12];/u)
         const metrics = yield* get("/metrics")
         const served = [...metrics.text.matchAll(
           /^http_server_request_duration_seconds_count\{worker="(\d)".*route="\/works\/whoami".*\} (\d+)$/gmu

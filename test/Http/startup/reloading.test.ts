@@ -5,6 +5,7 @@ import * as fs from "node:fs"
 import { Keys } from "../../../src/index.ts"
 import { freshDirectory } from "../../support/folders.ts"
 import { printed, type Program, runProgram } from "../../support/processes.ts"
+import { bearer, sendTo } from "../../support/rest.ts"
 
 const json = (line: string) => JSON.parse(line)
 
@@ -55,19 +56,13 @@ describe("SIGHUP", () => {
         yield* printed(program, "Listening on")
         const [, base = ""] = /Listening on (\S+)"/u.exec(program.output()) ?? []
         const get = (path: string, token?: string) =>
-          Effect.promise(async () => {
-            const response = await fetch(`${base}${path}`, {
-              headers: token === undefined ? {} : { authorization: `Bearer ${token}` }
-            })
-            const text = await response.text()
-            return { status: response.status, headers: response.headers, text }
-          })
+          sendTo(base, "GET", path, undefined, token === undefined ? {} : bearer(token))
         const tokenOf = Effect.map(get("/notes/token"), ({ text }) => String(json(text).result))
         const kidOf = (token: string) => json(Buffer.from(token.split(".")[0] ?? "", "base64url").toString()).kid
         let calls = 0
         const policy = Effect.map(get("/notes/log"), ({ headers }) => {
           calls += 1
-          return headers.get("ratelimit-policy")
+          return headers["ratelimit-policy"]
         })
         const old = yield* tokenOf
         assert.strictEqual(kidOf(old), ids[0])
