@@ -359,7 +359,7 @@ describe("OpenApi", () => {
 
     it("keep constraints, defaults, titles and descriptions", () => {
       const { amount, at, codes, currency, reference } = schemas.Receipt.properties
-      assert.deepStrictEqual(amount, { type: "number", minimum: 0.05 })
+      assert.deepStrictEqual(amount, { type: "number", format: "double", minimum: 0.05 })
       assert.deepStrictEqual(currency, { type: "string", enum: ["CHF", "EUR"], default: "CHF" })
       assert.deepStrictEqual(reference, {
         type: "string",
@@ -464,6 +464,32 @@ describe("OpenApi", () => {
       assert.notMatch("text", new RegExp(properties.price.pattern, "u"))
       const { one } = own.paths["/precises"].post.requestBody.content["application/json"].examples
       assert.strictEqual(one.value.price, "12.50")
+    })
+
+    it("say of numbers of more than 32 bits how wide they are, and of bytes among others their encoding only", () => {
+      class Wide extends Model.Class<Wide>()("Wide", {
+        id: Model.id(),
+        small: Schema.Int.pipe(Validator.min(-5), Validator.max(50)),
+        whole: Schema.Int,
+        natural: Schema.Int.pipe(Validator.min(0)),
+        millis: Schema.DateTimeUtcFromMillis,
+        price: Schema.Finite,
+        level: Schema.Literals([1, 2]),
+        mixed: Schema.Union([Schema.Uint8Array, Schema.Boolean]),
+        bytes: Schema.NullOr(Schema.Uint8Array)
+      }) {}
+      const own = made(KernelEngine.make("x").register(Wide, { methods: ["GET"] }), { title: "", version: "" })
+      const { properties } = own.components.schemas.Wide
+      const names = ["small", "whole", "natural", "millis", "price", "level"]
+      assert.deepStrictEqual(
+        names.map((name) => properties[name].format),
+        [undefined, "int64", "int64", "int64", "double", undefined]
+      )
+      const encodings = ["mixed", "bytes"].map((name) => {
+        const [{ contentEncoding, format }] = properties[name].anyOf
+        return [contentEncoding, format]
+      })
+      assert.deepStrictEqual(encodings, [["base64", undefined], ["base64", "byte"]])
     })
 
     it("describe date-times as they are written, without a format that demands a zone", () => {

@@ -8,7 +8,7 @@ import type { Json } from "./jsonValues.ts"
 export const checksOf = (document: Json): Checks => {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   // The pattern beside the format defines e-mail addresses, as HTML does. The format is narrower.
-  addFormats.default(ajv, ["date"])
+  addFormats.default(ajv, ["date", "double", "int64"])
   ajv.addSchema({ $id: "sent:document", components: document.components })
   ajv.addSchema({ $id: "answered:document", components: closed(document.components) })
   const rooted = (schema: Json, root: string): Json =>

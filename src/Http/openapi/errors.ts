@@ -23,6 +23,7 @@ export const errorMessageOf = (schema: unknown, complete: (schema: Document.Node
     description: "What went wrong; `code` is the status, and `errors` names every problem of a 400",
     properties: {
       ...Document.mapValues(Document.nodeOf(properties), (property) => complete(Document.nodeOf(property))),
+      code: { type: "integer", minimum: 400, maximum: 599 },
       upstream_service: { type: "string", description: "The service behind this one that failed" }
     }
   }

@@ -221,7 +221,7 @@ const withKnown = (api: HttpApi.Top): HttpApi.Top =>
 /** Removes keywords without effect, and makes constraints visible. */
 const plain = (schema: Node): Node => {
   const { additionalProperties, allOf, ...rest } = withItems(
-    withConstant(asEnum(withoutRepetition(withExample(schema))))
+    withConstant(asEnum(withoutRepetition(withExample(withWidth(schema)))))
   )
   const open = additionalProperties === undefined || additionalProperties === false
     ? rest
@@ -236,13 +236,31 @@ const plain = (schema: Node): Node => {
 
 /**
  * Alternatives once each, and none beside one that is any value: of that, the generator for Java makes a class that isn't
- * there. A field that may be missing and `null` has `null` twice.
+ * there. Of bytes among others it makes one that does not compile, unless only `contentEncoding` says that they are base64. A
+ * field that may be missing and `null` has `null` twice.
  */
 const withoutRepetition = (schema: Node): Node => {
   const { anyOf, ...rest } = schema
-  const alternatives = new Map(Document.listOf(anyOf).map((one) => [JSON.stringify(one), one]))
   if (anyOf === undefined) return schema
-  return alternatives.has("{}") ? rest : { ...rest, anyOf: [...alternatives.values()] }
+  const alternatives = new Map(Document.listOf(anyOf).map((one) => [JSON.stringify(one), Document.nodeOf(one)]))
+  if (alternatives.has("{}")) return rest
+  const all = [...alternatives.values()]
+  const isMixed = all.filter(({ type }) => type !== "null").length > 1
+  return { ...rest, anyOf: isMixed ? all.map(withoutByteFormat) : all }
+}
+
+const withoutByteFormat = (schema: Node): Node => {
+  const { format, ...rest } = schema
+  return format === "byte" && "contentEncoding" in rest ? rest : schema
+}
+
+/** Numbers of more than 32 bits say so: typed languages can't read them otherwise, or lose digits. */
+const withWidth = (schema: Node): Node => {
+  const { maximum = Infinity, minimum = -Infinity, type } = schema
+  if ("format" in schema || "enum" in schema) return schema
+  if (type === "number") return { ...schema, format: "double" }
+  const isWide = type === "integer" && (Number(minimum) < -(2 ** 31) || Number(maximum) >= 2 ** 31)
+  return isWide ? { ...schema, format: "int64" } : schema
 }
 
 /** The values of an enumeration in one list, with their names as generators of clients read them. */

@@ -62,7 +62,7 @@ const { components: { schemas }, paths }: Json = resolvedDocument(
 
 const resolved = (schema: Json): Json => schema.$ref === undefined ? schema : schemas[schema.$ref.split("/").at(-1)]
 
-const integer = { type: "integer", minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }
+const integer = { type: "integer", format: "int64", minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }
 
 const kinds: { readonly [segment: string]: Json } = {
   counts: integer,
