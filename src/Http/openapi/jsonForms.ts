@@ -77,7 +77,6 @@ const values: ReadonlyArray<readonly [schema: Schema.Top, form: Form]> = [
   }],
   [Schema.BigInt, { description: "A whole number", example: "42", stored: "int64" }],
   [Schema.FiniteFromString, {
-    format: "double",
     check: Schema.isPattern(new RegExp(number, "u")),
     example: "12.5"
   }],
