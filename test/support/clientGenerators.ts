@@ -6,24 +6,59 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { promisify } from "node:util"
 import type { OpenApi } from "../../src/index.ts"
-import { type Installed, installed } from "./installed.ts"
+import {
+  type Command,
+  commonModules,
+  compiled,
+  go,
+  goIn,
+  importAll,
+  jar,
+  jars,
+  npm,
+  pip,
+  runOfNode,
+  tscOfBundlers,
+  tscOfNode
+} from "./clientTools.ts"
+import type { Installed } from "./installed.ts"
 
 export interface Generator {
   /** Programs that the machine has to have: without one of them nothing is installed, and the test is skipped. */
   readonly needs: ReadonlyArray<readonly [program: string, ...args: ReadonlyArray<string>]>
   /** What is installed for it. */
   readonly tools: ReadonlyArray<() => Promise<Installed>>
-  /** The file of the program that calls the client, and others that the generator or the compiler reads. */
+  /** The file of the program that calls the client of a service. */
+  readonly program: (service: string) => string
+  /** Files that the generator or the compiler reads. */
+  readonly files?: (services: ReadonlyArray<string>) => { readonly [name: string]: string }
+  /** What the generator is told of a service, in a file in its folder. */
+  readonly options?: { readonly file: string; readonly of: (service: string, own: Options) => string }
+  /** The commands that make and compile the clients, each beside the `openapi.json` in the folder of its service. */
+  readonly steps: (services: ReadonlyArray<string>, ...folders: ReadonlyArray<string>) => ReadonlyArray<Command>
+  /** The command that runs the program of a service. */
+  readonly run: (service: string, ...folders: ReadonlyArray<string>) => Command
+}
+
+/** What generators are told of a service. */
+export interface Options {
+  /** Names of fields and parameters in the place of those that a language can't have, or has twice. */
+  readonly names?: { readonly [name: string]: string }
+  /** Types in the place of others. */
+  readonly types?: { readonly [type: string]: string }
+}
+
+/** A service whose client is made, and the program that calls it with `args`. */
+interface Called extends Options {
+  readonly document: OpenApi.Document
   readonly program: string
-  readonly files?: { readonly [name: string]: string }
-  /** The commands that make and compile the client beside `openapi.json`; the last one runs the program. */
-  readonly steps: (...folders: ReadonlyArray<string>) => ReadonlyArray<ReadonlyArray<string>>
+  readonly args: ReadonlyArray<string>
 }
 
 const execute = promisify(execFile)
 
 /** What a program prints; when it fails, what it complains of. */
-const run = ([program = "", ...args]: ReadonlyArray<string>, cwd?: string) =>
+const printed = ([program = "", ...args]: Command, cwd: string) =>
   Effect.promise(() =>
     execute(program, args, { cwd, timeout: 540_000, maxBuffer: 2 ** 26 }).then(
       ({ stdout }) => stdout,
@@ -45,14 +80,10 @@ const workplace = (folder: string) =>
     (place) => Effect.sync(() => rmSync(place, { recursive: true, force: true }))
   )
 
-/**
- * Makes a client of the document, compiles it together with the program, and runs this with `args`: what it prints, as JSON.
- */
-export const printedByClient = Effect.fnUntraced(function*(
+/** Makes the clients, compiles each with its program, and runs these: what they print, as JSON. */
+export const printedByClients = Effect.fnUntraced(function*(
   generator: Generator,
-  document: OpenApi.Document,
-  program: string,
-  args: ReadonlyArray<string>,
+  called: { readonly [service: string]: Called },
   skip: (reason: string) => never
 ) {
   for (const needed of generator.needs) {
@@ -65,132 +96,83 @@ export const printedByClient = Effect.fnUntraced(function*(
     folders.push("reason" in found ? skip(found.reason) : found.folder)
   }
   const place = yield* workplace(folders[0]!)
-  const files = { ...generator.files, "openapi.json": JSON.stringify(document), [generator.program]: program }
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(place, name)), { recursive: true })
-    writeFileSync(join(place, name), text)
+  const services = Object.keys(called)
+  const { files, options, steps } = generator
+  for (const [name, text] of Object.entries(files?.(services) ?? {})) write(join(place, name), text)
+  for (const [service, { document, program, ...own }] of Object.entries(called)) {
+    write(join(place, service, "openapi.json"), JSON.stringify(document))
+    write(join(place, service, generator.program(service)), program)
+    if (options !== undefined) write(join(place, service, options.file), options.of(service, own))
   }
-  const steps = generator.steps(...folders)
-  for (const step of steps.slice(0, -1)) yield* run(step, place)
-  return JSON.parse(yield* run([...steps.at(-1) ?? [], ...args], place)) as { readonly [call: string]: unknown }
+  for (const step of steps(services, ...folders)) yield* printed(step, place)
+  const answers: { [service: string]: { readonly [call: string]: unknown } } = {}
+  for (const [service, { args }] of Object.entries(called)) {
+    answers[service] = JSON.parse(yield* printed([...generator.run(service, ...folders), ...args], place))
+  }
+  return answers
 })
 
-// the ecosystems
-
-const npm = (name: string, ...packages: ReadonlyArray<string>) => () =>
-  installed(name, (folder) => [
-    ["npm", ["install", "--prefix", folder, "--ignore-scripts", "--no-audit", "--no-fund", ...packages]]
-  ])
-
-const pip = (name: string, ...packages: ReadonlyArray<string>) => () =>
-  installed(name, (folder) => [
-    ["python3", ["-m", "venv", folder]],
-    [join(folder, "bin", "python"), ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", ...packages]]
-  ])
-
-/** Modules of Go in a folder of their own; the results of the compiler are in the user's cache. */
-const goIn = (
-  folder: string
-) => ["env", `GOMODCACHE=${folder}/modules`, "GOFLAGS=-modcacherw", "GOTOOLCHAIN=local", "go"]
-
-const go = (name: string, ...modules: ReadonlyArray<string>) => () =>
-  installed(name, (folder) => {
-    const [env = "", ...withModules] = goIn(folder)
-    return [[env, [...withModules, "mod", "init", "modules"]], [env, [...withModules, "get", ...modules]]]
-  })
-
-const jar = (name: string, artifact: string) => () =>
-  installed(name, (folder) => [
-    ["mvn", ["-q", "dependency:copy", `-Dartifact=${artifact}`, `-DoutputDirectory=${folder}`]]
-  ])
-
-const jars = (name: string, ...artifacts: ReadonlyArray<string>) => () =>
-  installed(name, (folder) => {
-    const dependencies = artifacts.map((artifact) => artifact.split(":")).map(([group, id, version]) =>
-      `<dependency><groupId>${group}</groupId><artifactId>${id}</artifactId><version>${version}</version></dependency>`
-    )
-    writeFileSync(
-      join(folder, "pom.xml"),
-      `<project><modelVersion>4.0.0</modelVersion><groupId>shop</groupId><artifactId>jars</artifactId><version>1</version>` +
-        `<dependencies>${dependencies.join("")}</dependencies></project>`
-    )
-    return [["mvn", ["-q", "dependency:copy-dependencies", `-DoutputDirectory=${folder}`]]]
-  })
-
-const modules = join(import.meta.dirname, "..", "..", "node_modules")
-const tsc = [
-  process.execPath,
-  join(modules, "typescript", "bin", "tsc"),
-  "--ignoreConfig",
-  "--noEmitOnError",
-  "--strict",
-  "--target",
-  "es2024",
-  "--types",
-  "node",
-  "--typeRoots",
-  join(modules, "@types")
-]
-
-// The code of generators has imports as Node reads them, or as programs read them that put files together.
-const tscOfNode = [...tsc, "--module", "nodenext"]
-const tscOfBundlers = [...tsc, "--module", "commonjs", "--moduleResolution", "bundler"]
-
-/** Imports all modules below a package. */
-const importAll = (name: string) =>
-  `import ${name}, pkgutil, importlib
-for module in pkgutil.walk_packages(${name}.__path__, "${name}."): importlib.import_module(module.name)`
+const write = (file: string, text: string) => {
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
+}
 
 // the generators
 
 export const openapiTypescript: Generator = {
   needs: [],
   tools: [npm("openapi-typescript-7.13.0", "openapi-typescript@7.13.0", "openapi-fetch@0.17.0", "typescript@5.9.3")],
-  program: "calls.ts",
-  files: { "package.json": `{ "type": "module" }` },
-  steps: (folder) => [
-    [process.execPath, join(folder, "node_modules/openapi-typescript/bin/cli.js"), "openapi.json", "-o", "schema.d.ts"],
-    [...tscOfNode, "calls.ts"],
-    [process.execPath, "calls.js"]
-  ]
+  program: () => "calls.ts",
+  files: () => ({ "package.json": `{ "type": "module" }` }),
+  steps: (services, folder) => [
+    ...services.map((service) => [
+      process.execPath,
+      join(folder, "node_modules/openapi-typescript/bin/cli.js"),
+      `${service}/openapi.json`,
+      "-o",
+      `${service}/schema.d.ts`
+    ]),
+    compiled(tscOfNode, services)
+  ],
+  run: runOfNode
 }
 
 export const heyApi: Generator = {
   needs: [],
   tools: [npm("hey-api-0.99.0", "@hey-api/openapi-ts@0.99.0", "typescript@5.9.3")],
-  program: "calls.ts",
-  files: { "package.json": `{ "type": "commonjs" }` },
-  steps: (folder) => [
-    [
+  program: () => "calls.ts",
+  files: commonModules,
+  steps: (services, folder) => [
+    ...services.map((service) => [
       process.execPath,
       join(folder, "node_modules/@hey-api/openapi-ts/bin/run.js"),
       "-i",
-      "openapi.json",
+      `./${service}/openapi.json`,
       "-o",
-      "client",
+      `${service}/client`,
       "--silent"
-    ],
-    [...tscOfBundlers, "calls.ts"],
-    [process.execPath, "calls.js"]
-  ]
+    ]),
+    compiled(tscOfBundlers, services)
+  ],
+  run: runOfNode
 }
 
 export const orval: Generator = {
   needs: [],
   tools: [npm("orval-8.38.0", "orval@8.38.0", "typescript@5.9.3")],
-  program: "calls.ts",
-  files: {
-    "package.json": `{ "type": "commonjs" }`,
-    "orval.config.mjs": `export default {
-      client: {
-        input: "./openapi.json",
+  program: () => "calls.ts",
+  files: (services) => ({
+    ...commonModules(),
+    "orval.config.json": JSON.stringify(
+      Object.fromEntries(services.map((service) => [service, {
+        input: `./${service}/openapi.json`,
         output: {
-          target: "./client.ts",
+          target: `./${service}/client.ts`,
           client: "fetch",
           override: { mutator: { path: "./request.ts", name: "request" } }
         }
-      }
-    }`,
+      }]))
+    ),
     // What users of a generated client have for its address and credentials.
     "request.ts": `
 export const request = async <T>(url: string, options?: RequestInit): Promise<T> => {
@@ -202,19 +184,19 @@ export const request = async <T>(url: string, options?: RequestInit): Promise<T>
   return { data: text === "" ? undefined : JSON.parse(text), status: response.status, headers: response.headers } as T
 }
 `
-  },
-  steps: (folder) => [
-    [process.execPath, join(folder, "node_modules/orval/dist/bin/orval.mjs"), "--config", "orval.config.mjs"],
-    [...tscOfBundlers, "calls.ts"],
-    [process.execPath, "calls.js"]
-  ]
+  }),
+  steps: (services, folder) => [
+    [process.execPath, join(folder, "node_modules/orval/dist/bin/orval.mjs"), "--config", "orval.config.json"],
+    compiled(tscOfBundlers, services)
+  ],
+  run: runOfNode
 }
 
 export const openapiPythonClient: Generator = {
   needs: [],
   tools: [pip("openapi-python-client-0.29.1", "openapi-python-client==0.29.1")],
-  program: "calls.py",
-  files: {
+  program: () => "calls.py",
+  files: () => ({
     // As the documentation has it.
     "config.yml": `
 post_hooks: []
@@ -223,64 +205,89 @@ content_type_overrides:
   multipart/form-data: text/plain
   application/x-www-form-urlencoded: text/plain
 `
-  },
-  steps: (folder) => [
-    [
+  }),
+  steps: (services, folder) => [
+    ...services.map((service) => [
       join(folder, "bin", "python"),
       "-m",
       "openapi_python_client",
       "generate",
       "--path",
-      "openapi.json",
+      `${service}/openapi.json`,
       "--config",
       "config.yml",
       "--meta",
       "none",
       "--output-path",
-      "client"
-    ],
-    [join(folder, "bin", "python"), "-c", importAll("client")],
-    [join(folder, "bin", "python"), "calls.py"]
-  ]
+      `${service}/client`
+    ]),
+    [join(folder, "bin", "python"), "-c", importAll(services.map((service) => `${service}.client`))]
+  ],
+  run: (service, folder) => [join(folder, "bin", "python"), `${service}/calls.py`]
 }
 
 const openapiGenerator = jar("openapi-generator-7.25.0", "org.openapitools:openapi-generator-cli:7.25.0")
 
-/** The command that makes the client of a language in the folder `client`. */
-const generate = (folder: string, language: string, ...options: ReadonlyArray<string>) => [
-  "java",
-  "-XX:TieredStopAtLevel=1",
-  "-XX:+UseSerialGC",
-  "-jar",
-  join(folder, "openapi-generator-cli-7.25.0.jar"),
-  "generate",
-  "-i",
-  "openapi.json",
-  "-g",
-  language,
-  "-o",
-  "client",
-  "--global-property",
-  "apiDocs=false,modelDocs=false,apiTests=false,modelTests=false",
-  ...options
-]
+/** OpenAPI Generator, which makes the clients of all services in one go, each in the folder `client` of its service. */
+const ofOpenapiGenerator = (
+  language: string,
+  more: (service: string) => object = () => ({})
+): Pick<Generator, "options"> & {
+  readonly generate: (services: ReadonlyArray<string>, folder: string) => Command
+} => ({
+  options: {
+    file: "generator.json",
+    of: (service, { names = {}, types = {} }) =>
+      JSON.stringify({
+        generatorName: language,
+        inputSpec: `${service}/openapi.json`,
+        outputDir: `${service}/client`,
+        globalProperties: { apiDocs: "false", modelDocs: "false", apiTests: "false", modelTests: "false" },
+        nameMappings: names,
+        typeMappings: types,
+        // Setters of a client for Go have the names of fields, and begin them with a capital letter.
+        parameterNameMappings: Object.fromEntries(
+          Object.entries(names).map(([name, own]) => [name, uncapitalised(own)])
+        ),
+        ...more(service)
+      })
+  },
+  generate: (services, folder) => [
+    "java",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+UseSerialGC",
+    "-jar",
+    join(folder, "openapi-generator-cli-7.25.0.jar"),
+    "batch",
+    "--fail-fast",
+    ...services.map((service) => `${service}/generator.json`)
+  ]
+})
+
+const uncapitalised = (name: string) => `${name.charAt(0).toLowerCase()}${name.slice(1)}`
 
 const java = ["java", "-version"] as const
 const maven = ["mvn", "-version"] as const
 
+// As the documentation has it.
+const oneTag = { openapiNormalizer: { KEEP_ONLY_FIRST_TAG_IN_OPERATION: "true" } }
+
+const typescript = ofOpenapiGenerator("typescript-fetch", () => oneTag)
+
 export const typescriptOfOpenapiGenerator: Generator = {
+  ...typescript,
   needs: [java, maven],
   tools: [openapiGenerator],
-  program: "calls.ts",
-  files: { "package.json": `{ "type": "commonjs" }` },
-  steps: (folder) => [
-    generate(folder, "typescript-fetch"),
-    [...tscOfBundlers, "calls.ts"],
-    [process.execPath, "calls.js"]
-  ]
+  program: () => "calls.ts",
+  files: commonModules,
+  steps: (services, folder) => [typescript.generate(services, folder), compiled(tscOfBundlers, services)],
+  run: runOfNode
 }
 
+const python = ofOpenapiGenerator("python")
+
 export const pythonOfOpenapiGenerator: Generator = {
+  ...python,
   needs: [java, maven],
   tools: [
     openapiGenerator,
@@ -292,26 +299,36 @@ export const pythonOfOpenapiGenerator: Generator = {
       "typing-extensions==4.16.0"
     )
   ],
-  program: "client/calls.py",
-  steps: (folder, packages) => [
-    generate(folder, "python"),
-    ["env", "PYTHONPATH=client", join(packages, "bin", "python"), "-c", importAll("openapi_client")],
-    [join(packages, "bin", "python"), "client/calls.py"]
-  ]
+  // The package of the client imports all of its modules.
+  program: () => "client/calls.py",
+  steps: (services, folder) => [python.generate(services, folder)],
+  run: (service, _, packages) => [join(packages, "bin", "python"), `${service}/client/calls.py`]
 }
+
+const goOptions = (service: string) => ({ ...oneTag, gitHost: "example.com", gitUserId: service, gitRepoId: "client" })
+const golang = ofOpenapiGenerator("go", goOptions)
 
 export const goOfOpenapiGenerator: Generator = {
+  ...golang,
   needs: [java, maven, ["go", "version"]],
   tools: [openapiGenerator, go("openapi-generator-7.25.0-go", "gopkg.in/validator.v2@v2.0.1")],
-  program: "client/calls/main.go",
-  steps: (folder, modules) => [
-    generate(folder, "go", "--git-host", "example.com", "--git-user-id", "shop", "--git-repo-id", "client"),
-    [...goIn(modules), "-C", "client", "vet", "./..."],
-    [...goIn(modules), "-C", "client", "run", "./calls"]
-  ]
+  program: (service) => `client/${service}/main.go`,
+  steps: (services, folder, modules) => [
+    golang.generate(services, folder),
+    [...goIn(modules), "work", "init", ...services.map((service) => `./${service}/client`)],
+    [...goIn(modules), "build", "-o", "programs/", ...services.map((service) => `./${service}/client/...`)]
+  ],
+  run: (service) => [`programs/${service}`]
 }
 
+const javaOptions = (service: string) => ({
+  additionalProperties: { invokerPackage: service, apiPackage: `${service}.api`, modelPackage: `${service}.model` }
+})
+const javaLanguage = ofOpenapiGenerator("java", javaOptions)
+const classes = (libraries: string) => ["-cp", `classes:${libraries}/*`]
+
 export const javaOfOpenapiGenerator: Generator = {
+  ...javaLanguage,
   needs: [java, maven, ["javac", "-version"]],
   tools: [
     openapiGenerator,
@@ -328,14 +345,17 @@ export const javaOfOpenapiGenerator: Generator = {
       "org.openapitools:jackson-databind-nullable:0.2.11"
     )
   ],
-  program: "client/src/main/java/Calls.java",
-  steps: (folder, libraries) => {
-    const path = ["-cp", `classes:${libraries}/*`]
-    return [
-      generate(folder, "java"),
-      ["sh", "-c", "find client/src/main/java -name '*.java' > sources"],
-      ["javac", "-nowarn", "-proc:none", "-d", "classes", ...path, "@sources"],
-      ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", ...path, "Calls"]
-    ]
-  }
+  program: (service) => `client/src/main/java/${service}/Calls.java`,
+  steps: (services, folder, libraries) => [
+    javaLanguage.generate(services, folder),
+    ["sh", "-c", "find */client/src/main/java -name '*.java' > sources"],
+    ["javac", "-nowarn", "-proc:none", "-d", "classes", ...classes(libraries), "@sources"]
+  ],
+  run: (service, _, libraries) => [
+    "java",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+UseSerialGC",
+    ...classes(libraries),
+    `${service}.Calls`
+  ]
 }

@@ -1,5 +1,5 @@
 /** A model for each kind of field that a schema can be. */
-import { BigDecimal, DateTime, Order, Schema, SchemaGetter } from "effect"
+import { BigDecimal, DateTime, Order, Schema, SchemaAST, SchemaGetter } from "effect"
 import { Model } from "../../src/index.ts"
 
 export interface Kind {
@@ -124,3 +124,7 @@ export const kinds: { readonly [name: string]: Kind } = {
   semVer: { schema: Schema.SemVer },
   small: { schema: small, order: Order.Number }
 }
+
+/** Whether a field of this kind may have no value without being declared optional. */
+export const mayBeMissing = ({ ast }: Schema.Top): boolean =>
+  SchemaAST.isOptional(ast) || Schema.is(Schema.make<Schema.Top>(ast))(undefined)

@@ -1,7 +1,7 @@
 /** A service with a model for each kind of field, which has the kind in every place that a field may have. */
-import { Schema, SchemaAST } from "effect"
+import { Schema } from "effect"
 import { KernelEngine, Model } from "../../src/index.ts"
-import { kinds } from "./everyKind.ts"
+import { kinds, mayBeMissing } from "./everyKind.ts"
 
 /** What a field may be besides a value. A kind whose values may be missing is no value of these. */
 const placesOf = (schema: Schema.Top) => ({
@@ -21,9 +21,7 @@ const isInTwoSteps = ({ ast }: Schema.Top): boolean =>
   Schema.toCodecJson(Schema.make<Schema.Top>(ast)).ast.encoding?.some(({ to }) => to.encoding !== undefined) === true &&
   ast._tag === "Declaration" && ast.encoding === undefined
 
-const isValue = (schema: Schema.Top): boolean =>
-  !SchemaAST.isOptional(schema.ast) && !Schema.is(Schema.make<Schema.Top>(schema.ast))(undefined) &&
-  !isInTwoSteps(schema)
+const isValue = (schema: Schema.Top): boolean => !mayBeMissing(schema) && !isInTwoSteps(schema)
 
 const models = Object.entries(kinds).map(([name, { schema }]) => {
   class Part extends Model.Class<Part>()(`${name}Part`, { value: schema }) {}

@@ -1,17 +1,36 @@
 import { describe } from "@effect/vitest"
 import { heyApi, openapiPythonClient, openapiTypescript, orval } from "../../support/clientGenerators.ts"
-import { clientsOfShop } from "../../support/shopClients.ts"
+import { clientsOfServices } from "../../support/generatedClients.ts"
+import * as nasty from "../../support/nastyCalls.ts"
+
+const leftOut = "forms are left out, as the table below says"
 
 describe("Clients that generators make from the document", () => {
-  clientsOfShop({
+  clientsOfServices({
     "openapi-typescript and openapi-fetch": {
       generator: openapiTypescript,
-      program: typescriptCalls,
-      limits: "every operation"
+      shop: { program: typescriptCalls, prints: "statuses of every operation", limits: {} },
+      nasty: { program: nasty.openapiTypescript, limits: {} }
     },
-    "openapi-python-client": { generator: openapiPythonClient, program: pythonCalls, limits: "every operation" },
-    "hey-api": { generator: heyApi, program: heyApiCalls, limits: {} },
-    orval: { generator: orval, program: orvalCalls, limits: {} }
+    "openapi-python-client": {
+      generator: openapiPythonClient,
+      shop: {
+        program: pythonCalls,
+        prints: "statuses of every operation",
+        limits: { "POST /api/v1/files/upload": leftOut }
+      },
+      nasty: { program: nasty.openapiPythonClient, limits: { upload: leftOut, csv: "it has no bodies of text" } }
+    },
+    "hey-api": {
+      generator: heyApi,
+      shop: { program: heyApiCalls, limits: {} },
+      nasty: { program: nasty.heyApi, limits: {} }
+    },
+    orval: {
+      generator: orval,
+      shop: { program: orvalCalls, limits: {} },
+      nasty: { program: nasty.orval, limits: {} }
+    }
   })
 })
 
@@ -114,6 +133,19 @@ const grant = { grant_type: "password", username: email, password: "a longer sec
 const { access_token } = answered(await client.POST("/api/v1/token", { body: grant }))
 answered(await client.POST("/api/v1/token/revoke", { body: { token: access_token } }))
 
+// files
+const uploaded = answered(
+  await client.POST("/api/v1/files/upload", {
+    body: { scan: "hello" },
+    bodySerializer({ scan }) {
+      const form = new FormData()
+      form.append("scan", new Blob([scan]), "scan.txt")
+      return form
+    }
+  })
+)
+if (uploaded.name !== "scan.txt" || uploaded.size !== 5) throw new Error(JSON.stringify(uploaded))
+
 answered(await client.DELETE("/api/v1/users/{id}", { params: { path: byId } }))
 console.log(JSON.stringify(statuses))
 `
@@ -150,6 +182,11 @@ const main = async () => {
   if (product._type !== "Product") throw new Error(product._type)
   const summary = await sdk.productsGetSummary({ path: { id: product.id }, throwOnError })
   printed["action"] = summary.data.result.split(" ")[0]
+  const { data: uploaded } = await sdk.filesUpload({
+    body: { scan: new File(["hello"], "scan.txt"), note: "a note" },
+    throwOnError
+  })
+  printed["upload"] = [uploaded.name, uploaded.size, uploaded.note]
   printed["delete"] = (await sdk.usersDelete({ path, throwOnError })).data.result
   const { error, response } = await sdk.usersGet({ path })
   printed["error"] = [response?.status, error !== undefined && "_type" in error && error._type]
@@ -189,6 +226,8 @@ const main = async () => {
   if (product.status !== 201 || product.data._type !== "Product") throw new Error(JSON.stringify(product))
   const summary = await shop.productsGetSummary(product.data.id)
   printed["action"] = summary.status === 200 ? summary.data.result.split(" ")[0] : summary
+  const uploaded = await shop.filesUpload({ scan: new File(["hello"], "scan.txt"), note: "a note" })
+  printed["upload"] = uploaded.status === 200 ? [uploaded.data.name, uploaded.data.size, uploaded.data.note] : uploaded
   const deleted = await shop.usersDelete(user.id)
   printed["delete"] = deleted.status === 200 ? deleted.data.result : deleted
   const missing = await shop.usersGet(user.id)

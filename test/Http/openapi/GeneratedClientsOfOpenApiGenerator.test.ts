@@ -5,26 +5,38 @@ import {
   pythonOfOpenapiGenerator,
   typescriptOfOpenapiGenerator
 } from "../../support/clientGenerators.ts"
-import { clientsOfShop } from "../../support/shopClients.ts"
+import { clientsOfServices } from "../../support/generatedClients.ts"
+import * as nasty from "../../support/nastyCallsOfOpenApiGenerator.ts"
 
 const readsAnotherAnswer =
   "both are created, and the client then fails: it reads a 201 by the schema of the 200, which has no list"
 
 describe("Clients that OpenAPI Generator makes from the document", () => {
-  clientsOfShop({
+  clientsOfServices({
     TypeScript: {
       generator: typescriptOfOpenapiGenerator,
-      program: typescript,
-      limits: { createList: "the type of the body is a document, where the description has one or a list" }
+      shop: {
+        program: typescript,
+        limits: { createList: "the type of the body is a document, where the description has one or a list" }
+      },
+      nasty: nasty.typescript
     },
-    Python: { generator: pythonOfOpenapiGenerator, program: python, limits: {} },
-    Go: { generator: goOfOpenapiGenerator, program: go, limits: { createList: readsAnotherAnswer } },
-    Java: { generator: javaOfOpenapiGenerator, program: java, limits: { createList: readsAnotherAnswer } }
+    Python: { generator: pythonOfOpenapiGenerator, shop: { program: python, limits: {} }, nasty: nasty.python },
+    Go: {
+      generator: goOfOpenapiGenerator,
+      shop: { program: go, limits: { createList: readsAnotherAnswer } },
+      nasty: nasty.go
+    },
+    Java: {
+      generator: javaOfOpenapiGenerator,
+      shop: { program: java, limits: { createList: readsAnotherAnswer } },
+      nasty: nasty.java
+    }
   })
 })
 
 const typescript = `
-import { Configuration, ProductsApi, ResponseError, UsersApi } from "./client"
+import { Configuration, FilesApi, ProductsApi, ResponseError, UsersApi } from "./client"
 
 const main = async () => {
   const configuration = new Configuration({
@@ -49,6 +61,9 @@ const main = async () => {
   const created = await products.productsCreate({ productsCreateRequest: newProduct })
   if (!("result" in created) || typeof created.result !== "string") throw new Error("no result")
   printed["action"] = (await products.productsGetSummary({ id: created.result })).result?.split(" ")[0]
+  const scan = new File(["hello"], "scan.txt")
+  const uploaded = await new FilesApi(configuration).filesUpload({ scan, note: "a note" })
+  printed["upload"] = [uploaded.name, uploaded.size, uploaded.note]
   printed["delete"] = (await users.usersDelete({ id: user.id })).result
   printed["error"] = await users.usersGet({ id: user.id }).catch(async (error) => {
     if (!(error instanceof ResponseError)) throw error
@@ -62,7 +77,7 @@ void main()
 
 const python = `
 import json, sys
-from openapi_client import ApiClient, Configuration, ProductsApi, UsersApi
+from openapi_client import ApiClient, Configuration, FilesApi, ProductsApi, UsersApi
 from openapi_client.exceptions import NotFoundException
 from openapi_client.models import *
 
@@ -84,6 +99,8 @@ printed["patch"] = users.users_patch(user.id, UserPatch(name="Annie"), prefer=wh
 new_product = ProductCreate(code="PYT-0001", name="Chair", price=12.5, currency="CHF", stock=3)
 created = products.products_create(ProductsCreateRequest(new_product)).actual_instance
 printed["action"] = products.products_get_summary(created.result).result.split(" ")[0]
+uploaded = FilesApi(client).files_upload(scan=("scan.txt", b"hello"), note="a note")
+printed["upload"] = [uploaded.name, uploaded.size, uploaded.note]
 printed["delete"] = users.users_delete(user.id).result
 try:
     users.users_get(user.id)
@@ -101,6 +118,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	shop "example.com/shop/client"
@@ -157,6 +175,15 @@ func main() {
 	summary, _, err := products.ProductsGetSummary(ctx, stored.OperationResult.Result).Execute()
 	check(err)
 	printed["action"] = strings.Split(summary.Result, " ")[0]
+	path := filepath.Join(os.TempDir(), fmt.Sprintf("shop-%d", os.Getpid()), "scan.txt")
+	check(os.MkdirAll(filepath.Dir(path), 0o700))
+	defer os.RemoveAll(filepath.Dir(path))
+	check(os.WriteFile(path, []byte("hello"), 0o600))
+	scan, err := os.Open(path)
+	check(err)
+	uploaded, _, err := client.FilesAPI.FilesUpload(ctx).Scan(scan).Note("a note").Execute()
+	check(err)
+	printed["upload"] = []any{uploaded.Name, uploaded.Size, uploaded.GetNote()}
 	deleted, _, err := users.UsersDelete(ctx, user.Id).Execute()
 	check(err)
 	printed["delete"] = deleted.Result
@@ -171,14 +198,16 @@ func main() {
 `
 
 const java = `
+package shop;
+
 import com.google.gson.Gson;
-import java.math.BigDecimal;
+import java.io.File;
+import java.nio.file.Files;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.openapitools.client.*;
-import org.openapitools.client.api.*;
-import org.openapitools.client.model.*;
+import shop.api.*;
+import shop.model.*;
 
 public class Calls {
   static UserCreate newUser(String name) {
@@ -195,16 +224,20 @@ public class Calls {
 
     User user = users.usersCreate(new UsersCreateRequest(newUser("Ann")), whole, null, null).getUser();
     printed.put("create", user.getName());
-    InlineObject3 page = users.usersList(null, 5, "-name", null, null, null, null, null, null, null, null,
+    var page = users.usersList(null, 5, "-name", null, null, null, null, null, null, null, null,
       user.getEmail(), null, null, null, null, null, null, null, null);
     printed.put("list", page.getItems().stream().map(item -> item.getUser().getName()).toList());
     printed.put("get", users.usersGet(user.getId(), null, null, null).getUser().getName());
     printed.put("patch",
       users.usersPatch(user.getId(), new UserPatch().name("Annie"), whole, null, null).getUser().getName());
-    ProductCreate chair = new ProductCreate().code("JAV-0001").name("Chair").price(new BigDecimal("12.5"))
+    ProductCreate chair = new ProductCreate().code("JAV-0001").name("Chair").price(12.5)
       .currency(Currency.CHF).stock(3);
     String id = products.productsCreate(new ProductsCreateRequest(chair), null, null, null).getOperationResult().getResult();
     printed.put("action", products.productsGetSummary(id, null).getResult().split(" ")[0]);
+    File scan = Files.createTempDirectory("shop").resolve("scan.txt").toFile();
+    Files.writeString(scan.toPath(), "hello");
+    var uploaded = new FilesApi(client).filesUpload(scan, "a note");
+    printed.put("upload", List.of(uploaded.getName(), uploaded.getSize(), uploaded.getNote()));
     printed.put("delete", users.usersDelete(user.getId(), null, null).getResult());
     try {
       users.usersGet(user.getId(), null, null, null);

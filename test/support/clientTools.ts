@@ -1,0 +1,84 @@
+/** What generators of clients need of each language: tools that are installed once, and commands that compile. */
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { installed } from "./installed.ts"
+
+export type Command = ReadonlyArray<string>
+
+export const npm = (name: string, ...packages: ReadonlyArray<string>) => () =>
+  installed(name, (folder) => [
+    ["npm", ["install", "--prefix", folder, "--ignore-scripts", "--no-audit", "--no-fund", ...packages]]
+  ])
+
+export const pip = (name: string, ...packages: ReadonlyArray<string>) => () =>
+  installed(name, (folder) => [
+    ["python3", ["-m", "venv", folder]],
+    [join(folder, "bin", "python"), ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", ...packages]]
+  ])
+
+/** Modules of Go in a folder of their own; the results of the compiler are in the user's cache. */
+export const goIn = (
+  folder: string
+) => ["env", `GOMODCACHE=${folder}/modules`, "GOFLAGS=-modcacherw", "GOTOOLCHAIN=local", "go"]
+
+export const go = (name: string, ...modules: ReadonlyArray<string>) => () =>
+  installed(name, (folder) => {
+    const [env = "", ...withModules] = goIn(folder)
+    return [[env, [...withModules, "mod", "init", "modules"]], [env, [...withModules, "get", ...modules]]]
+  })
+
+export const jar = (name: string, artifact: string) => () =>
+  installed(name, (folder) => [
+    ["mvn", ["-q", "dependency:copy", `-Dartifact=${artifact}`, `-DoutputDirectory=${folder}`]]
+  ])
+
+export const jars = (name: string, ...artifacts: ReadonlyArray<string>) => () =>
+  installed(name, (folder) => {
+    const dependencies = artifacts.map((artifact) => artifact.split(":")).map(([group, id, version]) =>
+      `<dependency><groupId>${group}</groupId><artifactId>${id}</artifactId><version>${version}</version></dependency>`
+    )
+    writeFileSync(
+      join(folder, "pom.xml"),
+      `<project><modelVersion>4.0.0</modelVersion><groupId>shop</groupId><artifactId>jars</artifactId><version>1</version>` +
+        `<dependencies>${dependencies.join("")}</dependencies></project>`
+    )
+    return [["mvn", ["-q", "dependency:copy-dependencies", `-DoutputDirectory=${folder}`]]]
+  })
+
+const modules = join(import.meta.dirname, "..", "..", "node_modules")
+const tsc = [
+  process.execPath,
+  join(modules, "typescript", "bin", "tsc"),
+  "--ignoreConfig",
+  "--noEmitOnError",
+  "--strict",
+  "--target",
+  "es2024",
+  "--types",
+  "node",
+  "--typeRoots",
+  join(modules, "@types")
+]
+
+// The code of generators has imports as Node reads them, or as programs read them that put files together.
+export const tscOfNode = [...tsc, "--module", "nodenext"]
+export const tscOfBundlers = [...tsc, "--module", "commonjs", "--moduleResolution", "bundler"]
+
+/** Compiles the programs of the services, and runs one. */
+export const compiled = (compiler: ReadonlyArray<string>, services: ReadonlyArray<string>): Command => [
+  ...compiler,
+  ...services.map((service) => `${service}/calls.ts`)
+]
+export const runOfNode = (service: string): Command => [process.execPath, `${service}/calls.js`]
+
+export const commonModules = () => ({ "package.json": `{ "type": "commonjs" }` })
+
+/** Imports all modules below the packages. */
+export const importAll = (names: ReadonlyArray<string>) =>
+  [
+    "import pkgutil, importlib",
+    ...names.map((name) =>
+      `import ${name}
+for module in pkgutil.walk_packages(${name}.__path__, "${name}."): importlib.import_module(module.name)`
+    )
+  ].join("\n")
