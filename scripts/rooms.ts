@@ -44,7 +44,6 @@ export const folders: { readonly [name: string]: Folder } = {
     without: { packages: [server, ...drivers], because: "The port is what the stores have in common." },
     rooms: {
       internal: { on: [], isPortable: true },
-      folders: { on: [] },
       base: { on: [], modules: ["ChangeLog", "DocumentStore", "StoreError", "StoreTypes"], isPortable: true },
       shared: { on: ["internal", "base"] }
     }
