@@ -187,8 +187,7 @@ type Services<Issuers extends ReadonlyArray<Issuer<unknown>>> = Issuers[number] 
 
 const makeOf = Effect.fn("Jwt.make")(
   function*(options: OwnOptions | TrustOptions<ReadonlyArray<Issuer<unknown>>>) {
-    const { makeVerifier } = yield* Effect.promise(() => import("./jwt/verifier.ts"))
-    const { signed } = yield* Effect.promise(() => import("./jwt/signed.ts"))
+    const { makeVerifier, signed } = yield* Effect.promise(() => import("./jwt/verifier.ts"))
     const { expiresIn = "15 minutes" } = options
     const application = options.application ?? (yield* Application)?.id ?? (yield* mistake(noApplication))
     const defaultLifetime = yield* secondsOf(expiresIn)

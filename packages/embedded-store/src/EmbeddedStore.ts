@@ -44,11 +44,7 @@ export interface Options {
 export const make: (
   options: Options
 ) => Effect.Effect<DocumentStore["Service"], StoreUnavailable, Scope.Scope> = (options) =>
-  // LMDB and the query language are loaded by programs that use them, and by no others.
-  Effect.flatMap(
-    loaded(() => import("./store/folder.ts")),
-    ({ open }) => open(options)
-  )
+  Effect.flatMap(folders, ({ open }) => open(options))
 
 /**
  * Reads a whole folder and checks its pages and the checksum of each document and index entry. It changes nothing, takes
@@ -73,8 +69,7 @@ export const make: (
  */
 export const verify = (options: Options): Effect.Effect<Verification, StoreUnavailable> =>
   Effect.gen(function*() {
-    const { verified } = yield* loaded(() => import("./store/backup.ts"))
-    const { verify } = yield* loaded(() => import("./store/verify.ts"))
+    const { verified, verify } = yield* backups
     // Nobody writes to a backup, which may be where nothing can be written.
     return (yield* verified(options.path)) ?? (yield* verify(options.path))
   })
@@ -107,11 +102,7 @@ export const backup = (
     /** The folder to make. */
     readonly to: string
   }
-): Effect.Effect<Backup, StoreUnavailable> =>
-  Effect.flatMap(
-    loaded(() => import("./store/backup.ts")),
-    ({ backup }) => backup(options.path, options.to)
-  )
+): Effect.Effect<Backup, StoreUnavailable> => Effect.flatMap(backups, ({ backup }) => backup(options.path, options.to))
 
 /**
  * Makes a folder of a {@link backup}, which is read and checked, beside its place, and moves it there. Fails with
@@ -130,7 +121,7 @@ export const restore = (
   }
 ): Effect.Effect<Pick<Backup, "collections"> & { readonly replaced?: string }, StoreUnavailable> =>
   Effect.flatMap(
-    loaded(() => import("./store/backup.ts")),
+    backups,
     ({ restore }) => restore({ from: options.from, folder: options.path, replace: options.replace === true })
   )
 
@@ -140,9 +131,8 @@ export const restore = (
  * @category constructors
  * @since 0.1.0
  */
-export const makeMemory: Effect.Effect<DocumentStore["Service"], never, Scope.Scope> = Effect.flatMap(
-  Effect.promise(() => import("./store/memory.ts")),
-  ({ open }) => open
+export const makeMemory: Effect.Effect<DocumentStore["Service"], never, Scope.Scope> = Effect.suspend(() =>
+  Effect.flatMap(memories, ({ open }) => open)
 )
 
 /**
@@ -161,3 +151,12 @@ export const layerWith = (options: Options): Layer.Layer<DocumentStore, StoreUna
  * @since 0.1.0
  */
 export const layerMemory: Layer.Layer<DocumentStore> = Layer.effect(DocumentStore, makeMemory)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+// LMDB and the query language are loaded by programs that use them, and by no others.
+const folders = loaded(() => import("./store/folder.ts"))
+const backups = loaded(() => import("./store/backup.ts"))
+const memories = Effect.promise(() => import("./store/memory.ts"))

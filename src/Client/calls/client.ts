@@ -31,16 +31,12 @@ export const makeShared = Effect.fnUntraced(function*(
     readonly insecureRedirects?: boolean | undefined
   }
 ): Effect.fn.Return<Shared, never, Scope.Scope> {
-  // undici is loaded by programs that make calls, and by no others. In one file, a CommonJS package has no other names.
-  const { default: undici } = yield* Effect.promise(() => import("@effect/platform-node/Undici"))
-  const { toReadable } = yield* Effect.promise(() => import("@effect/platform-node/NodeStream"))
+  const { closeSync, openSync, pipeThroughDuplex, toReadable, undici, zlib } = yield* parts
   const deadlines = yield* makeDeadlines
-  const compression = yield* makeCompression
+  const compression = makeCompression(zlib, pipeThroughDuplex)
   const keepsAlive = config.maxKeepaliveConnections > 0 && config.keepaliveExpiry > 0
   const idleTime = keepsAlive ? Math.min(Math.ceil(config.keepaliveExpiry), maxTimer) : 1
 
-  // oxlint-disable-next-line no-restricted-imports -- the file system's service can't be asked while undici connects
-  const { closeSync, openSync } = yield* Effect.promise(() => import("node:fs"))
   /** Why no file can be opened, if a lookup failed for that: it needs some, and says that there is no such host. */
   const fileErrorOf = (error: Error): Error | undefined => {
     if (!Predicate.hasProperty(error, "syscall") || error.syscall !== "getaddrinfo") return undefined
@@ -156,6 +152,28 @@ export const makeShared = Effect.fnUntraced(function*(
 })
 
 // internal
+
+// What programs load that make calls, and no others. In one file, a CommonJS package has no other names.
+const parts = Effect.map(
+  Effect.promise(() =>
+    Promise.all([
+      import("@effect/platform-node/Undici"),
+      import("@effect/platform-node/NodeStream"),
+      // oxlint-disable-next-line no-restricted-imports -- no service of the platform package decompresses; the web's has no zstd
+      import("node:zlib"),
+      // oxlint-disable-next-line no-restricted-imports -- the file system's service can't be asked while undici connects
+      import("node:fs")
+    ])
+  ),
+  ([{ default: undici }, { pipeThroughDuplex, toReadable }, zlib, { closeSync, openSync }]) => ({
+    closeSync,
+    openSync,
+    pipeThroughDuplex,
+    toReadable,
+    undici,
+    zlib
+  })
+)
 
 type Socket = NonNullable<Parameters<Undici.buildConnector.Callback>[1]>
 

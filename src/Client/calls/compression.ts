@@ -3,6 +3,8 @@ import type * as NodeStream from "@effect/platform-node/NodeStream"
 import * as Effect from "effect/Effect"
 import * as Pull from "effect/Pull"
 import * as Stream from "effect/Stream"
+// oxlint-disable-next-line no-restricted-imports -- no service of the platform package decompresses; the web's has no zstd
+import type * as Zlib from "node:zlib"
 import type { RequestHandlingException } from "../ClientError.ts"
 import { Chunks, tooLarge } from "./bytes.ts"
 import { failure, unusable } from "./failures.ts"
@@ -18,11 +20,10 @@ export interface Compression {
   readonly decoded: (raw: RawAnswer, upstream: string) => Decoded
 }
 
-export const makeCompression: Effect.Effect<Compression> = Effect.gen(function*() {
-  // oxlint-disable-next-line no-restricted-imports -- no service of the platform package decompresses; the web's has no zstd
-  const zlib = yield* Effect.promise(() => import("node:zlib"))
-  const { pipeThroughDuplex } = yield* Effect.promise(() => import("@effect/platform-node/NodeStream"))
-
+export const makeCompression = (
+  zlib: typeof Zlib,
+  pipeThroughDuplex: typeof NodeStream.pipeThroughDuplex
+): Compression => {
   const through = (make: () => Duplex): Decompress => (body, upstream) =>
     pipeThroughDuplex(body, {
       evaluate: make,
@@ -75,7 +76,7 @@ export const makeCompression: Effect.Effect<Compression> = Effect.gen(function*(
       return { bytes: (maxBytes) => collected(stream, maxBytes, upstream), stream }
     }
   }
-})
+}
 
 // internal
 

@@ -1,4 +1,7 @@
-/** Downloads the public keys of other issuers, from a key set or by OpenID Connect discovery. */
+/**
+ * Downloads the public keys of other issuers, from a key set or by OpenID Connect discovery, and imports them. `issuers.ts`
+ * loads it by need, since it brings `jose`.
+ */
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -7,9 +10,11 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stream from "effect/Stream"
+import type * as jose from "jose"
 import { DeclarationError } from "../../internal/declarationError.ts"
+import { type Algorithm, importPublic } from "../keys/keyPair.ts"
 import { IssuerUnavailable } from "../SecurityError.ts"
-import { keysOf, type VerificationKey } from "./verificationKey.ts"
+import type { VerificationKey } from "./verificationKey.ts"
 
 /** Fetches the JSON web key set of an issuer (RFC 7517). */
 export const fetchKeys = (
@@ -95,4 +100,34 @@ const getJson = <A>(
       orElse: () => Effect.fail(unavailable(issuer, `${url} does not answer within 5 seconds`))
     })
   )
+}
+
+/** The first hundred keys of a set that verify signatures of a supported algorithm. */
+const keysOf = (set: { readonly keys: ReadonlyArray<unknown> }): Effect.Effect<ReadonlyArray<VerificationKey>> =>
+  Effect.map(
+    Effect.forEach(set.keys.slice(0, 100), keyOf),
+    (keys) => keys.filter((key) => key !== undefined)
+  )
+
+const keyOf = (candidate: unknown): Effect.Effect<VerificationKey | undefined> => {
+  if (typeof candidate !== "object" || candidate === null) return Effect.undefined
+  const jwk: jose.JWK = candidate
+  const algorithm = algorithmOf(jwk)
+  const verifies = (jwk.use === undefined || jwk.use === "sig")
+    && (!Array.isArray(jwk.key_ops) || jwk.key_ops.includes("verify"))
+  if (algorithm === undefined || !verifies) return Effect.undefined
+  const id = typeof jwk.kid === "string" ? jwk.kid : undefined
+  return Effect.match(importPublic(jwk, algorithm), {
+    onFailure: () => undefined,
+    onSuccess: (key) => ({ algorithm, id, key })
+  })
+}
+
+const algorithmOf = ({ alg, crv, kty }: jose.JWK): Algorithm | undefined => {
+  if (kty === "RSA") return alg === undefined || alg === "RS256" ? "RS256" : undefined
+  if (kty === "EC" && crv === "P-256") return alg === undefined || alg === "ES256" ? "ES256" : undefined
+  if (kty === "OKP" && crv === "Ed25519") {
+    return alg === undefined || alg === "EdDSA" || alg === "Ed25519" ? "EdDSA" : undefined
+  }
+  return undefined
 }

@@ -9,7 +9,8 @@ import * as HttpClient from "effect/http/HttpClient"
 import type * as Scope from "effect/Scope"
 import { Keys } from "../Keys.ts"
 import type * as fetchKeys from "./fetchKeys.ts"
-import type { FindKey } from "./verificationKey.ts"
+import { rotating } from "./rotatingKeys.ts"
+import { findIn, type FindKey } from "./verificationKey.ts"
 
 /**
  * An issuer whose tokens count: {@link local}, {@link jwks} or {@link discovered}.
@@ -79,7 +80,6 @@ export const local: Issuer<Keys> = {
   subjects: "ours",
   open: Effect.gen(function*() {
     const keys = yield* Keys
-    const { findIn } = yield* verificationKeys
     const find: FindKey = (id, algorithm) =>
       Effect.sync(() => {
         const own = { algorithm: keys.algorithm, id: keys.id, key: keys.publicKey }
@@ -131,7 +131,6 @@ export const discovered = (options: IssuerOptions): Issuer<HttpClient.HttpClient
   remote(options, (client, { discoverKeys }) => Effect.succeed(discoverKeys(client, options.issuer)))
 
 // jose is loaded by programs that use it, and by no others.
-const verificationKeys = Effect.promise(() => import("./verificationKey.ts"))
 const fetching = Effect.promise(() => import("./fetchKeys.ts"))
 
 const remote = (
@@ -147,7 +146,6 @@ const remote = (
   subjects: options.subjects ?? "theirs",
   open: Effect.gen(function*() {
     const client = yield* HttpClient.HttpClient
-    const { rotating } = yield* Effect.promise(() => import("./rotatingKeys.ts"))
     const find = yield* rotating({
       issuer: options.issuer,
       fetch: yield* fetchWith(client, yield* fetching),

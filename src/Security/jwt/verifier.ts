@@ -1,6 +1,7 @@
 /**
- * Verifies tokens (RFC 7519) of several issuers, following RFC 8725: the algorithm must be the key's, keys come from the
- * issuer only and never from the token's header, and issuer, audience and expiry are required.
+ * Signs tokens (RFC 7519), and verifies those of several issuers, following RFC 8725: the algorithm must be the key's, keys
+ * come from the issuer only and never from the token's header, and issuer, audience and expiry are required. `Jwt` loads it
+ * by need, since it brings `jose`.
  */
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
@@ -12,7 +13,7 @@ import type { CurrentUser } from "../CurrentUser.ts"
 import { hashOf } from "../keys/hash.ts"
 import { type Algorithm, algorithms } from "../keys/keyPair.ts"
 import { CredentialsInvalid, type IssuerUnavailable, type Reason } from "../SecurityError.ts"
-import type { FindKey } from "./verificationKey.ts"
+import type { FindKey, VerificationKey } from "./verificationKey.ts"
 
 /** An issuer whose tokens count. */
 export interface TrustedIssuer {
@@ -82,6 +83,18 @@ export const makeVerifier = (options: {
       met.set(token, known)
       return Effect.succeed(known.user)
     })
+}
+
+/** A token with these claims, signed with a private key. */
+export const signed = (
+  { algorithm, id, key }: VerificationKey,
+  claims: jose.JWTPayload
+): Effect.Effect<Redacted.Redacted<string>> => {
+  const header = { alg: algorithm, typ: "JWT", ...(id === undefined ? {} : { kid: id }) }
+  return Effect.map(
+    Effect.promise(() => new jose.SignJWT(claims).setProtectedHeader(header).sign(key)),
+    (token) => Redacted.make(token, { label: "token" })
+  )
 }
 
 interface Verified {

@@ -19,6 +19,8 @@ import { irregularIn, lockFolder } from "../storage/lmdb/folderLock.ts"
 import { dataFile } from "../storage/lmdb/preflight.ts"
 import { isSound, read, type Verification } from "./verify.ts"
 
+export { verify } from "./verify.ts"
+
 /**
  * The result of `EmbeddedStore.backup`, which is also the manifest of the backup.
  *
