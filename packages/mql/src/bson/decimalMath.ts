@@ -1,6 +1,7 @@
 /**
  * Powers, roots and logarithms of decimals, with the 34 digits that a `Decimal128` has. They are computed as integers with
- * more digits.
+ * more digits. Libraries of decimals lack functions or NaN, or take seconds for numbers as great as a `Decimal128` can be,
+ * and a query could hold the process with them.
  */
 import type { Decimal128 } from "bson"
 import { decimalOf, decimalOfDouble, withoutZeros } from "./arithmetic.ts"
