@@ -52,7 +52,7 @@ import { check, serveAlone } from "./startup/checks.ts"
 import type { Complete } from "./startup/completeness.ts"
 import type { CredentialsUnprovided } from "./startup/credentialsUnprovided.ts"
 import type * as Documentation from "./startup/documentation.ts"
-import { documentOf, type Parts, policyOf } from "./startup/engineParts.ts"
+import { documentOf, type Parts, policyOf, servicePartsOf } from "./startup/engineParts.ts"
 import { launchWith, type Options, type StartFailed } from "./startup/launch.ts"
 import { requireNode } from "./startup/nodeVersion.ts"
 import type { RegistrationInvalid } from "./startup/registrationInvalid.ts"
@@ -340,13 +340,7 @@ const makeEngine = (parts: Parts): never => {
     }
     // Routes are loaded by programs that serve them, and by no others.
     const { serve } = yield* Effect.promise(() => import("./startup/serve.ts"))
-    return yield* serve({
-      ...parts,
-      api: description.api,
-      registrations,
-      security: description.guards.has("security") ? parts.security ?? {} : undefined,
-      rateLimits: description.guards.has("rateLimits") ? parts.rateLimits ?? {} : undefined
-    })
+    return yield* serve(servicePartsOf(parts))
   }))
   const layer = Layer.merge(layerServe, announced(registrations)).pipe(
     Layer.provideMerge(KernelServer.layer),

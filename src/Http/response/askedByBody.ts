@@ -2,20 +2,24 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Predicate from "effect/Predicate"
 import { PayloadTooLarge } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import { badRequest, errorOf } from "../messages/message.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import { readQuery } from "../request/jsonBody.ts"
-import type { ResponseEffect } from "./callFailures.ts"
+import type { CallFailure } from "./callFailures.ts"
 
 /**
  * The handler of a `GET`, which a request may also ask with its parameters in the body: by the method `QUERY` (RFC 10008), or by
  * `POST` at a path of its own. They are written as in a URL, or as a JSON object, and count beside those of the URL.
  */
-export const askedByBody = (handler: ResponseEffect, limits: Limits): ResponseEffect =>
-  Effect.withFiber((fiber) => {
+export const askedByBody = <R>(
+  handler: Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure, R>,
+  limits: Limits
+): Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure, R> =>
+  Effect.withFiber<HttpServerResponse.HttpServerResponse, CallFailure, R>((fiber) => {
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     if (request.method !== "QUERY" && request.method !== "POST" || read.has(request.source)) return handler
     // What watches several collections asks the handler of each, with the parameters for it.

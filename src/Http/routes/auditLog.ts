@@ -32,12 +32,13 @@ import type { ReadError } from "../../Repository/RepositoryError.ts"
 import type { AuditOptions } from "../KernelConfig.ts"
 import { requestIdOf } from "../request/requestId.ts"
 
-type Responding<R> = Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>
-
 /** The audit log of a service. */
 export interface AuditLog {
   /** Responds, and writes the entries of the request. It wraps authentication and error responses, so it sees their status. */
-  readonly audited: <R>(respond: Responding<R>, endpoint: AuditedEndpoint) => Responding<R>
+  readonly audited: <E, R>(
+    respond: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+    endpoint: AuditedEndpoint
+  ) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 }
 
 interface AuditedEndpoint extends Pick<Endpoint, "isCall" | "name" | "registration" | "resource"> {
@@ -80,7 +81,7 @@ export const makeAuditLog = Effect.fnUntraced(function*(
           (error) => Effect.die(error)
         ))
       : afterCommit(line(entry))
-  const audited = <R>(respond: Responding<R>, endpoint: AuditedEndpoint): Responding<R> => {
+  const audited: AuditLog["audited"] = (respond, endpoint) => {
     const { auditLog = reads ? "reads and writes" : "writes", isCall, name, registration, resource } = endpoint
     const hasReads = auditLog === "reads and writes"
     return Effect.withFiber((fiber) => {

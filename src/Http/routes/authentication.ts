@@ -19,10 +19,10 @@ import { tooManyRequests } from "../messages/message.ts"
 import { makeCallerHeaders } from "../response/callerHeaders.ts"
 import type { ErrorResponses } from "../response/translation.ts"
 
-type Answered = Effect.Effect<
+type Answered<E, R> = Effect.Effect<
   HttpServerResponse.HttpServerResponse,
-  never,
-  DocumentStore | HttpServerRequest.HttpServerRequest
+  E,
+  R | DocumentStore | HttpServerRequest.HttpServerRequest
 >
 
 /** Finds out who calls. */
@@ -32,7 +32,9 @@ export interface Authenticator {
    * not run if the credentials are wrong (401), after too many failed attempts (429), or if the credentials can't be
    * checked (503).
    */
-  readonly authenticated: (handler: Answered) => Answered
+  readonly authenticated: <E, R>(
+    handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+  ) => Answered<E, R>
   /** The 401 for a request that has no credentials and needs some. */
   readonly credentialsNeeded: Effect.Effect<HttpServerResponse.HttpServerResponse>
 }
@@ -49,20 +51,22 @@ export const makeAuthenticator = ({ errorResponses, realm, schemes }: {
     "www-authenticate": schemes.map(({ challenge, id }) => challengeOf(challenge, realm, id === invalid?.id)).join(", ")
   })
   const needed = errorResponses.sentence(401, { key: "errors.CredentialsNeeded" }, challenges())
-  const refusals = new Map<Scheme | undefined, Answered>(
+  const refusals = new Map<Scheme | undefined, Effect.Effect<HttpServerResponse.HttpServerResponse>>(
     [undefined, ...schemes].map((scheme) => [
       scheme,
       errorResponses.sentence(401, { key: "errors.CredentialsInvalid" }, challenges(scheme))
     ])
   )
   const unchecked = errorResponses.sentence(503, { key: "errors.CredentialsUnchecked" })
-  const refused = (reason: Reason, scheme?: Scheme): Answered =>
+  const refused = (reason: Reason, scheme?: Scheme): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
     Effect.andThen(
-      Effect.tap(counted(reason, scheme), () =>
-        Effect.annotateLogs(Effect.logInfo("The credentials are refused"), { scheme: scheme?.id, reason })),
+      Effect.tap(
+        counted(reason, scheme),
+        () => Effect.annotateLogs(Effect.logInfo("The credentials are refused"), { scheme: scheme?.id, reason })
+      ),
       refusals.get(scheme) ?? needed
     )
-  const failed = (error: Refusal, scheme: Scheme): Answered => {
+  const failed = (error: Refusal, scheme: Scheme): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
     switch (error._tag) {
       case "CredentialsInvalid":
         return refused(error.reason, scheme)

@@ -1,5 +1,5 @@
 /**
- * The checks before a route of a service with access control: who calls, a 401, and whether they may, a 403. A document outside of the
+ * The stages of a route in a service with access control: who calls, a 401, and whether they may, a 403. A document outside of the
  * caller's rows is a 404, since the repository does not find it.
  */
 import * as Context from "effect/Context"
@@ -17,75 +17,37 @@ import { CurrentUser } from "../../Security/CurrentUser.ts"
 import { Forbidden } from "../HttpError.ts"
 import { DecideAgain } from "../live/decideAgain.ts"
 import { errorOf } from "../messages/message.ts"
-import type { Registration } from "../registration/registration.ts"
 import type { CallFailure, ResponseEffect } from "../response/callFailures.ts"
-import type { ErrorResponses } from "../response/translation.ts"
-import { type AuditLog, CurrentTrail } from "./auditLog.ts"
+import { CurrentTrail } from "./auditLog.ts"
 import type { Authenticator } from "./authentication.ts"
-import { withErrorResponses } from "./errorBoundary.ts"
-import type { Route } from "./route.ts"
+import type { Responding } from "./route.ts"
 
-type Responding = Effect.Effect<
-  HttpServerResponse.HttpServerResponse,
-  never,
-  HttpServerRequest.HttpServerRequest
->
+type Answered<R> = Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure, R>
 
 type Needs = DocumentStore | HttpServerRequest.HttpServerRequest
 
-export interface Authorization {
-  /** Adds the checks to a route. A route without an endpoint is for everybody. */
-  readonly checked: (
-    route: Route,
-    endpoint: Endpoint | undefined,
-    /** Wraps the response after authentication. */
-    around: (response: Responding) => Responding,
-    auditLog: Registration["auditLog"]
-  ) => Responding
+export interface Authorization extends Authenticator {
+  /** Decides before the handler of an endpoint: 403 for who may not, or 401 without credentials. */
+  readonly permitted: <R>(handler: Answered<R>, endpoint: Endpoint) => Answered<R>
+  /** Lets a stream decide on its request again. `checked` runs a handler after all checks. */
+  readonly decidingAgain: <R>(
+    handler: Answered<R>,
+    checked: (probe: ResponseEffect) => Responding
+  ) => Answered<R>
   /** Whether the caller of the request may use an endpoint, which leaves nothing in a log. */
   readonly isAllowed: (
     endpoint: Endpoint | undefined
   ) => Effect.Effect<boolean, CallFailure, HttpServerRequest.HttpServerRequest>
   /** A router whose routes are for everybody. Handlers know the caller, and repositories apply the caller's row filters. */
   readonly open: (router: HttpRouter.HttpRouter) => HttpRouter.HttpRouter
-  /** The 401 for a request that has no credentials and needs some. */
-  readonly credentialsNeeded: Authenticator["credentialsNeeded"]
 }
 
-export const makeAuthorization = ({ access, audit, authenticator, errorResponses }: {
-  readonly access: AccessControl
-  readonly audit: AuditLog | undefined
-  readonly authenticator: Authenticator
-  readonly errorResponses: ErrorResponses
-}): Authorization => {
+export const makeAuthorization = (access: AccessControl, authenticator: Authenticator): Authorization => {
   const { authenticated, credentialsNeeded } = authenticator
   return {
-    checked: ({ handler: own, isStream, isWatch, method, path, respondBadRequest }, endpoint, around, auditLog) => {
-      const handler = isStream === true && endpoint !== undefined
-        ? Effect.provideService(
-          own,
-          DecideAgain,
-          decidingAgain((probe) =>
-            withStore(authenticated(
-              withErrorResponses(
-                authorized(access, endpoint, probe, credentialsNeeded),
-                respondBadRequest,
-                errorResponses
-              )
-            ))
-          )
-        )
-        : own
-      const permitted = endpoint === undefined ? handler : authorized(access, endpoint, handler, credentialsNeeded)
-      const checked = authenticated(around(withErrorResponses(permitted, respondBadRequest, errorResponses)))
-      const audited = isWatch === true
-        ? { registration: path, name: method, isCall: false, resource: undefined }
-        : endpoint
-      return withStore(
-        audit === undefined || audited === undefined ? checked : audit.audited(checked, { ...audited, auditLog })
-      )
-    },
-    credentialsNeeded,
+    ...authenticator,
+    permitted: (handler, endpoint) => authorized(access, endpoint, handler, credentialsNeeded),
+    decidingAgain: (handler, checked) => Effect.provideService(handler, DecideAgain, decidingAgain(checked)),
     isAllowed: (endpoint) => {
       if (endpoint === undefined) return Effect.succeed(true)
       const { decide } = access.at(endpoint)
@@ -102,25 +64,25 @@ export const makeAuthorization = ({ access, audit, authenticator, errorResponses
 // internal
 
 /** Decides before the handler: 403 for who may not, or `unauthenticated` without credentials. */
-const authorized = (
+const authorized = <R>(
   access: AccessControl,
   endpoint: Endpoint,
-  handler: ResponseEffect,
+  handler: Answered<R>,
   unauthenticated: ResponseEffect
-): ResponseEffect => {
+): Answered<R> => {
   const { decide, needs, origin } = access.at(endpoint)
   // Only the log names the missing permissions.
   const forbidden = Effect.andThen(
     Effect.annotateLogs(Effect.logInfo("The caller may not do this"), { ...origin, needs }),
     Effect.suspend(() => Effect.fail(errorOf(Forbidden, "errors.Denied")))
   )
-  return Effect.withFiber((fiber) => {
+  return Effect.withFiber<HttpServerResponse.HttpServerResponse, CallFailure, R>((fiber) => {
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     const { params } = Context.getUnsafe(fiber.context, HttpRouter.RouteContext)
     const user = Context.getOrUndefined(fiber.context, CurrentUser)
     const decision = decide(user, request, params["id"])
     const trail = fiber.getRef(CurrentTrail)
-    const enter = (decision: AccessDecision | undefined): ResponseEffect => {
+    const enter = (decision: AccessDecision | undefined): Answered<R> => {
       if (decision === undefined) return user === undefined ? unauthenticated : forbidden
       if (trail === undefined) return withDecision(handler, decision)
       trail.decision = decision
@@ -166,11 +128,6 @@ const withDecision = <E, R>(
     const stream = Stream.provideService(audited, AccessDecision, decision)
     return HttpServerResponse.setBody(response, HttpBody.stream(stream, body.contentType, body.contentLength))
   })
-
-const withStore = (response: Effect.Effect<HttpServerResponse.HttpServerResponse, never, Needs>): Responding =>
-  // Requests inherit the context of the server's fiber, which has the store.
-  // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
-  response as Responding
 
 /** The router for the routes of an application's own layers, which no endpoint describes. */
 const openRouter = (

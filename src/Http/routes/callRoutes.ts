@@ -39,8 +39,7 @@ import { parameters as parametersOf, payloadFields } from "../response/problemFi
 import { makeBadRequest } from "../response/translation.ts"
 import type { Translations } from "../Translations.ts"
 import type { ImplementedCall as Call } from "./implemented.ts"
-import { acceptedRoute, routeOf as jsonRoute, withTransaction } from "./resourceRoutes.ts"
-import { headersOf, notFound, type Route, unknownParameters } from "./route.ts"
+import { acceptedRoute, headersOf, jsonRoute, notFound, type Route, unknownParameters } from "./route.ts"
 
 export interface CallContext extends ResultSurroundings {
   readonly limits: Limits
@@ -103,11 +102,12 @@ export const callRoute = (call: Call, surroundings: CallContext): Route => {
     (error) => error instanceof InvalidRequest ? respondBadRequest(error.problems) : Effect.fail(error)
   )
   const types = rawOf(options.success)?.types
-  const plain = { method, path, handler: handled }
-  const told = surroundings.tellsTransactions && method !== "GET" ? withTransaction(plain) : plain
-  const answering = { limits: surroundings.limits, respondBadRequest }
-  const route = types === undefined ? jsonRoute(told, answering) : acceptedRoute(told, answering, types)
-  return method === "PATCH" ? { ...route, patchTypes: bodyTypesOf(options) } : route
+  const plain = { method, path, handler: handled, respondBadRequest }
+  return {
+    ...types === undefined ? jsonRoute(plain) : acceptedRoute(plain, types),
+    ...method === "PATCH" ? { patchTypes: bodyTypesOf(options) } : {},
+    tellsTransaction: surroundings.tellsTransactions && method !== "GET"
+  }
 }
 
 /** Limits the size of a raw body, and turns the platform's errors into those of the engine. */

@@ -5,7 +5,6 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FindMyWay from "effect/http/FindMyWay"
-import type * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerRespondable from "effect/http/HttpServerRespondable"
@@ -33,11 +32,11 @@ export const routerConfig: Partial<FindMyWay.RouterConfig> = {
 }
 
 /** Converts every outcome of a route into a response, by one table. `respondBadRequest` words problems of fields. */
-export const withErrorResponses = (
-  handler: Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure>,
+export const withErrorResponses = <R>(
+  handler: Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure, R>,
   respondBadRequest: BadRequestResponder,
   errorResponses: ErrorResponses
-): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest> =>
+): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R | HttpServerRequest.HttpServerRequest> =>
   Effect.catchCause(
     handler,
     (cause) => ofEngine(handleCallFailures(Effect.failCause(cause), errorResponses), respondBadRequest, errorResponses)
@@ -70,26 +69,26 @@ const ofEngine = (
   })
 
 /**
- * The handler of the complete service. It answers 404 if no route matches, and 405 if the path has routes for other
+ * Answers what a router leaves open: 404 if no route matches, and 405 if the path has routes for other
  * methods only. It answers `OPTIONS` with `Allow`, and with `Accept-Patch` as 405 and 415 do (RFC 5789, section 3.1). `paths` are never 404, even without a method.
  */
-export const routed = ({ errorResponses, limits, paths, respondBadRequest, router, routes }: {
-  readonly router: HttpRouter.HttpRouter
-  readonly routes: ReadonlyArray<Route>
-  readonly paths: ReadonlyArray<`/${string}`>
-  readonly limits: Limits
-  /** Words the problems of fields for routes of `HttpRouter`. */
-  readonly respondBadRequest: BadRequestResponder
-  readonly errorResponses: ErrorResponses
-}) => {
+export const routed = <E, R>(
+  router: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+  { errorResponses, limits, paths, respondBadRequest, routes }: {
+    readonly routes: ReadonlyArray<Route>
+    readonly paths: ReadonlyArray<`/${string}`>
+    readonly limits: Limits
+    /** Words the problems of fields for routes of `HttpRouter`. */
+    readonly respondBadRequest: BadRequestResponder
+    readonly errorResponses: ErrorResponses
+  }
+) => {
   const allowed = allowedByPath(routes, paths)
   const handled = Effect.catchCause(
-    // It fails if no route matches, and with the errors of `HttpRouter`'s routes, whose types are unknown.
-    // @effect-diagnostics-next-line anyUnknownInErrorContext:off
-    router.asHttpEffect(),
+    router,
     (cause): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest> => {
       const failure = Cause.findErrorOption(cause)
-      const error = failure._tag === "Some" ? failure.value : undefined
+      const error: unknown = failure._tag === "Some" ? failure.value : undefined
       const unreadable = unreadableOf(error, limits.maxBodySize)
       return HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
         ? unrouted(allowed, errorResponses)

@@ -14,9 +14,9 @@ import { tooManyRequests } from "../messages/message.ts"
 import type { RateLimits } from "../RateLimits.ts"
 import type { ErrorResponses } from "../response/translation.ts"
 
-type Answered<R> = Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>
+type Answered<E, R> = Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 
-type Limited = <R>(handler: Answered<R>) => Answered<R | HttpServerRequest.HttpServerRequest>
+type Limited = <E, R>(handler: Answered<E, R>) => Answered<E, R | HttpServerRequest.HttpServerRequest>
 
 /** Answers 429 to requests beyond the limits. */
 export interface RateLimiter {
@@ -26,13 +26,6 @@ export interface RateLimiter {
   readonly limitCaller: (route: { readonly method: string; readonly path: string }) => Limited
   /** Replaces the limits of addresses and of callers. The counts stay. */
   readonly change: (limits: Pick<RateLimits, "perAddress" | "perCaller">) => void
-}
-
-/** A limiter without limits. It does no work for a request. */
-export const unlimited: RateLimiter = {
-  limitAddress: (handler) => handler,
-  limitCaller: () => (handler) => handler,
-  change: () => {}
 }
 
 /** Limits the requests to a service. `known` are its routes. */

@@ -3,7 +3,6 @@ import { getOrMake } from "@appkernel/document-store/internal"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { memoize } from "effect/Function"
-import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Result from "effect/Result"
 import type * as Views from "../../Access/internal.ts"
 import { BoundedCache } from "../../internal/boundedCache.ts"
@@ -13,19 +12,15 @@ import * as Metadata from "../../Model/Metadata.ts"
 import type * as Model from "../../Model/Model.ts"
 import type * as Cursor from "../../Repository/Cursor.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
-import { AccessDecision, withTransactionId } from "../../Repository/internal.ts"
+import { AccessDecision } from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { schemaParameters } from "../description/queryParameters.ts"
 import { endpointsOf, type Name, type StandardEndpoint } from "../description/standardEndpoints.ts"
 import { watchPathOf } from "../description/watchPath.ts"
-import { NotAcceptable } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type { Live } from "../live/live.ts"
 import type { Watchable } from "../live/watchRoute.ts"
-import { errorOf } from "../messages/message.ts"
 import { queryReader } from "../query/parameterReader.ts"
-import { accepts, acceptsJson } from "../request/accept.ts"
-import { askedByBody } from "../response/askedByBody.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
 import * as responses from "../response/json.ts"
 import type { ListResponses } from "../response/listResponse.ts"
@@ -49,16 +44,7 @@ import { withoutProperties } from "../response/withoutHiddenFields.ts"
 import type { Translations } from "../Translations.ts"
 import type { ImplementedResource } from "./implemented.ts"
 import { readRoutes } from "./readRoutes.ts"
-import {
-  allowedOf,
-  type Handled,
-  headersOf,
-  type Route,
-  withId,
-  withoutParameters,
-  withParameters,
-  withRequest
-} from "./route.ts"
+import { acceptedRoute, allowedOf, jsonRoute, type Route, withId, withoutParameters, withParameters } from "./route.ts"
 import { patchTypes } from "./writeRequest.ts"
 import { writeRoutes } from "./writeRoutes.ts"
 
@@ -75,23 +61,16 @@ export const routesOf = (
   const handlerOf = views === undefined
     ? ofName(handlersOf(registration, repository, store, { ...surroundings, view: wholeView(model) }))
     : callersHandler(viewedHandlers(registration, repository, store, { ...surroundings, views }), views.noGrants)
-  // A hook may write what is recorded, too.
-  const tellsTransactions = surroundings.live !== undefined
-  const { limits } = surroundings
   const endpoints = endpointsOf(registration)
   return endpoints.flatMap(({ asks, method, name, path: own }): ReadonlyArray<Route> => {
     // The route of the endpoint that it asks includes it.
     if (asks !== undefined) return []
     // The endpoints that ask no other one are all but `query`.
     const handler = handlerOf(name as Asked)
-    const handled = { method, path: `${path}${own}` as const, handler }
-    if (name === "changes") {
-      return [{ ...acceptedRoute(handled, { limits, respondBadRequest }, changesTypes), isStream: true }]
-    }
-    const route = routeOf(
-      tellsTransactions && method !== "GET" ? withTransaction(handled) : handled,
-      { limits, respondBadRequest }
-    )
+    const handled = { method, path: `${path}${own}` as const, handler, respondBadRequest }
+    if (name === "changes") return [{ ...acceptedRoute(handled, changesTypes), isStream: true }]
+    // A hook may write what is recorded, too.
+    const route = { ...jsonRoute(handled), tellsTransaction: surroundings.live !== undefined && method !== "GET" }
     const others = endpoints.filter((other) => other.asks === name)
       .map(({ path: other }) => ({ method: "POST", path: `${path}${other}` }) as const)
     return [{
@@ -108,29 +87,16 @@ const changesTypes = ["application/json", "text/event-stream"]
 export const watchRoutes = (
   live: Live,
   streams: ReadonlyArray<Watchable & { readonly name: string }>,
-  { limits, respondBadRequest }: Answering,
+  respondBadRequest: BadRequestResponder,
   errorResponses: ErrorResponses
 ): ReadonlyArray<Route> => {
   const byPath = Map.groupBy(streams, ({ path }) => watchPathOf(path))
   return Array.from(byPath, ([path, beside]) => {
     const collections = new Map(beside.map((stream) => [stream.name, stream]))
     const handler = withParameters(live.watchRoute(collections, respondBadRequest, errorResponses))
-    return {
-      ...acceptedRoute({ method: "GET", path, handler }, { limits, respondBadRequest }, changesTypes),
-      isWatch: true
-    }
+    return { ...acceptedRoute({ method: "GET", path, handler, respondBadRequest }, changesTypes), isWatch: true }
   })
 }
-
-/** Adds the number of the transaction to the response of a write. A client finds its own write among changes by it. */
-export const withTransaction = ({ handler, ...handled }: Handled): Handled => ({
-  ...handled,
-  handler: Effect.map(
-    withTransactionId(handler),
-    ({ transaction, value }) =>
-      transaction === undefined ? value : HttpServerResponse.setHeader(value, "stream-txid", transaction)
-  )
-})
 
 const ofName = (handlers: Handlers) => (name: Asked): ResponseEffect => handlers[name]
 
@@ -244,40 +210,6 @@ const unlessReserved = (
     const methods = allowed.get(id)
     return methods === undefined ? handler : errorResponses.notAllowed(method, `${path}/${id}`, methods)
   })
-}
-
-/** What routes answer with, and the limits of what they are asked. */
-interface Answering {
-  readonly respondBadRequest: BadRequestResponder
-  readonly limits: Limits
-}
-
-/** A route whose responses are JSON. */
-export const routeOf = (handled: Handled, answering: Answering): Route =>
-  accepting(handled, answering, acceptsJson, "application/json")
-
-/** A route that answers 406 to requests which do not accept its type. */
-export const acceptedRoute = (
-  handled: Handled,
-  answering: Answering,
-  types: ReadonlyArray<string>
-): Route => accepting(handled, answering, (accept) => accepts(accept, types), types.join(", "))
-
-const accepting = (
-  { handler, method, path }: Handled,
-  { limits, respondBadRequest }: Answering,
-  isAccepted: (accept: string | undefined) => boolean,
-  types: string
-): Route => {
-  const notAcceptable = Effect.suspend(() => Effect.fail(errorOf(NotAcceptable, "errors.NotAcceptable", { types })))
-  const answer = method === "GET" ? askedByBody(handler, limits) : handler
-  return {
-    method,
-    path,
-    respondBadRequest,
-    ...(method === "GET" ? { asked: [{ method: "QUERY", path }] } : {}),
-    handler: withRequest((request) => isAccepted(headersOf(request).accept) ? answer : notAcceptable)
-  }
 }
 
 /** Builds each variant of the schema at the first request for it, so that a start does not wait for all models. */

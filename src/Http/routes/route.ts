@@ -5,27 +5,34 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { IncomingHttpHeaders } from "node:http"
 import type { FieldProblem } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
-import { identifierOf, textOfId } from "../../Repository/internal.ts"
+import { identifierOf, textOfId, withTransactionId } from "../../Repository/internal.ts"
 import { DocumentNotFound } from "../../Repository/RepositoryError.ts"
 import type { Method } from "../description/endpoint.ts"
+import { NotAcceptable } from "../HttpError.ts"
+import { errorOf } from "../messages/message.ts"
 import type { Parameters } from "../query/urlQuery.ts"
+import { accepts, acceptsJson } from "../request/accept.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
 import type { BadRequestResponder } from "../response/translation.ts"
 
 /** A handler for a path, before its errors are converted into responses. */
-export interface Handled {
+interface Handled {
   readonly method: Method
   readonly path: `/${string}`
   readonly handler: ResponseEffect
+  /** Responds to the problems of fields that the handler fails with. */
+  readonly respondBadRequest: BadRequestResponder
 }
 
-export interface Route {
-  readonly method: Method
-  readonly path: `/${string}`
-  readonly handler: ResponseEffect
+export interface Route extends Handled {
+  /** The types of its responses. Others have no say: routes without it answer any request. */
+  readonly accepted?: Accepted
+  /** Whether the response has the number of the transaction, by which a client finds its own write among changes. */
+  readonly tellsTransaction?: boolean
   /** The content types of the bodies of a `PATCH`. */
   readonly patchTypes?: ReadonlyArray<string> | undefined
   /** Where it is asked as well, with its parameters in the body: see `askedByBody`. */
@@ -34,9 +41,56 @@ export interface Route {
   readonly isStream?: boolean
   /** Whether the streams of several collections decide on it, each for itself. */
   readonly isWatch?: boolean
-  /** Responds to the problems of fields that the handler fails with. */
-  readonly respondBadRequest: BadRequestResponder
 }
+
+interface Accepted {
+  readonly types: string
+  readonly includes: (accept: string | undefined) => boolean
+}
+
+/** A response without a failure. */
+export type Responding = Effect.Effect<
+  HttpServerResponse.HttpServerResponse,
+  never,
+  HttpServerRequest.HttpServerRequest
+>
+
+/** A route whose responses are JSON. */
+export const jsonRoute = (handled: Handled): Route => ({
+  ...asked(handled),
+  accepted: { types: "application/json", includes: acceptsJson }
+})
+
+/** A route whose responses have one of the types. */
+export const acceptedRoute = (handled: Handled, types: ReadonlyArray<string>): Route => ({
+  ...asked(handled),
+  accepted: { types: types.join(", "), includes: (accept) => accepts(accept, types) }
+})
+
+const asked = (handled: Handled): Route =>
+  handled.method === "GET" ? { ...handled, asked: [{ method: "QUERY", path: handled.path }] } : handled
+
+/** Answers 406 to requests which accept none of the types. */
+export const withAccepted = <E, R>(
+  handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+  { includes, types }: Accepted
+): Effect.Effect<HttpServerResponse.HttpServerResponse, E | NotAcceptable, R> => {
+  const notAcceptable = Effect.suspend(() => Effect.fail(errorOf(NotAcceptable, "errors.NotAcceptable", { types })))
+  return Effect.withFiber<HttpServerResponse.HttpServerResponse, E | NotAcceptable, R>(({ context }) => {
+    const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
+    return includes(headersOf(request).accept) ? handler : notAcceptable
+  })
+}
+
+/** Adds the number of the transaction to the response. */
+export const withTransaction = <E, R>(
+  handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> =>
+  Effect.map(
+    withTransactionId(handler),
+    ({ transaction, value }) =>
+      transaction === undefined ? value : HttpServerResponse.setHeader(value, "stream-txid", transaction)
+  )
 
 /** The fiber that handles a request. */
 export type RequestFiber = Fiber.Fiber<unknown, unknown>

@@ -5,7 +5,9 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Metric from "effect/Metric"
 
 /** Makes the response to a refused request: 503 with `Retry-After` (RFC 9110, section 10.2.3). */
-type Refusal = (headers: { readonly [name: string]: string }) => Effect.Effect<HttpServerResponse.HttpServerResponse>
+export type Refusal = (
+  headers: { readonly [name: string]: string }
+) => Effect.Effect<HttpServerResponse.HttpServerResponse>
 
 /** Counts refused requests: those of the service, those of a route, and those that waited too long. */
 export const refusalsOf = (scope: "service" | "route" | "delay"): Metric.Counter<number> =>

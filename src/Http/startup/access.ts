@@ -24,7 +24,6 @@ import * as File from "../openapi/cachedFile.ts"
 import { rulesOf } from "../resource/rules.ts"
 import { linkedEndpoints } from "../response/links.ts"
 import type { ErrorResponses } from "../response/translation.ts"
-import type { AuditLog } from "../routes/auditLog.ts"
 import { makeAuthenticator } from "../routes/authentication.ts"
 import { type Authorization, makeAuthorization } from "../routes/authorization.ts"
 import type { ImplementedResource, ImplementedService } from "../routes/implemented.ts"
@@ -40,12 +39,11 @@ export interface Access extends Authorization {
 }
 
 /** The schemes that are provided, and the grants of all registrations. Fails if there is no scheme. */
-export const accessOf = Effect.fnUntraced(function*({ audit, errorResponses, realm, registrations, roles = {} }: {
+export const accessOf = Effect.fnUntraced(function*({ errorResponses, realm, registrations, roles = {} }: {
   readonly registrations: ReadonlyArray<ImplementedResource | ImplementedService>
   /** The roles that roles include. */
   readonly roles: { readonly [role: string]: ReadonlyArray<string> } | undefined
   readonly realm: string
-  readonly audit: AuditLog | undefined
   readonly errorResponses: ErrorResponses
 }): Effect.fn.Return<Access, CredentialsUnprovided> {
   const schemes = yield* provided
@@ -58,12 +56,10 @@ export const accessOf = Effect.fnUntraced(function*({ audit, errorResponses, rea
       return [[registration, modelPolicy({ linked, model, path, rules })]]
     })
   )
-  const authorization = makeAuthorization({
-    access: makeAccessControl([...policies.values()], roles),
-    audit,
-    authenticator: makeAuthenticator({ schemes, realm, errorResponses }),
-    errorResponses
-  })
+  const authorization = makeAuthorization(
+    makeAccessControl([...policies.values()], roles),
+    makeAuthenticator({ schemes, realm, errorResponses })
+  )
   return {
     ...authorization,
     schemes,

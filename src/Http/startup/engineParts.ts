@@ -1,6 +1,7 @@
 /** The parts of an engine, and what they describe: the policy of access, and the OpenAPI document. */
 import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
+import type * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpRouter from "effect/http/HttpRouter"
 import type * as Layer from "effect/Layer"
 import type { Migration } from "../../Repository/Migration.ts"
@@ -24,9 +25,29 @@ export interface Parts {
   readonly migrations: ReadonlyArray<Migration>
   readonly options: Options
   readonly openApi: OpenApi.Options & Documentation.Options | undefined
+  /** The roles that roles include. */
   readonly security?: { readonly roles?: { readonly [role: string]: ReadonlyArray<string> } | undefined } | undefined
   readonly rateLimits?: RateLimits | undefined
 }
+
+/** The parts of an engine with which its service is composed. */
+export interface ServiceParts extends Omit<Parts, "api" | "options"> {
+  readonly api: HttpApi.Top
+  readonly registrations: KernelApi.Any["registrations"]
+  /** `undefined` without security. */
+  readonly security: Parts["security"]
+  /** `undefined` unless the program enables limits. */
+  readonly rateLimits: RateLimits | undefined
+}
+
+/** What an engine has its service composed with. */
+export const servicePartsOf = ({ api: { api, guards, registrations }, ...parts }: Parts): ServiceParts => ({
+  ...parts,
+  api,
+  registrations,
+  security: guards.has("security") ? parts.security ?? {} : undefined,
+  rateLimits: guards.has("rateLimits") ? parts.rateLimits ?? {} : undefined
+})
 
 /** Who may call what, by the rules of the registrations and of the documentation. */
 export const policyOf = (

@@ -60,9 +60,8 @@ export const isMeasured = Effect.gen(function*() {
   return (yield* KernelConfig.metricsEnabled) || (endpoint !== undefined && signals.includes("metrics"))
 })
 
-/** The metrics of requests and of the process, if somebody reads them. */
+/** Makes the metrics of the process, and what measures requests. */
 export const measuring = Effect.gen(function*() {
-  if (!(yield* isMeasured)) return undefined
   const { registerProcessMetrics } = yield* Effect.promise(() => import("../monitoring/processMetrics.ts"))
   yield* registerProcessMetrics((yield* DocumentStore).folder)
   return (yield* Effect.promise(() => import("../monitoring/requestMetrics.ts"))).measured

@@ -1,0 +1,77 @@
+/** The routes that a service has beside those of its registrations: documentation, monitoring, and public keys. */
+import * as Effect from "effect/Effect"
+import { Keys } from "../../Security/Keys.ts"
+import * as AccessPolicy from "../AccessPolicy.ts"
+import { openApiPath } from "../openapi/documentationPaths.ts"
+import { noRules, requirement, withRule } from "../resource/rules.ts"
+import { makeBadRequest } from "../response/translation.ts"
+import type { ImplementedResource, ImplementedService } from "../routes/implemented.ts"
+import { keysRoute } from "../routes/keysRoute.ts"
+import type { Translations } from "../Translations.ts"
+import * as Documentation from "./documentation.ts"
+import type { ServiceParts } from "./engineParts.ts"
+import { enabled, monitored } from "./monitored.ts"
+import { servedDocument } from "./servedDocument.ts"
+import type { RouteSurroundings, ServedRoute } from "./stage.ts"
+
+interface Made extends ServiceParts, RouteSurroundings {
+  readonly all: ReadonlyArray<ImplementedResource | ImplementedService>
+  readonly translations: Translations
+}
+
+/** These routes, and what is answered before everything else, by path. */
+export const builtInRoutes = Effect.fnUntraced(function*(made: Made) {
+  const { migrations, translations } = made
+  const respondBadRequest = makeBadRequest(translations)
+  const { first, pages } = yield* monitored(yield* enabled, migrations)
+  const keys = yield* Effect.serviceOption(Keys)
+  const routes: ReadonlyArray<ServedRoute> = [
+    ...(yield* documentationRoutes(made)).map((route) => ({ ...route, respondBadRequest })),
+    ...pages.map(({ handler, path, require }) => ({
+      method: "GET" as const,
+      path,
+      handler,
+      respondBadRequest,
+      endpoint: endpointOf("monitoring", path, require)
+    })),
+    ...keys._tag === "Some" ? [keysRoute(keys.value, translations)] : []
+  ]
+  return { probes: first, routes }
+})
+
+// internal
+
+/** The OpenAPI document, and the pages that show it. */
+const documentationRoutes = Effect.fnUntraced(function*({ access, all, openApi, security, ...made }: Made) {
+  if (openApi === undefined) return []
+  const documentOf = servedDocument({ ...made, openApi, schemes: access?.schemes ?? [] })
+  const document = documentOf(AccessPolicy.make(all, access !== undefined))
+  const own = access === undefined || openApi.perCaller !== true
+    ? undefined
+    : yield* (yield* Effect.promise(() => import("./access.ts"))).callerDocument({
+      registrations: all,
+      roles: security?.roles,
+      documentOf: (policy) => documentOf(policy, { omitsUnreachable: true }),
+      unauthenticated: access.credentialsNeeded
+    })
+  return (yield* Documentation.routes(document, openApi)).map((route) => ({
+    ...route,
+    handler: route.path === openApiPath ? own ?? route.handler : route.handler,
+    endpoint: endpointOf("documentation", route.path, openApi.require)
+  }))
+})
+
+/** What grants name a page by that not everybody gets. */
+const endpointOf = (
+  registration: string,
+  path: `/${string}`,
+  required: Documentation.Options["require"]
+): ServedRoute["endpoint"] =>
+  required && {
+    registration,
+    rules: withRule(noRules, requirement(required, undefined)),
+    name: "GET",
+    isCall: true,
+    path,
+    resource: undefined
+  }

@@ -1,0 +1,169 @@
+/** Composes a service, once at the start: its routes, and what its stages and theirs are made with. */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as Effect from "effect/Effect"
+import * as FindMyWay from "effect/http/FindMyWay"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as Tracer from "effect/Tracer"
+import { onReload } from "../../internal/reload.ts"
+import { DocumentStore } from "../../Repository/DocumentStore.ts"
+import { Lifetimes } from "../../Security/SignIns.ts"
+import { config as configuredCors } from "../Cors.ts"
+import { shapeOf } from "../description/pathShape.ts"
+import { documentPaths, isLogged } from "../description/standardEndpoints.ts"
+import * as KernelConfig from "../KernelConfig.ts"
+import { config as configuredRateLimits, type RateLimits } from "../RateLimits.ts"
+import type { Registration } from "../registration/registration.ts"
+import { type ErrorResponses, makeBadRequest, makeErrorResponses } from "../response/translation.ts"
+import { routerConfig } from "../routes/errorBoundary.ts"
+import {
+  implemented,
+  type ImplementedResource,
+  type ImplementedService,
+  withReferences
+} from "../routes/implemented.ts"
+import { makeRateLimiter } from "../routes/rateLimits.ts"
+import { makeClientAddress } from "../server/clientAddress.ts"
+import * as KernelLogger from "../server/kernelLogger.ts"
+import type { Priority } from "../server/shedding.ts"
+import * as Translations from "../Translations.ts"
+import { builtInRoutes } from "./builtInRoutes.ts"
+import type { ServiceParts } from "./engineParts.ts"
+import { isMeasured } from "./monitored.ts"
+import { registeredRoutes } from "./registeredRoutes.ts"
+import { limitsOf } from "./servedDocument.ts"
+import type { ServedRoute, ServiceSurroundings } from "./stage.ts"
+import { unusedKeys } from "./unusedKeys.ts"
+
+/** Composes a service. Nothing is served yet. */
+export const compose = Effect.fnUntraced(function*(parts: ServiceParts) {
+  const { additions, implementations, registrations } = parts
+  const translations = yield* translationsOf
+  for (const warning of unusedKeys(translations, registrations)) yield* Effect.logWarning(warning)
+  const errorResponses = makeErrorResponses(translations)
+  const limits = yield* KernelConfig.Limits
+  const all = registrations.map((registration) =>
+    withReferences(implemented(registration, implementations), registrations)
+  )
+  const access = yield* accessOf(parts, all, errorResponses)
+  const audit = yield* auditLogOf(access !== undefined)
+  const live = registrations.some((one) => one._tag === "Resource" && isLogged(one.model)) ? yield* liveOf : undefined
+  const rateLimits = limitsOf(parts.rateLimits, yield* configuredRateLimits)
+  const made = { ...parts, access, all, audit, errorResponses, limits, live, rateLimits, translations }
+  const { repositories, routes: registered } = yield* registeredRoutes(made)
+  const { probes, routes: builtIn } = yield* builtInRoutes(made)
+  const routes = [...registered, ...builtIn]
+  const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
+  const surroundings: ServiceSurroundings = {
+    access,
+    additions,
+    audit,
+    clientAddressOf: makeClientAddress(yield* KernelConfig.proxies),
+    cors: yield* configuredCors,
+    errorFormat: yield* KernelConfig.errors,
+    errorResponses,
+    isMeasured: yield* isMeasured,
+    isTraced: (yield* Tracer.Tracer) !== Tracer.nativeTracer,
+    limiter: rateLimits && (yield* reloadedLimiter(parts.rateLimits, rateLimits, routes, errorResponses)),
+    limits,
+    log: yield* KernelLogger.Access,
+    minSize: yield* KernelConfig.compression,
+    openRouter: access === undefined ? router : access.open(router),
+    overload: {
+      ...yield* KernelConfig.overload,
+      refuse: (headers) => errorResponses.sentence(503, { key: "errors.Overload" }, headers)
+    },
+    paths: pathsOfDocuments(registrations),
+    priorityOf: priorities(routes),
+    probes,
+    respondBadRequest: makeBadRequest(translations),
+    responseTimeout: yield* KernelConfig.responseTimeout,
+    router,
+    routes
+  }
+  return { live, repositories, surroundings }
+})
+
+// internal
+
+/** The checks of access control. They load the query language and the masks of fields, which other services have no use for. */
+const accessOf = Effect.fnUntraced(function*(
+  { api, security }: ServiceParts,
+  registrations: ReadonlyArray<ImplementedResource | ImplementedService>,
+  errorResponses: ErrorResponses
+) {
+  if (security === undefined) return undefined
+  const { accessOf } = yield* Effect.promise(() => import("./access.ts"))
+  return yield* accessOf({ registrations, roles: security.roles, realm: api.identifier, errorResponses })
+})
+
+/** The audit log, if the configuration has one. What writes it is loaded by services that do. */
+const auditLogOf = Effect.fnUntraced(function*(hasAccess: boolean) {
+  const options = yield* KernelConfig.audit
+  if (options.to === "none") return undefined
+  if (!hasAccess) {
+    yield* Effect.logWarning("The audit log is empty: nobody is known without enableSecurity")
+    return undefined
+  }
+  const { makeAuditLog } = yield* Effect.promise(() => import("../routes/auditLog.ts"))
+  return yield* makeAuditLog(options, yield* DocumentStore)
+})
+
+/** What streams changes. It loads the query language. */
+const liveOf = Effect.gen(function*() {
+  const { changesRoute } = yield* Effect.promise(() => import("../live/changesRoute.ts"))
+  const { watchRoute } = yield* Effect.promise(() => import("../live/watchRoute.ts"))
+  const { makeLiveStreams } = yield* Effect.promise(() => import("../live/liveStreams.ts"))
+  const { revocationDelay } = yield* Lifetimes
+  const options = yield* KernelConfig.live
+  return {
+    changesRoute,
+    watchRoute,
+    streams: yield* makeLiveStreams(yield* DocumentStore, { ...options, revocationDelay })
+  }
+})
+
+/** The limiter of rates, which takes those of a configuration that is read again. */
+const reloadedLimiter = Effect.fnUntraced(function*(
+  declared: RateLimits | undefined,
+  limits: RateLimits,
+  routes: ReadonlyArray<ServedRoute>,
+  errorResponses: ErrorResponses
+) {
+  const limiter = yield* makeRateLimiter(limits, routes, errorResponses)
+  yield* onReload(
+    rateLimitKeys,
+    Effect.map(configuredRateLimits, (configured) => {
+      const next = limitsOf(declared, configured)
+      return next === undefined
+        ? { restart: rateLimitKeys, apply: Effect.void }
+        : { apply: Effect.sync(() => limiter.change(next)) }
+    })
+  )
+  return limiter
+})
+
+const rateLimitKeys = ["rate_limits.per_address", "rate_limits.per_caller"]
+
+const priorities = (routes: ReadonlyArray<ServedRoute>): (url: string) => Priority => {
+  const own = FindMyWay.make<Priority>(routerConfig)
+  const paths = new Map(
+    routes.flatMap(({ asked = [], path, priority = "normal" }) =>
+      priority === "normal" ? [] : [path, ...asked.map(({ path }) => path)].map((path) => [shapeOf(path), priority])
+    )
+  )
+  for (const [path, priority] of paths) own.on("GET", path, priority)
+  return paths.size === 0 ? () => "normal" : (url) => own.find("GET", url)?.handler ?? "normal"
+}
+
+/** The translations of a layer, otherwise the configured ones. */
+const translationsOf = Effect.gen(function*() {
+  const given = yield* Translations.Translations
+  if (given !== Translations.configured) return given
+  return yield* Effect.provide(Translations.reloadable(Translations.config), NodeFileSystem.layer)
+})
+
+/** The paths of single documents, which exist whichever methods a resource has. */
+const pathsOfDocuments = (registrations: ReadonlyArray<Registration>): ReadonlyArray<`/${string}`> =>
+  registrations.flatMap(({ _tag, path }): ReadonlyArray<`/${string}`> =>
+    _tag === "Service" ? [] : Array.from(documentPaths, (own): `/${string}` => `${path}${own}`)
+  )

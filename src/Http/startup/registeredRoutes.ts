@@ -1,0 +1,169 @@
+/** The routes of registered resources and services, and those of the changes of several collections. */
+import * as Context from "effect/Context"
+import * as Crypto from "effect/crypto/WebCrypto"
+import * as Effect from "effect/Effect"
+import * as Base64Url from "effect/encoding/Base64Url"
+import * as Redacted from "effect/Redacted"
+import type { Endpoint } from "../../Access/AccessControl.ts"
+import type * as Model from "../../Model/Model.ts"
+import { DocumentStore } from "../../Repository/DocumentStore.ts"
+import { ownerOf } from "../../Repository/internal.ts"
+import * as Repository from "../../Repository/Repository.ts"
+import * as AccessPolicy from "../AccessPolicy.ts"
+import * as KernelConfig from "../KernelConfig.ts"
+import type { Live } from "../live/live.ts"
+import { linksBy, linksFrom } from "../response/callResponse.ts"
+import { makeListResponses } from "../response/listResponse.ts"
+import { makeResponseBudget } from "../response/responseBudget.ts"
+import { makeBadRequest } from "../response/translation.ts"
+import { type CallContext, callRoute } from "../routes/callRoutes.ts"
+import type { ImplementedResource, ImplementedService } from "../routes/implemented.ts"
+import { type ResourceSurroundings, routesOf, watchRoutes } from "../routes/resourceRoutes.ts"
+import { unconfirmedByClient } from "../server/sendBuffers.ts"
+import type { Translations } from "../Translations.ts"
+import { RegistrationInvalid } from "./registrationInvalid.ts"
+import type { RouteSurroundings, ServedRoute } from "./stage.ts"
+import { respondingOf } from "./stages.ts"
+
+interface Made extends RouteSurroundings {
+  readonly all: ReadonlyArray<ImplementedResource | ImplementedService>
+  readonly live: Live | undefined
+  readonly translations: Translations
+}
+
+/** The routes of all registrations, and the repositories of their models. */
+export const registeredRoutes = Effect.fnUntraced(function*(made: Made) {
+  const { access, all, limits, live, translations } = made
+  const lists = makeListResponses(
+    makeResponseBudget(largePagesAtOnce * limits.maxPageBytes, limits.queryTimeout),
+    limits.maxPageBytes,
+    yield* unconfirmedByClient
+  )
+  const cursors = access === undefined ? {} : { secret: (yield* KernelConfig.cursorSecret) ?? (yield* randomSecret) }
+  const surroundings = { cursors, limits, lists, live, translations, views: access?.views }
+  const linksOf = linksBy(all)
+  let repositories = Context.empty() as Context.Context<Repository.RepositoryOf<string>> // filled below
+  const routes: Array<ServedRoute> = []
+  for (const registration of all) {
+    if (registration._tag === "Service") {
+      routes.push(...callRoutesOf(registration, { ...surroundings, linksOf, repository: undefined }))
+      continue
+    }
+    yield* rejectUnsuitable(registration)
+    const { model } = registration
+    const key = Repository.key(model)
+    const owner = ownerOf(model)
+    const known = Context.getOption(repositories, key)
+    const owned = known._tag === "Some" ? known.value : yield* Repository.make(owner)
+    repositories = Context.add(repositories, key, owned)
+    // An earlier form has the documents of its model.
+    const repository = owner === model ? owned : yield* Repository.make(model)
+    const resource = access?.resourceOf(registration, repository)
+    routes.push(
+      ...resourceRoutesOf(registration, yield* DocumentStore, { ...surroundings, repository, resource }),
+      ...callRoutesOf(
+        registration,
+        { ...surroundings, linksOf: linksFrom(registration, linksOf), repository },
+        resource
+      )
+    )
+  }
+  return { repositories, routes: live === undefined ? routes : [...routes, ...watched(routes, live, made)] }
+})
+
+// internal
+
+type Registered = ImplementedResource | ImplementedService
+
+/** What a registration says of all of its routes. */
+const ownOf = ({ auditLog, caching, headers, priority, timeout, ...registration }: Registered) => {
+  const options = registration._tag === "Resource" ? registration.storeOptions : undefined
+  return {
+    auditLog,
+    caching,
+    priority,
+    timeout,
+    headers: Object.keys(headers).length === 0 ? undefined : headers,
+    withStoreOptions: registration._tag === "Resource" && options !== undefined
+      ? Repository.withStoreOptions(registration.model, options)
+      : undefined
+  }
+}
+
+const resourceRoutesOf = (
+  registration: ImplementedResource,
+  store: DocumentStore["Service"],
+  { repository, resource, ...surroundings }: ResourceSurroundings & {
+    readonly repository: Repository.Repository<Model.Any>
+    readonly resource: Endpoint["resource"]
+  }
+): ReadonlyArray<ServedRoute> => {
+  const own = ownOf(registration)
+  const { name, rules } = registration
+  return routesOf(registration, repository, store, surroundings).map((route) => ({
+    ...route,
+    ...own,
+    endpoint: { registration: name, rules, name: route.method, isCall: false, path: route.path, resource }
+  }))
+}
+
+const callRoutesOf = (
+  registration: Registered,
+  { live, ...surroundings }:
+    & Pick<CallContext, "limits" | "linksOf" | "lists" | "repository" | "translations" | "views">
+    & {
+      readonly live: Live | undefined
+    },
+  resource?: Endpoint["resource"]
+): ReadonlyArray<ServedRoute> => {
+  const own = ownOf(registration)
+  const { calls, name, onExcessProperty, rules } = registration
+  const isStrict = onExcessProperty === "error"
+  return calls.map((call) => ({
+    ...callRoute(call, { ...surroundings, registration: name, isStrict, tellsTransactions: live !== undefined }),
+    ...own,
+    // The rules of a call are those of its name.
+    endpoint: { registration: name, rules, name: call.name, isCall: true, path: call.path, resource }
+  }))
+}
+
+/** Fails for a condition of a rule that can't be evaluated. */
+const rejectUnsuitable = Effect.fnUntraced(function*(registration: ImplementedResource) {
+  const conditions = AccessPolicy.conditionsOf(registration)
+  if (conditions.length === 0) return
+  const { rejectUnsuitable } = yield* Effect.promise(() => import("../../Repository/evaluation.ts"))
+  const unsuitable = conditions.flatMap((filter) => rejectUnsuitable(filter) ?? [])[0]
+  if (unsuitable !== undefined) {
+    return yield* new RegistrationInvalid({ registration: registration.name, detail: unsuitable })
+  }
+})
+
+/** The routes of the changes of several collections, unless a registration has them. */
+const watched = (
+  routes: ReadonlyArray<ServedRoute>,
+  live: Live,
+  { access, audit, errorResponses, limits, translations }: Made
+): ReadonlyArray<ServedRoute> => {
+  const streams = routes.filter(({ isStream }) => isStream === true).map((route) => {
+    // These are of the request for all of them.
+    const { caching: _caching, headers: _headers, timeout: _timeout, ...own } = route
+    return {
+      name: route.endpoint?.registration ?? "",
+      path: route.path,
+      isAllowed: access?.isAllowed(route.endpoint) ?? Effect.succeed(true),
+      respond: respondingOf(own, { access, audit, errorResponses, limits })
+    }
+  })
+  const taken = new Set(routes.map(({ method, path }) => `${method} ${path}`))
+  return watchRoutes(live, streams, makeBadRequest(translations), errorResponses)
+    .filter(({ method, path }) => !taken.has(`${method} ${path}`))
+}
+
+/** The secret that signs cursors if none is configured. Such cursors are valid in this process only. */
+const randomSecret = Effect.map(
+  Crypto.WebCrypto,
+  (crypto) => Redacted.make(Base64Url.encode(crypto.getRandomValues(new Uint8Array(32))))
+)
+
+/** The number of maximum-size pages that may be in memory; others wait. */
+const largePagesAtOnce = 4
