@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process"
 import * as fs from "node:fs"
 import * as os from "node:os"
 import * as path from "node:path"
-import { architecture, withPictures } from "../scripts/pictures.ts"
+import { marks, pages, withPictures } from "../scripts/pictures.ts"
 import { folders, roomsBelow } from "../scripts/rooms.ts"
 
 const root = path.join(import.meta.dirname, "..")
@@ -238,10 +238,11 @@ describe("What programs load", () => {
 })
 
 describe("docs/architecture.md", () => {
-  const text = fs.readFileSync(architecture, "utf8")
+  const [text = "", ...others] = pages.map((page) => fs.readFileSync(page, "utf8"))
 
-  it("has the pictures of the table: `npm run pictures` draws them", () => {
-    assert.strictEqual(withPictures(text), text)
+  it("has the pictures of the rooms and the lists of stages, as other pages have: `npm run pictures` writes them", () => {
+    for (const mark of marks) assert.include(text, mark)
+    for (const page of [text, ...others]) assert.strictEqual(withPictures(page), page)
   })
 
   it("names existing files and functions", () => {

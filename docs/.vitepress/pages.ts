@@ -38,7 +38,8 @@ const groups: { readonly [title: string]: ReadonlyArray<string> } = {
     "guides/translations",
     "guides/browsers",
     "guides/live",
-    "guides/limits"
+    "guides/limits",
+    "guides/requests"
   ],
   "Guides: who may do what": ["guides/access", "guides/tokens"],
   "Guides: other services": ["guides/clients", "guides/upstreams", "guides/jobs"],

@@ -57,6 +57,7 @@ import { launchWith, type Options, type StartFailed } from "./startup/launch.ts"
 import { requireNode } from "./startup/nodeVersion.ts"
 import type { RegistrationInvalid } from "./startup/registrationInvalid.ts"
 import type { RouteConflict } from "./startup/routeConflict.ts"
+import type { StagesInForce } from "./startup/stagesInForce.ts"
 import { type TestService, testWith } from "./startup/test.ts"
 import type { TranslationsInvalid } from "./Translations.ts"
 
@@ -146,6 +147,8 @@ export interface KernelEngine<
    * `undefined` without `enableOpenApi`. Without credentials, `enableOpenApi` has to name the `securitySchemes`.
    */
   readonly document: Effect.Effect<OpenApi.Document | undefined, Config.ConfigError | CredentialsUnprovided>
+  /** What requests meet, by the configuration that is provided. @internal */
+  readonly "~appkernel/Stages": Effect.Effect<StagesInForce, StartFailure>
   /** Serves the resources on the configured address, with the repositories of their models and the server that listens. */
   readonly layer: Layer.Layer<
     Repositories | HttpServer.HttpServer,
@@ -360,6 +363,10 @@ const makeEngine = (parts: Parts): never => {
     useMigrations: (added: Parts["migrations"]) => makeEngine({ ...parts, migrations: [...migrations, ...added] }),
     openApi,
     document: documentOf(parts),
+    "~appkernel/Stages": Effect.flatMap(
+      Effect.promise(() => import("./startup/stagesInForce.ts")),
+      ({ stagesInForce }) => stagesInForce(parts)
+    ),
     layerServe,
     layer: Layer.effectContext(Effect.andThen(warnOfUnread, readyLast(Layer.build(layer)))),
     launch: launchWith(description.id, parts.options),

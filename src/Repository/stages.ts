@@ -6,20 +6,10 @@
  * @since 0.1.0
  */
 import { storeStages } from "@appkernel/document-store/shared"
+import type { StageRow } from "../internal/stages.ts"
 import { callerStages } from "./collection/authorizedCollection.ts"
 import { collectionStages } from "./collection/stages.ts"
 import { writerStages } from "./repository/modelOperations.ts"
-
-/** What is known of a stage without running it. */
-export interface StageRow {
-  readonly name: string
-  /** What it does, in a sentence. */
-  readonly does: string
-  /** What turns it on, in the words of a user. */
-  readonly when: string
-  /** The stages that it has to stand before, each with the reason. */
-  readonly before?: { readonly [name: string]: string }
-}
 
 /** The stages of an operation, outermost first. */
 export const operationStages: ReadonlyArray<StageRow> = [

@@ -1,6 +1,6 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, FileSystem } from "effect"
+import { ConfigProvider, Effect, FileSystem } from "effect"
 import { execFile } from "node:child_process"
 import * as fs from "node:fs"
 import * as path from "node:path"
@@ -197,6 +197,38 @@ describe("appkernel", () => {
       const missing = yield* run("routes", "nowhere.ts")
       assert.strictEqual(missing.code, 1)
       assert.include(missing.output, "nowhere.ts can't be loaded")
+    }))
+
+  it.live("routes: prints what requests meet, by the stages that the service would run", () =>
+    Effect.gen(function*() {
+      const env = {
+        APPKERNEL_CORS_ORIGINS: "https://page.example",
+        APPKERNEL_OVERLOAD_MAX_REQUESTS_PER_ROUTE: "9",
+        APPKERNEL_AUDIT_TO: "log"
+      }
+      const { code, output } = yield* runWith(env, "routes", "--stages", engineOfShop)
+      assert.strictEqual(code, 0, output)
+      const [service = "", routes = ""] = output.split("\n\nThen ")
+      assert.deepStrictEqual(
+        Array.from(service.matchAll(/^ {2}(\S+(?: \S+)*) {2,}/gmu), ([, name]) => name),
+        ["access log", "CORS", "routing", "layers of use"]
+      )
+      const checked = "> concurrency > audit > authentication > error responses > permission > accept"
+      const groups = routes.trimEnd().split("\n\n")
+      const stagesOf = (route: string) =>
+        groups.flatMap((group) => group.split("\n").includes(route) ? [group.split("\n").at(-1)?.trim()] : [])
+      assert.deepStrictEqual(stagesOf("POST /api/v1/users"), [`${checked} > transaction number > its handler`])
+      assert.deepStrictEqual(stagesOf("GET, QUERY /api/v1/users"), [
+        `${checked} > parameters of the body > its handler`
+      ])
+      assert.deepStrictEqual(stagesOf("GET, QUERY /api/v1/products"), [
+        `${checked.replace("audit", "caching > audit")} > parameters of the body > its handler`
+      ])
+      const json = yield* runWith(env, "routes", "--stages", "--json", engineOfShop)
+      const inForce = yield* shop["~appkernel/Stages"].pipe(
+        Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
+      )
+      assert.deepStrictEqual(JSON.parse(json.output), inForce)
     }))
 
   it.live("build: makes a folder that starts, and replaces only what it has made", () =>

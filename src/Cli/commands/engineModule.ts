@@ -30,7 +30,24 @@ export interface Engine {
   readonly policy: AccessPolicy.AccessPolicy
   readonly registrations: OpenApi.Source["registrations"]
   readonly migrations: ReadonlyArray<Migration>
+  readonly "~appkernel/Stages": Effect.Effect<Stages, { readonly _tag: string; readonly message: string }>
   readonly document: Effect.Effect<OpenApi.Document | undefined, { readonly _tag: string; readonly message: string }>
+}
+
+/** What requests to a service meet, outermost first. */
+export interface Stages {
+  readonly service: ReadonlyArray<Stage>
+  /** The stages of all routes, in their order. */
+  readonly route: ReadonlyArray<Stage>
+  readonly routes: ReadonlyArray<{ readonly route: string; readonly stages: ReadonlyArray<string> }>
+}
+
+interface Stage {
+  readonly name: string
+  /** What it does, in a sentence. */
+  readonly does: string
+  /** What turns it on. */
+  readonly when: string
 }
 
 /** The models that are registered, each once and in its newest form. */

@@ -12,7 +12,7 @@ import * as Documentation from "./documentation.ts"
 import type { ServiceParts } from "./engineParts.ts"
 import { enabled, monitored } from "./monitored.ts"
 import { servedDocument } from "./servedDocument.ts"
-import type { RouteSurroundings, ServedRoute } from "./stage.ts"
+import type { RouteSurroundings, ServedRoute } from "./surroundings.ts"
 
 interface Made extends ServiceParts, RouteSurroundings {
   readonly all: ReadonlyArray<ImplementedResource | ImplementedService>

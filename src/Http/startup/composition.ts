@@ -31,7 +31,7 @@ import type { ServiceParts } from "./engineParts.ts"
 import { isMeasured } from "./monitored.ts"
 import { registeredRoutes } from "./registeredRoutes.ts"
 import { limitsOf } from "./servedDocument.ts"
-import type { ServedRoute, ServiceSurroundings } from "./stage.ts"
+import type { ServedRoute, ServiceSurroundings } from "./surroundings.ts"
 import { unusedKeys } from "./unusedKeys.ts"
 
 /** Composes a service. Nothing is served yet. */

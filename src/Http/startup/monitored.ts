@@ -60,9 +60,10 @@ export const isMeasured = Effect.gen(function*() {
   return (yield* KernelConfig.metricsEnabled) || (endpoint !== undefined && signals.includes("metrics"))
 })
 
-/** Makes the metrics of the process, and what measures requests. */
-export const measuring = Effect.gen(function*() {
+/** Measures the process and its requests. */
+export const measured = Effect.fnUntraced(function*<E, R>(handler: Effect.Effect<Response, E, R>) {
   const { registerProcessMetrics } = yield* Effect.promise(() => import("../monitoring/processMetrics.ts"))
   yield* registerProcessMetrics((yield* DocumentStore).folder)
-  return (yield* Effect.promise(() => import("../monitoring/requestMetrics.ts"))).measured
+  const { measured } = yield* Effect.promise(() => import("../monitoring/requestMetrics.ts"))
+  return yield* measured(handler)
 })

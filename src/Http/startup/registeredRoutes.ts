@@ -22,8 +22,8 @@ import { type ResourceSurroundings, routesOf, watchRoutes } from "../routes/reso
 import { unconfirmedByClient } from "../server/sendBuffers.ts"
 import type { Translations } from "../Translations.ts"
 import { RegistrationInvalid } from "./registrationInvalid.ts"
-import type { RouteSurroundings, ServedRoute } from "./stage.ts"
 import { respondingOf } from "./stages.ts"
+import type { RouteSurroundings, ServedRoute } from "./surroundings.ts"
 
 interface Made extends RouteSurroundings {
   readonly all: ReadonlyArray<ImplementedResource | ImplementedService>

@@ -8,6 +8,7 @@ import type * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import { folded, type Stage } from "../../internal/stages.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { askedByBody } from "../response/askedByBody.ts"
 import { cached } from "../response/caching.ts"
@@ -18,32 +19,23 @@ import { type Responding, withAccepted, withTransaction } from "../routes/route.
 import { accessLogged } from "../server/accessLog.ts"
 import { bounded } from "../server/overload.ts"
 import { shed } from "../server/shedding.ts"
-import { measuring } from "./monitored.ts"
-import {
-  type Answer,
-  type RouteSurroundings,
-  type ServedRoute,
-  type ServiceSurroundings,
-  type Stage,
-  stagesOn
-} from "./stage.ts"
+import { measured } from "./monitored.ts"
+import type { Answer, RouteSurroundings, ServedRoute, ServiceSurroundings } from "./surroundings.ts"
 
-/** Wraps the service. It may load what it needs for that. */
-type AroundService = (
-  next: Answer
-) => Effect.Effect<Answer, never, DocumentStore | HttpServer.HttpServer | Scope.Scope>
+/** How the service answers, once all that its stages load is there. */
+type Answering = Effect.Effect<Answer, never, DocumentStore | HttpServer.HttpServer | Scope.Scope>
 
-export const serviceStages: ReadonlyArray<Stage<ServiceSurroundings, AroundService>> = [
+export const serviceStages: ReadonlyArray<Stage<ServiceSurroundings, Answering>> = [
   {
     name: "queue",
     does: "Lets a request wait while the processor is busy, and answers 503 to one that has waited too long.",
     when: "`overload.max_delay`",
-    before: { probes: "It is a gate of Node's server, before a request has a fiber. Probes pass it at once." },
+    before: { probes: "it is a gate of Node's server, before a request has a fiber; probes pass it at once" },
     wrap: ({ errorFormat, errorResponses, overload: { maxDelay, retryAfter }, priorityOf, probes }) =>
       using(maxDelay, (maxDelay) => {
         const refusal = errorResponses.early(503, { key: "errors.Overload" }, errorFormat)
-        return (next) =>
-          Effect.as(shed({ maxDelay, priorityOf, probes: new Set(probes.keys()), refusal, retryAfter }), next)
+        const options = { maxDelay, priorityOf, probes: new Set(probes.keys()), refusal, retryAfter }
+        return (inner) => Effect.tap(inner, () => shed(options))
       })
   },
   {
@@ -51,60 +43,57 @@ export const serviceStages: ReadonlyArray<Stage<ServiceSurroundings, AroundServi
     does: "Answers `/health/live` and `/health/ready`.",
     when: "`health.enabled`, or a layer of `Monitoring`",
     before: {
-      "access log": "Probes would fill it.",
-      metrics: "Probes are no work of the service.",
-      concurrency: "A probe is answered while all places are taken.",
-      "rate by address": "A probe is not refused for coming often."
+      "access log": "probes would fill it",
+      metrics: "probes are no work of the service",
+      concurrency: "a probe is answered while all places are taken",
+      "rate by address": "a probe is not refused for coming often"
     },
     wrap: ({ probes }) =>
-      probes.size === 0 ?
-        undefined :
-        (next) =>
-          Effect.map(Effect.promise(() => import("../monitoring/health.ts")), ({ answeredFirst }) =>
-            answeredFirst(next, probes))
+      probes.size === 0 ? undefined : loading(
+        () => import("../monitoring/health.ts"),
+        ({ answeredFirst }, next) => answeredFirst(next, probes)
+      )
   },
   {
     name: "compression",
     does: "Compresses the response, for a client that accepts it.",
     when: "`compression.enabled`",
-    before: { "access log": "The time in the log is that of the answer, without its compression." },
+    before: { "access log": "the time in the log is that of the answer, without its compression" },
     wrap: ({ minSize }) =>
-      using(minSize, (minSize) =>
-        Effect.fnUntraced(function*(next) {
+      using(minSize, (minSize) => (inner) =>
+        Effect.gen(function*() {
           const { compressed } = yield* Effect.promise(() => import("../server/compression.ts"))
           const { layer } = yield* Effect.promise(() => import("@effect/platform-node/NodeHttpPlatform"))
-          return Effect.provideContext(compressed(next, minSize), yield* Layer.build(layer))
+          return Effect.provideContext(compressed(yield* inner, minSize), yield* Layer.build(layer))
         }))
   },
   {
     name: "trace",
     does: "Names the span of the request by its route, and keeps the trace of a failure.",
     when: "`telemetry.endpoint`, with `traces` among `telemetry.signals`",
-    before: { concurrency: "What is refused has a trace, too." },
+    before: { concurrency: "what is refused has a trace, too" },
     wrap: ({ isTraced }) =>
-      !isTraced ?
-        undefined :
-        (next) => Effect.map(Effect.promise(() => import("../monitoring/telemetry.ts")), ({ traced }) => traced(next))
+      isTraced ? loading(() => import("../monitoring/telemetry.ts"), ({ traced }, next) => traced(next)) : undefined
   },
   {
     name: "access log",
     does: "Writes a line of the log: route, status, time and caller.",
     when: "the layer of the engine, which `launch` runs",
-    before: { concurrency: "What is refused has a line, too.", CORS: "A preflight has a line, too." },
+    before: { concurrency: "what is refused has a line, too", CORS: "a preflight has a line, too" },
     wrap: ({ clientAddressOf, log }) => using(log, (log) => pure((next) => accessLogged(next, log, clientAddressOf)))
   },
   {
     name: "metrics",
     does: "Counts and times the response, by method, route and status.",
     when: "`metrics.enabled`, or `telemetry.endpoint` with `metrics` among `telemetry.signals`",
-    before: { concurrency: "What is refused counts, too.", CORS: "A preflight counts, too." },
-    wrap: ({ isMeasured }) => isMeasured ? (next) => Effect.flatMap(measuring, (measured) => measured(next)) : undefined
+    before: { concurrency: "what is refused counts, too", CORS: "a preflight counts, too" },
+    wrap: ({ isMeasured }) => isMeasured ? (inner) => Effect.flatMap(inner, (next) => measured(next)) : undefined
   },
   {
     name: "concurrency",
     does: "Handles so many requests at once, and answers 503 to the others.",
     when: "`overload.max_requests`",
-    before: { "rate by address": "What is refused here takes nothing of a rate." },
+    before: { "rate by address": "what is refused here takes nothing of a rate" },
     wrap: ({ overload: { maxRequests, ...options } }) =>
       using(maxRequests, (maximum) => pure((next) => bounded(next, { ...options, maximum, scope: "service" })))
   },
@@ -113,9 +102,9 @@ export const serviceStages: ReadonlyArray<Stage<ServiceSurroundings, AroundServi
     does: "Answers preflights, and lets scripts of the allowed origins read the response.",
     when: "`cors.origins`",
     before: {
-      "rate by address": "A preflight takes nothing of a rate, and a script can read the 429.",
-      "time limit": "A script can read the 503.",
-      routing: "No path has a route for preflights."
+      "rate by address": "a preflight takes nothing of a rate, and a script can read the 429",
+      "time limit": "a script can read the 503",
+      routing: "no path has a route for preflights"
     },
     wrap: ({ access, cors }) => using(cors, (cors) => pure((next) => withCors(next, cors, access?.schemes ?? [])))
   },
@@ -123,14 +112,14 @@ export const serviceStages: ReadonlyArray<Stage<ServiceSurroundings, AroundServi
     name: "rate by address",
     does: "Answers 429 to an address that asks too often, and adds the headers `RateLimit`.",
     when: "`enableRateLimits`, or a key of `rate_limits`",
-    before: { "time limit": "It is before all that takes time.", routing: "Requests for unknown paths count, too." },
+    before: { "time limit": "it is before all that takes time", routing: "requests for unknown paths count, too" },
     wrap: ({ limiter }) => using(limiter, ({ limitAddress }) => pure((next) => limitAddress(next)))
   },
   {
     name: "time limit",
     does: "Interrupts what takes too long, and answers 503.",
     when: "`server.response_timeout`",
-    before: { routing: "All that follows has this time together." },
+    before: { routing: "all that follows has this time together" },
     wrap: ({ errorResponses, responseTimeout }) =>
       using(responseTimeout, (time) => pure((next) => withResponseTimeout(next, time, errorResponses)))
   },
@@ -138,22 +127,21 @@ export const serviceStages: ReadonlyArray<Stage<ServiceSurroundings, AroundServi
     name: "routing",
     does: "Answers 400 to a URL that can't be read, 404, 405 and `OPTIONS`, and 500 for a header that can't be sent.",
     when: "always",
-    before: { "layers of use": "Their failures become responses." },
+    before: { "layers of use": "their failures become responses" },
     wrap: (service) => pure((next) => routed(next, service))
   },
   {
     name: "layers of use",
     does: "Runs the global middleware of an application's own layers, which may have routes of their own.",
     when: "`use`",
-    wrap: ({ additions, openRouter, router }) =>
-      additions.length === 0 ? undefined : () =>
-        Effect.map(
-          Effect.forEach(
-            additions,
-            (addition) => Layer.build(Layer.provide(addition, Layer.succeed(HttpRouter.HttpRouter, openRouter)))
-          ),
-          () => answerOf(router)
-        )
+    wrap: ({ additions, openRouter }) => {
+      const given = Layer.succeed(HttpRouter.HttpRouter, openRouter)
+      // The router answers by what it has when it is asked to.
+      return additions.length === 0 ?
+        undefined :
+        (inner) =>
+          Effect.andThen(Effect.forEach(additions, (addition) => Layer.build(Layer.provide(addition, given))), inner)
+    }
   }
 ]
 
@@ -163,12 +151,12 @@ interface Served {
   readonly service: RouteSurroundings
 }
 
-export const routeStages: ReadonlyArray<Stage<Served, (next: Answer) => Answer>> = [
+export const routeStages: ReadonlyArray<Stage<Served, Answer>> = [
   {
     name: "concurrency",
     does: "Handles so many requests of the route at once, and answers 503 to the others.",
     when: "`overload.max_requests_per_route`",
-    before: { authentication: "The check of credentials takes time, too." },
+    before: { authentication: "the check of credentials takes time, too" },
     wrap: ({ service: { overload } }) =>
       overload &&
       using(overload.maxRequestsPerRoute, (maximum) => (next) =>
@@ -178,7 +166,7 @@ export const routeStages: ReadonlyArray<Stage<Served, (next: Answer) => Answer>>
     name: "headers",
     does: "Adds `Deprecation` and `Sunset`.",
     when: "`deprecated` or `sunset` of the registration",
-    before: { "time limit": "Every answer has them.", authentication: "Every answer has them." },
+    before: { "time limit": "every answer has them", authentication: "every answer has them" },
     wrap: ({ route: { headers } }) =>
       using(headers, (headers) => (next) => Effect.map(next, HttpServerResponse.setHeaders(headers)))
   },
@@ -186,7 +174,7 @@ export const routeStages: ReadonlyArray<Stage<Served, (next: Answer) => Answer>>
     name: "caching",
     does: "Adds `Cache-Control` and the entity tag of a page, and answers 304 to a client that has it.",
     when: "`cacheControl` or `pageTags` of the registration, for `GET`",
-    before: { authentication: "What authentication marks as the caller's stays private." },
+    before: { authentication: "what authentication marks as the caller's stays private" },
     wrap: ({ route: { caching, method } }) =>
       method === "GET" ? using(caching, (caching) => (next) => cached(next, caching)) : undefined
   },
@@ -194,7 +182,7 @@ export const routeStages: ReadonlyArray<Stage<Served, (next: Answer) => Answer>>
     name: "time limit",
     does: "Interrupts what takes too long, and answers 503.",
     when: "`timeout` of the registration",
-    before: { authentication: "The check of credentials is part of this time." },
+    before: { authentication: "the check of credentials is part of this time" },
     wrap: ({ route: { timeout }, service: { errorResponses } }) =>
       using(timeout, (timeout) => (next) => withResponseTimeout(next, timeout, errorResponses))
   },
@@ -202,7 +190,7 @@ export const routeStages: ReadonlyArray<Stage<Served, (next: Answer) => Answer>>
     name: "audit",
     does: "Records what callers do, and what they are denied.",
     when: "`audit.to`, with `enableSecurity`",
-    before: { authentication: "Wrong credentials are denied, too.", "error responses": "It records the status." },
+    before: { authentication: "wrong credentials are denied, too", "error responses": "it records the status" },
     wrap: ({ route: { auditLog, endpoint, isWatch, method, path }, service: { audit } }) => {
       const own = isWatch === true ? { registration: path, name: method, isCall: false, resource: undefined } : endpoint
       return audit && own && ((next) => audit.audited(next, { ...own, auditLog }))
@@ -212,21 +200,21 @@ export const routeStages: ReadonlyArray<Stage<Served, (next: Answer) => Answer>>
     name: "authentication",
     does: "Finds out by the credentials who calls, and answers 401 to wrong ones.",
     when: "`enableSecurity`",
-    before: { "rate by caller": "It counts the requests of a caller.", permission: "It is the caller who may." },
+    before: { "rate by caller": "it counts the requests of a caller", permission: "it is the caller who may" },
     wrap: ({ service: { access } }) => using(access, ({ authenticated }) => (next) => authenticated(next))
   },
   {
     name: "rate by caller",
     does: "Answers 429 to a caller that asks too often, and adds the headers `RateLimit`.",
     when: "`enableRateLimits`, or a key of `rate_limits`",
-    before: { permission: "What a caller is denied counts, too." },
-    wrap: ({ route, service: { limiter } }) => using(limiter, ({ limitCaller }) => limitCaller(route))
+    before: { permission: "what a caller is denied counts, too" },
+    wrap: ({ route, service: { limiter } }) => using(limiter, ({ limitCaller }) => (next) => limitCaller(route)(next))
   },
   {
     name: "error responses",
     does: "Turns every failure and defect of what follows into a response.",
     when: "always",
-    before: { permission: "It fails for a caller who may not.", accept: "It fails for a type that is not there." },
+    before: { permission: "it fails for a caller who may not", accept: "it fails for a type that is not there" },
     wrap: ({ route: { respondBadRequest }, service: { errorResponses } }) => (next) =>
       withErrorResponses(next, respondBadRequest, errorResponses)
   },
@@ -235,9 +223,9 @@ export const routeStages: ReadonlyArray<Stage<Served, (next: Answer) => Answer>>
     does: "Decides what the caller may do: 403 for one who may nothing here, or 401 without credentials.",
     when: "`enableSecurity`, except for what is for everybody",
     before: {
-      "decision again": "It decides first.",
-      accept: "A caller who may not learns nothing of the route.",
-      "parameters of the body": "Nobody else has a body read."
+      "decision again": "it decides first",
+      accept: "a caller who may not learns nothing of the route",
+      "parameters of the body": "nobody else has a body read"
     },
     wrap: ({ route: { endpoint }, service: { access } }) =>
       access && endpoint && ((next) => access.permitted(next, endpoint))
@@ -266,7 +254,7 @@ export const routeStages: ReadonlyArray<Stage<Served, (next: Answer) => Answer>>
     name: "accept",
     does: "Answers 406 to a client that accepts no type of the response.",
     when: "the endpoints of registrations",
-    before: { "parameters of the body": "No body is read for nothing." },
+    before: { "parameters of the body": "no body is read for nothing" },
     wrap: ({ route: { accepted } }) => using(accepted, (accepted) => (next) => withAccepted(next, accepted))
   },
   {
@@ -287,17 +275,17 @@ export const routeStages: ReadonlyArray<Stage<Served, (next: Answer) => Answer>>
 export const respondingOf = (route: ServedRoute, service: RouteSurroundings): Responding =>
   // The error responses are always on, and requests inherit the context of the server's fiber, which has the store.
   // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
-  stagesOn(routeStages, { route, service }).reduceRight<Answer>(
-    (next, { wrap }) => wrap(next),
-    route.handler
-  ) as Responding
+  folded<Served, Answer>(routeStages, { route, service }, route.handler) as Responding
 
-/** How the routes answer, in the stages of the service that are on. */
-export const answering = Effect.fnUntraced(function*(service: ServiceSurroundings) {
-  let answer = answerOf(service.router)
-  for (const { wrap } of stagesOn(serviceStages, service).toReversed()) answer = yield* wrap(answer)
-  return answer
-})
+/** How a service answers: its router, in the stages that are on. */
+export const answeringOf = (service: ServiceSurroundings): Answering =>
+  folded(
+    serviceStages,
+    service,
+    // It fails if no route matches, and with the errors of the routes of layers, whose types are unknown.
+    // @effect-diagnostics-next-line anyUnknownInErrorContext:off unsafeEffectTypeAssertion:off
+    Effect.sync(() => service.router.asHttpEffect() as Answer)
+  )
 
 // internal
 
@@ -305,10 +293,10 @@ export const answering = Effect.fnUntraced(function*(service: ServiceSurrounding
 const using = <A, Wrap>(value: A | undefined, wrap: (value: A) => Wrap): Wrap | undefined =>
   value === undefined ? undefined : wrap(value)
 
-/** A wrapper that needs nothing. */
-const pure = (wrap: (next: Answer) => Answer): AroundService => (next) => Effect.sync(() => wrap(next))
+/** A wrapper that loads nothing. */
+const pure = (wrap: (next: Answer) => Answer) => (inner: Answering): Answering => Effect.map(inner, wrap)
 
-/** How a router answers. It fails if no route matches, and with the errors of other routes, whose types are unknown. */
-const answerOf = (router: HttpRouter.HttpRouter): Answer =>
-  // @effect-diagnostics-next-line anyUnknownInErrorContext:off unsafeEffectTypeAssertion:off
-  router.asHttpEffect() as Answer
+/** A wrapper that loads a module for it. */
+const loading =
+  <A>(load: () => Promise<A>, wrap: (loaded: A, next: Answer) => Answer) => (inner: Answering): Answering =>
+    Effect.flatMap(Effect.promise(load), (loaded) => Effect.map(inner, (next) => wrap(loaded, next)))

@@ -1,4 +1,4 @@
-/** A stage of the way of a request, the list of those that are on, and what stages are made with. */
+/** What the stages of a service and of its routes are made with. */
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as HttpRouter from "effect/http/HttpRouter"
@@ -22,30 +22,6 @@ import type { ClientAddressOf } from "../server/clientAddress.ts"
 import type { Refusal } from "../server/overload.ts"
 import type { Priority } from "../server/shedding.ts"
 import type { Access } from "./access.ts"
-
-/** What a request meets on its way to a handler, and its response on the way back. */
-export interface Stage<in About, out Wrap> {
-  /** A few words, by which other stages of the list name it. */
-  readonly name: string
-  /** What it does, in a sentence. */
-  readonly does: string
-  /** What turns it on, in the words of a user. */
-  readonly when: string
-  /** The stages that it has to stand before, each with the reason. */
-  readonly before?: { readonly [name: string]: string }
-  /** Wraps what follows; `undefined` if it is off for this service or route. */
-  readonly wrap: (about: About) => Wrap | undefined
-}
-
-/** The stages that are on, in their order. */
-export const stagesOn = <About, Wrap>(
-  stages: ReadonlyArray<Stage<About, Wrap>>,
-  about: About
-): ReadonlyArray<{ readonly stage: Stage<About, Wrap>; readonly wrap: Wrap }> =>
-  stages.flatMap((stage) => {
-    const wrap = stage.wrap(about)
-    return wrap === undefined ? [] : [{ stage, wrap }]
-  })
 
 /** How a request is answered from a stage inwards. */
 export type Answer = Effect.Effect<
