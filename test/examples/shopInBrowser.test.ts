@@ -5,8 +5,7 @@ import { HttpRouter, HttpServerResponse } from "effect/http"
 import * as path from "node:path"
 import { engine } from "../../examples/shop/engine.ts"
 import { User } from "../../examples/shop/models/User.ts"
-import { bundled } from "../../scripts/package/bundle.ts"
-import { inBrowser } from "../support/browser.ts"
+import { bundledForBrowser, inBrowser } from "../support/browser.ts"
 import { surroundings } from "../support/shop.ts"
 
 const root = path.join(import.meta.dirname, "../..")
@@ -25,9 +24,7 @@ const pageOf = (code: string) =>
 inBrowser("The shop from a browser", (open) => {
   it.live("is used by the client of its descriptions, with typed results and failures", () =>
     Effect.gen(function*() {
-      const { builtins, code } = yield* Effect.promise(() =>
-        bundled(path.join(root, "test/support/shopInBrowser.ts"), { appkernel: path.join(root, "src/browser.ts") })
-      )
+      const { builtins, code } = yield* bundledForBrowser(path.join(root, "test/support/shopInBrowser.ts"))
       assert.deepStrictEqual(builtins, [])
       const store = surroundings(EmbeddedStore.layerMemory)
       const { baseUrl, repositories } = yield* engine.use(pageOf(code)).test({ store })

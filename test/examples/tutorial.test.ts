@@ -2,8 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import * as path from "node:path"
-import { bundled } from "../../scripts/package/bundle.ts"
-import { inBrowser } from "../support/browser.ts"
+import { bundledForBrowser, inBrowser } from "../support/browser.ts"
 import { freshDirectory } from "../support/folders.ts"
 import { freePort, printed, runProgram } from "../support/processes.ts"
 import { bearer } from "../support/rest.ts"
@@ -93,9 +92,7 @@ inBrowser("the library of the tutorial in a browser", (open) => {
     Effect.gen(function*() {
       const { base, member, page: folder } = yield* opened
       yield* member("ann")
-      const { builtins, code } = yield* Effect.promise(() =>
-        bundled(path.join(tutorial, "browser.ts"), { appkernel: path.join(root, "src/browser.ts") })
-      )
+      const { builtins, code } = yield* bundledForBrowser(path.join(tutorial, "browser.ts"))
       assert.deepStrictEqual(builtins, [])
       cpSync(path.join(tutorial, "index.html"), path.join(folder, "index.html"))
       writeFileSync(path.join(folder, "browser.js"), code)

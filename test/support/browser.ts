@@ -4,6 +4,28 @@ import { Effect, type Scope } from "effect"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { type BrowserContext, chromium } from "playwright-core"
+import { bundled } from "../../scripts/package/bundle.ts"
+
+const root = path.join(import.meta.dirname, "../..")
+
+interface Manifest {
+  readonly name: string
+  readonly exports: { readonly [entry: string]: { readonly source?: string } }
+}
+
+/** The sources of the project's packages, since what is built of them may not be there. */
+const sources = Object.fromEntries([
+  ["appkernel", path.join(root, "src/browser.ts")],
+  ...fs.globSync("packages/*/package.json", { cwd: root }).flatMap((file) => {
+    const { exports, name }: Manifest = JSON.parse(fs.readFileSync(path.join(root, file), "utf8"))
+    return Object.entries(exports).flatMap(([entry, { source }]) =>
+      source === undefined ? [] : [[`${name}${entry.slice(1)}$`, path.join(root, path.dirname(file), source)] as const]
+    )
+  })
+])
+
+/** Bundles a program of the project for a browser. */
+export const bundledForBrowser = (input: string) => Effect.promise(() => bundled(input, sources))
 
 const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"]
 

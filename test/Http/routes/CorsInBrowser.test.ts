@@ -3,7 +3,6 @@ import { assert, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Redacted } from "effect"
 import { HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as path from "node:path"
-import { bundled } from "../../../scripts/package/bundle.ts"
 import {
   Authenticated,
   Authentication,
@@ -12,7 +11,7 @@ import {
   KernelServer,
   Resource
 } from "../../../src/index.ts"
-import { inBrowser } from "../../support/browser.ts"
+import { bundledForBrowser, inBrowser } from "../../support/browser.ts"
 import { Memo, methods } from "../../support/otherOriginInBrowser.ts"
 
 const root = path.join(import.meta.dirname, "../../..")
@@ -58,11 +57,7 @@ inBrowser("Cors / browser", (open) => {
     "lets a page of another origin use the typed client, with its credentials and all headers",
     () =>
       Effect.gen(function*() {
-        const { builtins, code } = yield* Effect.promise(() =>
-          bundled(path.join(root, "test/support/otherOriginInBrowser.ts"), {
-            appkernel: path.join(root, "src/browser.ts")
-          })
-        )
+        const { builtins, code } = yield* bundledForBrowser(path.join(root, "test/support/otherOriginInBrowser.ts"))
         assert.deepStrictEqual(builtins, [])
         const origin = yield* pageServer(code)
         const { baseUrl } = yield* engine.test({
