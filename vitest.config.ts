@@ -53,8 +53,12 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+// Node loads the modules itself, as it does in a service: in those that Vite's runner loads, each use of an import is a call.
 // The package imports itself by its name: from its sources.
-const resolved = { resolve: { conditions: ["source"] }, ssr: { resolve: { conditions: ["source"] } } }
+const loaded = {
+  experimental: { viteModuleRunner: false, nodeLoader: false },
+  execArgv: ["--conditions=source", "--import", join(import.meta.dirname, "test/support/sourceCondition.ts")]
+}
 
 // They end a test that hangs: on a busy machine with a slow disk, some take minutes.
 const timeouts = { testTimeout: 600_000, hookTimeout: 600_000 }
@@ -68,8 +72,8 @@ export default defineConfig({
       // The files of a worker share what they load, which is compiled and warm for most of them. Many of them wait for
       // processes and sockets, so there are two workers more than processors.
       {
-        ...resolved,
         test: {
+          ...loaded,
           ...timeouts,
           name: "tests",
           include: ["test/**/*.test.ts", "packages/*/test/**/*.test.ts"],
@@ -81,8 +85,14 @@ export default defineConfig({
       },
       // With more workers than processors, the turns of the loop that they measure would be longer.
       {
-        ...resolved,
-        test: { ...timeouts, name: "measurements", include: measuring, maxWorkers: "100%", sequence: { groupOrder: 1 } }
+        test: {
+          ...loaded,
+          ...timeouts,
+          name: "measurements",
+          include: measuring,
+          maxWorkers: "100%",
+          sequence: { groupOrder: 1 }
+        }
       }
     ],
     coverage: { provider: "v8", include: ["src/**", "packages/*/src/**"], reporter: ["text-summary"] }

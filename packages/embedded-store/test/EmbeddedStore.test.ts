@@ -186,10 +186,10 @@ describe("EmbeddedStore and other processes / embedded", () => {
                 (yield* store.find("things", { filter: { n: { $gte: "" } } })).map(({ _id }) => _id),
                 documents.map(({ _id }) => _id)
               )
-              for (const  of of[0, 7]) {
+              for (const writer of [0, 7]) {
                 assert.sameDeepMembers(
-                  [...yield* store.find("things", { filter: { of } })],
-                  documents.filter((document) => document["of"] === of)
+                  [...yield* store.find("things", { filter: { of: writer } })],
+                  documents.filter((document) => document["of"] === writer)
                 )
               }
               const [first] = acknowledged
@@ -225,12 +225,9 @@ describe("EmbeddedStore and other processes / embedded", () => {
     }))
 })
 
-for (
-  const [name, layer] of [["memory", EmbeddedStore.layerMemory], [
-    "embedded",
-    freshFolder(EmbeddedStore.layerWith)
-  ]] as const
-) {
+const stores = [["memory", EmbeddedStore.layerMemory], ["embedded", freshFolder(EmbeddedStore.layerWith)]] as const
+
+for (const [name, layer] of stores) {
   it.layer(layer)(`EmbeddedStore / ${name}`, (it) => {
     const withThings = Effect.gen(function*() {
       const store = yield* DocumentStore
