@@ -44,10 +44,14 @@ const serving = Effect.gen(function*() {
   const door = yield* doorTo(server.baseUrl)
   yield* door.open
   const call = (method: string, id: string, value?: object) =>
-    Effect.map(sendTo(server.baseUrl, method, `/orders${id}`, value), ({ headers, status, text }) => {
-      assert.isBelow(status, 300, text)
-      return headers["stream-txid"]
-    })
+    // The server is another one after a restart.
+    Effect.map(
+      Effect.suspend(() => sendTo(server.baseUrl, method, `/orders${id}`, value)),
+      ({ headers, status, text }) => {
+        assert.isBelow(status, 300, text)
+        return headers["stream-txid"]
+      }
+    )
   return {
     url: `http://127.0.0.1:${door.port}/orders/changes?state=open`,
     insert: (id: string, total: number, state = "open") => call("POST", "", { id, state, total }),
