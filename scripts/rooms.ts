@@ -72,7 +72,7 @@ export const folders: { readonly [name: string]: Folder } = {
   },
   "embedded-store": {
     on: ["document-store", "mql"],
-    entries: ["document-store/[^/]+", "mql/internal"],
+    entries: ["document-store/[^/]+", "mql/internal", "mql/values"],
     at: "packages/embedded-store/src",
     without: { packages: [server, "mongodb", "re2js", "robust-predicates"], because: "The store needs no server." },
     rooms: {

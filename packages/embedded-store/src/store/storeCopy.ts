@@ -17,7 +17,7 @@ import type {
   StoredChange
 } from "@appkernel/document-store/DocumentStore"
 import type { ReadError, StoreError } from "@appkernel/document-store/StoreError"
-import { dateOf } from "@appkernel/mql/internal"
+import { dateOf } from "@appkernel/mql/values"
 import * as BSON from "bson"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
