@@ -124,7 +124,7 @@ const unlisted = (): ReadonlyArray<string> => {
     ...(at === "src" ? [] : [at]),
     ...foldersIn(at).map((folder) => `${at}/${folder}`)
   ])
-  const there = new Set(all.filter((folder) => folder !== "src/internal" && modulesAt(folder).length > 0))
+  const there = new Set(all.filter((folder) => !folder.startsWith("src/internal") && modulesAt(folder).length > 0))
   return [...listed, ...there].filter((folder) => !listed.has(folder) || !there.has(folder))
 }
 
@@ -134,7 +134,7 @@ export const importRules = (): Array<OxlintOverride> => {
   if (wrong.length > 0) throw new Error(`scripts/rooms.ts and the sources differ in ${wrong.join(", ")}`)
   return [
     {
-      files: ["src/internal/*.ts"],
+      files: ["src/internal/**/*.ts"],
       rules: {
         "no-restricted-imports": ["error", {
           paths: packages,

@@ -44,8 +44,8 @@ export const folders: { readonly [name: string]: Folder } = {
     without: { packages: [server, ...drivers], because: "The port is what the stores have in common." },
     rooms: {
       internal: { on: [], isPortable: true },
-      base: { on: [], modules: ["ChangeLog", "DocumentStore", "StoreError", "StoreTypes"], isPortable: true },
-      shared: { on: ["internal", "base"] }
+      base: { on: ["internal"], modules: ["ChangeLog", "DocumentStore", "StoreError", "StoreTypes"], isPortable: true },
+      shared: { on: ["base"] }
     }
   },
   mql: {
@@ -156,9 +156,9 @@ export const folders: { readonly [name: string]: Folder } = {
     entries: ["document-store/internal", "document-store/folders"],
     without: { packages: drivers, because: "Only the repository talks to a store." },
     rooms: {
-      base: { on: [], modules: ["Envelope", "HttpError", "ServiceError", "UpstreamError"], isPortable: true },
-      "messages/catalogues": { on: [] },
-      messages: { on: ["messages/catalogues", "base"] },
+      errors: { on: [], isPortable: true },
+      base: { on: ["errors"], modules: ["Envelope", "HttpError", "ServiceError", "UpstreamError"], isPortable: true },
+      messages: { on: ["base"] },
       Translations: { on: ["messages"], modules: ["Translations"] },
       config: { on: [] },
       KernelConfig: { on: ["config"], modules: ["Cors", "KernelConfig", "RateLimits"] },

@@ -161,6 +161,12 @@ describe("The reference", () => {
       rowsOf(sectionOf("http", "## Statuses")).map(([status, error]) => [status ?? "", error ?? ""]),
       Object.entries({ NotModified: 304, ...statusOf }).map(([error, status]) => [`\`${status}\``, `\`${error}\``])
     )
+    assert.deepStrictEqual(
+      [...textOf("docs/reference/errors.md").matchAll(/^## (\w+)\n\n(\d{3})\./gmu)].map((
+        [, error, status]
+      ) => [error, status]),
+      Object.entries(statusOf).map(([error, status]) => [error, String(status)])
+    )
     const headersOf = (heading: string) =>
       rowsOf(sectionOf("http", heading)).flatMap(([names = ""]) => names.split(", ").map((name) => name.slice(1, -1)))
     assert.includeMembers(headersOf("## Request headers"), read)

@@ -107,6 +107,7 @@ describe("The rooms of src", () => {
     const rooms = folders["Http"]!.rooms
     const portable = Object.entries(rooms).filter(([, { isPortable }]) => isPortable === true).map(([room]) => room)
     assert.deepStrictEqual(portable, [
+      "errors",
       "base",
       "description",
       "calls",

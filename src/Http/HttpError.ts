@@ -7,169 +7,34 @@
  * @since 0.1.0
  */
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
+import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import type { CircuitOpenError, RequestHandlingException } from "../Client/ClientError.ts"
 import { errorResponse, type Members } from "../internal/errorMessage.ts"
+import { englishOf, type Given, type Key, textOfKey } from "../internal/texts.ts"
 import { type ModelError, Problem } from "../Model/ModelError.ts"
 import type { DeleteError, DocumentNotFound, VersionConflict, WriteError } from "../Repository/RepositoryError.ts"
+import {
+  BadRequest,
+  Conflict,
+  Forbidden,
+  Gone,
+  InternalServerError,
+  MethodNotAllowed,
+  NotAcceptable,
+  NotFound,
+  NotImplemented,
+  NotModified,
+  PayloadTooLarge,
+  PreconditionFailed,
+  ServiceUnavailable,
+  TooManyRequests,
+  Unauthorized,
+  UnsupportedMediaType
+} from "./errors/errorClasses.ts"
 import { fromCallFailure, type UpstreamError } from "./UpstreamError.ts"
 
-/**
- * Status 400: the body or a parameter can't be parsed or is not valid. `errors` lists every problem.
- *
- * @category errors
- * @since 0.1.0
- */
-export class BadRequest extends Schema.TaggedError<BadRequest>()("BadRequest", {
-  message: Schema.String,
-  errors: Schema.Array(Problem)
-}) {}
-
-/**
- * Status 401: the request has no credentials and needs some, or has credentials that are not valid. The
- * `WWW-Authenticate` header lists the schemes of the service.
- *
- * @category errors
- * @since 0.1.0
- */
-export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthorized", { message: Schema.String }) {}
-
-/**
- * Status 403: the caller has no permission, or the query uses something that is forbidden to all callers. The message
- * names it.
- *
- * @category errors
- * @since 0.1.0
- */
-export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", { message: Schema.String }) {}
-
-/**
- * Status 404: no document has this identifier, or no route matches.
- *
- * @category errors
- * @since 0.1.0
- */
-export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", { message: Schema.String }) {}
-
-/**
- * Status 405: the route does not support this method. The `Allow` header lists the supported ones.
- *
- * @category errors
- * @since 0.1.0
- */
-export class MethodNotAllowed extends Schema.TaggedError<MethodNotAllowed>()("MethodNotAllowed", {
-  message: Schema.String
-}) {}
-
-/**
- * Status 406: the response is not available in any content type that the request accepts.
- *
- * @category errors
- * @since 0.1.0
- */
-export class NotAcceptable extends Schema.TaggedError<NotAcceptable>()("NotAcceptable", { message: Schema.String }) {}
-
-/**
- * Status 409: a unique value is taken, or a concurrent write changed the document.
- *
- * @category errors
- * @since 0.1.0
- */
-export class Conflict extends Schema.TaggedError<Conflict>()("Conflict", { message: Schema.String }) {}
-
-/**
- * Status 410: what was at this place of a stream of changes is no longer kept. The client has to begin anew.
- *
- * @category errors
- * @since 0.1.0
- */
-export class Gone extends Schema.TaggedError<Gone>()("Gone", { message: Schema.String }) {}
-
-/**
- * Status 412: the stored document does not match the request's precondition (`If-Match`).
- *
- * @category errors
- * @since 0.1.0
- */
-export class PreconditionFailed extends Schema.TaggedError<PreconditionFailed>()("PreconditionFailed", {
-  message: Schema.String
-}) {}
-
-/**
- * Status 413: the body exceeds the server's limit.
- *
- * @category errors
- * @since 0.1.0
- */
-export class PayloadTooLarge extends Schema.TaggedError<PayloadTooLarge>()("PayloadTooLarge", {
-  message: Schema.String
-}) {}
-
-/**
- * Status 415: the route does not support the content type of the body.
- *
- * @category errors
- * @since 0.1.0
- */
-export class UnsupportedMediaType extends Schema.TaggedError<UnsupportedMediaType>()("UnsupportedMediaType", {
-  message: Schema.String
-}) {}
-
-/**
- * Status 429: the caller has sent too many requests, or there were too many failed attempts to sign in. `retry_after` is the
- * number of seconds after which a retry is answered, as in the header `Retry-After`.
- *
- * @category errors
- * @since 0.1.0
- */
-export class TooManyRequests extends Schema.TaggedError<TooManyRequests>()("TooManyRequests", {
-  message: Schema.String,
-  retry_after: Schema.Int
-}) {}
-
-/**
- * Status 500: a defect. The message contains the request identifier under which the cause is logged, and no internal
- * details.
- *
- * @category errors
- * @since 0.1.0
- */
-export class InternalServerError extends Schema.TaggedError<InternalServerError>()("InternalServerError", {
-  message: Schema.String
-}) {}
-
-/**
- * Status 501: the store does not support the operation.
- *
- * @category errors
- * @since 0.1.0
- */
-export class NotImplemented extends Schema.TaggedError<NotImplemented>()("NotImplemented", {
-  message: Schema.String
-}) {}
-
-/**
- * Status 503: the store does not respond or the credentials can't be checked, which is worth a retry, or a query exceeded
- * its timeout.
- *
- * @category errors
- * @since 0.1.0
- */
-export class ServiceUnavailable extends Schema.TaggedError<ServiceUnavailable>()("ServiceUnavailable", {
-  message: Schema.String
-}) {}
-
-/**
- * Status 304: the document matches the request's `If-None-Match`. The response has no body.
- *
- * @category errors
- * @since 0.1.0
- */
-export class NotModified extends Schema.TaggedError<NotModified>()("NotModified", {}) {
-  override get message(): string {
-    return "The document has not changed"
-  }
-}
+export * from "./errors/errorClasses.ts"
 
 /**
  * Any error of the REST interface.
@@ -195,29 +60,170 @@ export type HttpError =
   | ServiceUnavailable
   | UpstreamError
 
+/** What a row says of the error with a tag. */
+interface Row<T> {
+  readonly error: { readonly Type: Extract<HttpError, { readonly _tag: T }> }
+}
+
+const row = <S extends Schema.Top, const Status extends number, const K extends Key>(
+  error: S,
+  status: Status,
+  description: string,
+  keys: ReadonlyArray<K>,
+  members: Members = {}
+) => ({ error, status, description, keys, response: responseOf(error, status, members) })
+
+/**
+ * The errors but `UpstreamError`, which has the status of the failed call: the class and the status of each, its description
+ * in the OpenAPI document, the keys of what the engine says with it, and the schema of its response.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const table = {
+  BadRequest: row(
+    BadRequest,
+    400,
+    "The request can't be understood or is not valid; `errors` names every problem",
+    [
+      "errors.Invalid",
+      "errors.QueryRejected",
+      "errors.QueryAdvice",
+      "errors.ItemRejected",
+      "errors.BodyUnreadable",
+      "errors.BodyNotUtf8",
+      "errors.BodyNotUnicode",
+      "errors.BodyTooDeep",
+      "errors.BodyNotJson",
+      "errors.BodyNotParameters",
+      "errors.FormUnreadable",
+      "errors.TooManyParameters",
+      "errors.BadlyEncodedPath",
+      "errors.BadlyEncodedName",
+      "errors.BadlyEncodedValue"
+    ],
+    { errors: Schema.Array(Problem) }
+  ),
+  Unauthorized: row(Unauthorized, 401, "There are no credentials, or they are not valid", [
+    "errors.CredentialsNeeded",
+    "errors.CredentialsInvalid",
+    "errors.WatchDenied"
+  ]),
+  Forbidden: row(Forbidden, 403, "The caller may not do this", [
+    "errors.Denied",
+    "errors.FieldForbidden",
+    "errors.Forbidden",
+    "errors.InItem",
+    "errors.WatchDenied"
+  ]),
+  NotFound: row(NotFound, 404, "There is no such document", ["errors.DocumentNotFound", "errors.Route"]),
+  MethodNotAllowed: row(MethodNotAllowed, 405, "The route is there, but not with this method", [
+    "errors.MethodNotAllowed"
+  ]),
+  NotAcceptable: row(NotAcceptable, 406, "The answer exists in no content type that the request accepts", [
+    "errors.NotAcceptable"
+  ]),
+  Conflict: row(
+    Conflict,
+    409,
+    "A unique value is taken, another document refers to this one, or somebody else wrote in between",
+    [
+      "errors.DuplicateKey",
+      "errors.DuplicateValue",
+      "errors.DocumentReferenced",
+      "errors.VersionConflict",
+      "errors.InItem",
+      "errors.NotAllInserted",
+      "errors.patch.PatchConflict"
+    ]
+  ),
+  Gone: row(Gone, 410, "What has changed since the place is no longer kept: begin anew", ["errors.PositionGone"]),
+  PreconditionFailed: row(
+    PreconditionFailed,
+    412,
+    "The document is not the one that the request's precondition names",
+    ["errors.PreconditionFailed"]
+  ),
+  PayloadTooLarge: row(PayloadTooLarge, 413, "The body is larger than the server takes", [
+    "errors.BodyTooLarge",
+    "errors.TooManyFields",
+    "errors.FormTooLarge"
+  ]),
+  UnsupportedMediaType: row(
+    UnsupportedMediaType,
+    415,
+    "The body is of a content type that the server does not take here",
+    ["errors.BodyType", "errors.BodyEncoding"]
+  ),
+  TooManyRequests: row(
+    TooManyRequests,
+    429,
+    "There were too many requests; `retry_after` and `Retry-After` are the seconds to wait",
+    ["errors.TooManyRequests", "errors.TooManyAttempts", "errors.CostlyStreams"],
+    { retry_after: Schema.Int }
+  ),
+  InternalServerError: row(
+    InternalServerError,
+    500,
+    "The request could not be handled; it is logged under the identifier in the message",
+    ["errors.InternalServerError", "errors.DataDamaged"]
+  ),
+  NotImplemented: row(NotImplemented, 501, "The store at hand can't do this", ["errors.Unsupported"]),
+  ServiceUnavailable: row(ServiceUnavailable, 503, "The store does not answer, or the answer took too long", [
+    "errors.StoreUnavailable",
+    "errors.QueryTimeout",
+    "errors.Overload",
+    "errors.ResponseTimeout",
+    "errors.ResponsesTooLarge",
+    "errors.CredentialsUnchecked"
+  ])
+} satisfies { readonly [K in Exclude<HttpError["_tag"], "UpstreamError">]: Row<K> }
+
+/** The tag of an error with a status of its own. @internal */
+export type Tag = keyof typeof table
+
+/** A key with which the engine says an error. @internal */
+export type KeyOf<T extends Tag> = (typeof table)[T]["keys"][number]
+
 /**
  * The status of each error but `UpstreamError`, which has that of the failed call.
  *
  * @category models
  * @since 0.1.0
  */
-export const statusOf = {
-  BadRequest: 400,
-  Unauthorized: 401,
-  Forbidden: 403,
-  NotFound: 404,
-  MethodNotAllowed: 405,
-  NotAcceptable: 406,
-  Conflict: 409,
-  Gone: 410,
-  PreconditionFailed: 412,
-  PayloadTooLarge: 413,
-  UnsupportedMediaType: 415,
-  TooManyRequests: 429,
-  InternalServerError: 500,
-  NotImplemented: 501,
-  ServiceUnavailable: 503
-} as const
+// The rows have their own types.
+export const statusOf: { readonly [T in Tag]: (typeof table)[T]["status"] } = Record.map(
+  table,
+  ({ status }) => status
+) as never
+
+/**
+ * The schemas of the errors' responses, for the declarations of endpoints: each has the status of its error, and decodes
+ * the body to the error's class.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+// The rows have their own types.
+export const responses: { readonly [T in Tag]: (typeof table)[T]["response"] } = Record.map(
+  table,
+  ({ response }) => response
+) as never
+
+/** Whether the value is an error of the REST interface. @internal */
+export const isHttpError = (error: { readonly _tag: string }): error is HttpError =>
+  error._tag === "UpstreamError" || Object.hasOwn(table, error._tag)
+
+/** An error of the engine with the message of a key. @internal */
+export const errorOf = <T extends Exclude<Tag, "TooManyRequests">, K extends KeyOf<T>>(
+  tag: T,
+  key: K,
+  ...args: Given<K>
+): Extract<HttpError, { readonly _tag: T }> => {
+  const text = textOfKey(key, ...args)
+  // Each of these classes needs a message only, and makes errors of its tag.
+  return new table[tag].error({ message: englishOf(text), text }) as never
+}
 
 /**
  * The failures of repositories, models and calls to other services that a request may cause.
@@ -234,27 +240,39 @@ export type Failure =
   | RequestHandlingException
   | CircuitOpenError
 
-/** The tags of all failures. @internal */
-export const failures: { readonly [K in Failure["_tag"]]: true } = {
-  PropertyRequiredException: true,
-  ValidationException: true,
-  QueryRejected: true,
-  AccessDenied: true,
-  DocumentNotFound: true,
-  DocumentReferenced: true,
-  DuplicateKey: true,
-  VersionConflict: true,
-  Unsupported: true,
-  QueryTimeout: true,
-  StoreUnavailable: true,
-  DataDamaged: true,
-  RequestHandlingException: true,
-  CircuitOpenError: true
+/** The error that each failure is answered as. @internal */
+export const failures: { readonly [F in Failure as F["_tag"]]: (failure: F) => HttpError } = {
+  PropertyRequiredException: ({ message, problems }) => new BadRequest({ message, errors: problems }),
+  ValidationException: ({ message, problems }) => new BadRequest({ message, errors: problems }),
+  QueryRejected: ({ advice }) =>
+    advice === undefined
+      ? errorOf("BadRequest", "errors.QueryRejected")
+      : errorOf("BadRequest", "errors.QueryAdvice", { advice }),
+  AccessDenied: () => errorOf("Forbidden", "errors.Denied"),
+  DocumentNotFound: ({ id, model }) => errorOf("NotFound", "errors.DocumentNotFound", { model: { model }, id }),
+  DocumentReferenced: ({ by, field, id, model }) =>
+    errorOf("Conflict", "errors.DocumentReferenced", {
+      model: { model },
+      id,
+      by: { model: by },
+      field: { model: by, field }
+    }),
+  DuplicateKey: ({ collection: model, fields }) =>
+    fields.length === 0
+      ? errorOf("Conflict", "errors.DuplicateValue", { model: { model } })
+      : errorOf("Conflict", "errors.DuplicateKey", {
+        model: { model },
+        fields: fields.map((field) => ({ model, field: field === "_id" ? "id" : field }))
+      }),
+  VersionConflict: ({ expected, id, model }) =>
+    errorOf("Conflict", "errors.VersionConflict", { model: { model }, id, expected }),
+  Unsupported: ({ feature }) => errorOf("NotImplemented", "errors.Unsupported", { feature }),
+  QueryTimeout: () => errorOf("ServiceUnavailable", "errors.QueryTimeout"),
+  StoreUnavailable: () => errorOf("ServiceUnavailable", "errors.StoreUnavailable"),
+  DataDamaged: () => errorOf("InternalServerError", "errors.DataDamaged"),
+  RequestHandlingException: (failure) => fromCallFailure(failure),
+  CircuitOpenError: (failure) => fromCallFailure(failure)
 }
-
-/** Whether the value is an error of the REST interface. @internal */
-export const isHttpError = (error: { readonly _tag: string }): error is HttpError =>
-  error._tag === "UpstreamError" || Object.hasOwn(statusOf, error._tag)
 
 /**
  * Maps a failure to an error.
@@ -263,62 +281,9 @@ export const isHttpError = (error: { readonly _tag: string }): error is HttpErro
  * @since 0.1.0
  */
 export const fromFailure = (failure: Failure): HttpError => {
-  const { message } = failure
-  switch (failure._tag) {
-    case "PropertyRequiredException":
-    case "ValidationException":
-      return new BadRequest({ message, errors: failure.problems })
-    case "QueryRejected":
-      return new BadRequest({
-        message: failure.advice === undefined
-          ? "The store can't take what the request asks for or sends"
-          : `The store can't do what the request asks for: ${failure.advice}`,
-        errors: []
-      })
-    case "AccessDenied":
-      return new Forbidden({ message: "You are not allowed to do this" })
-    case "DocumentNotFound":
-      return new NotFound({ message })
-    case "DocumentReferenced":
-    case "DuplicateKey":
-    case "VersionConflict":
-      return new Conflict({ message })
-    case "Unsupported":
-      return new NotImplemented({ message })
-    case "QueryTimeout":
-      return new ServiceUnavailable({ message: "The query took too long and was stopped" })
-    case "StoreUnavailable":
-      return new ServiceUnavailable({ message: "The store is unavailable, try again later" })
-    case "DataDamaged":
-      return new InternalServerError({ message: "Stored data is damaged" })
-    case "RequestHandlingException":
-    case "CircuitOpenError":
-      return fromCallFailure(failure)
-  }
-}
-
-/**
- * The schemas of the errors' responses, for the declarations of endpoints: each has the status of its error, and decodes
- * the body to the error's class.
- *
- * @category schemas
- * @since 0.1.0
- */
-export const responses = {
-  BadRequest: responseOf(BadRequest, 400, { errors: Schema.Array(Problem) }),
-  Unauthorized: responseOf(Unauthorized, 401),
-  Forbidden: responseOf(Forbidden, 403),
-  NotFound: responseOf(NotFound, 404),
-  NotAcceptable: responseOf(NotAcceptable, 406),
-  Conflict: responseOf(Conflict, 409),
-  Gone: responseOf(Gone, 410),
-  PreconditionFailed: responseOf(PreconditionFailed, 412),
-  PayloadTooLarge: responseOf(PayloadTooLarge, 413),
-  UnsupportedMediaType: responseOf(UnsupportedMediaType, 415),
-  TooManyRequests: responseOf(TooManyRequests, 429, { retry_after: Schema.Int }),
-  InternalServerError: responseOf(InternalServerError, 500),
-  NotImplemented: responseOf(NotImplemented, 501),
-  ServiceUnavailable: responseOf(ServiceUnavailable, 503)
+  // Each row takes the failure of its tag.
+  const answer: (failure: Failure) => HttpError = Reflect.get(Object(failures), failure._tag)
+  return answer(failure)
 }
 
 /**

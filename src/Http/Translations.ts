@@ -62,9 +62,8 @@ import { keyConfig } from "../internal/keyConfig.ts"
 import { onReload } from "../internal/reload.ts"
 import type { Languages, Options, TranslationsInvalid } from "./messages/language.ts"
 
-export type { Arguments } from "./messages/message.ts"
-
 export {
+  type Arguments,
   type Language,
   type Options,
   /**

@@ -13,6 +13,8 @@ import {
   requiredHeader
 } from "../Client/ClientError.ts"
 import { errorResponse } from "../internal/errorMessage.ts"
+import { Text } from "../internal/text.ts"
+import { englishOf, textOfKey } from "../internal/texts.ts"
 import type { ServiceError } from "./ServiceError.ts"
 
 /** Marks what {@link UpstreamError.of} makes. */
@@ -48,6 +50,7 @@ export const upstreamStatusesTypeId = "~appkernel/UpstreamStatuses"
 export class UpstreamError extends Schema.TaggedError<UpstreamError>()("UpstreamError", {
   code: Schema.Int,
   message: Schema.String,
+  text: Schema.optionalKey(Text),
   upstream_service: Schema.String,
   retry_after: Schema.optionalKey(Schema.Int),
   /** The header that the status requires, such as `www-authenticate` of a 401. It is not in the body. */
@@ -117,7 +120,7 @@ export const fromCallFailure = (failure: CallError, isDeclared = false): Upstrea
     : {}
   return new UpstreamError({
     code: isPassedOn ? statusCode : 502,
-    message: messageIn(failure, isDeclared) ?? `The service ${upstreamService} failed`,
+    ...saidOf(failure, isDeclared),
     upstream_service: upstreamService,
     ...(retryAfter === undefined || !isPassedOn ? {} : { retry_after: secondsOf(retryAfter) }),
     ...(headers === undefined || !isPassedOn ? {} : { headers })
@@ -127,17 +130,13 @@ export const fromCallFailure = (failure: CallError, isDeclared = false): Upstrea
 /** The failures of a call to another service. @internal */
 export type CallError = RequestHandlingException | CircuitOpenError
 
-/**
- * The message that the upstream has for callers; `undefined` if it has none for those of this service. Nothing else of its
- * answer is shown.
- *
- * @internal
- */
-export const messageIn = (failure: CallError, isDeclared = false): string | undefined => {
-  if (failure._tag === "CircuitOpenError" || failure.reason._tag !== "Status") return undefined
-  const isErrorMessage = Reflect.get(Object(failure.reason.body), "_type") === "ErrorMessage"
-  return isErrorMessage && (isDeclared || isForCallers(failure.statusCode)) ? failure.message : undefined
-}
+/** The error of a service that failed, without the status of the call. @internal */
+export const withoutStatus = (service: string): UpstreamError =>
+  new UpstreamError({
+    code: 502,
+    ...saying(textOfKey("errors.UpstreamFailed", { service })),
+    upstream_service: service
+  })
 
 /**
  * Whether a caller can do something with the status. 401, 403 and 407 are about the credentials of this service, and 426 is
@@ -169,6 +168,40 @@ export const secondsOf = (duration: Duration.Duration): number => Math.max(1, Ma
 
 /** What a failed call tells besides its status. */
 type Answered = Partial<Pick<Reason & { readonly _tag: "Status" }, "headers" | "retryAfter">>
+
+/** The message of an error, with the text that it stands for. */
+interface Said {
+  readonly message: string
+  readonly text?: Text
+}
+
+const saying = (text: Text): Said => ({ message: englishOf(text), text })
+
+/** The message that the upstream has for callers, if it has one for those of this service. Nothing else of its answer is shown. */
+const saidOf = (failure: CallError, isDeclared: boolean): Said => {
+  const service = failure.upstreamService
+  if (failure._tag === "CircuitOpenError") {
+    return saying(textOfKey("errors.UpstreamUnavailable", { service, retry_after: secondsOf(failure.retryAfter) }))
+  }
+  const { message, reason, statusCode } = failure
+  if (!answered.has(reason._tag)) return saying(textOfKey("errors.UpstreamSilent", { service }))
+  const isErrorMessage = reason._tag === "Status" &&
+    Reflect.get(Object(reason.body), "_type") === "ErrorMessage"
+  return isErrorMessage && (isDeclared || isForCallers(statusCode))
+    ? { message }
+    : saying(textOfKey("errors.UpstreamFailed", { service }))
+}
+
+/** The reasons of calls that were answered. */
+const answered: ReadonlySet<Reason["_tag"]> = new Set(
+  [
+    "Status",
+    "InvalidAnswer",
+    "TooManyRedirects",
+    "NotRepeatable",
+    "InvalidRequest"
+  ] as const
+)
 
 /** Credentials that only that service can check. */
 const challengeOf = (service: string) => `Upstream realm="${service.replace(/[^ !#-[\]-~]/gu, "_")}"`

@@ -5,6 +5,7 @@
  */
 import { DuplicateKey, QueryRejected, type ReadError, type StoreError } from "@appkernel/document-store/StoreError"
 import * as Schema from "effect/Schema"
+import { englishOf, textOfKey } from "../internal/texts.ts"
 import { Problem, PropertyRequiredException, ValidationException } from "../Model/ModelError.ts"
 
 export * from "@appkernel/document-store/StoreError"
@@ -20,7 +21,7 @@ export class DocumentNotFound extends Schema.TaggedError<DocumentNotFound>()("Do
   id: Schema.String
 }) {
   override get message(): string {
-    return `${this.model} ${this.id} does not exist`
+    return englishOf(textOfKey("errors.DocumentNotFound", this))
   }
 }
 
@@ -37,7 +38,7 @@ export class VersionConflict extends Schema.TaggedError<VersionConflict>()("Vers
   expected: Schema.Int
 }) {
   override get message(): string {
-    return `${this.model} ${this.id} no longer has version ${this.expected}`
+    return englishOf(textOfKey("errors.VersionConflict", this))
   }
 }
 
@@ -68,7 +69,7 @@ export class DocumentReferenced extends Schema.TaggedError<DocumentReferenced>()
   field: Schema.String
 }) {
   override get message(): string {
-    return `${this.model} ${this.id} can't be deleted, because the ${this.field} of a stored ${this.by} refers to it`
+    return englishOf(textOfKey("errors.DocumentReferenced", this))
   }
 }
 

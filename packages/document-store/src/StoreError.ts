@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import { duplicates, filled } from "./internal/sentences.ts"
 
 /**
  * Occurs when a write violates a unique index. Nothing is written. A retry with the same values fails as well. The error
@@ -18,9 +19,10 @@ export class DuplicateKey extends Schema.TaggedError<DuplicateKey>()("DuplicateK
   fields: Schema.Array(Schema.String)
 }) {
   override get message(): string {
-    return `Another document of "${this.collection}" has the same ${
-      this.fields.length === 0 ? "value, which must be unique" : this.fields.join(", ")
-    }`
+    return filled(
+      this.fields.length === 0 ? duplicates.unnamed : duplicates.named,
+      (name) => name === "model" ? `document of "${this.collection}"` : this.fields.join(", ")
+    )
   }
 }
 

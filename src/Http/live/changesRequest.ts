@@ -9,9 +9,8 @@ import * as Result from "effect/Result"
 import { hash } from "node:crypto"
 import type { ModelView } from "../../Access/internal.ts"
 import { BoundedCache } from "../../internal/boundedCache.ts"
-import { managedField } from "../../Model/internal.ts"
+import { type FieldProblem, managedField } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
-import { Problem } from "../../Model/ModelError.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { modelMatcher, rejectUnsuitable } from "../../Repository/evaluation.ts"
 import {
@@ -85,16 +84,14 @@ export const requestReader = (context: ChangesContext) => {
   return (
     parameters: UrlQuery.Parameters,
     fiber: Fiber.Fiber<unknown, unknown>
-  ): Result.Result<Asked, ReadonlyArray<Problem>> => {
+  ): Result.Result<Asked, ReadonlyArray<FieldProblem>> => {
     const entries = Object.entries(parameters)
     const protocol = readOwn(Object.fromEntries(entries.filter(([name]) => own.has(name))))
     if (Result.isFailure(protocol)) return Result.fail(protocol.failure)
     const paging = entries.filter(([name]) => pagingParameters.has(name) && !fields.has(name))
     if (paging.length > 0) {
       return Result.fail(
-        paging.map(([field]) =>
-          new Problem({ field, validator: "Parameter", message: "is not a parameter of the changes" })
-        )
+        paging.map(([field]) => ({ field, validator: "Parameter", message: "is not a parameter of the changes" }))
       )
     }
     const filters = Object.fromEntries(entries.filter(([name]) => !own.has(name)))
@@ -104,7 +101,7 @@ export const requestReader = (context: ChangesContext) => {
     const unsuitable = rejectUnsuitable(query.filter)
     if (unsuitable !== undefined) {
       return Result.fail([
-        new Problem({ field: "query", validator: "Query", message: unsuitable.replaceAll("in a rule", "here") })
+        { field: "query", validator: "Query", message: unsuitable.replaceAll("in a rule", "here") }
       ])
     }
     const decision = Context.get(fiber.context, AccessDecision)

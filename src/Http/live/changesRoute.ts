@@ -12,8 +12,7 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import { countedAddressOf, currentClientAddress } from "../../internal/clientAddress.ts"
-import { NotAcceptable, NotImplemented } from "../HttpError.ts"
-import { errorOf } from "../messages/message.ts"
+import { errorOf, NotImplemented } from "../HttpError.ts"
 import * as QueryGuard from "../query/queryGuard.ts"
 import type * as UrlQuery from "../query/urlQuery.ts"
 import { accepts, acceptsJson } from "../request/accept.ts"
@@ -48,7 +47,7 @@ export const changesRoute = (
       }
       const type = asked.success.mode === "sse" ? "text/event-stream" : "application/json"
       const { accept } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest).headers
-      if (!accepts(accept, [type])) return yield* errorOf(NotAcceptable, "errors.NotAcceptable", { types: type })
+      if (!accepts(accept, [type])) return yield* errorOf("NotAcceptable", "errors.NotAcceptable", { types: type })
       if (before !== undefined) yield* before
       return yield* Context.get(fiber.context, Asking)(asked.success, context)
     })

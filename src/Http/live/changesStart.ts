@@ -10,9 +10,8 @@ import type { Document, Position } from "../../Repository/DocumentStore.ts"
 import { listsAt } from "../../Repository/evaluation.ts"
 import { maxIds, textOfId, type Touched } from "../../Repository/internal.ts"
 import { PositionGone } from "../../Repository/RepositoryError.ts"
-import { Gone } from "../HttpError.ts"
+import { errorOf, type Gone } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
-import { errorOf } from "../messages/message.ts"
 import type { CallFailure } from "../response/callFailures.ts"
 import { type ListResponses, maxSmallLength } from "../response/listResponse.ts"
 import type { Reservation } from "../response/responseBudget.ts"
@@ -81,7 +80,7 @@ export const begin = (
 export const unlessGone = <A, E>(effect: Effect.Effect<A, E | PositionGone>): Effect.Effect<A, E | Gone> =>
   Effect.catch(effect, (error) => Effect.fail(error instanceof PositionGone ? gone : error))
 
-const gone = errorOf(Gone, "errors.PositionGone")
+const gone = errorOf("Gone", "errors.PositionGone")
 
 /** The documents of the lists as they are at a place, as messages. Large lists are reserved and read again. */
 const state = Effect.fnUntraced(function*(

@@ -15,9 +15,9 @@ import { hash } from "node:crypto"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import type { DocumentStore, Position } from "../../Repository/DocumentStore.ts"
 import { type PositionGone, type ReadError, StoreUnavailable } from "../../Repository/RepositoryError.ts"
-import { ServiceUnavailable, type TooManyRequests } from "../HttpError.ts"
+import { errorOf, type ServiceUnavailable, type TooManyRequests } from "../HttpError.ts"
 import type { LiveOptions } from "../KernelConfig.ts"
-import { errorOf, tooManyRequests } from "../messages/message.ts"
+import { tooManyRequests } from "../messages/message.ts"
 import { Channel } from "./channel.ts"
 import type { ToldList } from "./messages.ts"
 import { costly, costlyEvent, type Readers, tellChanges, type WorkLimits, workLimitsOf } from "./tellChanges.ts"
@@ -230,4 +230,4 @@ const refusalMillis = 60_000
 
 const refusalOf = (caller: string, { key }: ChannelOptions): string => hash("sha256", `${caller}\n${key}`)
 
-const full = errorOf(ServiceUnavailable, "errors.Overload")
+const full = errorOf("ServiceUnavailable", "errors.Overload")

@@ -7,10 +7,11 @@
  */
 import { beginStep, isStepDone } from "@appkernel/document-store/internal"
 import * as Effect from "effect/Effect"
+import { englishOf, textOfKey } from "../../internal/texts.ts"
 import type { ChangePage, Position } from "../../Repository/DocumentStore.ts"
 import type { TooManyRequests } from "../HttpError.ts"
 import type { LiveOptions } from "../KernelConfig.ts"
-import { englishOf, tooManyRequests } from "../messages/message.ts"
+import { tooManyRequests } from "../messages/message.ts"
 import type { Channel } from "./channel.ts"
 import { errorEvent, ToldChange } from "./messages.ts"
 
@@ -76,7 +77,7 @@ export const costly = (wait: number): TooManyRequests => tooManyRequests("errors
 
 /** {@link costly} in a stream. */
 export const costlyEvent: Uint8Array = errorEvent(
-  JSON.stringify({ _type: "ErrorMessage", code: 429, message: englishOf("errors.CostlyStreams") })
+  JSON.stringify({ _type: "ErrorMessage", code: 429, message: englishOf(textOfKey("errors.CostlyStreams")) })
 )
 
 // internal

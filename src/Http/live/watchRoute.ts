@@ -8,9 +8,8 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { Problem } from "../../Model/ModelError.ts"
-import { Forbidden } from "../HttpError.ts"
-import { errorOf } from "../messages/message.ts"
+import { textOfKey } from "../../internal/texts.ts"
+import { errorOf } from "../HttpError.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import type { CallFailure, ResponseEffect } from "../response/callFailures.ts"
 import type { BadRequestResponder, ErrorResponses } from "../response/translation.ts"
@@ -67,20 +66,20 @@ export const watchRoute = (
     const some = allowed.join(", ")
     if (denied === undefined || some !== "" && (names.length === 0 || names.includes(""))) {
       const message = `must be some of ${some}, separated by commas`
-      return yield* respondBadRequest([new Problem({ field: "watch", validator: "Parameter", message })])
+      return yield* respondBadRequest([{ field: "watch", validator: "Parameter", message }])
     }
     // A name that is not there has the refusal of one that the caller may not know.
     const { path, respond } = collections.get(denied)!
     const refusal = yield* respond.pipe(
       Effect.provideService(HttpServerRequest.HttpServerRequest, request.modify({ url: path })),
-      Effect.provideService(Asking, () => Effect.fail(errorOf(Forbidden, "errors.Denied")))
+      Effect.provideService(Asking, () => Effect.fail(errorOf("Forbidden", "errors.Denied")))
     )
     const { headers, status } = refusal
     if (some === "" || status !== 401 && status !== 403) return refusal
     const challenge = headers["www-authenticate"]
     return yield* errorResponses.sentence(
-      status,
-      { key: "errors.WatchDenied", args: { allowed: some } },
+      status === 401 ? "Unauthorized" : "Forbidden",
+      textOfKey("errors.WatchDenied", { allowed: some }),
       challenge === undefined ? {} : { "www-authenticate": challenge }
     )
   })

@@ -2,7 +2,7 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { IntlMessageFormat } from "intl-messageformat"
-import { en } from "./catalogues/en.ts"
+import { en } from "../../internal/catalogues/en.ts"
 
 /** A text with the file that contains it. */
 export interface Entry {

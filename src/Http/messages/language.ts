@@ -4,7 +4,6 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import type { Arguments } from "./message.ts"
 
 /**
  * The folder of the catalogues, and the languages.
@@ -17,6 +16,16 @@ export interface Options {
   readonly path: string
   /** The language tags (BCP 47: `en`, `de-CH`), the default first. Without any, nothing is translated. */
   readonly languages: ReadonlyArray<string>
+}
+
+/**
+ * The arguments of a message, by name.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Arguments {
+  readonly [name: string]: string | number | Date | undefined
 }
 
 /**

@@ -4,9 +4,9 @@ import * as FileSystem from "effect/FileSystem"
 import * as Hash from "effect/Hash"
 import * as Result from "effect/Result"
 import Negotiator from "negotiator"
+import { de } from "../../internal/catalogues/de.ts"
+import { en } from "../../internal/catalogues/en.ts"
 import { compile, type Entry, type Fault, type Messages, parse } from "./catalogue.ts"
-import { de } from "./catalogues/de.ts"
-import { en } from "./catalogues/en.ts"
 import { type Language, type Languages, type Options, TranslationsInvalid } from "./language.ts"
 
 /** Reads the catalogues and compiles their messages. */

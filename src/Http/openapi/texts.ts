@@ -1,32 +1,18 @@
 /** The English texts of the OpenAPI document: status descriptions, summaries, and the help on filters. */
-import { statusOf } from "../HttpError.ts"
+import { table } from "../HttpError.ts"
 
 /** The description of each status. */
-export const statusTexts: { readonly [status: string]: string } = {
-  304: "The caller has this already",
-  400: "The request can't be understood or is not valid; `errors` names every problem",
-  401: "There are no credentials, or they are not valid",
-  403: "The caller may not do this",
-  404: "There is no such document",
-  405: "The route is there, but not with this method",
-  406: "The answer exists in no content type that the request accepts",
-  409: "A unique value is taken, another document refers to this one, or somebody else wrote in between",
-  410: "What has changed since the place is no longer kept: begin anew",
-  412: "The document is not the one that the request's precondition names",
-  413: "The body is larger than the server takes",
-  415: "The body is of a content type that the server does not take here",
-  429: "There were too many requests; `retry_after` and `Retry-After` are the seconds to wait",
-  500: "The request could not be handled; it is logged under the identifier in the message",
-  501: "The store at hand can't do this",
-  503: "The store does not answer, or the answer took too long"
-}
+export const statusTexts: { readonly [status: string]: string } = Object.fromEntries([
+  [304, "The caller has this already"],
+  ...Object.values(table).map(({ description, status }) => [status, description])
+])
 
 /** The description of a response: for the framework's errors that of their status, for others their own. */
 export const describeStatus = (status: string, generated: string): string => {
   const text = statusTexts[status]
   if (text === undefined) return generated
   const parts = generated.split(" | ")
-  const own = parts.filter((part) => !Object.hasOwn(statusOf, part) && part !== unsaying).map((part) =>
+  const own = parts.filter((part) => !Object.hasOwn(table, part) && part !== unsaying).map((part) =>
     /^\w+$/u.test(part) ? `${summaryOf(part)} (\`${part}\`)` : part
   )
   return (own.length < parts.length ? [text, ...own] : own).join("; or: ")

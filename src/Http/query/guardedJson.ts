@@ -2,14 +2,15 @@
 import { EJSON, Long } from "bson"
 import * as Result from "effect/Result"
 import { isPlainObject, ownValue } from "../../internal/objects.ts"
-import { Problem } from "../../Model/ModelError.ts"
-import { copyProblem, type Key, problemOf } from "../messages/message.ts"
-import type { Arguments } from "../messages/message.ts"
+import type { Text } from "../../internal/text.ts"
+import type { Key } from "../../internal/texts.ts"
+import type { FieldProblem } from "../../Model/internal.ts"
+import { problemOf } from "../messages/message.ts"
 import { isInherited } from "./queryFields.ts"
 
 /** Collects the problems of a query under the name of its parameter. */
 export class ProblemCollector {
-  readonly problems: Array<Problem> = []
+  readonly problems: Array<FieldProblem> = []
   readonly parameter: string
 
   constructor(parameter: string) {
@@ -17,7 +18,7 @@ export class ProblemCollector {
   }
 
   /** Reports a problem that the caller can correct. */
-  reject(detail: Detail, args?: Arguments, validator = "Parameter"): void {
+  reject(detail: Detail, args?: Text["args"], validator = "Parameter"): void {
     if (this.problems.length < maxProblems) this.problems.push(this.#problem(detail, args, validator))
   }
 
@@ -27,12 +28,11 @@ export class ProblemCollector {
     this.problems.splice(maxProblems)
   }
 
-  #problem(detail: Detail, args: Arguments | undefined, validator: string): Problem {
-    const problem = problemOf(this.parameter, validator, `errors.query.${detail}`, args)
-    return copyProblem(problem, new Problem(problem))
+  #problem(detail: Detail, args: Text["args"], validator: string): FieldProblem {
+    return problemOf(this.parameter, validator, `errors.query.${detail}`, args)
   }
 
-  toResult<A>(value: A): Result.Result<A, ReadonlyArray<Problem>> {
+  toResult<A>(value: A): Result.Result<A, ReadonlyArray<FieldProblem>> {
     return this.problems.length === 0 ? Result.succeed(value) : Result.fail(this.problems)
   }
 }

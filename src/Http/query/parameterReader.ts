@@ -4,9 +4,9 @@ import * as Result from "effect/Result"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as SchemaParser from "effect/SchemaParser"
 import { BoundedCache } from "../../internal/boundedCache.ts"
-import { Problem } from "../../Model/ModelError.ts"
+import type { FieldProblem } from "../../Model/internal.ts"
 import type { AnyParameters, Parameter } from "../description/queryParameters.ts"
-import { copyProblem, problemOf } from "../messages/message.ts"
+import { problemOf } from "../messages/message.ts"
 
 /** The parameters of a URL; repeated ones are lists. */
 export interface Parameters {
@@ -16,7 +16,7 @@ export interface Parameters {
 export type ParameterValue = Parameters[string]
 
 /** Parses a parameter, or its default. An invalid one adds a problem and returns `undefined`. */
-export type ParameterReader<A> = (input: ParameterValue, problems: Array<Problem>) => A | undefined
+export type ParameterReader<A> = (input: ParameterValue, problems: Array<FieldProblem>) => A | undefined
 
 export type ParameterReaders<P> = {
   readonly [K in keyof P]: P[K] extends Parameter<infer A> | undefined ? ParameterReader<A> : never
@@ -31,12 +31,12 @@ export const parameterReaders = <P extends AnyParameters>(parameters: P): Parame
 export const queryReader = <P extends AnyParameters>(parameters: P, unknown: string) => {
   const readers: ParameterReaders<AnyParameters> = parameterReaders(parameters)
   const required = Object.keys(parameters).filter((name) => parameters[name]?.isRequired === true)
-  return (input: Parameters): Result.Result<Values<P>, ReadonlyArray<Problem>> => {
+  return (input: Parameters): Result.Result<Values<P>, ReadonlyArray<FieldProblem>> => {
     const values: Record<string, unknown> = {}
-    const problems: Array<Problem> = []
+    const problems: Array<FieldProblem> = []
     for (const name of new Set([...required, ...Object.keys(input)])) {
       if (Object.hasOwn(readers, name)) values[name] = readers[name]?.(input[name], problems)
-      else problems.push(new Problem({ field: name, validator: "Parameter", message: unknown }))
+      else problems.push({ field: name, validator: "Parameter", message: unknown })
     }
     // Without problems, every required parameter has a value.
     return problems.length > 0 ? Result.fail(problems) : Result.succeed(values as Values<P>)
@@ -59,8 +59,8 @@ const readerOf = <A>(name: string, parameter: Parameter<A>): ParameterReader<A> 
   const decode = decoderOf(parameter)
   const { byDefault, isRequired = false, message } = parameter
   const problem = typeof message === "string"
-    ? new Problem({ field: name, validator: "Parameter", message })
-    : ((said) => copyProblem(said, new Problem(said)))(problemOf(name, "Parameter", message.key))
+    ? { field: name, validator: "Parameter", message }
+    : problemOf(name, "Parameter", message.key)
   return (input, problems) => {
     if (input === undefined && !isRequired) return byDefault
     const value = input === undefined ? undefined : decode(input)

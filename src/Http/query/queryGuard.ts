@@ -21,13 +21,12 @@
  * @since 0.1.0
  */
 import type * as Result from "effect/Result"
+import type { FieldProblem } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
-import type { Problem } from "../../Model/ModelError.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
 import { conjunctionOf } from "../../Repository/internal.ts"
-import { Forbidden } from "../HttpError.ts"
+import { errorOf, type Forbidden } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
-import { translatable } from "../messages/message.ts"
 import { guardFilter } from "./filterGuard.ts"
 import { forbidden, parse, ProblemCollector } from "./guardedJson.ts"
 import type { Naming } from "./partlyHiddenFields.ts"
@@ -43,7 +42,7 @@ import * as QueryFields from "./queryFields.ts"
  */
 export const filter = (
   model: Model.Any
-): (text: string, access?: QueryFields.QueryFields) => Result.Result<Filter, ReadonlyArray<Problem>> => {
+): (text: string, access?: QueryFields.QueryFields) => Result.Result<Filter, ReadonlyArray<FieldProblem>> => {
   const all = QueryFields.of(model)
   return (text, access = all) => {
     const report = new ProblemCollector("query")
@@ -65,7 +64,7 @@ export const filter = (
 export const pipeline = (
   model: Model.Any,
   { maxResults }: Pick<Limits, "maxResults">
-): (text: string, naming?: Naming) => Result.Result<ReadonlyArray<Document>, ReadonlyArray<Problem>> => {
+): (text: string, naming?: Naming) => Result.Result<ReadonlyArray<Document>, ReadonlyArray<FieldProblem>> => {
   const all = QueryFields.of(model)
   return (text, naming) => {
     const report = new ProblemCollector("pipe")
@@ -94,13 +93,9 @@ const withShownFields = (stages: ReadonlyArray<Document>, naming: Naming): Reado
  * @category conversions
  * @since 0.1.0
  */
-export const forbiddenOf = (problems: ReadonlyArray<Problem>): Forbidden | undefined => {
+export const forbiddenOf = (problems: ReadonlyArray<FieldProblem>): Forbidden | undefined => {
   const outside = problems.filter(({ validator }) => validator === forbidden)
   const first = outside.filter(({ message }, i) => outside.findIndex((other) => other.message === message) === i)
   if (first.length === 0) return undefined
-  return translatable(
-    new Forbidden({ message: first.map(({ message }) => message).join("; ") }),
-    "errors.Forbidden",
-    (labels) => ({ problems: first.map((problem) => labels.ofProblem(problem)).join("; ") })
-  )
+  return errorOf("Forbidden", "errors.Forbidden", { problems: first.map(({ message, text }) => text ?? message) })
 }

@@ -29,8 +29,8 @@
 import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
 import { BoundedCache } from "../../internal/boundedCache.ts"
+import type { FieldProblem } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
-import { Problem } from "../../Model/ModelError.ts"
 import * as Cursor from "../../Repository/Cursor.ts"
 import type { Document, Filter, FindOptions, Sort } from "../../Repository/DocumentStore.ts"
 import { allOf, parseSortTerm, type SortKey, totalOrder } from "../../Repository/internal.ts"
@@ -87,16 +87,16 @@ export const make = (
   model: Model.Any,
   limits: Limits,
   options: Cursor.Options = {}
-): (parameters: Parameters, naming?: Naming) => Result.Result<UrlQuery, ReadonlyArray<Problem>> => {
+): (parameters: Parameters, naming?: Naming) => Result.Result<UrlQuery, ReadonlyArray<FieldProblem>> => {
   const all = QueryFields.of(model)
   const readers = parameterReaders(collectionParameters(model, limits))
   const readNative = nativeReader(model)
   const readCursor = cursorReader(model, options)
   return (parameters, naming) => {
     const access = naming?.access ?? all
-    const problems: Array<Problem> = []
+    const problems: Array<FieldProblem> = []
     const report: ReportProblem = (field, message, validator = "Parameter") => {
-      problems.push(new Problem({ field, validator, message }))
+      problems.push({ field, validator, message })
     }
     const logic = readers.logic(parameters["logic"], problems)
     const filters = filtersOf(access, { parameters, readers }, logic ?? "AND", report)
@@ -146,15 +146,15 @@ export const make = (
  */
 export const selection = (
   model: Model.Any
-): (parameters: Parameters) => Result.Result<UrlQuery["fields"], ReadonlyArray<Problem>> => {
+): (parameters: Parameters) => Result.Result<UrlQuery["fields"], ReadonlyArray<FieldProblem>> => {
   const access = QueryFields.of(model)
   const read = queryReader(documentParameters, "is not a parameter of a single document")
   return (parameters) => {
     const listed = read(parameters)
     if (Result.isFailure(listed)) return Result.fail(listed.failure)
-    const problems: Array<Problem> = []
+    const problems: Array<FieldProblem> = []
     const fields = fieldsOf(access, listed.success.fields, (field, message, validator = "Parameter") => {
-      problems.push(new Problem({ field, validator, message }))
+      problems.push({ field, validator, message })
     })
     return problems.length > 0 ? Result.fail(problems) : Result.succeed(fields)
   }
@@ -174,7 +174,7 @@ const isEmpty = (filter: Filter): boolean => Object.keys(filter).length === 0
 /** Parses a native filter and adds its problems. */
 const nativeReader = (model: Model.Any) => {
   const readFilter = QueryGuard.filter(model)
-  return (text: string | undefined, access: QueryFields.QueryFields, problems: Array<Problem>): Filter => {
+  return (text: string | undefined, access: QueryFields.QueryFields, problems: Array<FieldProblem>): Filter => {
     if (text === undefined) return {}
     const read = readFilter(text, access)
     if (Result.isSuccess(read)) return read.success

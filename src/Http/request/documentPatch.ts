@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
+import type { Key } from "../../internal/texts.ts"
 import {
   type bodyDecoder,
   type FieldProblem,
@@ -16,8 +17,8 @@ import {
 } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
-import { type BadRequest, Conflict } from "../HttpError.ts"
-import { at, badRequestOf, englishOf, type Key, problemOf, translatable } from "../messages/message.ts"
+import { type BadRequest, type Conflict, errorOf } from "../HttpError.ts"
+import { badRequestOf, problemOf } from "../messages/message.ts"
 import { isDeeperValue } from "./depth.ts"
 import { applyPatch, type Operation, type PatchLimits, readPatch, tokensOf } from "./jsonPatch.ts"
 
@@ -57,7 +58,7 @@ export const documentPatcher = (
   read: (body) =>
     Result.flatMap(readPatch(body, limits), (operations) => {
       const problems = operations.flatMap((operation, i) =>
-        problemsOf(model, operation).map((problem) => at(`${i}.${problem.field}`, problem))
+        problemsOf(model, operation).map((problem) => ({ ...problem, field: `${i}.${problem.field}` }))
       )
       return problems.length === 0
         ? Result.succeed(operations.map((operation) => withoutReading(model, operation)))
@@ -76,15 +77,8 @@ export const documentPatcher = (
         if (Result.isFailure(applied)) {
           const { index, reason } = applied.failure
           const { op, path } = operations[index]!
-          const args = { index, operation: `${op} ${path}` }
-          const key = "errors.patch.PatchConflict"
-          return Effect.fail(
-            translatable(
-              new Conflict({ message: englishOf(key, { ...args, reason: englishOf(reason) }) }),
-              key,
-              ({ ofKey }) => ({ ...args, reason: ofKey(reason) })
-            )
-          )
+          const args = { index, operation: `${op} ${path}`, reason: { key: reason } }
+          return Effect.fail(errorOf("Conflict", "errors.patch.PatchConflict", args))
         }
         // The patch never replaces the complete document, so the result is an object.
         const changes = changesBetween(model, currentForm, applied.success as Schema.JsonObject)

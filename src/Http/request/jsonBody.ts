@@ -8,8 +8,7 @@ import type { IncomingHttpHeaders } from "node:http"
 import type { Readable } from "node:stream"
 import { ownText } from "../../internal/ownText.ts"
 import { formType } from "../description/callEndpoint.ts"
-import { type BadRequest, PayloadTooLarge, UnsupportedMediaType } from "../HttpError.ts"
-import { badRequest, errorOf } from "../messages/message.ts"
+import { type BadRequest, errorOf, type PayloadTooLarge, type UnsupportedMediaType } from "../HttpError.ts"
 import { Request } from "./bufferedRequest.ts"
 import { isDeeper } from "./depth.ts"
 import { hasMoreFields } from "./fieldCount.ts"
@@ -50,10 +49,10 @@ const parametersIn = (
   maxFields: number,
   isGiven: (pair: readonly [name: string, value: string]) => boolean
 ): Exit.Exit<{ readonly [name: string]: string | ReadonlyArray<string> }, BadRequest | PayloadTooLarge> => {
-  if (!isUtf8(bytes)) return Exit.fail(badRequest("errors.BodyNotUtf8"))
+  if (!isUtf8(bytes)) return Exit.fail(errorOf("BadRequest", "errors.BodyNotUtf8"))
   const text = bytes.toString("utf8")
   if (hasMoreFields(text, maxFields)) {
-    return Exit.fail(errorOf(PayloadTooLarge, "errors.TooManyFields", { limit: maxFields }))
+    return Exit.fail(errorOf("PayloadTooLarge", "errors.TooManyFields", { limit: maxFields }))
   }
   const values = Array.from(
     Map.groupBy(Array.from(new URLSearchParams(text)).filter(isGiven), ([name]) => name),
@@ -104,7 +103,7 @@ const read = (source: Readable, limit: number): Effect.Effect<Buffer, BodyError>
       }
     })
     source.on("end", () => resume(Effect.succeed(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))))
-    source.on("error", () => resume(Effect.fail(badRequest("errors.BodyUnreadable"))))
+    source.on("error", () => resume(Effect.fail(errorOf("BadRequest", "errors.BodyUnreadable"))))
   })
 
 /** The type in a `Content-Type` header, without its parameters. */
@@ -123,29 +122,29 @@ export const refusedType = (
     ? otherType(types)
     : coding === undefined || coding.trim().toLowerCase() === "identity"
     ? undefined
-    : errorOf(UnsupportedMediaType, "errors.BodyEncoding")
+    : errorOf("UnsupportedMediaType", "errors.BodyEncoding")
 
 /** The error for a body of an unsupported type. */
 export const otherType = (types: ReadonlyArray<string>): UnsupportedMediaType =>
-  errorOf(UnsupportedMediaType, "errors.BodyType", { types: types.join(", ") })
+  errorOf("UnsupportedMediaType", "errors.BodyType", { types: types.join(", ") })
 
 /** The error for a body of more than `limit` bytes. */
-export const tooLarge = (limit: number): PayloadTooLarge => errorOf(PayloadTooLarge, "errors.BodyTooLarge", { limit })
+export const tooLarge = (limit: number): PayloadTooLarge => errorOf("PayloadTooLarge", "errors.BodyTooLarge", { limit })
 
 // Returns an `Exit`, which the caller can use synchronously.
 const parse = (bytes: Buffer): Exit.Exit<unknown, BadRequest> => {
-  if (!isUtf8(bytes)) return Exit.fail(badRequest("errors.BodyNotUtf8"))
+  if (!isUtf8(bytes)) return Exit.fail(errorOf("BadRequest", "errors.BodyNotUtf8"))
   if (isDeeper(bytes, maxDepth)) {
-    return Exit.fail(badRequest("errors.BodyTooDeep", { depth: maxDepth }))
+    return Exit.fail(errorOf("BadRequest", "errors.BodyTooDeep", { depth: maxDepth }))
   }
   const text = bytes.toString("utf8")
   try {
     const value: unknown = JSON.parse(text)
     return escapedSurrogate.test(text) && !isWellFormed(value)
-      ? Exit.fail(badRequest("errors.BodyNotUnicode"))
+      ? Exit.fail(errorOf("BadRequest", "errors.BodyNotUnicode"))
       : Exit.succeed(value)
   } catch (cause) {
-    return Exit.fail(badRequest("errors.BodyNotJson", { reason: reasonOf(cause) }))
+    return Exit.fail(errorOf("BadRequest", "errors.BodyNotJson", { reason: reasonOf(cause) }))
   }
 }
 

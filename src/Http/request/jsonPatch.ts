@@ -4,8 +4,9 @@ import * as Equal from "effect/Equal"
 import * as JsonPointer from "effect/JsonPointer"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { englishOf, type Key, textOfKey } from "../../internal/texts.ts"
 import { bodyDecoder, type Decoded, type FieldProblem, limitProblems } from "../../Model/internal.ts"
-import { at, englishOf, type Key, problemOf, translatable } from "../messages/message.ts"
+import { problemOf } from "../messages/message.ts"
 
 /** An operation of a JSON Patch (RFC 6902). */
 export type Operation =
@@ -52,7 +53,7 @@ export const readPatch = (
     const read = readOperation(item)
     // The decoder accepts only an operation of this kind.
     if (read._tag === "Valid") operations.push(read.value as Operation)
-    else problems.push(...read.problems.map((problem) => at(within(i, problem.field), problem)))
+    else problems.push(...read.problems.map((problem) => ({ ...problem, field: within(i, problem.field) })))
   })
   return problems.length === 0 ? Result.succeed(operations) : Result.fail(limitProblems(problems))
 }
@@ -222,7 +223,9 @@ const tooMuchWork: Reason = "errors.patch.TooMuchWork"
 
 const within = (index: number, field: string): string => field === "" ? String(index) : `${index}.${field}`
 
-const notPointer = englishOf("errors.patch.Pointer")
+const text = textOfKey("errors.patch.Pointer")
+
+const notPointer = englishOf(text)
 
 const Pointer = Schema.String.check(
   Schema.makeFilter((text) => /^(?:\/(?:[^~/]|~[01])*)*$/u.test(text), { message: notPointer })
@@ -249,12 +252,10 @@ const readOperation = (item: unknown): Decoded => {
   const isCircular = decoded._tag === "Valid" && op === "move" &&
     String(decoded.value["path"]).startsWith(`${String(decoded.value["from"])}/`)
   if (isCircular) return invalid("path", "errors.patch.WithinFrom")
-  if (decoded._tag === "Invalid") {
-    for (const problem of decoded.problems) {
-      if (problem.message === notPointer) translatable(problem, "errors.patch.Pointer")
-    }
+  return decoded._tag === "Valid" ? decoded : {
+    ...decoded,
+    problems: decoded.problems.map((problem) => problem.message === notPointer ? { ...problem, text } : problem)
   }
-  return decoded
 }
 
 const invalid = (field: string, key: Key): Decoded => ({

@@ -4,8 +4,7 @@ import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as MultipartParser from "effect/http/MultipartParser"
 import * as Result from "effect/Result"
-import { PayloadTooLarge } from "../HttpError.ts"
-import { badRequest, errorOf } from "../messages/message.ts"
+import { errorOf } from "../HttpError.ts"
 import { type BodyError, mediaTypeOf, refusedType, sendContinue } from "./jsonBody.ts"
 
 /** A part of a form: a text, or a file's size. A browser sends a file without a name for an empty input. */
@@ -99,10 +98,10 @@ const isFile = (info: MultipartParser.PartInfo): boolean =>
 const typeOf = ({ contentType, contentTypeParameters: { charset } }: MultipartParser.PartInfo): string =>
   charset === undefined ? contentType : `${contentType};charset=${charset.toLowerCase()}`
 
-const malformed = badRequest("errors.FormUnreadable")
+const malformed = errorOf("BadRequest", "errors.FormUnreadable")
 
 const tooLarge = ({ maxFieldSize, maxMultipartSize, maxParts }: FormLimits) =>
-  errorOf(PayloadTooLarge, "errors.FormTooLarge", {
+  errorOf("PayloadTooLarge", "errors.FormTooLarge", {
     size: maxMultipartSize,
     parts: maxParts,
     textSize: maxFieldSize

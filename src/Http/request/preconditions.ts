@@ -6,8 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { FieldProblem } from "../../Model/internal.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
-import { PreconditionFailed } from "../HttpError.ts"
-import { errorOf } from "../messages/message.ts"
+import { errorOf, type PreconditionFailed } from "../HttpError.ts"
 import { type Condition, malformed, parseTags, strongly, weakly } from "./entityTags.ts"
 
 /** Preconditions on tags. `If-Unmodified-Since` is ignored as too coarse (RFC 9110, section 13.1.4). */
@@ -91,7 +90,7 @@ export const checkOf = (
 }
 
 /** The failure of a precondition. */
-export const failed = errorOf(PreconditionFailed, "errors.PreconditionFailed")
+export const failed = errorOf("PreconditionFailed", "errors.PreconditionFailed")
 
 const unconditional: Result.Result<Preconditions, never> = Result.succeed(none)
 

@@ -6,8 +6,7 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Multipart from "effect/http/Multipart"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import { BadRequest, PayloadTooLarge } from "../HttpError.ts"
-import { badRequest } from "../messages/message.ts"
+import { BadRequest, errorOf, PayloadTooLarge } from "../HttpError.ts"
 import { type BodyError, mediaTypeOf, otherType, sendContinue, tooLarge } from "./jsonBody.ts"
 
 /** A body of at most `limit` bytes as a stream. Without types, each is taken. */
@@ -26,7 +25,7 @@ export const readRaw = (
       sendContinue(request)
       let size = 0
       return Stream.mapEffect(
-        Stream.mapError(request.stream, () => badRequest("errors.BodyUnreadable")),
+        Stream.mapError(request.stream, () => errorOf("BadRequest", "errors.BodyUnreadable")),
         (chunk): Effect.Effect<Uint8Array, PayloadTooLarge> => {
           size += chunk.length
           return size > limit ? Effect.fail(tooLarge(limit)) : Effect.succeed(chunk)
@@ -47,7 +46,7 @@ export const unreadableOf = (error: unknown, limit: number): BadRequest | Payloa
   const isOversized = reason._tag === "RequestParseError"
     ? Predicate.isTagged(cause, "MaxBytesError")
     : reason._tag !== "Parse"
-  return isOversized ? tooLarge(limit) : badRequest("errors.BodyUnreadable")
+  return isOversized ? tooLarge(limit) : errorOf("BadRequest", "errors.BodyUnreadable")
 }
 
 // internal

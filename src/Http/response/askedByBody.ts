@@ -4,9 +4,8 @@ import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Predicate from "effect/Predicate"
-import { PayloadTooLarge } from "../HttpError.ts"
+import { errorOf } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
-import { badRequest, errorOf } from "../messages/message.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import { readQuery } from "../request/jsonBody.ts"
 import type { CallFailure } from "./callFailures.ts"
@@ -28,9 +27,9 @@ export const askedByBody = <R>(
     const search = Context.getUnsafe(fiber.context, HttpServerRequest.ParsedSearchParams) as Parameters
     return Effect.flatMap(readQuery(request, limits), (body) => {
       const asked = parametersOf(body)
-      if (asked === undefined) return Effect.fail(badRequest("errors.BodyNotParameters"))
+      if (asked === undefined) return Effect.fail(errorOf("BadRequest", "errors.BodyNotParameters"))
       return countOf(asked) > limits.maxFields
-        ? Effect.fail(errorOf(PayloadTooLarge, "errors.TooManyFields", { limit: limits.maxFields }))
+        ? Effect.fail(errorOf("PayloadTooLarge", "errors.TooManyFields", { limit: limits.maxFields }))
         : Effect.provideService(handler, HttpServerRequest.ParsedSearchParams, merged(search, asked))
     })
   })

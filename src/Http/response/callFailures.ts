@@ -3,10 +3,17 @@ import * as Effect from "effect/Effect"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { callBehind, type RequestHandlingException } from "../../Client/ClientError.ts"
 import type { BulkInsertFailed, DocumentInvalid } from "../../Repository/RepositoryError.ts"
-import { Conflict, type Failure, failures, type HttpError, isHttpError } from "../HttpError.ts"
-import { englishOf, translatable, translationOfCall } from "../messages/message.ts"
+import { errorOf, type Failure, failures, type HttpError, isHttpError } from "../HttpError.ts"
+import { messageOf, rejectionOf } from "../messages/message.ts"
 import { type Instance, isServiceError, serviceErrorTypeId } from "../ServiceError.ts"
-import { type CallError, fromCallFailure, isForCallers, requiredHeadersOf, UpstreamError } from "../UpstreamError.ts"
+import {
+  type CallError,
+  fromCallFailure,
+  isForCallers,
+  requiredHeadersOf,
+  UpstreamError,
+  withoutStatus
+} from "../UpstreamError.ts"
 import type { ErrorResponses } from "./translation.ts"
 
 /** The failures of an application's own code: its declared errors and those of the engine. */
@@ -30,7 +37,10 @@ export const handleCallFailures = <R>(
       case "BulkInsertFailed": {
         const [first] = error.failures
         return Effect.fail(
-          first?.error._tag === "AccessDenied" ? first.error : new Conflict({ message: error.message })
+          first?.error._tag === "AccessDenied" ? first.error : errorOf("Conflict", "errors.NotAllInserted", {
+            model: { model: error.collection },
+            rejection: messageOf(rejectionOf(first?.index ?? 0, first?.error))
+          })
         )
       }
       default:
@@ -46,7 +56,7 @@ export const passOn = (statuses: ReadonlySet<number>) => (error: CallFailure): E
     ? statuses.has(failure.statusCode)
     : failure instanceof UpstreamError && statuses.has(failure.code)
   if (!isDeclared) return Effect.fail(error)
-  const passed = isCallError(failure) ? fromDeclared(failure) : failure
+  const passed = isCallError(failure) ? fromCallFailure(failure, true) : failure
   declared.add(passed)
   return isCallError(failure) && failure._tag === "RequestHandlingException" && failure.reason._tag !== "Status"
     ? Effect.andThen(logged(failure), Effect.fail(passed))
@@ -67,7 +77,7 @@ const toldToCallers = (failure: CallError | UpstreamError): Effect.Effect<never,
   if (failure._tag === "CircuitOpenError") return Effect.fail(failure)
   if (failure instanceof UpstreamError) {
     const isTold = (declared.has(failure) || isForCallers(failure.code)) && requiredHeadersOf(failure) !== undefined
-    return Effect.fail(isTold ? failure : withoutStatus(failure))
+    return Effect.fail(isTold ? failure : withoutStatus(failure.upstream_service))
   }
   const { statusCode } = failure
   if (isForCallers(statusCode) && statusCode < 500) return Effect.fail(failure)
@@ -86,20 +96,3 @@ const declared = new WeakSet<CallFailure>()
 
 const isCallError = (failure: CallFailure): failure is CallError =>
   failure._tag === "RequestHandlingException" || failure._tag === "CircuitOpenError"
-
-const fromDeclared = (failure: CallError): UpstreamError => {
-  const error = fromCallFailure(failure, true)
-  const said = translationOfCall(failure, true)
-  return said === undefined ? error : translatable(error, said.key, said.args)
-}
-
-const withoutStatus = ({ upstream_service: service }: UpstreamError): UpstreamError =>
-  translatable(
-    new UpstreamError({
-      code: 502,
-      message: englishOf("errors.UpstreamFailed", { service }),
-      upstream_service: service
-    }),
-    "errors.UpstreamFailed",
-    { service }
-  )

@@ -8,7 +8,7 @@ import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
-import { ServiceUnavailable } from "../HttpError.ts"
+import { errorOf, type ServiceUnavailable } from "../HttpError.ts"
 
 export interface Reservation {
   /** Lowers the number of reserved bytes. */
@@ -35,7 +35,7 @@ export const makeResponseBudget = (capacity: number, timeout: Duration.Duration)
           // The entry may have been granted at the moment of the timeout.
           if (!entry.isGranted) {
             queue.release(entry)
-            return Effect.fail(new ServiceUnavailable({ message: tooMany }))
+            return Effect.fail(errorOf("ServiceUnavailable", "errors.ResponsesTooLarge"))
           }
           const reservation = reservationOf(bytes, queue.free)
           return Effect.as(
@@ -103,8 +103,6 @@ const granted = (entry: QueueEntry): Effect.Effect<void> =>
     entry.wake = () => resume(Effect.void)
     if (entry.isGranted) entry.wake()
   })
-
-const tooMany = "Too many large answers are under way, try again later"
 
 const reservationOf = (bytes: number, free: (bytes: number) => void): Reservation => {
   let used = bytes

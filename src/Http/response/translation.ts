@@ -9,13 +9,15 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Record from "effect/Record"
 import { BoundedCache } from "../../internal/boundedCache.ts"
+import { type Label, type Text, worded } from "../../internal/text.ts"
+import { textOfKey } from "../../internal/texts.ts"
 import { type FieldProblem, typeInMessage } from "../../Model/internal.ts"
 import type { FieldMetadata, Metadata, TypeMetadata } from "../../Model/Metadata.ts"
-import { type Failure, fromFailure, type HttpError, isHttpError, statusOf } from "../HttpError.ts"
+import { type Failure, fromFailure, type HttpError, isHttpError, statusOf, type Tag } from "../HttpError.ts"
 import type { ErrorOptions } from "../KernelConfig.ts"
 import { labelFrom } from "../messages/label.ts"
 import { inEnglish } from "../messages/loadLanguages.ts"
-import { type Labels, type TranslatableMessage, translationOf, translationOfProblem } from "../messages/message.ts"
+import { textIn } from "../messages/message.ts"
 import { type Instance, textOf } from "../ServiceError.ts"
 import type { Arguments, Language, Translations } from "../Translations.ts"
 import { requiredHeadersOf } from "../UpstreamError.ts"
@@ -47,7 +49,7 @@ export const makeBadRequest = (
       return responses.badRequest(
         message ?? format(language, {
           key: "errors.Invalid",
-          args: { problems: translated.map(({ message }) => message).join("; "), count: problems.length }
+          args: { problems: translated.map(({ message }) => message), count: problems.length }
         }),
         translated,
         headers
@@ -65,53 +67,56 @@ export interface ErrorResponses {
   readonly notAllowed: (method: string, path: string, allowed: ReadonlyArray<string>) => TranslatedResponse
   /** The response to a request that has no fiber yet, by its headers. */
   readonly early: (
-    status: number,
-    translatable: TranslatableMessage,
+    tag: Tag,
+    text: Text,
     options: ErrorOptions
   ) => (headers: Accepting) => { readonly status: number; readonly text: string; readonly headers: Headers }
-  /** A response with a status and one message. */
-  readonly sentence: (status: number, translatable: TranslatableMessage, headers?: Headers) => TranslatedResponse
+  /** The response to an error of the engine that is not made: it costs a stack. */
+  readonly sentence: (tag: Tag, text: Text, headers?: Headers) => TranslatedResponse
 }
 
 export const makeErrorResponses = (translations: Translations): ErrorResponses => {
-  const sentence: ErrorResponses["sentence"] = (status, translatable, own) =>
+  const sentence: ErrorResponses["sentence"] = (tag, text, own) =>
     inFormat(
       translations,
       (language, headers) =>
         responses.errorMessage(
-          status,
-          format(language, translatable),
+          statusOf[tag],
+          format(language, text),
           own === undefined ? headers : { ...headers, ...own }
         )
     )
   return {
     sentence,
-    early: (status, translatable, options) => {
+    early: (tag, text, options) => {
+      const status = statusOf[tag]
       const made = new Map<string, { readonly status: number; readonly text: string; readonly headers: Headers }>()
       return ({ "accept-language": accepted, accept }) => {
         const language = translations.languageOf(accepted)
         const isProblem = wantsProblem(accept, options)
         const key = `${isProblem} ${language?.tag}`
         return getOrMake(made, key, () => {
-          const message = responses.errorText(status, format(language ?? inEnglish(), translatable))
-          const text = isProblem ? problemText(message, status, options) : message
+          const message = responses.errorText(status, format(language ?? inEnglish(), text))
+          const body = isProblem ? problemText(message, status, options) : message
           const headers = {
             "content-type": isProblem ? "application/problem+json" : "application/json",
-            "content-length": String(Buffer.byteLength(text)),
+            "content-length": String(Buffer.byteLength(body)),
             ...language === undefined ? {} : headersOf(language),
             ...varyOf(language === undefined ? undefined : headersOf(language).vary, options)
           }
-          return { status, text, headers }
+          return { status, text: body, headers }
         })
       }
     },
     notAllowed: (method, path, allowed) =>
-      sentence(405, { key: "errors.MethodNotAllowed", args: { method, path } }, { allow: allowed.join(", ") }),
+      sentence("MethodNotAllowed", textOfKey("errors.MethodNotAllowed", { method, path }), {
+        allow: allowed.join(", ")
+      }),
     failure: (failure) =>
       inFormat(translations, (language, headers) => {
         const error = isHttpError(failure) ? failure : fromFailure(failure)
-        const translatable = translationOf(failure)
-        const message = translatable === undefined ? error.message : format(language, translatable)
+        const text = error === failure ? textIn(error) : error.text
+        const message = text === undefined ? error.message : format(language, text)
         switch (error._tag) {
           case "BadRequest":
             return responses.badRequest(message, error.errors, headers)
@@ -144,24 +149,15 @@ const fieldsOf = (error: Instance): Arguments =>
   )
 
 /** The message in the language, otherwise in English. */
-const format = (language: Language, { args, key }: TranslatableMessage): string => {
-  const made = typeof args === "function" ? args(labelsIn(language)) : args
+const format = (language: Language, { args = {}, key }: Text): string => {
+  const words = {
+    text: (text: Text) => format(language, text),
+    label: ({ field, model }: Label) =>
+      language.text(field === undefined ? `models.${model}` : `${model}.${field}`) ?? labelFrom(field ?? model)
+  }
+  const made = Record.map(args, (argument) => worded(argument, words))
   return language.text(key, made) ?? inEnglish().text(key, made) ?? key
 }
-
-const labelsIn = (language: Language): Labels => ({
-  ofModel: (model) => language.text(`models.${model}`) ?? labelFrom(model),
-  ofField: (model, field) => language.text(`${model}.${field}`) ?? labelFrom(field),
-  of: (failure) => {
-    const translatable = translationOf(failure)
-    return translatable === undefined ? failure.message : format(language, translatable)
-  },
-  ofProblem: (problem) => {
-    const translatable = translationOfProblem(problem)
-    return translatable === undefined ? problem.message : format(language, translatable)
-  },
-  ofKey: (key) => format(language, { key })
-})
 
 /** The response of a model's metadata with labels in the request's language. It is built once for each language. */
 export const metadataResponse = (translations: Translations, metadata: Metadata): TranslatedResponse => {
@@ -242,8 +238,7 @@ const labelOf = (language: Language, problemField: ProblemField): string => {
 
 const messageOf = (language: Language, problemField: ProblemField, problem: FieldProblem, label: string): string => {
   const { text } = language
-  const { field, message, validator } = problem
-  const detail = translationOfProblem(problem)
+  const { field, message, text: detail, validator } = problem
   const type = validator === "Type"
     ? typeInMessage(message) ?? (problemField.type === "enum" ? "enum" : undefined)
     : problemField.type

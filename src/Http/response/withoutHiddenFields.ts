@@ -3,11 +3,11 @@ import type { WriteMask } from "../../Access/internal.ts"
 import { type FieldNames, limitProblems, withoutIndexes } from "../../Model/internal.ts"
 import { PropertyRequiredException, ValidationException } from "../../Model/ModelError.ts"
 import { BulkInsertFailed, DuplicateKey } from "../../Repository/RepositoryError.ts"
-import { BadRequest, Forbidden } from "../HttpError.ts"
-import { badRequestOf, errorOf, problemOf } from "../messages/message.ts"
+import { BadRequest, errorOf, type Forbidden } from "../HttpError.ts"
+import { badRequestOf, problemOf, problemsIn } from "../messages/message.ts"
 
 /** The error for a field that its caller may not write. */
-export const fieldForbidden = (field: string): Forbidden => errorOf(Forbidden, "errors.FieldForbidden", { field })
+export const fieldForbidden = (field: string): Forbidden => errorOf("Forbidden", "errors.FieldForbidden", { field })
 
 /** Removes the names of hidden fields from the failure of a write. */
 export const withoutHiddenFields = (
@@ -18,7 +18,7 @@ export const withoutHiddenFields = (
   const isHidden = hiddenIn(mask)
   return (error) => {
     const problems = error instanceof BadRequest
-      ? error.errors
+      ? problemsIn(error)
       : error instanceof PropertyRequiredException || error instanceof ValidationException
       ? error.problems
       : []

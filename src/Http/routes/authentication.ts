@@ -11,6 +11,7 @@ import * as Redacted from "effect/Redacted"
 import * as Tracer from "effect/Tracer"
 import type { IncomingMessage } from "node:http"
 import type { Socket } from "node:net"
+import { textOfKey } from "../../internal/texts.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { Challenge, Refusal, Scheme } from "../../Security/Authentication.ts"
 import { CurrentUser } from "../../Security/CurrentUser.ts"
@@ -50,14 +51,14 @@ export const makeAuthenticator = ({ errorResponses, realm, schemes }: {
   const challenges = (invalid?: Scheme): { readonly [name: string]: string } => ({
     "www-authenticate": schemes.map(({ challenge, id }) => challengeOf(challenge, realm, id === invalid?.id)).join(", ")
   })
-  const needed = errorResponses.sentence(401, { key: "errors.CredentialsNeeded" }, challenges())
+  const needed = errorResponses.sentence("Unauthorized", textOfKey("errors.CredentialsNeeded"), challenges())
   const refusals = new Map<Scheme | undefined, Effect.Effect<HttpServerResponse.HttpServerResponse>>(
     [undefined, ...schemes].map((scheme) => [
       scheme,
-      errorResponses.sentence(401, { key: "errors.CredentialsInvalid" }, challenges(scheme))
+      errorResponses.sentence("Unauthorized", textOfKey("errors.CredentialsInvalid"), challenges(scheme))
     ])
   )
-  const unchecked = errorResponses.sentence(503, { key: "errors.CredentialsUnchecked" })
+  const unchecked = errorResponses.sentence("ServiceUnavailable", textOfKey("errors.CredentialsUnchecked"))
   const refused = (reason: Reason, scheme?: Scheme): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
     Effect.andThen(
       Effect.tap(

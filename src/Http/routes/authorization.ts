@@ -14,9 +14,8 @@ import { type AccessControl, type Endpoint, withAllData } from "../../Access/Acc
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { AccessDecision } from "../../Repository/internal.ts"
 import { CurrentUser } from "../../Security/CurrentUser.ts"
-import { Forbidden } from "../HttpError.ts"
+import { errorOf } from "../HttpError.ts"
 import { DecideAgain } from "../live/decideAgain.ts"
-import { errorOf } from "../messages/message.ts"
 import type { CallFailure, ResponseEffect } from "../response/callFailures.ts"
 import { CurrentTrail } from "./auditLog.ts"
 import type { Authenticator } from "./authentication.ts"
@@ -74,7 +73,7 @@ const authorized = <R>(
   // Only the log names the missing permissions.
   const forbidden = Effect.andThen(
     Effect.annotateLogs(Effect.logInfo("The caller may not do this"), { ...origin, needs }),
-    Effect.suspend(() => Effect.fail(errorOf(Forbidden, "errors.Denied")))
+    Effect.suspend(() => Effect.fail(errorOf("Forbidden", "errors.Denied")))
   )
   return Effect.withFiber<HttpServerResponse.HttpServerResponse, CallFailure, R>((fiber) => {
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)

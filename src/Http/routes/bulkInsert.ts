@@ -9,8 +9,8 @@ import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { RowFilters } from "../../Repository/internal.ts"
 import type { BulkInsertFailed, ReadError, StoreError, WriteError } from "../../Repository/RepositoryError.ts"
 import { maxCostly } from "../description/limits.ts"
-import { BadRequest, Conflict, Forbidden } from "../HttpError.ts"
-import { badRequestOf, translatable } from "../messages/message.ts"
+import type { BadRequest, Conflict, Forbidden } from "../HttpError.ts"
+import { badRequestOf, type Rejection, rejectionOf, under } from "../messages/message.ts"
 
 type Values = Record<string, unknown>
 
@@ -113,40 +113,6 @@ export const rejectedAsItem = <A>(
 ): Effect.Effect<A, BadRequest | Forbidden | Conflict | StoreError> =>
   Effect.catchIf(insert, isRejection, (error) => Effect.fail(rejectionOf(index, error)))
 
-/** The failure of an item with problems. */
-export const badItem = (index: number, problems: ReadonlyArray<FieldProblem>): BadRequest =>
-  badRequestOf(limitProblems(under(index, problems)))
-
-type Rejection = BulkInsertFailed["failures"][number]["error"]
-
 const isRejection = (error: ModelError | WriteError | Forbidden): error is Rejection =>
   error._tag === "DuplicateKey" || error._tag === "QueryRejected" || error._tag === "AccessDenied" ||
   error._tag === "ValidationException" || error._tag === "PropertyRequiredException"
-
-const rejectionOf = (index: number, error: Rejection | undefined): BadRequest | Forbidden | Conflict => {
-  switch (error?._tag) {
-    case "DuplicateKey":
-      return translatable(
-        new Conflict({ message: `Item ${index + 1}: ${error.message}` }),
-        "errors.InItem",
-        ({ of }) => ({ position: index + 1, message: of(error) })
-      )
-    case "AccessDenied":
-      return translatable(
-        new Forbidden({ message: `Item ${index + 1}: You are not allowed to do this` }),
-        "errors.InItem",
-        ({ of }) => ({ position: index + 1, message: of(error) })
-      )
-    case "ValidationException":
-    case "PropertyRequiredException":
-      return badItem(index, error.problems)
-    default:
-      return new BadRequest({ message: `The store can't take item ${index + 1}`, errors: [] })
-  }
-}
-
-const under = (index: number, problems: ReadonlyArray<FieldProblem>): ReadonlyArray<FieldProblem> =>
-  problems.map((problem) => ({
-    ...problem,
-    field: problem.field === "" ? String(index) : `${index}.${problem.field}`
-  }))

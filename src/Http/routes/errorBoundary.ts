@@ -11,10 +11,11 @@ import * as HttpServerRespondable from "effect/http/HttpServerRespondable"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import { textOfKey } from "../../internal/texts.ts"
 import { shapeOf } from "../description/pathShape.ts"
-import { type BadRequest, type Failure, failures, type HttpError, isHttpError } from "../HttpError.ts"
+import { type BadRequest, errorOf, type Failure, failures, type HttpError, isHttpError } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
-import { badRequest, ownMessageOf } from "../messages/message.ts"
+import { problemsIn, textIn } from "../messages/message.ts"
 import { hasMoreFields } from "../request/fieldCount.ts"
 import { unreadableOf } from "../request/rawBody.ts"
 import { requestIdOf } from "../request/requestId.ts"
@@ -62,7 +63,7 @@ const ofEngine = (
       case "BadRequest":
         return error.errors.length === 0
           ? errorResponses.failure(error)
-          : respondBadRequest(error.errors, ownMessageOf(error))
+          : respondBadRequest(problemsIn(error), textIn(error) === undefined ? error.message : undefined)
       default:
         return errorResponses.failure(error)
     }
@@ -107,7 +108,7 @@ export const routed = <E, R>(
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     const query = request.url.indexOf("?")
     if (query >= 0 && hasMoreFields(request.url, limits.maxFields, query + 1)) {
-      return errorResponses.failure(badRequest("errors.TooManyParameters", { limit: limits.maxFields }))
+      return errorResponses.failure(errorOf("BadRequest", "errors.TooManyParameters", { limit: limits.maxFields }))
     }
     if (request.url.includes("%") && Option.isNone(decoded(request.url))) {
       return errorResponses.failure(badlyEncoded(request.url))
@@ -160,12 +161,12 @@ const decoded = Option.liftThrowable(decodeURIComponent)
 
 const badlyEncoded = (url: string): BadRequest => {
   const [path = "", query = ""] = url.split("?", 2)
-  if (Option.isNone(decoded(path))) return badRequest("errors.BadlyEncodedPath")
+  if (Option.isNone(decoded(path))) return errorOf("BadRequest", "errors.BadlyEncodedPath")
   const parameter = query.split("&").find((pair) => Option.isNone(decoded(pair)))
   const name = Option.getOrUndefined(decoded(parameter?.split("=", 1)[0] ?? ""))
   return name === undefined
-    ? badRequest("errors.BadlyEncodedName")
-    : badRequest("errors.BadlyEncodedValue", { name })
+    ? errorOf("BadRequest", "errors.BadlyEncodedName")
+    : errorOf("BadRequest", "errors.BadlyEncodedValue", { name })
 }
 
 const escaped = (url: string): string => {
@@ -178,8 +179,8 @@ const escaped = (url: string): string => {
 const defect = Effect.fnUntraced(function*(cause: Cause.Cause<unknown>, errorResponses: ErrorResponses) {
   const requestId = requestIdOf(yield* HttpServerRequest.HttpServerRequest)
   yield* Effect.annotateLogs(Effect.logError("A request could not be handled", cause), "request_id", requestId)
-  const said = { key: "errors.InternalServerError", args: { id: requestId } }
-  return yield* errorResponses.sentence(500, said, { "x-request-id": requestId })
+  const said = textOfKey("errors.InternalServerError", { id: requestId })
+  return yield* errorResponses.sentence("InternalServerError", said, { "x-request-id": requestId })
 })
 
 /** What can be done at a path. */
@@ -227,7 +228,7 @@ const unrouted = (allowed: ReturnType<typeof allowedByPath>, errorResponses: Err
     const { method, url } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     const [path = "/"] = url.split("?", 1)
     const found = url === "*" && method === "OPTIONS" ? allowed.any : allowed.byPath.find("GET", url)?.handler
-    if (found === undefined) return errorResponses.sentence(404, { key: "errors.Route", args: { path } })
+    if (found === undefined) return errorResponses.sentence("NotFound", textOfKey("errors.Route", { path }))
     const { accepting, methods } = found
     return method === "OPTIONS"
       ? Effect.succeed(HttpServerResponse.empty({ status: 204, headers: { allow: methods.join(", "), ...accepting } }))

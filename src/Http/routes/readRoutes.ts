@@ -7,9 +7,8 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { ModelView } from "../../Access/internal.ts"
 import { quote } from "../../internal/json.ts"
-import { managedField } from "../../Model/internal.ts"
+import { type FieldProblem, managedField } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
-import { Problem } from "../../Model/ModelError.ts"
 import type * as Cursor from "../../Repository/Cursor.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { documentCodec, documentOperationsOf, textOfId } from "../../Repository/internal.ts"
@@ -95,7 +94,7 @@ const readContext = (
 /** Responds with the problems of a query: 403 if one of them is a forbidden operator, otherwise 400. */
 const rejectQuery = (
   { respondBadRequest }: ReadContext,
-  problems: ReadonlyArray<Problem>
+  problems: ReadonlyArray<FieldProblem>
 ): ResponseEffect => {
   const forbidden = QueryGuard.forbiddenOf(problems)
   return forbidden === undefined ? respondBadRequest(problems) : Effect.fail(forbidden)
@@ -356,5 +355,8 @@ class TooLarge {
 
 const pipeAdvice = "let it give fewer documents or fields"
 
-const tooLarge = (field: string, maxPageBytes: number, advice: string): Problem =>
-  new Problem({ field, validator: "Limit", message: `gives more than ${maxPageBytes} bytes: ${advice}` })
+const tooLarge = (field: string, maxPageBytes: number, advice: string): FieldProblem => ({
+  field,
+  validator: "Limit",
+  message: `gives more than ${maxPageBytes} bytes: ${advice}`
+})

@@ -6,6 +6,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { withDeadline } from "../../internal/deadline.ts"
+import { textOfKey } from "../../internal/texts.ts"
 import { CurrentUser } from "../../Security/CurrentUser.ts"
 import type { ErrorResponses } from "../response/translation.ts"
 
@@ -32,7 +33,7 @@ export const withResponseTimeout = <E, R>(
     )
     return Effect.timeoutOrElse(withDeadline(told, millis - Math.min(100, millis / 10)), {
       duration,
-      orElse: () => errorResponses.sentence(503, { key: "errors.ResponseTimeout" })
+      orElse: () => errorResponses.sentence("ServiceUnavailable", textOfKey("errors.ResponseTimeout"))
     })
   })
 }

@@ -12,8 +12,7 @@ import type * as Model from "../../Model/Model.ts"
 import { identifierOf, textOfId, withTransactionId } from "../../Repository/internal.ts"
 import { DocumentNotFound } from "../../Repository/RepositoryError.ts"
 import type { Method } from "../description/endpoint.ts"
-import { NotAcceptable } from "../HttpError.ts"
-import { errorOf } from "../messages/message.ts"
+import { errorOf, type NotAcceptable } from "../HttpError.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import { accepts, acceptsJson } from "../request/accept.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
@@ -75,7 +74,7 @@ export const withAccepted = <E, R>(
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
   { includes, types }: Accepted
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, E | NotAcceptable, R> => {
-  const notAcceptable = Effect.suspend(() => Effect.fail(errorOf(NotAcceptable, "errors.NotAcceptable", { types })))
+  const notAcceptable = Effect.suspend(() => Effect.fail(errorOf("NotAcceptable", "errors.NotAcceptable", { types })))
   return Effect.withFiber<HttpServerResponse.HttpServerResponse, E | NotAcceptable, R>(({ context }) => {
     const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
     return includes(headersOf(request).accept) ? handler : notAcceptable

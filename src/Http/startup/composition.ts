@@ -5,6 +5,7 @@ import * as FindMyWay from "effect/http/FindMyWay"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as Tracer from "effect/Tracer"
 import { onReload } from "../../internal/reload.ts"
+import { textOfKey } from "../../internal/texts.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { Lifetimes } from "../../Security/SignIns.ts"
 import { config as configuredCors } from "../Cors.ts"
@@ -70,7 +71,7 @@ export const compose = Effect.fnUntraced(function*(parts: ServiceParts) {
     openRouter: access === undefined ? router : access.open(router),
     overload: {
       ...yield* KernelConfig.overload,
-      refuse: (headers) => errorResponses.sentence(503, { key: "errors.Overload" }, headers)
+      refuse: (headers) => errorResponses.sentence("ServiceUnavailable", textOfKey("errors.Overload"), headers)
     },
     paths: pathsOfDocuments(registrations),
     priorityOf: priorities(routes),

@@ -9,6 +9,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { folded, type Stage } from "../../internal/stages.ts"
+import { textOfKey } from "../../internal/texts.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { askedByBody } from "../response/askedByBody.ts"
 import { cached } from "../response/caching.ts"
@@ -33,7 +34,7 @@ export const serviceStages: ReadonlyArray<Stage<ServiceSurroundings, Answering>>
     before: { probes: "it is a gate of Node's server, before a request has a fiber; probes pass it at once" },
     wrap: ({ errorFormat, errorResponses, overload: { maxDelay, retryAfter }, priorityOf, probes }) =>
       using(maxDelay, (maxDelay) => {
-        const refusal = errorResponses.early(503, { key: "errors.Overload" }, errorFormat)
+        const refusal = errorResponses.early("ServiceUnavailable", textOfKey("errors.Overload"), errorFormat)
         const options = { maxDelay, priorityOf, probes: new Set(probes.keys()), refusal, retryAfter }
         return (inner) => Effect.tap(inner, () => shed(options))
       })

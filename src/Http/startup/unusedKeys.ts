@@ -1,6 +1,8 @@
 /** Finds keys in translation catalogues that no message of the service uses, such as misspelt ones. */
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
+import { de } from "../../internal/catalogues/de.ts"
+import { en } from "../../internal/catalogues/en.ts"
 import { childrenOf, type ModelLike, modelOf, nodesIn, ruleOf, validationTypeId } from "../../Model/internal.ts"
 import { fieldsOf, payloadOf, successOf } from "../description/callEndpoint.ts"
 import { classesIn, listOf } from "../description/ownErrors.ts"
@@ -11,8 +13,6 @@ import {
   pageParameters,
   schemaParameters
 } from "../description/queryParameters.ts"
-import { de } from "../messages/catalogues/de.ts"
-import { en } from "../messages/catalogues/en.ts"
 import type { Registration } from "../registration/registration.ts"
 import { serviceErrorTypeId } from "../ServiceError.ts"
 import type { Translations } from "../Translations.ts"

@@ -4,6 +4,7 @@
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import type * as SchemaIssue from "effect/SchemaIssue"
+import type { Text } from "../../internal/text.ts"
 import { type FieldAttributes, temporalKind } from "../shape/annotations.ts"
 import { isKind } from "../shape/fields.ts"
 import { modelOf, modelTypeId } from "../shape/variants.ts"
@@ -15,6 +16,8 @@ export interface FieldProblem {
   readonly validator: string
   /** The expectation, to follow the field's label: `must be a number`. */
   readonly message: string
+  /** The same in any language, for what no validator says. */
+  readonly text?: Text | undefined
 }
 
 /**

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, DateTime, Effect, Layer, Logger, Schema } from "effect"
 import { mkdirSync, writeFileSync } from "node:fs"
-import { de } from "../../../src/Http/messages/catalogues/de.ts"
 import { EmbeddedStore, KernelEngine, Model, Resource, Service, ServiceError, Validator } from "../../../src/index.ts"
+import { de } from "../../../src/internal/catalogues/de.ts"
 import { freshDirectory } from "../../support/folders.ts"
 import { type Answer, send, serving } from "../../support/rest.ts"
 

@@ -104,7 +104,7 @@ const bulkContract = <E>(name: string, store: Layer.Layer<DocumentStore.Document
           ]))
           assert.deepStrictEqual([email._tag, email.message], [
             "Conflict",
-            "Item 2: Another document of \"User\" has the same email"
+            "Item 2: There is another User with the same email"
           ])
           const id = yield* Effect.flip(insert([
             newUser({ email: "f@example.com" }),

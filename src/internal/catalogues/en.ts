@@ -1,4 +1,5 @@
 /** The built-in English catalogue. Its keys are those that every other catalogue translates. */
+import { duplicates } from "@appkernel/document-store/internal"
 
 /** What the package says in English. Messages of validators are where the validators are. */
 export const en = {
@@ -9,14 +10,18 @@ export const en = {
   "errors.Body": "The body {message}",
   "errors.Nameless": "A parameter without a name {message}",
   "errors.InItem": "Item {position}: {message}",
+  "errors.ItemRejected": "The store can't take item {position}",
+  "errors.NotAllInserted": "Not all of {model} could be inserted: {rejection}",
   "errors.DocumentNotFound": "{model} {id} does not exist",
-  "errors.DuplicateKey": "There is another {model} with the same {fields}",
-  "errors.DuplicateValue": "There is another {model} with a value that no two of them can have",
+  "errors.DuplicateKey": duplicates.named,
+  "errors.DuplicateValue": duplicates.unnamed,
   "errors.DocumentReferenced": "{model} {id} can't be deleted, because the {field} of a stored {by} refers to it",
   "errors.VersionConflict": "{model} {id} no longer has version {expected}",
   "errors.QueryRejected": "The store can't take what the request asks for or sends",
+  "errors.QueryAdvice": "The store can't do what the request asks for: {advice}",
   "errors.QueryTimeout": "The query took too long and was stopped",
   "errors.Overload": "The service has too much to do, try again later",
+  "errors.ResponsesTooLarge": "Too many large answers are under way, try again later",
   "errors.ResponseTimeout": "The answer took too long, try again later",
   "errors.StoreUnavailable": "The store is unavailable, try again later",
   "errors.DataDamaged": "Stored data is damaged",
@@ -121,4 +126,4 @@ export const en = {
   "errors.patch.ReadOnly": "leads to what can't be changed",
   "errors.patch.OmittedPart": "leads into what can only be set as a whole",
   "errors.patch.OmittingItems": "leads into a list that can only be replaced as a whole"
-}
+} as const
