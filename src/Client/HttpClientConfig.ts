@@ -8,16 +8,8 @@ import * as Config from "effect/Config"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { DeclarationError } from "../internal/declarationError.ts"
-import { durationConfig, parsedConfig, type Path } from "../internal/keyConfig.ts"
-import { bytesOf } from "../internal/sizes.ts"
+import { defaultOf, givenOf } from "../internal/settings.ts"
 import type * as CircuitBreaker from "./CircuitBreaker.ts"
-
-const integer = (minimum: number, ...name: Path) =>
-  parsedConfig(
-    (text) => /^\s*\d{1,9}\s*$/u.test(text) && Number(text) >= minimum ? Number(text) : undefined,
-    `a whole number from ${minimum}`,
-    ["CLIENT", ...name]
-  )
 
 /**
  * The configuration of the client that calls other services.
@@ -69,32 +61,13 @@ export interface HttpClientConfig {
  * @category models
  * @since 0.1.0
  */
-export const config: Config.Config<HttpClientConfig> = Config.all({
-  maxConnections: integer(1, "MAX_CONNECTIONS"),
-  maxKeepaliveConnections: integer(0, "MAX_KEEPALIVE_CONNECTIONS"),
-  keepaliveExpiry: durationConfig("CLIENT", "KEEPALIVE_EXPIRY"),
-  connectTimeout: durationConfig("CLIENT", "CONNECT_TIMEOUT"),
-  readTimeout: durationConfig("CLIENT", "READ_TIMEOUT"),
-  callTimeout: durationConfig("CLIENT", "CALL_TIMEOUT"),
-  uploadTimeout: durationConfig("CLIENT", "UPLOAD_TIMEOUT"),
-  downloadTimeout: durationConfig("CLIENT", "DOWNLOAD_TIMEOUT"),
-  writeTimeout: durationConfig("CLIENT", "WRITE_TIMEOUT"),
-  poolTimeout: durationConfig("CLIENT", "POOL_TIMEOUT"),
-  maxQueued: integer(0, "MAX_QUEUED"),
-  maxResponseSize: parsedConfig(bytesOf, "a number of bytes, or a size such as \"10 MB\"", [
-    "CLIENT",
-    "MAX_RESPONSE_SIZE"
-  ]),
-  shutdownTimeout: durationConfig("CLIENT", "SHUTDOWN_TIMEOUT"),
-  circuitBreaker: Config.map(
-    Config.all({
-      failureThreshold: integer(1, "CIRCUIT_BREAKER", "FAILURE_THRESHOLD"),
-      recoveryTimeout: durationConfig("CLIENT", "CIRCUIT_BREAKER", "RECOVERY_TIMEOUT"),
-      halfOpenMaxCalls: integer(1, "CIRCUIT_BREAKER", "HALF_OPEN_MAX_CALLS")
-    }),
-    (breaker) => Object.values(breaker).every((value) => value === undefined) ? undefined : breaker
-  )
-})
+export const config: Config.Config<HttpClientConfig> = Config.map(
+  Config.all({ client: givenOf("client"), breaker: givenOf("client.circuit_breaker") }),
+  ({ breaker, client }) => ({
+    ...client,
+    circuitBreaker: Object.values(breaker).every((value) => value === undefined) ? undefined : breaker
+  })
+)
 
 /** A configuration with its defaults, in milliseconds and bytes. @internal */
 export interface Resolved {
@@ -126,27 +99,29 @@ export const resolve = (config: HttpClientConfig): Effect.Effect<Resolved> => {
 
 /** @internal */
 export const millisOf = (time: Duration.Input | undefined): number | undefined =>
-  time === undefined ? undefined : Duration.toMillis(Duration.fromInputUnsafe(time))
+  time === undefined ? undefined : millis(time)
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
 const resolved = (config: HttpClientConfig): Resolved => ({
-  maxConnections: config.maxConnections ?? 100,
-  maxKeepaliveConnections: config.maxKeepaliveConnections ?? 20,
-  keepaliveExpiry: millisOf(config.keepaliveExpiry) ?? 30_000,
-  connectTimeout: millisOf(config.connectTimeout) ?? 2_000,
-  readTimeout: millisOf(config.readTimeout) ?? 10_000,
-  callTimeout: millisOf(config.callTimeout) ?? 3_000,
-  uploadTimeout: millisOf(config.uploadTimeout) ?? 60_000,
-  downloadTimeout: millisOf(config.downloadTimeout) ?? 30_000,
-  writeTimeout: millisOf(config.writeTimeout) ?? 5_000,
-  poolTimeout: millisOf(config.poolTimeout) ?? 5_000,
+  maxConnections: config.maxConnections ?? defaultOf("client.max_connections"),
+  maxKeepaliveConnections: config.maxKeepaliveConnections ?? defaultOf("client.max_keepalive_connections"),
+  keepaliveExpiry: millis(config.keepaliveExpiry ?? defaultOf("client.keepalive_expiry")),
+  connectTimeout: millis(config.connectTimeout ?? defaultOf("client.connect_timeout")),
+  readTimeout: millis(config.readTimeout ?? defaultOf("client.read_timeout")),
+  callTimeout: millis(config.callTimeout ?? defaultOf("client.call_timeout")),
+  uploadTimeout: millis(config.uploadTimeout ?? defaultOf("client.upload_timeout")),
+  downloadTimeout: millis(config.downloadTimeout ?? defaultOf("client.download_timeout")),
+  writeTimeout: millis(config.writeTimeout ?? defaultOf("client.write_timeout")),
+  poolTimeout: millis(config.poolTimeout ?? defaultOf("client.pool_timeout")),
   circuitBreaker: config.circuitBreaker,
-  maxQueued: config.maxQueued ?? 1_000,
-  shutdownTimeout: millisOf(config.shutdownTimeout) ?? 20_000,
+  maxQueued: config.maxQueued ?? defaultOf("client.max_queued"),
+  shutdownTimeout: millis(config.shutdownTimeout ?? defaultOf("client.shutdown_timeout")),
   maxResponseSize: config.maxResponseSize === undefined
-    ? 67_108_864
+    ? defaultOf("client.max_response_size")
     : Number(ByteSize.toBigInt(ByteSize.fromInputUnsafe(config.maxResponseSize)))
 })
+
+const millis = (time: Duration.Input): number => Duration.toMillis(Duration.fromInputUnsafe(time))

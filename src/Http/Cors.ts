@@ -13,9 +13,9 @@
  */
 import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { configOf, settings } from "./config/settings.ts"
+import { section } from "../internal/settings.ts"
 
 /**
  * Which requests of browsers are allowed.
@@ -45,13 +45,7 @@ export interface Cors {
  * @category configuration
  * @since 0.1.0
  */
-export const config: Config.Config<Cors | undefined> = Config.all({
-  origins: configOf<ReadonlyArray<string>, ReadonlyArray<string>>(settings.corsOrigins, []),
-  methods: configOf(settings.corsMethods, ["GET", "HEAD", "QUERY", "POST", "PUT", "PATCH", "DELETE"]),
-  headers: configOf<ReadonlyArray<string>, undefined>(settings.corsHeaders, undefined),
-  credentials: configOf(settings.corsCredentials, false),
-  maxAge: configOf(settings.corsMaxAge, Duration.hours(1))
-}).pipe(
+export const config: Config.Config<Cors | undefined> = section("cors").pipe(
   Config.mapEffect((cors) =>
     cors.origins.includes("*") && (cors.credentials || cors.origins.length > 1)
       ? Effect.fail(

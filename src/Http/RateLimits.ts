@@ -20,9 +20,9 @@
  * @since 0.1.0
  */
 
-import * as Config from "effect/Config"
+import type * as Config from "effect/Config"
 import type { Rate } from "../internal/rateLimiter.ts"
-import { configOf, settings } from "./config/settings.ts"
+import { section } from "../internal/settings.ts"
 
 export {
   /**
@@ -55,7 +55,4 @@ export interface RateLimits {
  * @category configuration
  * @since 0.1.0
  */
-export const config: Config.Config<Pick<RateLimits, "perAddress" | "perCaller">> = Config.all({
-  perAddress: configOf(settings.rateLimitsPerAddress, undefined),
-  perCaller: configOf(settings.rateLimitsPerCaller, undefined)
-})
+export const config: Config.Config<Pick<RateLimits, "perAddress" | "perCaller">> = section("rate_limits")

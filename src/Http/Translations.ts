@@ -52,14 +52,13 @@
  *
  * @since 0.1.0
  */
-import * as Config from "effect/Config"
+import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
-import * as Schema from "effect/Schema"
-import { keyConfig } from "../internal/keyConfig.ts"
 import { onReload } from "../internal/reload.ts"
+import { section } from "../internal/settings.ts"
 import type { Languages, Options, TranslationsInvalid } from "./messages/language.ts"
 
 export {
@@ -103,10 +102,7 @@ export const Translations: Context.Reference<Translations> = Context.Reference<T
  * @category configuration
  * @since 0.1.0
  */
-export const config: Config.Config<Options> = Config.all({
-  path: keyConfig(Config.String, "I18N", "PATH").pipe(Config.withDefault("./translations")),
-  languages: keyConfig((name) => Config.Array(Schema.String, name), "I18N", "LANGUAGES").pipe(Config.withDefault([]))
-})
+export const config: Config.Config<Options> = section("i18n")
 
 /**
  * Reads the catalogues and compiles their messages.

@@ -71,7 +71,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { withFileModes } from "../internal/fileModes.ts"
-import { keyConfig, sizeConfig } from "../internal/keyConfig.ts"
+import { configOf, configOr } from "../internal/settings.ts"
 import { refuseWorkers } from "../internal/worker.ts"
 import { DocumentStore } from "./DocumentStore.ts"
 import type { StoreUnavailable } from "./RepositoryError.ts"
@@ -87,8 +87,8 @@ export { verify } from "@appkernel/embedded-store"
  * @since 0.1.0
  */
 export const config: Config.Config<Store.Options> = Config.all({
-  path: keyConfig(Config.String, "EMBEDDED", "PATH").pipe(Config.withDefault("./data")),
-  cacheBytes: sizeConfig("CACHE", "RECORDS")
+  path: configOf("embedded.path"),
+  cacheBytes: configOr("cache.records", undefined)
 })
 
 /**

@@ -31,10 +31,9 @@ import * as Config from "effect/Config"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import { durationConfig, keyConfig } from "../internal/keyConfig.ts"
+import { configOr, defaultOf, givenOf } from "../internal/settings.ts"
 import { DocumentStore } from "./DocumentStore.ts"
 import { parseAddress } from "./mongo/connectionString.ts"
 import { StoreUnavailable } from "./RepositoryError.ts"
@@ -82,13 +81,10 @@ export interface Options {
  * @category models
  * @since 0.1.0
  */
-export const config: Config.Config<Options> = Config.all({
-  host: keyConfig(Config.Redacted, "MONGO", "HOST").pipe(Config.withDefault(Redacted.make("localhost"))),
-  db: Config.option(keyConfig(Config.String, "MONGO", "DB")).pipe(Config.map(Option.getOrUndefined)),
-  connectTimeout: durationConfig("MONGO", "CONNECT_TIMEOUT"),
-  serverSelectionTimeout: durationConfig("MONGO", "SERVER_SELECTION_TIMEOUT"),
-  socketTimeout: durationConfig("MONGO", "SOCKET_TIMEOUT")
-})
+export const config: Config.Config<Options> = Config.map(
+  givenOf("mongo"),
+  ({ host = defaultOf("mongo.host"), ...options }) => ({ ...options, host: Redacted.make(host) })
+)
 
 /**
  * Whether `appkernel.mongo.host` is configured, for programs that use another store if it is not.
@@ -97,8 +93,8 @@ export const config: Config.Config<Options> = Config.all({
  * @since 0.1.0
  */
 export const configured: Config.Config<boolean> = Config.map(
-  Config.option(keyConfig(Config.Redacted, "MONGO", "HOST")),
-  Option.isSome
+  configOr("mongo.host", undefined),
+  (host) => host !== undefined
 )
 
 /**
@@ -122,13 +118,13 @@ export const make: (
       })
     }
     const database = options.db ?? address.database ?? "app"
-    const connectTimeout = Duration.fromInputUnsafe(options.connectTimeout ?? "5 seconds")
+    const connectTimeout = Duration.fromInputUnsafe(options.connectTimeout ?? defaultOf("mongo.connect_timeout"))
     // The driver is loaded by programs that use it, and by no others.
     const { open } = yield* Effect.promise(() => import("./mongo/store.ts"))
     return yield* open(address, database, {
       connect: connectTimeout,
       serverSelection: Duration.fromInputUnsafe(options.serverSelectionTimeout ?? connectTimeout),
-      socket: Duration.fromInputUnsafe(options.socketTimeout ?? "30 seconds")
+      socket: Duration.fromInputUnsafe(options.socketTimeout ?? defaultOf("mongo.socket_timeout"))
     })
   }
 )

@@ -35,8 +35,8 @@ import * as Path from "effect/Path"
 import * as Redacted from "effect/Redacted"
 import type * as jose from "jose"
 import { Application } from "../internal/application.ts"
-import { keyConfig } from "../internal/keyConfig.ts"
 import { onReload } from "../internal/reload.ts"
+import { configOr, defaultOf } from "../internal/settings.ts"
 import type * as keyPair from "./keys/keyPair.ts"
 import { writePair } from "./keys/pairFiles.ts"
 import { KeysInvalid } from "./SecurityError.ts"
@@ -278,15 +278,22 @@ const present = (config: Config.Config<string>) =>
     Config.map((value) => Option.getOrUndefined(Option.filter(value, (text) => text !== "")))
   )
 
+/** The short name of a key: `APPKERNEL_PRIVATE_KEY_PATH`, or `appkernel.private_key_path`. */
+const short = (name: string): Config.Config<string> =>
+  Config.orElse(
+    Config.nested(Config.String(name), "APPKERNEL"),
+    () => Config.nested(Config.String(name.toLowerCase()), "appkernel")
+  )
+
 const configuration = Config.all({
-  privateFirst: present(keyConfig(Config.String, "PRIVATE_KEY_PATH")),
-  privateNext: present(keyConfig(Config.String, "SECURITY", "PRIVATE_KEY_PATH")),
-  publicFirst: present(keyConfig(Config.String, "PUBLIC_KEY_PATH")),
-  publicNext: present(keyConfig(Config.String, "SECURITY", "PUBLIC_KEY_PATH")),
-  dataDir: present(keyConfig(Config.String, "EMBEDDED", "PATH")),
+  privateFirst: present(short("PRIVATE_KEY_PATH")),
+  privateNext: present(configOr("security.private_key_path", "")),
+  publicFirst: present(short("PUBLIC_KEY_PATH")),
+  publicNext: present(configOr("security.public_key_path", "")),
+  dataDir: present(configOr("embedded.path", "")),
   environment: present(Config.String("NODE_ENV"))
 }).pipe(Config.map(({ dataDir, environment, privateFirst, privateNext, publicFirst, publicNext }) => ({
-  dataDir: dataDir ?? "./data",
+  dataDir: dataDir ?? defaultOf("embedded.path"),
   isDevelopment: environment === "development" || environment === "test",
   privatePath: privateFirst ?? privateNext,
   publicPath: publicFirst ?? publicNext

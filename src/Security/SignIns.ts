@@ -12,6 +12,7 @@ import * as Base64Url from "effect/encoding/Base64Url"
 import { memoize } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import { defaultOf } from "../internal/settings.ts"
 import { DocumentStore } from "../Repository/DocumentStore.ts"
 import type { StoreError } from "../Repository/RepositoryError.ts"
 import { Accounts } from "./Accounts.ts"
@@ -53,9 +54,9 @@ export const Lifetimes: Context.Reference<Lifetimes> = Context.Reference<Lifetim
   "appkernel/Security/SignIns/Lifetimes",
   {
     defaultValue: () => ({
-      accessToken: Duration.minutes(15),
-      refreshToken: Duration.days(30),
-      revocationDelay: Duration.seconds(30)
+      accessToken: defaultOf("security.access_token_lifetime"),
+      refreshToken: defaultOf("security.refresh_token_lifetime"),
+      revocationDelay: defaultOf("security.revocation_delay")
     })
   }
 )

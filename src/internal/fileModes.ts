@@ -1,8 +1,7 @@
 /** Reads from the configuration who may read the files that the service writes. */
 import { FileModes } from "@appkernel/document-store/folders"
-import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
-import { keyConfig } from "./keyConfig.ts"
+import { configOr } from "./settings.ts"
 
 const modes = new Map<string, FileModes>([
   ["group", { folder: 0o750, file: 0o640, expected: 0o070 }],
@@ -12,10 +11,8 @@ const modes = new Map<string, FileModes>([
 /**
  * The permissions by `files.readable_by`. Without a known value, those of the context, by default for the owner alone.
  */
-export const fileModes: Effect.Effect<FileModes> = Effect.suspend(() =>
-  keyConfig(Config.String, "FILES", "READABLE_BY")
-).pipe(
-  Effect.map((readers) => modes.get(readers.trim().toLowerCase())),
+export const fileModes: Effect.Effect<FileModes> = Effect.suspend(() => configOr("files.readable_by", "")).pipe(
+  Effect.map((readers) => modes.get(readers)),
   Effect.catch(() => Effect.undefined),
   Effect.flatMap((found) => found === undefined ? FileModes : Effect.succeed(found))
 )

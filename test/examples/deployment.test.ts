@@ -7,8 +7,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import * as http from "node:http"
 import { type AddressInfo, connect } from "node:net"
 import { parseAllDocuments } from "yaml"
-import { settings, variableOf } from "../../src/Http/config/settings.ts"
 import { Keys } from "../../src/index.ts"
+import { rows, variableOf } from "../../src/internal/settings.ts"
 import { freshDirectory } from "../support/folders.ts"
 import { freePort, printed, runProgram } from "../support/processes.ts"
 import { request, signIn } from "../support/shop.ts"
@@ -24,7 +24,7 @@ const fence = (language: string, beginning: string): string => {
 
 const variables = new Set(
   [
-    ...Object.values(settings).map(({ key }) => variableOf(key)),
+    ...rows.map(([key]) => variableOf(key)),
     "APPKERNEL_PRIVATE_KEY_PATH",
     "APPKERNEL_PUBLIC_KEY_PATH"
   ]

@@ -3,8 +3,9 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Result from "effect/Result"
+import { filePathOf, pathOf, root, rows, variableOf } from "../../internal/settings.ts"
+import type { Kind } from "../../internal/settingTypes.ts"
 import { fileSuffix } from "./secretFiles.ts"
-import { filePathOf, type Kind, pathOf, root, settings, variableOf } from "./settings.ts"
 
 /** The text of a file; `undefined` if it does not exist. */
 export const read = (file: string): Effect.Effect<string | undefined, string, FileSystem.FileSystem> =>
@@ -29,7 +30,7 @@ export const check = Effect.fnUntraced(function*(
 ) {
   const problems: Array<string> = []
   const warnings: Array<string> = []
-  for (const { expected, key, kinds, parse } of Object.values(settings)) {
+  for (const [key, { expected, kinds, parse }] of rows) {
     const name = `${root}.${key}`
     const loaded = yield* Effect.result(environment.load(pathOf(key)))
     if (Result.isFailure(loaded)) {
@@ -124,7 +125,7 @@ const kindOfText = (value: string): Kind => value.trim() !== "" && Number.isFini
 const areTexts = (list: ReadonlyArray<unknown>): boolean =>
   list.every((element) => typeof element === "string" && element !== "")
 
-const keys: ReadonlyArray<string> = Object.values(settings).map(({ key }) => key)
+const keys: ReadonlyArray<string> = rows.map(([key]) => key)
 /** The paths of mappings that have keys: `server`, `client.circuit_breaker`. */
 const sections = new Set(
   keys.flatMap((key) => key.split(".").slice(0, -1).map((_, i, parts) => parts.slice(0, i + 1).join(".")))

@@ -5,9 +5,9 @@
 import type * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import { filePathOf, pathOf, root, rows } from "../../internal/settings.ts"
 import { textAt, textIn } from "./file.ts"
 import { fileSuffix } from "./secretFiles.ts"
-import { filePathOf, pathOf, root, type Setting, settings } from "./settings.ts"
 
 /** A key of the configuration with its value. */
 export interface InForce {
@@ -33,7 +33,7 @@ export const inForce = Effect.fnUntraced(function*(
     readonly file: string
   }
 ) {
-  const one = Effect.fnUntraced(function*({ key, otherwise, shown }: Setting<unknown>) {
+  const one = Effect.fnUntraced(function*([key, { otherwise, shown }]: (typeof rows)[number]) {
     const found = (text: string, source: InForce["source"], place: string): InForce => ({
       key,
       value: shown(text),
@@ -52,10 +52,16 @@ export const inForce = Effect.fnUntraced(function*(
     if (fromProgram !== undefined) return found(fromProgram, "program", `${root}.${key}`)
     const fromFile = textIn(content, filePathOf(key))
     if (fromFile !== undefined) return found(fromFile, "cfg.yml", file)
-    const none: InForce = { key, value: otherwise, source: "default", place: undefined, text: undefined }
+    const none: InForce = {
+      key,
+      value: otherwise.replaceAll("`", ""),
+      source: "default",
+      place: undefined,
+      text: undefined
+    }
     return none
   })
-  return yield* Effect.forEach(Object.values(settings), (setting) => one(setting))
+  return yield* Effect.forEach(rows, (row) => one(row))
 })
 
 /** What changed between two configurations. @internal */

@@ -4,12 +4,12 @@
  * @since 0.1.0
  */
 import * as Config from "effect/Config"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as LogLevel from "effect/LogLevel"
 import type * as IpNetwork from "effect/net/IpNetwork"
 import type * as Redacted from "effect/Redacted"
+import { configOf, configOr, section } from "../../internal/settings.ts"
 import type { Lifetimes } from "../../Security/SignIns.ts"
-import { configOf, settings } from "./settings.ts"
 
 /**
  * The address that the server listens on.
@@ -83,10 +83,7 @@ export interface LoggingOptions {
  * @category configuration
  * @since 0.1.0
  */
-export const serverAddress: Config.Config<ServerAddress> = Config.all({
-  address: configOf(settings.serverAddress, "127.0.0.1"),
-  port: configOf(settings.serverPort, 5000)
-})
+export const serverAddress: Config.Config<ServerAddress> = section("server", "address", "port")
 
 /**
  * The keys of `server` except address and port.
@@ -94,17 +91,18 @@ export const serverAddress: Config.Config<ServerAddress> = Config.all({
  * @category configuration
  * @since 0.1.0
  */
-export const server: Config.Config<ServerOptions> = Config.all({
-  address: configOf(settings.serverAddress, "127.0.0.1"),
-  port: configOf(settings.serverPort, 5000),
-  backlog: configOf(settings.serverBacklog, undefined),
-  shutdownTimeout: configOf(settings.serverShutdownTimeout, undefined),
-  requestTimeout: configOf(settings.serverRequestTimeout, undefined),
-  headerTimeout: configOf(settings.serverHeaderTimeout, undefined),
-  idleTimeout: configOf(settings.serverIdleTimeout, undefined),
-  maxConnections: configOf(settings.serverMaxConnections, undefined),
-  maxFields: configOf(settings.serverMaxFields, undefined)
-})
+export const server: Config.Config<ServerOptions> = section(
+  "server",
+  "address",
+  "port",
+  "backlog",
+  "shutdown_timeout",
+  "request_timeout",
+  "header_timeout",
+  "idle_timeout",
+  "max_connections",
+  "max_fields"
+)
 
 /**
  * `server.shutdown_delay`.
@@ -112,7 +110,7 @@ export const server: Config.Config<ServerOptions> = Config.all({
  * @category configuration
  * @since 0.1.0
  */
-export const shutdownDelay: Config.Config<Duration.Duration> = configOf(settings.serverShutdownDelay, Duration.zero)
+export const shutdownDelay: Config.Config<Duration.Duration> = configOf("server.shutdown_delay")
 
 /**
  * `server.kill_timeout`.
@@ -120,7 +118,7 @@ export const shutdownDelay: Config.Config<Duration.Duration> = configOf(settings
  * @category configuration
  * @since 0.1.0
  */
-export const killTimeout: Config.Config<Duration.Duration> = configOf(settings.serverKillTimeout, Duration.seconds(30))
+export const killTimeout: Config.Config<Duration.Duration> = configOf("server.kill_timeout")
 
 /**
  * `server.workers`.
@@ -128,7 +126,7 @@ export const killTimeout: Config.Config<Duration.Duration> = configOf(settings.s
  * @category configuration
  * @since 0.1.0
  */
-export const workers: Config.Config<number | "auto"> = configOf(settings.serverWorkers, 1)
+export const workers: Config.Config<number | "auto"> = configOf("server.workers")
 
 /**
  * How the health of the service is checked.
@@ -153,12 +151,7 @@ export interface HealthOptions {
  * @category configuration
  * @since 0.1.0
  */
-export const health: Config.Config<HealthOptions> = Config.all({
-  enabled: configOf(settings.healthEnabled, undefined),
-  timeout: configOf(settings.healthTimeout, Duration.seconds(2)),
-  minDiskSpace: configOf(settings.healthMinDiskSpace, 104_857_600),
-  openBreakers: configOf(settings.healthOpenBreakers, "report" as const)
-})
+export const health: Config.Config<HealthOptions> = section("health")
 
 /**
  * `metrics.enabled`.
@@ -166,7 +159,7 @@ export const health: Config.Config<HealthOptions> = Config.all({
  * @category configuration
  * @since 0.1.0
  */
-export const metricsEnabled: Config.Config<boolean> = configOf(settings.metricsEnabled, false)
+export const metricsEnabled: Config.Config<boolean> = configOf("metrics.enabled")
 
 /**
  * Where traces, metrics and logs are sent.
@@ -192,13 +185,7 @@ export interface TelemetryOptions {
  * @category configuration
  * @since 0.1.0
  */
-export const telemetry: Config.Config<TelemetryOptions> = Config.all({
-  endpoint: configOf(settings.telemetryEndpoint, undefined),
-  headers: configOf(settings.telemetryHeaders, undefined),
-  signals: configOf(settings.telemetrySignals, ["traces", "metrics"] as const),
-  sampleRatio: configOf(settings.telemetrySampleRatio, 1),
-  interval: configOf(settings.telemetryInterval, Duration.seconds(5))
-})
+export const telemetry: Config.Config<TelemetryOptions> = section("telemetry")
 
 /**
  * What is too much for the service.
@@ -223,12 +210,7 @@ export interface OverloadOptions {
  * @category configuration
  * @since 0.1.0
  */
-export const overload: Config.Config<OverloadOptions> = Config.all({
-  maxRequests: configOf(settings.overloadMaxRequests, undefined),
-  maxRequestsPerRoute: configOf(settings.overloadMaxRequestsPerRoute, undefined),
-  maxDelay: configOf(settings.overloadMaxDelay, undefined),
-  retryAfter: configOf(settings.overloadRetryAfter, Duration.seconds(1))
-})
+export const overload: Config.Config<OverloadOptions> = section("overload")
 
 /**
  * How many streams of changes there may be, and how they behave.
@@ -253,12 +235,7 @@ export interface LiveOptions {
  * @category configuration
  * @since 0.1.0
  */
-export const live: Config.Config<LiveOptions> = Config.all({
-  maxStreams: configOf(settings.liveMaxStreams, 10_000),
-  maxStreamsPerCaller: configOf(settings.liveMaxStreamsPerCaller, 100),
-  heartbeat: configOf(settings.liveHeartbeat, Duration.seconds(15)),
-  pollTimeout: configOf(settings.livePollTimeout, Duration.seconds(20))
-})
+export const live: Config.Config<LiveOptions> = section("live")
 
 /**
  * How errors are written.
@@ -279,10 +256,7 @@ export interface ErrorOptions {
  * @category configuration
  * @since 0.1.0
  */
-export const errors: Config.Config<ErrorOptions> = Config.all({
-  format: configOf(settings.errorsFormat, "message" as const),
-  documentation: configOf(settings.errorsDocumentation, undefined)
-})
+export const errors: Config.Config<ErrorOptions> = section("errors")
 
 /**
  * `compression.min_size`; `undefined` unless `compression.enabled`.
@@ -290,10 +264,10 @@ export const errors: Config.Config<ErrorOptions> = Config.all({
  * @category configuration
  * @since 0.1.0
  */
-export const compression: Config.Config<number | undefined> = Config.all({
-  isEnabled: configOf(settings.compressionEnabled, false),
-  minSize: configOf(settings.compressionMinSize, 1_024)
-}).pipe(Config.map(({ isEnabled, minSize }) => isEnabled ? minSize : undefined))
+export const compression: Config.Config<number | undefined> = Config.map(
+  section("compression"),
+  ({ enabled, minSize }) => enabled ? minSize : undefined
+)
 
 /**
  * Where the audit log is written, and what it has.
@@ -316,11 +290,7 @@ export interface AuditOptions {
  * @category configuration
  * @since 0.1.0
  */
-export const audit: Config.Config<AuditOptions> = Config.all({
-  to: configOf(settings.auditTo, "none" as const),
-  reads: configOf(settings.auditReads, false),
-  collection: configOf(settings.auditCollection, "AuditEntry")
-})
+export const audit: Config.Config<AuditOptions> = section("audit")
 
 /**
  * `server.trusted_proxies` and `server.forwarded_header`.
@@ -328,10 +298,7 @@ export const audit: Config.Config<AuditOptions> = Config.all({
  * @category configuration
  * @since 0.1.0
  */
-export const proxies: Config.Config<ProxyOptions> = Config.all({
-  trustedProxies: configOf(settings.serverTrustedProxies, []),
-  forwardedHeader: configOf(settings.serverForwardedHeader, "x-forwarded-for" as const)
-})
+export const proxies: Config.Config<ProxyOptions> = section("server", "trusted_proxies", "forwarded_header")
 
 /**
  * `server.response_timeout`; `undefined` without one.
@@ -339,10 +306,7 @@ export const proxies: Config.Config<ProxyOptions> = Config.all({
  * @category configuration
  * @since 0.1.0
  */
-export const responseTimeout: Config.Config<Duration.Duration | undefined> = configOf(
-  settings.serverResponseTimeout,
-  undefined
-)
+export const responseTimeout: Config.Config<Duration.Duration | undefined> = configOf("server.response_timeout")
 
 /**
  * The keys of `logging`.
@@ -350,15 +314,10 @@ export const responseTimeout: Config.Config<Duration.Duration | undefined> = con
  * @category configuration
  * @since 0.1.0
  */
-export const logging: Config.Config<LoggingOptions> = Config.all({
-  level: Config.map(
-    configOf(settings.loggingLevel, undefined),
-    (name) => LogLevel.values.find((level) => level.toLowerCase() === name)
-  ),
-  fileName: configOf(settings.loggingFileName, undefined),
-  maxSize: configOf(settings.loggingMaxSize, 10_485_760),
-  backupCount: configOf(settings.loggingBackupCount, 5)
-})
+export const logging: Config.Config<LoggingOptions> = Config.map(section("logging"), ({ level: name, ...options }) => ({
+  ...options,
+  level: LogLevel.values.find((level) => level.toLowerCase() === name)
+}))
 
 /**
  * The lifetimes of tokens. Unset keys take their values from `otherwise`.
@@ -368,9 +327,9 @@ export const logging: Config.Config<LoggingOptions> = Config.all({
  */
 export const lifetimes = (otherwise: Lifetimes): Config.Config<Lifetimes> =>
   Config.all({
-    accessToken: configOf(settings.securityAccessTokenLifetime, otherwise.accessToken),
-    refreshToken: configOf(settings.securityRefreshTokenLifetime, otherwise.refreshToken),
-    revocationDelay: configOf(settings.securityRevocationDelay, otherwise.revocationDelay)
+    accessToken: configOr("security.access_token_lifetime", otherwise.accessToken),
+    refreshToken: configOr("security.refresh_token_lifetime", otherwise.refreshToken),
+    revocationDelay: configOr("security.revocation_delay", otherwise.revocationDelay)
   })
 
 /**
@@ -379,10 +338,7 @@ export const lifetimes = (otherwise: Lifetimes): Config.Config<Lifetimes> =>
  * @category configuration
  * @since 0.1.0
  */
-export const cursorSecret: Config.Config<Redacted.Redacted | undefined> = configOf(
-  settings.securityCursorSecret,
-  undefined
-)
+export const cursorSecret: Config.Config<Redacted.Redacted | undefined> = configOf("security.cursor_secret")
 
 /**
  * `migrations.on_start`: what a start does while migrations have not run.
@@ -390,7 +346,4 @@ export const cursorSecret: Config.Config<Redacted.Redacted | undefined> = config
  * @category configuration
  * @since 0.1.0
  */
-export const migrationsOnStart: Config.Config<"refuse" | "wait" | "run" | "ignore"> = configOf(
-  settings.migrationsOnStart,
-  "refuse" as const
-)
+export const migrationsOnStart: Config.Config<"refuse" | "wait" | "run" | "ignore"> = configOf("migrations.on_start")

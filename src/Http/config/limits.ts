@@ -5,8 +5,9 @@
  */
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
-import { configOf, settings } from "./settings.ts"
+import type * as Duration from "effect/Duration"
+import * as Record from "effect/Record"
+import { configOr, defaultOf, type Key } from "../../internal/settings.ts"
 
 /**
  * The limits of one request.
@@ -51,6 +52,20 @@ export interface Limits {
   readonly onKnownId: "replace" | "error"
 }
 
+/** The keys of the limits. */
+const limitKeys = {
+  maxBodySize: "server.max_body_size",
+  maxMultipartSize: "server.max_multipart_size",
+  maxFields: "server.max_fields",
+  defaultPageSize: "query.default_page_size",
+  maxPageSize: "query.max_page_size",
+  maxPageBytes: "query.max_page_bytes",
+  maxResults: "query.max_results",
+  queryTimeout: "query.timeout",
+  skipUnreadable: "query.skip_unreadable",
+  onKnownId: "server.on_known_id"
+} as const satisfies { readonly [K in keyof Limits]: Key }
+
 /**
  * The current limits.
  *
@@ -58,18 +73,8 @@ export interface Limits {
  * @since 0.1.0
  */
 export const Limits: Context.Reference<Limits> = Context.Reference<Limits>("appkernel/Http/KernelConfig/Limits", {
-  defaultValue: () => ({
-    maxBodySize: 1_048_576,
-    maxMultipartSize: 10_485_760,
-    maxFields: 1_000,
-    defaultPageSize: 50,
-    maxPageSize: 1_000,
-    maxPageBytes: 16_777_216,
-    maxResults: 10_000,
-    queryTimeout: Duration.seconds(5),
-    skipUnreadable: false,
-    onKnownId: "replace"
-  })
+  // Each key has a default of the limit's type.
+  defaultValue: () => Record.map(limitKeys, (key) => defaultOf(key)) as never
 })
 
 /**
@@ -79,17 +84,8 @@ export const Limits: Context.Reference<Limits> = Context.Reference<Limits>("appk
  * @since 0.1.0
  */
 export const limits = (otherwise: Limits): Config.Config<Limits> =>
-  Config.all({
-    maxBodySize: configOf(settings.serverMaxBodySize, otherwise.maxBodySize),
-    maxMultipartSize: configOf(settings.serverMaxMultipartSize, otherwise.maxMultipartSize),
-    maxFields: configOf(settings.serverMaxFields, otherwise.maxFields),
-    defaultPageSize: configOf(settings.queryDefaultPageSize, otherwise.defaultPageSize),
-    maxPageSize: configOf(settings.queryMaxPageSize, otherwise.maxPageSize),
-    maxPageBytes: configOf(settings.queryMaxPageBytes, otherwise.maxPageBytes),
-    maxResults: configOf(settings.queryMaxResults, otherwise.maxResults),
-    queryTimeout: configOf(settings.queryTimeout, otherwise.queryTimeout),
-    skipUnreadable: configOf(settings.querySkipUnreadable, otherwise.skipUnreadable),
-    onKnownId: configOf(settings.serverOnKnownId, otherwise.onKnownId)
-  }).pipe(
-    Config.map((limits) => ({ ...limits, defaultPageSize: Math.min(limits.defaultPageSize, limits.maxPageSize) }))
+  Config.map(
+    // Each key has values of the limit's type.
+    Config.all(Record.map(limitKeys, (key, name) => configOr(key, otherwise[name]))) as Config.Config<Limits>,
+    (limits) => ({ ...limits, defaultPageSize: Math.min(limits.defaultPageSize, limits.maxPageSize) })
   )

@@ -1,12 +1,8 @@
 /** The flag of a server that shuts down, which the readiness check reads. */
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
 
 /** Whether the service stops: it is not ready any more, and still answers. */
 export const Draining: Context.Reference<{ isStopping: boolean }> = Context.Reference<{ isStopping: boolean }>(
   "appkernel/Http/server/draining",
   { defaultValue: () => ({ isStopping: false }) }
 )
-
-/** The default of `server.shutdown_timeout`. */
-export const defaultShutdownTimeout: Duration.Duration = Duration.seconds(20)

@@ -4,8 +4,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpServer from "effect/http/HttpServer"
 import { lookup } from "node:dns/promises"
+import { defaultOf } from "../../internal/settings.ts"
 import type { ServerOptions } from "../KernelConfig.ts"
-import { defaultShutdownTimeout } from "./draining.ts"
 import { type HttpServer as NodeServer, makeServer } from "./nodeServer.ts"
 import { ListenFailed, whenReady } from "./readiness.ts"
 import { gated } from "./shedding.ts"
@@ -22,13 +22,13 @@ export const listen = Effect.fnUntraced(function*(
   opened: (server: Server) => Effect.Effect<void>
 ) {
   const failed = (cause: unknown): ListenFailed => listenFailed(cause, address, port)
-  const time = Duration.fromInputUnsafe(shutdownTimeout ?? defaultShutdownTimeout)
+  const time = Duration.fromInputUnsafe(shutdownTimeout ?? defaultOf("server.shutdown_timeout"))
   const { address: host } = yield* Effect.tryPromise({ try: () => lookup(address), catch: failed })
   const node = makeServer({
-    requestTimeout: Duration.fromInputUnsafe(requestTimeout ?? "60 seconds"),
-    headerTimeout: headerTimeout === undefined ? undefined : Duration.fromInputUnsafe(headerTimeout),
+    requestTimeout: Duration.fromInputUnsafe(requestTimeout ?? defaultOf("server.request_timeout")),
+    headerTimeout: Duration.fromInputUnsafe(headerTimeout ?? defaultOf("server.header_timeout")),
     shutdownTimeout: time,
-    idleTimeout: idleTimeout === undefined ? undefined : Duration.fromInputUnsafe(idleTimeout),
+    idleTimeout: Duration.fromInputUnsafe(idleTimeout ?? defaultOf("server.idle_timeout")),
     maxConnections,
     maxFields
   })

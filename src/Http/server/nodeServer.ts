@@ -14,17 +14,9 @@ import type { Duplex } from "node:stream"
 // Tests may replace the global timers.
 import { clearInterval, setImmediate, setInterval, setTimeout } from "node:timers"
 import { quote } from "../../internal/json.ts"
+import { defaultOf } from "../../internal/settings.ts"
 import { batch } from "./batchedSocket.ts"
 import { type Gate, Listener, OrderedResponse, unwrittenResponse } from "./dispatch.ts"
-
-/** Longer than clients and proxies keep idle connections, so that no request hits a closing one. */
-const defaultIdleTimeout = Duration.seconds(75)
-
-/** A request head has a few hundred bytes. */
-const defaultHeaderTimeout = Duration.seconds(20)
-
-/** The headers of a request. */
-const defaultMaxFields = 1_000
 
 /** The milliseconds that a connection stays open for the client to read why its request is rejected. */
 const lingerMillis = 1_000
@@ -75,10 +67,10 @@ export interface HttpServerOptions {
 
 export const makeServer = (
   {
-    headerTimeout = defaultHeaderTimeout,
-    idleTimeout = defaultIdleTimeout,
+    headerTimeout = defaultOf("server.header_timeout"),
+    idleTimeout = defaultOf("server.idle_timeout"),
     maxConnections,
-    maxFields = defaultMaxFields,
+    maxFields = defaultOf("server.max_fields"),
     requestTimeout,
     shutdownTimeout
   }: HttpServerOptions

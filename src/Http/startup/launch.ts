@@ -18,10 +18,11 @@ import process from "node:process"
 import { Application } from "../../internal/application.ts"
 import { DeclarationError } from "../../internal/declarationError.ts"
 import { type Reload, Reloads } from "../../internal/reload.ts"
+import { configOf } from "../../internal/settings.ts"
 import { CurrentWorker } from "../../internal/worker.ts"
 import { CountsOperations } from "../../Repository/internal.ts"
 import * as KernelConfig from "../KernelConfig.ts"
-import { defaultShutdownTimeout, Draining } from "../server/draining.ts"
+import { Draining } from "../server/draining.ts"
 import * as KernelLogger from "../server/kernelLogger.ts"
 import { readyLast } from "../server/readiness.ts"
 import { isMeasured } from "./monitored.ts"
@@ -181,9 +182,12 @@ const atSignal = Effect.fnUntraced(function*(signal: "SIGHUP" | "SIGUSR2", effec
 
 /** The time after which a worker that stops is killed. */
 const stopTime = Effect.gen(function*() {
-  const { shutdownTimeout = defaultShutdownTimeout } = yield* KernelConfig.server
-  const times = [yield* KernelConfig.shutdownDelay, shutdownTimeout, yield* KernelConfig.killTimeout]
-  return times.map(Duration.fromInputUnsafe).reduce(Duration.sum)
+  const times = [
+    yield* KernelConfig.shutdownDelay,
+    yield* configOf("server.shutdown_timeout"),
+    yield* KernelConfig.killTimeout
+  ]
+  return times.reduce(Duration.sum)
 })
 
 /** The number of processes that the configuration asks for. */
