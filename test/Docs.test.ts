@@ -14,7 +14,7 @@ import { standardEndpoints } from "../src/Http/description/standardEndpoints.ts"
 import { statusOf } from "../src/Http/HttpError.ts"
 import { expressions } from "../src/Http/query/expressionGuard.ts"
 import { stageNames } from "../src/Http/query/pipelineGuard.ts"
-import { exposed, read } from "../src/Http/routes/cors.ts"
+import { exposed, readableHeaders } from "../src/Http/routes/cors.ts"
 import { accessLineOf } from "../src/Http/server/kernelLogger.ts"
 import { KernelEngine, Model } from "../src/index.ts"
 
@@ -150,7 +150,7 @@ describe("The reference", () => {
     )
     const headersOf = (heading: string) =>
       rowsOf(sectionOf("http", heading)).flatMap(([names = ""]) => names.split(", ").map((name) => name.slice(1, -1)))
-    assert.includeMembers(headersOf("## Request headers"), read)
+    assert.includeMembers(headersOf("## Request headers"), readableHeaders)
     assert.includeMembers(headersOf("## Response headers"), exposed)
   })
 

@@ -24,7 +24,7 @@ import { type Caller, type Failure, or } from "./Permission.ts"
 export { type ModelPolicy, modelPolicy } from "./decision/modelPolicy.ts"
 
 /** An endpoint as grants name it. */
-export interface Endpoint {
+export interface GuardedEndpoint {
   /** The name of the registration, for the log. */
   readonly registration: string
   readonly rules: Rules
@@ -40,7 +40,7 @@ type Request = HttpServerRequest.HttpServerRequest
 
 export interface AccessControl {
   /** Decides requests to an endpoint. */
-  readonly at: (endpoint: Endpoint) => EndpointAccess
+  readonly at: (endpoint: GuardedEndpoint) => EndpointAccess
   /** The decision for a route without grants, which everybody may use. */
   readonly open: (user: Caller | undefined, request: Request) => AccessDecision
 }
@@ -189,7 +189,7 @@ const descriptionOf = ({ grants }: Rules, id: number): ReadonlyArray<string> => 
 }
 
 /** Whether the answers of an endpoint have documents with links. */
-const hasLinks = ({ isCall, name, path, resource }: Endpoint): boolean =>
+const hasLinks = ({ isCall, name, path, resource }: GuardedEndpoint): boolean =>
   resource !== undefined && !isCall && name !== "DELETE" &&
   (path === resource.policy.path || path === `${resource.policy.path}/:id` ||
     path === `${resource.policy.path}/changes`)

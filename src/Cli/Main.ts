@@ -9,9 +9,9 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
-import { backup } from "./commands/backup.ts"
+import { backupCommand } from "./commands/backup.ts"
 import { build } from "./commands/build.ts"
-import { check } from "./commands/check.ts"
+import { checkCommand } from "./commands/check.ts"
 import { CommandFailed } from "./commands/commandFailed.ts"
 import { config } from "./commands/config.ts"
 import { copy } from "./commands/copy.ts"
@@ -21,28 +21,28 @@ import { migrate } from "./commands/migrate.ts"
 import { newProject } from "./commands/new.ts"
 import { openapi } from "./commands/openapi.ts"
 import { policy } from "./commands/policy.ts"
-import { restore } from "./commands/restore.ts"
-import { routes } from "./commands/routes.ts"
+import { restoreCommand } from "./commands/restore.ts"
+import { routesCommand } from "./commands/routes.ts"
 import { seed } from "./commands/seed.ts"
 import { upgrade } from "./commands/upgrade.ts"
-import { verify } from "./commands/verify.ts"
+import { verifyCommand } from "./commands/verify.ts"
 
 const appkernel = Command.make("appkernel").pipe(
   Command.withDescription("Tools for AppKernel services"),
   Command.withSubcommands([
     newProject,
-    routes,
+    routesCommand,
     build,
     keys,
     config,
-    check,
+    checkCommand,
     indexes,
     upgrade,
     migrate,
     seed,
-    backup,
-    verify,
-    restore,
+    backupCommand,
+    verifyCommand,
+    restoreCommand,
     copy,
     openapi,
     policy

@@ -40,7 +40,7 @@ import * as Stream from "effect/Stream"
 import type * as Take from "effect/Take"
 import { monotonicMillis } from "../internal/deadline.ts"
 import { DeclarationError } from "../internal/declarationError.ts"
-import { Admission, type Gate, type Refusable, refusalOf } from "./breaker/admission.ts"
+import { Admission, type AdmissionGate, type Refusable, refusalOf } from "./breaker/admission.ts"
 import * as Circuit from "./breaker/circuit.ts"
 import type { CircuitOpenError } from "./ClientError.ts"
 
@@ -234,7 +234,7 @@ export const make: (options: Options) => Effect.Effect<CircuitBreaker, never, Sc
         after._tag === "Open" ? Effect.forkIn(recover(after), scope, { startImmediately: true }) : Effect.void
       ], { discard: true })
 
-    const gate: Gate = {
+    const gate: AdmissionGate = {
       circuit: (now) => Circuit.at(Ref.getUnsafe(ref), now),
       refusal: (circuit, now, upstreamService) => refusalOf(circuit, now, upstreamService, limits),
       answered: (epoch, outcome) =>
@@ -338,7 +338,7 @@ type Outcome = Circuit.Outcome
 
 const limitsOf = (
   { failureThreshold = 5, halfOpenMaxCalls = 1, recoveryTimeout = "30 seconds" }: CircuitBreakerConfig
-): Effect.Effect<Circuit.Limits> => {
+): Effect.Effect<Circuit.CircuitLimits> => {
   const millis = Duration.toMillis(Duration.fromInputUnsafe(recoveryTimeout))
   for (const [key, value] of Object.entries({ failureThreshold, halfOpenMaxCalls })) {
     if (Number.isSafeInteger(value) && value >= 1) continue
@@ -372,7 +372,7 @@ const attributesOf = ({ from, name, to }: Transition) => ({ "circuit_breaker.nam
 const log = (
   transition: Transition,
   before: Circuit.Circuit,
-  { failureThreshold, recoveryTimeout }: Circuit.Limits
+  { failureThreshold, recoveryTimeout }: Circuit.CircuitLimits
 ): Effect.Effect<void> => {
   const refused = `calls are refused for ${Duration.format(Duration.millis(recoveryTimeout))}`
   const failedCalls = failureThreshold === 1 ? "A call" : `${failureThreshold} calls in a row`

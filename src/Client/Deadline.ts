@@ -17,7 +17,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Option from "effect/Option"
-import { millisLeft, withDeadline } from "../internal/deadline.ts"
+import { millisLeft, withEarlierDeadline } from "../internal/deadline.ts"
 
 /**
  * Runs an effect whose calls to other services end within a time, or by the current deadline if that is earlier.
@@ -43,7 +43,7 @@ export const within: {
 } = dual(
   2,
   <A, E, R>(effect: Effect.Effect<A, E, R>, time: Duration.Input): Effect.Effect<A, E, R> =>
-    withDeadline(effect, Duration.toMillis(Duration.fromInputUnsafe(time)))
+    withEarlierDeadline(effect, Duration.toMillis(Duration.fromInputUnsafe(time)))
 )
 
 /**

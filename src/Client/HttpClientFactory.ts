@@ -15,7 +15,7 @@ import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import { DeclarationError } from "../internal/declarationError.ts"
 import type * as Model from "../Model/Model.ts"
-import { rootOf } from "./calls/address.ts"
+import { rootAddress } from "./calls/address.ts"
 import { modelsByName } from "./calls/bodies.ts"
 import { withCallDefaults } from "./calls/callDefaults.ts"
 import { makeShared } from "./calls/client.ts"
@@ -282,7 +282,7 @@ export const make: (options?: Options) => Effect.Effect<HttpClientFactory["Servi
         use: (root: string, service: KeptService) => Effect.Effect<A>
       ): Effect.Effect<A> =>
         Effect.suspend(() => {
-          const root = rootOf(rootUrl)
+          const root = rootAddress(rootUrl)
           return root === undefined
             ? Effect.die(new DeclarationError(notARoot))
             : Effect.flatMap(used(keyOf(root, options), root, options), (service) => use(root, service))

@@ -19,7 +19,7 @@ import type * as Stream from "effect/Stream"
 import type * as Model from "../Model/Model.ts"
 import { extendedUrl, serviceOf } from "./calls/address.ts"
 import type { Answer } from "./calls/answer.ts"
-import { bodyOf, reader, valueOf, withInstances } from "./calls/bodies.ts"
+import { requestBodyOf, reader, answerValue, withInstances } from "./calls/bodies.ts"
 import type * as Exchange from "./calls/exchange.ts"
 import { failureBy } from "./calls/failures.ts"
 import type { Upstream } from "./calls/upstream.ts"
@@ -355,7 +355,7 @@ export const make = (upstream: Upstream, url: string): RequestWrapper => {
       }
       if (payload === undefined) return send(HttpBody.empty)
       return Effect.flatMap(
-        Effect.mapError(bodyOf(payload), () => failureBy(service, "InvalidRequest")),
+        Effect.mapError(requestBodyOf(payload), () => failureBy(service, "InvalidRequest")),
         send
       )
     }
@@ -390,5 +390,5 @@ export const make = (upstream: Upstream, url: string): RequestWrapper => {
 const received = ({ headers, status, text }: Answer) =>
   Effect.map(text, (text) => {
     const contentType = headers["content-type"]
-    return [status, valueOf(text, typeof contentType === "string" ? contentType : undefined)] as const
+    return [status, answerValue(text, typeof contentType === "string" ? contentType : undefined)] as const
   })

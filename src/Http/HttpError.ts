@@ -10,7 +10,7 @@ import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import type { CircuitOpenError, RequestHandlingException } from "../Client/ClientError.ts"
-import { errorResponse, type Members } from "../internal/errorMessage.ts"
+import { errorResponse, type ErrorMembers } from "../internal/errorMessage.ts"
 import { englishOf, type Given, type Key, textOfKey } from "../internal/texts.ts"
 import { type ModelError, Problem } from "../Model/ModelError.ts"
 import type { DeleteError, DocumentNotFound, VersionConflict, WriteError } from "../Repository/RepositoryError.ts"
@@ -70,7 +70,7 @@ const row = <S extends Schema.Top, const Status extends number, const K extends 
   status: Status,
   description: string,
   keys: ReadonlyArray<K>,
-  members: Members = {}
+  members: ErrorMembers = {}
 ) => ({ error, status, description, keys, response: responseOf(error, status, members) })
 
 /**
@@ -314,7 +314,7 @@ export interface ResponseOf<S extends Schema.Top, Code extends number>
 function responseOf<S extends Schema.Top, const Code extends number>(
   error: S,
   code: Code,
-  more: Members = {}
+  more: ErrorMembers = {}
 ): ResponseOf<S, Code> {
   return errorResponse<S, ResponseOf<S, Code>["Encoded"]>(
     error,

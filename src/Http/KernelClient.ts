@@ -23,9 +23,9 @@ import type * as Endpoint from "./description/endpoint.ts"
 import { readersOf } from "./description/plainAnswers.ts"
 import type { ChangesQuery, ListQuery } from "./description/requests.ts"
 import * as HttpError from "./HttpError.ts"
-import type { Change, ListEvent, StreamOptions, WatchedChange } from "./subscription/collectionEvents.ts"
+import type { CollectionChange, ListEvent, StreamOptions, WatchedChange } from "./subscription/collectionEvents.ts"
 import { byEvents, byPolls } from "./subscription/subscription.ts"
-import { askedByBody, exactly, withParts } from "./typedClient/calls.ts"
+import { askingByBody, exactly, withRequestParts } from "./typedClient/calls.ts"
 import { callOf, withStreams } from "./typedClient/streams.ts"
 
 /**
@@ -63,7 +63,7 @@ export type {
    * @category models
    * @since 0.1.0
    */
-  Change,
+  CollectionChange,
   /**
    * An event of a list, as `live` of its client tells it.
    *
@@ -144,11 +144,11 @@ export declare namespace KernelClient {
   /** The method that streams changes. */
   export interface Changes<M extends Model.Any, Hidden extends string, Failures> {
     (request: StreamRequest<ChangesQuery<M> & Selecting> & { readonly after?: string }): Stream.Stream<
-      Change<Documents.Selection<M>["Type"], Documents.Id<M>["Type"]>,
+      CollectionChange<Documents.Selection<M>["Type"], Documents.Id<M>["Type"]>,
       Failures
     >
     (request?: StreamRequest<ChangesQuery<M>> & { readonly after?: string }): Stream.Stream<
-      Change<Shown<M, Hidden>, Documents.Id<M>["Type"]>,
+      CollectionChange<Shown<M, Hidden>, Documents.Id<M>["Type"]>,
       Failures
     >
   }
@@ -429,13 +429,13 @@ export const make = <Id extends string, Groups extends HttpApiGroup.Constraint>(
 ): Effect.Effect<KernelClient<Groups>, never, HttpClient.HttpClient | HttpApiGroup.MiddlewareClient<Groups>> =>
   // The types above describe how `withParts` changes the platform's calls.
   Effect.gen(function*() {
-    const httpClient = askedByBody(transformed(options)(yield* HttpClient.HttpClient))
+    const httpClient = askingByBody(transformed(options)(yield* HttpClient.HttpClient))
     const { baseUrl } = options ?? {}
     const client = yield* HttpApiClient.makeWith(exactly(described.api), { httpClient, baseUrl })
     const context = yield* Effect.context<HttpApiGroup.MiddlewareClient<Groups>>()
     // An arbitrary api has no static types.
     const api: HttpApi.Constraint = described.api
-    return withStreams(withParts(Object(client)), api as HttpApi.Top, (messages, api, group) =>
+    return withStreams(withRequestParts(Object(client)), api as HttpApi.Top, (messages, api, group) =>
       byEvents(messages, callOf(api, group, { httpClient, baseUrl, context }))) as never
   })
 
@@ -481,20 +481,20 @@ export const over = (described: { readonly api: HttpApi.Top }, transport: Transp
   Effect.map(
     Effect.all([exactly(described.api), described.api].map((api) =>
       HttpApiClient.makeWith(api, {
-        httpClient: askedByBody(transport.httpClient),
+        httpClient: askingByBody(transport.httpClient),
         baseUrl: transport.root,
         transformResponse: transport.transformResponse
       })
     )),
     ([client, bare]) => {
       const readers = readersOf(described.api)
-      const own = withParts(Object(client), {
+      const own = withRequestParts(Object(client), {
         bare: Object(bare),
         settle: (call, group, name) => transport.settle<unknown, never, never>(call, readers.get(group)?.get(name))
       })
       return withStreams(own, described.api, (_, api, group) => {
         const call = callOf(api, group, {
-          httpClient: askedByBody(transport.waiting),
+          httpClient: askingByBody(transport.waiting),
           baseUrl: transport.root,
           transformResponse: transport.transformResponse
         })

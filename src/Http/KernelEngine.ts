@@ -48,11 +48,11 @@ import * as KernelLogger from "./server/kernelLogger.ts"
 import { readyLast } from "./server/readiness.ts"
 import * as Service from "./Service.ts"
 import { announced, warnOfUnread } from "./startup/announcement.ts"
-import { check, serveAlone } from "./startup/checks.ts"
+import { checkRegistrations, serveAlone } from "./startup/checks.ts"
 import type { Complete } from "./startup/completeness.ts"
 import type { CredentialsUnprovided } from "./startup/credentialsUnprovided.ts"
 import type * as Documentation from "./startup/documentation.ts"
-import { documentOf, type Parts, policyOf, servicePartsOf } from "./startup/engineParts.ts"
+import { openApiOf, type EngineParts, policyOf, servicePartsOf } from "./startup/engineParts.ts"
 import { launchWith, type Options, type StartFailed } from "./startup/launch.ts"
 import { requireNode } from "./startup/nodeVersion.ts"
 import type { RegistrationInvalid } from "./startup/registrationInvalid.ts"
@@ -329,11 +329,11 @@ const nothing = { implementations: [], additions: [], migrations: [], openApi: u
 type AnyEngine = KernelEngine<string, HttpApiGroup.Constraint, Repository.RepositoryOf<string>>
 
 // The types of `register` and `use` describe the engine's parts.
-const makeEngine = (parts: Parts): never => {
+const makeEngine = (parts: EngineParts): never => {
   const { api: description, implementations, migrations, openApi } = parts
   const { registrations } = description
   const layerServe: AnyEngine["layerServe"] = Layer.effectContext(Effect.gen(function*() {
-    yield* check(parts)
+    yield* checkRegistrations(parts)
     yield* serveAlone
     const { beginVersions } = yield* Effect.promise(() => import("../Repository/internal.ts"))
     yield* beginVersions(registrations.flatMap((one) => one._tag === "Resource" ? [one.model] : []))
@@ -360,9 +360,9 @@ const makeEngine = (parts: Parts): never => {
       return policyOf(parts)
     },
     migrations,
-    useMigrations: (added: Parts["migrations"]) => makeEngine({ ...parts, migrations: [...migrations, ...added] }),
+    useMigrations: (added: EngineParts["migrations"]) => makeEngine({ ...parts, migrations: [...migrations, ...added] }),
     openApi,
-    document: documentOf(parts),
+    document: openApiOf(parts),
     "~appkernel/Stages": Effect.flatMap(
       Effect.promise(() => import("./startup/stagesInForce.ts")),
       ({ stagesInForce }) => stagesInForce(parts)
@@ -374,12 +374,12 @@ const makeEngine = (parts: Parts): never => {
       serve: layerServe,
       server: KernelServer.layerWith({ address: "127.0.0.1", port: 0 })
     }),
-    enableSecurity: (security: Parts["security"]) =>
+    enableSecurity: (security: EngineParts["security"]) =>
       makeEngine({ ...parts, security: { ...parts.security, ...security }, api: description.enableSecurity() }),
-    enableOpenApi: (openApi: NonNullable<Parts["openApi"]>) => makeEngine({ ...parts, openApi }),
-    enableRateLimits: (rateLimits: Parts["rateLimits"]) =>
+    enableOpenApi: (openApi: NonNullable<EngineParts["openApi"]>) => makeEngine({ ...parts, openApi }),
+    enableRateLimits: (rateLimits: EngineParts["rateLimits"]) =>
       makeEngine({ ...parts, rateLimits: { ...parts.rateLimits, ...rateLimits }, api: description.enableRateLimits() }),
-    use: (addition: Parts["additions"][number]) => makeEngine({ ...parts, additions: [...parts.additions, addition] }),
+    use: (addition: EngineParts["additions"][number]) => makeEngine({ ...parts, additions: [...parts.additions, addition] }),
     register: (target: Model.Any | Resource.Any | Service.Any, options?: RegisterOptions) => {
       const isMade = Service.isService(target) || Resource.isResource(target)
       const own = isMade ? target : Resource.make(Registration.formed(target, options), options)

@@ -13,9 +13,9 @@ import type { AccessPolicy } from "./AccessPolicy.ts"
 import { Tags } from "./description/tags.ts"
 import { RateLimiting } from "./Guard.ts"
 import * as KernelConfig from "./KernelConfig.ts"
-import { entriesOf, fieldRules, withAccess } from "./openapi/access.ts"
+import { admittingEntries, fieldRules, withAccess } from "./openapi/access.ts"
 import { withEntityTag } from "./openapi/entityTags.ts"
-import { withErrorResponses, withProblems } from "./openapi/errors.ts"
+import { withErrorSchemas, withProblems } from "./openapi/errors.ts"
 import * as Json from "./openapi/node.ts"
 import { bracedOf, type Call, inReadingOrder, joined, operationsIn, type Tag, tagsOf } from "./openapi/paths.ts"
 import { sampling } from "./openapi/samples.ts"
@@ -230,7 +230,7 @@ export const make = ({ api: described, policy, registrations }: Source, options:
   const resources = registrations.filter((registration) => registration._tag === "Resource")
   const omits = options.omitsUnreachable === true
   const hasPolicy = policy?.isEnabled === true
-  const entries = entriesOf(hasPolicy ? policy.entries : [])
+  const entries = admittingEntries(hasPolicy ? policy.entries : [])
   const registered = operationsIn(registrations)
   const entriesAt = (key: string) => {
     const { call, registration, standard } = registered.get(key) ?? {}
@@ -268,7 +268,7 @@ export const make = ({ api: described, policy, registrations }: Source, options:
     const isTagged = registration?.caching?.pageTags === true && method === "get" && standard?.name !== "changes"
     const sampled = withSamples(isTagged ? withEntityTag(completed) : completed)
     const described = {
-      ...withErrorResponses(
+      ...withErrorSchemas(
         registration?.onExcessProperty === "error" ? close(sampled) : sampled,
         method,
         isLimited || slowsSignIns ? [] : ["429"]

@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import { memoize } from "effect/Function"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
-import { bodyOf, bodySchemaOf, errorResponse, type Members } from "../internal/errorMessage.ts"
+import { errorBodyOf, bodySchemaOf, errorResponse, type ErrorMembers } from "../internal/errorMessage.ts"
 import { assertSeparable } from "../Model/internal.ts"
 
 /** Marks the classes of service errors. */
@@ -150,7 +150,7 @@ export const responseOf = <E extends ServiceError.Any>(error: E): ServiceError.R
  */
 export const textOf = (error: Instance, message: string): Effect.Effect<string> => {
   const declaration = error[serviceErrorTypeId]
-  const body = { ...bodyOf(error, membersOf(declaration), fixedOf(declaration)), message }
+  const body = { ...errorBodyOf(error, membersOf(declaration), fixedOf(declaration)), message }
   return Effect.orDie(Effect.map(encoderOf(declaration)(body), (body) => JSON.stringify(body)))
 }
 
@@ -160,7 +160,7 @@ export const textOf = (error: Instance, message: string): Effect.Effect<string> 
 
 const isReserved = (field: string): boolean => reserved.some((name) => name === field)
 
-const membersOf = memoize(({ fields, status, tag }: Declaration): Members => ({
+const membersOf = memoize(({ fields, status, tag }: Declaration): ErrorMembers => ({
   code: Schema.Literal(status),
   message: Schema.String,
   error: Schema.tag(tag),

@@ -33,7 +33,7 @@ import { Passwords, type Verified } from "../Security/Accounts.ts"
 import type { CredentialsInvalid } from "../Security/SecurityError.ts"
 import * as SignIns from "../Security/SignIns.ts"
 import { TooManyRequests } from "./HttpError.ts"
-import { tooManyRequests } from "./messages/message.ts"
+import { tooManyRequestsAfter } from "./messages/message.ts"
 import * as Service from "./Service.ts"
 import {
   description,
@@ -166,7 +166,7 @@ const authenticated = (login: string, password: Redacted.Redacted<string>) =>
     Effect.catchTag("CredentialsInvalid", (error) => refused(error)),
     Effect.catchTag(
       "TooManyAttempts",
-      ({ retryAfter }) => Effect.fail(tooManyRequests("errors.TooManyAttempts", Duration.toMillis(retryAfter)))
+      ({ retryAfter }) => Effect.fail(tooManyRequestsAfter("errors.TooManyAttempts", Duration.toMillis(retryAfter)))
     )
   )
 

@@ -34,7 +34,7 @@ export { assertReferences, referencesOf, type ReferringField } from "./shape/ref
 export {
   type FieldNames,
   isModelList,
-  isWithin,
+  isAmongFields,
   modelWithout,
   restrictionProblem,
   withoutIndexes

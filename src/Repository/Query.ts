@@ -38,7 +38,7 @@ import type * as Model from "../Model/Model.ts"
 import type { Filter } from "./DocumentStore.ts"
 import { type Condition, native, operatorsOf } from "./query/condition.ts"
 import { fieldCodecOf } from "./query/fieldCodec.ts"
-import { fieldOperators, rootOf, withNestedFields } from "./query/fieldPath.ts"
+import { operatorsOfField, rootBase, withNestedFields } from "./query/fieldPath.ts"
 import type { AnyList, AnyModel, AnyMoment, EncodedOf, FieldsOf, Own, TypeOf } from "./query/fieldTypes.ts"
 import type { CaseOptions } from "./query/filterCombinators.ts"
 
@@ -255,4 +255,4 @@ type Scalar<A, Encoded> = [NonNullable<A>] extends [never] ? Field<A>
   : [NonNullable<A>] extends [number | bigint | BigDecimal] ? Ordered<A>
   : Field<A>
 
-const fieldsOf = memoize((model: Model.Any) => fieldOperators(rootOf(model), operatorsOf, () => true))
+const fieldsOf = memoize((model: Model.Any) => operatorsOfField(rootBase(model), operatorsOf, () => true))

@@ -46,7 +46,7 @@ import type * as Model from "../Model/Model.ts"
 import { type ModelError, type Problem, PropertyRequiredException, ValidationException } from "../Model/ModelError.ts"
 import type { Filter, Update } from "./DocumentStore.ts"
 import type * as Query from "./Query.ts"
-import { fieldOperators, rootOf } from "./query/fieldPath.ts"
+import { operatorsOfField, rootBase } from "./query/fieldPath.ts"
 import type {
   AnyList,
   AnyModel,
@@ -57,7 +57,7 @@ import type {
   ReadOnlyNames,
   TypeOf
 } from "./query/fieldTypes.ts"
-import { type AppendOptions, type Change, changesOf, hasUpdatableFields } from "./query/updateCombinators.ts"
+import { type AppendOptions, type Change, operatorsOf, hasUpdatableFields } from "./query/updateCombinators.ts"
 import { QueryRejected } from "./RepositoryError.ts"
 
 export type { AppendOptions, Change } from "./query/updateCombinators.ts"
@@ -262,7 +262,7 @@ export const toUpdate: <M extends Model.Any>(
     const versionField = managedField(model, "version")
     const version = versionField === undefined ? [] : [native("$inc", versionField, 1)]
     const all = [...requested, ...version]
-    const problem = problemOf(model, requested, all)
+    const problem = updateProblem(model, requested, all)
     if (problem !== undefined) return yield* rejected(problem)
     const invalid: Array<ModelError> = []
     const update: { [operator: string]: { [path: string]: unknown } } = {}
@@ -309,11 +309,11 @@ type Scalar<A, Encoded> = [NonNullable<A>] extends [never] ? Value<A>
   : [NonNullable<A>] extends [AnyMoment] ? Moment<A>
   : Value<A>
 
-const fieldsOf = memoize((model: Model.Any) => fieldOperators(rootOf(model), changesOf, hasUpdatableFields))
+const fieldsOf = memoize((model: Model.Any) => operatorsOfField(rootBase(model), operatorsOf, hasUpdatableFields))
 
 const rejected = (detail: string) => new QueryRejected({ operation: "update", detail })
 
-const problemOf = (
+const updateProblem = (
   model: Model.Any,
   requested: ReadonlyArray<Change>,
   all: ReadonlyArray<Change>

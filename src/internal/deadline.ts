@@ -21,7 +21,7 @@ export const millisLeft: Effect.Effect<number | undefined> = Effect.withFiber((f
 })
 
 /** Runs an effect with a deadline in `millis`, unless the current one is earlier. */
-export const withDeadline = <A, E, R>(effect: Effect.Effect<A, E, R>, millis: number): Effect.Effect<A, E, R> =>
+export const withEarlierDeadline = <A, E, R>(effect: Effect.Effect<A, E, R>, millis: number): Effect.Effect<A, E, R> =>
   Effect.withFiber((fiber) => {
     const deadline = monotonicMillis(fiber.getRef(Clock.Clock)) + millis
     const current = fiber.getRef(CurrentDeadline)

@@ -3,16 +3,16 @@ import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 
 /** The members of a body besides `_type`. */
-export type Members = Schema.Struct.Fields
+export type ErrorMembers = Schema.Struct.Fields
 
 /** Members that the class of an error lacks, with their values. */
 interface Fixed {
   readonly [member: string]: unknown
 }
 
-export const bodySchemaOf = (members: Members) => Schema.Struct({ _type: Schema.tag("ErrorMessage"), ...members })
+export const bodySchemaOf = (members: ErrorMembers) => Schema.Struct({ _type: Schema.tag("ErrorMessage"), ...members })
 
-export const bodyOf = (error: unknown, members: Members, fixed: Fixed = {}): Fixed => ({
+export const errorBodyOf = (error: unknown, members: ErrorMembers, fixed: Fixed = {}): Fixed => ({
   _type: "ErrorMessage",
   ...fixed,
   ...Object.fromEntries(
@@ -24,7 +24,7 @@ export const bodyOf = (error: unknown, members: Members, fixed: Fixed = {}): Fix
 /** The schema of the response. `members` are the fields of the class, and the fixed ones. */
 export const errorResponse = <E extends Schema.Top, Body>(
   error: E,
-  members: Members,
+  members: ErrorMembers,
   fixed?: Fixed
 ): Schema.Codec<E["Type"], Body> => {
   // An error is constructed from its fields.
@@ -32,7 +32,7 @@ export const errorResponse = <E extends Schema.Top, Body>(
   const response = bodySchemaOf(members).pipe(
     Schema.decodeTo(Schema.toType(error), {
       decode: SchemaGetter.transform((body) => new make(body)),
-      encode: SchemaGetter.transform((value) => bodyOf(value, members, fixed) as never) // the same members
+      encode: SchemaGetter.transform((value) => errorBodyOf(value, members, fixed) as never) // the same members
     })
   )
   // The caller's type says what the members are.

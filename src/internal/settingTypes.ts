@@ -7,7 +7,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { booleanOf } from "./booleans.ts"
 import type { Rate } from "./rateLimiter.ts"
-import { bytesOf } from "./sizes.ts"
+import { parseByteSize } from "./sizes.ts"
 
 /** The type of a value, as named in messages. */
 export type Kind = "text" | "a number" | "true or false" | "a list" | "a mapping"
@@ -87,7 +87,7 @@ export const integer = (minimum: number, maximum: number) =>
 export const size = setting(
   "a number of bytes, or a size such as \"10 MB\" or \"10 MiB\"",
   ["a number", "text"],
-  (value) => bytesOf(value)
+  (value) => parseByteSize(value)
 )
 
 export const workers = setting(

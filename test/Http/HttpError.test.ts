@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Duration, Effect, Layer, Schema } from "effect"
 import { type Failure, failures, fromFailure, type HttpError, table } from "../../src/Http/HttpError.ts"
-import { badRequestOf, problemOf } from "../../src/Http/messages/message.ts"
+import { badRequestOf, fieldProblem } from "../../src/Http/messages/message.ts"
 import { UpstreamError } from "../../src/Http/UpstreamError.ts"
 import {
   ClientError,
@@ -233,9 +233,9 @@ describe("the table of errors", () => {
     it.effect("keeps the texts of problems in a copy, whatever happens to their fields", () =>
       Effect.gen(function*() {
         const error = badRequestOf([
-          problemOf("sort", "Parameter", "errors.query.GivenOnce"),
+          fieldProblem("sort", "Parameter", "errors.query.GivenOnce"),
           { field: "name", validator: "NotEmpty", message: "must not be empty" },
-          problemOf("filter", "Parameter", "errors.query.TooLong", { limit: 9 })
+          fieldProblem("filter", "Parameter", "errors.query.TooLong", { limit: 9 })
         ])
         for (const one of [error, ...(yield* copiesOf(error))] as ReadonlyArray<typeof error>) {
           const answer = yield* answerTo(one, "de")

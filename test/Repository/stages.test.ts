@@ -5,7 +5,7 @@ import { DocumentStore, EmbeddedStore, Model } from "../../src/index.ts"
 import { folded, type Stage } from "../../src/internal/stages.ts"
 import { AccessDecision } from "../../src/Repository/collection/accessDecision.ts"
 import { authorized } from "../../src/Repository/collection/authorizedCollection.ts"
-import type { Name, Operation } from "../../src/Repository/collection/modelCollection.ts"
+import type { Name, CollectionOperation } from "../../src/Repository/collection/modelCollection.ts"
 import { collectionStages, makeModelCollection } from "../../src/Repository/collection/stages.ts"
 import { storeRunner } from "../../src/Repository/collection/storedCollection.ts"
 import { operationStages } from "../../src/Repository/stages.ts"
@@ -82,7 +82,7 @@ describe("The stages of an operation", () => {
         yield* store.deleteMany("Thing", {})
         calls.splice(0)
         // The table says what the operation takes.
-        const operation = { name, ...argumentsOf(name) } as unknown as Operation<Name>
+        const operation = { name, ...argumentsOf(name) } as unknown as CollectionOperation<Name>
         yield* Effect.provideService(collection.run(operation), AccessDecision, decision)
         const [call] = calls.splice(0)
         const isLimited = decision !== undefined && storeOperations[name].privilege !== "insert"

@@ -21,7 +21,7 @@ const entries: Array<KernelLogger.AccessEntry> = []
 const layer = serving(engine, EmbeddedStore.layerMemory).pipe(
   Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))),
   Layer.provide(
-    Layer.succeedContext(Context.make(KernelLogger.Access, { write: (entry) => void entries.push(entry) }))
+    Layer.succeedContext(Context.make(KernelLogger.AccessLogger, { write: (entry) => void entries.push(entry) }))
   )
 )
 

@@ -1,7 +1,7 @@
 /** Checks the indexes of an embedded store's folder against its documents, by reading the tables directly. */
 import { Effect, Result } from "effect"
 import { Catalog } from "../../packages/embedded-store/src/catalog/catalog.ts"
-import { entriesOf } from "../../packages/embedded-store/src/catalog/indexKeys.ts"
+import { indexEntries } from "../../packages/embedded-store/src/catalog/indexKeys.ts"
 import * as keyValueLmdb from "../../packages/embedded-store/src/storage/lmdb/store.ts"
 import { everything } from "../../packages/embedded-store/src/storage/orderedStore.ts"
 import { documentKey } from "../../packages/mql/src/bson/keyEncoding.ts"
@@ -23,7 +23,7 @@ export const indexProblems = (folder: string) =>
         const expected = new Map<string, string>()
         store.documents(collection.number).scan(everything, (recordId, document) => {
           const { inexact, keys, multikey } = Result.getOrThrow(
-            entriesOf(index, document, documentKey(document["_id"]))
+            indexEntries(index, document, documentKey(document["_id"]))
           )
           if (multikey && !index.traits.multikey) problems.push(`${name} does not know of lists`)
           if (inexact && !index.traits.inexact) problems.push(`${name} does not know of inexact keys`)

@@ -34,7 +34,7 @@ const service = Layer.effectDiscard(Effect.gen(function*() {
     route("/busy", Effect.sync(holdLoop)),
     route("/stuck", Effect.never)
   ])
-  const log = yield* KernelLogger.Access
+  const log = yield* KernelLogger.AccessLogger
   const handler = Effect.orDie(router.asHttpEffect())
   yield* HttpServer.serveEffect(log === undefined ? handler : accessLogged(handler, log, clientAddressOf))
 }))

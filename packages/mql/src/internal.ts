@@ -6,12 +6,12 @@
 export { distinctValues } from "./aggregation/distinct.ts"
 export { splitLeadingFind } from "./aggregation/leadingFind.ts"
 export { parsePipeline } from "./aggregation/pipeline.ts"
-export { type Merge, parseWritingStage, type WritingStage, writingStageOf } from "./aggregation/writingStage.ts"
+export { type MergeStage, parseWritingStage, type WritingStage, writingStageOf } from "./aggregation/writingStage.ts"
 export { collationVersion, Collator, type Order, orderOf, partition } from "./bson/collator.ts"
 export { decodeDocument } from "./bson/decoder.ts"
 export { EqualTexts } from "./bson/equalTexts.ts"
 export {
-  beginning,
+  textPrefix,
   bound,
   documentKey,
   encodeComponent,
@@ -27,7 +27,7 @@ export {
 export { maxDocumentBytes } from "./bson/limits.ts"
 export { dateOf, normalise, normaliseOperand } from "./bson/normalise.ts"
 export { type BsonNumber, residue, toDouble } from "./bson/number.ts"
-export { type Direction, existsAt, isArrayIndex, keysOf, segmentsOf, valueAt, withValue } from "./bson/path.ts"
+export { type Direction, existsAt, isArrayIndex, keysAtPath, segmentsOf, valueAt, withValue } from "./bson/path.ts"
 export { markWrapped, plainStored, plainStoredList, plainValue } from "./bson/plainDocument.ts"
 export { isArray, isDocument, isNumber, Rank, rankOf, setField } from "./bson/value.ts"
 export {
@@ -60,7 +60,7 @@ export {
   type Problem,
   problemOfThrown,
   reject,
-  rejected,
+  queryProblem,
   rejectWith,
   toError,
   unsupported

@@ -1,6 +1,6 @@
 /** The fields that grants take away. */
 import * as Effect from "effect/Effect"
-import { type FieldNames, isWithin, type ModelLike, nestedModel } from "../../Model/internal.ts"
+import { type FieldNames, isAmongFields, type ModelLike, nestedModel } from "../../Model/internal.ts"
 import { type AccessDecision, type EffectiveGrant, hiddenBy } from "../../Repository/internal.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
 
@@ -16,7 +16,7 @@ export interface Masked {
 /** The fields that all of the grants take away, since the grants for a document give their fields together. */
 export const maskedByAll = (sets: ReadonlyArray<FieldNames>): FieldNames => {
   const names = new Set(sets.flat())
-  return [...names].filter((name) => sets.every((set) => isWithin(name, set))).toSorted()
+  return [...names].filter((name) => sets.every((set) => isAmongFields(name, set))).toSorted()
 }
 
 export const maskedBy = (
@@ -27,8 +27,8 @@ export const maskedBy = (
   const whole = grants.filter(({ rows }) => rows === undefined)
   const most = whole.length > 0 ? maskedByAll(whole.map(namesOf)) : grants.flatMap(namesOf)
   // One document may hide a field, and another one only a part of it.
-  const ever = [...new Set(grants.flatMap(namesOf))].filter((name) => isWithin(name, most)).toSorted()
-  return { always, ever, dependsOnDocument: !ever.every((name) => isWithin(name, always)) }
+  const ever = [...new Set(grants.flatMap(namesOf))].filter((name) => isAmongFields(name, most)).toSorted()
+  return { always, ever, dependsOnDocument: !ever.every((name) => isAmongFields(name, always)) }
 }
 
 /**
@@ -39,10 +39,10 @@ export const maskedBy = (
 export const unwritableByAll = (grants: ReadonlyArray<EffectiveGrant>): Masked => {
   const always = maskedByAll(grants.map(unwritableBy))
   const isCovered = grants.some((grant) =>
-    grant.rows === undefined && grant.check === undefined && unwritableBy(grant).every((name) => isWithin(name, always))
+    grant.rows === undefined && grant.check === undefined && unwritableBy(grant).every((name) => isAmongFields(name, always))
   )
   const ever = isCovered ? always : [...new Set(grants.flatMap(unwritableBy))].toSorted()
-  return { always, ever, dependsOnDocument: !ever.every((name) => isWithin(name, always)) }
+  return { always, ever, dependsOnDocument: !ever.every((name) => isAmongFields(name, always)) }
 }
 
 /** A field that the grant of a write hides can't be written by it. */

@@ -20,7 +20,7 @@ import {
   type RowFilters
 } from "../../Repository/internal.ts"
 import { type Masked, maskedBy, maskedByAll, unwritableBy, unwritableByAll } from "./fieldMask.ts"
-import { type Values, type WriteMask, writeMaskOf } from "./writeMask.ts"
+import { type WrittenValues, type WriteMask, writeMaskOf } from "./writeMask.ts"
 
 /** The grants of a caller for the documents of a model. */
 export type Grants = Pick<ModelDecision, "matcher" | "read" | "rowsBy" | "write">
@@ -44,7 +44,7 @@ export interface CallerDocuments {
   /** How the document may be updated: by any one of these. */
   readonly updatesOf: (document: Document) => GrantedWrites
   /** The row filters of the grants that allow to insert these values, or the name of a field that none allows. */
-  readonly insertFiltersOf: (sent: Values) => Result.Result<RowFilters | undefined, string>
+  readonly insertFiltersOf: (sent: WrittenValues) => Result.Result<RowFilters | undefined, string>
   /** The fields that some documents show and others hide, with the grants to read; `undefined`: there are none. */
   readonly partlyHidden: { readonly grants: ReadonlyArray<EffectiveGrant>; readonly hidden: Masked } | undefined
 }
@@ -143,14 +143,14 @@ type FieldsOfGrant = NonNullable<EffectiveGrant["fields"]>
 const keysOf = (grants: ReadonlyArray<EffectiveGrant>): string => {
   let keys = ""
   for (const { check, fields, rows } of grants) {
-    keys += fields === undefined ? "," : `${textOf(fields)},`
+    keys += fields === undefined ? "," : `${fieldsKey(fields)},`
     if (rows !== undefined) keys += "?"
     if (check !== undefined) keys += "!"
   }
   return keys
 }
 
-const textOf = memoize(({ hide, readOnly }: FieldsOfGrant): string => JSON.stringify([hide, readOnly]))
+const fieldsKey = memoize(({ hide, readOnly }: FieldsOfGrant): string => JSON.stringify([hide, readOnly]))
 
 const callerDocuments = (fields: GrantedFields, grants: Grants): CallerDocuments => {
   const { form, hidden, mask, maskDependsOnDocument, model } = fields

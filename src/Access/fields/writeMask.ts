@@ -8,7 +8,7 @@ import {
   type FieldNames,
   isModelList,
   isRequiredInput,
-  isWithin,
+  isAmongFields,
   Kept,
   managedField,
   type ModelLike,
@@ -45,15 +45,15 @@ export interface WriteMask {
   /** Whether the field is hidden in every document. */
   readonly isHidden: (name: string) => boolean
   /** Whether the changes of a document depend on what is stored. */
-  readonly touches: (changes: Values) => boolean
+  readonly touches: (changes: WrittenValues) => boolean
   /**
    * The values to write, with those that have to stay, or the name of the first field that would change and must not.
    * `previous` is the stored instance. A `merge` leaves fields that it does not name, at every depth.
    */
-  readonly keep: (values: Values, previous: unknown, mode: "replace" | "merge") => Result.Result<Values, string>
+  readonly keep: (values: WrittenValues, previous: unknown, mode: "replace" | "merge") => Result.Result<WrittenValues, string>
 }
 
-export type Values = { readonly [key: string]: unknown }
+export type WrittenValues = { readonly [key: string]: unknown }
 
 export const writeMaskOf = (
   model: Model.Any,
@@ -79,9 +79,9 @@ export const writeMaskOf = (
         needsCompletion: loose.some((name) => isRequired(model, name)),
         forbiddenIn: (body, isInsert) =>
           Array.isArray(body) ? sentInOneOf(always, body, isInsert, "") : sentIn(always, body, isInsert, ""),
-        isUnwritable: (name) => isWithin(name, unwritable.always),
-        isClosed: (name) => isWithin(name, unwritable.always) && (isUnreadable || isWithin(name, hidden.always)),
-        isHidden: (name) => isWithin(name, hidden.always),
+        isUnwritable: (name) => isAmongFields(name, unwritable.always),
+        isClosed: (name) => isAmongFields(name, unwritable.always) && (isUnreadable || isAmongFields(name, hidden.always)),
+        isHidden: (name) => isAmongFields(name, hidden.always),
         touches: (changes) => touchesIn(ever, changes, isPartlyReadable),
         keep: (values, previous, mode) => {
           const state: State = { isInsert: previous === undefined, denied: undefined }
@@ -180,7 +180,7 @@ const sentInOneOf = (
   return undefined
 }
 
-const touchesIn = (tree: Tree, changes: Values, isPartlyReadable: boolean): boolean =>
+const touchesIn = (tree: Tree, changes: WrittenValues, isPartlyReadable: boolean): boolean =>
   Array.from(tree).some(([key, node]) => {
     const { inner, isHidden, isUnwritable } = node
     const change = changes[key]
@@ -205,12 +205,12 @@ const deny = (state: State, name: string): void => {
 
 const keepIn = (
   tree: Tree,
-  values: Values,
+  values: WrittenValues,
   previous: unknown,
   mode: "replace" | "merge",
   path: string,
   state: State
-): Values => {
+): WrittenValues => {
   const result: Record<string, unknown> = { ...values }
   for (const [key, node] of tree) {
     const name = path + key
@@ -262,7 +262,7 @@ const lacksPart = ({ isAlwaysStored, isList, nested }: Node, sent: unknown): boo
   !isAlwaysStored && !isList && nested !== undefined && isPlainObject(sent) && isPartial(nested, sent)
 
 /** Whether there are models, in what was sent for one, that lack a required part. */
-const isPartial = (model: ModelLike, sent: Values): boolean =>
+const isPartial = (model: ModelLike, sent: WrittenValues): boolean =>
   Object.keys(model.create.fields).some((key) => {
     const value = sent[key] ?? undefined
     if (value === undefined) return isRequiredInput(model, key)

@@ -7,10 +7,10 @@ import * as Effect from "effect/Effect"
 import * as EmbeddedStore from "../../Repository/EmbeddedStore.ts"
 import { reported } from "./commandFailed.ts"
 import { withConfig } from "./engineModule.ts"
-import { folderOf, pathOf } from "./folder.ts"
+import { folderOf, folderPath } from "./folder.ts"
 import { counted, jsonFlag, print } from "./output.ts"
 
-export const backup = Command.make(
+export const backupCommand = Command.make(
   "backup",
   {
     to: Argument.String("to").pipe(Argument.withDescription("The folder to make")),
@@ -22,7 +22,7 @@ export const backup = Command.make(
   },
   Effect.fnUntraced(function*({ json, path: given, to }) {
     const path = yield* folderOf(given)
-    const target = yield* pathOf(to)
+    const target = yield* folderPath(to)
     yield* Console.error(`Copying ${path}`)
     const made = yield* withConfig(EmbeddedStore.backup({ path, to: target }))
     yield* print(json, made, [

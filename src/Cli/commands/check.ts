@@ -13,7 +13,7 @@ import { indexLines, isDifferent } from "./indexes.ts"
 import { counted, jsonFlag, numberFlag, print } from "./output.ts"
 import { formLines, misfitLine } from "./upgrade.ts"
 
-export const check = Command.make(
+export const checkCommand = Command.make(
   "check",
   {
     module: engineModule,

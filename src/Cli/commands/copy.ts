@@ -14,7 +14,7 @@ import * as MongoStore from "../../Repository/MongoStore.ts"
 import * as StoreFollow from "../../Repository/StoreFollow.ts"
 import { CommandFailed, reported } from "./commandFailed.ts"
 import { withConfig } from "./engineModule.ts"
-import { pathOf } from "./folder.ts"
+import { folderPath } from "./folder.ts"
 import { counted, jsonFlag, makeProgress, print, switchFlag } from "./output.ts"
 
 export const copy = Command.make(
@@ -103,20 +103,20 @@ const followed = Effect.fnUntraced(function*(from: StoreFollow.Source, to: Store
       }
       const isNews = now.changes !== last?.changes || (now.behind === 0) !== (last.behind === 0)
       last = now
-      if (now.behind === 0 && isNews) yield* Console.error(textOf(now))
-      else if (isNews) yield* progress(textOf(now))
+      if (now.behind === 0 && isNews) yield* Console.error(followingText(now))
+      else if (isNews) yield* progress(followingText(now))
     })
   }).pipe(
     Effect.onInterrupt(() =>
       print(json, { from: from.description, to: to.description, ...last }, [
-        last === undefined ? "The copy has not been made yet" : textOf(last),
+        last === undefined ? "The copy has not been made yet" : followingText(last),
         "Run the command again to go on; without --follow, once nobody writes to the source, to complete the copy"
       ])
     )
   )
 })
 
-const textOf = ({ behind, changes }: StoreFollow.Following): string =>
+const followingText = ({ behind, changes }: StoreFollow.Following): string =>
   `${counted(changes, "change")} applied, ${behind === 0 ? "up to date" : `${(behind / 1000).toFixed(1)} s behind`}`
 
 const unloggedLine = ({ others }: StoreFollow.Following): string =>
@@ -133,7 +133,7 @@ const addressOf = Effect.fnUntraced(function*(given: string) {
       () => new CommandFailed({ detail: `There is no variable ${given.slice("env:".length)}` })
     )
     : given
-  return isUrl(address) ? address : yield* pathOf(address)
+  return isUrl(address) ? address : yield* folderPath(address)
 })
 
 const open = (address: string) =>

@@ -6,7 +6,7 @@ import { CommandFailed } from "./commandFailed.ts"
 import { withConfig } from "./engineModule.ts"
 
 /** A path. Fails for the address of a server, such as `http://…` or `localhost:27017`, which may have a password in it. */
-export const pathOf = (given: string): Effect.Effect<string, CommandFailed> => {
+export const folderPath = (given: string): Effect.Effect<string, CommandFailed> => {
   const [scheme] = /^[^/\\]{2,}?:/u.exec(given) ?? []
   return scheme === undefined
     ? Effect.succeed(given)
@@ -19,5 +19,5 @@ export const pathOf = (given: string): Effect.Effect<string, CommandFailed> => {
 /** The folder that is given, otherwise the configured one. */
 export const folderOf = (given: Option.Option<string>) =>
   Option.isSome(given)
-    ? pathOf(given.value)
+    ? folderPath(given.value)
     : withConfig(Effect.map(Effect.suspend(() => EmbeddedStore.config), ({ path }) => path))

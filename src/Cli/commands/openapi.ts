@@ -7,7 +7,7 @@ import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import * as EmbeddedStore from "../../Repository/EmbeddedStore.ts"
 import { CommandFailed, reported } from "./commandFailed.ts"
 import { engineModule, findBeside, loadEngine, withConfig } from "./engineModule.ts"
-import { checkFlag, outFlag, writeDocument } from "./output.ts"
+import { checkFlag, outFlag, writeOrCompare } from "./output.ts"
 
 export const openapi = Command.make(
   "openapi",
@@ -39,7 +39,7 @@ export const openapi = Command.make(
     if (document === undefined) {
       return yield* new CommandFailed({ detail: `The engine of ${module} has no document: enableOpenApi(…)` })
     }
-    yield* writeDocument(JSON.stringify(document, undefined, 2), { check, out })
+    yield* writeOrCompare(JSON.stringify(document, undefined, 2), { check, out })
   }, reported)
 ).pipe(Command.withDescription("Write the OpenAPI document that a service serves"))
 

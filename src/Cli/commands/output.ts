@@ -52,7 +52,7 @@ export const checkFlag = switchFlag(
 )
 
 /** Writes a document, or compares it with what is there. */
-export const writeDocument = Effect.fnUntraced(function*(
+export const writeOrCompare = Effect.fnUntraced(function*(
   text: string,
   { check, out }: { readonly check: boolean; readonly out: Option.Option<string> }
 ) {

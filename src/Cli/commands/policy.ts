@@ -6,7 +6,7 @@ import * as Order from "effect/Order"
 import * as AccessPolicy from "../../Http/AccessPolicy.ts"
 import { reported } from "./commandFailed.ts"
 import { engineModule, loadPolicy } from "./engineModule.ts"
-import { checkFlag, jsonFlag, outFlag, writeDocument } from "./output.ts"
+import { checkFlag, jsonFlag, outFlag, writeOrCompare } from "./output.ts"
 
 export const policy = Command.make(
   "policy",
@@ -16,7 +16,7 @@ export const policy = Command.make(
     // The order of registrations is nothing to review.
     const entries = Arr.sortWith(policy.entries, keyOf, Order.String)
     const sorted = { ...policy, entries }
-    yield* writeDocument(json ? JSON.stringify(sorted, undefined, 2) : AccessPolicy.toText(sorted), { check, out })
+    yield* writeOrCompare(json ? JSON.stringify(sorted, undefined, 2) : AccessPolicy.toText(sorted), { check, out })
   }, reported)
 ).pipe(Command.withDescription("Write the endpoints of a service and who may call them, in the order of their paths"))
 

@@ -11,7 +11,7 @@ import { withConfig } from "./engineModule.ts"
 import { folderOf } from "./folder.ts"
 import { jsonFlag, print, switchFlag } from "./output.ts"
 
-export const restore = Command.make(
+export const restoreCommand = Command.make(
   "restore",
   {
     backup: Argument.String("backup").pipe(Argument.withDescription("The folder of the backup")),

@@ -7,7 +7,7 @@ import { reported } from "./commandFailed.ts"
 import { engineModule, loadEngine, loadPolicy, type Stages, withConfig } from "./engineModule.ts"
 import { jsonFlag, print, switchFlag } from "./output.ts"
 
-export const routes = Command.make(
+export const routesCommand = Command.make(
   "routes",
   {
     module: engineModule,

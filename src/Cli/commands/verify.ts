@@ -8,7 +8,7 @@ import { collectionLine } from "./backup.ts"
 import { CommandFailed, reported } from "./commandFailed.ts"
 import { counted, jsonFlag, print } from "./output.ts"
 
-export const verify = Command.make(
+export const verifyCommand = Command.make(
   "verify",
   {
     folder: Argument.String("folder").pipe(

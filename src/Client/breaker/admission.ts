@@ -11,7 +11,7 @@ export interface Refusable {
 }
 
 /** What the calls of a breaker share. */
-export interface Gate {
+export interface AdmissionGate {
   readonly circuit: (now: () => number) => Circuit.Circuit
   readonly refusal: (circuit: Circuit.Circuit, now: () => number, upstreamService: string) => CircuitOpenError
   /** Notes what the service's answer to a call of an epoch tells, if the circuit is half open. */
@@ -24,13 +24,13 @@ export class Admission {
   readonly epoch: number
   /** Whether the call has one of the places of a half open circuit. */
   readonly isProbe: boolean
-  readonly #gate: Gate
+  readonly #gate: AdmissionGate
   readonly #now: () => number
   readonly #upstreamService: string
   /** Since when the service has had the call, without an answer. */
   #silentSince: number | undefined
 
-  constructor(gate: Gate, { _tag, epoch }: Circuit.Circuit, now: () => number, upstreamService: string) {
+  constructor(gate: AdmissionGate, { _tag, epoch }: Circuit.Circuit, now: () => number, upstreamService: string) {
     this.epoch = epoch
     this.isProbe = _tag === "HalfOpen"
     this.#gate = gate
@@ -86,7 +86,7 @@ export const refusalOf = (
   circuit: Circuit.Circuit,
   now: () => number,
   upstreamService: string,
-  { recoveryTimeout }: Circuit.Limits
+  { recoveryTimeout }: Circuit.CircuitLimits
 ): CircuitOpenError =>
   new CircuitOpenError({
     upstreamService,

@@ -21,7 +21,7 @@ export type Circuit =
   | { readonly _tag: "HalfOpen"; readonly epoch: number; readonly probes: number }
 
 /** @internal */
-export interface Limits {
+export interface CircuitLimits {
   readonly failureThreshold: number
   /** In milliseconds. */
   readonly recoveryTimeout: number
@@ -49,7 +49,7 @@ export const at = (circuit: Circuit, now: () => number): Circuit =>
     : circuit
 
 /** The circuit with one more call, or nothing if it refuses the call. @internal */
-export const admit = (circuit: Circuit, { halfOpenMaxCalls }: Limits): Circuit | undefined => {
+export const admit = (circuit: Circuit, { halfOpenMaxCalls }: CircuitLimits): Circuit | undefined => {
   switch (circuit._tag) {
     case "Closed":
       return circuit
@@ -66,7 +66,7 @@ export const settle = (
   epoch: number,
   outcome: Outcome,
   now: () => number,
-  { failureThreshold, recoveryTimeout }: Limits
+  { failureThreshold, recoveryTimeout }: CircuitLimits
 ): Circuit => {
   if (circuit.epoch !== epoch || circuit._tag === "Open") return circuit
   const opened = (): Circuit => ({ _tag: "Open", epoch: epoch + 1, until: now() + recoveryTimeout })

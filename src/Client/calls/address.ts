@@ -11,7 +11,7 @@
  */
 
 /** A root address without slashes at its end; `undefined` if it is no plain HTTP URL that somebody can listen at. */
-export const rootOf = (address: string | URL): string | undefined => {
+export const rootAddress = (address: string | URL): string | undefined => {
   const url = URL.parse(address)
   return url === null || !/^https?:$/u.test(url.protocol) || url.search !== "" || url.hash !== "" || url.port === "0" ||
       url.username !== "" ||

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type { RequestHandlingException } from "../ClientError.ts"
-import { textOf } from "./bytes.ts"
+import { decodedText } from "./bytes.ts"
 import type { Decoded } from "./compression.ts"
 import { rejected } from "./rejection.ts"
 import type { RawAnswer, RawHeaders } from "./transport.ts"
@@ -34,7 +34,7 @@ export const accepted = (
     ? Effect.succeed(answer)
     : Effect.flatMap(
       errorBody(body, maxBytes),
-      (bytes) => rejected(raw, bytes && textOf(bytes, raw.headers["content-type"]), upstream)
+      (bytes) => rejected(raw, bytes && decodedText(bytes, raw.headers["content-type"]), upstream)
     )
 }
 
@@ -70,7 +70,7 @@ class Received implements Answer {
   }
 
   get text() {
-    return Effect.map(this.bytes, (bytes) => textOf(bytes, this.headers["content-type"]))
+    return Effect.map(this.bytes, (bytes) => decodedText(bytes, this.headers["content-type"]))
   }
 
   get stream() {

@@ -16,7 +16,7 @@ import type { RequestHandlingException } from "../ClientError.ts"
 import { unusable } from "./failures.ts"
 
 /** The body of a payload: instances of models, records and lists as JSON, others as they are. */
-export const bodyOf = (payload: unknown): Effect.Effect<HttpBody.HttpBody, Unsendable> => {
+export const requestBodyOf = (payload: unknown): Effect.Effect<HttpBody.HttpBody, Unsendable> => {
   if (payload === undefined) return Effect.succeed(HttpBody.empty)
   if (typeof payload === "string") return Effect.succeed(HttpBody.raw(payload, { contentType: "text/plain" }))
   if (typeof payload !== "object" || payload === null) return jsonBody(payload)
@@ -92,7 +92,7 @@ export const modelsByName = (models: ReadonlyArray<Model.Any>): Models =>
  *
  * A body is JSON if it parses as JSON and, where its type is another one, is an object or a list: a text of digits is a text.
  */
-export const valueOf = (text: string, contentType: string | undefined): unknown => {
+export const answerValue = (text: string, contentType: string | undefined): unknown => {
   const isDeclared = contentType === undefined || /^[^;]*[/+]json\s*(?:;|$)/iu.test(contentType)
   return isDeclared || /^\s*[[{]/u.test(text)
     ? Result.getOrElse(parsed(text), () => ({ result: text }))

@@ -4,7 +4,7 @@ import { BoundedCache } from "../../internal/boundedCache.ts"
 import type { RequestHandlingException } from "../ClientError.ts"
 import { unusable } from "./failures.ts"
 
-export const tooLarge = (upstream: string, maxBytes: number): RequestHandlingException =>
+export const answerTooLarge = (upstream: string, maxBytes: number): RequestHandlingException =>
   unusable(upstream, `answered with more than ${maxBytes} bytes`)
 
 /** Bytes as they arrive. Many small parts are joined: each would take some hundred bytes more than it has. */
@@ -65,7 +65,7 @@ export class Chunks {
 }
 
 /** Text in the charset that a content type names; UTF-8 if it names none, or one that is unknown. */
-export const textOf = (bytes: Uint8Array, contentType: ContentType): string =>
+export const decodedText = (bytes: Uint8Array, contentType: ContentType): string =>
   (decoderOf(contentType) ?? utf8).decode(bytes)
 
 /** A body as UTF-8, if its content type names another charset. */

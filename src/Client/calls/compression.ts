@@ -6,7 +6,7 @@ import * as Stream from "effect/Stream"
 // oxlint-disable-next-line no-restricted-imports -- no service of the platform package decompresses; the web's has no zstd
 import type * as Zlib from "node:zlib"
 import type { RequestHandlingException } from "../ClientError.ts"
-import { Chunks, tooLarge } from "./bytes.ts"
+import { Chunks, answerTooLarge } from "./bytes.ts"
 import { failure, unusable } from "./failures.ts"
 import type { RawAnswer } from "./transport.ts"
 
@@ -99,7 +99,7 @@ const collected = (
     return Effect.map(
       Stream.runForEach(body, (chunk) => {
         chunks.add(chunk)
-        return chunks.length > maxBytes ? Effect.fail(tooLarge(upstream, maxBytes)) : Effect.void
+        return chunks.length > maxBytes ? Effect.fail(answerTooLarge(upstream, maxBytes)) : Effect.void
       }),
       () => chunks.whole()
     )

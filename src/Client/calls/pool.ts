@@ -36,7 +36,7 @@ export interface Connection extends Opened {
 }
 
 /** A call that waits for a connection. */
-export interface Waiting {
+export interface WaitingCall {
   readonly origin: string
   /** Runs when it is its turn. */
   readonly connected: (connection: Connection) => void
@@ -46,9 +46,9 @@ export interface Waiting {
 
 export interface Pool {
   /** A free connection. `"Waiting"`: `connected` runs later, unless {@link leave} does before. */
-  readonly take: (self: Waiting) => Connection | "Waiting" | "PoolFull" | "Closed"
+  readonly take: (self: WaitingCall) => Connection | "Waiting" | "PoolFull" | "Closed"
   /** Ends the waiting of a call. */
-  readonly leave: (self: Waiting) => void
+  readonly leave: (self: WaitingCall) => void
   /** Gives a connection back. One that can't carry another call is closed. */
   readonly release: (connection: Connection, isReusable: boolean) => void
   /** A new connection for a call, in the place of its own, which can't carry it. */
@@ -64,12 +64,12 @@ export const makePool = (
   { maxConnections, maxIdle, maxWaiting }: PoolLimits,
   open: (origin: string, onClose: () => void) => Opened
 ): Pool => {
-  const waiting = new Set<Waiting>()
+  const waiting = new Set<WaitingCall>()
   const idle = new Map<string, Array<Connection>>()
   /** All of `idle`, longest idle first. */
   const idleByAge = new Set<Connection>()
   /** The connections that carry a call. */
-  const active = new Map<Connection, Waiting>()
+  const active = new Map<Connection, WaitingCall>()
   let closed: (() => void) | undefined
   let isHandingOver = false
 

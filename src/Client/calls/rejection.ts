@@ -7,7 +7,7 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { RequestHandlingException, requiredHeader } from "../ClientError.ts"
-import { valueOf } from "./bodies.ts"
+import { answerValue } from "./bodies.ts"
 import type { RawAnswer, RawHeaders } from "./transport.ts"
 
 /** The failure that an answer with another status than 2xx is. */
@@ -27,7 +27,7 @@ export const rejected = (raw: Pick<RawAnswer, "status" | "headers">, text: strin
     const contentType = headers["content-type"]
     const body = text === undefined || text === ""
       ? undefined
-      : valueOf(text, typeof contentType === "string" ? contentType : undefined)
+      : answerValue(text, typeof contentType === "string" ? contentType : undefined)
     const error = Predicate.hasProperty(body, "_type") && body._type === "ErrorMessage" ? body : undefined
     const message = Predicate.hasProperty(error, "message") ? error.message : undefined
     const service = Predicate.hasProperty(error, "upstream_service") ? error.upstream_service : undefined

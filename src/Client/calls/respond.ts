@@ -9,7 +9,7 @@ import * as Inspectable from "effect/Inspectable"
 import * as Pipeable from "effect/Pipeable"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import { inUtf8, textOf } from "./bytes.ts"
+import { inUtf8, decodedText } from "./bytes.ts"
 import type { RawHeaders } from "./transport.ts"
 
 export const responseOf = (
@@ -110,7 +110,7 @@ class ReadResponse extends Inspectable.Class implements HttpClientResponse.HttpC
   }
 
   get #text(): string {
-    return textOf(this.#bytes, undefined)
+    return decodedText(this.#bytes, undefined)
   }
 
   get #platform(): HttpClientResponse.HttpClientResponse {

@@ -17,11 +17,11 @@ import type * as Pull from "effect/Pull"
 import * as Stream from "effect/Stream"
 import type { Admission, Refusable } from "../breaker/admission.ts"
 import type { CircuitOpenError, RequestHandlingException } from "../ClientError.ts"
-import { Chunks, tooLarge } from "./bytes.ts"
+import { Chunks, answerTooLarge } from "./bytes.ts"
 import type { Deadlines, Expiring } from "./deadlines.ts"
 import { failure, failureBy, failureOf, markUnsent } from "./failures.ts"
 import { isIdempotent } from "./idempotent.ts"
-import type { Connection, Pool, Waiting } from "./pool.ts"
+import type { Connection, Pool, WaitingCall } from "./pool.ts"
 
 /** The limits of one call, in milliseconds. */
 interface TimeLimits {
@@ -87,7 +87,7 @@ const highWater = 262_144
 
 type OnHead = (exit: Exit.Exit<RawAnswer, RequestHandlingException | CircuitOpenError>) => void
 
-class Call implements Undici.Dispatcher.DispatchHandler, Expiring, Waiting, Refusable, RawAnswer {
+class Call implements Undici.Dispatcher.DispatchHandler, Expiring, WaitingCall, Refusable, RawAnswer {
   expiresAt = Infinity
   status = 0
   headers: RawHeaders = {}
@@ -216,7 +216,7 @@ class Call implements Undici.Dispatcher.DispatchHandler, Expiring, Waiting, Refu
   onResponseData(controller: Undici.Dispatcher.DispatchController, chunk: Uint8Array): void {
     if (this.#phase !== "receiving") return
     this.#chunks.add(chunk)
-    if (this.#chunks.length > this.#maxBytes) return this.#end(tooLarge(this.#message.upstream, this.#maxBytes), false)
+    if (this.#chunks.length > this.#maxBytes) return this.#end(answerTooLarge(this.#message.upstream, this.#maxBytes), false)
     this.#capacity -= chunk.length
     if (this.#capacity <= 0) {
       controller.pause()
@@ -263,7 +263,7 @@ class Call implements Undici.Dispatcher.DispatchHandler, Expiring, Waiting, Refu
       const declared = this.#message.method === "HEAD" ? 0 : Number(this.headers["content-length"])
       if (this.#chunks.length > maxBytes || declared > maxBytes) {
         // A short body may be complete by now.
-        const failure = tooLarge(this.#message.upstream, maxBytes)
+        const failure = answerTooLarge(this.#message.upstream, maxBytes)
         this.#end(failure, false)
         return Effect.fail(this.#failure ?? failure)
       }

@@ -8,7 +8,7 @@ import type { Kind } from "../../internal/settingTypes.ts"
 import { fileSuffix } from "./secretFiles.ts"
 
 /** The text of a file; `undefined` if it does not exist. */
-export const read = (file: string): Effect.Effect<string | undefined, string, FileSystem.FileSystem> =>
+export const readFileText = (file: string): Effect.Effect<string | undefined, string, FileSystem.FileSystem> =>
   Effect.flatMap(FileSystem.FileSystem, (files) => files.readFileString(file)).pipe(
     Effect.catchTag(
       "PlatformError",
@@ -23,7 +23,7 @@ interface Findings {
 }
 
 /** Checks every key under `appkernel` in the file and in the environment, whether or not the program reads it. */
-export const check = Effect.fnUntraced(function*(
+export const checkKeys = Effect.fnUntraced(function*(
   environment: ConfigProvider.ConfigProvider,
   content: unknown,
   file: string
@@ -47,7 +47,7 @@ export const check = Effect.fnUntraced(function*(
       continue
     }
     const inFile = valueAt(content, filePathOf(key))
-    const text = textIn(content, filePathOf(key))
+    const text = textOfKey(content, filePathOf(key))
     if (text === undefined) continue
     const kind = kindOf(inFile)
     const isExpected = kinds.includes(kind)
@@ -163,7 +163,7 @@ const keysIn = (value: unknown, prefix: string): ReadonlyArray<string> =>
 const isKnown = (key: string): boolean => keys.includes(key)
 
 /** The text of a value of a file; that of a list has commas. */
-export const textIn = (content: unknown, path: ReadonlyArray<string>): string | undefined => {
+export const textOfKey = (content: unknown, path: ReadonlyArray<string>): string | undefined => {
   const value = valueAt(content, path)
   if (value === undefined || value === null) return undefined
   // No setting's kinds have a mapping.

@@ -3,7 +3,7 @@ import * as Result from "effect/Result"
 import { LineCounter, parseDocument } from "yaml"
 
 /** Parses a file's text as YAML (1.2, core schema). Errors never quote the text, which may contain secrets. */
-export const parse = (text: string): Result.Result<unknown, string> => {
+export const parseYaml = (text: string): Result.Result<unknown, string> => {
   const lines = new LineCounter()
   const document = parseDocument(text, { prettyErrors: false, lineCounter: lines, stringKeys: true })
   const [error] = document.errors

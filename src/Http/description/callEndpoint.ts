@@ -12,7 +12,7 @@ import { responses } from "../HttpError.ts"
 import type { Members, Options, Part } from "./callOptions.ts"
 import { bodyFailures, failures } from "./declaredFailures.ts"
 import { byId, collection, representation } from "./documents.ts"
-import { listOf, responsesOf } from "./ownErrors.ts"
+import { errorList, responsesOf } from "./ownErrors.ts"
 import { parametersIn, pathProblem } from "./pathShape.ts"
 import { rawOf } from "./raw.ts"
 import type { Method } from "./standardEndpoints.ts"
@@ -29,7 +29,7 @@ export const payloadOf = ({ payload }: Options): Schema.Top | undefined =>
   payload === undefined ? undefined : sentOf(payload)
 
 /** The fields of a part of the request; none if there is no such part, or if its members have no names. */
-export const fieldsOf = (part: Part | undefined): Schema.Struct.Fields => {
+export const partFields = (part: Part | undefined): Schema.Struct.Fields => {
   const sent = part === undefined ? undefined : sentOf(part)
   // The fields of a struct or a class.
   return sent !== undefined && "fields" in sent ? sent.fields as Schema.Struct.Fields : {}
@@ -62,7 +62,7 @@ export const endpointOf = (
   // A client decodes a response as the first matching error. The application's errors have more fields than the
   // engine's, so they come first.
   const errors: ReadonlyArray<Schema.Top> = [
-    ...responsesOf(listOf(options.error ?? [])),
+    ...responsesOf(errorList(options.error ?? [])),
     responses.BadRequest,
     responses.NotFound,
     responses.Conflict,
@@ -70,12 +70,12 @@ export const endpointOf = (
   ]
   // The platform sends the payload of a DELETE in the body. Here it is in the query, as for a GET.
   const isPayloadInQuery = method === "DELETE" && payload !== undefined
-  const query = { ...(isPayloadInQuery ? fieldsOf(options.payload) : {}), ...fieldsOf(options.query) }
+  const query = { ...(isPayloadInQuery ? partFields(options.payload) : {}), ...partFields(options.query) }
   const endpoint = HttpApiEndpoint.make(method)(name, path, {
     params: parameters.length === 0
       ? undefined
       : Schema.Struct({
-        ...fieldsOf(paramsOf(parameters, fieldsOf(options.params))),
+        ...partFields(paramsOf(parameters, partFields(options.params))),
         ...model === undefined ? {} : byId(model).fields
       }),
     // The type of a dynamic method does not express whether the schemas are valid for the query or the payload.
@@ -120,13 +120,13 @@ export const isObject = (schema: Schema.Top): boolean =>
     && schema.members.every((member) => Schema.isSchema(member) && isObject(member))
 
 /** The parts of a `Location` template: literal texts alternating with field names. */
-export const partsOf = (template: string): ReadonlyArray<string> => template.split(/\{([^{}]*)\}/u)
+export const templateParts = (template: string): ReadonlyArray<string> => template.split(/\{([^{}]*)\}/u)
 
 /** The fields in the `Location` template that the result does not have. */
 export const unknownInLocation = (options: Options): ReadonlyArray<string> => {
   const success = successOf(options)
   const fields = "fields" in success ? Object.keys(Object(success.fields)) : isObject(success) ? undefined : ["result"]
-  return partsOf(options.location ?? "").filter((part, i) => i % 2 === 1 && fields?.includes(part) === false)
+  return templateParts(options.location ?? "").filter((part, i) => i % 2 === 1 && fields?.includes(part) === false)
 }
 
 /** What is wrong with the path or the parts of the request, in a sentence. */
@@ -138,6 +138,6 @@ export const partProblem = ({ method, name, options, path }: Call): string | und
     return `the payload of ${name} is in the query, since its method is ${method}, and has no named members`
   }
   const parameters = parametersIn(path)
-  const surplus = Object.keys(fieldsOf(params)).find((param) => !parameters.includes(param))
+  const surplus = Object.keys(partFields(params)).find((param) => !parameters.includes(param))
   return surplus === undefined ? undefined : `the path of ${name} has no parameter ${surplus}`
 }

@@ -46,7 +46,7 @@ export type ResponseOf<E> =
   | ([Extract<EachOf<E>, UpstreamError.Statuses>] extends [never] ? never : UpstreamError.Response)
 
 /** @internal */
-export const listOf = (errors: OwnErrors): ReadonlyArray<OwnError> => isOne(errors) ? [errors] : errors
+export const errorList = (errors: OwnErrors): ReadonlyArray<OwnError> => isOne(errors) ? [errors] : errors
 
 /** The schemas of the responses, as endpoints declare them. @internal */
 export const responsesOf = (errors: ReadonlyArray<OwnError>): ReadonlyArray<Schema.Top> => [

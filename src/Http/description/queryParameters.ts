@@ -29,7 +29,7 @@ export interface Parameter<A> {
 }
 
 /** The limits of a page, where they are known. */
-export interface Limits {
+export interface PageLimits {
   readonly defaultPageSize: number
   readonly maxPageSize: number
 }
@@ -76,7 +76,7 @@ const flag: Schema.Codec<"true" | "false", string> = Schema.String.pipe(
 )
 
 /** The parameters of a page for any model. Without `limits`, the server's limits are unknown. */
-export const pageParameters = (limits?: Limits) => ({
+export const pageParameters = (limits?: PageLimits) => ({
   page: {
     schema: wholeNumber(undefined),
     description: "The number of the page",
@@ -209,14 +209,14 @@ export type CollectionParameters =
   & Partial<typeof overridableParameters>
 
 /** The parameters of a model's collection, except the filters. @internal */
-export const collectionParameters = (model: Model.Any, limits?: Limits): CollectionParameters => {
+export const collectionParameters = (model: Model.Any, limits?: PageLimits): CollectionParameters => {
   const fields = new Set(filterNamesOf(model))
   const own = Object.entries(overridableParameters).filter(([name]) => !fields.has(name))
   return { ...pageParameters(limits), ...Object.fromEntries(own) }
 }
 
 /** The parameters as optional fields of a struct. @internal */
-export const optional = <P extends { readonly [name: string]: { readonly schema: Schema.Top } }>(
+export const optionalParameters = <P extends { readonly [name: string]: { readonly schema: Schema.Top } }>(
   parameters: P
 ): Optional<P> =>
   // The names are those of the parameters.

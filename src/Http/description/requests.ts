@@ -9,7 +9,7 @@ import {
   documentParameters,
   filterNamesOf,
   type Optional,
-  optional,
+  optionalParameters,
   type overridableParameters,
   type pageParameters,
   pagingParameters,
@@ -32,13 +32,13 @@ export const WriteHeaders = Schema.Struct({
 })
 
 /** @internal */
-export const GetQuery = Schema.Struct(optional(documentParameters))
+export const GetQuery = Schema.Struct(optionalParameters(documentParameters))
 
 /** @internal */
 export const AggregateQuery = Schema.Struct({ pipe: aggregationParameters.pipe.schema })
 
 /** @internal */
-export const SchemaQuery = Schema.Struct(optional(schemaParameters))
+export const SchemaQuery = Schema.Struct(optionalParameters(schemaParameters))
 
 /** A filter; a list contains several filters on one field. */
 const Filter = Schema.optionalKey(Schema.Union([Schema.String, Schema.Array(Schema.String)]))
@@ -100,7 +100,7 @@ const filteredQuery = (model: Model.Any, parameters: AnyParameters) => {
   const names = filterNamesOf(model)
   const filters = Object.fromEntries(names.map((name) => [name, Filter]))
   return Schema.StructWithRest(
-    Schema.Struct({ ...filters, ...optional<AnyParameters>(parameters) }),
+    Schema.Struct({ ...filters, ...optionalParameters<AnyParameters>(parameters) }),
     [Schema.Record(
       Schema.TemplateLiteral([Schema.Literals(names), ".", Schema.String]),
       Schema.Union([Schema.String, Schema.Array(Schema.String)])

@@ -201,7 +201,7 @@ export interface StandardEndpoint {
 }
 
 /** All standard endpoints, in the order of the table. @internal */
-export const all: ReadonlyArray<StandardEndpoint> = Object.entries(standardEndpoints).map(
+export const allStandardEndpoints: ReadonlyArray<StandardEndpoint> = Object.entries(standardEndpoints).map(
   ([name, row]: [string, Row]) => {
     const [reserved = "", ...others] = row.path.split("/").slice(1)
     return {
@@ -231,7 +231,7 @@ export const endpointsOf = ({ describes, methods, model }: {
   /** Whether there are the endpoints that describe the model. */
   readonly describes: boolean
 }): ReadonlyArray<StandardEndpoint> => {
-  const own = isLogged(model) ? all : all.filter(({ isOfLogged }) => !isOfLogged)
+  const own = isLogged(model) ? allStandardEndpoints : allStandardEndpoints.filter(({ isOfLogged }) => !isOfLogged)
   return [...describes ? ["any" as const] : [], ...methods].flatMap((method) =>
     own.filter(({ broughtBy }) => broughtBy === method)
   )
@@ -239,12 +239,12 @@ export const endpointsOf = ({ describes, methods, model }: {
 
 /** The paths of single documents. They exist whichever methods a registration has. @internal */
 export const documentPaths: ReadonlySet<StandardEndpoint["path"]> = new Set(
-  all.filter(({ reserved }) => reserved === undefined).map(({ path }) => path)
+  allStandardEndpoints.filter(({ reserved }) => reserved === undefined).map(({ path }) => path)
 )
 
 /** The identifiers that no document of the model can have. @internal */
 export const reservedIdsOf = (model: Model.Any): ReadonlyArray<string> =>
-  all.flatMap(({ isOfLogged, reserved }) => reserved === undefined || isOfLogged && !isLogged(model) ? [] : [reserved])
+  allStandardEndpoints.flatMap(({ isOfLogged, reserved }) => reserved === undefined || isOfLogged && !isLogged(model) ? [] : [reserved])
 
 /** The model of a standard endpoint, which tells it from an action of the same name. @internal */
 export class StandardOf extends Context.Service<StandardOf, Model.Any>()(
@@ -257,7 +257,7 @@ export class StandardOf extends Context.Service<StandardOf, Model.Any>()(
  *
  * @internal
  */
-export const describe = (
+export const describeEndpoint = (
   { name }: StandardEndpoint,
   model: Model.Any,
   errors: ReadonlyArray<Schema.Top>,

@@ -15,7 +15,7 @@ import type { ReadError } from "../../Repository/RepositoryError.ts"
 import type { Gone, TooManyRequests } from "../HttpError.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
 import type { Begun } from "./changesStart.ts"
-import { maxChunk, noStore, noteReads, readChanges, subscribed, writeReads } from "./changesSubscriber.ts"
+import { maxChunk, noStore, noteReads, changesPage, subscribed, writeReads } from "./changesSubscriber.ts"
 import type { Subscriber } from "./channel.ts"
 import { controlEvent, cursorAt, dataEvent, drained, offsetOf } from "./messages.ts"
 import { costlyEvent } from "./tellChanges.ts"
@@ -65,7 +65,7 @@ export const events = (stream: Begun): ResponseEffect =>
             channel.join(subscriber, at)
           }
           if (!isJoined) {
-            return Effect.flatMap(readChanges(stream, at), ({ messages, reads, ...page }) => {
+            return Effect.flatMap(changesPage(stream, at), ({ messages, reads, ...page }) => {
               ;({ isUpToDate, position: at } = page)
               const offset = offsetOf(at, rights)
               return messages.length === 0 && !isUpToDate ? next : Effect.as(writeReads(stream, reads), [

@@ -11,8 +11,8 @@ import type { Gone, TooManyRequests } from "../HttpError.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
 import * as responses from "../response/json.ts"
 import type { Begun } from "./changesStart.ts"
-import { maxChunk, noStore, noteReads, type Page, readChanges, subscribed } from "./changesSubscriber.ts"
-import { beginning, controlMessage, cursorAt, drained, jsonArray, offsetOf } from "./messages.ts"
+import { maxChunk, noStore, noteReads, type ChangesPage, changesPage, subscribed } from "./changesSubscriber.ts"
+import { beforeAllDocuments, controlMessage, cursorAt, drained, jsonArray, offsetOf } from "./messages.ts"
 import { changedRights } from "./watchRights.ts"
 
 /** Answers with the changes that there are. */
@@ -22,7 +22,7 @@ export const page = (stream: Begun, ifNoneMatch: string | undefined, offset: str
     const next = offsetOf(read.position, stream.rights)
     const headers = headersOf(next, read.isUpToDate)
     if (offset === "now") return responses.json("[]", 200, headers)
-    const etag = `"${offset ?? beginning}:${next}"`
+    const etag = `"${offset ?? beforeAllDocuments}:${next}"`
     return ifNoneMatch === etag
       ? HttpServerResponse.empty({ status: 304, headers: { ...headers, etag } })
       : jsonOf(stream, read, { ...headers, etag })
@@ -40,7 +40,7 @@ export const poll = (stream: Begun): ResponseEffect =>
       if (read.messages.length > 0) return yield* polled(stream, read)
     } while (!channel.isHeldAfter(read.position))
     channel.join(subscriber, read.position)
-    let nothing: Page = read
+    let nothing: ChangesPage = read
     const next = Effect.gen(function*() {
       while (subscriber.ended === undefined) {
         channel.touch(subscriber)
@@ -68,13 +68,13 @@ export const polledReset = (stream: Begun): ResponseEffect =>
 
 // internal
 
-const firstPage = (stream: Begun): Effect.Effect<Page, ReadError | Gone | TooManyRequests> =>
+const firstPage = (stream: Begun): Effect.Effect<ChangesPage, ReadError | Gone | TooManyRequests> =>
   stream.first.length > 0 ? Effect.succeed({ ...stream, messages: stream.first }) : readPage(stream, stream.position)
 
 /** Reads until there is something to tell. */
-const readPage = (stream: Begun, after: Position): Effect.Effect<Page, ReadError | Gone | TooManyRequests> =>
+const readPage = (stream: Begun, after: Position): Effect.Effect<ChangesPage, ReadError | Gone | TooManyRequests> =>
   Effect.flatMap(
-    readChanges(stream, after),
+    changesPage(stream, after),
     (page) => page.messages.length > 0 || page.isUpToDate ? Effect.succeed(page) : readPage(stream, page.position)
   )
 
@@ -88,7 +88,7 @@ const headersOf = (offset: string, isUpToDate: boolean, cursor?: string): { read
 /** The messages as JSON, which is made as the client takes it if it begins with a large list. */
 const jsonOf = (
   { first, lists, reservation, responses: large }: Begun,
-  { messages, reads }: Pick<Page, "messages" | "reads">,
+  { messages, reads }: Pick<ChangesPage, "messages" | "reads">,
   headers: { readonly [name: string]: string }
 ): HttpServerResponse.HttpServerResponse => {
   noteReads({ lists }, reads)
@@ -103,10 +103,10 @@ const jsonOf = (
 
 const polled = (
   stream: Begun,
-  { isUpToDate, messages, position, reads }: Omit<Page, "position"> & { readonly position: Position | undefined }
+  { isUpToDate, messages, position, reads }: Omit<ChangesPage, "position"> & { readonly position: Position | undefined }
 ): ResponseEffect =>
   Effect.map(Clock.currentTimeMillis, (now) => {
-    const offset = position === undefined ? beginning : offsetOf(position, stream.rights)
+    const offset = position === undefined ? beforeAllDocuments : offsetOf(position, stream.rights)
     const headers = headersOf(offset, isUpToDate, cursorAt(now, stream.cursor))
     return messages.length === 0
       ? HttpServerResponse.empty({ status: 204, headers })

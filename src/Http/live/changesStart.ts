@@ -17,7 +17,7 @@ import { type ListResponses, maxSmallLength } from "../response/listResponse.ts"
 import type { Reservation } from "../response/responseBudget.ts"
 import type { Asked } from "./changesRequest.ts"
 import type { LiveStreams } from "./liveStreams.ts"
-import { beginning, controlMessage, readOffset, stateMessage } from "./messages.ts"
+import { beforeAllDocuments, controlMessage, readOffset, stateMessage } from "./messages.ts"
 
 export interface Start {
   /** The messages before the changes. The list is emptied as they are sent. */
@@ -59,7 +59,7 @@ export const begin = (
   if (offset === "now") {
     return Effect.map(changes.end, (position) => Result.succeed({ first: [], reads: [], position, isUpToDate: true }))
   }
-  if (offset === undefined || offset === beginning) return state(following, [])
+  if (offset === undefined || offset === beforeAllDocuments) return state(following, [])
   const place = readOffset(offset)
   if (place === undefined) {
     return Effect.succeed(

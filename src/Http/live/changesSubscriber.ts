@@ -21,7 +21,7 @@ export const maxChunk = 65_536
 export const noStore = "private, no-store"
 
 /** Messages, and the place after them. */
-export interface Page {
+export interface ChangesPage {
   readonly messages: ReadonlyArray<string>
   /** The documents that they give. */
   readonly reads: ReadonlyArray<Touched>
@@ -33,10 +33,10 @@ export interface Page {
  * Reads the next page of the log, whose changes may all be none for the caller. It has no more than a few, if they take much work
  * or room.
  */
-export const readChanges = (
+export const changesPage = (
   { lists, live }: Begun,
   after: Position
-): Effect.Effect<Page, ReadError | Gone | TooManyRequests> =>
+): Effect.Effect<ChangesPage, ReadError | Gone | TooManyRequests> =>
   Effect.gen(function*() {
     const collections = lists.map(({ collection }) => collection)
     const page = yield* unlessGone(live.store.changes.read(collections, { after, limit: pageSize }))

@@ -17,7 +17,7 @@ import type { DocumentStore, Position } from "../../Repository/DocumentStore.ts"
 import { type PositionGone, type ReadError, StoreUnavailable } from "../../Repository/RepositoryError.ts"
 import { errorOf, type ServiceUnavailable, type TooManyRequests } from "../HttpError.ts"
 import type { LiveOptions } from "../KernelConfig.ts"
-import { tooManyRequests } from "../messages/message.ts"
+import { tooManyRequestsAfter } from "../messages/message.ts"
 import { Channel } from "./channel.ts"
 import type { ToldList } from "./messages.ts"
 import { costly, costlyEvent, type Readers, tellChanges, type WorkLimits, workLimitsOf } from "./tellChanges.ts"
@@ -144,7 +144,7 @@ export const makeLiveStreams = Effect.fnUntraced(function*(
       Effect.asVoid(Effect.acquireRelease(
         Effect.suspend((): Effect.Effect<void, ServiceUnavailable | TooManyRequests> => {
           const own = counts.get(caller) ?? 0
-          if (own >= maxStreamsPerCaller) return Effect.fail(tooManyRequests("errors.TooManyRequests", retryMillis))
+          if (own >= maxStreamsPerCaller) return Effect.fail(tooManyRequestsAfter("errors.TooManyRequests", retryMillis))
           if (isEnded || count >= maxStreams) return Effect.fail(full)
           count += 1
           counts.set(caller, own + 1)

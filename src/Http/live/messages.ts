@@ -124,7 +124,7 @@ export const readOffset = (
 }
 
 /** The place before all documents. */
-export const beginning = "-1"
+export const beforeAllDocuments = "-1"
 
 /**
  * Messages as an event, whose `id` an `EventSource` sends when it connects again. It is sent in several chunks if it is long.

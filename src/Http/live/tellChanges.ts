@@ -11,7 +11,7 @@ import { englishOf, textOfKey } from "../../internal/texts.ts"
 import type { ChangePage, Position } from "../../Repository/DocumentStore.ts"
 import type { TooManyRequests } from "../HttpError.ts"
 import type { LiveOptions } from "../KernelConfig.ts"
-import { tooManyRequests } from "../messages/message.ts"
+import { tooManyRequestsAfter } from "../messages/message.ts"
 import type { Channel } from "./channel.ts"
 import { errorEvent, ToldChange } from "./messages.ts"
 
@@ -73,7 +73,7 @@ export const tellChanges = Effect.fnUntraced(function*<K>(
 })
 
 /** Why a stream ends whose condition is too much work. */
-export const costly = (wait: number): TooManyRequests => tooManyRequests("errors.CostlyStreams", wait)
+export const costly = (wait: number): TooManyRequests => tooManyRequestsAfter("errors.CostlyStreams", wait)
 
 /** {@link costly} in a stream. */
 export const costlyEvent: Uint8Array = errorEvent(

@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import { type Asked, rightsOf } from "./changesRequest.ts"
 import type { Begun } from "./changesStart.ts"
 import type { Channel, Subscriber } from "./channel.ts"
-import { beginning, controlEvent, controlMessage, dataEvent, errorEvent } from "./messages.ts"
+import { beforeAllDocuments, controlEvent, controlMessage, dataEvent, errorEvent } from "./messages.ts"
 
 export interface Changed {
   /** What the request would be answered now; `undefined` if it would see other documents or fields. */
@@ -54,8 +54,8 @@ const decidedOtherwise = ({ decide, rights }: Asked): Effect.Effect<Changed | un
 
 /** Whoever forgets the list has to get it anew, also if the rights are those of before again when they ask. */
 export const resetEvent = Buffer.concat([
-  ...dataEvent([controlMessage("reset")], beginning),
-  controlEvent(beginning, "0", false)
+  ...dataEvent([controlMessage("reset")], beforeAllDocuments),
+  controlEvent(beforeAllDocuments, "0", false)
 ])
 
 /**

@@ -18,7 +18,7 @@ export interface Fault {
 }
 
 /** Reads the texts of a file by key. The keys of nested objects are joined by dots. */
-export const parse = (text: string, file: string): Result.Result<ReadonlyMap<string, Entry>, Fault> => {
+export const parseCatalogue = (text: string, file: string): Result.Result<ReadonlyMap<string, Entry>, Fault> => {
   const json = Result.try({
     try: (): unknown => JSON.parse(text),
     catch: (cause): Fault => ({ file, detail: `it is no JSON: ${Predicate.isError(cause) ? cause.message : "?"}` })

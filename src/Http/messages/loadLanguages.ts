@@ -6,7 +6,7 @@ import * as Result from "effect/Result"
 import Negotiator from "negotiator"
 import { de } from "../../internal/catalogues/de.ts"
 import { en } from "../../internal/catalogues/en.ts"
-import { compile, type Entry, type Fault, type Messages, parse } from "./catalogue.ts"
+import { compile, type Entry, type Fault, type Messages, parseCatalogue } from "./catalogue.ts"
 import { type Language, type Languages, type Options, TranslationsInvalid } from "./language.ts"
 
 /** Reads the catalogues and compiles their messages. */
@@ -103,7 +103,7 @@ const entriesOf = (
 ): Effect.Effect<ReadonlyMap<string, Entry> | undefined, TranslationsInvalid, FileSystem.FileSystem> => {
   const file = fileOf(path, tag)
   return Effect.flatMap(FileSystem.FileSystem, (files) => files.readFileString(file)).pipe(
-    Effect.flatMap((text) => orFail(language, parse(text, file))),
+    Effect.flatMap((text) => orFail(language, parseCatalogue(text, file))),
     Effect.catchTag("PlatformError", ({ reason }) =>
       reason._tag === "NotFound"
         ? Effect.undefined

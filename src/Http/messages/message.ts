@@ -14,7 +14,7 @@ import {
 } from "../HttpError.ts"
 
 /** A problem with the message of a key. */
-export const problemOf = (
+export const fieldProblem = (
   field: string,
   validator: string,
   key: Key,
@@ -85,7 +85,7 @@ export const textIn = ({ message, text }: HttpError): Text | undefined =>
 export const messageOf = (error: HttpError): Text | string => textIn(error) ?? error.message
 
 /** The error of a caller who has to wait. `wait` is in milliseconds. */
-export const tooManyRequests = (
+export const tooManyRequestsAfter = (
   key: "errors.TooManyRequests" | "errors.TooManyAttempts" | "errors.CostlyStreams",
   wait: number
 ): TooManyRequests => {

@@ -12,9 +12,9 @@ import { CurrentWorker } from "../../internal/worker.ts"
 export const makePrometheus: Effect.Effect<Effect.Effect<HttpServerResponse.HttpServerResponse>> = Effect.contextWith(
   (context) =>
     Effect.map(CurrentWorker, (worker) => {
-      const own = Effect.sync(() => textOf(context))
+      const own = Effect.sync(() => metricsText(context))
       if (worker === undefined) return Effect.map(own, respond)
-      worker.answerMetrics(() => textOf(context))
+      worker.answerMetrics(() => metricsText(context))
       const texts = Effect.catch(
         worker.ask({ kind: "metrics" }),
         () => Effect.map(own, (text): unknown => [[worker.id, text]])
@@ -54,7 +54,7 @@ const respond = (text: string): HttpServerResponse.HttpServerResponse =>
     headers: { "cache-control": "no-store" }
   })
 
-const textOf = (context: Context.Context<never>): string => {
+const metricsText = (context: Context.Context<never>): string => {
   const suffixes = new Map<string, string>()
   for (const { attributes, id, type } of Metric.snapshotUnsafe(context)) {
     suffixes.set(id, `${units.get(attributes?.["unit"]) ?? ""}${type === "Counter" ? "_total" : ""}`)

@@ -2,7 +2,7 @@
  * What the document says of access control: who may call an operation, and which fields not every caller may see or set.
  */
 import { getOrMake } from "@appkernel/document-store/internal"
-import { isWithin, managedField, type ModelLike, nestedModel } from "../../Model/internal.ts"
+import { isAmongFields, managedField, type ModelLike, nestedModel } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import { type Entry, nobody } from "../AccessPolicy.ts"
 import * as Json from "./node.ts"
@@ -11,10 +11,10 @@ import { statusTexts } from "./texts.ts"
 type Node = Json.Node
 
 /** The rules by endpoint; `undefined` for an endpoint that no registration has. */
-export type Entries = ReadonlyMap<string, ReadonlyArray<Entry>>
+export type AdmittingEntries = ReadonlyMap<string, ReadonlyArray<Entry>>
 
 /** The rules that admit somebody. */
-export const entriesOf = (entries: ReadonlyArray<Entry>): Entries => {
+export const admittingEntries = (entries: ReadonlyArray<Entry>): AdmittingEntries => {
   const found = new Map<string, Array<Entry>>()
   for (const entry of entries) {
     const own = getOrMake(found, entry.endpoint, () => [])
@@ -50,7 +50,7 @@ interface Found {
 /** The rules for fields. `omits`: whether a field that nobody may see or set is left out, or said to be so. */
 export const fieldRules = (
   resources: ReadonlyArray<{ readonly model: Model.Any; readonly path: `/${string}` }>,
-  entries: Entries,
+  entries: AdmittingEntries,
   omits: boolean
 ): FieldRules => {
   const byModel = new Map<Model.Any, Array<Found>>()
@@ -94,8 +94,8 @@ export const fieldRules = (
   }
   return {
     textOf: (model, form, name) =>
-      omits ? undefined : textOf(
-        (byModel.get(model) ?? []).filter((one) => one.form === form && isWithin(one.name, [name])),
+      omits ? undefined : accessText(
+        (byModel.get(model) ?? []).filter((one) => one.form === form && isAmongFields(one.name, [name])),
         name,
         paths.get(model) ?? 0
       ),
@@ -158,7 +158,7 @@ type Part = Omit<Found, "path">
 
 const readable = (entries: ReadonlyArray<Entry>): ReadonlyArray<Part> =>
   namesOf(entries, ({ hidden }) => hidden).map((name) => {
-    const holders = entries.filter(({ hidden }) => !isWithin(name, hidden))
+    const holders = entries.filter(({ hidden }) => !isAmongFields(name, hidden))
     return { form: "wire", name, text: `visible to ${wordsOf(holders)}`, isGranted: holders.length > 0 }
   })
 
@@ -181,7 +181,7 @@ const writable = (
   return namesOf(used.flatMap(({ entries }) => entries), keptBy).map((name) => {
     const held = used.map(({ entries, method }) => ({
       method,
-      holders: entries.filter((entry) => !isWithin(name, keptBy(entry)))
+      holders: entries.filter((entry) => !isAmongFields(name, keptBy(entry)))
     }))
     const byHolders = Map.groupBy(held, ({ holders }) => wordsOf(holders))
     const text = Array.from(
@@ -214,7 +214,7 @@ const isHiddenIn = (
   return own.every(({ isGranted }) => !isGranted) && new Set(own.map(({ path }) => path)).size === registrations
 }
 
-const textOf = (found: ReadonlyArray<Found>, field: string, registrations: number): string | undefined => {
+const accessText = (found: ReadonlyArray<Found>, field: string, registrations: number): string | undefined => {
   if (found.length === 0) return undefined
   const sentences = Map.groupBy(
     found,

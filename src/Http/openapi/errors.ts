@@ -35,7 +35,7 @@ const integerOf = (code: unknown): Document.Node => ({ ...Document.nodeOf(code),
 const isOwn = (key: unknown): boolean => key === "code" || !errorKeys.has(String(key))
 
 /** The schema of an error with fields of its own. */
-export const errorOf = (schema: Document.Node, base: Document.Node): Document.Node => {
+export const errorSchema = (schema: Document.Node, base: Document.Node): Document.Node => {
   if (!isError(schema)) return schema
   const { properties, required, type, ...rest } = schema
   return {
@@ -63,7 +63,7 @@ export interface Problems {
  * The problem details of the errors among `components`. They don't declare `_type`, which they have as well: many languages
  * would have one name for it and for `type`.
  */
-export const problemsOf = (components: Document.Node, errorName: string): Problems => {
+export const problemSchemas = (components: Document.Node, errorName: string): Problems => {
   const nameOf = (wanted: string) => Object.hasOwn(components, wanted) ? `${wanted}_1` : wanted
   const plain = nameOf("ProblemDetails")
   const { _type: _, ...members } = Document.nodeOf(Document.nodeOf(components[errorName])["properties"])
@@ -116,7 +116,7 @@ export const withProblems = (operation: Document.Node, problemOf: Problems["prob
 })
 
 /** Describes each status but those that there are none of, and types a body without a schema as an object. */
-export const withErrorResponses = (
+export const withErrorSchemas = (
   operation: Document.Node,
   method: string,
   without: ReadonlyArray<string>

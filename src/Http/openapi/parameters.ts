@@ -1,6 +1,6 @@
 /** The parameters of standard operations: of the query, and of headers. */
 import * as Schema from "effect/Schema"
-import { isWithin, type ModelLike, nestedModel } from "../../Model/internal.ts"
+import { isAmongFields, type ModelLike, nestedModel } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import { maxFields, maxSortFields } from "../description/limits.ts"
 import { type AnyParameters, collectionParameters } from "../description/queryParameters.ts"
@@ -13,7 +13,7 @@ import type { Known, Resource } from "./schemas.ts"
 type Node = Document.Node
 
 /** The input for the completion of a standard operation. */
-export interface OperationContext {
+export interface DescriptionContext {
   readonly resource: Resource
   readonly limits:
     & Pick<Limits, "defaultPageSize" | "maxPageSize">
@@ -46,14 +46,14 @@ const jsonOf: ReadonlyMap<string, Node> = new Map<string, Node>([
 ])
 
 /** The parameters of every collection. */
-export const pageParameters = (
+export const describedPageParameters = (
   model: Model.Any,
-  limits: OperationContext["limits"],
+  limits: DescriptionContext["limits"],
   hidden: ReadonlyArray<string>
 ): ReadonlyArray<Node> =>
   queryOf(collectionParameters(model, limits), {
     sort_by: sortableFields(model, hidden),
-    fields: fieldsOf(model, hidden)
+    fields: fieldsParameter(model, hidden)
   })
 
 /** The type of a parameter's value, besides its text. */
@@ -92,7 +92,7 @@ const escaped = (name: string): string => name.replaceAll(/[\^$\\.*+?()[\]{}|/]/
 const sortableFields = (model: Model.Any, hidden: ReadonlyArray<string>): Node =>
   listed(model, hidden, "-?", maxSortFields, ({ sortable }) => sortable)
 
-export const fieldsOf = (model: Model.Any, hidden: ReadonlyArray<string>): Node =>
+export const fieldsParameter = (model: Model.Any, hidden: ReadonlyArray<string>): Node =>
   listed(model, hidden, "", maxFields, ({ selectable }) => selectable)
 
 export const filters = (model: Model.Any, hidden: ReadonlyArray<string>): ReadonlyArray<Node> => {
@@ -107,7 +107,7 @@ export const filters = (model: Model.Any, hidden: ReadonlyArray<string>): Readon
 }
 
 const shownIn = (model: Model.Any, hidden: ReadonlyArray<string>): ReadonlyArray<string> =>
-  namesIn(model, "", [model]).filter((name) => !isWithin(name, hidden))
+  namesIn(model, "", [model]).filter((name) => !isAmongFields(name, hidden))
 
 /** Names stop at a recursive reference. */
 const namesIn = (model: ModelLike, prefix: string, outer: ReadonlyArray<ModelLike>): ReadonlyArray<string> =>

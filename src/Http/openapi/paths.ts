@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import { getOrMake } from "@appkernel/document-store/internal"
-import { all, type StandardEndpoint } from "../description/standardEndpoints.ts"
+import { allStandardEndpoints, type StandardEndpoint } from "../description/standardEndpoints.ts"
 import * as Json from "./node.ts"
 import type { Resource } from "./schemas.ts"
 
@@ -31,7 +31,7 @@ export const operationsIn = <
   // A call has the place of a standard endpoint whose method is not registered.
   return new Map([
     ...resources.flatMap((registration) =>
-      all.map((standard): [string, RegisteredOperation<R>] => [
+      allStandardEndpoints.map((standard): [string, RegisteredOperation<R>] => [
         keyOf({ method: standard.method, path: `${registration.path}${standard.path}` }),
         { registration, standard }
       ])
@@ -68,7 +68,7 @@ export const inReadingOrder = (paths: Json.Node, resources: ReadonlyArray<Resour
 
 /** The paths that no document has. */
 const ranks: ReadonlyMap<string, number> = new Map(
-  all.flatMap(({ path, reserved }, i) => reserved === undefined ? [] : [[path, i]])
+  allStandardEndpoints.flatMap(({ path, reserved }, i) => reserved === undefined ? [] : [[path, i]])
 )
 
 /**

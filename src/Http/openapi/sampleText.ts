@@ -3,7 +3,7 @@ import * as Option from "effect/Option"
 import type { Node } from "./node.ts"
 
 /** A text that satisfies the schema; `undefined` if none is found. */
-export const textOf = ({ contentEncoding, format, maxLength, minLength, pattern }: Node): string | undefined => {
+export const sampleText = ({ contentEncoding, format, maxLength, minLength, pattern }: Node): string | undefined => {
   const shortest = Number(minLength ?? 0)
   const longest = Number(maxLength ?? Number.POSITIVE_INFINITY)
   const isFit = (text: string): boolean => text.length >= shortest && text.length <= longest

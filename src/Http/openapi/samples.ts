@@ -4,7 +4,7 @@
  */
 import { escapeToken } from "effect/JsonPointer"
 import * as Document from "./node.ts"
-import { textOf } from "./sampleText.ts"
+import { sampleText } from "./sampleText.ts"
 
 type Node = Document.Node
 
@@ -81,7 +81,7 @@ const sampleOfType = (context: Samples, schema: Node, within: ReadonlyArray<stri
   const type = [schema["type"]].flat().find((name) => name !== "null")
   switch (type) {
     case "string":
-      return textOf(schema)
+      return sampleText(schema)
     case "integer":
     case "number":
       return numberOf(schema, type === "integer")

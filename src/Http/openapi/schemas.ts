@@ -10,8 +10,8 @@ import * as Envelope from "../Envelope.ts"
 import type { FieldRules } from "./access.ts"
 import { componentNames, namesOfParts, withoutLists } from "./componentNames.ts"
 import { withDescribedSchemas } from "./describedEndpoints.ts"
-import { errorMessageOf, errorOf, isErrorWithoutFields, type Problems, problemsOf } from "./errors.ts"
-import { describe, formOf, generatedKeysOf, type ModelVariant } from "./modelSchemas.ts"
+import { errorMessageOf, errorSchema, isErrorWithoutFields, type Problems, problemSchemas } from "./errors.ts"
+import { describeModel, formOf, generatedKeysOf, type ModelVariant } from "./modelSchemas.ts"
 import * as Document from "./node.ts"
 
 type Node = Document.Node
@@ -32,7 +32,7 @@ export interface Resource {
 }
 
 /** The schemas of one document. */
-export interface Schemas {
+export interface DocumentSchemas {
   /** The service with the schemas that every document has. */
   readonly api: HttpApi.Top
   /** Names the schemas that become components. */
@@ -66,7 +66,7 @@ export interface Known {
 }
 
 /** Derives the schemas of an `HttpApi` and of the models of `resources`. */
-export const make = (api: HttpApi.Top, resources: ReadonlyArray<Resource>, rules: FieldRules): Schemas => {
+export const make = (api: HttpApi.Top, resources: ReadonlyArray<Resource>, rules: FieldRules): DocumentSchemas => {
   const models = new Set(resources.flatMap(({ model }) => modelsIn(model)))
   const documents = new Set(resources.map(({ model }) => model.modelName))
   const withoutLinks = new Set(resources.flatMap(({ enableHateoas, model }) => enableHateoas ? [] : [model]))
@@ -126,7 +126,7 @@ const finish = (
     const found = formOf(wantedNames.get(name) ?? name, schema, models)
     if (found === undefined) return schema
     if (found.form !== "wire") sent.set(name, found)
-    return describe(schema, found, { isWithoutLinks: withoutLinks.has(found.model), rules })
+    return describeModel(schema, found, { isWithoutLinks: withoutLinks.has(found.model), rules })
   })
   const errorName = Document.componentOf(errorMessage) ?? ""
   const aliases = aliasesIn(described, wantedNames, errorName, documents)
@@ -144,13 +144,13 @@ const finish = (
       const schema = Document.nodeOf(value)
       return [[
         names.get(name) ?? name,
-        name === errorName ? errorMessageOf(schema, complete) : errorOf(complete(schema), refOf(errorName))
+        name === errorName ? errorMessageOf(schema, complete) : errorSchema(complete(schema), refOf(errorName))
       ]]
     })
   )
   const keysBy = (keysOf: (found: ModelVariant) => ReadonlyArray<string>) =>
     new Map(Array.from(sent, ([name, found]) => [names.get(aliases.get(name) ?? name) ?? name, keysOf(found)]))
-  const { components: problems, problemOf } = problemsOf(components, Document.componentOf(refOf(errorName)) ?? "")
+  const { components: problems, problemOf } = problemSchemas(components, Document.componentOf(refOf(errorName)) ?? "")
   return {
     components: { ...components, ...problems },
     complete,

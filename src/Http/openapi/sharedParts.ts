@@ -6,14 +6,14 @@ import * as Document from "./node.ts"
 type Node = Document.Node
 
 /** The parts of operations by the keys of components. */
-export interface Shared {
+export interface SharedParts {
   readonly parameters?: Node
   readonly headers?: Node
   readonly responses?: Node
 }
 
 /** The operations with references, and what they refer to. */
-export const sharing = (paths: Node): { readonly paths: Node; readonly components: Shared } => {
+export const sharing = (paths: Node): { readonly paths: Node; readonly components: SharedParts } => {
   const parameters = new Parts("parameters")
   const headers = new Parts("headers")
   const responses = new Parts("responses")

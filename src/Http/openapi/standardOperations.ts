@@ -15,7 +15,7 @@ import {
 import { isLogged, type Name, type StandardEndpoint } from "../description/standardEndpoints.ts"
 import { entityTags, ifNoneMatch } from "./entityTags.ts"
 import * as Document from "./node.ts"
-import { fieldsOf, filters, type OperationContext, pageParameters, queryOf } from "./parameters.ts"
+import { fieldsParameter, filters, type DescriptionContext, describedPageParameters, queryOf } from "./parameters.ts"
 import type { Resource } from "./schemas.ts"
 import { filterText, statusTexts, withArticle } from "./texts.ts"
 
@@ -25,7 +25,7 @@ type Node = Document.Node
 export const completeStandard = (
   operation: Node,
   { method, name }: StandardEndpoint,
-  context: OperationContext
+  context: DescriptionContext
 ): Node => conditional(standard[name](ordinary(operation), context), method, context.resource)
 
 /** The operation with the parameters and bodies that the descriptions complete. */
@@ -39,7 +39,7 @@ const ordinary = (operation: Node): Node => ({
   )
 })
 
-const standard: { readonly [N in Name]: (operation: Node, context: OperationContext) => Node } = {
+const standard: { readonly [N in Name]: (operation: Node, context: DescriptionContext) => Node } = {
   list: (operation, { hidden, limits, resource: { model, path } }) => ({
     summary: `List the ${segmentOf(path)}, page by page`,
     description: filterText,
@@ -52,7 +52,7 @@ const standard: { readonly [N in Name]: (operation: Node, context: OperationCont
         }
       }
     }),
-    parameters: [...pageParameters(model, limits, hidden), ...filters(model, hidden)]
+    parameters: [...describedPageParameters(model, limits, hidden), ...filters(model, hidden)]
   }),
   get: (operation, { hidden, resource: { model } }) => ({
     summary: `Get one ${model.modelName}`,
@@ -61,7 +61,7 @@ const standard: { readonly [N in Name]: (operation: Node, context: OperationCont
     }),
     parameters: [
       ...Document.listOf(operation["parameters"]),
-      ...queryOf(documentParameters, { fields: fieldsOf(model, hidden) })
+      ...queryOf(documentParameters, { fields: fieldsParameter(model, hidden) })
     ]
   }),
   aggregate: (operation, { resource: { path } }) => ({
@@ -105,7 +105,7 @@ const standard: { readonly [N in Name]: (operation: Node, context: OperationCont
       }),
       parameters: [
         ...queryOf(changesParameters),
-        ...pageParameters(model, limits, hidden).filter(({ name }) =>
+        ...describedPageParameters(model, limits, hidden).filter(({ name }) =>
           !pagingParameters.has(String(name)) && !Object.hasOwn(changesParameters, String(name))
         ),
         ...filters(model, hidden).filter(({ name }) => !Object.hasOwn(changesParameters, String(name))),
@@ -202,7 +202,7 @@ const withResponses = (operation: Node, details: { readonly [status: string]: No
 /** Completes a write: its input, and its response, which the caller selects (RFC 7240). */
 const writing = (
   operation: Node,
-  { known, resource: { model } }: OperationContext,
+  { known, resource: { model } }: DescriptionContext,
   { responses, description, summary, takesLists = false, types }: {
     readonly summary: string
     readonly description?: string

@@ -5,7 +5,7 @@ import { isPlainObject, ownValue } from "../../internal/objects.ts"
 import type { Text } from "../../internal/text.ts"
 import type { Key } from "../../internal/texts.ts"
 import type { FieldProblem } from "../../Model/internal.ts"
-import { problemOf } from "../messages/message.ts"
+import { fieldProblem } from "../messages/message.ts"
 import { isInherited } from "./queryFields.ts"
 
 /** Collects the problems of a query under the name of its parameter. */
@@ -29,7 +29,7 @@ export class ProblemCollector {
   }
 
   #problem(detail: Detail, args: Text["args"], validator: string): FieldProblem {
-    return problemOf(this.parameter, validator, `errors.query.${detail}`, args)
+    return fieldProblem(this.parameter, validator, `errors.query.${detail}`, args)
   }
 
   toResult<A>(value: A): Result.Result<A, ReadonlyArray<FieldProblem>> {
@@ -53,7 +53,7 @@ const maxDepth = 32
  * Parses JSON text from a caller, with MongoDB's extended JSON (`{"$date": …}`) for BSON values. `undefined` if the
  * text is too long, invalid or nested too deeply, or has names of inherited properties.
  */
-export const parse = (text: string, report: ProblemCollector): unknown => {
+export const parseGuardedJson = (text: string, report: ProblemCollector): unknown => {
   if (text.length > maxLength) {
     report.reject("TooLong", { limit: maxLength }, "Limit")
     return undefined

@@ -6,7 +6,7 @@ import * as SchemaParser from "effect/SchemaParser"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import type { FieldProblem } from "../../Model/internal.ts"
 import type { AnyParameters, Parameter } from "../description/queryParameters.ts"
-import { problemOf } from "../messages/message.ts"
+import { fieldProblem } from "../messages/message.ts"
 
 /** The parameters of a URL; repeated ones are lists. */
 export interface Parameters {
@@ -31,7 +31,7 @@ export const parameterReaders = <P extends AnyParameters>(parameters: P): Parame
 export const queryReader = <P extends AnyParameters>(parameters: P, unknown: string) => {
   const readers: ParameterReaders<AnyParameters> = parameterReaders(parameters)
   const required = Object.keys(parameters).filter((name) => parameters[name]?.isRequired === true)
-  return (input: Parameters): Result.Result<Values<P>, ReadonlyArray<FieldProblem>> => {
+  return (input: Parameters): Result.Result<ParameterValues<P>, ReadonlyArray<FieldProblem>> => {
     const values: Record<string, unknown> = {}
     const problems: Array<FieldProblem> = []
     for (const name of new Set([...required, ...Object.keys(input)])) {
@@ -39,11 +39,11 @@ export const queryReader = <P extends AnyParameters>(parameters: P, unknown: str
       else problems.push({ field: name, validator: "Parameter", message: unknown })
     }
     // Without problems, every required parameter has a value.
-    return problems.length > 0 ? Result.fail(problems) : Result.succeed(values as Values<P>)
+    return problems.length > 0 ? Result.fail(problems) : Result.succeed(values as ParameterValues<P>)
   }
 }
 
-export type Values<P> =
+export type ParameterValues<P> =
   & {
     readonly [K in keyof P as P[K] extends { readonly isRequired: true } ? K : never]: ValueOf<P[K]>
   }
@@ -60,7 +60,7 @@ const readerOf = <A>(name: string, parameter: Parameter<A>): ParameterReader<A> 
   const { byDefault, isRequired = false, message } = parameter
   const problem = typeof message === "string"
     ? { field: name, validator: "Parameter", message }
-    : problemOf(name, "Parameter", message.key)
+    : fieldProblem(name, "Parameter", message.key)
   return (input, problems) => {
     if (input === undefined && !isRequired) return byDefault
     const value = input === undefined ? undefined : decode(input)

@@ -1,6 +1,6 @@
 /** What a request may name where documents show a caller different fields. */
 import type { CallerDocuments } from "../../Access/internal.ts"
-import { isWithin, modelWithout, withoutIndexes } from "../../Model/internal.ts"
+import { isAmongFields, modelWithout, withoutIndexes } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
 import { allOf, anyOf, type EffectiveGrant, hiddenBy, indexesOf } from "../../Repository/internal.ts"
@@ -51,7 +51,7 @@ export const namingOf = (model: Model.Any, partlyHidden: CallerDocuments["partly
     },
     condition: () => conditionOf(grants, named),
     projection: () =>
-      projectionOf(model, hidden.ever.filter((other) => !Array.from(named).some((name) => isWithin(name, [other]))))
+      projectionOf(model, hidden.ever.filter((other) => !Array.from(named).some((name) => isAmongFields(name, [other]))))
   }
 }
 
@@ -62,7 +62,7 @@ const projectionOf = (model: Model.Any, hidden: ReadonlyArray<string>): Document
 const conditionOf = (grants: ReadonlyArray<EffectiveGrant>, named: ReadonlySet<string>): Filter | undefined => {
   const conditions = new Map<string, Filter | undefined>()
   for (const name of named) {
-    const showing = grants.filter((grant) => !isWithin(name, hiddenBy(grant)))
+    const showing = grants.filter((grant) => !isAmongFields(name, hiddenBy(grant)))
     conditions.set(showing.map(({ id }) => id).join(), anyOf(showing.map(({ rows }) => rows)))
   }
   return allOf(...conditions.values())

@@ -28,7 +28,7 @@ import { conjunctionOf } from "../../Repository/internal.ts"
 import { errorOf, type Forbidden } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import { guardFilter } from "./filterGuard.ts"
-import { forbidden, parse, ProblemCollector } from "./guardedJson.ts"
+import { forbidden, parseGuardedJson, ProblemCollector } from "./guardedJson.ts"
 import type { Naming } from "./partlyHiddenFields.ts"
 import { guardPipeline } from "./pipelineGuard.ts"
 import * as QueryFields from "./queryFields.ts"
@@ -46,7 +46,7 @@ export const filter = (
   const all = QueryFields.of(model)
   return (text, access = all) => {
     const report = new ProblemCollector("query")
-    const value = parse(text, report)
+    const value = parseGuardedJson(text, report)
     return report.toResult(
       report.problems.length > 0 ? {} : guardFilter(value, { access, report, isModel: true, isComplete: true })
     )
@@ -68,7 +68,7 @@ export const pipeline = (
   const all = QueryFields.of(model)
   return (text, naming) => {
     const report = new ProblemCollector("pipe")
-    const value = parse(text, report)
+    const value = parseGuardedJson(text, report)
     if (report.problems.length > 0) return report.toResult([])
     const stages = guardPipeline(value, naming?.access ?? all, report, maxResults)
     return report.toResult(naming === undefined ? stages : withShownFields(stages, naming))

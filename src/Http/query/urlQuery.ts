@@ -35,7 +35,7 @@ import * as Cursor from "../../Repository/Cursor.ts"
 import type { Document, Filter, FindOptions, Sort } from "../../Repository/DocumentStore.ts"
 import { allOf, parseSortTerm, type SortKey, totalOrder } from "../../Repository/internal.ts"
 import { maxFields, maxSortFields } from "../description/limits.ts"
-import { collectionParameters, documentParameters, type Limits } from "../description/queryParameters.ts"
+import { collectionParameters, documentParameters, type PageLimits } from "../description/queryParameters.ts"
 import { combined, conditionsOf, type Logic } from "./conditions.ts"
 import { type FilterValue, isList, parseFilterValue } from "./filterValue.ts"
 import { parameterReaders, type Parameters, type ParameterValue, queryReader } from "./parameterReader.ts"
@@ -85,7 +85,7 @@ export interface UrlQuery {
  */
 export const make = (
   model: Model.Any,
-  limits: Limits,
+  limits: PageLimits,
   options: Cursor.Options = {}
 ): (parameters: Parameters, naming?: Naming) => Result.Result<UrlQuery, ReadonlyArray<FieldProblem>> => {
   const all = QueryFields.of(model)

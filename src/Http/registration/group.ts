@@ -10,7 +10,7 @@ import type * as Schema from "effect/Schema"
 import { endpointOf } from "../description/callEndpoint.ts"
 import type * as Endpoint from "../description/endpoint.ts"
 import { responsesOf } from "../description/ownErrors.ts"
-import { describe, endpointsOf } from "../description/standardEndpoints.ts"
+import { describeEndpoint, endpointsOf } from "../description/standardEndpoints.ts"
 import { Tags } from "../description/tags.ts"
 import * as Guard from "../Guard.ts"
 import { responses } from "../HttpError.ts"
@@ -71,7 +71,7 @@ const standardOf = (
   )
   return endpointsOf(registration).map((endpoint) =>
     guarded(
-      describe(endpoint, model, errors.get(endpoint.broughtBy) ?? [], { isPartial, lists }),
+      describeEndpoint(endpoint, model, errors.get(endpoint.broughtBy) ?? [], { isPartial, lists }),
       Guard.isOpen(description.anonymous, endpoint)
     )
   )

@@ -3,8 +3,8 @@ import { IncomingMessage } from "node:http"
 // Tests may replace the global `setImmediate`.
 import { clearImmediate, setImmediate } from "node:timers"
 
-/** A request that can buffer its body until it is read: synchronously by {@link Request.body}, or as a stream. */
-export class Request extends IncomingMessage {
+/** A request that can buffer its body until it is read: synchronously by {@link BufferedRequest.body}, or as a stream. */
+export class BufferedRequest extends IncomingMessage {
   #chunks: Array<Buffer> | undefined
   #complete: (() => void) | undefined
 

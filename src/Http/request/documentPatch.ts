@@ -18,16 +18,16 @@ import {
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { type BadRequest, type Conflict, errorOf } from "../HttpError.ts"
-import { badRequestOf, problemOf } from "../messages/message.ts"
+import { badRequestOf, fieldProblem } from "../messages/message.ts"
 import { isDeeperValue } from "./depth.ts"
-import { applyPatch, type Operation, type PatchLimits, readPatch, tokensOf } from "./jsonPatch.ts"
+import { applyJsonPatch, type JsonPatchOperation, type PatchLimits, readPatch, tokensOf } from "./jsonPatch.ts"
 
 type Values = Record<string, unknown>
 
 /** JSON Patches (RFC 6902) of a model's documents, in their wire form without `_links`. */
 export interface DocumentPatcher {
   /** Parses a body as a patch, or returns the problems that can be found without the document. */
-  readonly read: (body: unknown) => Result.Result<ReadonlyArray<Operation>, ReadonlyArray<FieldProblem>>
+  readonly read: (body: unknown) => Result.Result<ReadonlyArray<JsonPatchOperation>, ReadonlyArray<FieldProblem>>
   /**
    * The changes to a stored document as the model's `patch` schema decodes them; empty if the patch changes nothing.
    * Fails with `Conflict` if an operation can't be applied, including `test`, and with `BadRequest` if the result is
@@ -35,7 +35,7 @@ export interface DocumentPatcher {
    * the operations refer to.
    */
   readonly changesOf: (
-    operations: ReadonlyArray<Operation>,
+    operations: ReadonlyArray<JsonPatchOperation>,
     stored: Document,
     serialise: Serialiser
   ) => Effect.Effect<Values, BadRequest | Conflict>
@@ -72,7 +72,7 @@ export const documentPatcher = (
     // The serialiser writes an object.
     const currentForm = JSON.parse(text) as Schema.JsonObject
     return Effect.flatMap(
-      applyPatch(operations, currentForm, limits),
+      applyJsonPatch(operations, currentForm, limits),
       (applied): ReturnType<DocumentPatcher["changesOf"]> => {
         if (Result.isFailure(applied)) {
           const { index, reason } = applied.failure
@@ -83,7 +83,7 @@ export const documentPatcher = (
         // The patch never replaces the complete document, so the result is an object.
         const changes = changesBetween(model, currentForm, applied.success as Schema.JsonObject)
         if (isDeeperValue(changes, maxDepth)) {
-          return Effect.fail(badRequestOf([problemOf("", "Json", "errors.query.TooDeep", { depth: maxDepth })]))
+          return Effect.fail(badRequestOf([fieldProblem("", "Json", "errors.query.TooDeep", { depth: maxDepth })]))
         }
         const decoded = decode(changes)
         return decoded._tag === "Valid" ? Effect.succeed(decoded.value) : Effect.fail(badRequestOf(decoded.problems))
@@ -102,7 +102,7 @@ type PointerTarget =
   | "within items that omit"
   | "unknown"
 
-const problemsOf = (model: ModelLike, operation: Operation): ReadonlyArray<FieldProblem> => {
+const problemsOf = (model: ModelLike, operation: JsonPatchOperation): ReadonlyArray<FieldProblem> => {
   const { op, path } = operation
   if (op === "test") return problemsAt("path", testing[targetOf(model, tokensOf(path))])
   const problems = problemsAt("path", writing[targetOf(model, tokensOf(path))])
@@ -132,7 +132,7 @@ const writing: Messages = {
 }
 
 const problemsAt = (field: string, key: Key | undefined): ReadonlyArray<FieldProblem> =>
-  key === undefined ? [] : [problemOf(field, "JsonPatch", key)]
+  key === undefined ? [] : [fieldProblem(field, "JsonPatch", key)]
 
 const targetOf = (model: ModelLike, tokens: ReadonlyArray<string>): PointerTarget => {
   if (tokens.length === 0) return "document"
@@ -184,7 +184,7 @@ const omitsWithin = (model: ModelLike, tokens: ReadonlyArray<string>): boolean =
 }
 
 /** An omitted field is not in the document, so replacing and removing it must not require its presence. */
-const withoutReading = (model: ModelLike, operation: Operation): Operation => {
+const withoutReading = (model: ModelLike, operation: JsonPatchOperation): JsonPatchOperation => {
   const { op, path } = operation
   if (op !== "replace" && op !== "remove" || targetOf(model, tokensOf(path)) !== "omitted") return operation
   return { op: "add", path, value: op === "replace" ? operation.value : null }

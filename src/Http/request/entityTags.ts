@@ -9,7 +9,7 @@ interface EntityTag {
 }
 
 /** `*`, or a list of entity tags. */
-export type Condition = "any" | ReadonlyArray<EntityTag>
+export type TagCondition = "any" | ReadonlyArray<EntityTag>
 
 export const malformed = "malformed"
 
@@ -35,7 +35,7 @@ export const includesTag = (header: string | undefined, etag: string): boolean =
 }
 
 /** The tags of a header, or {@link malformed}. */
-export const parseTags = (header: string): Condition | typeof malformed => {
+export const parseTags = (header: string): TagCondition | typeof malformed => {
   if (header.trim() === "*") return "any"
   const tags: Array<EntityTag> = []
   let rest = header
@@ -50,11 +50,11 @@ export const parseTags = (header: string): Condition | typeof malformed => {
 }
 
 /** Whether a strong tag is that of the document, in any coding (RFC 9110, section 8.8.3.2). */
-export const strongly = (condition: Condition, etag: string | undefined): boolean =>
+export const strongly = (condition: TagCondition, etag: string | undefined): boolean =>
   condition === "any" || condition.some((tag) => !tag.weak && isTag(tag, etag))
 
 /** Whether a tag is that of the document, in any coding. */
-export const weakly = (condition: Condition, etag: string | undefined): boolean =>
+export const weakly = (condition: TagCondition, etag: string | undefined): boolean =>
   condition === "any" || condition.some((tag) => isTag(tag, etag))
 
 // internal

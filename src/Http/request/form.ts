@@ -16,7 +16,7 @@ import {
 } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import { isDeeper } from "./depth.ts"
-import type { Part } from "./multipart.ts"
+import type { ReceivedPart } from "./multipart.ts"
 import { excessProblem } from "./unknownKeys.ts"
 
 /** A parsed form: the object that a JSON body would be, and the problems of the form itself. */
@@ -36,7 +36,7 @@ type Values = Record<string, unknown>
  */
 export const readForm = (
   model: Model.Any,
-  parts: ReadonlyArray<Part>,
+  parts: ReadonlyArray<ReceivedPart>,
   { isStrict, maxDepth }: { readonly maxDepth: number; readonly isStrict: boolean }
 ): Form => {
   const byName = Map.groupBy(parts.filter((part) => part._tag === "Text" || part.isChosen), ({ name }) => name)
@@ -152,7 +152,7 @@ type PartProblem = Pick<FieldProblem, "validator" | "message">
 
 const readField = (
   field: FormField,
-  parts: ReadonlyArray<Part>,
+  parts: ReadonlyArray<ReceivedPart>,
   maxDepth: number
 ): Result.Result<unknown, PartProblem> => {
   const [first, ...others] = parts
@@ -174,7 +174,7 @@ const readField = (
 
 const readPart = (
   { kinds, acceptsEmpty }: FormField,
-  part: Part,
+  part: ReceivedPart,
   maxDepth: number
 ): Result.Result<unknown, PartProblem> => {
   if (part._tag === "File") return invalid("File", "can't be a file")

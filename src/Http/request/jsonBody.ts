@@ -9,7 +9,7 @@ import type { Readable } from "node:stream"
 import { ownText } from "../../internal/ownText.ts"
 import { formType } from "../description/callEndpoint.ts"
 import { type BadRequest, errorOf, type PayloadTooLarge, type UnsupportedMediaType } from "../HttpError.ts"
-import { Request } from "./bufferedRequest.ts"
+import { BufferedRequest } from "./bufferedRequest.ts"
 import { isDeeper } from "./depth.ts"
 import { hasMoreFields } from "./fieldCount.ts"
 
@@ -73,9 +73,9 @@ const readAs = <A>(
   const source = NodeHttpServerRequest.toIncomingMessage(request)
   const refused = refusedType(source.headers, (type) => types.includes(type), types)
   if (refused !== undefined) return Effect.fail(refused)
-  if (Number(source.headers["content-length"]) > limit) return Effect.fail(tooLarge(limit))
+  if (Number(source.headers["content-length"]) > limit) return Effect.fail(bodyTooLarge(limit))
   sendContinue(request)
-  const buffered = source instanceof Request ? source.body : undefined
+  const buffered = source instanceof BufferedRequest ? source.body : undefined
   const parse = (bytes: Buffer) => parseAs(bytes, mediaTypeOf(source.headers["content-type"] ?? ""))
   return buffered === undefined ? Effect.flatMap(read(source, limit), parse) : parse(buffered)
 }
@@ -99,7 +99,7 @@ const read = (source: Readable, limit: number): Effect.Effect<Buffer, BodyError>
       if (size <= limit) chunks.push(chunk)
       else if (before <= limit) {
         chunks.length = 0
-        resume(Effect.fail(tooLarge(limit)))
+        resume(Effect.fail(bodyTooLarge(limit)))
       }
     })
     source.on("end", () => resume(Effect.succeed(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))))
@@ -129,7 +129,7 @@ export const otherType = (types: ReadonlyArray<string>): UnsupportedMediaType =>
   errorOf("UnsupportedMediaType", "errors.BodyType", { types: types.join(", ") })
 
 /** The error for a body of more than `limit` bytes. */
-export const tooLarge = (limit: number): PayloadTooLarge => errorOf("PayloadTooLarge", "errors.BodyTooLarge", { limit })
+export const bodyTooLarge = (limit: number): PayloadTooLarge => errorOf("PayloadTooLarge", "errors.BodyTooLarge", { limit })
 
 // Returns an `Exit`, which the caller can use synchronously.
 const parse = (bytes: Buffer): Exit.Exit<unknown, BadRequest> => {

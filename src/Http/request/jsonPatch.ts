@@ -6,10 +6,10 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { englishOf, type Key, textOfKey } from "../../internal/texts.ts"
 import { bodyDecoder, type Decoded, type FieldProblem, limitProblems } from "../../Model/internal.ts"
-import { problemOf } from "../messages/message.ts"
+import { fieldProblem } from "../messages/message.ts"
 
 /** An operation of a JSON Patch (RFC 6902). */
-export type Operation =
+export type JsonPatchOperation =
   | { readonly op: "add" | "replace"; readonly path: string; readonly value: Schema.Json }
   | { readonly op: "test"; readonly path: string; readonly value: Schema.Json }
   | { readonly op: "remove"; readonly path: string }
@@ -40,19 +40,19 @@ type Reason = `errors.patch.${
 export const readPatch = (
   body: unknown,
   { maxOperations }: Pick<PatchLimits, "maxOperations">
-): Result.Result<ReadonlyArray<Operation>, ReadonlyArray<FieldProblem>> => {
+): Result.Result<ReadonlyArray<JsonPatchOperation>, ReadonlyArray<FieldProblem>> => {
   if (!Array.isArray(body)) {
-    return Result.fail([problemOf("", "Type", "errors.patch.NotOperations")])
+    return Result.fail([fieldProblem("", "Type", "errors.patch.NotOperations")])
   }
   if (body.length > maxOperations) {
-    return Result.fail([problemOf("", "Max", "errors.patch.TooManyOperations", { limit: maxOperations })])
+    return Result.fail([fieldProblem("", "Max", "errors.patch.TooManyOperations", { limit: maxOperations })])
   }
-  const operations: Array<Operation> = []
+  const operations: Array<JsonPatchOperation> = []
   const problems: Array<FieldProblem> = []
   body.forEach((item: unknown, i) => {
     const read = readOperation(item)
     // The decoder accepts only an operation of this kind.
-    if (read._tag === "Valid") operations.push(read.value as Operation)
+    if (read._tag === "Valid") operations.push(read.value as JsonPatchOperation)
     else problems.push(...read.problems.map((problem) => ({ ...problem, field: within(i, problem.field) })))
   })
   return problems.length === 0 ? Result.succeed(operations) : Result.fail(limitProblems(problems))
@@ -67,8 +67,8 @@ export const readPatch = (
  * that it copies, or shifts by insertions and removals. It yields to other fibers after each million of them, and fails
  * beyond {@link maxWork}.
  */
-export const applyPatch = (
-  operations: ReadonlyArray<Operation>,
+export const applyJsonPatch = (
+  operations: ReadonlyArray<JsonPatchOperation>,
   document: Schema.Json,
   { maxCopied }: Pick<PatchLimits, "maxCopied">
 ): Effect.Effect<Result.Result<Schema.Json, PatchConflict>> =>
@@ -108,7 +108,7 @@ interface State {
 type Container = Array<Schema.Json> | { [key: string]: Schema.Json }
 
 /** Applies an operation, or returns the reason why it can't be applied. */
-const applyOne = (operation: Operation, state: State): Reason | undefined => {
+const applyOne = (operation: JsonPatchOperation, state: State): Reason | undefined => {
   switch (operation.op) {
     case "test": {
       const value = valueAt(state.document, operation.path)
@@ -260,7 +260,7 @@ const readOperation = (item: unknown): Decoded => {
 
 const invalid = (field: string, key: Key): Decoded => ({
   _tag: "Invalid",
-  problems: [problemOf(field, "JsonPatch", key)]
+  problems: [fieldProblem(field, "JsonPatch", key)]
 })
 
 /** `undefined` if the pointer refers to nothing. */

@@ -8,7 +8,7 @@ import { errorOf } from "../HttpError.ts"
 import { type BodyError, mediaTypeOf, refusedType, sendContinue } from "./jsonBody.ts"
 
 /** A part of a form: a text, or a file's size. A browser sends a file without a name for an empty input. */
-export type Part =
+export type ReceivedPart =
   | { readonly _tag: "Text"; readonly name: string; readonly contentType: string; readonly bytes: Uint8Array }
   | { readonly _tag: "File"; readonly name: string; readonly size: number; readonly isChosen: boolean }
 
@@ -30,14 +30,14 @@ export const isMultipart = (contentType: string | undefined): boolean =>
 export const readMultipart = (
   request: HttpServerRequest.HttpServerRequest,
   limits: FormLimits
-): Effect.Effect<ReadonlyArray<Part>, BodyError> => {
+): Effect.Effect<ReadonlyArray<ReceivedPart>, BodyError> => {
   const source = NodeHttpServerRequest.toIncomingMessage(request)
   const contentType = source.headers["content-type"] ?? ""
   const refused = refusedType(source.headers, (type) => type === "multipart/form-data", ["multipart/form-data"])
   if (refused !== undefined) return Effect.fail(refused)
   if (Number(source.headers["content-length"]) > limits.maxMultipartSize) return Effect.fail(tooLarge(limits))
   sendContinue(request)
-  return Effect.callback<ReadonlyArray<Part>, BodyError>((resume) => {
+  return Effect.callback<ReadonlyArray<ReceivedPart>, BodyError>((resume) => {
     const reader = makeReader(contentType, limits, (result) => resume(Effect.fromResult(result)))
     // The listeners are released with the request. Only the first result counts.
     source.on("data", reader.write)
@@ -50,15 +50,15 @@ export const readMultipart = (
 export const makeReader = (
   contentType: string,
   limits: FormLimits,
-  done: (result: Result.Result<ReadonlyArray<Part>, BodyError>) => void
+  done: (result: Result.Result<ReadonlyArray<ReceivedPart>, BodyError>) => void
 ): { readonly write: (chunk: Uint8Array) => void; readonly end: () => void } => {
-  let parts: Array<Part> | undefined = []
-  const finish = (result: Result.Result<ReadonlyArray<Part>, BodyError>) => {
+  let parts: Array<ReceivedPart> | undefined = []
+  const finish = (result: Result.Result<ReadonlyArray<ReceivedPart>, BodyError>) => {
     if (parts === undefined) return
     parts = undefined
     done(result)
   }
-  const addPart = (info: MultipartParser.PartInfo, part: Part) => {
+  const addPart = (info: MultipartParser.PartInfo, part: ReceivedPart) => {
     if (info.contentDisposition !== "form-data") finish(Result.fail(malformed))
     else parts?.push(part)
   }

@@ -7,12 +7,12 @@ import * as Result from "effect/Result"
 import type { FieldProblem } from "../../Model/internal.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { errorOf, type PreconditionFailed } from "../HttpError.ts"
-import { type Condition, malformed, parseTags, strongly, weakly } from "./entityTags.ts"
+import { type TagCondition, malformed, parseTags, strongly, weakly } from "./entityTags.ts"
 
 /** Preconditions on tags. `If-Unmodified-Since` is ignored as too coarse (RFC 9110, section 13.1.4). */
 export interface Preconditions {
-  readonly ifMatch: Condition | undefined
-  readonly ifNoneMatch: Condition | undefined
+  readonly ifMatch: TagCondition | undefined
+  readonly ifNoneMatch: TagCondition | undefined
 }
 
 export const none: Preconditions = { ifMatch: undefined, ifNoneMatch: undefined }
@@ -34,8 +34,8 @@ export const read = (
   const ifMatch = match === undefined ? undefined : parseTags(match)
   const ifNoneMatch = noneMatch === undefined ? undefined : parseTags(noneMatch)
   const problems = [
-    ...(ifMatch === malformed ? [problemOf("If-Match")] : []),
-    ...(ifNoneMatch === malformed ? [problemOf("If-None-Match")] : [])
+    ...(ifMatch === malformed ? [preconditionProblem("If-Match")] : []),
+    ...(ifNoneMatch === malformed ? [preconditionProblem("If-None-Match")] : [])
   ]
   return ifMatch === malformed || ifNoneMatch === malformed
     ? Result.fail(problems)
@@ -77,13 +77,13 @@ export const isCreateOnly = ({ ifNoneMatch }: Preconditions): boolean => ifNoneM
 export const isUpdateOnly = ({ ifMatch }: Preconditions): boolean => ifMatch !== undefined
 
 /** Fails with `PreconditionFailed` if a precondition does not hold for the stored document. */
-export type Check = (stored: Document) => Effect.Effect<void, PreconditionFailed>
+export type PreconditionCheck = (stored: Document) => Effect.Effect<void, PreconditionFailed>
 
 /** The check of the document that a write changes. `undefined`: any document fulfils the preconditions. */
 export const checkOf = (
   preconditions: Preconditions,
   etagOf: (document: Document) => string | undefined
-): Check | undefined => {
+): PreconditionCheck | undefined => {
   const { ifMatch, ifNoneMatch } = preconditions
   if (ifNoneMatch === undefined && (ifMatch === undefined || ifMatch === "any")) return undefined
   return (stored) => evaluate(preconditions, etagOf(stored)) === "proceed" ? Effect.void : Effect.fail(failed)
@@ -94,7 +94,7 @@ export const failed = errorOf("PreconditionFailed", "errors.PreconditionFailed")
 
 const unconditional: Result.Result<Preconditions, never> = Result.succeed(none)
 
-const problemOf = (field: string): FieldProblem => ({
+const preconditionProblem = (field: string): FieldProblem => ({
   field,
   validator: "Header",
   message: "must be * or a list of entity tags in quotation marks"

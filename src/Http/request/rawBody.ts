@@ -7,7 +7,7 @@ import * as Multipart from "effect/http/Multipart"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { BadRequest, errorOf, PayloadTooLarge } from "../HttpError.ts"
-import { type BodyError, mediaTypeOf, otherType, sendContinue, tooLarge } from "./jsonBody.ts"
+import { type BodyError, mediaTypeOf, otherType, sendContinue, bodyTooLarge } from "./jsonBody.ts"
 
 /** A body of at most `limit` bytes as a stream. Without types, each is taken. */
 export const readRaw = (
@@ -19,7 +19,7 @@ export const readRaw = (
   if (types.length > 0 && !types.includes(mediaTypeOf(headers["content-type"] ?? ""))) {
     return Effect.fail(otherType(types))
   }
-  if (Number(headers["content-length"]) > limit) return Effect.fail(tooLarge(limit))
+  if (Number(headers["content-length"]) > limit) return Effect.fail(bodyTooLarge(limit))
   return Effect.succeed(
     Stream.suspend(() => {
       sendContinue(request)
@@ -28,7 +28,7 @@ export const readRaw = (
         Stream.mapError(request.stream, () => errorOf("BadRequest", "errors.BodyUnreadable")),
         (chunk): Effect.Effect<Uint8Array, PayloadTooLarge> => {
           size += chunk.length
-          return size > limit ? Effect.fail(tooLarge(limit)) : Effect.succeed(chunk)
+          return size > limit ? Effect.fail(bodyTooLarge(limit)) : Effect.succeed(chunk)
         }
       )
     })
@@ -46,7 +46,7 @@ export const unreadableOf = (error: unknown, limit: number): BadRequest | Payloa
   const isOversized = reason._tag === "RequestParseError"
     ? Predicate.isTagged(cause, "MaxBytesError")
     : reason._tag !== "Parse"
-  return isOversized ? tooLarge(limit) : errorOf("BadRequest", "errors.BodyUnreadable")
+  return isOversized ? bodyTooLarge(limit) : errorOf("BadRequest", "errors.BodyUnreadable")
 }
 
 // internal

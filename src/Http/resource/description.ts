@@ -10,7 +10,7 @@ import type * as Query from "../../Repository/Query.ts"
 import type * as Action from "../Action.ts"
 import type * as Endpoint from "../description/endpoint.ts"
 import type * as Hook from "../description/hook.ts"
-import { listOf, type OwnError, type OwnErrors, type ResponseOf } from "../description/ownErrors.ts"
+import { errorList, type OwnError, type OwnErrors, type ResponseOf } from "../description/ownErrors.ts"
 import type { responses } from "../HttpError.ts"
 import type * as Operation from "../Operation.ts"
 import { isOpen } from "./rules.ts"
@@ -197,7 +197,7 @@ export const describe = <
   model: M,
   options?: DescribeOptions<Methods, Errors, Open, Hidden>
 ): Description<M, Methods[number], never, DeclaredErrors<Errors, Open, Hidden>> => {
-  const declared = Object.entries<OwnErrors>(options?.errors ?? {}).map(([method, errors]) => [method, listOf(errors)])
+  const declared = Object.entries<OwnErrors>(options?.errors ?? {}).map(([method, errors]) => [method, errorList(errors)])
   return makeDescription({
     model,
     methods: [...new Set(options?.methods ?? ["GET" as const])],

@@ -11,7 +11,7 @@ import type * as Model from "../../Model/Model.ts"
 import * as Action from "../Action.ts"
 import type * as Endpoint from "../description/endpoint.ts"
 import type * as Hook from "../description/hook.ts"
-import { listOf, type OwnErrors } from "../description/ownErrors.ts"
+import { errorList, type OwnErrors } from "../description/ownErrors.ts"
 import type * as Operation from "../Operation.ts"
 import { type AnyDescription, type Description, makeDescription, type Method, withAction } from "./description.ts"
 import { grant, noRules, requirement, rulesOf, withOwnRule, withRule } from "./rules.ts"
@@ -120,7 +120,7 @@ export const makeResource = (parts: Parts): Any => {
   }
   const withHook = (name: Hook.Name) => (hook: AnyHook["hook"], options?: Hook.Options<OwnErrors>) => {
     const method = hookMethods[name]
-    const errors = [...new Set([...description.errors[method] ?? [], ...listOf(options?.error ?? [])])]
+    const errors = [...new Set([...description.errors[method] ?? [], ...errorList(options?.error ?? [])])]
     return makeResource({
       ...parts,
       description: makeDescription({ ...description, errors: { ...description.errors, [method]: errors } }),

@@ -16,7 +16,7 @@ import {
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { AccessDecision, documentEncoder, identifierOf } from "../../Repository/internal.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
-import { isObject, partsOf, successOf } from "../description/callEndpoint.ts"
+import { isObject, templateParts, successOf } from "../description/callEndpoint.ts"
 import { encoded } from "../description/pathShape.ts"
 import { rawOf } from "../description/raw.ts"
 import type { ServiceUnavailable } from "../HttpError.ts"
@@ -41,7 +41,7 @@ export const assertShowable = (name: string, options: Call["options"]): void => 
 
 /** Fills the template of a `Location` with fields of the result; `undefined` if one would lead out of the path. */
 const locationBy = (template: string, success: Schema.Top): (value: unknown) => string | undefined => {
-  const parts = partsOf(template)
+  const parts = templateParts(template)
   const of = isObject(success)
     ? (value: unknown, field: string): unknown => Reflect.get(Object(value), field)
     : (value: unknown): unknown => value

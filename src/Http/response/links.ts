@@ -11,7 +11,7 @@ import type * as Model from "../../Model/Model.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
 import type { PermittedLinks } from "../../Repository/internal.ts"
 import { identifierOf } from "../../Repository/internal.ts"
-import { fieldsOf } from "../description/callEndpoint.ts"
+import { partFields } from "../description/callEndpoint.ts"
 import { encoded } from "../description/pathShape.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import type { ResourceInfo } from "../registration/registration.ts"
@@ -172,10 +172,10 @@ const linksTo = (
   const prefix = `${path}/:id`
   const actions = listed.map(({ method, name, options, path }) => {
     const args = [
-      ...Object.keys(fieldsOf(options.payload)).filter((field) =>
+      ...Object.keys(partFields(options.payload)).filter((field) =>
         options.payload !== model || view?.mask.isHidden(field) !== true
       ),
-      ...Object.keys(fieldsOf(options.query))
+      ...Object.keys(partFields(options.query))
     ]
     const rest = JSON.stringify({ methods: method, ...(args.length === 0 ? {} : { args }) }).slice(1)
     return [

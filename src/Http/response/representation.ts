@@ -16,12 +16,12 @@ import type { ResponseEffect } from "./callFailures.ts"
 import * as Links from "./links.ts"
 
 /** The wire form of a resource's documents. */
-export interface Representation {
+export interface DocumentRepresentation {
   /** Whether the caller may see the document. */
   readonly isShown: (document: Document) => boolean
   /** The JSON text with links; `undefined` for a document that does not match the model. */
   readonly textOf: (document: Document) => string | undefined
-  /** {@link Representation.textOf} with the selected fields only. It needs the whole document if its links depend on it. */
+  /** {@link DocumentRepresentation.textOf} with the selected fields only. It needs the whole document if its links depend on it. */
   readonly textBy: (fields: ReadonlyArray<string>) => (document: Document) => string | undefined
   /** Whether the caller sees the field of the document. */
   readonly shows: (document: Document, field: string) => boolean
@@ -32,7 +32,7 @@ export interface Representation {
 }
 
 /** The representation of a resource's documents for the caller of the fiber's request. */
-export type Representations = (fiber: Fiber.Fiber<unknown, unknown>) => Representation
+export type Representations = (fiber: Fiber.Fiber<unknown, unknown>) => DocumentRepresentation
 
 /**
  * The entity tags of documents as the caller of the fiber's request sees them. One without versions, one that the caller does not
@@ -72,7 +72,7 @@ export const representationsOf = (
   const representationFor = (
     { form, formOf, isShown }: Pick<CallerDocuments, "form" | "formOf" | "isShown">,
     links: Links.CallerLinks
-  ): Representation => {
+  ): DocumentRepresentation => {
     const serialise: Serialiser = form === undefined
       ? (document, links) => formOf(document).serialise(document, links)
       : form.serialise
@@ -99,7 +99,7 @@ export const representationsOf = (
   }
   if (form === undefined) return (fiber) => representationFor(view.of(fiber), linksOf(fiber))
   // All callers see the same fields here. Which documents they see, and the links, may differ.
-  const sharedBy = memoize((links: Links.CallerLinks): Representation =>
+  const sharedBy = memoize((links: Links.CallerLinks): DocumentRepresentation =>
     representationFor(same ?? { isShown: () => true, form, formOf: () => form }, links)
   )
   if (!isViewed) return constant(sharedBy(resourceLinks.all))

@@ -4,7 +4,7 @@ import { type FieldNames, limitProblems, withoutIndexes } from "../../Model/inte
 import { PropertyRequiredException, ValidationException } from "../../Model/ModelError.ts"
 import { BulkInsertFailed, DuplicateKey } from "../../Repository/RepositoryError.ts"
 import { BadRequest, errorOf, type Forbidden } from "../HttpError.ts"
-import { badRequestOf, problemOf, problemsIn } from "../messages/message.ts"
+import { badRequestOf, fieldProblem, problemsIn } from "../messages/message.ts"
 
 /** The error for a field that its caller may not write. */
 export const fieldForbidden = (field: string): Forbidden => errorOf("Forbidden", "errors.FieldForbidden", { field })
@@ -23,7 +23,7 @@ export const withoutHiddenFields = (
       ? error.problems
       : []
     if (!problems.some(({ field }) => isHidden(field))) return unnamed(error)
-    const hidden = problemOf("", "Hidden", "errors.HiddenField")
+    const hidden = fieldProblem("", "Hidden", "errors.HiddenField")
     return badRequestOf(limitProblems([...problems.filter(({ field }) => !isHidden(field)), hidden]))
   }
 }

@@ -24,7 +24,7 @@ export interface WrittenDocument {
 }
 
 /** The result of a write: one written document, the stored identifiers of several inserted ones, or a deletion. */
-export type Written =
+export type WrittenAnswer =
   | WrittenDocument
   | { readonly _tag: "Documents"; readonly ids: ReadonlyArray<unknown> }
   | { readonly _tag: "Deleted" }
@@ -34,7 +34,7 @@ export const writeResponses = (
   { model, path }: ResourceInfo,
   representations: Representations,
   { isReadable }: Pick<ModelView, "isReadable">
-): (written: Written, prefer: Return | undefined) => ResponseEffect => {
+): (written: WrittenAnswer, prefer: Return | undefined) => ResponseEffect => {
   const { print, write } = identifierOf(model)
   const place = encoded(path)
   const versionField = managedField(model, "version")

@@ -13,7 +13,7 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as References from "effect/References"
 import { randomUUID } from "node:crypto"
-import { type Endpoint, withAllData } from "../../Access/AccessControl.ts"
+import { type GuardedEndpoint, withAllData } from "../../Access/AccessControl.ts"
 import { currentClientAddress } from "../../internal/clientAddress.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
@@ -41,7 +41,7 @@ export interface AuditLog {
   ) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 }
 
-interface AuditedEndpoint extends Pick<Endpoint, "isCall" | "name" | "registration" | "resource"> {
+interface AuditedEndpoint extends Pick<GuardedEndpoint, "isCall" | "name" | "registration" | "resource"> {
   readonly auditLog: "off" | "writes" | "reads and writes" | undefined
 }
 

@@ -16,7 +16,7 @@ import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { Challenge, Refusal, Scheme } from "../../Security/Authentication.ts"
 import { CurrentUser } from "../../Security/CurrentUser.ts"
 import type { Reason } from "../../Security/SecurityError.ts"
-import { tooManyRequests } from "../messages/message.ts"
+import { tooManyRequestsAfter } from "../messages/message.ts"
 import { makeCallerHeaders } from "../response/callerHeaders.ts"
 import type { ErrorResponses } from "../response/translation.ts"
 
@@ -80,7 +80,7 @@ export const makeAuthenticator = ({ errorResponses, realm, schemes }: {
             counted("slowed", scheme),
             () => Effect.annotateLogs(Effect.logInfo(error.message), { scheme: scheme.id })
           ),
-          errorResponses.failure(tooManyRequests("errors.TooManyAttempts", wait))
+          errorResponses.failure(tooManyRequestsAfter("errors.TooManyAttempts", wait))
         )
       }
     }

@@ -10,7 +10,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Stream from "effect/Stream"
-import { type AccessControl, type Endpoint, withAllData } from "../../Access/AccessControl.ts"
+import { type AccessControl, type GuardedEndpoint, withAllData } from "../../Access/AccessControl.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { AccessDecision } from "../../Repository/internal.ts"
 import { CurrentUser } from "../../Security/CurrentUser.ts"
@@ -27,7 +27,7 @@ type Needs = DocumentStore | HttpServerRequest.HttpServerRequest
 
 export interface Authorization extends Authenticator {
   /** Decides before the handler of an endpoint: 403 for who may not, or 401 without credentials. */
-  readonly permitted: <R>(handler: Answered<R>, endpoint: Endpoint) => Answered<R>
+  readonly permitted: <R>(handler: Answered<R>, endpoint: GuardedEndpoint) => Answered<R>
   /** Lets a stream decide on its request again. `checked` runs a handler after all checks. */
   readonly decidingAgain: <R>(
     handler: Answered<R>,
@@ -35,7 +35,7 @@ export interface Authorization extends Authenticator {
   ) => Answered<R>
   /** Whether the caller of the request may use an endpoint, which leaves nothing in a log. */
   readonly isAllowed: (
-    endpoint: Endpoint | undefined
+    endpoint: GuardedEndpoint | undefined
   ) => Effect.Effect<boolean, CallFailure, HttpServerRequest.HttpServerRequest>
   /** A router whose routes are for everybody. Handlers know the caller, and repositories apply the caller's row filters. */
   readonly open: (router: HttpRouter.HttpRouter) => HttpRouter.HttpRouter
@@ -65,7 +65,7 @@ export const makeAuthorization = (access: AccessControl, authenticator: Authenti
 /** Decides before the handler: 403 for who may not, or `unauthenticated` without credentials. */
 const authorized = <R>(
   access: AccessControl,
-  endpoint: Endpoint,
+  endpoint: GuardedEndpoint,
   handler: Answered<R>,
   unauthenticated: ResponseEffect
 ): Answered<R> => {

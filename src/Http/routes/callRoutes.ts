@@ -24,7 +24,7 @@ import {
 import type * as Model from "../../Model/Model.ts"
 import { apartFromAddressed, identifierOf } from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
-import { fieldsOf, formType, hasBody, paramsOf, payloadOf, schemaOf, sentOf } from "../description/callEndpoint.ts"
+import { partFields, formType, hasBody, paramsOf, payloadOf, schemaOf, sentOf } from "../description/callEndpoint.ts"
 import type { Part } from "../description/callOptions.ts"
 import { parametersIn } from "../description/pathShape.ts"
 import { rawOf } from "../description/raw.ts"
@@ -60,7 +60,7 @@ export const callRoute = (call: Call, surroundings: CallContext): Route => {
   const { payload } = options
   const key = `${registration}.${name}`
   const sent = payload !== undefined && isModelLike(payload) ? payload : payloadOf(options)
-  const parameters = Object.entries({ ...fieldsOf(options.params), ...fieldsOf(options.query) })
+  const parameters = Object.entries({ ...partFields(options.params), ...partFields(options.query) })
     .map(([field, { ast }]) => [field, { ...expectationOf(ast), label: `${key}.${field}` }])
   const places = parametersOf(Object.fromEntries(parameters), payloadFields(key, sent))
   const respondBadRequest = makeBadRequest(translations, places)
@@ -75,8 +75,8 @@ export const callRoute = (call: Call, surroundings: CallContext): Route => {
   )
 
   const known: ReadonlySet<string> = new Set([
-    ...Object.keys(fieldsOf(options.query)),
-    ...(hasBody(method) ? [] : Object.keys(fieldsOf(payload)))
+    ...Object.keys(partFields(options.query)),
+    ...(hasBody(method) ? [] : Object.keys(partFields(payload)))
   ])
 
   const handle = Effect.withFiber<HttpServerResponse.HttpServerResponse, CallFailure | InvalidRequest>((fiber) => {

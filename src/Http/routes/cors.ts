@@ -30,7 +30,7 @@ export const withCors = <E, R>(
   const allowing = {
     ...shared,
     "access-control-allow-methods": methods.join(", "),
-    "access-control-allow-headers": (headers ?? namesOf([...read, ...schemes.map(({ header }) => header)])).join(", "),
+    "access-control-allow-headers": (headers ?? namesOf([...readableHeaders, ...schemes.map(({ header }) => header)])).join(", "),
     "access-control-max-age": String(Math.floor(Duration.toSeconds(maxAge)))
   }
   const allowed = new Map(origins.map((origin) => [origin, { "access-control-allow-origin": origin }]))
@@ -68,7 +68,7 @@ const namesOf = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
   Arr.dedupeWith(names, (a, b) => a.toLowerCase() === b.toLowerCase())
 
 /** The headers that requests may have. Any client of Effect sends those of traces. */
-export const read = [
+export const readableHeaders = [
   "Authorization",
   "X-API-Key",
   "Content-Type",

@@ -10,9 +10,9 @@ import { badItem, badRequestOf } from "../messages/message.ts"
 import * as preconditions from "../request/preconditions.ts"
 import type { CallFailure } from "../response/callFailures.ts"
 import { fieldForbidden, withoutHiddenKeys } from "../response/withoutHiddenFields.ts"
-import type { Written, WrittenDocument } from "../response/writeResponse.ts"
+import type { WrittenAnswer, WrittenDocument } from "../response/writeResponse.ts"
 import { completeAll, insertAll, rejectedAsItem } from "./bulkInsert.ts"
-import { type HookFailed, isHooked, type MethodHooks, unwrapped } from "./hooks.ts"
+import { type HookFailed, isHooked, type MethodHooks, withoutHookFailure } from "./hooks.ts"
 import type { ReplaceWith } from "./replaceWrites.ts"
 import {
   type Instance,
@@ -91,13 +91,13 @@ export const createWrites = (
     )
   }
 
-  return ({ body, conditions }: WriteRequest<OneDocument | ManyDocuments>): Effect.Effect<Written, CallFailure> => {
+  return ({ body, conditions }: WriteRequest<OneDocument | ManyDocuments>): Effect.Effect<WrittenAnswer, CallFailure> => {
     if (body._tag === "Many") {
-      const created = Effect.map(createAll(body.values), (ids): Written => ({ _tag: "Documents", ids }))
+      const created = Effect.map(createAll(body.values), (ids): WrittenAnswer => ({ _tag: "Documents", ids }))
       return body.values.some(isNamed) ? Effect.andThen(checkChosen(context), created) : created
     }
     const { problems, value } = body
-    if (isNamed(value)) return unwrapped(createWith(value["id"], value, conditions, problems))
+    if (isNamed(value)) return withoutHookFailure(createWith(value["id"], value, conditions, problems))
     return preconditions.isUpdateOnly(conditions) ? Effect.fail(preconditions.failed) : create(value)
   }
 }
@@ -149,7 +149,7 @@ const insertsOfOne = (context: WriteContext, onPost: MethodHooks): (value: Value
     return yield* withHooks(context, onPost, Option.none(), load)
   })
 
-  return isHooked(onPost) ? (value) => unwrapped(insertWithHooks(value)) : insert
+  return isHooked(onPost) ? (value) => withoutHookFailure(insertWithHooks(value)) : insert
 }
 
 const insertsOfMany = (context: WriteContext, onPost: MethodHooks) => {
@@ -190,7 +190,7 @@ const insertsOfMany = (context: WriteContext, onPost: MethodHooks) => {
 
   return (values: ReadonlyArray<Values>): Effect.Effect<ReadonlyArray<unknown>, CallFailure> =>
     isHooked(onPost)
-      ? unwrapped(createAllWithHooks(onPost, values))
+      ? withoutHookFailure(createAllWithHooks(onPost, values))
       : insertAll(values, {
         complete: (value) => complete(value),
         filtersOf: view.dependsOnDocument ? (all) => bulkFilters(view, all) : undefined,

@@ -23,7 +23,7 @@ export class HookFailed {
 }
 
 /** Fails with the hook's own failure. */
-export const unwrapped = <A, E extends CallFailure>(
+export const withoutHookFailure = <A, E extends CallFailure>(
   effect: Effect.Effect<A, E | HookFailed>
 ): Effect.Effect<A, CallFailure> =>
   Effect.catch(effect, (error) => Effect.fail(error instanceof HookFailed ? error.error : error))

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import type * as Grant from "../../Access/Grant.ts"
 import { modelTypeId, referencesOf } from "../../Model/internal.ts"
-import { listOf, type OwnErrors, upstreamStatusesIn } from "../description/ownErrors.ts"
+import { errorList, type OwnErrors, upstreamStatusesIn } from "../description/ownErrors.ts"
 import type * as Operation from "../Operation.ts"
 import type { Call, Registration, ResourceInfo, ServiceInfo } from "../registration/registration.ts"
 import * as Resource from "../Resource.ts"
@@ -12,7 +12,7 @@ import type { LinkedReference } from "../response/links.ts"
 import type * as Service from "../Service.ts"
 
 /** The implementation of a registration. */
-export type Implementation = Resource.Any | Service.Any
+export type AnyImplementation = Resource.Any | Service.Any
 
 export interface ImplementedCall extends Call {
   readonly handler: Operation.Any["handler"]
@@ -37,7 +37,7 @@ export interface ImplementedService extends ServiceInfo {
 /** Joins a registration with its implementation. Calls without a handler are left out: the start has failed then. */
 export const implemented = (
   registration: Registration,
-  implementations: ReadonlyArray<Implementation>
+  implementations: ReadonlyArray<AnyImplementation>
 ): ImplementedResource | ImplementedService => {
   const own = implementations.find(({ description }) => description === registration.description)
   const calls = registration.calls.flatMap((call): ReadonlyArray<ImplementedCall> => {
@@ -80,7 +80,7 @@ const linkedReferences = (
 
 /** Passes on the statuses of failed calls to other services that the errors of a handler or a hook declare. */
 const declaring = (errors: OwnErrors, run: Operation.Any["handler"]): Operation.Any["handler"] => {
-  const statuses = upstreamStatusesIn(listOf(errors))
+  const statuses = upstreamStatusesIn(errorList(errors))
   if (statuses.size === 0) return run
   const passed = passOn(statuses)
   // The types of `Operation` and `Hook` declare arguments and failures.

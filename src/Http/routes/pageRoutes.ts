@@ -4,7 +4,7 @@ import type { UrlQuery } from "../query/urlQuery.ts"
 import type { ListResponse } from "../response/listResponse.ts"
 
 /** A page that is being read. */
-export class Page {
+export class StaticPage {
   /** The documents themselves, if hooks need them. */
   readonly documents: Array<Document> = []
   /** The documents that do not fit the model. They count towards the size of the page. */

@@ -5,10 +5,10 @@ import * as Option from "effect/Option"
 import { patcher, type Serialiser } from "../../Model/internal.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { applyPatch } from "../../Repository/internal.ts"
-import type { Check } from "../request/preconditions.ts"
+import type { PreconditionCheck } from "../request/preconditions.ts"
 import type { CallFailure } from "../response/callFailures.ts"
-import type { Written, WrittenDocument } from "../response/writeResponse.ts"
-import { isHooked, type MethodHooks, unwrapped } from "./hooks.ts"
+import type { WrittenAnswer, WrittenDocument } from "../response/writeResponse.ts"
+import { isHooked, type MethodHooks, withoutHookFailure } from "./hooks.ts"
 import {
   atomically,
   type Instance,
@@ -19,7 +19,7 @@ import {
   writtenDocument
 } from "./writeContext.ts"
 import { type GrantedInstance, keeping } from "./writeGrants.ts"
-import type { Changes, WriteRequest } from "./writeRequest.ts"
+import type { RequestedChanges, WriteRequest } from "./writeRequest.ts"
 import { checkVersion, guarded, versionIn } from "./writeVersions.ts"
 
 /** Changes fields of a document. */
@@ -37,8 +37,8 @@ export const patchWrites = (context: WriteContext, onPatch: MethodHooks) => {
   const patchWithHooks = (
     { after, before }: MethodHooks,
     id: unknown,
-    changes: Changes,
-    check: Check | undefined
+    changes: RequestedChanges,
+    check: PreconditionCheck | undefined
   ) =>
     Effect.suspend(() => {
       const requestOf = (previous: Instance) => ({ id: Option.some(id), previous: Option.some(previous) })
@@ -70,11 +70,11 @@ export const patchWrites = (context: WriteContext, onPatch: MethodHooks) => {
         ))
     })
 
-  const mergePatch = (id: unknown, changes: Values, check: Check | undefined) =>
+  const mergePatch = (id: unknown, changes: Values, check: PreconditionCheck | undefined) =>
     Effect.map(documents.patch(id, changes, check), (document) => writtenDocument(document, false))
 
-  return ({ body, conditions, id }: WriteRequest<Changes>): Effect.Effect<Written, CallFailure> =>
-    unwrapped(
+  return ({ body, conditions, id }: WriteRequest<RequestedChanges>): Effect.Effect<WrittenAnswer, CallFailure> =>
+    withoutHookFailure(
       guarded(
         context,
         id,

@@ -10,7 +10,7 @@ import * as Record from "effect/Record"
 import { ClientAddressSource, countedAddressOf } from "../../internal/clientAddress.ts"
 import { DeclarationError } from "../../internal/declarationError.ts"
 import { makeQuotas, type Quota, type Quotas, type Rate } from "../../internal/rateLimiter.ts"
-import { tooManyRequests } from "../messages/message.ts"
+import { tooManyRequestsAfter } from "../messages/message.ts"
 import type { RateLimits } from "../RateLimits.ts"
 import type { ErrorResponses } from "../response/translation.ts"
 
@@ -37,7 +37,7 @@ export const makeRateLimiter = Effect.fnUntraced(function*(
   const byRoute = new Map(Object.entries(routes).map(([route, rate]) => [bracesGone(route), rate]))
   const names = new Set(known.map((route) => nameOf(route)))
   for (const [name, rate] of [["perAddress", perAddress], ["perCaller", perCaller], ...byRoute] as const) {
-    const problem = rate === undefined ? undefined : problemOf(rate)
+    const problem = rate === undefined ? undefined : rateProblem(rate)
     if (problem !== undefined) return yield* Effect.die(new DeclarationError(`The rate limit ${name} ${problem}`))
   }
   for (const name of byRoute.keys()) {
@@ -79,7 +79,7 @@ const nameOf = ({ method, path }: { readonly method: string; readonly path: stri
 
 const bracesGone = (route: string): string => route.replaceAll(/\{(\w+)\}/gu, ":$1")
 
-const problemOf = ({ limit, window }: Rate): string | undefined =>
+const rateProblem = ({ limit, window }: Rate): string | undefined =>
   !Number.isSafeInteger(limit) || limit < 1
     ? "needs a whole number of requests from 1"
     : Duration.toMillis(Duration.fromInputUnsafe(window)) < 1_000
@@ -132,7 +132,7 @@ const limitedBy = ({ take }: Quotas, errorResponses: ErrorResponses) => (policie
           ? handler
           : Effect.andThen(
             Metric.update(refusals[exceeded]!, 1),
-            errorResponses.failure(tooManyRequests("errors.TooManyRequests", wait))
+            errorResponses.failure(tooManyRequestsAfter("errors.TooManyRequests", wait))
           )
         return Effect.map(answer, (response) => withHeaders(response, headersOf(quotas)))
       })

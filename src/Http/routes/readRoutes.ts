@@ -31,12 +31,12 @@ import * as responses from "../response/json.ts"
 import * as Links from "../response/links.ts"
 import { addAll, type ListResponse, type ListResponses } from "../response/listResponse.ts"
 import { expectations, type FieldResolver, parameters as parametersOf } from "../response/problemFields.ts"
-import type { Representation, Representations } from "../response/representation.ts"
+import type { DocumentRepresentation, Representations } from "../response/representation.ts"
 import { makeBadRequest } from "../response/translation.ts"
 import type { Translations } from "../Translations.ts"
-import { beforeGetOf, hooksOf, unwrapped } from "./hooks.ts"
+import { beforeGetOf, hooksOf, withoutHookFailure } from "./hooks.ts"
 import type { ImplementedResource } from "./implemented.ts"
-import { Page } from "./pageRoutes.ts"
+import { StaticPage } from "./pageRoutes.ts"
 import { headersOf, notFound, withIdAndParameters, withParameters } from "./route.ts"
 
 /** The routes of `GET`, except those that describe the model. */
@@ -118,7 +118,7 @@ const runAfter = (
     Effect.forEach(documents, (document) =>
       Effect.flatMap(
         codec.fromDocument(document),
-        (instance) => unwrapped(after(instance, { id, previous: Option.none() }))
+        (instance) => withoutHookFailure(after(instance, { id, previous: Option.none() }))
       ), { discard: true }),
     response
   )
@@ -165,7 +165,7 @@ const documentAnswer = ({ model, respondBadRequest }: ReadContext) => {
   const isVersioned = managedField(model, "version") !== undefined
   const updatedField = managedField(model, "updated")
   return (
-    representation: Representation,
+    representation: DocumentRepresentation,
     document: Document,
     headers: preconditions.Headers,
     now: number,
@@ -237,9 +237,9 @@ const listRoute = (context: ReadContext): ResponseEffect => {
     /** Writes a page while `find` reads it. A large page is reserved and read again. */
     const respond = (
       items: ListResponse,
-      find: (take: Page["take"]) => Effect.Effect<number | undefined, ReadError>
+      find: (take: StaticPage["take"]) => Effect.Effect<number | undefined, ReadError>
     ) => {
-      const page = new Page(query, serialise, items, after !== undefined)
+      const page = new StaticPage(query, serialise, items, after !== undefined)
       return Effect.flatMap(find(page.take), (total): ResponseEffect => {
         const { ended } = page
         if (ended === "large") {
@@ -276,7 +276,7 @@ const listRoute = (context: ReadContext): ResponseEffect => {
     // Hooks receive complete models, and the links of a document may depend on any field.
     const isWhole = after !== undefined || representation.linksDependOnDocument
     const options = { ...query.find, ...(isWhole ? { projection: undefined } : {}), timeLimit }
-    const find = (take: Page["take"]) =>
+    const find = (take: StaticPage["take"]) =>
       query.count === "exact"
         ? Effect.map(documents.findAndCount({ ...options, take }), ({ total }): number | undefined => total)
         : Effect.flatMap(
@@ -299,7 +299,7 @@ const linksOf = (
   path: string,
   parameters: UrlQuery.Parameters,
   { count, keyset, page, pageSize }: UrlQuery.UrlQuery,
-  { hasNext, next }: Page,
+  { hasNext, next }: StaticPage,
   total: number | undefined
 ): string =>
   keyset !== undefined

@@ -54,7 +54,7 @@ export const replaceWrites = (context: WriteContext): ReplaceWith => {
           : { [versionField]: kept[versionField] ?? document[versionField] ?? 0 })
       }, { isSent: true, previous }))
 
-  const replaceOnce = Effect.fnUntraced(function*(id: unknown, value: Values, check: preconditions.Check | undefined) {
+  const replaceOnce = Effect.fnUntraced(function*(id: unknown, value: Values, check: preconditions.PreconditionCheck | undefined) {
     const document = yield* read(id)
     if (check !== undefined) yield* check(document)
     // A stored document that does not fit the model is replaced completely.
@@ -65,7 +65,7 @@ export const replaceWrites = (context: WriteContext): ReplaceWith => {
   })
 
   /** Reads the stored document, and computes the instance for the hooks and the write of what they return. */
-  const loaded = Effect.fnUntraced(function*(id: unknown, value: Values, check: preconditions.Check | undefined) {
+  const loaded = Effect.fnUntraced(function*(id: unknown, value: Values, check: preconditions.PreconditionCheck | undefined) {
     const document = yield* read(id)
     if (check !== undefined) yield* check(document)
     const stored = yield* codec.fromDocument(document)

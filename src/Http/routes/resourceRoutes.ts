@@ -6,7 +6,7 @@ import { memoize } from "effect/Function"
 import * as Result from "effect/Result"
 import type * as Views from "../../Access/internal.ts"
 import { BoundedCache } from "../../internal/boundedCache.ts"
-import { isWithin, withoutIndexes } from "../../Model/internal.ts"
+import { isAmongFields, withoutIndexes } from "../../Model/internal.ts"
 import * as JsonSchema from "../../Model/JsonSchema.ts"
 import * as Metadata from "../../Model/Metadata.ts"
 import type * as Model from "../../Model/Model.ts"
@@ -44,7 +44,7 @@ import { withoutProperties } from "../response/withoutHiddenFields.ts"
 import type { Translations } from "../Translations.ts"
 import type { ImplementedResource } from "./implemented.ts"
 import { readRoutes } from "./readRoutes.ts"
-import { acceptedRoute, allowedOf, jsonRoute, type Route, withId, withoutParameters, withParameters } from "./route.ts"
+import { acceptedRoute, allowedOf, jsonRoute, type Route, withIdParameter, withoutParameters, withParameters } from "./route.ts"
 import { patchTypes } from "./writeRequest.ts"
 import { writeRoutes } from "./writeRoutes.ts"
 
@@ -170,7 +170,7 @@ const handlersOf = (
   const fields = inputFields(model)
   // A hidden field has no label, as one that is not there.
   const places: FieldResolver = (path) =>
-    isWithin(withoutIndexes(path), view.hidden) ? unknownField(path) : fields(path)
+    isAmongFields(withoutIndexes(path), view.hidden) ? unknownField(path) : fields(path)
   const respondBadRequest = makeBadRequest(translations, fields)
   const errorResponses = makeErrorResponses(translations)
   const handlers: Handlers = {
@@ -206,7 +206,7 @@ const unlessReserved = (
   const allowed = new Map(
     others.map((other) => [other.reserved, allowedOf(other.method === "GET" ? ["GET", "QUERY"] : [other.method])])
   )
-  return withId((id) => {
+  return withIdParameter((id) => {
     const methods = allowed.get(id)
     return methods === undefined ? handler : errorResponses.notAllowed(method, `${path}/${id}`, methods)
   })

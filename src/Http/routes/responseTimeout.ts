@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { withDeadline } from "../../internal/deadline.ts"
+import { withEarlierDeadline } from "../../internal/deadline.ts"
 import { textOfKey } from "../../internal/texts.ts"
 import { CurrentUser } from "../../Security/CurrentUser.ts"
 import type { ErrorResponses } from "../response/translation.ts"
@@ -31,7 +31,7 @@ export const withResponseTimeout = <E, R>(
         return undefined
       })
     )
-    return Effect.timeoutOrElse(withDeadline(told, millis - Math.min(100, millis / 10)), {
+    return Effect.timeoutOrElse(withEarlierDeadline(told, millis - Math.min(100, millis / 10)), {
       duration,
       orElse: () => errorResponses.sentence("ServiceUnavailable", textOfKey("errors.ResponseTimeout"))
     })

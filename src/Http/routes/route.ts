@@ -112,7 +112,7 @@ export const withRequest = (use: (request: HttpServerRequest.HttpServerRequest) 
   Effect.withFiber((fiber) => use(Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)))
 
 /** Passes the parameter `id` of the path. */
-export const withId = (
+export const withIdParameter = (
   use: (id: string, request: HttpServerRequest.HttpServerRequest) => ResponseEffect
 ): ResponseEffect =>
   Effect.withFiber((fiber) => {
@@ -126,7 +126,7 @@ export const withIdOf = (
   use: (id: unknown, request: HttpServerRequest.HttpServerRequest) => ResponseEffect
 ): ResponseEffect => {
   const { parse } = identifierOf(model)
-  return withId((text, request) => {
+  return withIdParameter((text, request) => {
     const id = parse(text)
     return id === undefined ? Effect.fail(notFound(model, text)) : use(id, request)
   })

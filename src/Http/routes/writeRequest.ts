@@ -62,7 +62,7 @@ export interface ManyDocuments {
 }
 
 /** Changes of a document. Those of a JSON Patch depend on the stored document. */
-export type Changes =
+export type RequestedChanges =
   | { readonly _tag: "Merge"; readonly changes: Values }
   | {
     readonly _tag: "Patch"
@@ -84,7 +84,7 @@ interface Creation {
 export interface WriteReaders {
   readonly create: (request: Request) => Effect.Effect<Read<OneDocument | ManyDocuments>, HttpError>
   readonly replace: (id: unknown, request: Request) => Effect.Effect<Read<Values>, HttpError>
-  readonly patch: (id: unknown, request: Request) => Effect.Effect<Read<Changes>, HttpError>
+  readonly patch: (id: unknown, request: Request) => Effect.Effect<Read<RequestedChanges>, HttpError>
   readonly delete: (id: unknown, request: Request) => Effect.Effect<Read<undefined>>
 }
 
@@ -151,7 +151,7 @@ export const writeReaders = (
     patch: (id, request) =>
       Effect.flatMapEager(readJson(request, patchTypes, limits.maxBodySize), (body) => {
         const isPatch = mediaTypeOf(headersOf(request)["content-type"] ?? "") === jsonPatch
-        const read = (): Result.Result<Changes, ReadonlyArray<FieldProblem>> =>
+        const read = (): Result.Result<RequestedChanges, ReadonlyArray<FieldProblem>> =>
           isPatch
             ? Result.map(patcher.read(body), (operations) => ({
               _tag: "Patch",

@@ -8,14 +8,14 @@ import type * as Model from "../../Model/Model.ts"
 import type { Document, DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { Limits } from "../KernelConfig.ts"
-import type { Check } from "../request/preconditions.ts"
+import type { PreconditionCheck } from "../request/preconditions.ts"
 import type { CallFailure, ResponseEffect } from "../response/callFailures.ts"
 import type { Representations } from "../response/representation.ts"
 import type { BadRequestResponder } from "../response/translation.ts"
 import { withoutHiddenFields } from "../response/withoutHiddenFields.ts"
-import { writeResponses, type Written } from "../response/writeResponse.ts"
+import { writeResponses, type WrittenAnswer } from "../response/writeResponse.ts"
 import { createWrites } from "./createWrites.ts"
-import { hooksOf, isHooked, type MethodHooks, unwrapped } from "./hooks.ts"
+import { hooksOf, isHooked, type MethodHooks, withoutHookFailure } from "./hooks.ts"
 import type { ImplementedResource } from "./implemented.ts"
 import { patchWrites } from "./patchWrites.ts"
 import { replaceWrites } from "./replaceWrites.ts"
@@ -54,7 +54,7 @@ export const writeRoutes = (
 
   const steps = <Body, E extends CallFailure>(
     reading: Effect.Effect<Result.Result<WriteRequest<Body>, ReadonlyArray<FieldProblem>>, E>,
-    applying: (request: WriteRequest<Body>) => Effect.Effect<Written, CallFailure>
+    applying: (request: WriteRequest<Body>) => Effect.Effect<WrittenAnswer, CallFailure>
   ): ResponseEffect =>
     Effect.flatMapEager(reading, (request): ResponseEffect =>
       Result.isFailure(request)
@@ -69,7 +69,7 @@ export const writeRoutes = (
     replace: withIdOf(model, (id, request) =>
       steps(
         read.replace(id, request),
-        ({ body, conditions, id }) => unwrapped(replaceWith(onPut, Option.some(id), id, body, conditions))
+        ({ body, conditions, id }) => withoutHookFailure(replaceWith(onPut, Option.some(id), id, body, conditions))
       )),
     patch: withIdOf(model, (id, request) => steps(read.patch(id, request), patch)),
     delete: withIdOf(model, (id, request) => steps(read.delete(id, request), remove))
@@ -80,22 +80,22 @@ const deleteWrites = (context: WriteContext, onDelete: MethodHooks) => {
   const { codec, documents, model, repository, versionField } = context
   const otherwise = versionField === undefined ? [] : [versionField]
 
-  const read = Effect.fnUntraced(function*(id: unknown, check: Check | undefined) {
+  const read = Effect.fnUntraced(function*(id: unknown, check: PreconditionCheck | undefined) {
     const document = (yield* documents.findById(id, { privilege: "delete" })) ?? (yield* notFound(model, id))
     if (check !== undefined) yield* check(document)
     return document
   })
 
-  const deleteRead = (document: Document, check: Check | undefined) =>
+  const deleteRead = (document: Document, check: PreconditionCheck | undefined) =>
     documents.delete({ document, fields: expectedFields(context, check, otherwise) })
 
-  const deleteOnce = (id: unknown, check: Check | undefined): Effect.Effect<void, WriteFailure> =>
+  const deleteOnce = (id: unknown, check: PreconditionCheck | undefined): Effect.Effect<void, WriteFailure> =>
     check === undefined
       ? repository.deleteById(id)
       : Effect.flatMap(read(id, check), (document) => deleteRead(document, check))
 
   /** Deletes a versioned document only in the version that the hooks received. */
-  const deleteWithHooks = (id: unknown, check: Check | undefined): Effect.Effect<void, WriteFailure> => {
+  const deleteWithHooks = (id: unknown, check: PreconditionCheck | undefined): Effect.Effect<void, WriteFailure> => {
     const load = Effect.flatMap(read(id, check), (document) =>
       Effect.map(codec.fromDocument(document), (instance) => ({
         instance,
@@ -106,9 +106,9 @@ const deleteWrites = (context: WriteContext, onDelete: MethodHooks) => {
     return Effect.asVoid(check === undefined ? retryConflicts(context, id, once) : once)
   }
 
-  return ({ conditions, id }: WriteRequest<undefined>): Effect.Effect<Written, CallFailure> =>
+  return ({ conditions, id }: WriteRequest<undefined>): Effect.Effect<WrittenAnswer, CallFailure> =>
     Effect.as(
-      unwrapped(
+      withoutHookFailure(
         guarded(
           context,
           id,

@@ -2,7 +2,7 @@
  * Versions and preconditions of writes: detects conflicts with other writes, and retries writes that expect no version.
  */
 import * as Effect from "effect/Effect"
-import { fieldsOf, textOfId } from "../../Repository/internal.ts"
+import { storedFieldsOf, textOfId } from "../../Repository/internal.ts"
 import { VersionConflict } from "../../Repository/RepositoryError.ts"
 import * as preconditions from "../request/preconditions.ts"
 import type { Instance, Values, WriteContext, WriteFailure } from "./writeContext.ts"
@@ -35,9 +35,9 @@ export const checkVersion = <A extends Instance>(
  */
 export const expectedFields = (
   { model }: WriteContext,
-  check: preconditions.Check | undefined,
+  check: preconditions.PreconditionCheck | undefined,
   otherwise: ReadonlyArray<string>
-): ReadonlyArray<string> => check === undefined ? otherwise : fieldsOf(model)
+): ReadonlyArray<string> => check === undefined ? otherwise : storedFieldsOf(model)
 
 /** Retries a write, which expects no version, while another write comes first. */
 export const retryConflicts = <A, E extends { readonly _tag: string }>(
@@ -55,7 +55,7 @@ export const guarded = <A>(
   id: unknown,
   bodyVersion: unknown,
   conditions: preconditions.Preconditions,
-  write: (check: preconditions.Check | undefined) => Effect.Effect<A, WriteFailure>
+  write: (check: preconditions.PreconditionCheck | undefined) => Effect.Effect<A, WriteFailure>
 ): Effect.Effect<A, WriteFailure> =>
   Effect.withFiber((fiber) => {
     const check = preconditions.checkOf(conditions, context.tagsFor(fiber))

@@ -5,10 +5,10 @@
 import { IncomingMessage, Server, type ServerOptions, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import process from "node:process"
-import { Request } from "../request/bufferedRequest.ts"
+import { BufferedRequest } from "../request/bufferedRequest.ts"
 
 /** Decides when a request is handled, and may answer it otherwise. */
-export interface Gate {
+export interface RequestGate {
   readonly enter: (request: IncomingMessage, response: ServerResponse, handle: () => void) => void
   /** Is called for each new connection. */
   readonly connected: () => void
@@ -20,20 +20,20 @@ export interface Gate {
  * - A small body that comes with its request is read before this is dispatched, so that its handler runs without waiting.
  * - A pipelined request waits until the previous responses on its connection are written, unless all these requests are
  *   safe (RFC 9112, section 9.3.2). The connection is paused meanwhile, so the number of waiting requests is bounded.
- * - A {@link Gate} decides when a request begins.
+ * - A {@link RequestGate} decides when a request begins.
  * - Requests wait for the first request listener, where Node would leave them unanswered, and until
- *   {@link Listener.resumeRequests} after {@link Listener.pauseRequests}.
+ *   {@link RequestListener.resumeRequests} after {@link RequestListener.pauseRequests}.
  */
-export class Listener<Response extends typeof OrderedResponse<IncomingMessage>> extends Server<
+export class RequestListener<Response extends typeof OrderedResponse<IncomingMessage>> extends Server<
   typeof IncomingMessage,
   Response
 > {
-  gate: Gate | undefined
+  gate: RequestGate | undefined
   /** The requests that wait; `undefined` while none has to. */
   #paused: Array<() => void> | undefined = []
 
   constructor(options: ServerOptions<typeof IncomingMessage, Response>) {
-    super({ ...options, IncomingMessage: Request })
+    super({ ...options, IncomingMessage: BufferedRequest })
     const resume = (event: string | symbol): void => {
       if (event !== "request") return
       this.off("newListener", resume)
@@ -69,7 +69,7 @@ export class Listener<Response extends typeof OrderedResponse<IncomingMessage>> 
         this.gate.enter(request, response, dispatch)
       } else dispatch()
     }
-    if (event === "request" && request instanceof Request && request.isSmall) request.buffer(enter)
+    if (event === "request" && request instanceof BufferedRequest && request.isSmall) request.buffer(enter)
     else enter()
     return true
   }

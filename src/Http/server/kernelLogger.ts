@@ -93,7 +93,7 @@ export const Offered: Context.Reference<AccessLog | undefined> = Context.Referen
  * @category references
  * @since 0.1.0
  */
-export const Access: Context.Reference<AccessLog | undefined> = Context.Reference<AccessLog | undefined>(
+export const AccessLogger: Context.Reference<AccessLog | undefined> = Context.Reference<AccessLog | undefined>(
   "appkernel/Http/KernelLogger/Access",
   { defaultValue: () => undefined }
 )
@@ -109,13 +109,13 @@ export const layer = (options?: Options): Layer.Layer<never, LogFileUnusable | C
   Layer.effectContext(make(options?.development ?? process.stdout.isTTY))
 
 /**
- * Makes the servers that it is provided to log their requests: sets {@link Access} to the access log of {@link layer}. It
+ * Makes the servers that it is provided to log their requests: sets {@link AccessLogger} to the access log of {@link layer}. It
  * changes nothing where there is no {@link layer}.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layerAccess: Layer.Layer<never> = Layer.effect(Access, Offered)
+export const layerAccess: Layer.Layer<never> = Layer.effect(AccessLogger, Offered)
 
 // internal
 
@@ -288,7 +288,7 @@ const lineOf = (
   const entry: { [key: string]: unknown } = {
     timestamp: date.toISOString(),
     level: logLevel.toUpperCase(),
-    message: textOf(message)
+    message: loggedText(message)
   }
   if (worker !== undefined) entry["worker"] = worker
   const request = Context.getOrUndefined(fiber.context, HttpServerRequest.HttpServerRequest)
@@ -348,7 +348,7 @@ const timestampOf = (time: number): string => {
   return lastTimestamp
 }
 
-const textOf = (message: unknown): unknown => {
+const loggedText = (message: unknown): unknown => {
   const parts = Array.isArray(message) ? message : [message]
   const texts = parts.map((part): unknown => part instanceof Error ? String(part) : part)
   return texts.length === 1 ? texts[0] : texts

@@ -16,7 +16,7 @@ import { clearInterval, setImmediate, setInterval, setTimeout } from "node:timer
 import { quote } from "../../internal/json.ts"
 import { defaultOf } from "../../internal/settings.ts"
 import { batch } from "./batchedSocket.ts"
-import { type Gate, Listener, OrderedResponse, unwrittenResponse } from "./dispatch.ts"
+import { type RequestGate, RequestListener, OrderedResponse, unwrittenResponse } from "./dispatch.ts"
 
 /** The milliseconds that a connection stays open for the client to read why its request is rejected. */
 const lingerMillis = 1_000
@@ -45,7 +45,7 @@ const probeInterval = 250
  *   shutdown timeout.
  */
 export interface HttpServer extends Server {
-  gate: Gate | undefined
+  gate: RequestGate | undefined
   /** Makes `listen` only store the address, unless its port is 0, since the platform calls it before any route is ready. */
   readonly hold: () => void
   /** Starts to listen on the stored address, and to answer requests, and reports the result. */
@@ -98,7 +98,7 @@ export const makeServer = (
   // parts.
   Object.defineProperty(Response.prototype, "strictContentLength", { get: () => false, set: () => {} })
 
-  class DrainingServer extends Listener<typeof Response> {
+  class DrainingServer extends RequestListener<typeof Response> {
     readonly sockets: ReadonlySet<Socket> = sockets
     readonly cutRequests = (): number => cutCount
     #isPaused = false

@@ -7,7 +7,7 @@ import type { Socket } from "node:net"
 import { performance } from "node:perf_hooks"
 // Tests may replace the global `setImmediate`.
 import { setImmediate, setTimeout } from "node:timers"
-import { type Gate, unwrittenResponse } from "./dispatch.ts"
+import { type RequestGate, unwrittenResponse } from "./dispatch.ts"
 import { refusalsOf, secondsOf } from "./overload.ts"
 
 /** Which requests are answered first while a service is overloaded. */
@@ -237,7 +237,7 @@ class Pauses {
 
 /** A server with a gate, which each request passes before it is handled. */
 interface Gated {
-  gate: Gate | undefined
+  gate: RequestGate | undefined
 }
 
 const servers = new WeakMap<HttpServer.HttpServer["Service"], Gated>()

@@ -6,7 +6,7 @@ import type * as Fiber from "effect/Fiber"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import {
-  type Endpoint,
+  type GuardedEndpoint,
   makeAccessControl,
   makePossibleGrants,
   type ModelPolicy,
@@ -32,7 +32,7 @@ import { CredentialsUnprovided } from "./credentialsUnprovided.ts"
 /** What a service with access control checks requests with. */
 export interface Access extends Authorization {
   /** A registered resource with its repository, for its endpoints. */
-  readonly resourceOf: (resource: ImplementedResource, repository: Repository<Model.Any>) => Endpoint["resource"]
+  readonly resourceOf: (resource: ImplementedResource, repository: Repository<Model.Any>) => GuardedEndpoint["resource"]
   readonly schemes: ReadonlyArray<Scheme>
   /** What callers see of models. */
   readonly views: typeof views

@@ -6,13 +6,13 @@ import { DeclarationError } from "../../internal/declarationError.ts"
 import { Keys } from "../../Security/Keys.ts"
 import * as AccessPolicy from "../AccessPolicy.ts"
 import { implemented } from "../routes/implemented.ts"
-import { type Parts, policyOf } from "./engineParts.ts"
+import { type EngineParts, policyOf } from "./engineParts.ts"
 import { enabled, monitoredPaths } from "./monitored.ts"
 import { rejectInvalid, rejectUnknownRoles } from "./registrationInvalid.ts"
 import { rejectConflicts } from "./routeConflict.ts"
 
 /** Fails for mistakes in registrations and conflicting routes; warns of rules that admit nobody. */
-export const check = Effect.fnUntraced(function*(parts: Parts) {
+export const checkRegistrations = Effect.fnUntraced(function*(parts: EngineParts) {
   const { api: { registrations }, implementations, openApi, options } = parts
   yield* rejectInvalid(registrations, implementations, options.roles)
   yield* rejectUnknownRoles(parts)
@@ -49,7 +49,7 @@ export const serveAlone = Effect.flatMap(HttpServer.HttpServer, (server) =>
 const served = new WeakSet<HttpServer.HttpServer["Service"]>()
 
 /** The models without endpoints and without a rule, whose repositories have the rights of the caller in handlers. */
-const unruledModels = ({ api: { guards, registrations }, implementations }: Parts): ReadonlyArray<string> =>
+const unruledModels = ({ api: { guards, registrations }, implementations }: EngineParts): ReadonlyArray<string> =>
   !guards.has("security") ? [] : registrations.flatMap((registration) => {
     const { calls, rules } = implemented(registration, implementations)
     return registration._tag === "Resource" && rules.grants.length === 0 &&

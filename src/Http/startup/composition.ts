@@ -66,7 +66,7 @@ export const compose = Effect.fnUntraced(function*(parts: ServiceParts) {
     isTraced: (yield* Tracer.Tracer) !== Tracer.nativeTracer,
     limiter: rateLimits && (yield* reloadedLimiter(parts.rateLimits, rateLimits, routes, errorResponses)),
     limits,
-    log: yield* KernelLogger.Access,
+    log: yield* KernelLogger.AccessLogger,
     minSize: yield* KernelConfig.compression,
     openRouter: access === undefined ? router : access.open(router),
     overload: {

@@ -24,7 +24,7 @@ import { openApiPath, redocPath, swaggerPath } from "../openapi/documentationPat
  * @category models
  * @since 0.1.0
  */
-export interface Route {
+export interface DocumentationRoute {
   readonly method: "GET"
   readonly path: `/${string}`
   /** Handles the request that the server provides. Never fails. */
@@ -68,7 +68,7 @@ export interface Options {
 export const routes = (
   document: OpenApi.Document,
   options?: Pick<Options, "includeDocs">
-): Effect.Effect<ReadonlyArray<Route>> =>
+): Effect.Effect<ReadonlyArray<DocumentationRoute>> =>
   Effect.gen(function*() {
     const json = File.make(JSON.stringify(document), { contentType: "application/json" })
     const openapi = yield* route(openApiPath, json)
@@ -100,7 +100,7 @@ const year = 31_536_000
 const asset = (text: string, contentType: string): Effect.Effect<File.File> =>
   File.make(text, { contentType: `${contentType}; charset=utf-8`, maxAge: year })
 
-const route = (path: Route["path"], file: Effect.Effect<File.File>): Effect.Effect<Route> =>
+const route = (path: DocumentationRoute["path"], file: Effect.Effect<File.File>): Effect.Effect<DocumentationRoute> =>
   Effect.map(Effect.cached(file), (cached) => ({ method: "GET", path, handler: File.respondWith(cached) }))
 
 type Part = readonly [name: string, file: Effect.Effect<File.File>]
@@ -110,7 +110,7 @@ const page = Effect.fnUntraced(function*(
   path: `/${string}`,
   document: OpenApi.Document,
   { script, styles }: { readonly script: Part; readonly styles?: Part }
-): Effect.fn.Return<Route> {
+): Effect.fn.Return<DocumentationRoute> {
   const headers = { "content-security-policy": policyFor(document), "referrer-policy": "no-referrer" }
   const fileAt = (base: string) => {
     const urlOf = ([name, file]: Part) => Effect.map(file, ({ hash }) => `${base}${name}?${hash}`)

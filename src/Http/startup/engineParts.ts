@@ -12,15 +12,15 @@ import * as KernelConfig from "../KernelConfig.ts"
 import type * as OpenApi from "../OpenApi.ts"
 import { documentationPaths } from "../openapi/documentationPaths.ts"
 import { config as configuredLimits, type RateLimits } from "../RateLimits.ts"
-import { type Implementation, implemented } from "../routes/implemented.ts"
+import { type AnyImplementation, implemented } from "../routes/implemented.ts"
 import { CredentialsUnprovided } from "./credentialsUnprovided.ts"
 import type * as Documentation from "./documentation.ts"
 import type { Options } from "./launch.ts"
 
 /** The parts of an engine. */
-export interface Parts {
+export interface EngineParts {
   readonly api: KernelApi.Any
-  readonly implementations: ReadonlyArray<Implementation>
+  readonly implementations: ReadonlyArray<AnyImplementation>
   readonly additions: ReadonlyArray<Layer.Layer<never, never, HttpRouter.HttpRouter>>
   readonly migrations: ReadonlyArray<Migration>
   readonly options: Options
@@ -31,17 +31,17 @@ export interface Parts {
 }
 
 /** The parts of an engine with which its service is composed. */
-export interface ServiceParts extends Omit<Parts, "api" | "options"> {
+export interface ServiceParts extends Omit<EngineParts, "api" | "options"> {
   readonly api: HttpApi.Top
   readonly registrations: KernelApi.Any["registrations"]
   /** `undefined` without security. */
-  readonly security: Parts["security"]
+  readonly security: EngineParts["security"]
   /** `undefined` unless the program enables limits. */
   readonly rateLimits: RateLimits | undefined
 }
 
 /** What an engine has its service composed with. */
-export const servicePartsOf = ({ api: { api, guards, registrations }, ...parts }: Parts): ServiceParts => ({
+export const servicePartsOf = ({ api: { api, guards, registrations }, ...parts }: EngineParts): ServiceParts => ({
   ...parts,
   api,
   registrations,
@@ -51,7 +51,7 @@ export const servicePartsOf = ({ api: { api, guards, registrations }, ...parts }
 
 /** Who may call what, by the rules of the registrations and of the documentation. */
 export const policyOf = (
-  { api: { guards, registrations }, implementations, openApi }: Parts
+  { api: { guards, registrations }, implementations, openApi }: EngineParts
 ): AccessPolicy.AccessPolicy => {
   const policy = AccessPolicy.make(
     registrations.map((registration) => implemented(registration, implementations)),
@@ -63,8 +63,8 @@ export const policyOf = (
 }
 
 /** The OpenAPI document; `undefined` if the service has none. */
-export const documentOf = (
-  parts: Parts
+export const openApiOf = (
+  parts: EngineParts
 ): Effect.Effect<OpenApi.Document | undefined, CredentialsUnprovided | Config.ConfigError> =>
   Effect.gen(function*() {
     const { api: { api, guards, registrations }, openApi } = parts

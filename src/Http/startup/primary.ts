@@ -15,7 +15,7 @@ import process from "node:process"
 import { makeQuotas } from "../../internal/rateLimiter.ts"
 import type { Question } from "../../internal/worker.ts"
 import { type FromPrimary, type FromWorker, workerVariable } from "./workerChannel.ts"
-import { type Action, type Event, initial, serving, transition } from "./workerStates.ts"
+import { type Action, type Event, initialWorkers, serving, transition } from "./workerStates.ts"
 
 /** Occurs when the first worker of a service ends before it listens. Its log says why. */
 export class WorkerFailed extends Schema.TaggedError<WorkerFailed>()("WorkerFailed", {}) {
@@ -44,7 +44,7 @@ export const runPrimary = Effect.fnUntraced(function*(
   const messages = yield* Queue.unbounded<readonly [key: number, FromWorker]>()
   const failed = yield* Deferred.make<never, WorkerFailed>()
   const ended = yield* Deferred.make<void>()
-  let workers = initial(count)
+  let workers = initialWorkers(count)
 
   const tell = (key: number, message: FromPrimary): void => {
     const worker = processes.get(key)

@@ -4,7 +4,7 @@ import * as Crypto from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
 import * as Base64Url from "effect/encoding/Base64Url"
 import * as Redacted from "effect/Redacted"
-import type { Endpoint } from "../../Access/AccessControl.ts"
+import type { GuardedEndpoint } from "../../Access/AccessControl.ts"
 import type * as Model from "../../Model/Model.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { ownerOf } from "../../Repository/internal.ts"
@@ -95,7 +95,7 @@ const resourceRoutesOf = (
   store: DocumentStore["Service"],
   { repository, resource, ...surroundings }: ResourceSurroundings & {
     readonly repository: Repository.Repository<Model.Any>
-    readonly resource: Endpoint["resource"]
+    readonly resource: GuardedEndpoint["resource"]
   }
 ): ReadonlyArray<ServedRoute> => {
   const own = ownOf(registration)
@@ -114,7 +114,7 @@ const callRoutesOf = (
     & {
       readonly live: Live | undefined
     },
-  resource?: Endpoint["resource"]
+  resource?: GuardedEndpoint["resource"]
 ): ReadonlyArray<ServedRoute> => {
   const own = ownOf(registration)
   const { calls, name, onExcessProperty, rules } = registration

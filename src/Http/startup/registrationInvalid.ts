@@ -14,7 +14,7 @@ import { parametersIn, pathProblem } from "../description/pathShape.ts"
 import type { Registration, ResourceInfo } from "../registration/registration.ts"
 import { hookNames, methodOfHook } from "../Resource.ts"
 import { permissionsOf } from "../resource/rules.ts"
-import { type Implementation, implemented } from "../routes/implemented.ts"
+import { type AnyImplementation, implemented } from "../routes/implemented.ts"
 
 /**
  * Occurs when a registration is invalid: its model has no identifier or the name of another model, a hook would never
@@ -36,7 +36,7 @@ export class RegistrationInvalid extends Schema.TaggedError<RegistrationInvalid>
 /** Fails for an invalid registration, before the service is built. @internal */
 export const rejectInvalid = Effect.fnUntraced(function*(
   registrations: ReadonlyArray<Registration>,
-  implementations: ReadonlyArray<Implementation>,
+  implementations: ReadonlyArray<AnyImplementation>,
   roles: ReadonlyArray<string> | undefined
 ): Effect.fn.Return<void, RegistrationInvalid> {
   for (const { description } of implementations) {
@@ -54,7 +54,7 @@ export const rejectInvalid = Effect.fnUntraced(function*(
       (roles === undefined
         ? undefined
         : roleProblem("a rule", rules.grants.flatMap(({ permission }) => rolesOf(permission)), roles)) ??
-      (registration._tag === "Resource" ? problemOf(registration, models) : undefined)
+      (registration._tag === "Resource" ? registrationProblem(registration, models) : undefined)
     if (detail !== undefined) return yield* new RegistrationInvalid({ registration: registration.name, detail })
     if (registration._tag === "Resource") models.set(registration.model.modelName, ownerOf(registration.model))
   }
@@ -124,7 +124,7 @@ const callProblemOf = ({ calls }: Registration): string | undefined => {
 
 const handlerProblemOf = (
   { calls, description, methods }: Registration & { readonly methods?: ResourceInfo["methods"] },
-  implementations: ReadonlyArray<Implementation>
+  implementations: ReadonlyArray<AnyImplementation>
 ): string | undefined => {
   const own = implementations.filter((implementation) => implementation.description === description)
   const [implementation] = own
@@ -140,7 +140,7 @@ const handlerProblemOf = (
     : `${idle.name} never runs, since ${methodOfHook(idle.name)} is not among the methods ${methods.join(", ")}`
 }
 
-const problemOf = (
+const registrationProblem = (
   { model }: ResourceInfo,
   others: ReadonlyMap<string, ResourceInfo["model"]>
 ): string | undefined => {

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import type { Reload } from "../../internal/reload.ts"
-import { changesOf } from "../config/inForce.ts"
+import { configurationChanges } from "../config/inForce.ts"
 import * as KernelConfig from "../KernelConfig.ts"
 
 /** Reads everything first: if a part can't be used, nothing changes. One line logs what has, or needs a restart. */
@@ -15,7 +15,7 @@ export const makeReload = (
   let inForce = started.inForce
   return Effect.gen(function*() {
     const next = yield* KernelConfig.load(options)
-    const differing = changesOf(inForce, next.inForce)
+    const differing = configurationChanges(inForce, next.inForce)
     const prepared = yield* Effect.forEach(
       [...reloads],
       ({ keys, prepare }) =>

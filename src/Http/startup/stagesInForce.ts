@@ -9,7 +9,7 @@ import * as Authentication from "../../Security/Authentication.ts"
 import * as KernelConfig from "../KernelConfig.ts"
 import * as KernelLogger from "../server/kernelLogger.ts"
 import { compose } from "./composition.ts"
-import { type Parts, servicePartsOf } from "./engineParts.ts"
+import { type EngineParts, servicePartsOf } from "./engineParts.ts"
 import { routeStages, serviceStages } from "./stages.ts"
 
 type Described = Omit<StageRow, "before">
@@ -25,7 +25,7 @@ export interface StagesInForce {
 }
 
 /** What the engine would serve as `launch` runs it. */
-export const stagesInForce = (parts: Parts) =>
+export const stagesInForce = (parts: EngineParts) =>
   Effect.scoped(
     Effect.gen(function*() {
       const { surroundings } = yield* compose(servicePartsOf(parts))
@@ -42,7 +42,7 @@ export const stagesInForce = (parts: Parts) =>
     })
   ).pipe(
     Effect.provide([EmbeddedStore.layerMemory, Authentication.layer(anyScheme), tracing]),
-    Effect.provideService(KernelLogger.Access, { write: () => {} }),
+    Effect.provideService(KernelLogger.AccessLogger, { write: () => {} }),
     Effect.provideService(References.MinimumLogLevel, "None")
   )
 

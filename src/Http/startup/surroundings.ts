@@ -6,7 +6,7 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import type { Endpoint } from "../../Access/AccessControl.ts"
+import type { GuardedEndpoint } from "../../Access/AccessControl.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { Cors } from "../Cors.ts"
 import type * as KernelConfig from "../KernelConfig.ts"
@@ -33,7 +33,7 @@ export type Answer = Effect.Effect<
 /** A route with what its registration says of it. */
 export interface ServedRoute extends Route {
   /** What grants name it by; a route without is for everybody. */
-  readonly endpoint?: Endpoint | undefined
+  readonly endpoint?: GuardedEndpoint | undefined
   /** The headers of every answer. */
   readonly headers?: { readonly [name: string]: string } | undefined
   readonly auditLog?: Registration["auditLog"]

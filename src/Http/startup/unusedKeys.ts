@@ -4,8 +4,8 @@ import type * as SchemaAST from "effect/SchemaAST"
 import { de } from "../../internal/catalogues/de.ts"
 import { en } from "../../internal/catalogues/en.ts"
 import { childrenOf, type ModelLike, modelOf, nodesIn, ruleOf, validationTypeId } from "../../Model/internal.ts"
-import { fieldsOf, payloadOf, successOf } from "../description/callEndpoint.ts"
-import { classesIn, listOf } from "../description/ownErrors.ts"
+import { partFields, payloadOf, successOf } from "../description/callEndpoint.ts"
+import { classesIn, errorList } from "../description/ownErrors.ts"
 import {
   aggregationParameters,
   documentParameters,
@@ -59,7 +59,7 @@ const knownIn = (registrations: ReadonlyArray<Registration>): Known => {
   const calls = registrations.flatMap(({ calls }) => calls)
   const resources = registrations.filter((registration) => registration._tag === "Resource")
   const given = calls.flatMap(({ options: { params, query } }) =>
-    Object.entries({ ...fieldsOf(params), ...fieldsOf(query) })
+    Object.entries({ ...partFields(params), ...partFields(query) })
   )
   const schemas = [
     ...resources.map(({ model }) => model),
@@ -75,7 +75,7 @@ const knownIn = (registrations: ReadonlyArray<Registration>): Known => {
     node._tag === "Objects" ? node.propertySignatures.map(({ name }) => String(name)) : []
   )
   const errors = classesIn([
-    ...calls.flatMap(({ options }) => listOf(options.error ?? [])),
+    ...calls.flatMap(({ options }) => errorList(options.error ?? [])),
     ...resources.flatMap(({ description }) => Object.values(description.errors).flat())
   ])
   const models = new Set(nodes.flatMap((node) => modelOf(node) ?? []))

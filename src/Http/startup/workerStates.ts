@@ -5,7 +5,7 @@
 import * as Duration from "effect/Duration"
 
 /** A process. Another one of its number is its successor, or the one that it succeeds. */
-export interface Member {
+export interface WorkerMember {
   readonly key: number
   readonly id: number
   readonly phase: "starting" | "serving" | "retiring"
@@ -19,7 +19,7 @@ export interface Workers {
   /** The number of workers, which are numbered from 1. */
   readonly count: number
   /** In the order of their beginning. */
-  readonly members: ReadonlyArray<Member>
+  readonly members: ReadonlyArray<WorkerMember>
   /** The first worker starts alone, so that indexes and migrations are made once. */
   readonly mode: "first" | "running" | "stopping"
   /** Whether all have served at once. */
@@ -69,7 +69,7 @@ export type Action =
   /** All are gone after a stop. */
   | { readonly do: "end" }
 
-export const initial = (count: number): Workers => ({
+export const initialWorkers = (count: number): Workers => ({
   count,
   members: [],
   mode: "first",
@@ -82,7 +82,7 @@ export const initial = (count: number): Workers => ({
 })
 
 /** The processes that serve, at most one for each number. */
-export const serving = ({ members }: Workers): ReadonlyArray<Member> =>
+export const serving = ({ members }: Workers): ReadonlyArray<WorkerMember> =>
   members.filter(({ phase }) => phase === "serving")
 
 export const transition = (
@@ -184,13 +184,13 @@ class Draft {
     this.fork(id)
   }
 
-  private joined(member: Member): void {
+  private joined(member: WorkerMember): void {
     this.change(member)
     if (member.phase === "retiring") this.stop(member)
     else if (member.isStale) this.reload(member)
   }
 
-  private ready(member: Member): void {
+  private ready(member: WorkerMember): void {
     this.change({ ...member, phase: "serving" })
     for (const one of this.workers.members) {
       if (one.id === member.id && one.key < member.key) this.retire(one)
@@ -205,7 +205,7 @@ class Draft {
   }
 
   /** Handles the end of a process that was not stopped. */
-  private lost({ id, key, phase }: Member, how: string, ranMillis: number): void {
+  private lost({ id, key, phase }: WorkerMember, how: string, ranMillis: number): void {
     const { failures, members, mode, restart, waiting } = this.workers
     if (mode === "first") {
       this.actions.push({ do: "fail" })
@@ -240,30 +240,30 @@ class Draft {
     const key = this.workers.lastKey + 1
     const waiting = new Set(this.workers.waiting)
     waiting.delete(id)
-    const member: Member = { key, id, phase: "starting", stopMillis: undefined, isStale: false }
+    const member: WorkerMember = { key, id, phase: "starting", stopMillis: undefined, isStale: false }
     this.set({ lastKey: key, waiting, members: [...this.workers.members, member] })
     this.actions.push({ do: "fork", key, id })
   }
 
-  private retire(member: Member): void {
+  private retire(member: WorkerMember): void {
     if (member.phase === "retiring") return
     this.change({ ...member, phase: "retiring" })
     this.stop(member)
   }
 
   /** Stops a process. One that has not joined gets the message when it joins. */
-  private stop({ key, stopMillis }: Member): void {
+  private stop({ key, stopMillis }: WorkerMember): void {
     if (stopMillis !== undefined) this.actions.push({ do: "stop", key })
     this.actions.push({ do: "limit", key, millis: stopMillis ?? strangerMillis })
   }
 
-  private reload(member: Member): void {
+  private reload(member: WorkerMember): void {
     if (member.phase === "retiring") return
     this.change({ ...member, isStale: member.stopMillis === undefined })
     if (member.stopMillis !== undefined) this.actions.push({ do: "reload", key: member.key })
   }
 
-  private change(member: Member): void {
+  private change(member: WorkerMember): void {
     this.set({ members: this.workers.members.map((one) => one.key === member.key ? member : one) })
   }
 

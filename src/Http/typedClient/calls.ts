@@ -11,9 +11,9 @@ import type * as Schema from "effect/Schema"
 import type { RequestHandlingException } from "../../Client/ClientError.ts"
 import { formType } from "../description/callEndpoint.ts"
 
-export type Call<E = never> = Effect.Effect<unknown, E | HttpClientError.HttpClientError | Schema.SchemaError>
+export type ClientCall<E = never> = Effect.Effect<unknown, E | HttpClientError.HttpClientError | Schema.SchemaError>
 
-export type CallGroups = { readonly [group: string]: { readonly [name: string]: (request: object) => Call } }
+export type CallGroups = { readonly [group: string]: { readonly [name: string]: (request: object) => ClientCall } }
 
 /** Undeclared keys are rejected instead of being removed. */
 export const exactly = <Id extends string, Groups extends HttpApiGroup.Constraint>(
@@ -26,7 +26,7 @@ export const exactly = <Id extends string, Groups extends HttpApiGroup.Constrain
 export const noExcess = { onExcessProperty: "error" } as const
 
 /** Asks by the method `QUERY` (RFC 10008), with the parameters in the body, what would be too long for a URL. */
-export const askedByBody = <E>(client: HttpClient.HttpClient.With<E>): HttpClient.HttpClient.With<E> =>
+export const askingByBody = <E>(client: HttpClient.HttpClient.With<E>): HttpClient.HttpClient.With<E> =>
   HttpClient.mapRequest(client, (request) => {
     if (request.method !== "GET") return request
     const parameters = UrlParams.toString(request.urlParams)
@@ -43,11 +43,11 @@ export const askedByBody = <E>(client: HttpClient.HttpClient.With<E>): HttpClien
 const maxUrlLength = 7_900
 
 /** Adds the parts that the platform's client encodes. `bare` calls have none to look for undeclared keys in. */
-export const withParts = (
+export const withRequestParts = (
   client: object,
   { bare = client, settle = (call) => call }: {
     readonly bare?: object
-    readonly settle?: (call: Call, group: string, name: string) => Call<RequestHandlingException>
+    readonly settle?: (call: ClientCall, group: string, name: string) => ClientCall<RequestHandlingException>
   } = {}
 ) =>
   // A client consists of groups, and a group of calls.

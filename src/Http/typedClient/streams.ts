@@ -17,7 +17,7 @@ import { StandardOf } from "../description/standardEndpoints.ts"
 import { watchPathOf } from "../description/watchPath.ts"
 import type { StreamOptions } from "../subscription/collectionEvents.ts"
 import { type Connect, type MessagesSchema, type Streams, streamsOf, watchedOf } from "../subscription/subscription.ts"
-import { type Call, type CallGroups, exactly, noExcess } from "./calls.ts"
+import { type ClientCall, type CallGroups, exactly, noExcess } from "./calls.ts"
 
 /** Connects to the endpoint `changes` of a group. */
 export type ConnectTo = (messages: MessagesSchema, api: HttpApi.Top, group: string) => Connect
@@ -52,12 +52,12 @@ export const callOf = <E>(
     ) => Effect.Effect<unknown, unknown, unknown>
     readonly context?: Context.Context<never>
   }
-): (request: object) => Call<E> => {
+): (request: object) => ClientCall<E> => {
   const made = HttpApiClient.endpoint(exactly(api), {
     ...options,
     group: group as never, // an arbitrary api has no static names
     endpoint: "changes" as never
-  }).pipe(Effect.provideContext(context)) as Effect.Effect<(request: object) => Call<E>>
+  }).pipe(Effect.provideContext(context)) as Effect.Effect<(request: object) => ClientCall<E>>
   let call: Effect.Success<typeof made> | undefined
   return (request) =>
     Effect.flatMap(

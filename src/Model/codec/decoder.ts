@@ -105,12 +105,12 @@ export interface Conversions {
 }
 
 /** The conversions outside of request bodies, which have no limit. */
-export const unlimited: Conversions = { values: 0, most: Infinity }
+export const unlimitedConversions: Conversions = { values: 0, most: Infinity }
 
-let count = unlimited
+let count = unlimitedConversions
 
 /** Counts in the given object until the next call. Nothing interrupts a decoder, so that there is one for all. */
-export const countIn = (next: Conversions): void => {
+export const countConversions = (next: Conversions): void => {
   count = next
 }
 
@@ -149,7 +149,7 @@ export const decoderOf = (ast: SchemaAST.AST, compile: (ast: SchemaAST.AST) => D
     case "Arrays":
       return ast.elements.length === 0 && ast.rest.length === 1 ? listOf(compile(ast.rest[0]!)) : undefined
     case "Objects":
-      return isStruct(ast) ? objectOf(ast.propertySignatures.map((field) => fieldOf(field, compile))) : undefined
+      return isStruct(ast) ? objectOf(ast.propertySignatures.map((field) => fieldDecoder(field, compile))) : undefined
     default:
       return undefined
   }
@@ -181,7 +181,7 @@ export const isStruct = (ast: SchemaAST.AST): ast is SchemaAST.Objects =>
   ast.propertySignatures.every(({ name }) => typeof name === "string" && !(name in Object.prototype))
 
 /** The decoder of a field. If the schema supplies a value for a missing property, its parser is called. */
-export const fieldOf = (
+export const fieldDecoder = (
   signature: SchemaAST.PropertySignature,
   compile: (ast: SchemaAST.AST) => Decode,
   options?: SchemaAST.ParseOptions

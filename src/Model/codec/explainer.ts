@@ -10,13 +10,13 @@ import {
   compileDecoder,
   type Conversions,
   countAll,
-  countIn,
+  countConversions,
   invalid,
   isBeyond,
   isStruct,
   staysAbsent,
   textParserOf,
-  unlimited,
+  unlimitedConversions,
   type Values
 } from "./decoder.ts"
 import { withLimitedDigits } from "./digits.ts"
@@ -38,12 +38,12 @@ export const bodyDecoder = (schema: Schema.Top): (body: unknown, isNext?: boolea
   const decodeAll = SchemaParser.decodeUnknownExit(codec, allErrors)
   let explain: Explain | undefined
   const read = (body: unknown): Decoded => {
-    countIn(decoded)
+    countConversions(decoded)
     const value = decode(body)
     // A decoded struct is an object of its fields.
     if (value !== invalid) return { _tag: "Valid", value: value as Values }
     if (isBeyond(decoded)) return tooMany
-    countIn(explained)
+    countConversions(explained)
     explain ??= partsExplainerOf(codec.ast)
     const count: Count = { examined: 0, skipped: 0 }
     const explanation = explain?.(body, count)
@@ -63,7 +63,7 @@ export const bodyDecoder = (schema: Schema.Top): (body: unknown, isNext?: boolea
       explained = { values: 0, most: 2 * maxDecoded }
     }
     const result = read(body)
-    countIn(unlimited)
+    countConversions(unlimitedConversions)
     return result
   }
 }

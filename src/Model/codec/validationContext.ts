@@ -58,7 +58,7 @@ export const childContext = (context: ValidationContext, key: string, omitted = 
   problems: context.problems
 })
 
-/** Converts what a caller sent: {@link invalid} if the request has too many values that are costly to convert. */
+/** Converts what a caller sent: {@link reportedInvalid} if the request has too many values that are costly to convert. */
 export const convertSent = (
   converter: Converter<unknown>,
   value: unknown,
@@ -66,11 +66,11 @@ export const convertSent = (
 ): Effect.Effect<unknown> => {
   if (converter.isCostly !== true || fiber.getRef(MayConvert)(fiber)) return convertAlways(converter, value)
   problems.push({ field: path, validator: "Limit", message: "is one value too many to hash in a request" })
-  return Effect.succeed(invalid)
+  return Effect.succeed(reportedInvalid)
 }
 
 /** Stands for an invalid value whose problems are reported already. */
-export const invalid: unique symbol = Symbol("invalid")
+export const reportedInvalid: unique symbol = Symbol("invalid")
 
 /** Runs the steps in order. A step that completes synchronously does not go through the fiber. */
 export const runInOrder = (
@@ -108,14 +108,14 @@ export const issueFinder = (schema: Schema.Top): (value: unknown) => Effect.Effe
   return (value) => isValid(value) ? Effect.undefined : Effect.matchEager(decode(value), outcome)
 }
 
-export const reportIssue = (issue: SchemaIssue.Issue, value: unknown, context: ValidationContext): typeof invalid => {
+export const reportIssue = (issue: SchemaIssue.Issue, value: unknown, context: ValidationContext): typeof reportedInvalid => {
   for (const problem of problemsOf(issue, context.isConfidential)) {
     const path = problem.field === "" ? [] : problem.field.split(".")
     // The nested part has already reported its own problem.
-    if (path.reduce(propertyAt, value) === invalid) continue
+    if (path.reduce(propertyAt, value) === reportedInvalid) continue
     context.problems.push({ ...problem, field: [context.path, ...path].filter((key) => key !== "").join(".") })
   }
-  return invalid
+  return reportedInvalid
 }
 
 const propertyAt = (value: unknown, key: string): unknown =>

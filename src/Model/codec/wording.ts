@@ -65,7 +65,7 @@ export const typeInMessage = (message: string): string | undefined =>
  * The rule of a check: the validator that the check belongs to, or the validator that one of Effect's own checks
  * corresponds to. `message` follows the field's label; it is `undefined` if the check has no wording.
  */
-export const ruleOf = (check: SchemaAST.Check<never>): Rule | undefined => {
+export const ruleOf = (check: SchemaAST.Check<never>): WordingRule | undefined => {
   const { message, representation, [validatorAnnotation]: entry } = check.annotations ?? {}
   const declaredMessage = typeof message === "string" ? message : undefined
   // Only validators write this annotation.
@@ -76,7 +76,7 @@ export const ruleOf = (check: SchemaAST.Check<never>): Rule | undefined => {
   return rule === undefined || declaredMessage === undefined ? rule : { ...rule, message: declaredMessage }
 }
 
-export interface Rule extends ValidatorEntry {
+export interface WordingRule extends ValidatorEntry {
   readonly message: string | undefined
   /** Whether the rule comes from a validator, not from one of Effect's own checks. */
   readonly isOwn: boolean
@@ -212,7 +212,7 @@ const typesByMessage: ReadonlyMap<string, string> = new Map(
 type Payload = { readonly [name: string]: unknown }
 
 /** Effect's own checks with their wording, by identifier. */
-const rules: ReadonlyMap<string, (payload: Payload) => Rule> = new Map(
+const rules: ReadonlyMap<string, (payload: Payload) => WordingRule> = new Map(
   [
     ["isGreaterThanOrEqualTo", ({ minimum }) => rule("Min", minimum, `must be at least ${String(minimum)}`)],
     ["isLessThanOrEqualTo", ({ maximum }) => rule("Max", maximum, `must be at most ${String(maximum)}`)],
@@ -241,11 +241,11 @@ const rules: ReadonlyMap<string, (payload: Payload) => Rule> = new Map(
   ] as const
 )
 
-const rule = (type: string, value: unknown, message: string): Rule =>
+const rule = (type: string, value: unknown, message: string): WordingRule =>
   value === undefined ? { type, message, isOwn: false } : { type, value, message, isOwn: false }
 
 /** The check does not know whether it applies to a text or to a list. */
-const lengthRule = (type: string, value: unknown, bound: string): Rule =>
+const lengthRule = (type: string, value: unknown, bound: string): WordingRule =>
   type === "Min" && value === 1
     ? rule("NotEmpty", undefined, "must not be empty")
     : rule(type, value, `must have a length of ${bound} ${String(value)}`)

@@ -10,7 +10,7 @@ import {
   collectingProblems,
   collectingProblemsIn,
   convertSent,
-  invalid,
+  reportedInvalid,
   isNullValue,
   issueFinder,
   reportIssue,
@@ -105,7 +105,7 @@ const supplyStep = (key: string, attributes: FieldAttributes, schema: Schema.Top
   ): Effect.Effect<void> =>
     Effect.flatMapEager(
       conversion,
-      (converted) => converted === invalid ? Effect.void : setValue(values, context, converted) ?? Effect.void
+      (converted) => converted === reportedInvalid ? Effect.void : setValue(values, context, converted) ?? Effect.void
     )
   /** A value that the model supplies was not sent, and may be converted already. */
   const convert = (values: Values, context: ValidationContext, value: unknown): Effect.Effect<void> | void =>

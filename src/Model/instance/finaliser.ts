@@ -11,7 +11,7 @@ import {
   collectingProblems,
   convertSent,
   instanceRuleOf,
-  invalid,
+  reportedInvalid,
   isNullValue,
   issueFinder,
   reportIssue,
@@ -28,7 +28,7 @@ import { managedField, type ModelLike, modelTypeId, nestedModel } from "../shape
 import { keepsPrevious, Kept } from "./keptFields.ts"
 import { isContainedIn, previousElements } from "./previousElements.ts"
 
-/** The value to store, `undefined` for none, or {@link invalid} after adding problems. It replaces `previous`. */
+/** The value to store, `undefined` for none, or {@link reportedInvalid} after adding problems. It replaces `previous`. */
 export type Resolve = (value: unknown, context: ValidationContext, previous?: unknown) => Effect.Effect<unknown>
 
 type Values = Record<string, unknown>
@@ -88,7 +88,7 @@ export const instantiatorOf = (model: ModelLike): Resolve => {
       if (previous === undefined) return Effect.succeed(reportIssue(issue, values, context))
       return Effect.flatMapEager(
         reportChanges(values, context, previous),
-        (isValid) => isValid ? instanceOf(values, context, previous) : Effect.succeed(invalid)
+        (isValid) => isValid ? instanceOf(values, context, previous) : Effect.succeed(reportedInvalid)
       )
     })
 }
@@ -146,7 +146,7 @@ const runSteps = (
   Effect.flatMapEager(
     steps[from]!(value, context, previous),
     (result) =>
-      from + 1 === steps.length || result === invalid
+      from + 1 === steps.length || result === reportedInvalid
         ? Effect.succeed(result)
         : runSteps(steps, result, context, previous, from + 1)
   )

@@ -9,7 +9,7 @@ import { instantiatorOf, resolversOf } from "./finaliser.ts"
 
 type Values = { readonly [key: string]: unknown }
 
-export interface Patch {
+export interface InstancePatch {
   readonly current: object
   /** The fields of the current instance with the changes applied. */
   readonly merged: Values
@@ -20,12 +20,12 @@ export interface Patch {
 }
 
 /** Applies a patch: only patched fields are validated, and rules over several fields if one of them changes. */
-export const patcher = (model: ModelLike): (patch: Patch) => Effect.Effect<unknown, ModelError> => {
+export const patcher = (model: ModelLike): (patch: InstancePatch) => Effect.Effect<unknown, ModelError> => {
   const plan = planOf(model)
   return (patch) => collectingProblems(model, patch.merged, (context) => plan(patch, context), patch.isSent)
 }
 
-type Plan = (patch: Omit<Patch, "isSent">, context: ValidationContext) => Effect.Effect<unknown>
+type Plan = (patch: Omit<InstancePatch, "isSent">, context: ValidationContext) => Effect.Effect<unknown>
 
 const planOf: (model: ModelLike) => Plan = memoize((model) => compile(model))
 

@@ -14,7 +14,7 @@ import {
   type Decode,
   type DecodedField,
   decoderOf,
-  fieldOf,
+  fieldDecoder,
   invalid,
   isLinkedBy,
   isStruct,
@@ -102,7 +102,7 @@ const storedFieldOf = (signature: SchemaAST.PropertySignature, attributes: Field
     }
     return { key, from: key, decode, absent: () => absentValue }
   }
-  const field = fieldOf(signature, readerOf, withoutChecks)
+  const field = fieldDecoder(signature, readerOf, withoutChecks)
   return !optional && absent !== undefined && second !== undefined && others.length === 0
     ? { ...field, decode: readerOf(second.to) }
     : field

@@ -166,7 +166,7 @@ const writeObjects = (
     SchemaAST.isOptional(Node.encodedEnd(type)) ? [] : [String(name)]
   )
   const records = indexSignatures.map(({ parameter, type }) => ({
-    keys: Node.keysOf(parameter),
+    keys: Node.recordKeys(parameter),
     value: write(writer, type)
   }))
   const byPattern = records.flatMap(({ keys, value }) =>

@@ -48,12 +48,12 @@ export interface OptionalStored<S extends Schema.Top>
 export type Schemas = { readonly [V in Variant]?: Schema.Top }
 
 /** How a combinator changes the schemas of a field. @internal */
-export type Change = { readonly [V in Variant]?: (schema: Schema.Top) => Schema.Top }
+export type VariantChange = { readonly [V in Variant]?: (schema: Schema.Top) => Schema.Top }
 
 /** A field: its value's schemas, wrappers in order, and attributes. Checks apply to the value, optional or not. */
 interface Parts {
   readonly value: Schemas
-  readonly around: ReadonlyArray<Change>
+  readonly around: ReadonlyArray<VariantChange>
   readonly attributes: FieldAttributes
 }
 
@@ -69,7 +69,7 @@ export const schemasOf = (self: FieldInput): Schemas => {
 export const attributesOf = (self: FieldInput): FieldAttributes => fieldPartsOf(self).attributes
 
 /** The field with `change` applied around its current schemas. @internal */
-export const evolve = (self: FieldInput, change: Change, attributes: FieldAttributes = {}): AnyField => {
+export const evolve = (self: FieldInput, change: VariantChange, attributes: FieldAttributes = {}): AnyField => {
   const parts = fieldPartsOf(self)
   return make(parts.value, [...parts.around, change], { ...parts.attributes, ...attributes })
 }
@@ -127,7 +127,7 @@ const withChecks = (schema: Schema.Top, isRetained: (check: SchemaAST.Check<neve
 }
 
 /** @internal */
-export const applyChange = (schemas: Schemas, change: Change): Schemas => {
+export const applyChange = (schemas: Schemas, change: VariantChange): Schemas => {
   const all: { [V in Variant]?: Schema.Top } = { ...schemas }
   for (const variant of ["store", "wire", "create", "patch"] as const) {
     const schema = all[variant]
@@ -141,7 +141,7 @@ export const applyChange = (schemas: Schemas, change: Change): Schemas => {
 export const isKind = (check: SchemaAST.Check<never>, kind: "isInt" | "isFinite"): boolean =>
   nameOf(check) === `effect/schema/${kind}`
 
-const make = (value: Schemas, around: ReadonlyArray<Change>, attributes: FieldAttributes): AnyField => {
+const make = (value: Schemas, around: ReadonlyArray<VariantChange>, attributes: FieldAttributes): AnyField => {
   const parts: Parts = { value, around, attributes }
   return Object.defineProperty(variants.Field(around.reduce(applyChange, value)), partsKey, { value: parts })
 }
@@ -166,7 +166,7 @@ const optional = (schema: Schema.Top, instance: (schema: Schema.Top) => Schema.T
 })
 
 /** Makes a field optional. `null` means missing. @internal */
-export const optionality = (instance: (schema: Schema.Top) => Schema.Top): Change => ({
+export const optionality = (instance: (schema: Schema.Top) => Schema.Top): VariantChange => ({
   store: (schema) =>
     Schema.optionalKey(Schema.NullOr(schema)).pipe(
       Schema.decodeTo(Schema.optionalKey(instance(Schema.toType(schema))), {

@@ -12,7 +12,7 @@ import { elementOf, type ModelLike, modelOf, modelTypeId, nestedModel, type Vari
 export type FieldNames = ReadonlyArray<string>
 
 /** Whether the field is one of these, or is part of one. */
-export const isWithin = (name: string, names: FieldNames): boolean =>
+export const isAmongFields = (name: string, names: FieldNames): boolean =>
   names.some((other) => name === other || name.startsWith(`${other}.`))
 
 /** The name of a field without the indexes of list items: `lines.0.cost` is `lines.cost`. */

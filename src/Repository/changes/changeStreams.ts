@@ -44,7 +44,7 @@ export const changes = <M extends Model.Any>(
       ({ change, seen }): ChangeEvent<M> => ({ ...factsOf(context.model, change), ...seen })
     )))
 
-export const live = <M extends Model.Any>(
+export const liveChanges = <M extends Model.Any>(
   context: ChangeContext<M>,
   where: Query.Where<M> | undefined,
   { deleted, sort }: SortOptions<M> = {}
@@ -69,7 +69,7 @@ export const live = <M extends Model.Any>(
     )
   }))
   // What was missed can't be told, so the list begins anew.
-  return Stream.catchTag(list, "PositionGone", () => live(context, where, { deleted, sort }))
+  return Stream.catchTag(list, "PositionGone", () => liveChanges(context, where, { deleted, sort }))
 }
 
 // internal

@@ -12,10 +12,10 @@ import type { DocumentStore } from "../DocumentStore.ts"
 import { AccessDenied, type ReadError } from "../RepositoryError.ts"
 import { AccessDecision, type RowFilters } from "./accessDecision.ts"
 import {
-  makeCollection,
+  collectionOfRunner,
   type ModelCollection,
   type Name,
-  type Operation,
+  type CollectionOperation,
   type Outcome,
   type Runner,
   type Scope,
@@ -37,7 +37,7 @@ export interface CallerFacts {
 
 /** Runs operations of a caller for whom there is a decision. */
 export interface CallerRunner {
-  readonly run: <N extends Name>(decision: AccessDecision, operation: Operation<N>) => Outcome<N>
+  readonly run: <N extends Name>(decision: AccessDecision, operation: CollectionOperation<N>) => Outcome<N>
   readonly runStream: (decision: AccessDecision, operation: StreamOperation) => ReturnType<Runner["runStream"]>
 }
 
@@ -109,7 +109,7 @@ export const authorized = (
     run: (_, operation) => all.run(operation),
     runStream: (_, operation) => all.runStream(operation)
   })
-  return makeCollection({
+  return collectionOfRunner({
     run: (operation) =>
       Effect.withFiber((fiber) => {
         const decision = fiber.getRef(AccessDecision)

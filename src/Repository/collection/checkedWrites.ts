@@ -28,7 +28,7 @@ import {
   type Handlers,
   type InsertManyResult,
   type ModelCollection,
-  type Operation,
+  type CollectionOperation,
   type Runner,
   type Scope,
   type Updated,
@@ -209,12 +209,12 @@ type CheckedTransaction<A> = (grants: Grants, target: Target, write: Write<A>) =
 const updateBy = <N extends UpdateName>(context: CheckContext, name: N, run: Runner["run"]) => {
   const none = storeOperations[name].gives === "document" ? undefined : noUpdate
   const transaction = name === "updateMany" ? updateEach(context) : updateFirst(context, none)
-  return (operation: Operation<N>): Updated<N> =>
+  return (operation: CollectionOperation<N>): Updated<N> =>
     // It gives what the operation gives, which without a document is `none`.
     checkingUpdate(context, operation, run, transaction as unknown as CheckedTransaction<Effect.Success<Updated<N>>>)
 }
 
-const checkingUpdate = <O extends Operation<UpdateName>, A>(
+const checkingUpdate = <O extends CollectionOperation<UpdateName>, A>(
   context: CheckContext,
   operation: O,
   run: (operation: O) => Effect.Effect<A, WriteError>,

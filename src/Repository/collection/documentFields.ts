@@ -9,7 +9,7 @@ import type { Document, Filter, Update } from "../DocumentStore.ts"
 export const fieldsOfFilter = (filter: Filter): ReadonlySet<string> | undefined => {
   const fields = new Set<string>()
   for (const [key, operand] of Object.entries(filter)) {
-    if (!key.startsWith("$")) fields.add(fieldOf(key))
+    if (!key.startsWith("$")) fields.add(topFieldOf(key))
     else if (key !== "$comment") {
       const parts = branches.has(key) && isArray(operand) ? operand.map(fieldsOfBranch) : [undefined]
       for (const part of parts) {
@@ -25,7 +25,7 @@ export const fieldsOfFilter = (filter: Filter): ReadonlySet<string> | undefined 
 export const fieldsOfUpdate = (update: Update): ReadonlyArray<string> =>
   Object.entries(update).flatMap(([operator, operands]) =>
     Object.entries(Object(operands)).flatMap(([path, operand]) =>
-      operator === "$rename" ? [fieldOf(path), fieldOf(String(operand))] : [fieldOf(path)]
+      operator === "$rename" ? [topFieldOf(path), topFieldOf(String(operand))] : [topFieldOf(path)]
     )
   )
 
@@ -48,7 +48,7 @@ export const unchangedSince = (read: Document, fields: ReadonlyArray<string>): F
   )
 
 /** The field that a path begins with. */
-export const fieldOf = (path: string): string => path.split(".", 1)[0] ?? path
+export const topFieldOf = (path: string): string => path.split(".", 1)[0] ?? path
 
 // internal
 

@@ -11,7 +11,7 @@ import type { DocumentStore } from "../DocumentStore.ts"
 import { QueryRejected } from "../RepositoryError.ts"
 import type { RowFilters } from "./accessDecision.ts"
 import { checkingWrites } from "./checkedWrites.ts"
-import { everyState, limitedTo, makeCollection, type ModelCollection } from "./modelCollection.ts"
+import { everyState, limitedTo, collectionOfRunner, type ModelCollection } from "./modelCollection.ts"
 import { modelMatcher } from "./rowMatcher.ts"
 
 export const makeFiltered = (
@@ -19,8 +19,8 @@ export const makeFiltered = (
   all: ModelCollection,
   store: DocumentStore["Service"]
 ): ModelCollection => {
-  const permitted = makeCollection(limitedTo(all, (privilege, scope) => scope?.filters?.rows(privilege)))
-  return makeCollection({
+  const permitted = collectionOfRunner(limitedTo(all, (privilege, scope) => scope?.filters?.rows(privilege)))
+  return collectionOfRunner({
     run: checkingWrites(model, { all, permitted, store }),
     runStream: (operation) => {
       const foreign = operation.name === "aggregate" ? foreignStage(operation.pipeline) : undefined

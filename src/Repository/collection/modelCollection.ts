@@ -114,37 +114,37 @@ interface Target {
 }
 
 /** An operation as data. Whatever restricts a collection adds a condition in one place for all of them. */
-export type Operation<N extends Name | Streamed> = Target & { readonly name: N } & Operations[N]["input"]
+export type CollectionOperation<N extends Name | Streamed> = Target & { readonly name: N } & Operations[N]["input"]
 
 export type Outcome<N extends Name> = Effect.Effect<Operations[N]["success"], Operations[N]["error"]>
 
 export type Updated<N extends UpdateName> = Effect.Effect<Operations[N]["success"], WriteError>
 
 /** What runs each operation. */
-export type Handlers = { readonly [N in Name]: (operation: Operation<N>) => Outcome<N> }
+export type Handlers = { readonly [N in Name]: (operation: CollectionOperation<N>) => Outcome<N> }
 
 /** Handlers for all operations with one result, each made for its name. */
 export const everyHandler = (
-  make: <N extends Name>(name: N) => (operation: Operation<N>) => Outcome<N>
+  make: <N extends Name>(name: N) => (operation: CollectionOperation<N>) => Outcome<N>
 ): Handlers =>
   // The keys are the names, and each handler is the one of its name.
   Object.fromEntries(names.map((name) => [name, make(name)])) as never
 
 /** {@link everyHandler} for updates. */
 export const everyUpdate = (
-  make: <N extends UpdateName>(name: N) => (operation: Operation<N>) => Updated<N>
+  make: <N extends UpdateName>(name: N) => (operation: CollectionOperation<N>) => Updated<N>
 ): Pick<Handlers, UpdateName> =>
   // As above.
   Object.fromEntries(names.filter(isUpdate).map((name) => [name, make(name)])) as never
 
 /** A pipeline as data. */
-export type Aggregation = Operation<"aggregate">
+export type Aggregation = CollectionOperation<"aggregate">
 
 /** An operation whose results are streamed. */
-export type StreamOperation = Aggregation | Operation<"stream">
+export type StreamOperation = Aggregation | CollectionOperation<"stream">
 
 export interface Runner {
-  readonly run: <N extends Name>(operation: Operation<N>) => Outcome<N>
+  readonly run: <N extends Name>(operation: CollectionOperation<N>) => Outcome<N>
   readonly runStream: (operation: StreamOperation) => Stream.Stream<Document, ReadError>
 }
 
@@ -161,10 +161,10 @@ interface Limits {
   ) => Effect.Effect<StateTest | undefined, ReadError>
 }
 
-export type ModelCollection = ReturnType<typeof makeCollection>
+export type ModelCollection = ReturnType<typeof collectionOfRunner>
 
 /** The collection, with methods for reads and inserts. */
-export const makeCollection = (
+export const collectionOfRunner = (
   { run, runStream }: Runner,
   { isLimited, note = unnoted, statesOf }: Limits = noLimits
 ) => ({

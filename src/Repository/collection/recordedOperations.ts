@@ -10,25 +10,25 @@ import type { Document, DocumentStore } from "../DocumentStore.ts"
 import { textOfId } from "../query/bsonForm.ts"
 import type { ReadError } from "../RepositoryError.ts"
 import { type AuditTrail, maxIds, type Touched } from "./auditTrail.ts"
-import type { ModelCollection, Name, Operation, Outcome, Runner } from "./modelCollection.ts"
+import type { ModelCollection, Name, CollectionOperation, Outcome, Runner } from "./modelCollection.ts"
 
 /** Runs an operation of a caller, and adds what it did to the trail. */
 export const recorded = <N extends Name>(
   trail: AuditTrail,
   { modelName: model }: ModelLike,
   store: DocumentStore["Service"],
-  operation: Operation<N>,
+  operation: CollectionOperation<N>,
   run: Runner["run"]
 ): Outcome<N> => {
   type Failure = Effect.Error<Outcome<N>>
-  const given: Operation<N> & Known = operation
+  const given: CollectionOperation<N> & Known = operation
   const { kind } = storeOperations[operation.name]
   if (kind === "read") {
     return trail.hasReads && isRead(given) ? recordedRead(trail, model, operation, run) : run(operation)
   }
   // A soft deletion is an update of the store.
   const write = given.scope?.privilege === "delete" ? "delete" : kind
-  const running = (operation: Operation<N>, found?: ReadonlyArray<string>): Outcome<N> =>
+  const running = (operation: CollectionOperation<N>, found?: ReadonlyArray<string>): Outcome<N> =>
     // The store's own failures are among those of every operation.
     Effect.tap(run(operation), (result): Effect.Effect<void, Failure> => {
       const { count, ids, isPartial = false } = touchedBy(given, result)
@@ -75,7 +75,7 @@ export const recordedStream = (
 
 /** The documents that an operation will change, if it follows in the same transaction. */
 const documentsFor = (
-  { conditions, filter, name, scope }: Operation<Name>,
+  { conditions, filter, name, scope }: CollectionOperation<Name>,
   run: Runner["run"],
   limit: number
 ): Effect.Effect<ReadonlyArray<Document>, ReadError> =>
@@ -113,8 +113,8 @@ const readOf = (model: string, documents: ReadonlyArray<Document>): Touched => (
 const recordedRead = <N extends Name, A, E>(
   trail: AuditTrail,
   model: string,
-  operation: Operation<N>,
-  run: (operation: Operation<N>) => Effect.Effect<A, E>
+  operation: CollectionOperation<N>,
+  run: (operation: CollectionOperation<N>) => Effect.Effect<A, E>
 ): Effect.Effect<A, E> => {
   const options: unknown = Reflect.get(operation, "options")
   const take: unknown = Reflect.get(Object(options), "take")

@@ -105,10 +105,10 @@ const unsuitableSchema = (schema: unknown): string | undefined =>
 
 /** The reason of a type of numbers among the types of an operand. */
 const untypedNumber = (operator: string, types: unknown): string | undefined =>
-  firstOf([types].flat(), (type) => numberTypes.has(textOf(type)) ? untyped(operator, textOf(type)) : undefined)
+  firstOf([types].flat(), (type) => numberTypes.has(typeText(type)) ? untyped(operator, typeText(type)) : undefined)
 
 // A number of any type, or a name.
-const textOf = (type: unknown): string => isNumber(type) ? `${toDouble(type)}` : typeof type === "string" ? type : ""
+const typeText = (type: unknown): string => isNumber(type) ? `${toDouble(type)}` : typeof type === "string" ? type : ""
 
 /** The types of numbers that are read as JavaScript's, by their names and numbers. */
 const numberTypes: ReadonlySet<string> = new Set(["int", "long", "double", "16", "18", "1"])

@@ -11,10 +11,10 @@ import { QueryRejected } from "../RepositoryError.ts"
 import { fieldsOfUpdate } from "./documentFields.ts"
 import {
   limitedTo,
-  makeCollection,
+  collectionOfRunner,
   type ModelCollection,
   type Name,
-  type Operation,
+  type CollectionOperation,
   type Runner
 } from "./modelCollection.ts"
 import { deletionConditions, type StoreRunner, storeRunner } from "./storedCollection.ts"
@@ -75,14 +75,14 @@ export const makeModelCollection = (
   { options, versions }: Partial<Pick<CollectionFacts, "options" | "versions">> = {}
 ): ModelCollection => {
   const runner = storeRunner(model, store, stored)
-  return makeCollection(folded(collectionStages, { model, options, versions, stored: runner }, runner.runner))
+  return collectionOfRunner(folded(collectionStages, { model, options, versions, stored: runner }, runner.runner))
 }
 
 // internal
 
 /** Rejects writes that change a value of the shard key: a document stays in its shard. */
 const keepingShards = (runner: Runner, model: ModelLike, fields: ReadonlySet<string>): Runner => {
-  const changedBy = (operation: Operation<Name>): string | undefined => {
+  const changedBy = (operation: CollectionOperation<Name>): string | undefined => {
     if ("update" in operation) return fieldsOfUpdate(operation.update).find((field) => fields.has(field))
     if (!("document" in operation)) return undefined
     const { document, filter = {} } = operation

@@ -9,7 +9,7 @@ import {
   everyHandler,
   type Handlers,
   type Name,
-  type Operation,
+  type CollectionOperation,
   type Outcome,
   type Runner
 } from "./modelCollection.ts"
@@ -19,7 +19,7 @@ import type { Deleted } from "./softDeletion.ts"
 export interface StoreRunner {
   readonly runner: Runner
   /** The filter of an operation with its conditions, as the store has it. */
-  readonly whole: (operation: Pick<Operation<"count">, "conditions" | "filter">) => Filter
+  readonly whole: (operation: Pick<CollectionOperation<"count">, "conditions" | "filter">) => Filter
   /** The pipeline of an operation with its conditions, as the store has it. */
   readonly pipeline: (operation: Aggregation) => ReadonlyArray<Document>
 }
@@ -37,11 +37,11 @@ export const storeRunner = (
     return conjunctionOf(...[filter ?? {}, ...conditions].map(stored))
   }
   /** Calls the store's operation with the arguments that the table says, which are members of the operation here. */
-  const calling = <N extends Name>(name: N): (operation: Operation<N>) => Outcome<N> => {
+  const calling = <N extends Name>(name: N): (operation: CollectionOperation<N>) => Outcome<N> => {
     const [first, second, third]: ReadonlyArray<string> = storeOperations[name].takes
     // It takes these arguments, by the table.
     const call = store[name] as (collection: string, ...args: ReadonlyArray<unknown>) => Outcome<N>
-    const argument = (operation: Operation<N>, taken: string | undefined): unknown =>
+    const argument = (operation: CollectionOperation<N>, taken: string | undefined): unknown =>
       taken === "filter" ? whole(operation) : taken && (operation as object as ArgumentsOfAny)[taken]
     return (operation) =>
       call(collection, argument(operation, first), argument(operation, second), argument(operation, third))

@@ -9,7 +9,7 @@ import { contextOf, type MongoCall, remove, withSignal } from "./driverCall.ts"
 import { brokenRuleCode, brokenRules } from "./validationErrors.ts"
 
 /** Inserts documents; the rejected ones are part of the result. */
-export const insertMany = (
+export const bulkInsert = (
   call: MongoCall,
   documents: ReadonlyArray<Document>,
   ordered: boolean,

@@ -30,7 +30,7 @@ import * as mongo from "./driverCall.ts"
 import { textOfTime } from "./receipts.ts"
 import { recorder } from "./recordChanges.ts"
 
-export const makeChangeLog = Effect.fnUntraced(function*(
+export const makeOplog = Effect.fnUntraced(function*(
   session: mongo.MongoSession
 ): Effect.fn.Return<ChangeLog, never, Scope.Scope> {
   const tails: Tails = yield* RcMap.make({
@@ -158,7 +158,7 @@ const goneCodes = new Set([
 const timeOfServer = (session: mongo.MongoSession): Effect.Effect<string, ReadError> =>
   mongo.read(
     callIn(session),
-    ({ db }, signal) => db.command({ ping: 1 }, { signal }).then(({ operationTime }) => textOf(operationTime))
+    ({ db }, signal) => db.command({ ping: 1 }, { signal }).then(({ operationTime }) => timestampText(operationTime))
   )
 
 const readPage = (
@@ -295,7 +295,7 @@ const changeOf = (event: ChangeStreamDocument<Document>): StoredChange | undefin
   if (!("documentKey" in event) || !("coll" in event.ns)) return undefined
   const { clusterTime, documentKey, wallTime } = event
   const facts = {
-    position: positionOf(textOf(clusterTime), event._id),
+    position: positionOf(timestampText(clusterTime), event._id),
     transaction: clusterTime === undefined ? "" : textOfTime(clusterTime),
     collection: event.ns.coll,
     id: documentKey["_id"],
@@ -327,7 +327,7 @@ const isMissing = (image: Document | null | undefined): image is null | undefine
   image === null || image === undefined
 
 // Of one length, so that they are in the order of times.
-const textOf = (time: Timestamp | undefined): string => (time?.toBigInt() ?? 0n).toString(16).padStart(16, "0")
+const timestampText = (time: Timestamp | undefined): string => (time?.toBigInt() ?? 0n).toString(16).padStart(16, "0")
 
 // The data of the token, and its type bits, which tell the types of numbers in an identifier.
 const positionOf = (time: string, token: ResumeToken): Position => {

@@ -13,7 +13,7 @@ import { type Collection, type Db, MongoClient, MongoError, type W } from "mongo
 import { StoreUnavailable } from "../RepositoryError.ts"
 import { classify, defect, type FailureContext } from "./classifyError.ts"
 import type { MongoAddress } from "./connectionString.ts"
-import { type Deadlines, makeDeadlines } from "./deadlines.ts"
+import { type Deadlines, makeDriverDeadlines } from "./deadlines.ts"
 import { cleanUp, limitGrace, maxTimerMillis, type MongoSession, UnclassifiedError } from "./driverCall.ts"
 
 // The driver's own timeout reports a reason, so it may fire first.
@@ -41,7 +41,7 @@ export const connect = (
     const context = { operation: "connect", collection: "", redact }
     const failed = (cause: unknown) => unconnected(cause, context)
     const metrics = yield* Effect.context<never>()
-    const deadlines = yield* makeDeadlines
+    const deadlines = yield* makeDriverDeadlines
     const { client } = yield* Effect.acquireRelease(
       Effect.try({
         try: () => {

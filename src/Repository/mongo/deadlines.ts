@@ -23,7 +23,7 @@ export interface Deadlines {
 }
 
 /** Starts the fiber that watches the deadlines, until the scope closes. */
-export const makeDeadlines: Effect.Effect<Deadlines, never, Scope.Scope> = Effect.gen(function*() {
+export const makeDriverDeadlines: Effect.Effect<Deadlines, never, Scope.Scope> = Effect.gen(function*() {
   const pending = new Set<Deadline>()
   const isPending = Latch.makeUnsafe()
   let now = 0

@@ -9,9 +9,9 @@ import type { Document } from "../DocumentStore.ts"
 export const asBytes = { raw: true } as const
 
 /** The document of the bytes that a cursor with {@link asBytes} has, whatever the driver's types say. */
-export const documentOf = (bytes: unknown): Document =>
+export const documentOfBytes = (bytes: unknown): Document =>
   // The option above.
   plainStored(decodeDocument(bytes as Uint8Array))
 
-/** {@link documentOf} of each. */
-export const documentsOf = (all: ReadonlyArray<unknown>): Array<Document> => all.map((bytes) => documentOf(bytes))
+/** {@link documentOfBytes} of each. */
+export const documentsOfBytes = (all: ReadonlyArray<unknown>): Array<Document> => all.map((bytes) => documentOfBytes(bytes))

@@ -18,7 +18,7 @@ import type { Document, StoreOptions } from "../DocumentStore.ts"
 import { QueryTimeout, type ReadError, type StoreError, StoreUnavailable } from "../RepositoryError.ts"
 import { classify, defect, type FailureContext } from "./classifyError.ts"
 import type { Deadlines } from "./deadlines.ts"
-import { documentsOf } from "./documentBytes.ts"
+import { documentsOfBytes } from "./documentBytes.ts"
 
 /** A connected database, with the attributes of its spans and errors. */
 export interface MongoSession {
@@ -255,7 +255,7 @@ export const readBatches = (
       stopwatch.start()
       const next = read({ ...call, isWrite: options?.writes === true }, () => {
         pulling = true
-        return cursor.hasNext().then((more) => more ? documentsOf(cursor.readBufferedDocuments()) : []).finally(() => {
+        return cursor.hasNext().then((more) => more ? documentsOfBytes(cursor.readBufferedDocuments()) : []).finally(() => {
           pulling = false
         })
       }, call.timeLimit === undefined ? call.session.limit : stopwatch.left() + limitGrace)

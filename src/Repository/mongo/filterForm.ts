@@ -3,7 +3,7 @@ import * as Predicate from "effect/Predicate"
 import type { Document, Filter } from "../DocumentStore.ts"
 
 /** The filter of an identifier. One from outside may be an object whose keys are operators. */
-export const byId = (id: unknown): Filter => ({
+export const filterById = (id: unknown): Filter => ({
   _id: Predicate.isObject(id) && !(id instanceof Date) && !("_bsontype" in id) ? { $eq: id } : id
 })
 

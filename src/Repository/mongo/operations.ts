@@ -18,18 +18,18 @@ import type {
   UpdateResult
 } from "../DocumentStore.ts"
 import { DuplicateKey, QueryRejected, type ReadError, type StoreError } from "../RepositoryError.ts"
-import { insertMany } from "./bulkInsert.ts"
+import { bulkInsert } from "./bulkInsert.ts"
 import { collationOf } from "./collation.ts"
-import { asBytes, documentOf, documentsOf } from "./documentBytes.ts"
+import { asBytes, documentOfBytes, documentsOfBytes } from "./documentBytes.ts"
 import * as mongo from "./driverCall.ts"
-import { byId, withNulls } from "./filterForm.ts"
+import { filterById, withNulls } from "./filterForm.ts"
 
 export const makeMongoOperations = (
   session: mongo.MongoSession,
   listIndexes: (collection: string) => Effect.Effect<ReadonlyArray<IndexDescription>, ReadError>
 ): StoreOperations => {
   const participation = session.transaction === undefined ? {} : { session: session.transaction.session }
-  const context: OperationContext = {
+  const context: DriverContext = {
     participation,
     filterOptions: { ...keepUndefined, ...participation },
     isTransaction: session.transaction !== undefined,
@@ -49,7 +49,7 @@ export const makeMongoOperations = (
 
 // internal
 
-interface OperationContext {
+interface DriverContext {
   readonly lookUpLimit: number
   /** The driver's session of the transaction, if any, as options of a call. */
   readonly participation: { readonly session?: ClientSession }
@@ -70,7 +70,7 @@ type Read =
   | "distinct"
   | "aggregate"
 
-const readOperations = (context: OperationContext): Pick<StoreOperations, Read> => {
+const readOperations = (context: DriverContext): Pick<StoreOperations, Read> => {
   const { call, filterOptions, isTransaction, lookUpLimit } = context
   const count = counter(context)
   const find = finder(context)
@@ -80,7 +80,7 @@ const readOperations = (context: OperationContext): Pick<StoreOperations, Read> 
         mongo.read(
           call("findById", collection, options?.timeLimit),
           (_, signal) =>
-            _.findOne(conjunctionOf(byId(id), options?.filter ?? {}), {
+            _.findOne(conjunctionOf(filterById(id), options?.filter ?? {}), {
               ...filterOptions,
               ...asBytes,
               ...mongo.limits(options?.timeLimit),
@@ -88,7 +88,7 @@ const readOperations = (context: OperationContext): Pick<StoreOperations, Read> 
             }),
           options?.timeLimit === undefined ? lookUpLimit : undefined
         ),
-        (bytes) => bytes === null ? undefined : documentOf(bytes)
+        (bytes) => bytes === null ? undefined : documentOfBytes(bytes)
       ),
     find,
     findAndCount: (collection, options) =>
@@ -122,14 +122,14 @@ const readOperations = (context: OperationContext): Pick<StoreOperations, Read> 
 }
 
 const counter =
-  ({ call, filterOptions }: OperationContext): StoreOperations["count"] => (collection, filter, options) =>
+  ({ call, filterOptions }: DriverContext): StoreOperations["count"] => (collection, filter, options) =>
     mongo.read(
       call("count", collection, options?.timeLimit),
       (_, signal, storeOptions) =>
         _.countDocuments(filter, { ...filterOptions, ...queryOptions(options), ...hintOf(storeOptions), signal })
     )
 
-const finder = ({ call, filterOptions }: OperationContext): StoreOperations["find"] => (collection, options) =>
+const finder = ({ call, filterOptions }: DriverContext): StoreOperations["find"] => (collection, options) =>
   limited(
     options,
     Effect.succeed([]),
@@ -144,11 +144,11 @@ const finder = ({ call, filterOptions }: OperationContext): StoreOperations["fin
           ...limit,
           signal
         })
-        return options.take === undefined ? cursor.toArray().then(documentsOf) : taken(cursor, options.take)
+        return options.take === undefined ? cursor.toArray().then(documentsOfBytes) : taken(cursor, options.take)
       })
   )
 
-const streamer = ({ call, filterOptions }: OperationContext): StoreOperations["stream"] => (collection, options) =>
+const streamer = ({ call, filterOptions }: DriverContext): StoreOperations["stream"] => (collection, options) =>
   Stream.unwrap(limited(options, Effect.succeed(Stream.empty), (limit) =>
     Effect.succeed(
       mongo.readBatches(call("stream", collection, options.timeLimit), (_, signal, storeOptions) =>
@@ -164,7 +164,7 @@ const streamer = ({ call, filterOptions }: OperationContext): StoreOperations["s
     )))
 
 const aggregator =
-  ({ call, filterOptions }: OperationContext): StoreOperations["aggregate"] => (collection, pipeline, options) =>
+  ({ call, filterOptions }: DriverContext): StoreOperations["aggregate"] => (collection, pipeline, options) =>
     mongo.readBatches(
       call("aggregate", collection, options?.timeLimit),
       (_, signal, storeOptions) =>
@@ -180,7 +180,7 @@ const aggregator =
     )
 
 const insertOperations = (
-  { call, listIndexes, participation }: OperationContext
+  { call, listIndexes, participation }: DriverContext
 ): Pick<StoreOperations, "insertOne" | "insertMany"> => ({
   insertOne: (collection, document) =>
     Effect.asVoid(
@@ -191,13 +191,13 @@ const insertOperations = (
     documents.length === 0
       ? Effect.succeed({ insertedCount: 0, failures: [] })
       : Effect.uninterruptible(Effect.flatMap(
-        insertMany(call("insertMany", collection), documents, options?.ordered ?? true, participation),
+        bulkInsert(call("insertMany", collection), documents, options?.ordered ?? true, participation),
         (result) => withFields(result, listIndexes(collection))
       ))
 })
 
 const updateOperations = (
-  { call, participation }: OperationContext
+  { call, participation }: DriverContext
 ): Pick<StoreOperations, "replaceOne" | "updateOne" | "updateMany"> => ({
   replaceOne: (collection, filter, document, options) =>
     updating(call("replaceOne", collection), (_, signal) =>
@@ -231,7 +231,7 @@ const updating = (
 ): Effect.Effect<UpdateResult, StoreError> => Effect.map(mongo.write(call, run), updateResult)
 
 const findAndModifyOperations = (
-  { call, filterOptions, participation }: OperationContext
+  { call, filterOptions, participation }: DriverContext
 ): Pick<StoreOperations, "findOneAndUpdate" | "findOneAndReplace" | "findOneAndDelete"> => ({
   findOneAndUpdate: (collection, filter, update, options = {}) =>
     modifying(mongo.write(call("findOneAndUpdate", collection), (_, signal) =>
@@ -258,7 +258,7 @@ const modifying = <A, E>(found: Effect.Effect<A | null, E>): Effect.Effect<A | u
   Effect.map(found, (document) => document ?? undefined)
 
 const deleteOperations = (
-  { call, filterOptions }: OperationContext
+  { call, filterOptions }: DriverContext
 ): Pick<StoreOperations, "deleteOne" | "deleteMany"> => {
   const deleting =
     (operation: "deleteOne" | "deleteMany"): StoreOperations["deleteOne"] => (collection, filter, options) =>
@@ -321,7 +321,7 @@ const taken = (
 ): Promise<ReadonlyArray<Document>> =>
   cursor.hasNext().then((isThere): ReadonlyArray<Document> | Promise<ReadonlyArray<Document>> => {
     if (!isThere) return []
-    return take(documentsOf(cursor.readBufferedDocuments(takenAtOnce)))
+    return take(documentsOfBytes(cursor.readBufferedDocuments(takenAtOnce)))
       ? cursor.bufferedCount() === 0 ? taken(cursor, take) : setImmediate().then(() => taken(cursor, take))
       : cursor.close().then(() => [])
   })

@@ -27,7 +27,7 @@ export const withReceipts = (
         Effect.sync(() => session.startSession()),
         (driverSession) =>
           Effect.map(use(operationsOf({ ...session, transaction: participationOf(driverSession) })), (result) => {
-            if (mayHaveChanged(name, result)) receipt.transaction = timeOf(driverSession)
+            if (mayHaveChanged(name, result)) receipt.transaction = operationTimeOf(driverSession)
             return result
           }),
         (driverSession) => mongo.cleanUp(() => driverSession.endSession())
@@ -37,7 +37,7 @@ export const withReceipts = (
 }
 
 /** The time of the last write of a session. */
-export const timeOf = ({ operationTime }: ClientSession): string | undefined =>
+export const operationTimeOf = ({ operationTime }: ClientSession): string | undefined =>
   operationTime === undefined ? undefined : textOfTime(operationTime)
 
 /** A time of the server's log. */

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { type Document, DocumentStore, type IndexDescription, type ValidatorOptions } from "../DocumentStore.ts"
 import type { ReadError, StoreError, StoreUnavailable } from "../RepositoryError.ts"
-import { makeChangeLog } from "./changeLog.ts"
+import { makeOplog } from "./changeLog.ts"
 import { dropIndex, listCollections, listIndexes as installedIndexes, setValidator } from "./collectionAdmin.ts"
 import { connect, type Timeouts } from "./connection.ts"
 import type { MongoAddress } from "./connectionString.ts"
@@ -76,7 +76,7 @@ const makeStore = Effect.fnUntraced(function*(
     isolation: "snapshot",
     ...operations,
     transaction,
-    changes: yield* makeChangeLog(session),
+    changes: yield* makeOplog(session),
     listCollections: listCollections(call("listCollections", "$cmd.listCollections")),
     ...outside({
       createIndexes,

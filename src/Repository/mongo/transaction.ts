@@ -21,7 +21,7 @@ import * as Semaphore from "effect/Semaphore"
 import { type ClientSession, MongoBulkWriteError, MongoError } from "mongodb"
 import { QueryRejected, type StoreError, StoreUnavailable } from "../RepositoryError.ts"
 import * as mongo from "./driverCall.ts"
-import { timeOf } from "./receipts.ts"
+import { operationTimeOf } from "./receipts.ts"
 
 /** The transactions of a connected database; `operationsOf` makes the operations of a session. */
 export const mongoTransactions = (
@@ -100,7 +100,7 @@ const makeAttempt = (
   )
   const noteTime = Effect.withFiber((fiber) => {
     const receipt = fiber.getRef(WriteReceipt)
-    if (receipt !== undefined) receipt.transaction = timeOf(driverSession)
+    if (receipt !== undefined) receipt.transaction = operationTimeOf(driverSession)
     return Effect.void
   })
   return {

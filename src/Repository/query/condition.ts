@@ -7,7 +7,7 @@ import { anyOf, conjunctionOf, not as notMatching } from "@appkernel/document-st
 import { memoize } from "effect/Function"
 import type { ModelLike } from "../../Model/internal.ts"
 import type { Filter } from "../DocumentStore.ts"
-import { elementBaseOf, fieldOperators, type FieldPath } from "./fieldPath.ts"
+import { elementBaseOf, operatorsOfField, type FieldPath } from "./fieldPath.ts"
 import { filtersOf } from "./filterCombinators.ts"
 
 /**
@@ -89,4 +89,4 @@ export const elementFilter = (model: ModelLike, where: (element: object) => Cond
 
 // internal
 
-const elementOperatorsOf = memoize((model: ModelLike) => fieldOperators(elementBaseOf(model), operatorsOf, () => true))
+const elementOperatorsOf = memoize((model: ModelLike) => operatorsOfField(elementBaseOf(model), operatorsOf, () => true))

@@ -35,7 +35,7 @@ interface Base {
   readonly mayBeMissing: boolean
 }
 
-export const rootOf = (model: ModelLike): Base => ({ ...elementBaseOf(model), isRoot: true })
+export const rootBase = (model: ModelLike): Base => ({ ...elementBaseOf(model), isRoot: true })
 
 /** The fields of a list's element, for a condition on elements. */
 export const elementBaseOf = (model: ModelLike): Base => ({
@@ -82,7 +82,7 @@ const fieldAt = (base: Base, key: string): FieldPath | undefined => {
 
 /** Resolves a dotted name to a field. The identifier may be named as in the model (`id`) or as in the store (`_id`). */
 export const fieldNamed = (model: ModelLike, name: string): FieldPath | undefined => {
-  let base: Base = rootOf(model)
+  let base: Base = rootBase(model)
   let field: FieldPath | undefined
   for (const key of name.split(".")) {
     if (field !== undefined) {
@@ -141,7 +141,7 @@ const valueAt = (ast: SchemaAST.AST, names: ReadonlyArray<string>): ReturnType<t
  * it, the operators of a field with a nested model have the nested fields as further properties. An operator takes
  * precedence over a nested field of the same name.
  */
-export const fieldOperators = (
+export const operatorsOfField = (
   base: Base,
   make: (field: FieldPath) => object,
   nests: (codec: FieldCodec) => boolean,
@@ -165,7 +165,7 @@ export const withNestedFields = (
   const operators = make(field)
   const { model } = field.codec
   return model !== undefined && nests(field.codec)
-    ? fieldOperators(baseWithin(field, model), make, nests, operators)
+    ? operatorsOfField(baseWithin(field, model), make, nests, operators)
     : operators
 }
 

@@ -16,7 +16,7 @@ import {
 import { unchangedSince } from "../collection/documentFields.ts"
 import type { Document, Filter, Update } from "../DocumentStore.ts"
 import { isStoredIdentically } from "../query/bsonForm.ts"
-import type { WriteContext } from "./versionedWrites.ts"
+import type { ModelWriteContext } from "./versionedWrites.ts"
 
 /** `merge` merges objects at every depth (RFC 7396), `replace` nested models only. */
 export type PatchMode = "merge" | "replace"
@@ -71,7 +71,7 @@ export const changeOf = (
   before: Document,
   after: Document,
   fields: { readonly [_ in "named" | "read" | "checked"]: ReadonlyArray<string> },
-  { targets, versionField }: Pick<WriteContext, "targets" | "versionField">
+  { targets, versionField }: Pick<ModelWriteContext, "targets" | "versionField">
 ): DocumentChange | undefined => {
   const set: { [path: string]: unknown } = {}
   const unset: { [path: string]: "" } = {}

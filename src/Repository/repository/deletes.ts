@@ -12,7 +12,7 @@ import { type DeleteError, type DocumentNotFound, type ReadError, VersionConflic
 import type { DocumentWrites } from "./documentOperations.ts"
 import type { Operations } from "./operations.ts"
 import type { Deleting } from "./referencedDeletes.ts"
-import { notFound } from "./versionedWrites.ts"
+import { documentNotFound } from "./versionedWrites.ts"
 
 export type Deletes<M extends Model.Any> = Pick<Operations<M>, "deleteById" | "deleteMany" | "deleteAll"> & {
   readonly deleteRead: DocumentWrites<M["Type"]>["delete"]
@@ -55,7 +55,7 @@ const makeDeleteOne = <M extends Model.Any>(
     if (deletedCount > 0) return
     const stored = yield* documents.findById(_id, { privilege: "delete" })
     return yield* stored === undefined
-      ? notFound(model, _id)
+      ? documentNotFound(model, _id)
       : new VersionConflict({ model: model.modelName, id: textOfId(_id), expected })
   })
 
@@ -86,5 +86,5 @@ export const requireMatch = Effect.fnUntraced(function*<E>(
   write: Effect.Effect<number, E>
 ): Effect.fn.Return<void, E | DocumentNotFound> {
   const matchedCount = yield* write
-  if (matchedCount === 0) return yield* notFound(model, id)
+  if (matchedCount === 0) return yield* documentNotFound(model, id)
 })

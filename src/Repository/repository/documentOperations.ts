@@ -47,13 +47,13 @@ export interface DocumentWrites<A> {
   readonly modify: <E, R, E2 = never>(
     id: unknown,
     change: (current: A) => Effect.Effect<{ readonly instance: A; readonly filters?: RowFilters | undefined }, E, R>,
-    check?: Check<E2>
+    check?: DocumentCheck<E2>
   ) => Effect.Effect<A, E | E2 | DocumentNotFound | DocumentInvalid | VersionConflict | ModelError | WriteError, R>
   /** Succeeds with the document as it is stored then. */
   readonly patch: <E2 = never>(
     id: unknown,
     changes: object,
-    check?: Check<E2>
+    check?: DocumentCheck<E2>
   ) => Effect.Effect<Document, E2 | DocumentNotFound | DocumentInvalid | VersionConflict | ModelError | WriteError>
   /**
    * Fails with `VersionConflict` if the stored document has another version, or another value of a field that the instance was
@@ -70,10 +70,10 @@ export interface DocumentWrites<A> {
 }
 
 /** Tests the stored document. The write then succeeds only while all of its fields have the tested values. */
-export type Check<E> = ((stored: Document) => Effect.Effect<void, E>) | undefined
+export type DocumentCheck<E> = ((stored: Document) => Effect.Effect<void, E>) | undefined
 
 /** The fields of a model's documents except the identifier. */
-export const fieldsOf = (model: Model.Any): ReadonlyArray<string> =>
+export const storedFieldsOf = (model: Model.Any): ReadonlyArray<string> =>
   Object.keys(model.store.fields).filter((field) => model[modelTypeId][field]?.managed !== "id")
 
 /**

@@ -83,7 +83,7 @@ export const removalOf = (
 ]
 
 /** Runs `use` in a transaction of the store. */
-export const atomically = <A, E>(
+export const inHistoryTransaction = <A, E>(
   { store }: HistoryContext,
   use: (changeContext: ChangeContext) => Effect.Effect<A, E>
 ): Effect.Effect<A, E | StoreError> => Effect.withFiber((fiber) => store.transaction(use(changeContextOf(fiber))))

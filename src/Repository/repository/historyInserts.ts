@@ -10,7 +10,7 @@ import { insertInChunks } from "../collection/bulkInserts.ts"
 import type { InsertManyResult } from "../collection/modelCollection.ts"
 import type { Document } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"
-import { appendEntries, atomically, type HistoryContext, revisionOf, withRevision } from "./historyContext.ts"
+import { appendEntries, inHistoryTransaction, type HistoryContext, revisionOf, withRevision } from "./historyContext.ts"
 import { type ChangeContext, entryId, entryOf, uniqueTextOfId } from "./historyEntry.ts"
 
 /** Inserts a document within a transaction. Returns it with its revision. */
@@ -26,7 +26,7 @@ export const insertOne = Effect.fnUntraced(function*(
 })
 
 /** Inserts documents in chunks, each in a transaction of its own. */
-export const insertMany = (
+export const insertWithHistory = (
   context: HistoryContext,
   documents: ReadonlyArray<Document>,
   isOrdered: boolean
@@ -80,7 +80,7 @@ const insertAllOrNone = (
 ): Effect.Effect<InsertManyResult, ReadError> =>
   rejectDuplicateKey(
     "insertMany",
-    atomically(
+    inHistoryTransaction(
       context,
       Effect.fnUntraced(function*(changeContext) {
         const inserted = yield* withFirstRevisions(context, documents)

@@ -12,14 +12,14 @@ import * as Effect from "effect/Effect"
 import type { ModelLike } from "../../Model/internal.ts"
 import { chunksOf } from "../collection/chunksOf.ts"
 import { targetsOf } from "../collection/documentTargets.ts"
-import type { Operation, Scope, Updated, UpdateName } from "../collection/modelCollection.ts"
+import type { CollectionOperation, Scope, Updated, UpdateName } from "../collection/modelCollection.ts"
 import type { Document, Filter, Update, UpdateResult } from "../DocumentStore.ts"
 import type { StoreError } from "../RepositoryError.ts"
 import type { Change } from "./history.ts"
 import {
   appendChange,
   appendEntries,
-  atomically,
+  inHistoryTransaction,
   baselineOf,
   type HistoryContext,
   removalOf,
@@ -28,7 +28,7 @@ import {
   withRevision
 } from "./historyContext.ts"
 import { type ChangeContext, entryOf, historyOf } from "./historyEntry.ts"
-import { insertMany, insertOne } from "./historyInserts.ts"
+import { insertWithHistory, insertOne } from "./historyInserts.ts"
 import type { DeleteName, ModelWriter } from "./modelWriter.ts"
 
 export const makeHistoryWriter = (
@@ -46,8 +46,8 @@ export const makeHistoryWriter = (
     modelVersion
   }
   return {
-    insert: (document) => atomically(context, (changeContext) => insertOne(context, document, changeContext)),
-    insertMany: (documents, options) => insertMany(context, documents, options?.ordered ?? true),
+    insert: (document) => inHistoryTransaction(context, (changeContext) => insertOne(context, document, changeContext)),
+    insertMany: (documents, options) => insertWithHistory(context, documents, options?.ordered ?? true),
     replace: (filter, document, upsert) => replace(context, filter, document, upsert),
     update: (change, operation) => update(context, change, operation),
     delete: (change, operation) =>
@@ -58,7 +58,7 @@ export const makeHistoryWriter = (
 // internal
 
 const replace = (context: HistoryContext, filter: Filter, document: Document, upsert: boolean) =>
-  atomically(
+  inHistoryTransaction(
     context,
     Effect.fnUntraced(function*(changeContext) {
       const [before] = yield* context.collection.find({ filter, limit: 1 }, { privilege: "update" })
@@ -70,7 +70,7 @@ const replace = (context: HistoryContext, filter: Filter, document: Document, up
     })
   )
 
-const update = <N extends UpdateName>(context: HistoryContext, change: Change, operation: Operation<N>): Updated<N> => {
+const update = <N extends UpdateName>(context: HistoryContext, change: Change, operation: CollectionOperation<N>): Updated<N> => {
   const { name } = operation
   const isReturned = storeOperations[name].gives === "document"
   const isAfter = Object(operation.options).returnDocument === "after"
@@ -88,9 +88,9 @@ const update = <N extends UpdateName>(context: HistoryContext, change: Change, o
 const updateFirst = (
   context: HistoryContext,
   change: Change,
-  { filter, options, scope, update }: Operation<UpdateName>
+  { filter, options, scope, update }: CollectionOperation<UpdateName>
 ) =>
-  atomically(
+  inHistoryTransaction(
     context,
     Effect.fnUntraced(function*(changeContext) {
       const { all, collection, targets } = context
@@ -112,7 +112,7 @@ const updateFirst = (
 const updateMany = (
   context: HistoryContext,
   change: Change,
-  { filter = {}, options, scope, update }: Operation<UpdateName>
+  { filter = {}, options, scope, update }: CollectionOperation<UpdateName>
 ) => {
   const { all, collection } = context
   const isPositional = hasPositionalPath(update)
@@ -142,8 +142,8 @@ const updateMany = (
   )
 }
 
-const deleteOne = (context: HistoryContext, change: Change, { filter, scope }: Operation<DeleteName>) =>
-  atomically(
+const deleteOne = (context: HistoryContext, change: Change, { filter, scope }: CollectionOperation<DeleteName>) =>
+  inHistoryTransaction(
     context,
     Effect.fnUntraced(function*(changeContext) {
       const before = yield* context.collection.run({ name: "findOneAndDelete", filter, scope })
@@ -153,7 +153,7 @@ const deleteOne = (context: HistoryContext, change: Change, { filter, scope }: O
     })
   )
 
-const deleteMany = (context: HistoryContext, change: Change, { filter = {}, scope }: Operation<DeleteName>) =>
+const deleteMany = (context: HistoryContext, change: Change, { filter = {}, scope }: CollectionOperation<DeleteName>) =>
   forEachChunk(
     context,
     filter,
@@ -181,7 +181,7 @@ const forEachChunk = <E>(
     withoutHistory: Filter | undefined
   ) => Effect.Effect<number, E>
 ): Effect.Effect<number, E | StoreError> =>
-  atomically(
+  inHistoryTransaction(
     context,
     Effect.fnUntraced(function*(changeContext) {
       const { targets } = context

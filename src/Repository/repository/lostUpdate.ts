@@ -6,7 +6,7 @@ import { makeRetry } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import { textOfId } from "../query/bsonForm.ts"
 import type { VersionConflict } from "../RepositoryError.ts"
-import { versionConflict, type WriteContext } from "./versionedWrites.ts"
+import { versionConflict, type ModelWriteContext } from "./versionedWrites.ts"
 
 /** Occurs when another write has changed the document after it was read. */
 export class LostUpdate {
@@ -19,7 +19,7 @@ export type RetryLostUpdates = <A, E, R>(
   attempt: Effect.Effect<A, E | LostUpdate, R>
 ) => Effect.Effect<A, E | VersionConflict, R>
 
-export const makeRetryLostUpdates = (context: WriteContext): RetryLostUpdates => {
+export const makeRetryLostUpdates = (context: ModelWriteContext): RetryLostUpdates => {
   const retry = makeRetry()
   return <A, E, R>(
     id: unknown,

@@ -1,6 +1,6 @@
 /** The writes to a model's collection. Most take the name of the change, which a history records. */
 import * as Effect from "effect/Effect"
-import type { ModelCollection, Operation, Updated, UpdateName } from "../collection/modelCollection.ts"
+import type { ModelCollection, CollectionOperation, Updated, UpdateName } from "../collection/modelCollection.ts"
 import type { Document, Filter, Update } from "../DocumentStore.ts"
 import type { ReadError, WriteError } from "../RepositoryError.ts"
 import type { AuditFields } from "./auditFields.ts"
@@ -22,8 +22,8 @@ export interface ModelWriter {
     document: Document,
     upsert: boolean
   ) => Effect.Effect<Document | undefined, WriteError>
-  readonly update: <N extends UpdateName>(change: Change, operation: Operation<N>) => Updated<N>
-  readonly delete: (change: Change, operation: Operation<DeleteName>) => Effect.Effect<number, ReadError>
+  readonly update: <N extends UpdateName>(change: Change, operation: CollectionOperation<N>) => Updated<N>
+  readonly delete: (change: Change, operation: CollectionOperation<DeleteName>) => Effect.Effect<number, ReadError>
 }
 
 /** A writer for models without a history. It ignores the names of changes. */

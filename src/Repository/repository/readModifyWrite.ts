@@ -13,10 +13,10 @@ import type { Document, Filter, Update } from "../DocumentStore.ts"
 import { isStoredIdentically, storedIdOf } from "../query/bsonForm.ts"
 import type { DocumentInvalid, DocumentNotFound, VersionConflict, WriteError } from "../RepositoryError.ts"
 import { applyPatch, changeOf, type DocumentChange } from "./applyPatch.ts"
-import { type Check, type DocumentWrites, fieldsOf } from "./documentOperations.ts"
+import { type DocumentCheck, type DocumentWrites, storedFieldsOf } from "./documentOperations.ts"
 import { LostUpdate, type RetryLostUpdates } from "./lostUpdate.ts"
 import { withOperands } from "./modelWriter.ts"
-import { notFound, storedVersionOf, versionConflict, versionOf, type WriteContext } from "./versionedWrites.ts"
+import { documentNotFound, storedVersionOf, versionConflict, versionOf, type ModelWriteContext } from "./versionedWrites.ts"
 
 export interface ReadModifyWrite<M extends Model.Any> {
   readonly modify: DocumentWrites<M["Type"]>["modify"]
@@ -26,7 +26,7 @@ export interface ReadModifyWrite<M extends Model.Any> {
 
 export const makeReadModifyWrite = <M extends Model.Any>(
   model: M,
-  context: WriteContext,
+  context: ModelWriteContext,
   codec: DocumentCodec<M["Type"]>,
   retry: RetryLostUpdates
 ): ReadModifyWrite<M> => {
@@ -34,7 +34,7 @@ export const makeReadModifyWrite = <M extends Model.Any>(
   const modify = modifier(model, context, codec, retry)
   const inspect = inspector(model)
   const patched = patcher(model)
-  const fields = fieldsOf(model)
+  const fields = storedFieldsOf(model)
   const ownFields = fields.filter((field) => model[modelTypeId][field]?.managed === undefined)
   // A rule over several fields may break if another write changes any of them after the validation.
   const readByPatch = hasRules(model) ? fields : []
@@ -103,7 +103,7 @@ type Plan<A, E, R> = (current: A, stored: Document) => Effect.Effect<PlannedChan
 type Modify<A> = <E, R, E2>(
   id: unknown,
   plan: Plan<A, E, R>,
-  check: Check<E2>
+  check: DocumentCheck<E2>
 ) => Effect.Effect<Document, E | E2 | ModifyError, R>
 
 /** The update that was computed from the document; it gives the document as it is then. */
@@ -118,12 +118,12 @@ const updateOf = (stored: Document, filter: Filter, update: Update) =>
 
 const modifier = <M extends Model.Any>(
   model: M,
-  context: WriteContext,
+  context: ModelWriteContext,
   { fromDocument }: DocumentCodec<M["Type"]>,
   retry: RetryLostUpdates
 ): Modify<M["Type"]> => {
   const { documents, auditFields, targets, writer } = context
-  const fields = fieldsOf(model)
+  const fields = storedFieldsOf(model)
 
   /** A write that changes nothing is checked as well: otherwise it would confirm a guess of what a caller may not read. */
   const confirmed = (stored: Document): Effect.Effect<Document | undefined, WriteError> =>
@@ -163,13 +163,13 @@ const modifier = <M extends Model.Any>(
   const attempt = <E, R, E2>(
     id: unknown,
     plan: Plan<M["Type"], E, R>,
-    check: Check<E2>
+    check: DocumentCheck<E2>
   ): Effect.Effect<Document, E | E2 | LostUpdate | DocumentNotFound | DocumentInvalid | WriteError, R> =>
     Effect.flatMapEager(
       documents.findById(storedIdOf(model)(id), { privilege: "update" }),
       (stored): Effect.Effect<Document, E | E2 | LostUpdate | DocumentNotFound | DocumentInvalid | WriteError, R> =>
         stored === undefined
-          ? Effect.fail(notFound(context, id))
+          ? Effect.fail(documentNotFound(context, id))
           : check === undefined
           ? planned(stored, plan, [])
           : Effect.andThen(check(stored), planned(stored, plan, fields))

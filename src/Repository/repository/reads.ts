@@ -23,7 +23,7 @@ import { type DocumentInvalid, DocumentNotFound, type ReadError } from "../Repos
 import type { DocumentReads } from "./documentOperations.ts"
 import type { FindOptions as RepositoryFindOptions, Operations } from "./operations.ts"
 
-export type Reads<M extends Model.Any> = Pick<
+export type ModelReads<M extends Model.Any> = Pick<
   Operations<M>,
   | "findById"
   | "findOne"
@@ -41,9 +41,9 @@ export const makeReads = <M extends Model.Any>(
   model: M,
   documents: ModelCollection,
   codec: DocumentCodec<M["Type"]>
-): Reads<M> => {
+): ModelReads<M> => {
   const collection = model.modelName
-  const context: ReadContext<M> = { model, documents, codec, valueDecoderOf: makeValueDecoders(model) }
+  const context: ModelReadContext<M> = { model, documents, codec, valueDecoderOf: makeValueDecoders(model) }
   return {
     findById: instrumented("findById", collection, (id, options) => findById(context, id, options)),
     findOne: instrumented("findOne", collection, (where, options) => findOne(context, where, options)),
@@ -97,7 +97,7 @@ export const makeDocumentReads = (model: Model.Any, documents: ModelCollection):
 
 // internal
 
-interface ReadContext<M extends Model.Any> {
+interface ModelReadContext<M extends Model.Any> {
   readonly model: M
   readonly documents: ModelCollection
   readonly codec: DocumentCodec<M["Type"]>
@@ -109,7 +109,7 @@ type FindSelectedOptions<M extends Model.Any> = RepositoryFindOptions<M> & {
 }
 
 const findById = Effect.fnUntraced(function*<M extends Model.Any>(
-  { codec, documents, model }: ReadContext<M>,
+  { codec, documents, model }: ModelReadContext<M>,
   id: unknown,
   options: DeletedOptions<M> | undefined
 ) {
@@ -120,7 +120,7 @@ const findById = Effect.fnUntraced(function*<M extends Model.Any>(
 })
 
 const findOne = <M extends Model.Any>(
-  context: ReadContext<M>,
+  context: ModelReadContext<M>,
   where: Query.Where<M> | undefined,
   options: RepositoryFindOptions<M> | undefined
 ): Effect.Effect<Option.Option<M["Type"]>, DocumentInvalid | ReadError> =>
@@ -130,7 +130,7 @@ const findOne = <M extends Model.Any>(
   )
 
 const find = Effect.fnUntraced(function*<M extends Model.Any>(
-  { codec, documents, model }: ReadContext<M>,
+  { codec, documents, model }: ModelReadContext<M>,
   where: Query.Where<M> | undefined,
   options: FindSelectedOptions<M> = {}
 ): Effect.fn.Return<ReadonlyArray<M["Type"]>, DocumentInvalid | ReadError> {
@@ -145,7 +145,7 @@ const find = Effect.fnUntraced(function*<M extends Model.Any>(
 })
 
 const findPage = Effect.fnUntraced(function*<M extends Model.Any>(
-  { codec, documents, model }: ReadContext<M>,
+  { codec, documents, model }: ModelReadContext<M>,
   ...[where, options]: Parameters<Operations<M>["findPage"]>
 ) {
   const keyset = yield* Effect.fromResult(Cursor.make(model, sortOf(model, options.sort)))
@@ -167,7 +167,7 @@ const findPage = Effect.fnUntraced(function*<M extends Model.Any>(
 })
 
 const exists = <M extends Model.Any>(
-  { documents, model }: ReadContext<M>,
+  { documents, model }: ModelReadContext<M>,
   where: Query.Where<M> | undefined,
   options: DeletedOptions<M> | undefined
 ): Effect.Effect<boolean, ReadError> =>
@@ -177,7 +177,7 @@ const exists = <M extends Model.Any>(
   )
 
 const distinct = Effect.fnUntraced(function*<M extends Model.Any>(
-  { documents, model, valueDecoderOf }: ReadContext<M>,
+  { documents, model, valueDecoderOf }: ModelReadContext<M>,
   name: string,
   where: Query.Where<M> | undefined,
   options: DeletedOptions<M> | undefined
@@ -192,7 +192,7 @@ const distinct = Effect.fnUntraced(function*<M extends Model.Any>(
 })
 
 /** Decoders for the values of fields. Each is compiled when it is first used. */
-const makeValueDecoders = (model: Model.Any): ReadContext<Model.Any>["valueDecoderOf"] => {
+const makeValueDecoders = (model: Model.Any): ModelReadContext<Model.Any>["valueDecoderOf"] => {
   const decoders = new Map<string, ReturnType<typeof valueDecoder>>()
   return (field) => getOrMake(decoders, field, () => valueDecoder(model, field))
 }

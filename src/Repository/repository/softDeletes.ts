@@ -19,7 +19,7 @@ import type { AuditFields } from "./auditFields.ts"
 import { type Deletes, makeDeletes, requireMatch } from "./deletes.ts"
 import { type ManagedFields, type ModelWriter, withManagedFields } from "./modelWriter.ts"
 import type { Deleting } from "./referencedDeletes.ts"
-import { notFound } from "./versionedWrites.ts"
+import { documentNotFound } from "./versionedWrites.ts"
 
 interface SoftDeleteContext extends ManagedFields {
   readonly deletedField: string
@@ -70,7 +70,7 @@ export const makeSoftDeletes = <M extends Model.Any>(
           scope: { deleted: "only" }
         })
         return restored === undefined
-          ? yield* notFound(model, id)
+          ? yield* documentNotFound(model, id)
           : yield* codec.fromDocument(restored)
       })
     ),

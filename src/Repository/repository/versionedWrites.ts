@@ -24,7 +24,7 @@ import type { AuditFields } from "./auditFields.ts"
 import type { ModelWriter } from "./modelWriter.ts"
 
 /** The shared parts of a repository's writes. */
-export interface WriteContext {
+export interface ModelWriteContext {
   readonly modelName: string
   readonly documents: ModelCollection
   readonly targets: Targets
@@ -40,7 +40,7 @@ export const writeContextOf = (
   documents: ModelCollection,
   writer: ModelWriter,
   auditFields: AuditFields | undefined
-): WriteContext => ({
+): ModelWriteContext => ({
   modelName: model.modelName,
   documents,
   targets: targetsOf(model),
@@ -51,43 +51,43 @@ export const writeContextOf = (
   insertedField: managedField(model, "inserted") ?? "inserted"
 })
 
-export const notFound = ({ modelName }: Pick<WriteContext, "modelName">, id: unknown): DocumentNotFound =>
+export const documentNotFound = ({ modelName }: Pick<ModelWriteContext, "modelName">, id: unknown): DocumentNotFound =>
   new DocumentNotFound({ model: modelName, id: textOfId(id) })
 
-export const versionConflict = ({ modelName }: WriteContext, id: unknown, expected: number): VersionConflict =>
+export const versionConflict = ({ modelName }: ModelWriteContext, id: unknown, expected: number): VersionConflict =>
   new VersionConflict({ model: modelName, id: textOfId(id), expected })
 
 /** Reads the stored document for a write that replaces it. */
-export const storedOf = ({ documents, targets }: WriteContext, document: Document) =>
+export const storedOf = ({ documents, targets }: ModelWriteContext, document: Document) =>
   documents.findById(document["_id"], { privilege: "update" }, undefined, targets.shardOf(document))
 
 /** Fails with the reason why a document was not written: its version differs, or it does not exist. */
 export const conflictOrNotFound = Effect.fnUntraced(
-  function*(context: WriteContext, document: Document, expected: number | undefined) {
+  function*(context: ModelWriteContext, document: Document, expected: number | undefined) {
     const id = document["_id"]
     const stored = yield* storedOf(context, document)
     return yield* stored === undefined || expected === undefined
-      ? notFound(context, id)
+      ? documentNotFound(context, id)
       : versionConflict(context, id, expected)
   }
 )
 
-export const versionOf = ({ versionField }: WriteContext, document: Document): number | undefined => {
+export const versionOf = ({ versionField }: ModelWriteContext, document: Document): number | undefined => {
   const version = versionField === undefined ? undefined : document[versionField]
   return typeof version === "number" ? version : undefined
 }
 
 /** The version of a stored document: 0 if it was written before its model had versions. */
-export const storedVersionOf = (context: WriteContext, document: Document): number => versionOf(context, document) ?? 0
+export const storedVersionOf = (context: ModelWriteContext, document: Document): number => versionOf(context, document) ?? 0
 
 /** Inserts a document as the first version; succeeds with the inserted document. */
-export const insertDocument = (context: WriteContext, document: Document): Effect.Effect<Document, WriteError> =>
+export const insertDocument = (context: ModelWriteContext, document: Document): Effect.Effect<Document, WriteError> =>
   context.auditFields === undefined
     ? context.writer.insert(firstVersion(context, document))
     : Effect.withFiber((fiber) => context.writer.insert(insertedNow(context, fiber, document)))
 
 export const insertDocuments = (
-  context: WriteContext,
+  context: ModelWriteContext,
   all: ReadonlyArray<Document>,
   options?: InsertManyOptions
 ): Effect.Effect<InsertManyResult, ReadError> =>
@@ -100,7 +100,7 @@ export const insertDocuments = (
 
 /** The number of inserted documents; fails with `BulkInsertFailed` if one was rejected. */
 export const insertedAll = Effect.fnUntraced(
-  function*<E>({ modelName: collection }: WriteContext, inserting: Effect.Effect<BulkInserted, E>) {
+  function*<E>({ modelName: collection }: ModelWriteContext, inserting: Effect.Effect<BulkInserted, E>) {
     const { failures, insertedCount } = yield* inserting
     if (failures.length === 0) return insertedCount
     return yield* new BulkInsertFailed({ collection, insertedCount, failures })
@@ -111,7 +111,7 @@ type BulkInserted = Pick<BulkInsertFailed, "insertedCount" | "failures">
 
 /** Replaces the document of the same identifier (and version); succeeds with the stored one, if there is one. */
 export const replaceDocument = (
-  context: WriteContext,
+  context: ModelWriteContext,
   document: Document,
   options: ReplaceOptions = {}
 ): Effect.Effect<Document | undefined, WriteError> =>
@@ -136,7 +136,7 @@ interface ReplaceOptions {
 
 // Keeps the time and the user of the insertion: succeeds only while the stored document has that time.
 const replaceAudited: (
-  context: WriteContext,
+  context: ModelWriteContext,
   auditFields: AuditFields,
   document: Document,
   options: ReplaceOptions
@@ -167,33 +167,33 @@ const replaceAudited: (
   }
 )
 
-const withVersion = ({ versionField }: WriteContext, document: Document, version: number): Document =>
+const withVersion = ({ versionField }: ModelWriteContext, document: Document, version: number): Document =>
   versionField === undefined ? document : { ...document, [versionField]: version }
 
 /** Removes the mark of a soft deletion, which a document may have had when it was read. */
-const undeleted = ({ deletedField }: WriteContext, document: Document): Document => {
+const undeleted = ({ deletedField }: ModelWriteContext, document: Document): Document => {
   if (deletedField === undefined || !Object.hasOwn(document, deletedField)) return document
   const { [deletedField]: _, ...others } = document
   return others
 }
 
-const firstVersion = (context: WriteContext, document: Document): Document => {
+const firstVersion = (context: ModelWriteContext, document: Document): Document => {
   const given = undeleted(context, document)
   return versionOf(context, given) === 1 ? given : withVersion(context, given, 1)
 }
 
-const insertedNow = (context: WriteContext, fiber: Fiber.Fiber<unknown, unknown>, document: Document): Document => {
+const insertedNow = (context: ModelWriteContext, fiber: Fiber.Fiber<unknown, unknown>, document: Document): Document => {
   const first = firstVersion(context, document)
   return context.auditFields === undefined ? first : context.auditFields.inserted(fiber, first)
 }
 
-const nextVersion = (context: WriteContext, document: Document): Document => {
+const nextVersion = (context: ModelWriteContext, document: Document): Document => {
   const version = versionOf(context, document)
   const given = undeleted(context, document)
   return version === undefined ? given : withVersion(context, given, version + 1)
 }
 
-const targetOf = (context: WriteContext, document: Document, read: Document = document): Filter => {
+const targetOf = (context: ModelWriteContext, document: Document, read: Document = document): Filter => {
   const { targets, versionField } = context
   const version = versionOf(context, document)
   const target = targets.one(read)

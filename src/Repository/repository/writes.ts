@@ -35,7 +35,7 @@ import {
   storedVersionOf,
   versionConflict,
   versionOf,
-  type WriteContext,
+  type ModelWriteContext,
   writeContextOf
 } from "./versionedWrites.ts"
 
@@ -96,7 +96,7 @@ export const makeWrites = <M extends Model.Any>(
 
 const instanceWrites = <M extends Model.Any>(
   model: M,
-  context: WriteContext,
+  context: ModelWriteContext,
   codec: DocumentCodec<M["Type"]>,
   retry: RetryLostUpdates
 ): Pick<Operations<M>, InstanceWrites> => {
@@ -139,7 +139,7 @@ const instanceWrites = <M extends Model.Any>(
  */
 const replacer = <M extends Model.Any>(
   model: M,
-  context: WriteContext,
+  context: ModelWriteContext,
   { fromDocument, toDocument }: DocumentCodec<M["Type"]>,
   retry: RetryLostUpdates
 ) => {
@@ -181,7 +181,7 @@ const replacer = <M extends Model.Any>(
 /** Validates the replacement of a document that was read, and writes it while the fields that it depends on are unchanged. */
 const replaceRead = <M extends Model.Any>(
   model: M,
-  context: WriteContext,
+  context: ModelWriteContext,
   { fromDocument, toDocument }: DocumentCodec<M["Type"]>
 ): DocumentWrites<M["Type"]>["replace"] => {
   const inspect = inspector(model)
@@ -214,7 +214,7 @@ const ownFieldsOf = (model: Model.Any): ReadonlyArray<string> =>
   Object.keys(model.store.fields).filter((field) => model[modelTypeId][field]?.managed === undefined)
 
 /** Replaces a document, or inserts it if no document has its identifier. */
-const saver = (context: WriteContext) =>
+const saver = (context: ModelWriteContext) =>
   Effect.fnUntraced(function*(document: Document) {
     const replaced = yield* replaceDocument(context, document, { upsert: context.versionField === undefined })
     if (replaced !== undefined) return replaced
@@ -240,7 +240,7 @@ const saver = (context: WriteContext) =>
 /** Inserts instances in bulk. An invalid instance ends an ordered insertion, as a rejected document does. */
 const bulkInserter = <M extends Model.Any>(
   model: M,
-  context: WriteContext,
+  context: ModelWriteContext,
   { toDocument }: DocumentCodec<M["Type"]>
 ): Operations<M>["bulkInsert"] => {
   const inspect = inspector(model)
@@ -262,7 +262,7 @@ const bulkInserter = <M extends Model.Any>(
 
 const atomicUpdates = <M extends Model.Any>(
   model: M,
-  { auditFields, writer }: WriteContext,
+  { auditFields, writer }: ModelWriteContext,
   { fromDocument }: DocumentCodec<M["Type"]>
 ): Pick<Operations<M>, AtomicUpdates> => {
   const collection = model.modelName

@@ -3,7 +3,7 @@ import { allOf } from "@appkernel/document-store/shared"
 import { isArray, isDocument } from "@appkernel/mql/values"
 import { memoize } from "effect/Function"
 import { keptField, modelVersionField } from "../../Model/internal.ts"
-import { fieldOf, fieldsOfFilter } from "../collection/documentFields.ts"
+import { topFieldOf, fieldsOfFilter } from "../collection/documentFields.ts"
 import { unreadableField } from "../collection/unreadable.ts"
 import type { Document, Filter, IndexDescription } from "../DocumentStore.ts"
 import type { State } from "./agreement.ts"
@@ -42,7 +42,7 @@ export const changesOf = (
   const make = (state: State): Changes => {
     const changed = versions.changedSince(state.earliest)
     const concern = (paths: Iterable<string>) => {
-      for (const path of paths) if (changed.has(fieldOf(path))) return true
+      for (const path of paths) if (changed.has(topFieldOf(path))) return true
       return false
     }
     const concernFilter = ({ $text, ...filter }: Filter): boolean => {
@@ -57,7 +57,7 @@ export const changesOf = (
       isMixed: changed.size > 0,
       concern,
       concernFilter,
-      concernUpdate: (paths) => concern(paths) || paths.some((path) => unique.has(fieldOf(path))),
+      concernUpdate: (paths) => concern(paths) || paths.some((path) => unique.has(topFieldOf(path))),
       deferred,
       searchFor: (filter) => {
         if (!concernFilter(filter)) return { stored: filter, stages: [] }

@@ -11,7 +11,7 @@ import * as Result from "effect/Result"
 import type { ModelLike } from "../../Model/internal.ts"
 import type { ValidationException } from "../../Model/ModelError.ts"
 import { unchangedSince } from "../collection/documentFields.ts"
-import type { Operation, UpdateName } from "../collection/modelCollection.ts"
+import type { CollectionOperation, UpdateName } from "../collection/modelCollection.ts"
 import { unreadableProblems } from "../collection/unreadable.ts"
 import type {
   Document,
@@ -152,7 +152,7 @@ export const makeMatchWriter = (
   }
 
   const update = (
-    operation: Operation<UpdateName>,
+    operation: CollectionOperation<UpdateName>,
     filter: Filter,
     target: Target
   ): Effect.Effect<Written | undefined, WriteError> => {

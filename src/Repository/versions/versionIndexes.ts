@@ -1,7 +1,7 @@
 /** The indexes of a model with versions while documents are stored in several versions. */
 import * as Effect from "effect/Effect"
 import { keptField, type ModelLike, modelVersionField } from "../../Model/internal.ts"
-import { fieldOf, fieldsOfFilter } from "../collection/documentFields.ts"
+import { topFieldOf, fieldsOfFilter } from "../collection/documentFields.ts"
 import type { DocumentStore, IndexDescription } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"
 import { agreementReader, type State } from "./agreement.ts"
@@ -35,7 +35,7 @@ export const retireIndexes = Effect.fnUntraced(function*(
   )
   if (gone.size === 0) return
   const stale = (yield* store.listIndexes(model.modelName)).filter(({ key, unique }) =>
-    unique === true && Object.keys(key).some((path) => gone.has(fieldOf(path)))
+    unique === true && Object.keys(key).some((path) => gone.has(topFieldOf(path)))
   )
   if (stale.length > 0) yield* store.dropIndexes(model.modelName, stale.map(({ name }) => name))
 })
@@ -91,7 +91,7 @@ export const isLookupIndex = ({ key }: IndexDescription): boolean => Object.keys
 
 /** The fields on which an index depends. */
 export const fieldsOfIndex = ({ key, partialFilterExpression = {} }: IndexDescription): ReadonlyArray<string> =>
-  [...Object.keys(key), ...fieldsOfFilter(partialFilterExpression) ?? []].map(fieldOf)
+  [...Object.keys(key), ...fieldsOfFilter(partialFilterExpression) ?? []].map(topFieldOf)
 
 /** The indexes by which a write finds other documents with its unique values, in whatever version they are stored. */
 const lookupIndexes = (

@@ -15,7 +15,7 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { keptField, type ModelLike, modelVersionField } from "../../Model/internal.ts"
 import { insertAdmitted, insertEach } from "../collection/bulkInserts.ts"
-import { fieldOf, fieldsOfUpdate } from "../collection/documentFields.ts"
+import { topFieldOf, fieldsOfUpdate } from "../collection/documentFields.ts"
 import type { Aggregation, Handlers, Runner } from "../collection/modelCollection.ts"
 import type { StoreRunner } from "../collection/storedCollection.ts"
 import { unreadableProblems } from "../collection/unreadable.ts"
@@ -350,7 +350,7 @@ const withoutNumber = (document: Document): Document => {
 }
 
 const isFieldOf = (model: ModelLike, path: string): boolean =>
-  path === "_id" || Object.hasOwn(model.store.fields, fieldOf(path))
+  path === "_id" || Object.hasOwn(model.store.fields, topFieldOf(path))
 
 const noUpdate: UpdateResult = { matchedCount: 0, modifiedCount: 0 }
 

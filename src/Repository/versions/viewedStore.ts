@@ -2,7 +2,7 @@
 import { everyOperation, type OperationName, storeOperations } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import { ValidationException } from "../../Model/ModelError.ts"
-import type { InsertManyResult, ModelCollection, Name, Operation, Scope } from "../collection/modelCollection.ts"
+import type { InsertManyResult, ModelCollection, Name, CollectionOperation, Scope } from "../collection/modelCollection.ts"
 import type { DocumentStore, Filter } from "../DocumentStore.ts"
 import { AccessDenied, Unsupported, type WriteError } from "../RepositoryError.ts"
 
@@ -20,12 +20,12 @@ const everything: Scope = { deleted: "include" }
 type Arguments = ReadonlyArray<unknown>
 
 /** The operation as data: a filter among the options is that of the operation, and a condition beside an identifier. */
-const operationOf = (name: OperationName, args: Arguments): Operation<Name> => {
+const operationOf = (name: OperationName, args: Arguments): CollectionOperation<Name> => {
   const taken = Object.fromEntries(storeOperations[name].takes.map((argument, i) => [argument, args[i]]))
   const { filter, ...options }: { readonly filter?: Filter } = Object(taken["options"])
   const found = filter === undefined ? {} : "id" in taken ? { conditions: [filter] } : { filter }
   // It has what the table says that it takes.
-  return { ...taken, options, ...found, name, scope: everything } as unknown as Operation<Name>
+  return { ...taken, options, ...found, name, scope: everything } as unknown as CollectionOperation<Name>
 }
 
 const viewed = (all: ModelCollection, name: OperationName) => {

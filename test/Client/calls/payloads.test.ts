@@ -5,7 +5,7 @@ import { Arbitrary, DateTime, Effect, Schema, Stream } from "effect"
 import * as HttpBody from "effect/http/HttpBody"
 import { open } from "node:fs/promises"
 import { Readable } from "node:stream"
-import { bodyOf } from "../../../src/Client/calls/bodies.ts"
+import { requestBodyOf } from "../../../src/Client/calls/bodies.ts"
 import { kinds } from "../../support/everyKind.ts"
 import { upstream } from "../support/upstream.ts"
 
@@ -232,7 +232,7 @@ describe("The payload of a call", () => {
         Effect.gen(function*() {
           const instance = new Holder({ value, pin: "secret" }, { disableChecks: true })
           const nested = depths.reduce<unknown>((inner, kind) => kind === "list" ? [inner] : { inner, a: 1 }, instance)
-          const body = yield* bodyOf(nested)
+          const body = yield* requestBodyOf(nested)
           const text = body._tag === "Raw" ? String(body.body) : ""
           const alone = yield* Model.dumps(instance, { validate: false })
           let part: unknown = JSON.parse(text)

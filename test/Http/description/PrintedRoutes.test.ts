@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { all } from "../../../src/Http/description/standardEndpoints.ts"
+import { allStandardEndpoints } from "../../../src/Http/description/standardEndpoints.ts"
 import { AccessPolicy, EmbeddedStore, KernelEngine, Model, Resource, Service } from "../../../src/index.ts"
 import { type Method, send, serving } from "../../support/rest.ts"
 
@@ -48,8 +48,8 @@ const paths = new Set([
   ...engine.registrations.flatMap(({ _tag, path }) =>
     _tag === "Service" ? [path, `${path}/:id/use`] : [path, `${path}/:id`, `${path}/:id/use`]
   ),
-  ...all.map(({ path }) => `/api/v1/orders${path}`),
-  ...all.map(({ path }) => `/api/v1/tokens${path}`),
+  ...allStandardEndpoints.map(({ path }) => `/api/v1/orders${path}`),
+  ...allStandardEndpoints.map(({ path }) => `/api/v1/tokens${path}`),
   "/",
   "/api/v1",
   "/health",

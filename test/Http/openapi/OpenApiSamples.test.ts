@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { Effect, Layer, Schema } from "effect"
 import { engine as shop } from "../../../examples/shop/engine.ts"
-import { textOf } from "../../../src/Http/openapi/sampleText.ts"
+import { sampleText } from "../../../src/Http/openapi/sampleText.ts"
 import { EmbeddedStore, KernelEngine, KernelServer, Model, OpenApi, Validator } from "../../../src/index.ts"
 import { send } from "../../support/rest.ts"
 import { administrator, credentials, payments } from "../../support/shop.ts"
@@ -85,15 +85,15 @@ describe("samples of request bodies", () => {
       ["^\\d{4}-\\d{2}$", "0000-00"],
       ["^[^]{3}", "aaa"]
     ]
-    assert.isUndefined(textOf({ pattern: "(" }))
+    assert.isUndefined(sampleText({ pattern: "(" }))
     for (const [pattern, text] of patterns) {
-      const found = textOf({ pattern })
+      const found = sampleText({ pattern })
       if (text !== undefined) assert.strictEqual(found, text)
       if (found !== undefined) assert.match(found, new RegExp(pattern, "u"))
     }
-    assert.strictEqual(textOf({ pattern: "^[a-z]*$", minLength: 5 }), "aaaaa")
-    assert.strictEqual(textOf({ minLength: 6, maxLength: 8 }), "textxx")
-    assert.strictEqual(textOf({ maxLength: 2 }), "te")
+    assert.strictEqual(sampleText({ pattern: "^[a-z]*$", minLength: 5 }), "aaaaa")
+    assert.strictEqual(sampleText({ minLength: 6, maxLength: 8 }), "textxx")
+    assert.strictEqual(sampleText({ maxLength: 2 }), "te")
   })
 
   const served = shop.layerServe.pipe(

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { decodeForm, readForm } from "../../../src/Http/request/form.ts"
-import { isMultipart, makeReader, type Part } from "../../../src/Http/request/multipart.ts"
+import { isMultipart, makeReader, type ReceivedPart } from "../../../src/Http/request/multipart.ts"
 import { Model, Validator } from "../../../src/index.ts"
 import { bodyDecoder } from "../../../src/Model/codec/explainer.ts"
 
@@ -41,16 +41,16 @@ class Entry extends Model.Class<Entry>()("Entry", {
 
 const decode = bodyDecoder(Entry.create)
 
-const text = (name: string, value: string, contentType = "text/plain"): Part => ({
+const text = (name: string, value: string, contentType = "text/plain"): ReceivedPart => ({
   _tag: "Text",
   name,
   contentType,
   bytes: Buffer.from(value)
 })
 
-const valuesOf = (...parts: ReadonlyArray<Part>) => readForm(Entry, parts, { maxDepth: 16, isStrict: false }).values
+const valuesOf = (...parts: ReadonlyArray<ReceivedPart>) => readForm(Entry, parts, { maxDepth: 16, isStrict: false }).values
 
-const problemsIn = (...parts: ReadonlyArray<Part>) => {
+const problemsIn = (...parts: ReadonlyArray<ReceivedPart>) => {
   const decoded = decodeForm(decode, readForm(Entry, parts, { maxDepth: 16, isStrict: false }))
   return decoded._tag === "Invalid" ? decoded.problems.map(({ field, message }) => `${field} ${message}`) : []
 }
@@ -225,7 +225,7 @@ const end = `--${boundary}--\r\n`
 /** What is read of a body that comes in pieces of a size. */
 const readOf = (body: string | Uint8Array, contentType = type, pieces = body.length) => {
   const bytes = typeof body === "string" ? Buffer.from(body) : body
-  const results: Array<ReadonlyArray<Part> | string> = []
+  const results: Array<ReadonlyArray<ReceivedPart> | string> = []
   const reader = makeReader(contentType, limits, (result) => {
     results.push(Result.isSuccess(result) ? result.success : result.failure._tag)
   })
@@ -234,7 +234,7 @@ const readOf = (body: string | Uint8Array, contentType = type, pieces = body.len
   return results
 }
 
-const textsOf = (results: ReadonlyArray<ReadonlyArray<Part> | string>) =>
+const textsOf = (results: ReadonlyArray<ReadonlyArray<ReceivedPart> | string>) =>
   results.map((result) =>
     typeof result === "string"
       ? result

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Result, Schema } from "effect"
 import { documentPatcher } from "../../../src/Http/request/documentPatch.ts"
-import { applyPatch, maxWork, readPatch } from "../../../src/Http/request/jsonPatch.ts"
+import { applyJsonPatch, maxWork, readPatch } from "../../../src/Http/request/jsonPatch.ts"
 import { Model } from "../../../src/index.ts"
 import { bodyDecoder } from "../../../src/Model/codec/explainer.ts"
 import { compileSerialiser } from "../../../src/Model/codec/serialiser.ts"
@@ -13,7 +13,7 @@ const patched = (document: Schema.Json, patch: unknown) =>
   Result.match(readPatch(patch, limits), {
     onFailure: (problems) => ({ problems: problems.map(({ field, message }) => `${field} ${message}`) }),
     onSuccess: (operations) =>
-      Result.match(Effect.runSync(applyPatch(operations, document, limits)), {
+      Result.match(Effect.runSync(applyJsonPatch(operations, document, limits)), {
         onFailure: ({ index, reason }) => ({ index, reason }),
         onSuccess: (result) => ({ result })
       })
@@ -214,7 +214,7 @@ describe("a JSON Patch of a long list", () => {
           })
         })
         const other = yield* Effect.forkChild(Effect.forever(turn))
-        const applied = yield* applyPatch(operations, document, limits)
+        const applied = yield* applyJsonPatch(operations, document, limits)
         yield* Fiber.interrupt(other)
         const result = Result.getOrThrow(applied) as ReturnType<typeof list>
         assert.strictEqual(result.roles.length, length)
@@ -230,7 +230,7 @@ describe("a JSON Patch of a long list", () => {
       const document = list(1_000_000)
       const operations = yield* many({ op: "add", path: "/roles/0", value: -1 }, 300)
       const { index, reason } = yield* Effect.flip(
-        Effect.flatMap(applyPatch(operations, document, limits), Effect.fromResult)
+        Effect.flatMap(applyJsonPatch(operations, document, limits), Effect.fromResult)
       )
       assert.strictEqual(reason, "errors.patch.TooMuchWork")
       assert.isBelow(index, maxWork / 1_000_000)

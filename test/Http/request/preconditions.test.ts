@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Result, Schema } from "effect"
-import { type Condition, etagOf, withCoding } from "../../../src/Http/request/entityTags.ts"
+import { type TagCondition, etagOf, withCoding } from "../../../src/Http/request/entityTags.ts"
 import { evaluate, isCreateOnly, none, read } from "../../../src/Http/request/preconditions.ts"
 
 const given = (headers: { readonly [name: string]: string }) => Result.getOrUndefined(read(headers))
@@ -13,7 +13,7 @@ const weak = (opaque: string) => ({ weak: true, opaque })
 describe("preconditions", () => {
   it("are read as RFC 9110 defines them", () => {
     assert.strictEqual(given({}), none)
-    const headers: ReadonlyArray<readonly [string, Condition]> = [
+    const headers: ReadonlyArray<readonly [string, TagCondition]> = [
       ["*", "any"],
       [" * ", "any"],
       [`"3"`, [strong("3")]],

@@ -31,14 +31,14 @@ const document = OpenApi.make(engine, { title: "Shop & <Co>", version: "1.0.0" }
 
 const operations = Object.values(document.paths).flatMap((item) => Object.values(item))
 
-const add = (routes: ReadonlyArray<Documentation.Route>) => (router: HttpRouter.HttpRouter) =>
+const add = (routes: ReadonlyArray<Documentation.DocumentationRoute>) => (router: HttpRouter.HttpRouter) =>
   router.addAll(routes.map(({ handler, method, path }) => HttpRouter.route(method, path, handler)))
 
 const served = engine.use(
   HttpRouter.use((router) => Effect.flatMap(Documentation.routes(document), (routes) => add(routes)(router)))
 ).layerServe.pipe(Layer.provide(EmbeddedStore.layerMemory), Layer.provideMerge(NodeHttpServer.layerTest))
 
-const mounted = (routes: ReadonlyArray<Documentation.Route>) =>
+const mounted = (routes: ReadonlyArray<Documentation.DocumentationRoute>) =>
   HttpRouter.serve(HttpRouter.use((router) => add(routes)(router)), { disableLogger: true, disableListenLog: true })
     .pipe(
       Layer.provideMerge(NodeHttpServer.layerTest)

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Redacted, Schema, Tracer } from "effect"
 import { HttpRouter } from "effect/http"
 import { vi } from "vitest"
-import { Access } from "../../../src/Http/server/kernelLogger.ts"
+import { AccessLogger } from "../../../src/Http/server/kernelLogger.ts"
 import { routeStages, serviceStages } from "../../../src/Http/startup/stages.ts"
 import { KernelEngine, Model, Resource, Role } from "../../../src/index.ts"
 import type { Stage, StageRow } from "../../../src/internal/stages.ts"
@@ -160,7 +160,7 @@ describe("appkernel routes --stages", () => {
         Effect.provide([
           configured(variablesOf(choice)),
           // `launch` provides them.
-          Layer.succeed(Access, { write: () => {} }),
+          Layer.succeed(AccessLogger, { write: () => {} }),
           choice.traces ? Layer.succeed(Tracer.Tracer, Tracer.make(Tracer.nativeTracer)) : Layer.empty
         ])
       ),

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { type Action, type Event, initial, transition, type Workers } from "../../../src/Http/startup/workerStates.ts"
+import { type Action, type Event, initialWorkers, transition, type Workers } from "../../../src/Http/startup/workerStates.ts"
 
 /** A process as the system has it: what it was told, and what it has said. */
 interface Process {
@@ -19,7 +19,7 @@ interface Process {
 
 /** The system: it does what the machine says, and lets happen what may. Each choice selects one of those events. */
 const makeWorld = (count: number) => {
-  let workers: Workers = initial(count)
+  let workers: Workers = initialWorkers(count)
   const alive = new Map<number, Process>()
   const waits = new Set<number>()
   const told: Array<Action> = []
@@ -212,7 +212,7 @@ describe("the states of workers", () => {
   )
 
   it("wait longer each time that one ends soon, and give up a restart whose new process can't start", () => {
-    let workers = initial(2)
+    let workers = initialWorkers(2)
     const happens = (event: Event): ReadonlyArray<Action> => {
       const [after, actions] = transition(workers, event)
       workers = after

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger, Stream } from "effect"
 import { type Collection, type Document, MongoNetworkError, MongoServerError, Timestamp } from "mongodb"
 import { DocumentStore } from "../../../packages/document-store/src/DocumentStore.ts"
-import { makeChangeLog } from "../../../src/Repository/mongo/changeLog.ts"
-import { makeDeadlines } from "../../../src/Repository/mongo/deadlines.ts"
+import { makeOplog } from "../../../src/Repository/mongo/changeLog.ts"
+import { makeDriverDeadlines } from "../../../src/Repository/mongo/deadlines.ts"
 import type { MongoSession } from "../../../src/Repository/mongo/driverCall.ts"
 import { ChangeFollower } from "../../support/changeFollower.ts"
 import { onMongo } from "../../support/mongo.ts"
@@ -50,7 +50,7 @@ const logOn = (
   states: ReadonlyArray<unknown> = [0, 1, 2]
 ) =>
   Effect.gen(function*() {
-    const deadlines = yield* makeDeadlines
+    const deadlines = yield* makeDriverDeadlines
     const commands: Array<Document> = []
     const db = {
       command: (command: Document) => {
@@ -78,7 +78,7 @@ const logOn = (
       lookUpLimit: 0,
       deadlines
     }
-    return { commands, log: yield* makeChangeLog(session) }
+    return { commands, log: yield* makeOplog(session) }
   })
 
 const images = { changeStreamPreAndPostImages: { enabled: true } }

@@ -4,7 +4,7 @@ import { type CommandStartedEvent, MongoClient } from "mongodb"
 import { inspect } from "node:util"
 import type { Document } from "../../../packages/document-store/src/DocumentStore.ts"
 import * as bulkInsert from "../../../src/Repository/mongo/bulkInsert.ts"
-import { makeDeadlines } from "../../../src/Repository/mongo/deadlines.ts"
+import { makeDriverDeadlines } from "../../../src/Repository/mongo/deadlines.ts"
 import * as mongo from "../../../src/Repository/mongo/driverCall.ts"
 import { makeMongoOperations } from "../../../src/Repository/mongo/operations.ts"
 import { type FoundServer, freshDatabase, onMongo } from "../../support/mongo.ts"
@@ -170,7 +170,7 @@ const readAll = (call: mongo.MongoCall) =>
   mongo.readBatches(call, (collection, signal) => collection.find<Document>({}, { batchSize: 10, raw: true, signal }))
 
 const insertMany = (call: mongo.MongoCall, count: number) =>
-  bulkInsert.insertMany(call, Array.from({ length: count }, (_, index) => ({ _id: index })), true)
+  bulkInsert.bulkInsert(call, Array.from({ length: count }, (_, index) => ({ _id: index })), true)
 
 /** A call on a client whose commands can be looked at. */
 const observed = Effect.fnUntraced(function*(server: FoundServer) {
@@ -187,7 +187,7 @@ const observed = Effect.fnUntraced(function*(server: FoundServer) {
     redact: (text) => text.replaceAll(canary, "<redacted>"),
     limit: 30_000,
     lookUpLimit: 30_000,
-    deadlines: yield* makeDeadlines,
+    deadlines: yield* makeDriverDeadlines,
     attributes: { "db.system.name": "mongodb", "db.namespace": database }
   }
   return { call: { session, operation: "test", collection: "things" }, client, commands: () => [...commands], database }

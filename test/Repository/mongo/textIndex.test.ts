@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, type Layer, Stream } from "effect"
 import { type CommandStartedEvent, MongoClient } from "mongodb"
 import { type Document, DocumentStore, type FindOptions } from "../../../packages/document-store/src/DocumentStore.ts"
-import { makeDeadlines } from "../../../src/Repository/mongo/deadlines.ts"
+import { makeDriverDeadlines } from "../../../src/Repository/mongo/deadlines.ts"
 import * as mongo from "../../../src/Repository/mongo/driverCall.ts"
 import { toDriverIndex } from "../../../src/Repository/mongo/indexCodec.ts"
 import { makeMongoOperations } from "../../../src/Repository/mongo/operations.ts"
@@ -164,7 +164,7 @@ onMongo("Text index / mongodb", (_, server) => {
         redact: (text) => text,
         limit: 30_000,
         lookUpLimit: 30_000,
-        deadlines: yield* makeDeadlines,
+        deadlines: yield* makeDriverDeadlines,
         attributes: {}
       }
       const call = { session, operation: "createIndexes", collection: "texts" }

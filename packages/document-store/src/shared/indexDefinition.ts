@@ -92,7 +92,7 @@ export const missingIndexesOf = (
   const missing: Array<IndexDescription> = []
   for (const given of wanted) {
     const description = withDirections(given)
-    const problem = problemOf(description)
+    const problem = definitionProblem(description)
     if (problem !== undefined) return Result.fail(new QueryRejected({ operation, detail: problem }))
     if (isIdentifier(description)) continue
     const index = normalised(description)
@@ -138,7 +138,7 @@ const isIdentifier = ({ key }: IndexDescription): boolean =>
 const maxSeconds = 2 ** 31 - 1
 
 /** Why a description is invalid in every store, if it is. */
-const problemOf = (description: IndexDescription): string | undefined => {
+const definitionProblem = (description: IndexDescription): string | undefined => {
   const { expireAfterSeconds, key, name, partialFilterExpression, sparse, unique, weights = {} } = description
   const fields = Object.entries(key)
   if (name === "" || name === "*" || fields.length === 0) return "an index needs a name and at least one path"

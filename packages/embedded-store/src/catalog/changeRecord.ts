@@ -59,7 +59,7 @@ export const headOf = (record: Document): RecordHead => ({
 })
 
 /** The documents of a stored record. */
-export const documentsOf = (
+export const documentsOfRecord = (
   record: Document
 ): { readonly before: Document | undefined; readonly after: Document | undefined } => {
   const { a: after, b: replaced, n: added } = plainStored(record)

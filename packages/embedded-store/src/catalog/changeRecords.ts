@@ -2,7 +2,7 @@
 import type { Document, Position, StoredChange } from "@appkernel/document-store/DocumentStore"
 import { dateOf, isArray, isDocument, numberOfRecord, recordIdOf } from "@appkernel/mql/internal"
 import { everything, type Range, type ReadTable, type ReadTables } from "../storage/orderedStore.ts"
-import { documentsOf, headOf, type RecordHead, storedChange } from "./changeRecord.ts"
+import { documentsOfRecord, headOf, type RecordHead, storedChange } from "./changeRecord.ts"
 
 /** A stored record. */
 export interface NumberedRecord extends RecordHead {
@@ -65,7 +65,7 @@ export class ChangeRecords {
       const number = numberOfRecord(key)
       const head = headOf(record)
       const change = () => {
-        const { after, before } = documentsOf(record)
+        const { after, before } = documentsOfRecord(record)
         return storedChange(this.factsOf(number, head), before, after)
       }
       return visit({ ...head, number, change }, bytes)
@@ -73,7 +73,7 @@ export class ChangeRecords {
   }
 
   positionOf(number: number): Position {
-    return `${textOf(number)}_${this.#epochOf(number)}`
+    return `${paddedNumber(number)}_${this.#epochOf(number)}`
   }
 
   /** For reads: the number of a position; `undefined` if the position is not of this log. */
@@ -84,7 +84,7 @@ export class ChangeRecords {
   }
 
   transactionOf(number: number): string {
-    return textOf(number)
+    return paddedNumber(number)
   }
 
   /** The epoch of a record; an empty text before the first epoch. */
@@ -120,4 +120,4 @@ export const logTableIn = (catalog: ReadonlyMap<string, Document>): number | und
 }
 
 // Texts of one length have the order of their numbers.
-const textOf = (number: number): string => String(number).padStart(16, "0")
+const paddedNumber = (number: number): string => String(number).padStart(16, "0")

@@ -13,7 +13,7 @@ import {
 } from "@appkernel/mql/internal"
 import * as Result from "effect/Result"
 import type { Recording } from "./changeRecorder.ts"
-import { parsePart, type Part } from "./partialIndex.ts"
+import { parsePart, type FilterPart } from "./partialIndex.ts"
 import type { Validator } from "./validator.ts"
 
 /** Properties of the keys of an index. They are never reset, even if the documents that caused them are removed. */
@@ -35,7 +35,7 @@ export interface Index {
   /** How texts compare; `undefined` for a comparison by code points. */
   readonly collator: Collator | undefined
   /** The filter of a partial index. */
-  readonly part: Part | undefined
+  readonly part: FilterPart | undefined
   /** The kind of each path that has locations; `undefined` for other paths. */
   readonly kinds: ReadonlyArray<IndexKind | undefined>
   /** The fields of a text index. */

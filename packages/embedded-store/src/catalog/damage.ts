@@ -26,7 +26,7 @@ export const damageOf = (
     if (table === "documents" && identifiers.number === number) {
       const id = bytes && identifierIn(bytes)
       const isKnown = id !== undefined && recordIdOf(number, documentKey(id)) === key
-      return new DataDamaged({ collection: name, ...isKnown ? { document: textOf(id) } : {} })
+      return new DataDamaged({ collection: name, ...isKnown ? { document: identifierText(id) } : {} })
     }
     const index = table === "entries" && [identifiers, ...indexes].find((index) => index.number === number)
     if (typeof index === "object") return new DataDamaged({ collection: name, index: index.description.name })
@@ -44,7 +44,7 @@ export const damageIn = (store: ReadTables, damage: Damage, collections: Iterabl
 
 // internal
 
-const textOf = (id: unknown): string =>
+const identifierText = (id: unknown): string =>
   typeof id === "string" ? id : id instanceof ObjectId ? id.toHexString() : EJSON.stringify(id)
 
 // The identifier is the first field.

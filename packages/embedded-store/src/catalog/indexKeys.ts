@@ -8,7 +8,7 @@ import {
   existsAt,
   indexedWords,
   invert,
-  keysOf,
+  keysAtPath,
   limitLength,
   locationKeys,
   type TextField
@@ -16,7 +16,7 @@ import {
 import * as Result from "effect/Result"
 import { type Index, isGeographic } from "./collection.ts"
 
-export interface Entries {
+export interface IndexEntries {
   readonly keys: ReadonlySet<string>
   readonly multikey: boolean
   readonly inexact: boolean
@@ -25,7 +25,7 @@ export interface Entries {
 /** Whether equal values are in descending order of identifiers: as the last path, to serve a sort by `_id`. */
 export const isIdDescending = ({ directions }: Index): boolean => directions.at(-1)?.descending === true
 
-const none: Entries = { keys: new Set(), multikey: false, inexact: false }
+const none: IndexEntries = { keys: new Set(), multikey: false, inexact: false }
 
 /** Whether no two documents have one key in an index; texts that differ may, with a collation. */
 export const hasUniqueKeys = ({ collator, description }: Index): boolean =>
@@ -40,7 +40,7 @@ export const haveEqualValues = (index: Index, document: Document, other: Documen
   if (index.collator === undefined) return false
   const texts = new EqualTexts(index.collator)
   const valuesOf = (document: Document, replace: (value: unknown) => unknown): ReadonlyArray<string> =>
-    Result.match(keysOf(document, index.directions.map(({ path }) => path)), {
+    Result.match(keysAtPath(document, index.directions.map(({ path }) => path)), {
       onSuccess: ({ keys }) =>
         keys.map((values) => values.map((value) => encodeComponent(replace(value), { inexact: false })).join("")),
       onFailure: () => []
@@ -50,7 +50,7 @@ export const haveEqualValues = (index: Index, document: Document, other: Documen
 }
 
 /** A document's entries in an index. Keys end in the identifier, except where equal values must clash. */
-export const entriesOf = (index: Index, document: Document, documentKey: string): Result.Result<Entries, string> => {
+export const indexEntries = (index: Index, document: Document, documentKey: string): Result.Result<IndexEntries, string> => {
   if (index.part?.holds(document) === false) return Result.succeed(none)
   if (isGeographic(index)) return geographicEntries(index, document, documentKey)
   if (index.text !== undefined) return Result.succeed(textEntries(document, index.text, documentKey))
@@ -59,7 +59,7 @@ export const entriesOf = (index: Index, document: Document, documentKey: string)
   }
   const { collator } = index
   const suffix = suffixOf(index, documentKey)
-  return Result.map(keysOf(document, index.directions.map(({ path }) => path), maxKeys), ({ keys, multiple }) => {
+  return Result.map(keysAtPath(document, index.directions.map(({ path }) => path), maxKeys), ({ keys, multiple }) => {
     const notes = { inexact: false }
     return {
       keys: new Set(keys.map((values) =>
@@ -83,7 +83,7 @@ export const entriesOf = (index: Index, document: Document, documentKey: string)
 /** The key prefix of a word in a text index. */
 export const wordKey = (word: string): string => encodeComponent(word, { inexact: false })
 
-const textEntries = (document: Document, fields: ReadonlyArray<TextField>, documentKey: string): Entries => ({
+const textEntries = (document: Document, fields: ReadonlyArray<TextField>, documentKey: string): IndexEntries => ({
   keys: new Set(
     Array.from(indexedWords(document, fields), (word) => limitLength(wordKey(word), { inexact: false }) + documentKey)
   ),
@@ -99,7 +99,7 @@ const geographicEntries = (
   { collator, directions, kinds, paths }: Index,
   document: Document,
   documentKey: string
-): Result.Result<Entries, string> => {
+): Result.Result<IndexEntries, string> => {
   beginEvaluation()
   const located = catchRejection(() =>
     directions.map(({ path }, i) => {
@@ -112,7 +112,7 @@ const geographicEntries = (
   }
   if (!located.success.some((keys) => keys !== undefined && keys.size > 0)) return Result.succeed(none)
   const others = directions.filter((_, i) => kinds[i] === undefined)
-  return Result.flatMap(keysOf(document, others.map(({ path }) => path), maxKeys), ({ keys, multiple }) => {
+  return Result.flatMap(keysAtPath(document, others.map(({ path }) => path), maxKeys), ({ keys, multiple }) => {
     const count = located.success.reduce((product, cells) => product * Math.max(1, cells?.size ?? 1), keys.length)
     if (count > maxKeys) {
       return Result.fail(`no entry for the index of ${paths.join(", ")}: a document has at most ${maxKeys} keys`)

@@ -15,21 +15,21 @@ import {
   type Problem,
   Rank,
   rankOf,
-  rejected,
+  queryProblem,
   unsupported
 } from "@appkernel/mql/internal"
 import * as Result from "effect/Result"
 
-export interface Part {
+export interface FilterPart {
   readonly holds: (document: Document) => boolean
   /** Whether the index contains every document that meets the constraints. */
   readonly isImpliedBy: (constraints: ReadonlyArray<Constraint>) => boolean
 }
 
 /** Parses the filter of a partial index. */
-export const parsePart = (filter: unknown, collator?: Collator): Result.Result<Part, Problem> =>
+export const parsePart = (filter: unknown, collator?: Collator): Result.Result<FilterPart, Problem> =>
   Result.flatMap(
-    Result.mapError(normalise(filter, true), rejected),
+    Result.mapError(normalise(filter, true), queryProblem),
     (normalised) =>
       Result.flatMap(
         Result.flatMap(
@@ -54,7 +54,7 @@ const conditionsOf = (filter: Document): Result.Result<ReadonlyArray<Condition>,
         if (key !== "$and") return Result.fail(unsupported(`a partial index with ${key}`))
         return isArray(operand) && operand.length > 0 && operand.every(isDocument)
           ? Result.map(Result.all(operand.map(conditionsOf)), (all) => all.flat())
-          : Result.fail(rejected("$and needs an array of filters, at least one"))
+          : Result.fail(queryProblem("$and needs an array of filters, at least one"))
       })
     ),
     (all) => all.flat()

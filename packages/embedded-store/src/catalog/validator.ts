@@ -1,7 +1,7 @@
 /** The validator of a collection: a JSON schema that written documents have to fulfil. */
 import type { Document, ValidatorOptions } from "@appkernel/document-store/DocumentStore"
 import { describeBroken } from "@appkernel/document-store/internal"
-import { beginEvaluation, catchRejection, parseJsonSchema, type Problem, rejected } from "@appkernel/mql/internal"
+import { beginEvaluation, catchRejection, parseJsonSchema, type Problem, queryProblem } from "@appkernel/mql/internal"
 import * as Result from "effect/Result"
 
 export interface Validator {
@@ -22,7 +22,7 @@ export const parseValidator = (
     problemOf: (document) => {
       beginEvaluation()
       return Result.match(
-        catchRejection(() => accepts(document) ? undefined : rejected(describeBroken(broken(document, [])))),
+        catchRejection(() => accepts(document) ? undefined : queryProblem(describeBroken(broken(document, [])))),
         { onFailure: (problem) => problem, onSuccess: (problem) => problem }
       )
     }

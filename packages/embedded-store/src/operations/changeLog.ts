@@ -19,7 +19,7 @@ import * as Stream from "effect/Stream"
 import type { Catalog } from "../catalog/catalog.ts"
 import type { ChangeRecorder, Recording } from "../catalog/changeRecorder.ts"
 import type { ChangeRecords } from "../catalog/changeRecords.ts"
-import { costOf } from "../planner/candidates.ts"
+import { costOfBytes } from "../planner/candidates.ts"
 import type { KeyValue, SteppedKeyValue, StoreFailure } from "../storage/orderedStore.ts"
 import { maxPerJob } from "./writeJob.ts"
 
@@ -169,7 +169,7 @@ const readSome = Effect.fnUntraced(function*(
       recorder.scan(before, (record, bytes) => {
         number = record.number
         if (names.has(record.collection)) changes.push(record.change())
-        work -= costOf(bytes)
+        work -= costOfBytes(bytes)
         return changes.length < limit && work > 0 && !isStepDone()
       })
       isUpToDate = number >= recorder.end

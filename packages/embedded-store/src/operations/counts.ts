@@ -6,7 +6,7 @@ import { type BatchIterator, ended, type Filter, fromArray, mapChunks } from "@a
 import * as Result from "effect/Result"
 import type { Catalog } from "../catalog/catalog.ts"
 import type { Counting, CountStep } from "../catalog/documentCounter.ts"
-import { costOf, maxCost } from "../planner/candidates.ts"
+import { costOfBytes, maxCost } from "../planner/candidates.ts"
 import { everything, type KeyValue } from "../storage/orderedStore.ts"
 import { countEntriesOf, findSource } from "./matchingDocuments.ts"
 
@@ -86,7 +86,7 @@ const countingMatches = (documents: Documents, { matches }: Filter): Counting =>
     documents.scan({ ...everything, start: from }, (recordId, document, bytes) => {
       visit(recordId, matches(document))
       last = recordId
-      left -= costOf(bytes)
+      left -= costOfBytes(bytes)
       return left > 0
     })
     return left > 0 ? undefined : `${last}\0`

@@ -13,13 +13,13 @@ import {
   markWrapped,
   plainValue,
   type Problem,
-  rejected
+  queryProblem
 } from "@appkernel/mql/internal"
 import * as Latch from "effect/Latch"
 import * as Result from "effect/Result"
 import type { Catalog } from "../catalog/catalog.ts"
 import type { Collection, Index, KeyTraits } from "../catalog/collection.ts"
-import { type Entries, entriesOf, haveEqualValues, suffixOf } from "../catalog/indexKeys.ts"
+import { type IndexEntries, indexEntries, haveEqualValues, suffixOf } from "../catalog/indexKeys.ts"
 import type { StoredDocument } from "../planner/candidates.ts"
 import type { Encoded, KeyValue } from "../storage/orderedStore.ts"
 
@@ -35,16 +35,16 @@ export interface Prepared {
 /** Validates and encodes a document, before its job. */
 export const prepare = (store: KeyValue, document: Document): Result.Result<Prepared, Problem> => {
   const id = document["_id"]
-  if (id === undefined) return Result.fail(rejected("the document has no _id"))
+  if (id === undefined) return Result.fail(queryProblem("the document has no _id"))
   if (isArray(id) || id instanceof RegExp) {
-    return Result.fail(rejected("_id can be neither an array nor a regular expression"))
+    return Result.fail(queryProblem("_id can be neither an array nor a regular expression"))
   }
   const traits: KeyTraits = { multikey: false, inexact: false }
   const key = documentKey(id, traits)
   // `_id` is stored first, as in MongoDB.
   const ordered = firstKeyOf(document) === "_id" ? document : Object.freeze({ _id: id, ...document })
   const encoded = store.encode(ordered)
-  if (Result.isFailure(encoded)) return Result.fail(rejected(encoded.failure))
+  if (Result.isFailure(encoded)) return Result.fail(queryProblem(encoded.failure))
   if (encoded.success instanceof Uint8Array) spend(encoded.success.length)
   if (plainValue(ordered) !== ordered) {
     markWrapped(ordered)
@@ -65,7 +65,7 @@ interface IndexChange {
   readonly index: Index
   readonly added: ReadonlyArray<string>
   readonly removed: ReadonlyArray<string>
-  readonly entries: Entries
+  readonly entries: IndexEntries
 }
 
 /** Logs a warning. */
@@ -169,7 +169,7 @@ export class DocumentWriter {
     { document, key }: Pick<Prepared, "document" | "key">,
     previous: Previous
   ): Result.Result<IndexChange, DuplicateKey | Problem> {
-    return Result.flatMap(Result.mapError(entriesOf(index, document, key), rejected), (entries) => {
+    return Result.flatMap(Result.mapError(indexEntries(index, document, key), queryProblem), (entries) => {
       const before = previous?.document === undefined
         ? new Set<string>()
         : entriesBefore(index, previous.document, key)
@@ -225,7 +225,7 @@ const mayHaveOthers = ({ directions, part }: Index, before: Document, after: Doc
 
 // A stored document has valid entries: otherwise it would have been rejected.
 const entriesBefore = (index: Index, document: Document, key: string): ReadonlySet<string> =>
-  Result.match(entriesOf(index, document, key), { onSuccess: ({ keys }) => keys, onFailure: () => new Set<string>() })
+  Result.match(indexEntries(index, document, key), { onSuccess: ({ keys }) => keys, onFailure: () => new Set<string>() })
 
 /** Adds the traits of new keys to those of an index. Returns whether they have changed and must be saved. */
 export const mergeTraits = (traits: KeyTraits, { inexact, multikey, wrapped = false }: KeyTraits): boolean => {

@@ -14,7 +14,7 @@ import {
   normalise,
   parseCollation,
   type Problem,
-  rejected,
+  queryProblem,
   toError,
   unsupported
 } from "@appkernel/mql/internal"
@@ -24,11 +24,11 @@ import * as Semaphore from "effect/Semaphore"
 import type { Catalog } from "../catalog/catalog.ts"
 import { type Collection, type Index, makeIndex } from "../catalog/collection.ts"
 import { parsePart } from "../catalog/partialIndex.ts"
-import { costOf, type StoredDocument } from "../planner/candidates.ts"
+import { costOfBytes, type StoredDocument } from "../planner/candidates.ts"
 import { everything, type KeyValue, type StoreFailure } from "../storage/orderedStore.ts"
 import type { DocumentWriter } from "./documentWriter.ts"
 import type { BeginExpiry } from "./ttl.ts"
-import { failureOf, maxPerJob } from "./writeJob.ts"
+import { writeFailureOf, maxPerJob } from "./writeJob.ts"
 
 export type Indexing = Pick<
   DocumentStore["Service"],
@@ -61,7 +61,7 @@ export const makeIndexing = Effect.fnUntraced(function*(
     syncIndexes: (name, descriptions) =>
       Effect.suspend(() => {
         // The check comes before any index is dropped.
-        const problem = descriptions.map(problemOf).find((problem) => problem !== undefined)
+        const problem = descriptions.map(buildProblem).find((problem) => problem !== undefined)
         return problem === undefined
           ? oneAtATime.withPermit(syncIndexes(name, descriptions))
           : Effect.fail(toError(problem, "syncIndexes"))
@@ -122,7 +122,7 @@ const installAll = Effect.fnUntraced(function*(
   name: string,
   descriptions: ReadonlyArray<IndexDescription>
 ): Effect.fn.Return<void, StoreError> {
-  const problem = descriptions.map(problemOf).find((problem) => problem !== undefined)
+  const problem = descriptions.map(buildProblem).find((problem) => problem !== undefined)
   if (problem !== undefined) return yield* toError(problem, operation)
   const missing = yield* Effect.fromResult(missingIndexesOf(operation, name, descriptions, installedIn(context, name)))
   // One build runs at a time, so an unfinished index is left from a failed build that could not be dropped.
@@ -167,7 +167,7 @@ const fill = Effect.fnUntraced(function*(
       operation,
       () => fillSome(context, context.catalog.ensure(name), index, start)
     )
-    if (Result.isFailure(next)) return yield* failureOf(next.failure, operation)
+    if (Result.isFailure(next)) return yield* writeFailureOf(next.failure, operation)
     from = next.success
   }
 })
@@ -184,7 +184,7 @@ const fillSome = (
   let left = maxPerJob
   store.documents(collection.number).scan({ ...everything, start: from }, (recordId, document, bytes) => {
     some.push({ recordId, document })
-    left -= costOf(bytes)
+    left -= costOfBytes(bytes)
     return left > 0
   })
   let last: string | undefined
@@ -246,7 +246,7 @@ const frozen = (description: IndexDescription): IndexDescription =>
     }
 
 /** Why the embedded store can't build an index; `undefined` if it can. */
-const problemOf = ({ collation, key, partialFilterExpression, unique }: IndexDescription): Problem | undefined => {
+const buildProblem = ({ collation, key, partialFilterExpression, unique }: IndexDescription): Problem | undefined => {
   const collator = parseCollation(collation)
   if (Result.isFailure(collator)) return collator.failure
   const kinds = Object.values(key)
@@ -262,7 +262,7 @@ const problemOf = ({ collation, key, partialFilterExpression, unique }: IndexDes
   if (kinds.some(isIndexKind)) {
     if (unique === true) return unsupported("a unique index of locations")
     if (kinds.includes("2d") && (kinds[0] !== "2d" || kinds.filter(isIndexKind).length > 1)) {
-      return rejected("a 2d index has one location, as its first field")
+      return queryProblem("a 2d index has one location, as its first field")
     }
   }
   const part = partialFilterExpression === undefined ? undefined : parsePart(partialFilterExpression, collator.success)

@@ -5,13 +5,13 @@
 import type { Document, DocumentStore, InsertManyResult } from "@appkernel/document-store/DocumentStore"
 import { beginStep, isStepDone } from "@appkernel/document-store/internal"
 import type { DuplicateKey, ReadError } from "@appkernel/document-store/StoreError"
-import { memoryOf, normalise, type Problem, rejected, toError } from "@appkernel/mql/internal"
+import { memoryOf, normalise, type Problem, queryProblem, toError } from "@appkernel/mql/internal"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Catalog } from "../catalog/catalog.ts"
 import type { KeyValue } from "../storage/orderedStore.ts"
 import { type DocumentWriter, prepare, type Prepared } from "./documentWriter.ts"
-import { failureOf, maxPerJob, runJob, yieldIf } from "./writeJob.ts"
+import { writeFailureOf, maxPerJob, runJob, yieldIf } from "./writeJob.ts"
 
 export type EmbeddedInserts = Pick<DocumentStore["Service"], "insertOne" | "insertMany">
 
@@ -75,7 +75,7 @@ const insertMany = (
 const prepareNew = (store: KeyValue, document: Document): Result.Result<Prepared, Problem> => {
   const normalised = normalise(document)
   return Result.isFailure(normalised)
-    ? Result.fail(rejected(normalised.failure))
+    ? Result.fail(queryProblem(normalised.failure))
     : prepare(store, normalised.success)
 }
 
@@ -133,7 +133,7 @@ interface Rejection {
 }
 
 const rejection = ({ failure, index }: Rejection): Effect.Effect<InsertManyResult["failures"][number], ReadError> => {
-  const error = failureOf(failure, "insertMany")
+  const error = writeFailureOf(failure, "insertMany")
   return error._tag === "DuplicateKey" || error._tag === "QueryRejected"
     ? Effect.succeed({ index, error })
     : Effect.fail(error)

@@ -16,7 +16,7 @@ import {
   type Near,
   type Nearest,
   type Problem,
-  rejected,
+  queryProblem,
   sorted
 } from "@appkernel/mql/internal"
 import * as Result from "effect/Result"
@@ -38,7 +38,7 @@ export const nearProblem = (collection: Collection | undefined, { kinds, path }:
       )
     )
     ? undefined
-    : rejected(`a search by distance needs an index of kind ${
+    : queryProblem(`a search by distance needs an index of kind ${
       kinds.map((kind) => `"${kind}"`).join(" or ")
     } of "${path}"`)
 

@@ -13,12 +13,12 @@ import {
   isArray,
   makeMemory,
   memoryOf,
-  type Merge,
+  type MergeStage,
   normalise,
   parseUpdate,
   parseWritingStage,
   type Problem,
-  rejected,
+  queryProblem,
   segmentsOf,
   valueAt,
   Variable,
@@ -52,7 +52,7 @@ export const makeWritingAggregate =
       const now = yield* Clock.currentTimeMillis
       const stage = yield* fromProblem(
         Result.flatMap(
-          Result.mapError(normalise(last, true), rejected),
+          Result.mapError(normalise(last, true), queryProblem),
           (normalised) =>
             Result.flatMap(parseWritingStage(normalised, { now }), (stage) => checked(context, stage, now))
         ),
@@ -84,7 +84,7 @@ const checked = (
         on.every((path) => paths.includes(path))
       ) === true
   if (!isIndexed) {
-    return Result.fail(rejected(`the on of $merge needs a unique index of these fields: ${on.join(", ")}`))
+    return Result.fail(queryProblem(`the on of $merge needs a unique index of these fields: ${on.join(", ")}`))
   }
   if (stages === undefined) return Result.succeed(stage)
   const context = { now, variables: { ...variables.context.variables, new: new Variable() } }
@@ -117,24 +117,24 @@ const replaceAll = Effect.fnUntraced(function*(
   )
 })
 
-const mergeOne = (context: PipelineWriteContext, merge: Merge, document: Document): Effect.Effect<void, ReadError> =>
+const mergeOne = (context: PipelineWriteContext, merge: MergeStage, document: Document): Effect.Effect<void, ReadError> =>
   Effect.flatMap(
     fromProblem(identityOf(merge, document), operation),
     (filter) => rejectDuplicateKey(operation, mergeWhere(context, merge, document, filter, true))
   )
 
 /** The filter of the stored document that a `$merge` changes. */
-const identityOf = ({ on }: Merge, document: Document): Result.Result<Document, Problem> => {
+const identityOf = ({ on }: MergeStage, document: Document): Result.Result<Document, Problem> => {
   const entries = on.map((path) => [path, valueAt(document, segmentsOf(path))] as const)
   const wrong = entries.find(([path, value]) => isArray(value) || ((value ?? null) === null && path !== "_id"))
   return wrong === undefined
     ? Result.succeed(Object.fromEntries(entries.map(([path, value]) => [path, { $eq: value }])))
-    : Result.fail(rejected(`"${wrong[0]}" in the on of $merge is missing, null or an array`))
+    : Result.fail(queryProblem(`"${wrong[0]}" in the on of $merge is missing, null or an array`))
 }
 
 const mergeWhere = Effect.fnUntraced(function*(
   context: PipelineWriteContext,
-  merge: Merge,
+  merge: MergeStage,
   document: Document,
   filter: Document,
   mayRetry: boolean
@@ -165,7 +165,7 @@ const rejection = (detail: string) => Effect.fail(new QueryRejected({ operation,
 
 /** The variables of a `$merge` for a document, as literal values. */
 const valuesOf = (
-  { bind, context: { variables = {} } }: Merge["variables"],
+  { bind, context: { variables = {} } }: MergeStage["variables"],
   document: Document
 ): Result.Result<Document, Problem> =>
   catchRejection(() => {

@@ -31,7 +31,7 @@ import {
   plainValue,
   type Problem,
   reject,
-  rejected,
+  queryProblem,
   retaining,
   segmentsOf,
   slice,
@@ -101,19 +101,19 @@ export const makeEmbeddedReads = (
 }
 
 /** A state of the store that an aggregation reads. Must be closed. */
-export interface ReadState extends ReadContext {
+export interface ReadState extends TableReads {
   readonly close: () => void
 }
 
 // internal
 
-interface ReadContext {
+interface TableReads {
   readonly store: ReadTables
   readonly catalog: ReadCatalog
 }
 
 /** The store itself. Each step of a read may see another commit. */
-interface StoreContext extends ReadContext {
+interface StoreContext extends TableReads {
   readonly store: KeyValue
   readonly catalog: Catalog
 }
@@ -126,7 +126,7 @@ interface FindTools {
 }
 
 const documentById = (
-  { catalog, store }: ReadContext,
+  { catalog, store }: TableReads,
   name: string,
   id: unknown,
   filter: object | undefined,
@@ -142,7 +142,7 @@ const documentById = (
     document !== undefined && collection !== undefined && hasWrapped(collection) ? plainStored(document) : document
   const found = typeof id === "string"
     ? Result.succeed(documentOf(id.toWellFormed()))
-    : Result.map(Result.mapError(normaliseOperand(id), rejected), documentOf)
+    : Result.map(Result.mapError(normaliseOperand(id), queryProblem), documentOf)
   return filter === undefined
     ? Result.map(found, shown)
     : Result.flatMap(
@@ -156,7 +156,7 @@ const documentById = (
 }
 
 const findDocuments = (
-  context: ReadContext,
+  context: TableReads,
   name: string,
   options: FindOptions,
   now: number,
@@ -169,7 +169,7 @@ const findDocuments = (
 
 /** Parses a find. The result starts the read. */
 const parseFind = (
-  { catalog, store }: ReadContext,
+  { catalog, store }: TableReads,
   name: string,
   options: FindOptions,
   values: ExpressionContext,
@@ -215,7 +215,7 @@ const findRetained: typeof findDocuments = (context, name, options, now, tools) 
 const plainly = <A>(source: BatchIterator<A>): BatchIterator<A> => mapChunks(source, plainValue)
 
 /** {@link plainly} for stored documents of a collection. Skips the conversion if none of its identifiers needs one. */
-const storedPlainly = ({ catalog }: ReadContext, name: string) => (source: BatchIterator): BatchIterator =>
+const storedPlainly = ({ catalog }: TableReads, name: string) => (source: BatchIterator): BatchIterator =>
   mapChunks(source, (documents) => hasWrapped(catalog.get(name)) ? plainStoredList(documents) : documents)
 
 const hasWrapped = (collection: Collection | undefined): boolean => collection?.identifiers.traits.wrapped === true
@@ -258,7 +258,7 @@ const count = (
   )
 
 const filterOf = (
-  { catalog }: ReadContext,
+  { catalog }: TableReads,
   name: string,
   filter: unknown,
   now: number,
@@ -274,7 +274,7 @@ const countMatches = ({ catalog, store }: StoreContext, name: string, filter: Fi
   countSource(store, catalog, name, filter)
 
 const distinct = (
-  context: ReadContext,
+  context: TableReads,
   name: string,
   path: string,
   filter: unknown,
@@ -282,14 +282,14 @@ const distinct = (
   options: CollationOptions | undefined
 ): Result.Result<BatchIterator<unknown>, Problem> =>
   path === "" || path.startsWith("$")
-    ? Result.fail(rejected(`"${path}" is no path`))
+    ? Result.fail(queryProblem(`"${path}" is no path`))
     : Result.map(
       filterOf(context, name, filter, now, options),
       (parsed) => plainly(distinctValues(documentsOf(context, name, parsed), segmentsOf(path), parsed.collator))
     )
 
 const aggregate = (
-  context: ReadContext,
+  context: TableReads,
   name: string,
   pipeline: ReadonlyArray<Document>,
   now: number,
@@ -323,7 +323,7 @@ const isSelecting = (stage: unknown): boolean =>
 
 const selectingStages = new Set(["$match", "$sort", "$limit", "$skip", "$sample"])
 
-const documentsOf = ({ catalog, store }: ReadContext, name: string, filter: Filter): BatchIterator =>
+const documentsOf = ({ catalog, store }: TableReads, name: string, filter: Filter): BatchIterator =>
   mapChunks(findSource(store, catalog, name, filter), (found) => found.map(({ document }) => document))
 
 const isCount = (value: number): boolean => Number.isInteger(value) && value >= 0

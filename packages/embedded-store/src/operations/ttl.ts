@@ -9,7 +9,7 @@ import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import type { Catalog } from "../catalog/catalog.ts"
 import type { Collection, Index } from "../catalog/collection.ts"
-import { entriesOf } from "../catalog/indexKeys.ts"
+import { indexEntries } from "../catalog/indexKeys.ts"
 import type { KeyValue, Range, StoreFailure } from "../storage/orderedStore.ts"
 import type { DocumentWriter } from "./documentWriter.ts"
 import { maxPerJob } from "./writeJob.ts"
@@ -153,7 +153,7 @@ const removeExpired = (
   const document = store.documents(collection.number).get(recordId)
   const entries = document === undefined
     ? undefined
-    : entriesOf(index, document, documentKey(document["_id"]))
+    : indexEntries(index, document, documentKey(document["_id"]))
   if (document === undefined || entries === undefined || Result.isFailure(entries)) return
   if (Array.from(entries.success.keys).some((entry) => entry >= start && entry < end)) {
     writer.remove(collection, { recordId, document })

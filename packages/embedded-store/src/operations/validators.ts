@@ -1,6 +1,6 @@
 /** Installs and removes the validators of collections. */
 import type { Document, DocumentStore, ValidatorOptions } from "@appkernel/document-store/DocumentStore"
-import { fromProblem, normalise, type Problem, rejected } from "@appkernel/mql/internal"
+import { fromProblem, normalise, type Problem, queryProblem } from "@appkernel/mql/internal"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Catalog } from "../catalog/catalog.ts"
@@ -29,7 +29,7 @@ const validatorOf = (
   jsonSchema === undefined
     ? Result.succeed(undefined)
     : Result.flatMap(
-      Result.mapError(normalise(jsonSchema), rejected),
+      Result.mapError(normalise(jsonSchema), queryProblem),
       (normalised) => parseValidator(normalised, options)
     )
 

@@ -20,9 +20,9 @@ export const outcome = <A, D extends DuplicateKey>(
   operation: string,
   result: Result.Result<A, D | Problem>
 ): Effect.Effect<A, D | ReadError> =>
-  Result.isSuccess(result) ? Effect.succeed(result.success) : Effect.fail(failureOf(result.failure, operation))
+  Result.isSuccess(result) ? Effect.succeed(result.success) : Effect.fail(writeFailureOf(result.failure, operation))
 
-export const failureOf = <D extends DuplicateKey>(failure: D | Problem, operation: string): D | ReadError =>
+export const writeFailureOf = <D extends DuplicateKey>(failure: D | Problem, operation: string): D | ReadError =>
   "kind" in failure ? toError(failure, operation) : failure
 
 /** Continues. If `isLong`, other fibers run first. */

@@ -56,7 +56,7 @@ export const makeEmbeddedWrites = (
   catalog: Catalog,
   writer: DocumentWriter
 ): EmbeddedWrites => {
-  const context: WriteContext = { store, catalog, writer, matching: makeMatching(store, catalog) }
+  const context: TableWrites = { store, catalog, writer, matching: makeMatching(store, catalog) }
   return {
     ...makeEmbeddedInserts(store, catalog, writer),
     ...updates(context),
@@ -67,14 +67,14 @@ export const makeEmbeddedWrites = (
 
 // internal
 
-interface WriteContext {
+interface TableWrites {
   readonly store: WatchedKeyValue
   readonly catalog: Catalog
   readonly writer: DocumentWriter
   readonly matching: Matching
 }
 
-const updates = (context: WriteContext): Pick<Store, Updates> => {
+const updates = (context: TableWrites): Pick<Store, Updates> => {
   const updateFirst = (
     target: Target,
     parse: RequestParser<ChangeRequest>
@@ -100,7 +100,7 @@ const updates = (context: WriteContext): Pick<Store, Updates> => {
   }
 }
 
-const findsAndChanges = (context: WriteContext): Pick<Store, FindsAndChanges> => ({
+const findsAndChanges = (context: TableWrites): Pick<Store, FindsAndChanges> => ({
   findOneAndUpdate: (name, filter, update, options = {}) =>
     findAndChange(context, { operation: "findOneAndUpdate", name, filter, options }, updating(update, options)),
   findOneAndReplace: (name, filter, document, options = {}) =>
@@ -109,7 +109,7 @@ const findsAndChanges = (context: WriteContext): Pick<Store, FindsAndChanges> =>
 
 const requestOf = (filter: Filter): MatchRequest => ({ filter })
 
-const deletions = (context: WriteContext): Pick<Store, Deletions> => {
+const deletions = (context: TableWrites): Pick<Store, Deletions> => {
   const { matching, writer } = context
   const remove = (collection: Collection, found: StoredDocument): Result.Result<1, Problem> => {
     writer.remove(collection, found)
@@ -187,7 +187,7 @@ interface Target {
 
 /** Runs an operation with what `parse` makes of its filter. */
 const withRequest = <Request, A, E>(
-  { catalog, store }: WriteContext,
+  { catalog, store }: TableWrites,
   { filter, name, operation, options }: Target,
   parse: RequestParser<Request>,
   run: (request: Request) => Effect.Effect<A, E>
@@ -216,7 +216,7 @@ const foundBy = <Request extends MatchRequest>(
 
 /** Changes a match. */
 const changing = <A>(
-  { store, writer }: WriteContext,
+  { store, writer }: TableWrites,
   { filter, update }: ChangeRequest,
   resultOf: ResultOf<A>
 ): WriteMatch<A, DuplicateKey> =>
@@ -234,7 +234,7 @@ const changing = <A>(
 
 /** Inserts the document of an upsert. */
 const inserting = <A>(
-  { catalog, store, writer }: WriteContext,
+  { catalog, store, writer }: TableWrites,
   name: string,
   { filter, update }: ChangeRequest,
   resultOf: ResultOf<A>
@@ -249,7 +249,7 @@ const inserting = <A>(
 
 /** Changes the first match. Without a match, returns `none`; if that is `undefined`, inserts the document of an upsert. */
 const changeFirst = <A>(
-  context: WriteContext,
+  context: TableWrites,
   { name, operation }: Target,
   request: ChangeRequest,
   resultOf: ResultOf<A>,
@@ -267,7 +267,7 @@ const changeFirst = <A>(
 
 /** Changes the first match, and returns the document before or after the change. */
 const findAndChange = (
-  context: WriteContext,
+  context: TableWrites,
   target: Target & { readonly options: FindOneAndReplaceOptions },
   parse: RequestParser<ChangeRequest>
 ): Effect.Effect<Document | undefined, StoreError> => {

@@ -14,13 +14,13 @@ export interface StoredDocument {
 /** The maximum cost of one step. A document costs 1, or more if it is large. */
 export const maxCost = 128
 
-export const costOf = (bytes: number): number => bytes > bytesPerCost ? bytes / bytesPerCost : 1
+export const costOfBytes = (bytes: number): number => bytes > bytesPerCost ? bytes / bytesPerCost : 1
 
 const bytesPerCost = 2048
 
 // V8 pretenures array literals, so that only a major GC frees them and the documents that they refer to. So these arrays are
 // copied with `slice`, and matches are made by a constructor.
-export const nothing: ReadonlyArray<StoredDocument> = []
+export const noDocuments: ReadonlyArray<StoredDocument> = []
 export const noKeys: ReadonlyArray<string> = []
 
 export class Match implements StoredDocument {
@@ -41,21 +41,21 @@ export type Candidates = (
 ) => ReadonlyArray<StoredDocument> | undefined
 
 export type Documents = ReturnType<ReadTables["documents"]>
-export type Entries = ReturnType<ReadTables["entries"]>
+export type ReadEntries = ReturnType<ReadTables["entries"]>
 
 // Documents that are inserted during the scan are beyond its end, so a consumer that inserts for each document terminates.
 export const inOrder = (documents: Documents, end: string): Candidates => {
   let range: Range | undefined = { ...everything, end }
   return (cost, test) => {
     if (range === undefined) return undefined
-    const found = nothing.slice()
+    const found = noDocuments.slice()
     let left = cost
     let last: string | undefined
     let isCut = false
     documents.scan(range, (recordId, document, bytes) => {
       if (test(document)) found.push(new Match(recordId, document, bytes))
       last = recordId
-      left -= costOf(bytes)
+      left -= costOfBytes(bytes)
       isCut = left <= 0 || isStepDone()
       return !isCut
     })
@@ -67,7 +67,7 @@ export const inOrder = (documents: Documents, end: string): Candidates => {
 export const behind = (range: Range, last: string): Range =>
   range.reverse ? { ...range, end: last } : { ...range, start: `${last}\0` }
 
-export const byEntries = (documents: Documents, entries: Entries, keys: LazySequence<string>): Candidates => {
+export const byEntries = (documents: Documents, entries: ReadEntries, keys: LazySequence<string>): Candidates => {
   const visited = new RecordSet()
   let at = 0
   return (cost, test) => {
@@ -80,13 +80,13 @@ export const byEntries = (documents: Documents, entries: Entries, keys: LazySequ
       recordIds.push(recordId)
       next.push(at + 1)
     }
-    const found = nothing.slice()
+    const found = noDocuments.slice()
     let left = cost
     documents.visit(recordIds, (place, document, bytes) => {
       const recordId = recordIds[place]!
       if (keys.length > 1) visited.add(recordId)
       if (test(document)) found.push(new Match(recordId, document, bytes))
-      left -= costOf(bytes)
+      left -= costOfBytes(bytes)
       if (left > 0 && !isStepDone()) return true
       at = next[place]!
       return false

@@ -1,7 +1,7 @@
 /** Bounds of the keys that match the constraints at a path of an index. */
 import {
   beginEvaluation,
-  beginning,
+  textPrefix,
   bound,
   type BsonNumber,
   catchRejection,
@@ -100,7 +100,7 @@ export const boundsAt = (
 export const beginningsAt = (constraints: ReadonlyArray<Constraint>, path: string): ReadonlyArray<Bounds> => {
   const found = constraints.find((constraint) => constraint.kind === "begins" && constraint.path === path)
   if (found?.kind !== "begins") return []
-  const from = beginning(found.text)
+  const from = textPrefix(found.text)
   const expressions = rankBound(Rank.regularExpression)
   return [{ from, to: from }, { from: expressions, to: expressions }]
 }

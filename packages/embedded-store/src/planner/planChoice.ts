@@ -12,7 +12,7 @@ import { isStepDone, spend } from "@appkernel/document-store/internal"
 import { type BatchIterator, concat, emptyStep, fromArray } from "@appkernel/mql/internal"
 import * as Result from "effect/Result"
 import type { Range, ReadTables } from "../storage/orderedStore.ts"
-import { behind, type Entries, type StoredDocument } from "./candidates.ts"
+import { behind, type ReadEntries, type StoredDocument } from "./candidates.ts"
 import type { Plan, Plans } from "./queryPlan.ts"
 
 /** Reads the matches by a plan. */
@@ -159,7 +159,7 @@ class CountedPlan {
   /** The entries so far. */
   count = 0
   isCounted = false
-  readonly #entries: Entries | undefined
+  readonly #entries: ReadEntries | undefined
   #at = 0
   /** What is left of the current range. */
   #rest: Range | undefined
@@ -217,7 +217,7 @@ class CountedPlan {
     }
   }
 
-  #countSingle(entries: Entries, range: Range, most: number): void {
+  #countSingle(entries: ReadEntries, range: Range, most: number): void {
     const half = Math.max(1, Math.floor((this.#bound - this.count) / 2))
     this.#size = Math.min(most - this.count, maxKeysPassed, half)
     if (!this.#pass(entries, range)) this.#bound = this.count + this.#size
@@ -227,7 +227,7 @@ class CountedPlan {
     this.isCounted = true
   }
 
-  #countNext(entries: Entries, range: Range): void {
+  #countNext(entries: ReadEntries, range: Range): void {
     this.#isNearEnd = !this.#pass(entries, range) || this.#isNearEnd
     this.#size = this.#isNearEnd ? this.#size >> 1 : Math.min(2 * this.#size, maxKeysPassed)
     if (this.#size > 0) return
@@ -238,7 +238,7 @@ class CountedPlan {
   }
 
   /** Passes over the next keys; returns whether there are so many. */
-  #pass(entries: Entries, range: Range): boolean {
+  #pass(entries: ReadEntries, range: Range): boolean {
     const key = (entries.likelyKeyAt ?? entries.keyAt)(range, this.#size - 1)
     spend(rangeCost + keyCost * this.#size)
     if (key === undefined) return false

@@ -9,14 +9,14 @@ import { everything, type Range, type ReadTables } from "../storage/orderedStore
 import {
   behind,
   type Candidates,
-  costOf,
+  costOfBytes,
   type Documents,
-  type Entries,
+  type ReadEntries,
   inOrder,
   Match,
   maxCost,
   noKeys,
-  nothing,
+  noDocuments,
   RecordSet,
   type StoredDocument
 } from "./candidates.ts"
@@ -28,7 +28,7 @@ import type { Plan } from "./queryPlan.ts"
  */
 export const byRanges = (
   documents: Documents,
-  entries: Entries,
+  entries: ReadEntries,
   plan: ScanPlan,
   otherwise: (() => Candidates) | undefined,
   /** Whether all documents of the ranges match, which the others have to be tested for. */
@@ -115,7 +115,7 @@ const passOver = (state: RangeScan, count: number): void => {
 
 type ScanPlan = Extract<Plan, { readonly kind: "scan" }>
 
-const rangeScanOf = (documents: Documents, entries: Entries, { index, ranges }: ScanPlan): RangeScan => ({
+const rangeScanOf = (documents: Documents, entries: ReadEntries, { index, ranges }: ScanPlan): RangeScan => ({
   documents,
   entries,
   ranges,
@@ -139,7 +139,7 @@ const remember = (state: RangeScan): void => {
 /** A scan of ranges between two steps. */
 interface RangeScan {
   readonly documents: Documents
-  readonly entries: Entries
+  readonly entries: ReadEntries
   readonly ranges: LazySequence<Range>
   readonly multikey: boolean
   readonly visited: RecordSet
@@ -198,7 +198,7 @@ const readDocuments = (
   places: ReadonlyArray<Position>
 ): ReadonlyArray<StoredDocument> => {
   const { documents, multikey, ranges, visited } = state
-  const found = nothing.slice()
+  const found = noDocuments.slice()
   // A single range can't contain a document twice in one step.
   const isRemembered = multikey || ranges.length > 1
   let left = cost
@@ -208,7 +208,7 @@ const readDocuments = (
     if (isRemembered && !visited.add(recordId)) return true
     if (test(document)) found.push(new Match(recordId, document, bytes))
     count = place + 1
-    left -= costOf(bytes)
+    left -= costOfBytes(bytes)
     if (left > 0 && !isStepDone()) return true
     const position = places[place]!
     state.position = position

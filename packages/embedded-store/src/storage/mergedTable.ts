@@ -2,18 +2,18 @@
 import type { Range, Table, Visit } from "./orderedStore.ts"
 
 /** A value that replaces the one of a table; `undefined` removes it. */
-export interface Change<Value> {
+export interface TableChange<Value> {
   readonly key: string
   readonly value: Value | undefined
 }
 
 /** Gives the changes in a range, one after the other. */
-export type Changes<Value> = (range: Range) => () => Change<Value> | undefined
+export type TableChanges<Value> = (range: Range) => () => TableChange<Value> | undefined
 
 /** Implements {@link Table.scan} of a table with changes. */
 export const scanMerged = <Value>(
   base: Pick<Table<Value>, "scan">,
-  changes: Changes<Value>,
+  changes: TableChanges<Value>,
   range: Range,
   visit: Visit<string, Value>
 ): void =>
@@ -27,7 +27,7 @@ export const scanMerged = <Value>(
 /** Implements {@link Table.scanKeys} of a table with changes. */
 export const scanMergedKeys = <Value>(
   base: Pick<Table<Value>, "scanKeys">,
-  changes: Changes<Value>,
+  changes: TableChanges<Value>,
   range: Range,
   visit: (key: string) => boolean
 ): void => merge(range, changes, visit, (see) => base.scanKeys(range, (key) => see(key, () => visit(key))))
@@ -35,7 +35,7 @@ export const scanMergedKeys = <Value>(
 /** Merges the changes into the scan of the base, in the order of the keys. */
 const merge = <Value>(
   range: Range,
-  changes: Changes<Value>,
+  changes: TableChanges<Value>,
   visit: Visit<string, Value>,
   scanBase: (see: (key: string, visit: () => boolean) => boolean) => void
 ): void => {
@@ -45,7 +45,7 @@ const merge = <Value>(
   const next = (): void => {
     change = nextChange()
   }
-  const show = ({ key, value }: Change<Value>): boolean => {
+  const show = ({ key, value }: TableChange<Value>): boolean => {
     isDone = value !== undefined && !visit(key, value, 0)
     return !isDone
   }

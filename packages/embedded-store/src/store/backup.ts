@@ -17,7 +17,7 @@ import { pipeline } from "node:stream/promises"
 import { copyTo } from "../storage/lmdb/copy.ts"
 import { irregularIn, lockFolder } from "../storage/lmdb/folderLock.ts"
 import { dataFile } from "../storage/lmdb/preflight.ts"
-import { isSound, read, type Verification } from "./verify.ts"
+import { isSound, verifyUnused, type Verification } from "./verify.ts"
 
 export { verify } from "./verify.ts"
 
@@ -47,8 +47,8 @@ export const backup = Effect.fnUntraced(
         const time = DateTime.formatIso(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
         yield* copyTo(location, draft)
         yield* Effect.sync(() => fs.rmSync(path.join(draft, "lock.mdb"), { force: true }))
-        const found = yield* read(draft)
-        if (!isSound(found)) return yield* failed("backup", `folder ${location} is damaged: ${problemOf(found)}`)
+        const found = yield* verifyUnused(draft)
+        if (!isSound(found)) return yield* failed("backup", `folder ${location} is damaged: ${verificationProblem(found)}`)
         const collections = found.collections.map(({ documents, name }) => ({ name, documents }))
         const result = { time, ...yield* digestOf("backup", path.join(draft, dataFile)), collections }
         yield* attempt("backup", () =>
@@ -79,10 +79,10 @@ export const restore = Effect.fnUntraced(
           catch: (cause) => failed("restore", messageOf(cause))
         })
         const digest = yield* digestOf("restore", data)
-        const found = yield* read(draft)
+        const found = yield* verifyUnused(draft)
         const problem = differenceOf(manifest, digest, found)
         if (problem !== undefined) return yield* failed("restore", `${source} is damaged: ${problem}`)
-        return isSound(found) ? found : yield* failed("restore", `${source} is damaged: ${problemOf(found)}`)
+        return isSound(found) ? found : yield* failed("restore", `${source} is damaged: ${verificationProblem(found)}`)
       }), replaced)
     const collections = found.collections.map(({ documents, name }) => ({ name, documents }))
     return { collections, ...replaced === undefined ? {} : { replaced } }
@@ -101,7 +101,7 @@ export const verified = Effect.fnUntraced(function*(folder: string): Effect.fn.R
 > {
   const manifest = yield* manifestOf("verify", folder)
   if (manifest === undefined) return undefined
-  const found = yield* read(folder)
+  const found = yield* verifyUnused(folder)
   const problem = manifest === "damaged"
     ? damagedManifest
     : differenceOf(manifest, yield* digestOf("verify", path.join(folder, dataFile)), found)
@@ -147,7 +147,7 @@ const differenceOf = (manifest: Backup, { bytes, sha256 }: Digest, found: Verifi
   return counts(manifest.collections) === counts(found.collections) ? undefined : damagedManifest
 }
 
-const problemOf = ({ collections, problem }: Verification): string =>
+const verificationProblem = ({ collections, problem }: Verification): string =>
   problem ?? collections.flatMap(({ damaged }) => damaged.map(({ message }) => message))[0] ?? "documents are missing"
 
 const messageOf = (cause: unknown): string => cause instanceof Error ? cause.message : String(cause)

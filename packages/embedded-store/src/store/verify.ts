@@ -61,11 +61,11 @@ export const verify = (folder: string): Effect.Effect<Verification, StoreUnavail
   Effect.scoped(Effect.gen(function*() {
     const location = path.resolve(folder)
     yield* lockFolder(location)
-    return yield* read(location)
+    return yield* verifyUnused(location)
   }))
 
 /** Verifies a folder that no other process uses. @internal */
-export const read = (folder: string): Effect.Effect<Verification> =>
+export const verifyUnused = (folder: string): Effect.Effect<Verification> =>
   Effect.gen(function*() {
     const check = new RecordCheck()
     const problem = yield* problemOfData(path.join(folder, dataFile), check, Infinity)

@@ -47,14 +47,14 @@ import type { Snapshot, Versions } from "./snapshots.ts"
 import { BufferedTable } from "./writeBuffer.ts"
 
 /** Blocks other writers during the exclusive access of a transaction. */
-export interface Gate {
+export interface CommitGate {
   /** The store for all other writers. */
   readonly store: SteppedKeyValue & WatchedKeyValue
   readonly close: Effect.Effect<void>
   readonly open: Effect.Effect<void>
 }
 
-export const makeGate = (store: SteppedKeyValue & WatchedKeyValue): Gate => {
+export const makeGate = (store: SteppedKeyValue & WatchedKeyValue): CommitGate => {
   let opened: Deferred.Deferred<void> | undefined
   const whenOpen = <A, E>(write: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     opened === undefined ? write : Effect.andThen(Deferred.await(opened), write)
@@ -78,7 +78,7 @@ export const makeGate = (store: SteppedKeyValue & WatchedKeyValue): Gate => {
 /** The transactions of a store. */
 export const makeTransactionPolicy = (
   { open, store }: Versions,
-  gate: Gate,
+  gate: CommitGate,
   catalog: Catalog,
   warn: Warn
 ): TransactionPolicy => {
@@ -142,7 +142,7 @@ const triesBefore = 3
 const maxExclusive = Duration.seconds(1)
 
 // The gate that the current attempt has closed.
-const Exclusive = Context.Reference<Gate | undefined>("appkernel/Repository/exclusive", {
+const Exclusive = Context.Reference<CommitGate | undefined>("appkernel/Repository/exclusive", {
   defaultValue: () => undefined
 })
 

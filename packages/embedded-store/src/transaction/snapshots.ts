@@ -10,7 +10,7 @@ import type { Document } from "@appkernel/document-store/DocumentStore"
 import { DataDamaged } from "@appkernel/document-store/StoreError"
 import { memoryOf } from "@appkernel/mql/internal"
 import { MemoryTable } from "../storage/memory/store.ts"
-import { type Change, scanMerged, scanMergedKeys } from "../storage/mergedTable.ts"
+import { type TableChange, scanMerged, scanMergedKeys } from "../storage/mergedTable.ts"
 import {
   type Encoded,
   everything,
@@ -171,7 +171,7 @@ class ReplacedValues<Value> {
     return this.#versions.get(key)?.find((version) => version.commit > commit)
   }
 
-  changesIn(range: Range, commit: number): () => Change<Value> | undefined {
+  changesIn(range: Range, commit: number): () => TableChange<Value> | undefined {
     const entry = this.#versions.entriesIn(range)
     return () => {
       while (entry.next()) {

@@ -3,12 +3,12 @@
  * transaction reads, for the validation at the commit.
  */
 import { MemoryTable } from "../storage/memory/store.ts"
-import { type Change, scanMerged, scanMergedKeys } from "../storage/mergedTable.ts"
+import { type TableChange, scanMerged, scanMergedKeys } from "../storage/mergedTable.ts"
 import { keyAtBy, type Range, type Table, type Visit, visitEach } from "../storage/orderedStore.ts"
 import type { VersionedTable } from "./snapshots.ts"
 
 /** A buffered write of a key. */
-export interface Written<Value> {
+export interface BufferedWrite<Value> {
   /** `undefined` if the key was removed. */
   readonly value: Value | undefined
   /** The value in the snapshot. */
@@ -19,7 +19,7 @@ export interface Written<Value> {
 export class BufferedTable<Value, Encoded = Value> implements Table<Value, Encoded> {
   readonly #base: VersionedTable<Value>
   readonly #toValue: (encoded: Encoded) => Value
-  readonly #written = new MemoryTable<Written<Value>>()
+  readonly #written = new MemoryTable<BufferedWrite<Value>>()
   readonly #keys = new Set<string>()
   readonly #ranges = new Ranges()
 
@@ -29,7 +29,7 @@ export class BufferedTable<Value, Encoded = Value> implements Table<Value, Encod
   }
 
   /** The buffered writes in the order of the keys. */
-  get written(): Iterable<readonly [key: string, written: Written<Value>]> {
+  get written(): Iterable<readonly [key: string, written: BufferedWrite<Value>]> {
     return this.#written.entries()
   }
 
@@ -83,7 +83,7 @@ export class BufferedTable<Value, Encoded = Value> implements Table<Value, Encod
 
   readonly likelyKeyAt = (range: Range, place: number): string | undefined => this.#base.keyAt(range, place)
 
-  readonly #changes = (range: Range): () => Change<Value> | undefined => {
+  readonly #changes = (range: Range): () => TableChange<Value> | undefined => {
     const entry = this.#written.entriesIn(range)
     return () => entry.next() ? { key: entry.key, value: entry.value.value } : undefined
   }

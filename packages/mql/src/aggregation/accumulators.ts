@@ -10,7 +10,7 @@ import { compareKeys, type KeyValues, sortKeyOf } from "../bson/path.ts"
 import { isArray, isDocument } from "../bson/value.ts"
 import { ValueSet } from "../bson/valueSet.ts"
 import { Merged } from "../expression/documentOperators.ts"
-import { type Expression, type ExpressionContext, isNothing, listOf, namesOf } from "../expression/expression.ts"
+import { type Expression, type ExpressionContext, isNothing, listOperand, namesOf } from "../expression/expression.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
 import { BestValues } from "../expression/sortedValues.ts"
 import {
@@ -35,7 +35,7 @@ interface GroupOf {
 }
 
 /** What an accumulator has made of the values of one group. Both members may throw. */
-export interface State<V = unknown> {
+export interface AccumulatorState<V = unknown> {
   add(value: V): void
   result(): unknown
 }
@@ -43,7 +43,7 @@ export interface State<V = unknown> {
 interface Accumulator<V = unknown> {
   /** The value of a document. May throw. */
   readonly read: (document: Document) => V
-  readonly start: (group: GroupOf) => State<V>
+  readonly start: (group: GroupOf) => AccumulatorState<V>
 }
 
 /** The accumulators of a stage with their output fields. */
@@ -72,7 +72,7 @@ export const parseAccumulations = (
 type Make = (operand: unknown, context: ExpressionContext) => Accumulator
 
 /** An accumulator over the values of an expression. */
-const ofValues = (start: (group: GroupOf, collator: Collator | undefined) => State): Make => (operand, context) => ({
+const ofValues = (start: (group: GroupOf, collator: Collator | undefined) => AccumulatorState): Make => (operand, context) => ({
   read: parseExpression(operand, context),
   start: (group) => start(group, context.collator)
 })
@@ -98,7 +98,7 @@ const summed = <A extends Summary<A>>(start: () => A, result: (summary: A) => un
   ofValues(() => new Summarised(start(), result))
 
 // A class, since a state per group with functions of its own takes several times the memory.
-class Summarised<A extends Summary<A>> implements State {
+class Summarised<A extends Summary<A>> implements AccumulatorState {
   readonly #summary: A
   readonly #result: (summary: A) => unknown
 
@@ -157,7 +157,7 @@ const $concatArrays = ofValues(({ weigh }) => {
   return {
     add: (value) => {
       if (value === undefined) return
-      const items = listOf("$concatArrays", value)
+      const items = listOperand("$concatArrays", value)
       weigh(slot * items.length + memoryOf(value))
       for (const item of items) values.push(item)
     },
@@ -291,7 +291,7 @@ export const accumulators = new Map<string, Make>([
   ["$last", ofOne(() => () => true)],
   ["$push", ofAll((values) => values)],
   ["$addToSet", unions((value) => [value])],
-  ["$setUnion", unions((value) => listOf("$setUnion", value))],
+  ["$setUnion", unions((value) => listOperand("$setUnion", value))],
   ["$concatArrays", $concatArrays],
   ["$mergeObjects", $mergeObjects],
   ["$median", quantiles(([median]) => median, [0.5])],

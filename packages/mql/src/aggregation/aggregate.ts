@@ -13,7 +13,7 @@ import { normalise } from "../bson/normalise.ts"
 import { plainValue } from "../bson/plainDocument.ts"
 import { isArray } from "../bson/value.ts"
 import { type BatchIterator, emptyStep, ended } from "../execution/batchIterator.ts"
-import { type QueryFailure, rejected, toError } from "../limits/queryProblem.ts"
+import { type QueryFailure, queryProblem, toError } from "../limits/queryProblem.ts"
 import { makeMemory } from "../limits/sizeLimits.ts"
 import { parseCollation } from "../text/collation.ts"
 import { parsePipeline } from "./pipeline.ts"
@@ -41,7 +41,7 @@ export const aggregate = <E>(
       const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
       const random = fiber.getRef(Random.Random)
       const transform = Result.flatMap(
-        isTextSearch ? Result.fail(rejected(elsewhere)) : Result.mapError(normalise({ pipeline }, true), rejected),
+        isTextSearch ? Result.fail(queryProblem(elsewhere)) : Result.mapError(normalise({ pipeline }, true), queryProblem),
         ({ pipeline: stages }) =>
           Result.flatMap(parseCollation(collation), (collator) =>
             parsePipeline(isArray(stages) ? stages : [], {
@@ -49,7 +49,7 @@ export const aggregate = <E>(
               collator,
               random: () => random.nextDoubleUnsafe(),
               memory: makeMemory(),
-              find: () => Result.fail(rejected(elsewhere))
+              find: () => Result.fail(queryProblem(elsewhere))
             }))
       )
       return Effect.succeed(

@@ -15,9 +15,9 @@ import {
   type Expression,
   type ExpressionContext,
   isNothing,
-  listOf,
+  listOperand,
   namesOf,
-  pathOf,
+  fieldPathOf,
   wholeOf
 } from "../expression/expression.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
@@ -62,8 +62,8 @@ const read = (operand: unknown): Densify => {
     ...namesOf(operand, "$densify", ["field", "range"], ["partitionByFields"])
   }
   const { bounds, step, unit } = { ...namesOf(range, "the range of $densify", ["bounds", "step"], ["unit"]) }
-  const names = listOf("partitionByFields of $densify", partitionByFields)
-  const [field, partitionFields] = [pathOf("$densify", name), names.map((name) => pathOf("$densify", name))]
+  const names = listOperand("partitionByFields of $densify", partitionByFields)
+  const [field, partitionFields] = [fieldPathOf("$densify", name), names.map((name) => fieldPathOf("$densify", name))]
   if (names.includes(name)) return reject("the field of $densify can't be one of its partitionByFields")
   if (!isNumber(step) || compareNumbers(step, 0) <= 0) return reject("$densify needs a positive step")
   const after = unit === undefined ? numberAfter(step) : dateAfter(step, unit)
@@ -154,7 +154,7 @@ export const parseFill: StageParser = (operand, context) => {
   const fills = Object.entries(output).map(([path, fill]) => fillOf(path, fill, context))
   const setValues = (document: Document): Document =>
     fills.reduce((result, { compute, path }) => {
-      const segments = pathOf("$fill", path)
+      const segments = fieldPathOf("$fill", path)
       const isFilled = compute === undefined || !isNothing(valueAt(document, segments))
       return isFilled ? result : withValue(result, segments, compute(document))
     }, document)
@@ -199,6 +199,6 @@ const partitionKey = (partitionBy: unknown, partitionByFields: unknown, context:
       ? partitionOf(parseExpression(partitionBy, context))
       : reject("$fill takes an expression as its partitionBy, or partitionByFields")
   }
-  const fields = partitionByFields === undefined ? [] : listOf("partitionByFields of $fill", partitionByFields)
-  return fieldsKey(fields.map((path) => pathOf("partitionByFields of $fill", path)))
+  const fields = partitionByFields === undefined ? [] : listOperand("partitionByFields of $fill", partitionByFields)
+  return fieldsKey(fields.map((path) => fieldPathOf("partitionByFields of $fill", path)))
 }

@@ -18,7 +18,7 @@ import { isComputed, parseExpression } from "../expression/parseExpression.ts"
 import { beginEvaluation, charge } from "../limits/costBudget.ts"
 import { catchRejection, reject } from "../limits/queryProblem.ts"
 import { checkSize, type Memory, memoryOf, sizeOfValue } from "../limits/sizeLimits.ts"
-import { type Accumulations, parseAccumulations, type State } from "./accumulators.ts"
+import { type Accumulations, parseAccumulations, type AccumulatorState } from "./accumulators.ts"
 import type { StageParser } from "./stageContext.ts"
 
 export const parseGroup: StageParser = (operand, context) => {
@@ -156,7 +156,7 @@ class Group {
   /** How much memory it takes. */
   used = 0
   readonly #accumulations: Accumulations
-  readonly #states: ReadonlyArray<State>
+  readonly #states: ReadonlyArray<AccumulatorState>
 
   constructor(key: unknown, accumulations: Accumulations, memory: Memory, more: number) {
     this.key = key

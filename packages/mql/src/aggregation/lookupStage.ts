@@ -10,7 +10,7 @@ import { longOf } from "../bson/number.ts"
 import { existsAt, type Segments, withValue } from "../bson/path.ts"
 import { isArray, isDocument } from "../bson/value.ts"
 import { type BatchIterator, fromArray, gatherEach, mapEach } from "../execution/batchIterator.ts"
-import { namesOf, pathOf, wholeOf } from "../expression/expression.ts"
+import { namesOf, fieldPathOf, wholeOf } from "../expression/expression.ts"
 import { type LetVariables, parseLet } from "../expression/letVariables.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
 import { type Filter, matchAll, parseFilter } from "../filter/parseFilter.ts"
@@ -19,12 +19,12 @@ import { orReject, reject, rejectWith, unsupported } from "../limits/queryProble
 import { checkSize, makeSize } from "../limits/sizeLimits.ts"
 import { joinedValues, joiningValues, type JoinTable, makeJoinTable } from "./joinTable.ts"
 import type { StageContext, StageParser } from "./stageContext.ts"
-import { collectionOf, isDocumentsStage, nested, parseSubPipeline } from "./subPipeline.ts"
+import { collectionOf, isDocumentsStage, nestedContext, parseSubPipeline } from "./subPipeline.ts"
 
 export const parseLookup: StageParser = (operand, context) => {
   const { fields, from, let: variables, pipeline, place } = parseOperand(operand)
   const { bind, context: scope } = parseLet(variables, "$lookup", context)
-  const inner = nested(scope)
+  const inner = nestedContext(scope)
   // The equality comes before the pipeline, but conditions may as well be tested before it.
   const isShared = fields === undefined ? undefined : isSource
   const { open, rest } = parseSubPipeline(from, pipeline, inner, isShared)
@@ -71,7 +71,7 @@ interface Fields {
 const parseOperand = (operand: unknown): Lookup => {
   const given = namesOf(operand, "$lookup", ["as"], ["from", "localField", "foreignField", "let", "pipeline"])
   const { from, let: variables, pipeline } = { ...given }
-  const path = (name: string) => pathOf(`${name} of $lookup`, given[name])
+  const path = (name: string) => fieldPathOf(`${name} of $lookup`, given[name])
   const hasFields = Object.hasOwn(given, "localField") || Object.hasOwn(given, "foreignField")
   if (!hasFields && !isArray(pipeline)) return reject("$lookup needs a localField and a foreignField, or a pipeline")
   const fields = hasFields ? { localField: path("localField"), foreignField: path("foreignField") } : undefined
@@ -138,7 +138,7 @@ const isVariable = (expression: unknown): expression is string =>
 export const parseGraphLookup: StageParser = (operand, context) => {
   const required = ["from", "startWith", "connectFromField", "connectToField", "as"]
   const given = namesOf(operand, "$graphLookup", required, ["maxDepth", "depthField", "restrictSearchWithMatch"])
-  const path = (name: string) => pathOf(`${name} of $graphLookup`, given[name])
+  const path = (name: string) => fieldPathOf(`${name} of $graphLookup`, given[name])
   const { from, maxDepth, restrictSearchWithMatch, startWith } = { ...given }
   const [connectFrom, connectTo, place] = [path("connectFromField"), path("connectToField"), path("as")]
   const depthPlace = Object.hasOwn(given, "depthField") ? path("depthField") : undefined

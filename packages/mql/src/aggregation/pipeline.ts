@@ -23,7 +23,7 @@ import {
   slice
 } from "../execution/batchIterator.ts"
 import { sorted } from "../execution/mergeSort.ts"
-import { listOf, namesOf, pathOf } from "../expression/expression.ts"
+import { listOperand, namesOf, fieldPathOf } from "../expression/expression.ts"
 import { isComputed, parseConstant } from "../expression/parseExpression.ts"
 import { matchCost, parseFilter } from "../filter/parseFilter.ts"
 import { catchRejection, orReject, type Problem, reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
@@ -36,7 +36,7 @@ import { limitIn, naturalNumber } from "./leadingFind.ts"
 import { parseGraphLookup, parseLookup } from "./lookupStage.ts"
 import { parseRedact } from "./redactStage.ts"
 import type { PipelineContext, StageContext, StageParser, Transform } from "./stageContext.ts"
-import { isDocumentsStage, nested, parseDocuments, parseSubPipeline } from "./subPipeline.ts"
+import { isDocumentsStage, nestedContext, parseDocuments, parseSubPipeline } from "./subPipeline.ts"
 import { parseSetWindowFields } from "./windowStage.ts"
 
 /** Parses a pipeline of normalised stages. */
@@ -141,7 +141,7 @@ const parseSkip: StageParser = (operand) => {
 
 /** The name of a field of the result. */
 const fieldOf = (stage: string, name: unknown): string => {
-  const [field = "", ...others] = pathOf(stage, name)
+  const [field = "", ...others] = fieldPathOf(stage, name)
   return others.length === 0 ? field : reject(`${stage} needs the name of a field`)
 }
 
@@ -186,7 +186,7 @@ const parseBucket: StageParser = (operand, context) => {
   const specification = namesOf(operand, "$bucket", ["groupBy", "boundaries"], ["default", "output"])
   const { groupBy, output = { count: { $sum: 1 } } } = { ...specification }
   const valueOf = (expression: unknown) => parseConstant("$bucket", expression, context)
-  const boundaries = listOf("boundaries of $bucket", specification["boundaries"]).map(valueOf)
+  const boundaries = listOperand("boundaries of $bucket", specification["boundaries"]).map(valueOf)
   if (!isComputed(groupBy) || boundaries.length < 2 || !isDocument(output)) {
     return reject("$bucket needs a path or an expression as its groupBy, and at least two boundaries")
   }
@@ -226,8 +226,8 @@ const parseUnwind: StageParser = (operand) => {
   if (typeof preserveNullAndEmptyArrays !== "boolean") {
     return reject("preserveNullAndEmptyArrays of $unwind is true or false")
   }
-  const segments = pathOf("$unwind", path.slice(1))
-  const place = includeArrayIndex === undefined ? undefined : pathOf("includeArrayIndex of $unwind", includeArrayIndex)
+  const segments = fieldPathOf("$unwind", path.slice(1))
+  const place = includeArrayIndex === undefined ? undefined : fieldPathOf("includeArrayIndex of $unwind", includeArrayIndex)
   const placed = (document: Document, index: number | null) =>
     place === undefined ? document : withValue(document, place, index === null ? null : longOf(index))
   return (source) =>
@@ -292,8 +292,8 @@ const parseUnionWith: StageParser = (operand, context) => {
     "pipeline"
   ])
   const { coll, pipeline: stages = [] } = { ...specification }
-  const pipeline = listOf("the pipeline of $unionWith", stages)
-  const inner = nested(context)
+  const pipeline = listOperand("the pipeline of $unionWith", stages)
+  const inner = nestedContext(context)
   const { open, rest } = parseSubPipeline(coll, pipeline, inner)
   const transform = inner.parse(rest, inner)
   return (source) => concat(source, lazily(() => transform(open())))

@@ -38,7 +38,7 @@ export const parseSubPipeline = (
 }
 
 /** The context of a pipeline within a pipeline. Rejects more than 20 levels, as MongoDB does. */
-export const nested = (context: StageContext): StageContext =>
+export const nestedContext = (context: StageContext): StageContext =>
   context.depth >= maxPipelines
     ? reject(`pipelines can be in ${maxPipelines} others at most`)
     : { ...context, depth: context.depth + 1 }

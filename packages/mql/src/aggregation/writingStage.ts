@@ -2,12 +2,12 @@
 import type { Document } from "@appkernel/document-store/StoreTypes"
 import type * as Result from "effect/Result"
 import { isArray, isDocument } from "../bson/value.ts"
-import { type ExpressionContext, namesOf, pathOf } from "../expression/expression.ts"
+import { type ExpressionContext, namesOf, fieldPathOf } from "../expression/expression.ts"
 import { type LetVariables, parseLet } from "../expression/letVariables.ts"
 import { catchRejection, type Problem, reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
 
 /** What happens to a document that is there already, as an update by a pipeline; `undefined` if nothing does. */
-export interface Merge {
+export interface MergeStage {
   readonly into: string
   /** The fields that identify a document. */
   readonly on: ReadonlyArray<string>
@@ -17,7 +17,7 @@ export interface Merge {
   readonly variables: LetVariables
 }
 
-export type WritingStage = { readonly out: string } | { readonly merge: Merge }
+export type WritingStage = { readonly out: string } | { readonly merge: MergeStage }
 
 /** The last stage of a pipeline if it writes; else `undefined`. */
 export const writingStageOf = (pipeline: ReadonlyArray<Document>): Document | undefined => {
@@ -53,12 +53,12 @@ const updates: ReadonlyMap<unknown, ReadonlyArray<Document> | undefined> = new M
   ["fail", undefined]
 ])
 
-const parseMerge = (operand: unknown, context: ExpressionContext): Merge => {
+const parseMerge = (operand: unknown, context: ExpressionContext): MergeStage => {
   const specification = isDocument(operand) ? operand : { into: operand }
   const { into, let: variables, on = "_id", whenMatched = "merge", whenNotMatched = "insert" } = {
     ...namesOf(specification, "$merge", ["into"], ["let", "on", "whenMatched", "whenNotMatched"])
   }
-  const fields = (isArray(on) ? on : [on]).map((path) => pathOf("the on of $merge", path).join("."))
+  const fields = (isArray(on) ? on : [on]).map((path) => fieldPathOf("the on of $merge", path).join("."))
   if (fields.length === 0 || new Set(fields).size < fields.length) {
     return reject("the on of $merge is a field, or an array of different ones")
   }

@@ -37,7 +37,7 @@ export const divide = (a: BsonNumber, b: BsonNumber): BsonNumber => {
   if (!isDecimal(a) && !isDecimal(b)) return doubleOf(toDouble(a) / toDouble(b))
   const [x, y] = [exactOf(a), exactOf(b)]
   if (x === undefined || y === undefined) {
-    const double = kindOf(a) / kindOf(b)
+    const double = signOrSpecial(a) / signOrSpecial(b)
     return double === 0
       ? Decimal128.fromString(Object.is(double, -0) ? "-0E-6176" : "0E-6176")
       : decimalOfDouble(double)
@@ -64,7 +64,7 @@ export const remainder = (a: BsonNumber, b: BsonNumber): BsonNumber => {
   const [x, y] = [exactOf(a), exactOf(b)]
   if (x === undefined || y === undefined) {
     // A finite dividend remains.
-    return Math.abs(kindOf(b)) === Infinity && x !== undefined ? decimalOf(x) : decimalOfDouble(NaN)
+    return Math.abs(signOrSpecial(b)) === Infinity && x !== undefined ? decimalOf(x) : decimalOfDouble(NaN)
   }
   const [left, right, exponent] = align(x, y)
   const exact = { digits: left % right, exponent }
@@ -99,7 +99,7 @@ export const decimalOfDouble = (value: number): Decimal128 =>
   Decimal128.fromString(Object.is(value, -0) ? "-0" : String(value))
 
 /** A double of the number's value if that is 0, infinite or NaN, else of its sign: decimals may be beyond doubles. */
-export const kindOf = (value: BsonNumber): number => {
+export const signOrSpecial = (value: BsonNumber): number => {
   const double = toDouble(value)
   if (isZero(value) || exactOf(value) === undefined) return double
   return double < 0 || Object.is(double, -0) ? -1 : 1
@@ -124,7 +124,7 @@ const combine = (
   }
   const [x, y] = [exactOf(a), exactOf(b)]
   return x === undefined || y === undefined
-    ? decimalOfDouble(doubles(kindOf(a), kindOf(b)))
+    ? decimalOfDouble(doubles(signOrSpecial(a), signOrSpecial(b)))
     : decimalOf(exacts(x, y))
 }
 

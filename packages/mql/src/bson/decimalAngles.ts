@@ -3,7 +3,7 @@
  * the last ones are zeros.
  */
 import { Decimal128 } from "bson"
-import { decimalOf, decimalOfDouble, divide, kindOf } from "./arithmetic.ts"
+import { decimalOf, decimalOfDouble, divide, signOrSpecial } from "./arithmetic.ts"
 import {
   angleOf,
   fixedOf,
@@ -13,7 +13,7 @@ import {
   one,
   powerOfE,
   quarterTurns,
-  rootOf,
+  integerRoot,
   sineAndCosine
 } from "./fixedPoint.ts"
 import { align, type BsonNumber, type Exact, exactOf, isZero, toDouble } from "./number.ts"
@@ -21,7 +21,7 @@ import { align, type BsonNumber, type Exact, exactOf, isZero, toDouble } from ".
 export type DecimalFunction = (value: Decimal128) => Decimal128
 
 /** π / 180: degrees times this are radians. */
-export const radiansPerDegree = Decimal128.fromString("0.01745329251994329576923690768488613")
+export const decimalRadiansPerDegree = Decimal128.fromString("0.01745329251994329576923690768488613")
 
 /** 180 / π: radians times this are degrees. */
 export const degreesPerRadian = Decimal128.fromString("57.29577951308232087679815481410517")
@@ -71,7 +71,7 @@ export const arcTangent: DecimalFunction = (value) => angle(value, 1)
 export const angle = (y: BsonNumber, x: BsonNumber): Decimal128 => {
   const [height, width] = [exactOf(y), exactOf(x)]
   if (height === undefined || width === undefined || isZero(y) || isZero(x)) {
-    const double = Math.atan2(kindOf(y), kindOf(x))
+    const double = Math.atan2(signOrSpecial(y), signOrSpecial(x))
     return double === 0 || Number.isNaN(double)
       ? decimalOfDouble(double)
       : decimalOf(ofFixed(quarterTurns(Math.round(double / (Math.PI / 4)))))
@@ -153,7 +153,7 @@ const beneath = (value: BsonNumber): Decimal128 => {
 }
 
 /** The other leg of a triangle with the hypotenuse 1. */
-const legOf = (x: bigint): bigint => rootOf((one - x) * (one + x))
+const legOf = (x: bigint): bigint => integerRoot((one - x) * (one + x))
 
 const half = ({ digits, exponent }: Exact): Exact => ({ digits: 5n * digits, exponent: exponent - 1 })
 
@@ -175,5 +175,5 @@ const halfOf = (exact: Exact, sign: bigint): Exact => {
 const areaOf = (exact: Exact, sign: bigint): bigint => {
   if (orderOf(exact) > 45) return lnOf({ digits: 2n * exact.digits, exponent: exact.exponent })
   const x = fixedOf(exact)
-  return lnOf(ofFixed(x + rootOf(x * x + sign * one * one)))
+  return lnOf(ofFixed(x + integerRoot(x * x + sign * one * one)))
 }

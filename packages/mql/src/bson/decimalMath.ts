@@ -5,7 +5,7 @@
  */
 import type { Decimal128 } from "bson"
 import { decimalOf, decimalOfDouble, withoutZeros } from "./arithmetic.ts"
-import { fixedOf, lengthOf, lnOf, nearest, ofFixed, one, places, powerOfE, rootOf } from "./fixedPoint.ts"
+import { fixedOf, lengthOf, lnOf, nearest, ofFixed, one, places, powerOfE, integerRoot } from "./fixedPoint.ts"
 import { type BsonNumber, type Exact, exactOf, toDouble } from "./number.ts"
 
 /** The square root of a number that is not negative. */
@@ -16,7 +16,7 @@ export const squareRoot = (value: BsonNumber): Decimal128 => {
   // An even exponent, and digits enough for those of the root.
   const shift = 2 * Math.max(0, extraDigits - (lengthOf(exact.digits) >> 1)) + (Math.abs(exact.exponent) % 2)
   const digits = exact.digits * 10n ** BigInt(shift)
-  const root = rootOf(digits)
+  const root = integerRoot(digits)
   const exponent = (exact.exponent - shift) / 2
   if (root * root === digits) return decimalOf(withoutZeros({ digits: root, exponent }, Math.floor(exact.exponent / 2)))
   // One more digit says that the root is beyond a tie.

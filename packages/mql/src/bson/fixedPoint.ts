@@ -21,7 +21,7 @@ export const nearest = (dividend: bigint, divisor: bigint): bigint =>
   (dividend + (dividend < 0n ? -divisor : divisor) / 2n) / divisor
 
 /** The root without its fraction, by Newton's method. */
-export const rootOf = (value: bigint): bigint => {
+export const integerRoot = (value: bigint): bigint => {
   if (value === 0n) return 0n
   let root = 10n ** BigInt((lengthOf(value) >> 1) + 1)
   for (let next = (root + value / root) / 2n; next < root; next = (root + value / root) / 2n) root = next
@@ -36,7 +36,7 @@ export const lnOf = ({ digits, exponent }: Exact): bigint => {
   let m = scaled
   let factor = 2n
   for (let i = 0; i < rootings; i++) {
-    m = rootOf(m * one)
+    m = integerRoot(m * one)
     factor *= 2n
   }
   return factor * areaTangent((m - one) * one / (m + one)) + BigInt(exponent + length) * ln10()
@@ -103,7 +103,7 @@ const areaTangent = (x: bigint): bigint => oddPowers(x, x * x / one)
 /** The inverse tangent of a number from 0 to 1, whose angle is halved until its series converges. */
 const arcTangent = (x: bigint): bigint => {
   let t = x
-  for (let i = 0; i < angleHalvings; i++) t = t * one / (one + rootOf(one * one + t * t))
+  for (let i = 0; i < angleHalvings; i++) t = t * one / (one + integerRoot(one * one + t * t))
   return oddPowers(t, -t * t / one) * 2n ** BigInt(angleHalvings)
 }
 
@@ -149,7 +149,7 @@ const farPlaces = places + 6_150
 const piOf = (at: number) => () => {
   const wide = at + 10
   const [, q, t] = seriesOf(0n, BigInt(Math.ceil(wide / 14) + 1))
-  return q * 426_880n * rootOf(10_005n * 10n ** BigInt(2 * wide)) / t / 10n ** 10n
+  return q * 426_880n * integerRoot(10_005n * 10n ** BigInt(2 * wide)) / t / 10n ** 10n
 }
 
 /** The terms of the series with numbers from one to another one, with common factors. */

@@ -9,7 +9,7 @@ import type { Binary, ObjectId, Timestamp } from "bson"
 import * as crypto from "node:crypto"
 import type { Collator } from "./collator.ts"
 import { type BsonNumber, residue, toDouble } from "./number.ts"
-import { bytesOf, documentOf, Rank, rankOf } from "./value.ts"
+import { binaryBytes, asDocument, Rank, rankOf } from "./value.ts"
 
 /** Collects whether a key is `inexact`: as distinct as its values, but not in their order. */
 export interface KeyNotes {
@@ -91,14 +91,14 @@ const payload = (rank: Rank, value: unknown, notes: KeyNotes, collator: Collator
       return latin1((value as ObjectId).id)
     case Rank.document:
       return `${
-        Object.entries(documentOf(value as object))
+        Object.entries(asDocument(value as object))
           .map(([name, field]) => `${tag(rankOf(field))}${terminated(name)}${encodeComponent(field, notes, collator)}`)
           .join("")
       }\0`
     case Rank.array:
       return `${(value as ReadonlyArray<unknown>).map((item) => encodeComponent(item, notes, collator)).join("")}\0`
     case Rank.binary: {
-      const bytes = bytesOf(value as Binary)
+      const bytes = binaryBytes(value as Binary)
       return uint32(bytes.length) + String.fromCharCode((value as Binary).sub_type) + latin1(bytes)
     }
     case Rank.timestamp: {
@@ -129,7 +129,7 @@ export const bound = (value: unknown, collator?: Collator): string => {
 }
 
 /** The common prefix of the components of all texts that begin with this one. */
-export const beginning = (value: string): string => tag(Rank.string) + text(value)
+export const textPrefix = (value: string): string => tag(Rank.string) + text(value)
 
 /** The common prefix of the components of all values of a rank. */
 export const rankBound: (rank: Rank) => string = tag

@@ -4,7 +4,7 @@ import { Binary, type Double, Long, UUID } from "bson"
 import * as Result from "effect/Result"
 import { maxDepth } from "./limits.ts"
 import { doubleOf, made, toDouble } from "./number.ts"
-import { bytesOf, isNumber, isStorableTag, setField, tagOf } from "./value.ts"
+import { binaryBytes, isNumber, isStorableTag, setField, tagOf } from "./value.ts"
 
 /**
  * A frozen copy of a document as it would be read back after storing; fails with what can't be stored. A key whose value
@@ -159,7 +159,7 @@ class Normaliser {
         )
       }
       case "Binary": {
-        const bytes = Uint8Array.from(bytesOf(value as Binary))
+        const bytes = Uint8Array.from(binaryBytes(value as Binary))
         const { sub_type: subtype } = value as Binary
         return subtype === Binary.SUBTYPE_UUID && bytes.length === 16 ? new UUID(bytes) : new Binary(bytes, subtype)
       }

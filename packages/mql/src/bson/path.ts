@@ -2,7 +2,7 @@
  * Dotted paths: the one place where a path is walked through a document.
  *
  * MongoDB reads a path in five ways, which differ at arrays:
- * - {@link keysOf} and {@link sortKeyOf}: one key for each item of an array, for indexes and sorts.
+ * - {@link keysAtPath} and {@link sortKeyOf}: one key for each item of an array, for indexes and sorts.
  * - {@link someAt}: whether any value at the path meets a condition, for filters.
  * - {@link forEachValue}: each value at the path, items of a final array one by one, for `distinct`, text search and joins.
  * - {@link valueAt} and {@link withValue}: through documents only, for projections and stages.
@@ -11,7 +11,7 @@
 import type { Document } from "@appkernel/document-store/StoreTypes"
 import * as Result from "effect/Result"
 import type { Collator } from "./collator.ts"
-import { compare, fieldOf, isArray, isDocument, setField } from "./value.ts"
+import { compare, ownField, isArray, isDocument, setField } from "./value.ts"
 
 export type Segments = ReadonlyArray<string>
 
@@ -27,7 +27,7 @@ export const isArrayIndex = (segment: string): boolean =>
 /** The value one step along a path: a field of a document, or an item of an array by its index; else `undefined`. */
 export const childOf = (node: unknown, segment: string): unknown =>
   isDocument(node)
-    ? fieldOf(node, segment)
+    ? ownField(node, segment)
     : isArray(node) && isArrayIndex(segment)
     ? node[Number(segment)]
     : undefined
@@ -46,7 +46,7 @@ export const someAt = (
 ): boolean => {
   const segment = path[at]
   if (segment === undefined) return test(node, isItem)
-  if (isDocument(node)) return someAt(fieldOf(node, segment), path, at + 1, test)
+  if (isDocument(node)) return someAt(ownField(node, segment), path, at + 1, test)
   if (!isArray(node)) return test(undefined, false)
   // An index beyond the last item leads to a missing value.
   if (isArrayIndex(segment) && someAt(node[Number(segment)], path, at + 1, test, true)) return true
@@ -70,7 +70,7 @@ export const forEachValue = (
   if (segment === undefined) {
     if (isArray(node)) node.forEach((item) => visit(item))
     else if (node !== undefined) visit(node)
-  } else if (isDocument(node)) forEachValue(fieldOf(node, segment), path, visit, at + 1)
+  } else if (isDocument(node)) forEachValue(ownField(node, segment), path, visit, at + 1)
   else if (isArray(node)) {
     if (isArrayIndex(segment)) forEachValue(node[Number(segment)], path, visit, at + 1)
     else for (const item of node) if (isDocument(item)) forEachValue(item, path, visit, at)
@@ -102,7 +102,7 @@ const advance = (position: PathPosition): PathPosition => {
     if (isArray(node)) {
       if (!isArrayIndex(segment)) break
       node = node[Number(segment)]
-    } else if (isDocument(node)) node = fieldOf(node, segment)
+    } else if (isDocument(node)) node = ownField(node, segment)
     else {
       node = undefined
       at = position.path.length
@@ -117,7 +117,7 @@ const advance = (position: PathPosition): PathPosition => {
  * The keys of a document for an index or a sort over these paths. Fails when two paths lead through different arrays,
  * since MongoDB can't index parallel arrays, or if there are more keys than the limit.
  */
-export const keysOf = (
+export const keysAtPath = (
   document: Document,
   paths: ReadonlyArray<Segments>,
   limit = Infinity
@@ -192,7 +192,7 @@ export const sortKeyOf = (
 ): Result.Result<KeyValues, string> => {
   const topLevel = topLevelKeyOf(document, directions)
   return topLevel !== undefined ? Result.succeed(topLevel) : Result.map(
-    keysOf(document, directions.map(({ path }) => path)),
+    keysAtPath(document, directions.map(({ path }) => path)),
     ({ keys }) => keys.reduce((least, key) => compareKeys(key, least, directions) < 0 ? key : least)
   )
 }
@@ -202,7 +202,7 @@ const topLevelKeyOf = (document: Document, directions: ReadonlyArray<Direction>)
   const key: Array<unknown> = []
   for (const { path } of directions) {
     if (path.length !== 1) return undefined
-    const value = fieldOf(document, path[0]!)
+    const value = ownField(document, path[0]!)
     if (isArray(value)) return undefined
     key.push(unwrap(value ?? null))
   }
@@ -211,7 +211,7 @@ const topLevelKeyOf = (document: Document, directions: ReadonlyArray<Direction>)
 
 /** The value at a path through documents only; `undefined` where the path meets an array. */
 export const valueAt = (document: Document, path: Segments): unknown =>
-  path.reduce<unknown>((node, segment) => isDocument(node) ? fieldOf(node, segment) : undefined, document)
+  path.reduce<unknown>((node, segment) => isDocument(node) ? ownField(node, segment) : undefined, document)
 
 /** A copy of the document with another value at a path; `undefined` removes the field. */
 export const withValue = (document: Document, [segment = "", ...rest]: Segments, value: unknown): Document => {
@@ -219,7 +219,7 @@ export const withValue = (document: Document, [segment = "", ...rest]: Segments,
   for (const key of Object.keys(document)) {
     if (key !== segment || rest.length > 0 || value !== undefined) setField(copy, key, document[key])
   }
-  const inner = fieldOf(document, segment)
+  const inner = ownField(document, segment)
   if (rest.length > 0) setField(copy, segment, withValue(isDocument(inner) ? inner : {}, rest, value))
   else if (value !== undefined) setField(copy, segment, value)
   return copy

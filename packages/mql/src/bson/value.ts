@@ -84,7 +84,7 @@ export const isTruthy = (value: unknown): boolean => {
 }
 
 /** An own field of a document; inherited ones are `undefined`. */
-export const fieldOf = (document: Document, key: string): unknown =>
+export const ownField = (document: Document, key: string): unknown =>
   Object.hasOwn(document, key) ? document[key] : undefined
 
 /** Sets a field of a new document. `__proto__` becomes an ordinary key. */
@@ -95,7 +95,7 @@ export const setField = (document: { [key: string]: unknown }, key: string, valu
 }
 
 /** The bytes of a binary value; its buffer may be longer. */
-export const bytesOf = (binary: Binary): Uint8Array => binary.buffer.subarray(0, binary.position)
+export const binaryBytes = (binary: Binary): Uint8Array => binary.buffer.subarray(0, binary.position)
 
 // By code points, the order of UTF-8's bytes; JavaScript compares UTF-16 code units.
 const compareStrings = (a: string, b: string): number => {
@@ -147,7 +147,7 @@ const compareWithin = (rank: Rank, a: unknown, b: unknown, texts: CompareTexts):
     case Rank.array:
       return compareItems(a as ReadonlyArray<unknown>, b as ReadonlyArray<unknown>, texts)
     case Rank.document:
-      return compareFields(Object.entries(documentOf(a as object)), Object.entries(documentOf(b as object)), texts)
+      return compareFields(Object.entries(asDocument(a as object)), Object.entries(asDocument(b as object)), texts)
     case Rank.binary:
       return compareBinary(a as Binary, b as Binary)
     case Rank.timestamp:
@@ -190,10 +190,10 @@ const compareFields = (
 }
 
 const compareBinary = (a: Binary, b: Binary): number =>
-  a.position - b.position || a.sub_type - b.sub_type || compareBytes(bytesOf(a), bytesOf(b))
+  a.position - b.position || a.sub_type - b.sub_type || compareBytes(binaryBytes(a), binaryBytes(b))
 
 /** A value of the rank `document` as a document: a `DBRef` becomes one. */
-export const documentOf = (value: object): Document =>
+export const asDocument = (value: object): Document =>
   // Any object of this rank other than a `DBRef` is a plain one.
   tagOf(value) === "DBRef" ? { ...(value as DBRef).toJSON() } : value as Document
 

@@ -3,7 +3,7 @@
  * as if the zone had no offset.
  */
 
-export interface Parts {
+export interface DateParts {
   readonly year: number
   /** From 1. */
   readonly month: number
@@ -26,7 +26,7 @@ export const millisecondsOf = {
 const durations: ReadonlyMap<unknown, number> = new Map(Object.entries(millisecondsOf))
 
 /** The milliseconds of a unit of time; `undefined` if it has not always as many, or is none. */
-export const durationOf = (unit: unknown): number | undefined => durations.get(unit)
+export const unitMillis = (unit: unknown): number | undefined => durations.get(unit)
 
 const floorDiv = (value: number, divisor: number): number => Math.floor(value / divisor)
 
@@ -64,7 +64,7 @@ const dayOf = (days: number): readonly [year: number, month: number, day: number
   ]
 }
 
-export const partsOf = (local: number): Parts => {
+export const partsOf = (local: number): DateParts => {
   const [year, month, day] = dayOf(dayNumber(local))
   return {
     year,
@@ -78,7 +78,7 @@ export const partsOf = (local: number): Parts => {
 }
 
 /** The local time of parts, which may be out of range: they then count on. */
-export const localOf = ({ day, hour, millisecond, minute, month, second, year }: Parts): number =>
+export const localOf = ({ day, hour, millisecond, minute, month, second, year }: DateParts): number =>
   daysTo(year, month, day) * millisecondsOf.day + hour * millisecondsOf.hour + minute * millisecondsOf.minute
   + second * millisecondsOf.second + millisecond
 

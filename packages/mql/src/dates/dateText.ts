@@ -14,7 +14,7 @@ import {
   isoWeekOf,
   localOf,
   millisecondsOf,
-  type Parts,
+  type DateParts,
   partsOf,
   weekOfYear
 } from "./calendar.ts"
@@ -76,7 +76,7 @@ const patterns = [
 ]
 
 /** A date in a format. Rejects unknown specifiers. */
-export const formatDate = (time: number, zone: Zone, format: string): string => {
+export const formatDateText = (time: number, zone: Zone, format: string): string => {
   charge(format.length * 4)
   const offset = zone.offsetAt(time)
   const local = time + offset
@@ -131,7 +131,7 @@ export const isoFormat = (zone: Zone): string => `%Y-%m-%dT%H:%M:%S.%L${zone.isU
  * The time of a text without a format: ISO 8601's calendar dates, with slashes too, and a time of day and a zone after
  * them, or a date that names its month. Rejects other texts.
  */
-export const parseDate = (text: string, zone: Zone | undefined): number => {
+export const parseDateText = (text: string, zone: Zone | undefined): number => {
   charge(text.length)
   const found = isoText.exec(text)?.groups ?? wordedFields(text)
   if (found === undefined) return unreadable(text)
@@ -239,7 +239,7 @@ const timeOfParts = (text: string, found: ReadonlyMap<string, string>, zone: Zon
   return timeOfFields(text, { year, month, day: number("d", 1), ...time }, given, zone)
 }
 
-const timeOfFields = (text: string, parts: Parts, given: string | undefined, zone: Zone | undefined): number => {
+const timeOfFields = (text: string, parts: DateParts, given: string | undefined, zone: Zone | undefined): number => {
   const { day, hour, minute, month, second, year } = parts
   const isDate = month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month)
   if (!isDate || hour > 23 || minute > 59 || second > 59) return unreadable(text)

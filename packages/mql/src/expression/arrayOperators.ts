@@ -12,7 +12,7 @@ import {
   binary,
   collated,
   isNothing,
-  listOf,
+  listOperand,
   named,
   namesOf,
   ofBoth,
@@ -29,13 +29,13 @@ const $concatArrays = variadic(0, Infinity, (lists, name) => {
   let length = 0
   for (const list of lists) {
     if (isNothing(list)) return null
-    length += listOf(name, list).length
+    length += listOperand(name, list).length
   }
   charge(length)
   const result = new Array<unknown>(length)
   let at = 0
   for (const list of lists) {
-    for (const item of listOf(name, list)) result[at++] = item
+    for (const item of listOperand(name, list)) result[at++] = item
   }
   return result
 })
@@ -45,14 +45,14 @@ const $zip: OperatorParser = (operand, { parse }, name) => {
   const { defaults, inputs, useLongestLength = false } = { ...parts }
   if (typeof useLongestLength !== "boolean") return reject("useLongestLength of $zip needs true or false")
   if (defaults !== undefined && !useLongestLength) return reject("defaults of $zip need useLongestLength")
-  const lists = listOf("inputs of $zip", inputs).map(parse)
+  const lists = listOperand("inputs of $zip", inputs).map(parse)
   if (lists.length === 0) return reject("$zip needs inputs")
-  const others = defaults === undefined ? undefined : listOf("defaults of $zip", defaults).map(parse)
+  const others = defaults === undefined ? undefined : listOperand("defaults of $zip", defaults).map(parse)
   if (others !== undefined && others.length !== lists.length) return reject("$zip needs a default for each input")
   return (document) => {
     const values = lists.map((list) => list(document))
     if (values.some(isNothing)) return null
-    const given = values.map((value) => listOf(name, value))
+    const given = values.map((value) => listOperand(name, value))
     const lengths = given.map(({ length }) => length)
     const length = useLongestLength ? Math.max(...lengths) : Math.min(...lengths)
     charge(length * (8 + given.length))
@@ -82,7 +82,7 @@ const chargeSearch = (list: ReadonlyArray<unknown>, value: unknown): void =>
 const $in = collated((collator) => {
   const { equals } = orderOf(collator)
   return binary((value, given, name) => {
-    const list = listOf(name, given)
+    const list = listOperand(name, given)
     chargeSearch(list, value)
     for (let i = 0; i < list.length; i++) if (equals(list[i], value)) return true
     return false
@@ -93,7 +93,7 @@ const $indexOfArray = collated((collator) => {
   const { equals } = orderOf(collator)
   return variadic(2, 4, ([given, value, from = 0, to = Infinity], name) => {
     if (isNothing(given)) return null
-    const list = listOf(name, given)
+    const list = listOperand(name, given)
     chargeSearch(list, value)
     const [start, end] = [wholeOf(name, from), to === Infinity ? Infinity : wholeOf(name, to)]
     if (start < 0 || end < 0) return reject(`${name} needs places from 0`)
@@ -119,7 +119,7 @@ export const sliceOf = (items: ReadonlyArray<unknown>, n: number, count?: number
 
 const $slice = variadic(2, 3, ([list, at, limit], name) => {
   if (isNothing(list) || isNothing(at)) return null
-  const [items, n] = [listOf(name, list), wholeOf(name, at)]
+  const [items, n] = [listOperand(name, list), wholeOf(name, at)]
   if (limit === null) return null
   const count = limit === undefined ? undefined : wholeOf(name, limit)
   return count === undefined || count > 0
@@ -128,12 +128,12 @@ const $slice = variadic(2, 3, ([list, at, limit], name) => {
 })
 
 const $arrayElemAt = ofBoth((list, at, name) => {
-  const items = listOf(name, list)
+  const items = listOperand(name, list)
   const place = wholeOf(name, at)
   return items[place < 0 ? items.length + place : place]
 })
 
-const itemAt = (at: 0 | -1): OperatorParser => ofValue((value, name) => listOf(name, value).at(at))
+const itemAt = (at: 0 | -1): OperatorParser => ofValue((value, name) => listOperand(name, value).at(at))
 
 const countOf = (name: string, value: unknown): number => {
   const n = wholeOf(`n of ${name}`, value)
@@ -147,7 +147,7 @@ const some = (take: Take): OperatorParser =>
     const order = orderOf(collator)
     return named(["input", "n"], [], ({ input, n }, name) => {
       const count = countOf(name, n)
-      return take(listOf(name, input), count, order)
+      return take(listOperand(name, input), count, order)
     })
   })
 
@@ -184,14 +184,14 @@ const $sortArray: OperatorParser = (operand, { collator, parse }, name) => {
   const [list, sort] = [parse(input), sortOf(sortBy, collator)]
   return (document) => {
     const value = list(document)
-    return isNothing(value) ? null : sort(listOf(name, value))
+    return isNothing(value) ? null : sort(listOperand(name, value))
   }
 }
 
 const sortedEnd = (at: 0 | -1): OperatorParser => (operand, { collator, parse }, name) => {
   const { input, sortBy = 1 } = { ...namesOf(operand, name, ["input"], ["sortBy"]) }
   const [list, sort] = [parse(input), sortOf(sortBy, collator)]
-  return (document) => sort(listOf(name, list(document))).at(at) ?? null
+  return (document) => sort(listOperand(name, list(document))).at(at) ?? null
 }
 
 const sortedEnds = (isTop: boolean): OperatorParser => (operand, { collator, parse }, name) => {
@@ -200,7 +200,7 @@ const sortedEnds = (isTop: boolean): OperatorParser => (operand, { collator, par
   return (document) => {
     const count = wholeOf(`n of ${name}`, places(document))
     if (count < 0) return reject(`${name} needs a whole number from 0`)
-    const items = sort(listOf(name, list(document)))
+    const items = sort(listOperand(name, list(document)))
     return isTop ? part(items, 0, count) : part(items, items.length - count, items.length)
   }
 }
@@ -233,8 +233,8 @@ export const arrayOperators: OperatorParsers = {
   $indexOfArray,
   $slice,
   $arrayElemAt,
-  $size: unary((value, name) => listOf(name, value).length),
-  $reverseArray: ofValue((value, name) => [...listOf(name, value)].toReversed()),
+  $size: unary((value, name) => listOperand(name, value).length),
+  $reverseArray: ofValue((value, name) => [...listOperand(name, value)].toReversed()),
   $first: itemAt(0),
   $last: itemAt(-1),
   $firstN: some((items, n) => part(items, 0, n)),
@@ -276,7 +276,7 @@ const combining = (combine: Combine<unknown>): OperatorParser =>
       const lists: Array<ReadonlyArray<unknown>> = []
       for (const value of values) {
         if (isNothing(value)) return null
-        lists.push(listOf(name, value))
+        lists.push(listOperand(name, value))
       }
       return combine(lists, collator)
     })
@@ -284,7 +284,7 @@ const combining = (combine: Combine<unknown>): OperatorParser =>
 
 const $setDifference: OperatorParser = collated((collator) =>
   ofBoth((left, right, name) => {
-    const [given, excluded] = [listOf(name, left), listOf(name, right)]
+    const [given, excluded] = [listOperand(name, left), listOperand(name, right)]
     const others = setOf(excluded, collator)
     return unique(given, collator).filter((value) => !others.has(value))
   })
@@ -292,7 +292,7 @@ const $setDifference: OperatorParser = collated((collator) =>
 
 const comparing = (most: number, compare: Combine<boolean>): OperatorParser =>
   collated((collator) =>
-    variadic(2, most, (values, name) => compare(values.map((value) => listOf(name, value)), collator))
+    variadic(2, most, (values, name) => compare(values.map((value) => listOperand(name, value)), collator))
   )
 
 const isSubset = (
@@ -312,7 +312,7 @@ const allOf = (lists: Lists): ReadonlyArray<unknown> => {
 
 const quantified = (test: (items: ReadonlyArray<unknown>) => boolean): OperatorParser =>
   unary((value, name) => {
-    const items = listOf(name, value)
+    const items = listOperand(name, value)
     charge(items.length)
     return test(items)
   })

@@ -1,7 +1,7 @@
 /** The expression operators of binary data, and its conversions from and to texts. */
 import { Binary, ObjectId, UUID } from "bson"
 import { hash } from "node:crypto"
-import { bytesOf, isDocument, Rank, rankOf } from "../bson/value.ts"
+import { binaryBytes, isDocument, Rank, rankOf } from "../bson/value.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
 import { isNothing, named, ofValue, type OperatorParser, type OperatorParsers, wholeOf } from "./expression.ts"
@@ -25,7 +25,7 @@ export const toBinary = (value: unknown, subtype: number, format: unknown): Bina
 
 /** Binary data as a text in a format. The format `auto` is that of UUIDs, and base64 for the others. */
 export const textOfBinary = (value: Binary, format: unknown): string => {
-  const bytes = Buffer.from(bytesOf(value))
+  const bytes = Buffer.from(binaryBytes(value))
   charge(bytes.length)
   const isUuid = value.sub_type === Binary.SUBTYPE_UUID && bytes.length === 16
   if (format === "auto") return textOfBinary(value, isUuid ? "uuid" : "base64")
@@ -68,7 +68,7 @@ const $subtype = ofValue((value, name) => isBinary(value) ? value.sub_type : rej
 
 const $binarySize = ofValue((value, name) => {
   if (typeof value === "string") return Buffer.byteLength(value)
-  return isBinary(value) ? bytesOf(value).length : reject(`${name} needs a text or binary data`)
+  return isBinary(value) ? binaryBytes(value).length : reject(`${name} needs a text or binary data`)
 })
 
 const $hexHash = named(["input", "algorithm"], [], ({ algorithm, input }, name) => {
@@ -76,7 +76,7 @@ const $hexHash = named(["input", "algorithm"], [], ({ algorithm, input }, name) 
   if (algorithm !== "md5" && algorithm !== "sha256") return reject(`${name} needs the algorithm md5, sha256 or xxh64`)
   if (isNothing(input)) return null
   if (typeof input !== "string" && !isBinary(input)) return reject(`${name} needs a text or binary data`)
-  const bytes = typeof input === "string" ? Buffer.from(input) : bytesOf(input)
+  const bytes = typeof input === "string" ? Buffer.from(input) : binaryBytes(input)
   charge(bytes.length)
   return hash(algorithm, bytes).toUpperCase()
 })

@@ -7,7 +7,7 @@ import * as Result from "effect/Result"
 import { decimalOfDouble, integerOf } from "../bson/arithmetic.ts"
 import { type BsonNumber, doubleOf, exactOf, isDecimal, isDouble, isInt, longOf, toDouble } from "../bson/number.ts"
 import { isDocument, isNumber, isTruthy, Rank, rankOf } from "../bson/value.ts"
-import { formatDate, isoFormat, parseDate } from "../dates/dateText.ts"
+import { formatDateText, isoFormat, parseDateText } from "../dates/dateText.ts"
 import { utc } from "../dates/timeZone.ts"
 import { charge } from "../limits/costBudget.ts"
 import { catchRejection, reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
@@ -20,7 +20,7 @@ import { isNothing, namesOf, ofValue, type OperatorParser, type OperatorParsers,
 export const plainTextOf = (value: unknown, numberText: (value: BsonNumber) => string): string | undefined => {
   if (typeof value === "string") return value
   if (isNumber(value)) return numberText(value)
-  return value instanceof Date ? formatDate(value.getTime(), utc, isoFormat(utc)) : undefined
+  return value instanceof Date ? formatDateText(value.getTime(), utc, isoFormat(utc)) : undefined
 }
 
 // internal
@@ -38,7 +38,7 @@ const toText = (value: unknown): string => {
     case Rank.objectId:
       return (value as ObjectId).toHexString()
     case Rank.timestamp:
-      return formatDate(timeOf(value) ?? 0, utc, isoFormat(utc))
+      return formatDateText(timeOf(value) ?? 0, utc, isoFormat(utc))
     default:
       return plainTextOf(value, exactText) ?? inconvertible(value, "string")
   }
@@ -115,7 +115,7 @@ const toDecimal = (value: unknown): Decimal128 => {
 }
 
 const toDate = (value: unknown): Date => {
-  if (typeof value === "string") return dateAt(parseDate(value, undefined))
+  if (typeof value === "string") return dateAt(parseDateText(value, undefined))
   // MongoDB converts all numbers but an int.
   if (isNumber(value) && !isInt(value)) {
     const time = truncated(value, 64, "date")

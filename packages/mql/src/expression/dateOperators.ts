@@ -8,17 +8,17 @@ import {
   dayOfWeek,
   dayOfYear,
   daysToIsoWeek,
-  durationOf,
+  unitMillis,
   isoDayOfWeek,
   isoWeekOf,
   localOf,
   millisecondsOf,
   modulo,
-  type Parts,
+  type DateParts,
   partsOf,
   weekOfYear
 } from "../dates/calendar.ts"
-import { formatDate, isoFormat, parseDate, parseFormatted } from "../dates/dateText.ts"
+import { formatDateText, isoFormat, parseDateText, parseFormatted } from "../dates/dateText.ts"
 import { fromLocal, toLocal, utc, type Zone, zoneOf } from "../dates/timeZone.ts"
 import { catchRejection, reject } from "../limits/queryProblem.ts"
 import { dateAt } from "./arithmeticOperators.ts"
@@ -31,7 +31,7 @@ import {
   ofValue,
   type OperatorParser,
   type OperatorParsers,
-  textOf,
+  textOperand,
   timeOf,
   wholeOf
 } from "./expression.ts"
@@ -43,7 +43,7 @@ const timeFrom = (name: string, value: unknown): number => timeOf(value) ?? reje
 const zoneFrom = (name: string, values: Named): Zone | null => {
   if (!Object.hasOwn(values, "timezone")) return utc
   const zone = values["timezone"]
-  return isNothing(zone) ? null : zoneOf(textOf(`the time zone of ${name}`, zone))
+  return isNothing(zone) ? null : zoneOf(textOperand(`the time zone of ${name}`, zone))
 }
 
 /** A part of a date: of a date alone, or of one in a time zone. */
@@ -77,7 +77,7 @@ const calendarParts = ["month", "day", ...timeParts]
 const isoParts = ["isoWeek", "isoDayOfWeek", ...timeParts]
 
 const madeOf =
-  (toDays: (part: (key: string, otherwise: number) => number) => Pick<Parts, "year" | "month" | "day">) =>
+  (toDays: (part: (key: string, otherwise: number) => number) => Pick<DateParts, "year" | "month" | "day">) =>
   (
     values: Named,
     name: string
@@ -125,15 +125,15 @@ const monthsIn: ReadonlyMap<string, number> = new Map([["month", 1], ["quarter",
 
 /** The name of a unit of time. */
 export const unitOf = (name: string, value: unknown): string => {
-  const unit = textOf(`the unit of ${name}`, value)
-  return durationOf(unit) !== undefined || monthsIn.has(unit) ? unit : reject(`${name} has no unit "${unit}"`)
+  const unit = textOperand(`the unit of ${name}`, value)
+  return unitMillis(unit) !== undefined || monthsIn.has(unit) ? unit : reject(`${name} has no unit "${unit}"`)
 }
 
 /** The time so many units after another one, by the clock of a zone. */
 export const timeAfter = (time: number, count: number, unit: string, zone: Zone): number => {
   const months = monthsIn.get(unit)
   if (months !== undefined) return fromLocal(addMonths(toLocal(time, zone), count * months), zone)
-  const passed = count * (durationOf(unit) ?? 1)
+  const passed = count * (unitMillis(unit) ?? 1)
   return unit === "day" || unit === "week" ? fromLocal(toLocal(time, zone) + passed, zone) : time + passed
 }
 
@@ -151,7 +151,7 @@ const weekdays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "frida
 const startOfWeekFrom = (name: string, values: Named): number | null => {
   if (!Object.hasOwn(values, "startOfWeek")) return 0
   if (isNothing(values["startOfWeek"])) return null
-  const text = textOf(`startOfWeek of ${name}`, values["startOfWeek"]).toLowerCase()
+  const text = textOperand(`startOfWeek of ${name}`, values["startOfWeek"]).toLowerCase()
   const day = weekdays.findIndex((weekday) => weekday === text || weekday.slice(0, 3) === text)
   return day >= 0 ? day : reject(`${name} has no day "${text}"`)
 }
@@ -170,7 +170,7 @@ const boundariesBefore = (unit: string, time: number, zone: Zone, start: number)
   }
   if (unit === "week") return weekNumber(dayNumber(local), start)
   if (unit === "day") return dayNumber(local)
-  const perUnit = durationOf(unit) ?? 1
+  const perUnit = unitMillis(unit) ?? 1
   // Within a zone hours are counted as they pass, an hour that a clock skips or repeats included.
   return Math.floor((time + modulo(offset, perUnit)) / perUnit)
 }
@@ -216,7 +216,7 @@ const $dateTrunc = named(["date", "unit"], ["binSize", "timezone", "startOfWeek"
     return dateAt(fromLocal(binStart(local, first, bin * millisecondsOf.week), zone))
   }
   // Of a fixed duration, so they pass by daylight saving.
-  return dateAt(binStart(time, fromLocal(reference, zone), bin * (durationOf(kind) ?? 1)))
+  return dateAt(binStart(time, fromLocal(reference, zone), bin * (unitMillis(kind) ?? 1)))
 })
 
 export const dateOperators: OperatorParsers = {
@@ -248,8 +248,8 @@ const $dateToString = named(["date"], ["format", "timezone", "onNull"], (values,
   if (zone === null) return null
   const hasFormat = Object.hasOwn(values, "format")
   if (hasFormat && isNothing(values["format"])) return null
-  const format = hasFormat ? textOf(`the format of ${name}`, values["format"]) : isoFormat(zone)
-  return formatDate(timeFrom(name, date), zone, format)
+  const format = hasFormat ? textOperand(`the format of ${name}`, values["format"]) : isoFormat(zone)
+  return formatDateText(timeFrom(name, date), zone, format)
 })
 
 const dateFrom = (values: Named, name: string): unknown => {
@@ -260,8 +260,8 @@ const dateFrom = (values: Named, name: string): unknown => {
   const given = Object.hasOwn(values, "timezone") && zone !== utc ? zone : undefined
   return dateAt(
     Object.hasOwn(values, "format")
-      ? parseFormatted(text, textOf(`the format of ${name}`, values["format"]), given)
-      : parseDate(text, given)
+      ? parseFormatted(text, textOperand(`the format of ${name}`, values["format"]), given)
+      : parseDateText(text, given)
   )
 }
 

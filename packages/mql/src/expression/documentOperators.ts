@@ -3,7 +3,7 @@ import type { Document } from "@appkernel/document-store/StoreTypes"
 import { calculateObjectSize } from "bson"
 import { randomInt } from "node:crypto"
 import { toDouble } from "../bson/number.ts"
-import { fieldOf, isArray, isDocument, isNumber, setField } from "../bson/value.ts"
+import { ownField, isArray, isDocument, isNumber, setField } from "../bson/value.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
 import { memoryOf, sizeOfValue } from "../limits/sizeLimits.ts"
@@ -17,7 +17,7 @@ import {
   type OperatorParser,
   type OperatorParsers,
   type Parser,
-  textOf,
+  textOperand,
   unary,
   variadic
 } from "./expression.ts"
@@ -88,7 +88,7 @@ const $arrayToObject = ofValue((value) => {
     const [key, field] = isPairs
       ? isArray(item) && item.length === 2 ? item : []
       : isDocument(item) && Object.keys(item).length === 2 && Object.hasOwn(item, "v")
-      ? [fieldOf(item, "k"), fieldOf(item, "v")]
+      ? [ownField(item, "k"), ownField(item, "v")]
       : []
     if (typeof key !== "string") return reject("$arrayToObject needs pairs of keys and values, all of one kind")
     setField(result, key, field)
@@ -109,8 +109,8 @@ const $getField: OperatorParser = (operand, parser, name) => {
   const source = parser.parse(input)
   return (document) => {
     const value = source(document)
-    const wanted = textOf(name, key(document))
-    return isDocument(value) ? fieldOf(value, wanted) : value === null ? null : undefined
+    const wanted = textOperand(name, key(document))
+    return isDocument(value) ? ownField(value, wanted) : value === null ? null : undefined
   }
 }
 
@@ -128,7 +128,7 @@ const settingField = (
     if (!isDocument(given)) return reject(`${name} needs a document as its input`)
     const fields = Object.keys(given)
     charge(4 * fields.length)
-    const [wanted, set] = [textOf(name, key(document)), value(document)]
+    const [wanted, set] = [textOperand(name, key(document)), value(document)]
     const result: { [key: string]: unknown } = {}
     for (const other of fields) if (other !== wanted || set !== undefined) setField(result, other, given[other])
     if (set !== undefined) setField(result, wanted, set)

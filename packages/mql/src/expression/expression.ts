@@ -149,7 +149,7 @@ export const named = (
 
 export const missing: Expression = () => undefined
 
-export const textOf = (name: string, value: unknown): string =>
+export const textOperand = (name: string, value: unknown): string =>
   typeof value === "string" ? value : reject(`${name} needs a text`)
 
 /** Whether a path may lead through a name: it isn't empty, and begins with `$` only in a reference to a document. */
@@ -157,12 +157,12 @@ export const isFieldName = (name: string): boolean =>
   name !== "" && !name.includes("\0") && (!name.startsWith("$") || isReferenceField(name))
 
 /** The names on the path of a field. */
-export const pathOf = (name: string, value: unknown): Segments => {
-  const segments = segmentsOf(textOf(name, value))
+export const fieldPathOf = (name: string, value: unknown): Segments => {
+  const segments = segmentsOf(textOperand(name, value))
   return segments.every(isFieldName) ? segments : reject(`${name}: "${String(value)}" is no path of a field`)
 }
 
-export const listOf = (name: string, value: unknown): ReadonlyArray<unknown> =>
+export const listOperand = (name: string, value: unknown): ReadonlyArray<unknown> =>
   isArray(value) ? value : reject(`${name} needs an array`)
 
 export const numberOf = (name: string, value: unknown): BsonNumber =>

@@ -1,6 +1,6 @@
 /** The expression operators that compare, combine conditions and choose. */
 import { orderOf } from "../bson/collator.ts"
-import { fieldOf, isArray, isDocument, isNumber, isTruthy } from "../bson/value.ts"
+import { ownField, isArray, isDocument, isNumber, isTruthy } from "../bson/value.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
 import { sizeOfValue } from "../limits/sizeLimits.ts"
@@ -72,7 +72,7 @@ const $switch: OperatorParser = (operand, { parse }, name) => {
   if (!isArray(branches) || branches.length === 0) return reject("$switch needs branches")
   const cases = branches.map((branch) => {
     const parts = namesOf(branch, "a branch of $switch", ["case", "then"])
-    return [parse(fieldOf(parts, "case")), parse(fieldOf(parts, "then"))] as const
+    return [parse(ownField(parts, "case")), parse(ownField(parts, "then"))] as const
   })
   // `default` may be an expression whose value is missing, so its own presence decides.
   const last = isDocument(operand) && Object.hasOwn(operand, "default")

@@ -7,7 +7,7 @@ import {
   costOf,
   type Expression,
   isNothing,
-  listOf,
+  listOperand,
   type Named,
   namesOf,
   type OperatorParser,
@@ -63,7 +63,7 @@ const loopOf = (
     itemsOf: (document: unknown): ReadonlyArray<unknown> | null => {
       const value = list(document)
       if (isNothing(value)) return null
-      const items = listOf(name, value)
+      const items = listOperand(name, value)
       charge(items.length * cost)
       return items
     },

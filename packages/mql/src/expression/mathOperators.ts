@@ -15,7 +15,7 @@ import {
   hyperbolicCosine,
   hyperbolicSine,
   hyperbolicTangent,
-  radiansPerDegree,
+  decimalRadiansPerDegree,
   sine,
   tangent
 } from "../bson/decimalAngles.ts"
@@ -137,6 +137,6 @@ export const mathOperators: OperatorParsers = {
   $asinh: ofNumber(Math.asinh, areaSine),
   $acosh: ofNumber(Math.acosh, areaCosine, (value) => compareNumbers(value, 1) >= 0),
   $atanh: ofNumber(Math.atanh, areaTangent, isRatio),
-  $degreesToRadians: ofNumber((value) => value * (Math.PI / 180), times(radiansPerDegree)),
+  $degreesToRadians: ofNumber((value) => value * (Math.PI / 180), times(decimalRadiansPerDegree)),
   $radiansToDegrees: ofNumber((value) => value * (180 / Math.PI), times(degreesPerRadian))
 }

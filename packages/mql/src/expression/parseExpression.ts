@@ -2,7 +2,7 @@
 import type { Document } from "@appkernel/document-store/StoreTypes"
 import { dateOf } from "../bson/normalise.ts"
 import { type Segments, segmentsOf } from "../bson/path.ts"
-import { fieldOf, isArray, isDocument, setField } from "../bson/value.ts"
+import { ownField, isArray, isDocument, setField } from "../bson/value.ts"
 import { beginEvaluation, charge } from "../limits/costBudget.ts"
 import { reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
 import { arithmeticOperators } from "./arithmeticOperators.ts"
@@ -18,7 +18,7 @@ import {
   isConstant,
   type OperatorParser,
   type Parser,
-  pathOf,
+  fieldPathOf,
   type Variable
 } from "./expression.ts"
 import { logicOperators } from "./logicOperators.ts"
@@ -58,7 +58,7 @@ export const follow = (start: unknown, path: Segments, from = 0): unknown => {
       }
       return found
     }
-    node = isDocument(node) ? fieldOf(node, segment) : undefined
+    node = isDocument(node) ? ownField(node, segment) : undefined
   }
   return node
 }
@@ -135,12 +135,12 @@ const makeParser = (context: ExpressionContext): Parser => {
     if (!text.startsWith("$")) return constant(text)
     const [head = "", ...rest] = segmentsOf(text)
     if (!head.startsWith("$$")) {
-      return fieldReference(pathOf("an expression", text.slice(1)), boundIn(context, "CURRENT"))
+      return fieldReference(fieldPathOf("an expression", text.slice(1)), boundIn(context, "CURRENT"))
     }
     if (head === "$$") return reject(`"${text}" is no variable`)
     const variable = variableOf(head.slice(2), context)
     if (rest.length === 0) return variable
-    const path = pathOf("an expression", rest.join("."))
+    const path = fieldPathOf("an expression", rest.join("."))
     return (document) => follow(variable(document), path)
   }
   return parser
@@ -152,7 +152,7 @@ const fieldReference = (path: Segments, current: Variable | undefined): Expressi
   const [only = ""] = path
   return path.length > 1
     ? (document) => follow(document, path)
-    : (document) => isDocument(document) ? fieldOf(document, only) : follow(document, path)
+    : (document) => isDocument(document) ? ownField(document, only) : follow(document, path)
 }
 
 const boundIn = ({ variables = {} }: ExpressionContext, name: string): Variable | undefined =>

@@ -13,7 +13,7 @@ import {
   ofBoth,
   type OperatorParser,
   type OperatorParsers,
-  textOf
+  textOperand
 } from "./expression.ts"
 import { chargeSearch, codePoints, perUnit } from "./textOperators.ts"
 
@@ -150,9 +150,9 @@ const splitBy = (text: string, pattern: RegExp): ReadonlyArray<string> => {
 }
 
 const $split = ofBoth((text, separator, name) => {
-  const whole = textOf(name, text)
+  const whole = textOperand(name, text)
   if (separator instanceof RegExp) return splitBy(whole, separator)
-  const part = textOf(name, separator)
+  const part = textOperand(name, separator)
   if (part === "") return reject("$split needs a separator that is not empty")
   occurrences(whole, part)
   return whole.split(part)
@@ -182,8 +182,8 @@ const replaceText = (text: string, part: string, replacement: string, isAll: boo
 
 const replacing = (isAll: boolean): OperatorParser =>
   named(["input", "find", "replacement"], [], ({ find, input, replacement }, name) => {
-    const [text, other] = [input, replacement].map((value) => isNothing(value) ? null : textOf(name, value))
-    const part = isNothing(find) || find instanceof RegExp ? find : textOf(name, find)
+    const [text, other] = [input, replacement].map((value) => isNothing(value) ? null : textOperand(name, value))
+    const part = isNothing(find) || find instanceof RegExp ? find : textOperand(name, find)
     if (isNothing(text) || isNothing(part) || isNothing(other)) return null
     return typeof part === "string"
       ? replaceText(text, part, other, isAll)

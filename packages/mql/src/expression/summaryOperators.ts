@@ -10,7 +10,7 @@ import { plus } from "./arithmeticOperators.ts"
 import {
   collated,
   isNothing,
-  listOf,
+  listOperand,
   named,
   type OperatorParser,
   type OperatorParsers,
@@ -137,7 +137,7 @@ export const numberSummaries = <Operator>(
 /** The percentiles of numbers for fractions from 0 to 1: each is one of the numbers. */
 export const percentiles = (values: unknown, parts: ReadonlyArray<number>): ReadonlyArray<BsonNumber | null> => {
   const numbers = Float64Array.from(
-    listOf("a percentile", values).filter(isNumber).map(toDouble).filter((value) => !Number.isNaN(value))
+    listOperand("a percentile", values).filter(isNumber).map(toDouble).filter((value) => !Number.isNaN(value))
   )
   charge(numbers.length * Math.log2(numbers.length + 1) / 2)
   numbers.sort()
@@ -152,7 +152,7 @@ export const percentilePlace = (part: number, count: number): number => Math.max
 
 /** The fractions of `$percentile`. */
 export const partsOfPercentile = (p: unknown): ReadonlyArray<number> => {
-  const parts = listOf("a percentile's p", p)
+  const parts = listOperand("a percentile's p", p)
   if (parts.length === 0) return reject("a percentile's p needs at least one number")
   return parts.map((part) =>
     isNumber(part) && toDouble(part) >= 0 && toDouble(part) <= 1

@@ -10,7 +10,7 @@ import {
   named,
   type OperatorParser,
   type OperatorParsers,
-  textOf,
+  textOperand,
   unary,
   variadic,
   wholeOf
@@ -21,7 +21,7 @@ export const perUnit = 4
 
 const $concat = variadic(0, Infinity, (parts, name) => {
   if (parts.some(isNothing)) return null
-  const texts = parts.map((part) => textOf(name, part))
+  const texts = parts.map((part) => textOperand(name, part))
   const length = texts.reduce((sum, text) => sum + text.length, 0)
   checkLength(length)
   charge(length / perUnit)
@@ -71,7 +71,7 @@ const indexing = (
 ): OperatorParser =>
   variadic(2, 4, ([text, part, from, to], name) => {
     if (isNothing(text)) return null
-    const [whole, wanted] = [textOf(name, text), textOf(name, part)]
+    const [whole, wanted] = [textOperand(name, text), textOperand(name, part)]
     chargeSearch(whole, wanted)
     const start = placeOf(name, from, 0)
     const end = placeOf(name, to, Infinity)
@@ -82,7 +82,7 @@ const indexing = (
 
 const length = (lengthIn: (text: string) => number): OperatorParser =>
   unary((value, name) => {
-    const text = textOf(name, value)
+    const text = textOperand(name, value)
     charge(text.length / perUnit)
     return lengthIn(text)
   })
@@ -124,8 +124,8 @@ const trimming = (isLeft: boolean, isRight: boolean): OperatorParser =>
   named(["input"], ["chars"], (values, name) => {
     const { chars, input } = values
     if (isNothing(input) || (Object.hasOwn(values, "chars") && isNothing(chars))) return null
-    const text = textOf(name, input)
-    const unwanted = chars === undefined ? whitespace : textOf(name, chars)
+    const text = textOperand(name, input)
+    const unwanted = chars === undefined ? whitespace : textOperand(name, chars)
     charge((text.length + unwanted.length) / 2)
     const units = new Set(unwanted)
     let [start, end] = [0, text.length]

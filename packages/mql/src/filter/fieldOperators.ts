@@ -6,11 +6,11 @@ import type { Document } from "@appkernel/document-store/StoreTypes"
 import type { Binary } from "bson"
 import type { Collator } from "../bson/collator.ts"
 import { type BsonNumber, exactOf } from "../bson/number.ts"
-import { bytesOf, isArray, isNumber, isTruthy, Rank, rankOf } from "../bson/value.ts"
+import { binaryBytes, isArray, isNumber, isTruthy, Rank, rankOf } from "../bson/value.ts"
 import { reject } from "../limits/queryProblem.ts"
-import { type Condition, equalTo, hasSize, matchesPattern, oneOf, ordered, remainder } from "../predicate/comparison.ts"
+import { type ValueCondition, equalTo, hasSize, matchesPattern, oneOf, ordered, remainderCondition } from "../predicate/comparison.ts"
 import { ofType } from "../predicate/types.ts"
-import { type FieldTest, not, onItems, onValue } from "./fieldTest.ts"
+import { type FieldTest, noneOf, onItems, onValue } from "./fieldTest.ts"
 
 /** Parses an operand or rejects it; `siblings` are all operators on the field. */
 export type FieldOperator = (operand: unknown, siblings: Document, collator: Collator | undefined) => FieldTest
@@ -20,19 +20,19 @@ export const fieldOperators: ReadonlyMap<string, FieldOperator> = new Map<string
   [
     "$ne",
     (operand, _, collator) =>
-      operand instanceof RegExp ? reject("$ne takes no regular expression") : not(onItems(equalTo(operand, collator)))
+      operand instanceof RegExp ? reject("$ne takes no regular expression") : noneOf(onItems(equalTo(operand, collator)))
   ],
   ["$gt", (operand, _, collator) => onItems(ordered("$gt")(operand, collator))],
   ["$gte", (operand, _, collator) => onItems(ordered("$gte")(operand, collator))],
   ["$lt", (operand, _, collator) => onItems(ordered("$lt")(operand, collator))],
   ["$lte", (operand, _, collator) => onItems(ordered("$lte")(operand, collator))],
   ["$in", (operand, _, collator) => onItems(oneOf(operand, collator))],
-  ["$nin", (operand, _, collator) => not(onItems(oneOf(operand, collator)))],
+  ["$nin", (operand, _, collator) => noneOf(onItems(oneOf(operand, collator)))],
   ["$regex", (operand, siblings) => onItems(matchesPattern(operand, siblings["$options"]))],
   ["$options", (_, siblings) => Object.hasOwn(siblings, "$regex") ? always : reject("$options needs a $regex")],
-  ["$exists", (operand) => isTruthy(operand) ? exists : not(exists)],
+  ["$exists", (operand) => isTruthy(operand) ? exists : noneOf(exists)],
   ["$size", (operand) => onValue(hasSize(operand))],
-  ["$mod", (operand) => onItems(remainder(operand))],
+  ["$mod", (operand) => onItems(remainderCondition(operand))],
   ["$bitsAllSet", (operand) => onItems(testsBits("$bitsAllSet")(operand))],
   ["$bitsAnySet", (operand) => onItems(testsBits("$bitsAnySet")(operand))],
   ["$bitsAllClear", (operand) => onItems(testsBits("$bitsAllClear")(operand))],
@@ -50,7 +50,7 @@ const always = onValue(() => true)
 type BitOperator = "$bitsAllSet" | "$bitsAnySet" | "$bitsAllClear" | "$bitsAnyClear"
 
 /** Parses positions of bits, a number, or binary data, whose set bits are tested. */
-const testsBits = (operator: BitOperator) => (operand: unknown): Condition => {
+const testsBits = (operator: BitOperator) => (operand: unknown): ValueCondition => {
   const mask = maskOf(operator, operand)
   const isAll = operator === "$bitsAllSet" || operator === "$bitsAllClear"
   const passes = operator === "$bitsAllSet" || operator === "$bitsAnyClear"
@@ -62,7 +62,7 @@ const testsBits = (operator: BitOperator) => (operand: unknown): Condition => {
       ? bytesOfNumber(value)
       : rankOf(value) === Rank.binary
       // The cast follows from the rank.
-      ? bytesOf(value as Binary)
+      ? binaryBytes(value as Binary)
       : undefined
     return bytes !== undefined && everyByte(mask, bytes, isNumber(value), passes) === isAll
   }
@@ -88,7 +88,7 @@ const everyByte = (
 
 const maskOf = (operator: string, operand: unknown): Mask => {
   if (isArray(operand)) return maskOfPositions(operand.map((position) => positionOf(operator, position)))
-  if (rankOf(operand) === Rank.binary) return maskOfBytes(bytesOf(operand as Binary))
+  if (rankOf(operand) === Rank.binary) return maskOfBytes(binaryBytes(operand as Binary))
   const number = isNumber(operand) ? integerOf(operand) : undefined
   return number === undefined || number < 0n
     ? reject(`${operator} needs a whole number from 0, binary data, or an array of positions`)

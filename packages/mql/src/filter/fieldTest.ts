@@ -2,8 +2,8 @@
 import { spend } from "@appkernel/document-store/internal"
 import type { Document } from "@appkernel/document-store/StoreTypes"
 import { type Segments, segmentsOf, someAt } from "../bson/path.ts"
-import { fieldOf, isArray, isDocument } from "../bson/value.ts"
-import type { Condition } from "../predicate/comparison.ts"
+import { ownField, isArray, isDocument } from "../bson/value.ts"
+import type { ValueCondition } from "../predicate/comparison.ts"
 
 /** Tests a document. It may throw: an expression rejects what it can't compute. */
 export type Test = (document: Document) => boolean
@@ -11,7 +11,7 @@ export type Test = (document: Document) => boolean
 /** A condition on a field, whatever its path. */
 export interface FieldTest {
   /** Tests a single value. */
-  readonly accepts: Condition
+  readonly accepts: ValueCondition
   /** Tests what is at the rest of a path, from this segment on. */
   readonly matches: (node: unknown, path: Segments, at: number) => boolean
   /** The tests of the items of an array. */
@@ -19,13 +19,13 @@ export interface FieldTest {
 }
 
 export interface ItemTest {
-  readonly accepts: Condition
+  readonly accepts: ValueCondition
   /** Whether the test is an `$elemMatch`, which is about one item. */
   readonly isElement: boolean
 }
 
 /** An array matches as itself or by an item, as for most operators, unless its index selected it. */
-export const onItems = (accepts: Condition): FieldTest => {
+export const onItems = (accepts: ValueCondition): FieldTest => {
   const test = (value: unknown, isItem: boolean): boolean => {
     if (!isItem && isArray(value)) { for (const item of value) if (accepts(item)) return true }
     return accepts(value)
@@ -38,21 +38,21 @@ export const onItems = (accepts: Condition): FieldTest => {
 }
 
 /** An operator that takes an array as a whole. */
-export const onValue = (accepts: Condition, items: ReadonlyArray<ItemTest> = []): FieldTest => ({
+export const onValue = (accepts: ValueCondition, items: ReadonlyArray<ItemTest> = []): FieldTest => ({
   accepts,
   matches: (node, path, at) => someAt(node, path, at, accepts),
   items
 })
 
 /** A negation matches when no value at the path matches the condition. It says nothing about the items of an array. */
-export const not = ({ accepts, matches }: FieldTest): FieldTest => ({
+export const noneOf = ({ accepts, matches }: FieldTest): FieldTest => ({
   accepts: (value) => !accepts(value),
   matches: (node, path, at) => !matches(node, path, at),
   items: []
 })
 
 /** Several conditions, each of which any item of an array may meet. */
-export const all = (tests: ReadonlyArray<FieldTest>): FieldTest => {
+export const allTests = (tests: ReadonlyArray<FieldTest>): FieldTest => {
   const [only, ...others] = tests
   return only !== undefined && others.length === 0 ? only : {
     accepts: every(tests.map(({ accepts }) => accepts)),
@@ -66,7 +66,7 @@ export const testAt = (path: string, { accepts, matches }: FieldTest): Test => {
   const segments = segmentsOf(path)
   if (segments.length === 1) {
     return (document) => {
-      const value = fieldOf(document, path)
+      const value = ownField(document, path)
       if (!isArray(value)) return accepts(value)
       spend(value.length)
       return matches(value, segments, 1)
@@ -75,7 +75,7 @@ export const testAt = (path: string, { accepts, matches }: FieldTest): Test => {
   return (document) => {
     let node: unknown = document
     let at = 0
-    while (at < segments.length && isDocument(node)) node = fieldOf(node, segments[at++]!)
+    while (at < segments.length && isDocument(node)) node = ownField(node, segments[at++]!)
     if (isArray(node)) {
       spend(node.length)
       return matches(node, segments, at)
@@ -93,5 +93,5 @@ export const every = <A>(tests: ReadonlyArray<(value: A) => boolean>): (value: A
 }
 
 /** Tests an array's items with a filter, which reads an inner array as a document of its indexes. */
-export const itemTest = (test: Test): Condition => (item) =>
+export const itemTest = (test: Test): ValueCondition => (item) =>
   isDocument(item) ? test(item) : isArray(item) && test({ ...item })

@@ -7,12 +7,12 @@ import { parseExpression } from "../expression/parseExpression.ts"
 import { parseGeoIntersects, parseGeoWithin } from "../geo/geoFilter.ts"
 import { type Near, parseNear } from "../geo/near.ts"
 import { reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
-import { type Condition, equal, isOperatorDocument, isValueCondition } from "../predicate/comparison.ts"
+import { type ValueCondition, equal, isOperatorDocument, isValueCondition } from "../predicate/comparison.ts"
 import { parseJsonSchema } from "../schema/jsonSchema.ts"
 import { parseTextSearch, type TextSearch } from "../text/textSearch.ts"
 import { type Constraint, constraintsOf, equalitiesOf, isExact } from "./constraints.ts"
 import { fieldOperators } from "./fieldOperators.ts"
-import { all, every, type FieldTest, itemTest, not, onItems, onValue, type Test, testAt } from "./fieldTest.ts"
+import { allTests, every, type FieldTest, itemTest, noneOf, onItems, onValue, type Test, testAt } from "./fieldTest.ts"
 import { type ItemConditions, itemConditionsOf, noItemConditions } from "./matchedItem.ts"
 
 /** A parsed filter, or a part of one. */
@@ -57,13 +57,13 @@ export class FilterParser {
   }
 
   operators(path: string, operators: Document, isRequired: boolean): FieldTest {
-    return all(
+    return allTests(
       Object.entries(operators).map(([name, operand]) => this.#operator(path, name, operand, operators, isRequired))
     )
   }
 
   /** The condition of an `$elemMatch` or a `$pull`. */
-  item(condition: Document): Condition {
+  item(condition: Document): ValueCondition {
     return isValueCondition(condition)
       ? this.operators("", condition, false).accepts
       : itemTest(this.filter(condition, false).test)
@@ -202,9 +202,9 @@ export class FilterParser {
   }
 
   #negation(operand: unknown): FieldTest {
-    if (operand instanceof RegExp) return not(onItems(equal(operand, undefined)))
+    if (operand instanceof RegExp) return noneOf(onItems(equal(operand, undefined)))
     return isOperatorDocument(operand)
-      ? not(this.operators("", operand, false))
+      ? noneOf(this.operators("", operand, false))
       : reject("$not needs operators or a regular expression")
   }
 
@@ -221,7 +221,7 @@ export class FilterParser {
     })
     this.size += tests.length
     const [first] = tests
-    return first === undefined ? onValue(never) : { ...all(tests), items: first.items }
+    return first === undefined ? onValue(never) : { ...allTests(tests), items: first.items }
   }
 }
 
@@ -249,7 +249,7 @@ const anyOf = (tests: ReadonlyArray<Test>): Test => (document) => {
   return false
 }
 
-const someItem = (accepts: Condition): Condition => (value) => {
+const someItem = (accepts: ValueCondition): ValueCondition => (value) => {
   if (isArray(value)) { for (const item of value) if (accepts(item)) return true }
   return false
 }

@@ -6,12 +6,12 @@ import type { Document } from "@appkernel/document-store/StoreTypes"
 import * as Result from "effect/Result"
 import type { Collator } from "../bson/collator.ts"
 import { isOrdinaryKey, normalise } from "../bson/normalise.ts"
-import { fieldOf, isArray } from "../bson/value.ts"
+import { ownField, isArray } from "../bson/value.ts"
 import type { ExpressionContext } from "../expression/expression.ts"
 import { distanceTest, type Near } from "../geo/near.ts"
 import { beginEvaluation } from "../limits/costBudget.ts"
-import { catchRejection, type Problem, reject, rejected, rejectWith } from "../limits/queryProblem.ts"
-import { type Condition, equal } from "../predicate/comparison.ts"
+import { catchRejection, type Problem, reject, queryProblem, rejectWith } from "../limits/queryProblem.ts"
+import { type ValueCondition, equal } from "../predicate/comparison.ts"
 import type { TextField, TextSearch } from "../text/textSearch.ts"
 import type { Constraint } from "./constraints.ts"
 import { every, onItems, testAt } from "./fieldTest.ts"
@@ -66,7 +66,7 @@ export const parseFilter = (
   const equality = equalityFilter(filter, context.collator)
   if (equality !== undefined) return Result.succeed(equality)
   return Result.flatMap(
-    Result.mapError(normalise(filter, true), rejected),
+    Result.mapError(normalise(filter, true), queryProblem),
     (normalised) => catchRejection(() => parse(normalised, context))
   )
 }
@@ -89,7 +89,7 @@ const parse = (filter: Document, context: FilterContext): Filter => {
   const { conditions, constraints, equalities, isComputed, near, search, size } = parser
   if (near !== undefined && context.canBeNear !== true) {
     rejectWith(
-      rejected("$near and $nearSphere can't be used here", "in a pipeline, use $geoNear as its first stage")
+      queryProblem("$near and $nearSphere can't be used here", "in a pipeline, use $geoNear as its first stage")
     )
   }
   if (near !== undefined && search !== undefined) reject("$near and $nearSphere can't be used with $text")
@@ -163,7 +163,7 @@ const scalarTest = (path: string, value: unknown, collator: Collator | undefined
   collator !== undefined || typeof value === "number"
     ? testAt(path, onItems(equal(value, collator)))
     : (document) => {
-      const found = fieldOf(document, path)
+      const found = ownField(document, path)
       if (!isArray(found)) return found === value
       spend(found.length / 8)
       return found.includes(value)
@@ -192,5 +192,5 @@ const withSearch = (filter: Filter, search: TextSearch, texts: ReadonlyArray<Tex
 })
 
 /** Parses a condition on the items of an array, the operand of `$pull`, into a test of an item. May throw. */
-export const parseItemCondition = (condition: Document, context: ExpressionContext): Condition =>
+export const parseItemCondition = (condition: Document, context: ExpressionContext): ValueCondition =>
   new FilterParser(context).item(condition)

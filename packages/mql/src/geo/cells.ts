@@ -59,7 +59,7 @@ export const spansOf = (
   for (const cell of cells) {
     spans.set(cell, { from: cell, to: cell })
     for (let length = 1; length < cell.length; length++) {
-      const key = componentOf(cell.slice(0, length))
+      const key = cellComponent(cell.slice(0, length))
       if (!spans.has(key)) spans.set(key, { from: key, to: key })
     }
   }
@@ -67,7 +67,7 @@ export const spansOf = (
 }
 
 /** The component of an index key for a cell. */
-export const componentOf = (cell: string): string => `${cell}\0`
+export const cellComponent = (cell: string): string => `${cell}\0`
 
 /** The plane of a `2d` index reaches from -180 to 180. */
 export const planeHalf = 180

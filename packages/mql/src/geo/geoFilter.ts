@@ -6,7 +6,7 @@ import { beginEvaluation } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
 import type { Area } from "./cells.ts"
 import { geometryIn, onSphere, pairIn, parseGeoJson } from "./geoJson.ts"
-import { arcCount, distanceFrom, doIntersect, type Geometry, isWithin, isWithinCircle } from "./geometry.ts"
+import { arcCount, distanceFrom, doIntersect, type Geometry, isGeometryWithin, isWithinCircle } from "./geometry.ts"
 import { centerAndRadius, parseBox, parseCircle, parsePolygon, type Shape } from "./plane.ts"
 import { angleBetween } from "./sphere.ts"
 
@@ -26,7 +26,7 @@ export const parseGeoWithin = (operand: unknown): GeoCondition => {
       const { lines, points, polygons } = geometry
       return points.length + lines.length > 0 || isCollection(shape)
         ? reject("$geoWithin needs a Polygon or a MultiPolygon")
-        : onGeometry(geometry, (stored) => isWithin(stored, polygons))
+        : onGeometry(geometry, (stored) => isGeometryWithin(stored, polygons))
     }
     case "$box":
       return onPlane(parseBox(shape))

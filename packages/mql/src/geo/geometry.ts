@@ -46,7 +46,7 @@ export const doIntersect = (one: Geometry, other: Geometry): boolean => {
 }
 
 /** Whether each part of a geometry is within one of the polygons. */
-export const isWithin = ({ lines, points, polygons }: Geometry, areas: ReadonlyArray<Polygon>): boolean =>
+export const isGeometryWithin = ({ lines, points, polygons }: Geometry, areas: ReadonlyArray<Polygon>): boolean =>
   points.every((point) => areas.some((area) => covers(area, point)))
   && lines.every(({ vertices }) => areas.some((area) => coversLine(area, vertices)))
   && polygons.every((polygon) => areas.some((area) => coversPolygon(area, polygon)))

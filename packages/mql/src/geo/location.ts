@@ -3,7 +3,7 @@ import type { Document } from "@appkernel/document-store/StoreTypes"
 import { type Segments, someAt } from "../bson/path.ts"
 import { isArray } from "../bson/value.ts"
 import { reject } from "../limits/queryProblem.ts"
-import { componentOf, covering, type IndexKind, keyOnPlane, keyOnSphere } from "./cells.ts"
+import { cellComponent, covering, type IndexKind, keyOnPlane, keyOnSphere } from "./cells.ts"
 import { legacyPair, storedGeometry } from "./geoJson.ts"
 import { arcCount, distanceFrom, type Geometry } from "./geometry.ts"
 
@@ -16,7 +16,7 @@ export const locationKeys = (document: Document, path: Segments, kind: IndexKind
   const keys = new Set<string>()
   const add = (value: unknown): void => {
     for (const cell of kind === "2d" ? planeCells(value) : sphereCells(storedGeometry(value))) {
-      keys.add(componentOf(cell))
+      keys.add(cellComponent(cell))
     }
   }
   someAt(document, path, 0, (value) => {

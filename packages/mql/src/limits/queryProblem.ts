@@ -11,7 +11,7 @@ export interface Problem {
   readonly advice?: string
 }
 
-export const rejected = (text: string, advice?: string): Problem =>
+export const queryProblem = (text: string, advice?: string): Problem =>
   advice === undefined ? { kind: "rejected", text } : { kind: "rejected", text, advice }
 
 export const unsupported = (feature: string): Problem => ({ kind: "unsupported", text: feature })
@@ -50,7 +50,7 @@ export const fromProblem = <A>(
  * since a `Result` for each value of a document would double its time. Whoever runs them, an operation or a step of it,
  * catches the rejection once.
  */
-export const reject = (reason: string): never => rejectWith(rejected(reason))
+export const reject = (reason: string): never => rejectWith(queryProblem(reason))
 
 export const rejectWith = (problem: Problem): never => rethrow(new Rejection(problem))
 
@@ -66,7 +66,7 @@ export const orReject = <A>(result: Result.Result<A, Problem>): A => Result.getO
 export const problemOfThrown = (thrown: unknown): Problem =>
   thrown instanceof Rejection
     ? { ...thrown.problem, text: thrown.problem.text.slice(0, maxMessage) }
-    : rejected((thrown instanceof Error ? thrown.message : String(thrown)).slice(0, maxMessage))
+    : queryProblem((thrown instanceof Error ? thrown.message : String(thrown)).slice(0, maxMessage))
 
 // internal
 

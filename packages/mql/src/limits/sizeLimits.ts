@@ -5,7 +5,7 @@ import { Binary } from "bson"
 import { maxDepth, maxDocumentBytes } from "../bson/limits.ts"
 import { isArray, isDocument } from "../bson/value.ts"
 import { charge, currentEvaluation } from "./costBudget.ts"
-import { reject, rejected, rejectWith } from "./queryProblem.ts"
+import { reject, queryProblem, rejectWith } from "./queryProblem.ts"
 
 // MongoDB's limit for a stage that needs all its input at once.
 const maxMemory = 100 * 1024 * 1024
@@ -61,7 +61,7 @@ interface MemoryPart extends Memory {
   readonly releaseAll: () => void
 }
 
-export const makeMemory = (problem = rejected("the pipeline needs more than 100 MiB of memory")): Memory => {
+export const makeMemory = (problem = queryProblem("the pipeline needs more than 100 MiB of memory")): Memory => {
   let used = 0
   const hold = (bytes: number) => {
     used += bytes

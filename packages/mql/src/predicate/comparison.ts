@@ -14,14 +14,14 @@ import { reject } from "../limits/queryProblem.ts"
 import { compilePattern, compileRegExp, hasOptions, type Pattern } from "../text/regularExpression.ts"
 
 /** A test of a single value, whose items don't count; `undefined` is a missing value. */
-export type Condition = (value: unknown) => boolean
+export type ValueCondition = (value: unknown) => boolean
 
 /** Parses the operand of an operator, whose texts compare by the collator. Rejects invalid operands. */
-export type ConditionParser = (operand: unknown, collator: Collator | undefined) => Condition
+export type ConditionParser = (operand: unknown, collator: Collator | undefined) => ValueCondition
 
-const never: Condition = () => false
+const never: ValueCondition = () => false
 
-const matching = (pattern: Result.Result<Pattern, string>, same: Condition): Condition => {
+const matching = (pattern: Result.Result<Pattern, string>, same: ValueCondition): ValueCondition => {
   const { size, test } = Result.getOrElse(pattern, reject)
   return (value) => {
     if (typeof value !== "string") return same(value)
@@ -61,7 +61,7 @@ export const ordered = (operator: "$gt" | "$gte" | "$lt" | "$lte"): ConditionPar
   if (isNaN(operand)) return orEqual ? equal(operand, collator) : never
   const beyond = less ? Rank.maxKey : Rank.minKey
   const meets = (order: number) => (less ? order < 0 : order > 0) || (orEqual && order === 0)
-  const general: Condition = (value) =>
+  const general: ValueCondition = (value) =>
     rankOf(value) !== rank ? rank === beyond : !isNaN(value) && meets(compare(value, operand))
   // Fast paths for dates and numbers, the most common operands.
   if (operand instanceof Date) {
@@ -104,7 +104,7 @@ export const isOperatorDocument = (value: unknown): value is Document => {
 }
 
 /** The operator `$regex` with its `$options`. */
-export const matchesPattern = (regex: unknown, options: unknown = ""): Condition => {
+export const matchesPattern = (regex: unknown, options: unknown = ""): ValueCondition => {
   if (typeof options !== "string") return reject("$options needs a text")
   if (options !== "" && regex instanceof RegExp && hasOptions(regex)) {
     return reject("the options of a regular expression are in $regex or in $options, not both")
@@ -117,7 +117,7 @@ export const matchesPattern = (regex: unknown, options: unknown = ""): Condition
     : reject("$regex needs a text or a regular expression")
 }
 
-export const hasSize = (operand: unknown): Condition => {
+export const hasSize = (operand: unknown): ValueCondition => {
   const size = isNumber(operand) ? toDouble(operand) : -1
   return Number.isInteger(size) && size >= 0
     ? (value) => isArray(value) && value.length === size
@@ -125,7 +125,7 @@ export const hasSize = (operand: unknown): Condition => {
 }
 
 /** The operator `$mod`. */
-export const remainder = (operand: unknown): Condition => {
+export const remainderCondition = (operand: unknown): ValueCondition => {
   if (!isArray(operand) || operand.length !== 2 || !operand.every(isNumber)) {
     return reject("$mod needs an array of a divisor and a remainder")
   }

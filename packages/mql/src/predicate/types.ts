@@ -2,10 +2,10 @@
 import { isDecimal, isDouble, isInt, isLong, toDouble } from "../bson/number.ts"
 import { isArray, isNumber, Rank, rankOf } from "../bson/value.ts"
 import { reject } from "../limits/queryProblem.ts"
-import type { Condition } from "./comparison.ts"
+import type { ValueCondition } from "./comparison.ts"
 
 /** The operator `$type`. */
-export const ofType = (operand: unknown): Condition => {
+export const ofType = (operand: unknown): ValueCondition => {
   const wanted = isArray(operand) ? operand : [operand]
   if (wanted.length === 0) return reject(unknownType)
   const tests = wanted.map((type) => typeTest(type) ?? reject(unknownType))
@@ -14,7 +14,7 @@ export const ofType = (operand: unknown): Condition => {
 }
 
 /** The test of a type by its name or number; `undefined` if there is none. */
-export const typeTest = (type: unknown): Condition | undefined =>
+export const typeTest = (type: unknown): ValueCondition | undefined =>
   types.find(([name, code]) => type === name || (isNumber(type) && toDouble(type) === code))?.[2]
 
 export const typeNameOf = (value: unknown): string => types.find(([, , test]) => test(value))?.[0] ?? "missing"
@@ -23,10 +23,10 @@ export const typeNameOf = (value: unknown): string => types.find(([, , test]) =>
 
 const unknownType = "$type needs the name or the number of a type, or an array of them"
 
-const ofRank = (rank: Rank): Condition => (value) => value !== undefined && rankOf(value) === rank
+const ofRank = (rank: Rank): ValueCondition => (value) => value !== undefined && rankOf(value) === rank
 
 // MongoDB's name and number of each type, and the test of a value.
-const types: ReadonlyArray<readonly [name: string, code: number | undefined, test: Condition]> = [
+const types: ReadonlyArray<readonly [name: string, code: number | undefined, test: ValueCondition]> = [
   ["double", 1, (value) => isNumber(value) && isDouble(value)],
   ["string", 2, ofRank(Rank.string)],
   ["object", 3, ofRank(Rank.document)],

@@ -4,8 +4,8 @@
  */
 import type { Document } from "@appkernel/document-store/StoreTypes"
 import { maxDepth } from "../bson/limits.ts"
-import { fieldOf, isArray, isDocument, setField } from "../bson/value.ts"
-import { pathOf } from "../expression/expression.ts"
+import { ownField, isArray, isDocument, setField } from "../bson/value.ts"
+import { fieldPathOf } from "../expression/expression.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
 
@@ -20,7 +20,7 @@ export class FieldTree {
 
   /** Adds a path. Rejects one that collides with another. `makes` says that the field is made where there is none. */
   add(path: string, leaf: Leaf, makes: boolean): void {
-    const segments = pathOf("a projection", path)
+    const segments = fieldPathOf("a projection", path)
     if (segments.length > maxDepth) reject(`a path leads through more than ${maxDepth} levels`)
     const target = segments.reduce<FieldTree>((tree, segment) => tree.#child(path, segment, makes), this)
     if (target.leaf !== undefined || target.fields.size > 0) reject(`"${path}" collides with another path`)
@@ -90,7 +90,7 @@ const addMissing = (
 ): void => {
   for (const [key, tree] of fields) {
     if (!tree.makes || (Object.hasOwn(document, key) && (apply === change || tree.leaf === undefined))) continue
-    const value = tree.leaf === undefined ? apply({}, tree, root) : tree.leaf(root, fieldOf(document, key))
+    const value = tree.leaf === undefined ? apply({}, tree, root) : tree.leaf(root, ownField(document, key))
     if (value !== undefined) setField(result, key, value)
   }
 }

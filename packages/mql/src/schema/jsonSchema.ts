@@ -2,19 +2,19 @@
  * Parses JSON schemas as MongoDB reads them: draft 4, with `bsonType` for the types of BSON, and without references.
  */
 import type { Document } from "@appkernel/document-store/StoreTypes"
-import { fieldOf, isArray, isDocument } from "../bson/value.ts"
+import { ownField, isArray, isDocument } from "../bson/value.ts"
 import { ValueSet } from "../bson/valueSet.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
 import {
-  all,
+  allRules,
   countIn,
   fieldsIn,
   flagIn,
   type Keywords,
   listIn,
-  namesOf,
-  type Rule,
+  namesIn,
+  type SchemaRule,
   rule,
   type RuleParser,
   type SchemaParser,
@@ -24,22 +24,22 @@ import {
 import { enumRules, numberRules, patternTest, textRules, typeRules } from "./valueRules.ts"
 
 /** Parses a schema; rejects what is none. */
-export const parseJsonSchema = (schema: unknown): Rule => parse(schema, "$jsonSchema")
+export const parseJsonSchema = (schema: unknown): SchemaRule => parse(schema, "$jsonSchema")
 
 // internal
 
 const parse: SchemaParser = (schema, keyword) => {
   if (!isDocument(schema)) return reject(`${keyword} needs a JSON schema`)
   checkKeywords(schema)
-  return all(parsers.flatMap((rules) => rules(schema, parse)))
+  return allRules(parsers.flatMap((rules) => rules(schema, parse)))
 }
 
 const logicRules: RuleParser = (keywords, parse) => {
-  const schemasOf = (keyword: string): ReadonlyArray<Rule> | undefined =>
+  const schemasOf = (keyword: string): ReadonlyArray<SchemaRule> | undefined =>
     listIn(keywords, keyword)?.map((schema) => parse(schema, keyword))
   const [allOf, anyOf, oneOf] = ["allOf", "anyOf", "oneOf"].map(schemasOf)
-  const rules: Array<Rule> = []
-  if (allOf !== undefined) rules.push(rule("allOf", all(allOf).accepts))
+  const rules: Array<SchemaRule> = []
+  if (allOf !== undefined) rules.push(rule("allOf", allRules(allOf).accepts))
   if (anyOf !== undefined) rules.push(rule("anyOf", (value) => anyOf.some(({ accepts }) => accepts(value))))
   if (oneOf !== undefined) {
     rules.push(rule("oneOf", (value) => oneOf.filter(({ accepts }) => accepts(value)).length === 1))
@@ -59,17 +59,17 @@ const describing: RuleParser = (keywords) => {
 }
 
 const objectRules: RuleParser = (keywords, parse) => {
-  const rules: Array<Rule> = []
+  const rules: Array<SchemaRule> = []
   const [least, most] = [countIn(keywords, "minProperties"), countIn(keywords, "maxProperties")]
   if (least !== undefined) rules.push(rule("minProperties", (value) => !isDocument(value) || sizeOf(value) >= least))
   if (most !== undefined) rules.push(rule("maxProperties", (value) => !isDocument(value) || sizeOf(value) <= most))
-  if (keywords["required"] !== undefined) rules.push(requiring("required", namesOf(keywords["required"], "required")))
+  if (keywords["required"] !== undefined) rules.push(requiring("required", namesIn(keywords["required"], "required")))
   return [...rules, ...propertyRules(keywords, parse), ...dependencyRules(keywords, parse)]
 }
 
 const sizeOf = (document: Document): number => Object.keys(document).length
 
-const requiring = (keyword: string, names: ReadonlyArray<string>): Rule => {
+const requiring = (keyword: string, names: ReadonlyArray<string>): SchemaRule => {
   const missing = (value: unknown) => {
     if (!isDocument(value)) return []
     charge(2 * names.length)
@@ -88,7 +88,7 @@ const propertyRules: RuleParser = (keywords, parse) => {
     .map(([pattern, schema]) => [patternTest(pattern), schema] as const)
   const known = new Set(properties.map(([name]) => name))
   const isMatched = (name: string) => patterns.some(([matches]) => matches(name))
-  const rules: Array<Rule> = []
+  const rules: Array<SchemaRule> = []
   if (properties.length > 0) {
     rules.push(ofFields((value) => properties.filter(([name]) => Object.hasOwn(value, name)), properties.length))
   }
@@ -114,7 +114,7 @@ const propertyRules: RuleParser = (keywords, parse) => {
   ]
 }
 
-const without = (others: (value: Document) => ReadonlyArray<string>): Rule => ({
+const without = (others: (value: Document) => ReadonlyArray<string>): SchemaRule => ({
   accepts: (value) => !isDocument(value) || others(value).length === 0,
   broken: (value, path) =>
     isDocument(value)
@@ -122,23 +122,23 @@ const without = (others: (value: Document) => ReadonlyArray<string>): Rule => ({
       : []
 })
 
-const othersOf = (others: (value: Document) => ReadonlyArray<string>, schema: Rule): Rule =>
+const othersOf = (others: (value: Document) => ReadonlyArray<string>, schema: SchemaRule): SchemaRule =>
   ofFields((value) => others(value).map((name) => [name, schema] as const), 0)
 
 /** A rule of some fields, each by a schema. */
 const ofFields = (
-  fields: (value: Document) => ReadonlyArray<readonly [name: string, schema: Rule]>,
+  fields: (value: Document) => ReadonlyArray<readonly [name: string, schema: SchemaRule]>,
   cost: number
-): Rule => ({
+): SchemaRule => ({
   accepts: (value) => {
     if (!isDocument(value)) return true
     charge(cost)
-    return fields(value).every(([name, { accepts }]) => accepts(fieldOf(value, name)))
+    return fields(value).every(([name, { accepts }]) => accepts(ownField(value, name)))
   },
   broken: (value, path) =>
     isDocument(value)
       ? fields(value).flatMap(([name, { accepts, broken }]) => {
-        const field = fieldOf(value, name)
+        const field = ownField(value, name)
         return accepts(field) ? [] : broken(field, [...path, name])
       })
       : []
@@ -147,7 +147,7 @@ const ofFields = (
 const dependencyRules: RuleParser = (keywords, parse) => {
   const dependencies = Object.entries(fieldsIn(keywords, "dependencies") ?? {}).map(([name, given]) => {
     const needed = isArray(given)
-      ? requiring("dependencies", namesOf(given, "dependencies"))
+      ? requiring("dependencies", namesIn(given, "dependencies"))
       : parse(given, "dependencies")
     return [name, needed] as const
   })
@@ -160,11 +160,11 @@ const parseEach = (
   keywords: Keywords,
   keyword: string,
   parse: SchemaParser
-): ReadonlyArray<readonly [name: string, schema: Rule]> =>
+): ReadonlyArray<readonly [name: string, schema: SchemaRule]> =>
   Object.entries(fieldsIn(keywords, keyword) ?? {}).map(([name, schema]) => [name, parse(schema, keyword)])
 
 const arrayRules: RuleParser = (keywords, parse) => {
-  const rules: Array<Rule> = []
+  const rules: Array<SchemaRule> = []
   const [least, most] = [countIn(keywords, "minItems"), countIn(keywords, "maxItems")]
   if (least !== undefined) rules.push(rule("minItems", (value) => !isArray(value) || value.length >= least))
   if (most !== undefined) rules.push(rule("maxItems", (value) => !isArray(value) || value.length <= most))
@@ -198,7 +198,7 @@ const itemRules: RuleParser = (keywords, parse) => {
 }
 
 /** A rule of the items of an array from one place on, up to another. */
-const eachItem = (keyword: string, from: number, { accepts, broken }: Rule, to = Infinity): Rule => {
+const eachItem = (keyword: string, from: number, { accepts, broken }: SchemaRule, to = Infinity): SchemaRule => {
   const firstBroken = (value: unknown): number => {
     if (!isArray(value)) return -1
     for (let i = from; i < value.length && i < to; i++) if (!accepts(value[i])) return i

@@ -9,7 +9,7 @@ import { isArray, isDocument, isNumber, setField } from "../bson/value.ts"
 import { DifferentValues } from "../bson/valueSet.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
-import type { Condition } from "../predicate/comparison.ts"
+import type { ValueCondition } from "../predicate/comparison.ts"
 
 export const countIn = (keywords: Keywords, keyword: string): number | undefined => {
   const given = keywords[keyword]
@@ -44,7 +44,7 @@ export const listIn = (keywords: Keywords, keyword: string): ReadonlyArray<unkno
     : reject(`${keyword} of $jsonSchema needs an array of at least one item`)
 }
 
-export const namesOf = (given: unknown, keyword: string): ReadonlyArray<string> => {
+export const namesIn = (given: unknown, keyword: string): ReadonlyArray<string> => {
   const names = isArray(given) ? given.filter((name) => typeof name === "string") : []
   return isArray(given) && names.length > 0 && names.length === given.length && new Set(names).size === names.length
     ? names
@@ -72,21 +72,21 @@ export const unordered = (value: unknown): unknown => {
   return sorted
 }
 
-export interface Rule {
+export interface SchemaRule {
   /** Whether a value that is there fulfils it. */
-  readonly accepts: Condition
+  readonly accepts: ValueCondition
   /** What a value breaks that it does not accept. */
   readonly broken: (value: unknown, path: ReadonlyArray<string>) => ReadonlyArray<BrokenRule>
 }
 
 /** A rule about a value as a whole. */
-export const rule = (keyword: string, accepts: Condition): Rule => ({
+export const rule = (keyword: string, accepts: ValueCondition): SchemaRule => ({
   accepts,
   broken: (_, path) => [{ path, keyword }]
 })
 
 /** Several rules, each of which a value has to fulfil. */
-export const all = (rules: ReadonlyArray<Rule>): Rule => ({
+export const allRules = (rules: ReadonlyArray<SchemaRule>): SchemaRule => ({
   accepts: (value) => {
     charge(costOfRule * (1 + rules.length))
     return rules.every(({ accepts }) => accepts(value))
@@ -100,9 +100,9 @@ export interface Keywords {
 }
 
 /** Parses a schema within a schema; rejects what is none. */
-export type SchemaParser = (schema: unknown, keyword: string) => Rule
+export type SchemaParser = (schema: unknown, keyword: string) => SchemaRule
 
 /** The rules of some keywords of a schema. */
-export type RuleParser = (keywords: Keywords, parse: SchemaParser) => ReadonlyArray<Rule>
+export type RuleParser = (keywords: Keywords, parse: SchemaParser) => ReadonlyArray<SchemaRule>
 
 const costOfRule = 5

@@ -5,7 +5,7 @@ import { align, type BsonNumber, type Exact, exactOf } from "../bson/number.ts"
 import { isArray, isNumber } from "../bson/value.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
-import { type Condition, ordered } from "../predicate/comparison.ts"
+import { type ValueCondition, ordered } from "../predicate/comparison.ts"
 import { typeTest } from "../predicate/types.ts"
 import { compilePattern } from "../text/regularExpression.ts"
 import {
@@ -14,7 +14,7 @@ import {
   flagIn,
   type Keywords,
   numberIn,
-  type Rule,
+  type SchemaRule,
   rule,
   type RuleParser,
   textIn,
@@ -41,7 +41,7 @@ export const numberRules: RuleParser = (keywords) => [
 ]
 
 export const textRules: RuleParser = (keywords) => {
-  const rules: Array<Rule> = []
+  const rules: Array<SchemaRule> = []
   const [least, most, pattern] = [
     countIn(keywords, "minLength"),
     countIn(keywords, "maxLength"),
@@ -70,12 +70,12 @@ export const patternTest = (pattern: string): (text: string) => boolean => {
 // internal
 
 // A whole number beyond 32 bits is read alike, whether it was written as a 64-bit integer or as a double.
-const isLong: Condition = (value) =>
+const isLong: ValueCondition = (value) =>
   typeof value === "number" ? Number.isSafeInteger(value) && value !== (value | 0) : typeTest("long")?.(value) === true
 
-const bsonTypeTest = (name: string): Condition | undefined => name === "long" ? isLong : typeTest(name)
+const bsonTypeTest = (name: string): ValueCondition | undefined => name === "long" ? isLong : typeTest(name)
 
-const jsonTypes: ReadonlyMap<string, Condition | undefined> = new Map(
+const jsonTypes: ReadonlyMap<string, ValueCondition | undefined> = new Map(
   [["object", "object"], ["array", "array"], ["number", "number"], ["string", "string"], ["boolean", "bool"], [
     "null",
     "null"
@@ -85,8 +85,8 @@ const jsonTypes: ReadonlyMap<string, Condition | undefined> = new Map(
 const ofTypes = (
   keyword: string,
   given: unknown,
-  testOf: (name: string) => Condition | undefined
-): Condition => {
+  testOf: (name: string) => ValueCondition | undefined
+): ValueCondition => {
   const names = isArray(given) ? given : [given]
   if (names.length === 0 || new Set(names).size < names.length) {
     return reject(`${keyword} of $jsonSchema needs the name of a type, or an array of different ones`)
@@ -103,7 +103,7 @@ const bound = (
   keyword: string,
   exclusive: string,
   operator: "$gt" | "$lt"
-): ReadonlyArray<Rule> => {
+): ReadonlyArray<SchemaRule> => {
   const limit = numberIn(keywords, keyword)
   const isExclusive = flagIn(keywords, exclusive) === true
   if (limit === undefined) {
@@ -113,7 +113,7 @@ const bound = (
   return [rule(keyword, (value) => !isNumber(value) || isWithin(value))]
 }
 
-const multiple = (keywords: Keywords): ReadonlyArray<Rule> => {
+const multiple = (keywords: Keywords): ReadonlyArray<SchemaRule> => {
   const given = numberIn(keywords, "multipleOf")
   if (given === undefined) return []
   const divisor = decimalOf(given)

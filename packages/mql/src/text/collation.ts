@@ -2,14 +2,14 @@
 import type { Collation } from "@appkernel/document-store/StoreTypes"
 import * as Result from "effect/Result"
 import { Collator } from "../bson/collator.ts"
-import { type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
+import { type Problem, queryProblem, unsupported } from "../limits/queryProblem.ts"
 
 /** The collator of a collation; `undefined` for the simple one, which compares texts by their code points. */
 export const parseCollation = (collation: Collation | undefined): Result.Result<Collator | undefined, Problem> => {
   if (collation === undefined) return simple
   const known = collators.get(JSON.stringify(collation))
   if (known !== undefined) return Result.succeed(known)
-  const problem = problemOf(collation)
+  const problem = collationProblem(collation)
   if (problem !== undefined) return Result.fail(problem)
   if (collation.locale === "simple") return simple
   return Result.flatMap(toTag(collation.locale), (locale) => {
@@ -42,20 +42,20 @@ const fields: { readonly [field in keyof Collation]-?: ReadonlyArray<unknown> } 
   normalization: [true, false]
 }
 
-const problemOf = (collation: Collation): Problem | undefined => {
+const collationProblem = (collation: Collation): Problem | undefined => {
   const { alternate, backwards, caseLevel = false, locale, maxVariable, strength = 3 } = collation
-  if (typeof locale !== "string") return rejected("a collation needs a locale")
+  if (typeof locale !== "string") return queryProblem("a collation needs a locale")
   const values = new Map<string, ReadonlyArray<unknown>>(Object.entries(fields))
   for (const [field, value] of Object.entries(collation)) {
     const allowed = values.get(field)
-    if (allowed === undefined) return rejected(`a collation has no "${field}"`)
+    if (allowed === undefined) return queryProblem(`a collation has no "${field}"`)
     if (field !== "locale" && value !== undefined && !allowed.includes(value)) {
-      return rejected(`the ${field} of a collation is one of ${allowed.join(", ")}`)
+      return queryProblem(`the ${field} of a collation is one of ${allowed.join(", ")}`)
     }
   }
   if (locale === "simple") {
     return Object.values(collation).filter((value) => value !== undefined).length > 1
-      ? rejected("the simple collation has no other options")
+      ? queryProblem("the simple collation has no other options")
       : undefined
   }
   if (strength > 3) return unsupported(`a collation of strength ${strength}`)
@@ -77,10 +77,10 @@ const unfitFor = (
 ): Problem | undefined => {
   const rule = caseFirst ?? new Intl.Collator(tag).resolvedOptions().caseFirst
   if (rule !== "off" && rule !== "false" && strength < 3 && !caseLevel) {
-    return rejected(`a collation of "${locale}" of strength ${strength} needs a caseLevel, or a caseFirst of off`)
+    return queryProblem(`a collation of "${locale}" of strength ${strength} needs a caseLevel, or a caseFirst of off`)
   }
   return isBackwards(locale) && strength === 1
-    ? rejected(`a collation of "${locale}", which compares accents backwards, needs a strength from 2`)
+    ? queryProblem(`a collation of "${locale}", which compares accents backwards, needs a strength from 2`)
     : undefined
 }
 
@@ -91,7 +91,7 @@ const toTag = (locale: string): Result.Result<string, Problem> => {
   const language = name.replaceAll("_", "-")
   const tag = kind === undefined ? language : `${language}-u-co-${kind}`
   const [supported] = Result.getOrElse(Result.try(() => Intl.Collator.supportedLocalesOf(tag)), () => [])
-  if (supported === undefined) return Result.fail(rejected(`a collation has no locale "${locale}"`))
+  if (supported === undefined) return Result.fail(queryProblem(`a collation has no locale "${locale}"`))
   // `Intl` leaves out what it does not know.
   if (name === "en_US_POSIX" || (kind !== undefined && otherKinds.has(kind))) {
     return Result.fail(unsupported(`a collation of the locale "${locale}"`))
@@ -100,7 +100,7 @@ const toTag = (locale: string): Result.Result<string, Problem> => {
   // Another locale that Intl would take instead is none.
   const isKnown = resolved.locale.replace(/-u-.*$/, "") === language
     && (kind === undefined || resolved.collation === kind || (kind === "pinyin" && language === "zh"))
-  return isKnown ? Result.succeed(supported) : Result.fail(rejected(`a collation has no locale "${locale}"`))
+  return isKnown ? Result.succeed(supported) : Result.fail(queryProblem(`a collation has no locale "${locale}"`))
 }
 
 const otherKinds = new Set(["standard", "search", "searchjl"])

@@ -18,8 +18,8 @@ import type { Projection } from "../projection/parseProjection.ts"
 import { type ArrayFilters, expandPath, parseArrayFilters } from "./arrayFilters.ts"
 import { changedValue, noChange } from "./changedValue.ts"
 import { assignAt, locate, removeAt } from "./fields.ts"
-import { fromEqualities, keepingId, keptId, withId } from "./newDocument.ts"
-import { type Change, readChanges, withoutConflict } from "./parseUpdate.ts"
+import { fromEqualities, keepingId, keptId, beginningWithId } from "./newDocument.ts"
+import { type DocumentChange, readChanges, withoutConflict } from "./parseUpdate.ts"
 
 export interface Update {
   /** The updated form of a document that the filter matches; `undefined` if the update changes nothing. */
@@ -60,7 +60,7 @@ const makeUpdate = (
       const changed = next(previous, filter)
       return changed === previous ? undefined : changed
     }),
-  insert: (filter) => catchRejection(() => withId(first(filter)))
+  insert: (filter) => catchRejection(() => beginningWithId(first(filter)))
 })
 
 const unlessAlike = (next: Document, previous: Document): Document => isIdentical(next, previous) ? previous : next
@@ -75,7 +75,7 @@ const parseOperators = (
   const ordered = changes.toSorted((a, b) => comparePaths(a.path, b.path))
   const existing = ordered.filter(({ operator }) => operator !== "$setOnInsert")
   const placed = changes.some(({ path }) => path.includes(".$")) ? placing(filters) : undefined
-  const applyTo = (changes: ReadonlyArray<Change>, document: Document, filter: Filter) =>
+  const applyTo = (changes: ReadonlyArray<DocumentChange>, document: Document, filter: Filter) =>
     apply(placed === undefined ? changes : placed(changes, document, filter), document)
   return makeUpdate(
     (previous, filter) => applyTo(existing, previous, filter),
@@ -109,11 +109,11 @@ const comparePaths = (a: string, b: string): number => {
 /** Replaces `$`, `$[]` and `$[name]` in paths by the places of a document's items. */
 const placing = (filters: ArrayFilters) => {
   const matched = matchedPlaces()
-  return (changes: ReadonlyArray<Change>, document: Document, filter: Filter): ReadonlyArray<Change> =>
+  return (changes: ReadonlyArray<DocumentChange>, document: Document, filter: Filter): ReadonlyArray<DocumentChange> =>
     withoutConflict(
       changes.flatMap((change) => {
         const positioned = matched(change, document, filter)
-        return expandPath(document, positioned.path, filters).map((path): Change => ({ ...positioned, path }))
+        return expandPath(document, positioned.path, filters).map((path): DocumentChange => ({ ...positioned, path }))
       })
     )
 }
@@ -123,7 +123,7 @@ const matchedPlaces = () => {
   // An update of many documents has one filter.
   let latest: Filter | undefined
   const known = new Map<string, ReturnType<typeof matchedItem>>()
-  return (change: Change, document: Document, filter: Filter): Change => {
+  return (change: DocumentChange, document: Document, filter: Filter): DocumentChange => {
     const segments = segmentsOf(change.path)
     const at = segments.indexOf("$")
     if (at < 0) return change
@@ -140,7 +140,7 @@ const matchedPlaces = () => {
 }
 
 /** The document itself if nothing changes. */
-const apply = (changes: ReadonlyArray<Change>, document: Document): Document => {
+const apply = (changes: ReadonlyArray<DocumentChange>, document: Document): Document => {
   let changed = document
   for (const change of changes) {
     const { operand, operator, path } = change

@@ -9,16 +9,16 @@ import { ValueSet } from "../bson/valueSet.ts"
 import { beginEvaluation } from "../limits/costBudget.ts"
 import { orReject, reject } from "../limits/queryProblem.ts"
 import { parseSort } from "../projection/sortSpec.ts"
-import { locate, type Target } from "./fields.ts"
-import type { Bits, Change, ItemTest, Push } from "./parseUpdate.ts"
+import { locate, type UpdateTarget } from "./fields.ts"
+import type { Bits, DocumentChange, ItemTest, Push } from "./parseUpdate.ts"
 
 export const noChange = Symbol("noChange")
 
 /** The new value of a field, or {@link noChange}; of `$rename` the one to move, of `$unset` none. May throw. */
 export const changedValue = (
-  { collator, operand, operator, path }: Change,
+  { collator, operand, operator, path }: DocumentChange,
   document: Document,
-  target: Target
+  target: UpdateTarget
 ): unknown => {
   if ("blockedAt" in target) {
     return removing.has(operator) && operator !== "$rename"
@@ -61,7 +61,7 @@ export const changedValue = (
 // The operators that change nothing where the value is missing.
 const removing = new Set(["$unset", "$pop", "$pull", "$pullAll", "$rename"])
 
-const isUnreachable = (target: Target): boolean => "blockedAt" in target || target.isInArray
+const isUnreachable = (target: UpdateTarget): boolean => "blockedAt" in target || target.isInArray
 
 const computed = (operator: "$inc" | "$mul", path: string, value: unknown, operand: unknown): BsonNumber => {
   if (!isNumber(operand) || !(value === undefined || isNumber(value))) {
@@ -83,7 +83,7 @@ const bitwise = (path: string, value: unknown, bits: Bits): unknown => {
 }
 
 const changedArray = (
-  { collator, operand, operator }: Omit<Change, "path">,
+  { collator, operand, operator }: Omit<DocumentChange, "path">,
   array: ReadonlyArray<unknown>
 ): ReadonlyArray<unknown> => {
   // The parser of each operator has made its operand.

@@ -4,17 +4,17 @@
  */
 import type { Document } from "@appkernel/document-store/StoreTypes"
 import { isArrayIndex, type Segments } from "../bson/path.ts"
-import { fieldOf, isArray, isDocument, setField } from "../bson/value.ts"
+import { ownField, isArray, isDocument, setField } from "../bson/value.ts"
 
 /** The value at a path, or the path of the value that can't have the next field. */
-export type Target = { readonly value: unknown; readonly isInArray: boolean } | { readonly blockedAt: string }
+export type UpdateTarget = { readonly value: unknown; readonly isInArray: boolean } | { readonly blockedAt: string }
 
-export const locate = (document: Document, segments: Segments): Target => {
+export const locate = (document: Document, segments: Segments): UpdateTarget => {
   let node: unknown = document
   let isInArray = false
   for (const [i, segment] of segments.entries()) {
     if (node === undefined) break
-    if (isDocument(node)) node = fieldOf(node, segment)
+    if (isDocument(node)) node = ownField(node, segment)
     else if (isArray(node) && isArrayIndex(segment)) {
       if (Number(segment) > node.length + maxPadding) return { blockedAt: segments.slice(0, i).join(".") }
       node = node[Number(segment)]
@@ -46,7 +46,7 @@ const assignField = (document: Document, segments: Segments, at: number, value: 
   setField(
     copy,
     segment,
-    at + 1 === segments.length ? value : assign(fieldOf(document, segment), segments, at + 1, value)
+    at + 1 === segments.length ? value : assign(ownField(document, segment), segments, at + 1, value)
   )
   return Object.freeze(copy)
 }

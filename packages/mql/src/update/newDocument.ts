@@ -4,7 +4,7 @@ import { ObjectId } from "bson"
 import * as Result from "effect/Result"
 import { normalise } from "../bson/normalise.ts"
 import { segmentsOf } from "../bson/path.ts"
-import { equals, fieldOf, isDocument, setField } from "../bson/value.ts"
+import { equals, ownField, isDocument, setField } from "../bson/value.ts"
 import type { Filter } from "../filter/parseFilter.ts"
 import { reject } from "../limits/queryProblem.ts"
 
@@ -19,7 +19,7 @@ export const keptId = (document: Document, id: unknown): Document =>
     : reject("_id can't change")
 
 /** A document that begins with its identifier, a new one if it has none. */
-export const withId = (document: Document): Document =>
+export const beginningWithId = (document: Document): Document =>
   Object.freeze({ _id: document["_id"] === undefined ? new ObjectId() : document["_id"], ...document })
 
 /** The document that an upsert starts from: what the filter requires to be equal. May throw. */
@@ -30,7 +30,7 @@ export const fromEqualities = ({ equalities }: Filter): Document => {
     let node = root
     for (const [i, segment] of segments.entries()) {
       const isLast = i === segments.length - 1
-      const inner = fieldOf(node, segment)
+      const inner = ownField(node, segment)
       if (inner !== undefined && (isLast || !isDocument(inner))) {
         return reject(`the filter asks for several values of "${path}"`)
       }

@@ -16,7 +16,7 @@ import { parseSort } from "../projection/sortSpec.ts"
 import { type ArrayFilters, filterName, isItems, noArrayFilters } from "./arrayFilters.ts"
 
 /** One operator on one path, with its parsed operand. */
-export interface Change {
+export interface DocumentChange {
   readonly operator: string
   readonly path: string
   readonly operand: unknown
@@ -29,10 +29,10 @@ export const readChanges = (
   update: Document,
   context: ExpressionContext,
   filters: ArrayFilters
-): ReadonlyArray<Change> => {
+): ReadonlyArray<DocumentChange> => {
   const operators = Object.entries(update)
   if (operators.length === 0) return reject("an update needs operators")
-  const changes: Array<Change> = []
+  const changes: Array<DocumentChange> = []
   for (const [operator, fields] of operators) {
     const read = readers.get(operator)
     if (read === undefined) return reject(`${operator} is no update operator`)
@@ -64,7 +64,7 @@ const checkPath = (path: string, filters: ArrayFilters): void => {
 }
 
 /** The path of a list that some changes enter by `$[]` or `$[name]`, and others by a place or a field. */
-const mixedAccess = (changes: ReadonlyArray<Change>): string | undefined => {
+const mixedAccess = (changes: ReadonlyArray<DocumentChange>): string | undefined => {
   if (changes.length < 2 || !changes.some(({ path }) => path.includes(".$["))) return undefined
   const entered = new Map<string, boolean>()
   for (const { path } of changes) {
@@ -81,7 +81,7 @@ const mixedAccess = (changes: ReadonlyArray<Change>): string | undefined => {
 const isPlaceholder = (segment: string): boolean => segment === "$" || /^\$\[.*\]$/.test(segment)
 
 /** Changes, none of whose paths is that of another or a prefix of it. Rejects others. */
-export const withoutConflict = (changes: ReadonlyArray<Change>): ReadonlyArray<Change> => {
+export const withoutConflict = (changes: ReadonlyArray<DocumentChange>): ReadonlyArray<DocumentChange> => {
   const conflict = conflictingPath(
     changes.flatMap(({ operand, operator, path }) => operator === "$rename" ? [path, String(operand)] : [path])
   )

@@ -3,7 +3,7 @@ import type { Collator } from "../bson/collator.ts"
 import { EqualTexts } from "../bson/equalTexts.ts"
 import { encodeComponent } from "../bson/keyEncoding.ts"
 import { Merged } from "../expression/documentOperators.ts"
-import { type Expression, listOf } from "../expression/expression.ts"
+import { type Expression, listOperand } from "../expression/expression.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
 import { memoryOf, sizeOfValue } from "../limits/sizeLimits.ts"
@@ -45,7 +45,7 @@ const slot = 16
 /** An array of each document, unless it is missing. */
 const arrayIn = (name: string, read: Expression) => (document: unknown): ReadonlyArray<unknown> | undefined => {
   const value = read(document)
-  return value === undefined ? undefined : listOf(name, value)
+  return value === undefined ? undefined : listOperand(name, value)
 }
 
 const joined = (lists: ReadonlyArray<ReadonlyArray<unknown>>): ReadonlyArray<unknown> => {

@@ -3,7 +3,7 @@ import type { Document } from "@appkernel/document-store/StoreTypes"
 import { divide } from "../bson/arithmetic.ts"
 import { type BsonNumber, compareNumbers, isZero, toDouble } from "../bson/number.ts"
 import { isDocument, isNumber } from "../bson/value.ts"
-import { durationOf } from "../dates/calendar.ts"
+import { unitMillis } from "../dates/calendar.ts"
 import { minus, plus, times } from "../expression/arithmeticOperators.ts"
 import { unitOf } from "../expression/dateOperators.ts"
 import { namesOf } from "../expression/expression.ts"
@@ -32,7 +32,7 @@ const pointsOf = (operand: unknown, name: string, { parse, sort }: WindowContext
   const value = parse(input)
   const milliseconds = unit === undefined
     ? undefined
-    : durationOf(unitOf(name, unit)) ?? reject(`the unit of ${name} is at most a week`)
+    : unitMillis(unitOf(name, unit)) ?? reject(`the unit of ${name} is at most a week`)
   const read = (document: unknown): Point => {
     const [place, found] = [follow(document, direction.path), value(document)]
     if (!isNumber(found)) return reject(`${name} needs numbers`)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { addMonths, daysInMonth, isoWeekOf, localOf, partsOf, weekOfYear } from "../../src/dates/calendar.ts"
-import { formatDate, isoFormat, parseDate, parseFormatted } from "../../src/dates/dateText.ts"
+import { formatDateText, isoFormat, parseDateText, parseFormatted } from "../../src/dates/dateText.ts"
 import { fromLocal, toLocal, utc, zoneOf } from "../../src/dates/timeZone.ts"
 import { beginEvaluation } from "../../src/limits/costBudget.ts"
 
@@ -76,14 +76,14 @@ describe("dates", () => {
   it.effect.prop("are read as they are written", [time, zone], ([moment, name]) =>
     Effect.sync(() => {
       beginEvaluation()
-      assert.strictEqual(parseDate(formatDate(moment, utc, isoFormat(utc)), undefined), moment)
+      assert.strictEqual(parseDateText(formatDateText(moment, utc, isoFormat(utc)), undefined), moment)
       const whole = moment - (((moment % 60_000) + 60_000) % 60_000)
       const recentWhole = Math.abs(whole) % Date.UTC(2100, 0, 1)
       for (
         const format of ["%Y-%m-%d %H:%M:%S.%L %z", "%G-W%V-%u %H:%M:%S.%L%z", "%Y %j %H%M%S%L%z", "%d %B %Y %H:%M %z"]
       ) {
         const minute = recentWhole - recentWhole % 60_000
-        const text = formatDate(minute, zoneOf(name), format)
+        const text = formatDateText(minute, zoneOf(name), format)
         assert.strictEqual(parseFormatted(text, format, undefined), minute, text)
       }
     }))

@@ -6,7 +6,7 @@
 import * as fs from "node:fs"
 
 /** What the meta page of the last commit says. */
-export interface Meta {
+export interface MetaPage {
   readonly pageSize: number
   readonly lastPage: number
   readonly commit: number
@@ -47,7 +47,7 @@ export const treeAt = (name: string, bytes: Buffer, at: number): Tree => ({
 })
 
 /** The meta page of the last commit, or what is wrong with the two. */
-export const metaOf = (descriptor: number): Meta | string => {
+export const metaOf = (descriptor: number): MetaPage | string => {
   const first = metaAt(descriptor, 0, 0)
   if (typeof first === "string") return first
   const second = metaAt(descriptor, 1, first.pageSize)
@@ -80,7 +80,7 @@ const pageSizes = new Set([512, 1024, 2048, 4096, 8192, 16_384, 32_768])
 // The address space of a process.
 const maxMapSize = 2 ** 47
 
-const metaAt = (descriptor: number, number: number, position: number): Meta | string => {
+const metaAt = (descriptor: number, number: number, position: number): MetaPage | string => {
   const page = Buffer.alloc(metaLength)
   const length = fs.readSync(descriptor, page, 0, metaLength, position)
   if (

@@ -7,16 +7,16 @@
  */
 import { spend } from "@appkernel/document-store/internal"
 import * as fs from "node:fs"
-import { type Meta, metaOf, noPage, numberAt, type Tree, treeAt, treeLength } from "./metaPages.ts"
+import { type MetaPage, metaOf, noPage, numberAt, type Tree, treeAt, treeLength } from "./metaPages.ts"
 
 /** Receives a tree's key and value in order, and tells whether they may be there. The bytes are overwritten. */
 export type SeeNode = (tree: string, key: Buffer, value: Buffer) => boolean
 
 /** Steps of a check, and what is wrong, if anything. */
-export type Check = Generator<void, string | undefined>
+export type PageCheck = Generator<void, string | undefined>
 
 /** What is wrong with a file, or `undefined`. Of a tree not to be read, it reads the pages above the leaves. */
-export function* problemOfPages(descriptor: number, see: SeeNode, isRead: (tree: string) => boolean): Check {
+export function* problemOfPages(descriptor: number, see: SeeNode, isRead: (tree: string) => boolean): PageCheck {
   const meta = metaOf(descriptor)
   return typeof meta === "string" ? meta : yield* new Pages(descriptor, meta, see, isRead).check()
 }
@@ -71,7 +71,7 @@ interface Walk {
 
 class Pages {
   readonly #descriptor: number
-  readonly #meta: Meta
+  readonly #meta: MetaPage
   readonly #see: SeeNode
   readonly #isRead: (tree: string) => boolean
   /** The number of pages that the file has room for. The last ones may be absent if they are free. */
@@ -82,7 +82,7 @@ class Pages {
   readonly #levels: Array<Buffer> = []
   #value = Buffer.alloc(0)
 
-  constructor(descriptor: number, meta: Meta, see: SeeNode, isRead: (tree: string) => boolean) {
+  constructor(descriptor: number, meta: MetaPage, see: SeeNode, isRead: (tree: string) => boolean) {
     this.#descriptor = descriptor
     this.#meta = meta
     this.#see = see
@@ -91,7 +91,7 @@ class Pages {
     this.#used = new Uint8Array((this.#present >>> 3) + 1)
   }
 
-  *check(): Check {
+  *check(): PageCheck {
     const { free, main } = this.#meta
     const trees: Array<Tree> = []
     const problem = yield* this.#tree(main, (key, value, flags) => {
@@ -136,7 +136,7 @@ class Pages {
     return undefined
   }
 
-  *#tree(tree: Tree, see: SeeLeaf, compare: Compare = compareBytes): Check {
+  *#tree(tree: Tree, see: SeeLeaf, compare: Compare = compareBytes): PageCheck {
     const walk = { tree, see, compare, branches: 0, leaves: 0, overflows: 0, entries: 0 }
     if (tree.depth > maxDepth || (tree.depth === 0) !== (tree.root === noPage)) {
       return `the tree ${tree.name} is damaged`
@@ -154,7 +154,7 @@ class Pages {
     number: number,
     start: Buffer | undefined,
     end: Buffer | undefined
-  ): Check {
+  ): PageCheck {
     const isLeaf = level === walk.tree.depth
     if (isLeaf) walk.leaves += 1
     else walk.branches += 1

@@ -42,7 +42,7 @@ export const encodingBehind = (prefixLength: number) => ({
 
 const bytesOf = (text: string): Buffer => Buffer.from(text, "latin1")
 
-const textOf = (bytes: Uint8Array): string => textAt(bytes, 0, bytes.length)
+const bytesText = (bytes: Uint8Array): string => textAt(bytes, 0, bytes.length)
 
 // The fast path for record ids, which takes less time than a call of `latin1Slice`.
 const textAt = (source: Uint8Array, start: number, end: number): string =>
@@ -213,7 +213,7 @@ export const numberLength = 4
 const bytesOfNumber = (value: number): string => {
   const bytes = Buffer.alloc(numberLength)
   bytes.writeUInt32BE(value)
-  return textOf(bytes)
+  return bytesText(bytes)
 }
 
 /** The codec of the documents of a table. `isMixed` tells whether they may lack their checksums. */
@@ -239,7 +239,7 @@ export const recordIdForm = (prefix: string, number: number, isMixed: boolean): 
       isIntactEntry(bytes, hashOfText(key, start))
         ? textAt(bytes, 0, bytes.length - checksumLength)
         : isMixed && isUncheckedEntry(bytes)
-        ? textOf(bytes)
+        ? bytesText(bytes)
         : rethrow(new DamagedValue("entries", number, key, bytes)),
     encode: (recordId, key) => checkedEntry(recordId, hashOfText(key, start))
   }
