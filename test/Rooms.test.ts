@@ -163,12 +163,38 @@ describe("The folders that are read most", () => {
 
 describe("The files of src and the packages", () => {
   it("begin with what they have", () => {
-    const sources = fs.globSync("{src,packages/*/src}/**/*.ts", { cwd: root })
+    const sources = fs.globSync("{src,packages/*/src}/**/*.ts", { cwd: root }).toSorted()
     assert.isAbove(sources.length, 500)
     // A comment right above a declaration belongs to the declaration.
     const header = /^(?:#!.*\n)?\/\*\*(?:(?!\*\/)[^])+\*\/\n(?:\n|import |export (?:\*|\{|type \{))/u
     const without = sources.filter((file) => !header.test(fs.readFileSync(path.join(root, file), "utf8")))
     assert.deepStrictEqual(without, [])
+  })
+
+  it("export functions whose names stand once, but those that are always written with their module", () => {
+    const sources = fs.globSync("{src,packages/*/src}/**/*.ts", { cwd: root }).toSorted()
+    const texts = new Map(sources.map((file) => [file, fs.readFileSync(path.join(root, file), "utf8")]))
+    const namespaces = new Set(
+      [...texts].flatMap(([file, text]) =>
+        Array.from(
+          text.matchAll(/(?:import|import type|export) \* as \w+ from "(\.[^"]+)"/gu),
+          ([, from = ""]) => path.join(path.dirname(file), from)
+        )
+      )
+    )
+    const places = new Map<string, Array<string>>()
+    for (const [file, text] of texts) {
+      // A module that users import is written with its name.
+      if (namespaces.has(file) || /^[A-Z]/u.test(path.basename(file))) continue
+      for (const [, name = ""] of text.matchAll(/^export (?:const|(?:async )?function\*?) (\w+)/gmu)) {
+        places.set(name, [...places.get(name) ?? [], file])
+      }
+    }
+    const twice = [...places].filter(([, files]) => files.length > 1)
+    assert.deepStrictEqual(twice, [
+      // A build for browsers takes the one for the other.
+      ["compileParsers", ["src/Model/codec/compiledParsers.ts", "src/Model/codec/interpretedParsers.ts"]]
+    ])
   })
 })
 

@@ -10,21 +10,21 @@ import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
 import { backupCommand } from "./commands/backup.ts"
-import { build } from "./commands/build.ts"
+import { buildCommand } from "./commands/build.ts"
 import { checkCommand } from "./commands/check.ts"
 import { CommandFailed } from "./commands/commandFailed.ts"
-import { config } from "./commands/config.ts"
-import { copy } from "./commands/copy.ts"
-import { indexes } from "./commands/indexes.ts"
-import { keys } from "./commands/keys.ts"
-import { migrate } from "./commands/migrate.ts"
+import { configCommand } from "./commands/config.ts"
+import { copyCommand } from "./commands/copy.ts"
+import { indexesCommand } from "./commands/indexes.ts"
+import { keysCommand } from "./commands/keys.ts"
+import { migrateCommand } from "./commands/migrate.ts"
 import { newProject } from "./commands/new.ts"
-import { openapi } from "./commands/openapi.ts"
-import { policy } from "./commands/policy.ts"
+import { openapiCommand } from "./commands/openapi.ts"
+import { policyCommand } from "./commands/policy.ts"
 import { restoreCommand } from "./commands/restore.ts"
 import { routesCommand } from "./commands/routes.ts"
-import { seed } from "./commands/seed.ts"
-import { upgrade } from "./commands/upgrade.ts"
+import { seedCommand } from "./commands/seed.ts"
+import { upgradeCommand } from "./commands/upgrade.ts"
 import { verifyCommand } from "./commands/verify.ts"
 
 const appkernel = Command.make("appkernel").pipe(
@@ -32,20 +32,20 @@ const appkernel = Command.make("appkernel").pipe(
   Command.withSubcommands([
     newProject,
     routesCommand,
-    build,
-    keys,
-    config,
+    buildCommand,
+    keysCommand,
+    configCommand,
     checkCommand,
-    indexes,
-    upgrade,
-    migrate,
-    seed,
+    indexesCommand,
+    upgradeCommand,
+    migrateCommand,
+    seedCommand,
     backupCommand,
     verifyCommand,
     restoreCommand,
-    copy,
-    openapi,
-    policy
+    copyCommand,
+    openapiCommand,
+    policyCommand
   ])
 )
 

@@ -131,7 +131,7 @@ export const load: (
     let text: string | undefined
     for (const folder of folders) {
       const file = nodePath.join(folder, "cfg.yml")
-      text = yield* Effect.mapError(configFile.read(file), (detail) => invalid(`${file}: ${detail}`))
+      text = yield* Effect.mapError(configFile.readFileText(file), (detail) => invalid(`${file}: ${detail}`))
       if (text === undefined) continue
       cfgDir = folder
       break
@@ -141,10 +141,10 @@ export const load: (
     // The parser of YAML is loaded by programs that have a file, and by no others.
     const content: Result.Result<unknown, string> = text === undefined
       ? Result.succeed(undefined)
-      : (yield* Effect.promise(() => import("./config/yaml.ts"))).parse(text)
+      : (yield* Effect.promise(() => import("./config/yaml.ts"))).parseYaml(text)
     if (Result.isFailure(content)) return yield* invalid(`${file}, ${content.failure}`)
     const { problems, warnings } = yield* Effect.mapError(
-      configFile.check(environment, content.success, file),
+      configFile.checkKeys(environment, content.success, file),
       (error) => new Config.ConfigError(error)
     )
     if (problems.length > 0) return yield* invalid(...problems)

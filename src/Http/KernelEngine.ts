@@ -52,7 +52,7 @@ import { checkRegistrations, serveAlone } from "./startup/checks.ts"
 import type { Complete } from "./startup/completeness.ts"
 import type { CredentialsUnprovided } from "./startup/credentialsUnprovided.ts"
 import type * as Documentation from "./startup/documentation.ts"
-import { openApiOf, type EngineParts, policyOf, servicePartsOf } from "./startup/engineParts.ts"
+import { type EngineParts, openApiOf, policyOf, servicePartsOf } from "./startup/engineParts.ts"
 import { launchWith, type Options, type StartFailed } from "./startup/launch.ts"
 import { requireNode } from "./startup/nodeVersion.ts"
 import type { RegistrationInvalid } from "./startup/registrationInvalid.ts"
@@ -360,7 +360,8 @@ const makeEngine = (parts: EngineParts): never => {
       return policyOf(parts)
     },
     migrations,
-    useMigrations: (added: EngineParts["migrations"]) => makeEngine({ ...parts, migrations: [...migrations, ...added] }),
+    useMigrations: (added: EngineParts["migrations"]) =>
+      makeEngine({ ...parts, migrations: [...migrations, ...added] }),
     openApi,
     document: openApiOf(parts),
     "~appkernel/Stages": Effect.flatMap(
@@ -379,7 +380,8 @@ const makeEngine = (parts: EngineParts): never => {
     enableOpenApi: (openApi: NonNullable<EngineParts["openApi"]>) => makeEngine({ ...parts, openApi }),
     enableRateLimits: (rateLimits: EngineParts["rateLimits"]) =>
       makeEngine({ ...parts, rateLimits: { ...parts.rateLimits, ...rateLimits }, api: description.enableRateLimits() }),
-    use: (addition: EngineParts["additions"][number]) => makeEngine({ ...parts, additions: [...parts.additions, addition] }),
+    use: (addition: EngineParts["additions"][number]) =>
+      makeEngine({ ...parts, additions: [...parts.additions, addition] }),
     register: (target: Model.Any | Resource.Any | Service.Any, options?: RegisterOptions) => {
       const isMade = Service.isService(target) || Resource.isResource(target)
       const own = isMade ? target : Resource.make(Registration.formed(target, options), options)

@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import { memoize } from "effect/Function"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
-import { errorBodyOf, bodySchemaOf, errorResponse, type ErrorMembers } from "../internal/errorMessage.ts"
+import { bodySchemaOf, errorBodyOf, type ErrorMembers, errorResponse } from "../internal/errorMessage.ts"
 import { assertSeparable } from "../Model/internal.ts"
 
 /** Marks the classes of service errors. */

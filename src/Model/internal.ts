@@ -33,8 +33,8 @@ export { childrenOf, mapParts, withChecksThat, withParts } from "./shape/nodes.t
 export { assertReferences, referencesOf, type ReferringField } from "./shape/references.ts"
 export {
   type FieldNames,
-  isModelList,
   isAmongFields,
+  isModelList,
   modelWithout,
   restrictionProblem,
   withoutIndexes

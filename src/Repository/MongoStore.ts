@@ -120,8 +120,8 @@ export const make: (
     const database = options.db ?? address.database ?? "app"
     const connectTimeout = Duration.fromInputUnsafe(options.connectTimeout ?? defaultOf("mongo.connect_timeout"))
     // The driver is loaded by programs that use it, and by no others.
-    const { open } = yield* Effect.promise(() => import("./mongo/store.ts"))
-    return yield* open(address, database, {
+    const { openMongo } = yield* Effect.promise(() => import("./mongo/store.ts"))
+    return yield* openMongo(address, database, {
       connect: connectTimeout,
       serverSelection: Duration.fromInputUnsafe(options.serverSelectionTimeout ?? connectTimeout),
       socket: Duration.fromInputUnsafe(options.socketTimeout ?? defaultOf("mongo.socket_timeout"))

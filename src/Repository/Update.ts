@@ -57,7 +57,7 @@ import type {
   ReadOnlyNames,
   TypeOf
 } from "./query/fieldTypes.ts"
-import { type AppendOptions, type Change, operatorsOf, hasUpdatableFields } from "./query/updateCombinators.ts"
+import { type AppendOptions, type Change, hasUpdatableFields, updateOperatorsOf } from "./query/updateCombinators.ts"
 import { QueryRejected } from "./RepositoryError.ts"
 
 export type { AppendOptions, Change } from "./query/updateCombinators.ts"
@@ -309,7 +309,7 @@ type Scalar<A, Encoded> = [NonNullable<A>] extends [never] ? Value<A>
   : [NonNullable<A>] extends [AnyMoment] ? Moment<A>
   : Value<A>
 
-const fieldsOf = memoize((model: Model.Any) => operatorsOfField(rootBase(model), operatorsOf, hasUpdatableFields))
+const fieldsOf = memoize((model: Model.Any) => operatorsOfField(rootBase(model), updateOperatorsOf, hasUpdatableFields))
 
 const rejected = (detail: string) => new QueryRejected({ operation: "update", detail })
 

@@ -26,7 +26,7 @@ export { documentOperationsOf, storedFieldsOf } from "./repository/documentOpera
 export { beginVersions } from "./versions/begin.ts"
 
 // What callers may do.
-export { allOf, anyOf, conjunctionOf, not, nothing } from "@appkernel/document-store/shared"
+export { allOf, anyOf, conjunctionOf, negated, nothing } from "@appkernel/document-store/shared"
 export { afterCommit } from "@appkernel/document-store/shared"
 export {
   AccessDecision,

@@ -90,7 +90,7 @@ export const size = setting(
   (value) => parseByteSize(value)
 )
 
-export const workers = setting(
+export const workerCount = setting(
   "a whole number from 1 to 256, or auto",
   ["a number", "text"],
   (value) => value.trim().toLowerCase() === "auto" ? "auto" : numberBetween(1, 256)(value)

@@ -23,7 +23,7 @@ import {
   text,
   texts,
   url,
-  workers
+  workerCount
 } from "./settingTypes.ts"
 
 /** All keys under `appkernel`. */
@@ -75,7 +75,7 @@ export const settings = {
     "time that a worker has beyond `server.shutdown_delay` and `server.shutdown_timeout` to end; then it is killed",
     "30 seconds"
   ),
-  "server.workers": workers("processes that serve the port; `auto` is one for each processor", "1"),
+  "server.workers": workerCount("processes that serve the port; `auto` is one for each processor", "1"),
   "server.on_known_id": oneOf("replace", "error")(
     "what a [`POST`](http.md#post) with the identifier of an existing document does, at registrations without `onKnownId`: it replaces the document, or is a 409",
     "replace"

@@ -5,7 +5,7 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 import process from "node:process"
 import { saveFile } from "../../src/Client/files/savedFile.ts"
-import { open } from "../../src/Http/server/logFile.ts"
+import { openLogFile } from "../../src/Http/server/logFile.ts"
 import { EmbeddedStore, KernelConfig, Keys } from "../../src/index.ts"
 import { fileModes } from "../../src/internal/fileModes.ts"
 import { freshDirectory } from "../support/folders.ts"
@@ -34,7 +34,7 @@ const everything = Effect.fnUntraced(function*(folder: string) {
   const modes = yield* fileModes
   yield* Effect.scoped(Effect.gen(function*() {
     const file = at("logs/shop.log")
-    const log = yield* open({
+    const log = yield* openLogFile({
       file,
       maxSize: 1,
       backupCount: 2,

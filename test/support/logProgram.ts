@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
-import { open } from "../../src/Http/server/logFile.ts"
+import { openLogFile } from "../../src/Http/server/logFile.ts"
 
 const folder = process.env["FOLDER"] ?? ""
 const file = join(folder, "shop.log")
@@ -24,7 +24,7 @@ const options = {
 }
 
 await Effect.runPromise(Effect.scoped(Effect.gen(function*() {
-  const log = yield* open(options)
+  const log = yield* openLogFile(options)
   while (failures.length === 0) {
     log.write(line("before"))
     yield* Effect.promise(() => setTimeout(0))

@@ -44,7 +44,7 @@ export interface Options {
 export const make: (
   options: Options
 ) => Effect.Effect<DocumentStore["Service"], StoreUnavailable, Scope.Scope> = (options) =>
-  Effect.flatMap(folders, ({ open }) => open(options))
+  Effect.flatMap(folders, ({ openFolder }) => openFolder(options))
 
 /**
  * Reads a whole folder and checks its pages and the checksum of each document and index entry. It changes nothing, takes
@@ -132,7 +132,7 @@ export const restore = (
  * @since 0.1.0
  */
 export const makeMemory: Effect.Effect<DocumentStore["Service"], never, Scope.Scope> = Effect.suspend(() =>
-  Effect.flatMap(memories, ({ open }) => open)
+  Effect.flatMap(memories, ({ openMemory }) => openMemory)
 )
 
 /**

@@ -10,6 +10,6 @@ import { loaded } from "./store/loaded.ts"
 import type { OtherLog } from "./store/otherLog.ts"
 
 export const openLog = (folder: string): Effect.Effect<OtherLog, StoreUnavailable, Scope.Scope> =>
-  Effect.flatMap(loaded(() => import("./store/otherLog.ts")), ({ openLog }) => openLog(folder))
+  Effect.flatMap(loaded(() => import("./store/otherLog.ts")), ({ openOtherLog }) => openOtherLog(folder))
 
 export * as StoreCopy from "./store/storeCopy.ts"

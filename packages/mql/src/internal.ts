@@ -11,7 +11,6 @@ export { collationVersion, Collator, type Order, orderOf, partition } from "./bs
 export { decodeDocument } from "./bson/decoder.ts"
 export { EqualTexts } from "./bson/equalTexts.ts"
 export {
-  textPrefix,
   bound,
   documentKey,
   encodeComponent,
@@ -22,7 +21,8 @@ export {
   numberOfRecord,
   rankBound,
   recordIdLength,
-  recordIdOf
+  recordIdOf,
+  textPrefix
 } from "./bson/keyEncoding.ts"
 export { maxDocumentBytes } from "./bson/limits.ts"
 export { dateOf, normalise, normaliseOperand } from "./bson/normalise.ts"
@@ -59,8 +59,8 @@ export {
   orReject,
   type Problem,
   problemOfThrown,
-  reject,
   queryProblem,
+  reject,
   rejectWith,
   toError,
   unsupported

@@ -10,7 +10,7 @@ import * as Option from "effect/Option"
 import { isPlainObject } from "../../internal/objects.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Filter } from "../../Repository/DocumentStore.ts"
-import { allOf, anyOf, type EffectiveGrant, not, nothing } from "../../Repository/internal.ts"
+import { allOf, anyOf, type EffectiveGrant, negated, nothing } from "../../Repository/internal.ts"
 import * as Query from "../../Repository/Query.ts"
 import type { AnyRows, Rule, Rules } from "../Grant.ts"
 import type { Any, Caller, Failure, Node } from "../Permission.ts"
@@ -140,7 +140,7 @@ const conditionOf = (node: Node, request: AccessRequest, isNegated = false): Dec
     case "CurrentSubject":
       return caller === undefined ? denied : Effect.succeed(request.subjectFilter(caller.subject))
     case "Not":
-      return caller === undefined ? denied : Effect.mapEager(conditionOf(node.part, request, !isNegated), not)
+      return caller === undefined ? denied : Effect.mapEager(conditionOf(node.part, request, !isNegated), negated)
     case "And":
       return node.parts.length === 0 && caller === undefined
         ? denied

@@ -39,7 +39,8 @@ export const maskedBy = (
 export const unwritableByAll = (grants: ReadonlyArray<EffectiveGrant>): Masked => {
   const always = maskedByAll(grants.map(unwritableBy))
   const isCovered = grants.some((grant) =>
-    grant.rows === undefined && grant.check === undefined && unwritableBy(grant).every((name) => isAmongFields(name, always))
+    grant.rows === undefined && grant.check === undefined &&
+    unwritableBy(grant).every((name) => isAmongFields(name, always))
   )
   const ever = isCovered ? always : [...new Set(grants.flatMap(unwritableBy))].toSorted()
   return { always, ever, dependsOnDocument: !ever.every((name) => isAmongFields(name, always)) }

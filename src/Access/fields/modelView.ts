@@ -20,7 +20,7 @@ import {
   type RowFilters
 } from "../../Repository/internal.ts"
 import { type Masked, maskedBy, maskedByAll, unwritableBy, unwritableByAll } from "./fieldMask.ts"
-import { type WrittenValues, type WriteMask, writeMaskOf } from "./writeMask.ts"
+import { type WriteMask, writeMaskOf, type WrittenValues } from "./writeMask.ts"
 
 /** The grants of a caller for the documents of a model. */
 export type Grants = Pick<ModelDecision, "matcher" | "read" | "rowsBy" | "write">

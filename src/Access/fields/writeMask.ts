@@ -6,9 +6,9 @@ import { BoundedCache } from "../../internal/boundedCache.ts"
 import { isPlainObject, ownValue } from "../../internal/objects.ts"
 import {
   type FieldNames,
+  isAmongFields,
   isModelList,
   isRequiredInput,
-  isAmongFields,
   Kept,
   managedField,
   type ModelLike,
@@ -50,7 +50,11 @@ export interface WriteMask {
    * The values to write, with those that have to stay, or the name of the first field that would change and must not.
    * `previous` is the stored instance. A `merge` leaves fields that it does not name, at every depth.
    */
-  readonly keep: (values: WrittenValues, previous: unknown, mode: "replace" | "merge") => Result.Result<WrittenValues, string>
+  readonly keep: (
+    values: WrittenValues,
+    previous: unknown,
+    mode: "replace" | "merge"
+  ) => Result.Result<WrittenValues, string>
 }
 
 export type WrittenValues = { readonly [key: string]: unknown }
@@ -80,7 +84,8 @@ export const writeMaskOf = (
         forbiddenIn: (body, isInsert) =>
           Array.isArray(body) ? sentInOneOf(always, body, isInsert, "") : sentIn(always, body, isInsert, ""),
         isUnwritable: (name) => isAmongFields(name, unwritable.always),
-        isClosed: (name) => isAmongFields(name, unwritable.always) && (isUnreadable || isAmongFields(name, hidden.always)),
+        isClosed: (name) =>
+          isAmongFields(name, unwritable.always) && (isUnreadable || isAmongFields(name, hidden.always)),
         isHidden: (name) => isAmongFields(name, hidden.always),
         touches: (changes) => touchesIn(ever, changes, isPartlyReadable),
         keep: (values, previous, mode) => {

@@ -13,7 +13,7 @@ import { parseArgs } from "node:util"
 import type { OutputChunk, Plugin } from "rolldown"
 import { CommandFailed, reported } from "./commandFailed.ts"
 
-export const build = Command.make(
+export const buildCommand = Command.make(
   "build",
   {
     program: Argument.String("program").pipe(

@@ -7,7 +7,7 @@ import * as KernelConfig from "../../Http/KernelConfig.ts"
 import { reported } from "./commandFailed.ts"
 import { jsonFlag, print, switchFlag } from "./output.ts"
 
-export const config = Command.make(
+export const configCommand = Command.make(
   "config",
   {
     dir: Flag.String("dir").pipe(

@@ -17,7 +17,7 @@ import { withConfig } from "./engineModule.ts"
 import { folderPath } from "./folder.ts"
 import { counted, jsonFlag, makeProgress, print, switchFlag } from "./output.ts"
 
-export const copy = Command.make(
+export const copyCommand = Command.make(
   "copy",
   {
     from: Argument.String("from").pipe(

@@ -9,7 +9,7 @@ import { counted, jsonFlag, print, switchFlag } from "./output.ts"
 
 const wayOut = "Stop the service first; it installs missing indexes by itself when it starts"
 
-export const indexes = Command.make(
+export const indexesCommand = Command.make(
   "indexes",
   {
     module: engineModule,

@@ -9,7 +9,7 @@ import * as Keys from "../../Security/Keys.ts"
 import { reported } from "./commandFailed.ts"
 
 /** Makes a pair of keys for tokens. */
-export const keys = Command.make(
+export const keysCommand = Command.make(
   "keys",
   {
     folder: Argument.String("folder").pipe(

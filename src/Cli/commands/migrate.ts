@@ -12,7 +12,7 @@ import { counted, jsonFlag, numberFlag, print, switchFlag } from "./output.ts"
 
 const wayOut = "Stop the service first, or let it migrate when it starts: migrations.on_start is run"
 
-export const migrate = Command.make(
+export const migrateCommand = Command.make(
   "migrate",
   {
     module: engineModule,

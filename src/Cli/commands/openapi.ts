@@ -9,7 +9,7 @@ import { CommandFailed, reported } from "./commandFailed.ts"
 import { engineModule, findBeside, loadEngine, withConfig } from "./engineModule.ts"
 import { checkFlag, outFlag, writeOrCompare } from "./output.ts"
 
-export const openapi = Command.make(
+export const openapiCommand = Command.make(
   "openapi",
   { module: engineModule, out: outFlag, check: checkFlag },
   Effect.fnUntraced(function*({ check, module, out }) {

@@ -8,7 +8,7 @@ import { reported } from "./commandFailed.ts"
 import { engineModule, loadPolicy } from "./engineModule.ts"
 import { checkFlag, jsonFlag, outFlag, writeOrCompare } from "./output.ts"
 
-export const policy = Command.make(
+export const policyCommand = Command.make(
   "policy",
   { module: engineModule, out: outFlag, check: checkFlag, json: jsonFlag },
   Effect.fnUntraced(function*({ check, json, module, out }) {

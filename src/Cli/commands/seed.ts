@@ -8,7 +8,7 @@ import { CommandFailed, reported } from "./commandFailed.ts"
 import { engineModule, loadBeside, modelsOf, withStore } from "./engineModule.ts"
 import { switchFlag } from "./output.ts"
 
-export const seed = Command.make(
+export const seedCommand = Command.make(
   "seed",
   {
     module: engineModule,

@@ -12,7 +12,7 @@ import { counted, jsonFlag, makeProgress, numberFlag, print, switchFlag } from "
 
 const wayOut = "Stop the service first, or run Upgrade.finish and Upgrade.upgrade in it"
 
-export const upgrade = Command.make(
+export const upgradeCommand = Command.make(
   "upgrade",
   {
     module: engineModule,

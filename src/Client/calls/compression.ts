@@ -6,7 +6,7 @@ import * as Stream from "effect/Stream"
 // oxlint-disable-next-line no-restricted-imports -- no service of the platform package decompresses; the web's has no zstd
 import type * as Zlib from "node:zlib"
 import type { RequestHandlingException } from "../ClientError.ts"
-import { Chunks, answerTooLarge } from "./bytes.ts"
+import { answerTooLarge, Chunks } from "./bytes.ts"
 import { failure, unusable } from "./failures.ts"
 import type { RawAnswer } from "./transport.ts"
 

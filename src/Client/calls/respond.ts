@@ -9,7 +9,7 @@ import * as Inspectable from "effect/Inspectable"
 import * as Pipeable from "effect/Pipeable"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import { inUtf8, decodedText } from "./bytes.ts"
+import { decodedText, inUtf8 } from "./bytes.ts"
 import type { RawHeaders } from "./transport.ts"
 
 export const responseOf = (

@@ -17,7 +17,7 @@ import type * as Pull from "effect/Pull"
 import * as Stream from "effect/Stream"
 import type { Admission, Refusable } from "../breaker/admission.ts"
 import type { CircuitOpenError, RequestHandlingException } from "../ClientError.ts"
-import { Chunks, answerTooLarge } from "./bytes.ts"
+import { answerTooLarge, Chunks } from "./bytes.ts"
 import type { Deadlines, Expiring } from "./deadlines.ts"
 import { failure, failureBy, failureOf, markUnsent } from "./failures.ts"
 import { isIdempotent } from "./idempotent.ts"
@@ -216,7 +216,9 @@ class Call implements Undici.Dispatcher.DispatchHandler, Expiring, WaitingCall, 
   onResponseData(controller: Undici.Dispatcher.DispatchController, chunk: Uint8Array): void {
     if (this.#phase !== "receiving") return
     this.#chunks.add(chunk)
-    if (this.#chunks.length > this.#maxBytes) return this.#end(answerTooLarge(this.#message.upstream, this.#maxBytes), false)
+    if (this.#chunks.length > this.#maxBytes) {
+      return this.#end(answerTooLarge(this.#message.upstream, this.#maxBytes), false)
+    }
     this.#capacity -= chunk.length
     if (this.#capacity <= 0) {
       controller.pause()

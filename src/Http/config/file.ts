@@ -47,7 +47,7 @@ export const checkKeys = Effect.fnUntraced(function*(
       continue
     }
     const inFile = valueAt(content, filePathOf(key))
-    const text = textOfKey(content, filePathOf(key))
+    const text = textAtKey(content, filePathOf(key))
     if (text === undefined) continue
     const kind = kindOf(inFile)
     const isExpected = kinds.includes(kind)
@@ -163,7 +163,7 @@ const keysIn = (value: unknown, prefix: string): ReadonlyArray<string> =>
 const isKnown = (key: string): boolean => keys.includes(key)
 
 /** The text of a value of a file; that of a list has commas. */
-export const textOfKey = (content: unknown, path: ReadonlyArray<string>): string | undefined => {
+export const textAtKey = (content: unknown, path: ReadonlyArray<string>): string | undefined => {
   const value = valueAt(content, path)
   if (value === undefined || value === null) return undefined
   // No setting's kinds have a mapping.

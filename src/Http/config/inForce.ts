@@ -6,7 +6,7 @@ import type * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { filePathOf, pathOf, root, rows } from "../../internal/settings.ts"
-import { textAt, textOfKey } from "./file.ts"
+import { textAt, textAtKey } from "./file.ts"
 import { fileSuffix } from "./secretFiles.ts"
 
 /** A key of the configuration with its value. */
@@ -50,7 +50,7 @@ export const inForce = Effect.fnUntraced(function*(
     }
     const fromProgram = yield* textAt(given, filePathOf(key))
     if (fromProgram !== undefined) return found(fromProgram, "program", `${root}.${key}`)
-    const fromFile = textOfKey(content, filePathOf(key))
+    const fromFile = textAtKey(content, filePathOf(key))
     if (fromFile !== undefined) return found(fromFile, "cfg.yml", file)
     const none: InForce = {
       key,
@@ -65,7 +65,10 @@ export const inForce = Effect.fnUntraced(function*(
 })
 
 /** What changed between two configurations. @internal */
-export const configurationChanges = (before: ReadonlyArray<InForce>, after: ReadonlyArray<InForce>): ReadonlyArray<InForce> => {
+export const configurationChanges = (
+  before: ReadonlyArray<InForce>,
+  after: ReadonlyArray<InForce>
+): ReadonlyArray<InForce> => {
   const texts = new Map(before.map((one) => [one.key, revealedText(one)]))
   return after.filter((one) => texts.get(one.key) !== revealedText(one))
 }

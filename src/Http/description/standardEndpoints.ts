@@ -244,7 +244,9 @@ export const documentPaths: ReadonlySet<StandardEndpoint["path"]> = new Set(
 
 /** The identifiers that no document of the model can have. @internal */
 export const reservedIdsOf = (model: Model.Any): ReadonlyArray<string> =>
-  allStandardEndpoints.flatMap(({ isOfLogged, reserved }) => reserved === undefined || isOfLogged && !isLogged(model) ? [] : [reserved])
+  allStandardEndpoints.flatMap(({ isOfLogged, reserved }) =>
+    reserved === undefined || isOfLogged && !isLogged(model) ? [] : [reserved]
+  )
 
 /** The model of a standard endpoint, which tells it from an action of the same name. @internal */
 export class StandardOf extends Context.Service<StandardOf, Model.Any>()(

@@ -11,7 +11,7 @@ import type { Gone, TooManyRequests } from "../HttpError.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
 import * as responses from "../response/json.ts"
 import type { Begun } from "./changesStart.ts"
-import { maxChunk, noStore, noteReads, type ChangesPage, changesPage, subscribed } from "./changesSubscriber.ts"
+import { type ChangesPage, changesPage, maxChunk, noStore, noteReads, subscribed } from "./changesSubscriber.ts"
 import { beforeAllDocuments, controlMessage, cursorAt, drained, jsonArray, offsetOf } from "./messages.ts"
 import { changedRights } from "./watchRights.ts"
 

@@ -144,7 +144,9 @@ export const makeLiveStreams = Effect.fnUntraced(function*(
       Effect.asVoid(Effect.acquireRelease(
         Effect.suspend((): Effect.Effect<void, ServiceUnavailable | TooManyRequests> => {
           const own = counts.get(caller) ?? 0
-          if (own >= maxStreamsPerCaller) return Effect.fail(tooManyRequestsAfter("errors.TooManyRequests", retryMillis))
+          if (own >= maxStreamsPerCaller) {
+            return Effect.fail(tooManyRequestsAfter("errors.TooManyRequests", retryMillis))
+          }
           if (isEnded || count >= maxStreams) return Effect.fail(full)
           count += 1
           counts.set(caller, own + 1)

@@ -41,7 +41,7 @@ export const generatedKeysOf = (model: Model.Any): ReadonlyArray<string> =>
   Object.entries(model[modelTypeId]).flatMap(([key, { generator }]) => generator === undefined ? [] : [key])
 
 /** Adds what the model declares of its fields and the generator lacks. */
-export const describeModel = (
+export const describeComponent = (
   schema: Node,
   { form, model }: ModelVariant,
   { isWithoutLinks, rules }: { readonly isWithoutLinks: boolean; readonly rules: FieldRules }

@@ -11,7 +11,7 @@ import type { FieldRules } from "./access.ts"
 import { componentNames, namesOfParts, withoutLists } from "./componentNames.ts"
 import { withDescribedSchemas } from "./describedEndpoints.ts"
 import { errorMessageOf, errorSchema, isErrorWithoutFields, type Problems, problemSchemas } from "./errors.ts"
-import { describeModel, formOf, generatedKeysOf, type ModelVariant } from "./modelSchemas.ts"
+import { describeComponent, formOf, generatedKeysOf, type ModelVariant } from "./modelSchemas.ts"
 import * as Document from "./node.ts"
 
 type Node = Document.Node
@@ -126,7 +126,7 @@ const finish = (
     const found = formOf(wantedNames.get(name) ?? name, schema, models)
     if (found === undefined) return schema
     if (found.form !== "wire") sent.set(name, found)
-    return describeModel(schema, found, { isWithoutLinks: withoutLinks.has(found.model), rules })
+    return describeComponent(schema, found, { isWithoutLinks: withoutLinks.has(found.model), rules })
   })
   const errorName = Document.componentOf(errorMessage) ?? ""
   const aliases = aliasesIn(described, wantedNames, errorName, documents)

@@ -15,7 +15,7 @@ import {
 import { isLogged, type Name, type StandardEndpoint } from "../description/standardEndpoints.ts"
 import { entityTags, ifNoneMatch } from "./entityTags.ts"
 import * as Document from "./node.ts"
-import { fieldsParameter, filters, type DescriptionContext, describedPageParameters, queryOf } from "./parameters.ts"
+import { describedPageParameters, type DescriptionContext, fieldsParameter, filters, queryOf } from "./parameters.ts"
 import type { Resource } from "./schemas.ts"
 import { filterText, statusTexts, withArticle } from "./texts.ts"
 

@@ -1,7 +1,7 @@
 /** Translates the operators of URL filters, such as ranges, lists and patterns, into conditions of the store. */
 import * as Schema from "effect/Schema"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
-import { anyOf, compare, conjunctionOf, not } from "../../Repository/internal.ts"
+import { anyOf, compare, conjunctionOf, negated } from "../../Repository/internal.ts"
 import * as Query from "../../Repository/Query.ts"
 import type { FilterValue, Operand } from "./filterValue.ts"
 import type { QueryField } from "./queryFields.ts"
@@ -177,7 +177,7 @@ const among = (
   const same = equalTo(field, values, isNegated)
   if (others.length === 0) return same
   return isNegated
-    ? not(anyOf([...others, ...(values.length === 0 ? [] : [{ [field.path]: { $in: values } }])]))
+    ? negated(anyOf([...others, ...(values.length === 0 ? [] : [{ [field.path]: { $in: values } }])]))
     : combined([...others, ...(same === undefined ? [] : [same])], "OR")
 }
 

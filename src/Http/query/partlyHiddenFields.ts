@@ -51,7 +51,10 @@ export const namingOf = (model: Model.Any, partlyHidden: CallerDocuments["partly
     },
     condition: () => conditionOf(grants, named),
     projection: () =>
-      projectionOf(model, hidden.ever.filter((other) => !Array.from(named).some((name) => isAmongFields(name, [other]))))
+      projectionOf(
+        model,
+        hidden.ever.filter((other) => !Array.from(named).some((name) => isAmongFields(name, [other])))
+      )
   }
 }
 

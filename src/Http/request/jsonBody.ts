@@ -129,7 +129,8 @@ export const otherType = (types: ReadonlyArray<string>): UnsupportedMediaType =>
   errorOf("UnsupportedMediaType", "errors.BodyType", { types: types.join(", ") })
 
 /** The error for a body of more than `limit` bytes. */
-export const bodyTooLarge = (limit: number): PayloadTooLarge => errorOf("PayloadTooLarge", "errors.BodyTooLarge", { limit })
+export const bodyTooLarge = (limit: number): PayloadTooLarge =>
+  errorOf("PayloadTooLarge", "errors.BodyTooLarge", { limit })
 
 // Returns an `Exit`, which the caller can use synchronously.
 const parse = (bytes: Buffer): Exit.Exit<unknown, BadRequest> => {

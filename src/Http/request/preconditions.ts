@@ -7,7 +7,7 @@ import * as Result from "effect/Result"
 import type { FieldProblem } from "../../Model/internal.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { errorOf, type PreconditionFailed } from "../HttpError.ts"
-import { type TagCondition, malformed, parseTags, strongly, weakly } from "./entityTags.ts"
+import { malformed, parseTags, strongly, type TagCondition, weakly } from "./entityTags.ts"
 
 /** Preconditions on tags. `If-Unmodified-Since` is ignored as too coarse (RFC 9110, section 13.1.4). */
 export interface Preconditions {

@@ -7,7 +7,7 @@ import * as Multipart from "effect/http/Multipart"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { BadRequest, errorOf, PayloadTooLarge } from "../HttpError.ts"
-import { type BodyError, mediaTypeOf, otherType, sendContinue, bodyTooLarge } from "./jsonBody.ts"
+import { type BodyError, bodyTooLarge, mediaTypeOf, otherType, sendContinue } from "./jsonBody.ts"
 
 /** A body of at most `limit` bytes as a stream. Without types, each is taken. */
 export const readRaw = (

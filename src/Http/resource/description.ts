@@ -197,7 +197,9 @@ export const describe = <
   model: M,
   options?: DescribeOptions<Methods, Errors, Open, Hidden>
 ): Description<M, Methods[number], never, DeclaredErrors<Errors, Open, Hidden>> => {
-  const declared = Object.entries<OwnErrors>(options?.errors ?? {}).map(([method, errors]) => [method, errorList(errors)])
+  const declared = Object.entries<OwnErrors>(options?.errors ?? {}).map((
+    [method, errors]
+  ) => [method, errorList(errors)])
   return makeDescription({
     model,
     methods: [...new Set(options?.methods ?? ["GET" as const])],

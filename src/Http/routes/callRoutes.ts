@@ -24,7 +24,7 @@ import {
 import type * as Model from "../../Model/Model.ts"
 import { apartFromAddressed, identifierOf } from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
-import { partFields, formType, hasBody, paramsOf, payloadOf, schemaOf, sentOf } from "../description/callEndpoint.ts"
+import { formType, hasBody, paramsOf, partFields, payloadOf, schemaOf, sentOf } from "../description/callEndpoint.ts"
 import type { Part } from "../description/callOptions.ts"
 import { parametersIn } from "../description/pathShape.ts"
 import { rawOf } from "../description/raw.ts"

@@ -30,7 +30,8 @@ export const withCors = <E, R>(
   const allowing = {
     ...shared,
     "access-control-allow-methods": methods.join(", "),
-    "access-control-allow-headers": (headers ?? namesOf([...readableHeaders, ...schemes.map(({ header }) => header)])).join(", "),
+    "access-control-allow-headers": (headers ?? namesOf([...readableHeaders, ...schemes.map(({ header }) => header)]))
+      .join(", "),
     "access-control-max-age": String(Math.floor(Duration.toSeconds(maxAge)))
   }
   const allowed = new Map(origins.map((origin) => [origin, { "access-control-allow-origin": origin }]))

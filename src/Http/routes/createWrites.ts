@@ -91,7 +91,9 @@ export const createWrites = (
     )
   }
 
-  return ({ body, conditions }: WriteRequest<OneDocument | ManyDocuments>): Effect.Effect<WrittenAnswer, CallFailure> => {
+  return (
+    { body, conditions }: WriteRequest<OneDocument | ManyDocuments>
+  ): Effect.Effect<WrittenAnswer, CallFailure> => {
     if (body._tag === "Many") {
       const created = Effect.map(createAll(body.values), (ids): WrittenAnswer => ({ _tag: "Documents", ids }))
       return body.values.some(isNamed) ? Effect.andThen(checkChosen(context), created) : created

@@ -54,30 +54,34 @@ export const replaceWrites = (context: WriteContext): ReplaceWith => {
           : { [versionField]: kept[versionField] ?? document[versionField] ?? 0 })
       }, { isSent: true, previous }))
 
-  const replaceOnce = Effect.fnUntraced(function*(id: unknown, value: Values, check: preconditions.PreconditionCheck | undefined) {
-    const document = yield* read(id)
-    if (check !== undefined) yield* check(document)
-    // A stored document that does not fit the model is replaced completely.
-    const previous = Option.getOrUndefined(yield* Effect.option(codec.fromDocument(document)))
-    const { filters, instance } = yield* replacement(id, value, document, previous)
-    const fields = expectedFields(context, check, otherwise)
-    return written(context, yield* documents.replace(instance, { document, fields, filters }), false)
-  })
+  const replaceOnce = Effect.fnUntraced(
+    function*(id: unknown, value: Values, check: preconditions.PreconditionCheck | undefined) {
+      const document = yield* read(id)
+      if (check !== undefined) yield* check(document)
+      // A stored document that does not fit the model is replaced completely.
+      const previous = Option.getOrUndefined(yield* Effect.option(codec.fromDocument(document)))
+      const { filters, instance } = yield* replacement(id, value, document, previous)
+      const fields = expectedFields(context, check, otherwise)
+      return written(context, yield* documents.replace(instance, { document, fields, filters }), false)
+    }
+  )
 
   /** Reads the stored document, and computes the instance for the hooks and the write of what they return. */
-  const loaded = Effect.fnUntraced(function*(id: unknown, value: Values, check: preconditions.PreconditionCheck | undefined) {
-    const document = yield* read(id)
-    if (check !== undefined) yield* check(document)
-    const stored = yield* codec.fromDocument(document)
-    const previous = yield* checkVersion(context, id, stored, versionIn(context, value))
-    const { filters, instance } = yield* replacement(id, value, document, previous)
-    const fields = expectedFields(context, check, otherwise)
-    return {
-      instance,
-      previous: Option.some(previous),
-      write: (changed: Instance) => documents.replace(changed, { document, fields, filters })
+  const loaded = Effect.fnUntraced(
+    function*(id: unknown, value: Values, check: preconditions.PreconditionCheck | undefined) {
+      const document = yield* read(id)
+      if (check !== undefined) yield* check(document)
+      const stored = yield* codec.fromDocument(document)
+      const previous = yield* checkVersion(context, id, stored, versionIn(context, value))
+      const { filters, instance } = yield* replacement(id, value, document, previous)
+      const fields = expectedFields(context, check, otherwise)
+      return {
+        instance,
+        previous: Option.some(previous),
+        write: (changed: Instance) => documents.replace(changed, { document, fields, filters })
+      }
     }
-  })
+  )
 
   /** Without an expected version, a conflict with another write is retried. */
   return (hooks, urlId, id, value, conditions) => {

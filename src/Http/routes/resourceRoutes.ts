@@ -44,7 +44,15 @@ import { withoutProperties } from "../response/withoutHiddenFields.ts"
 import type { Translations } from "../Translations.ts"
 import type { ImplementedResource } from "./implemented.ts"
 import { readRoutes } from "./readRoutes.ts"
-import { acceptedRoute, allowedOf, jsonRoute, type Route, withIdParameter, withoutParameters, withParameters } from "./route.ts"
+import {
+  acceptedRoute,
+  allowedOf,
+  jsonRoute,
+  type Route,
+  withIdParameter,
+  withoutParameters,
+  withParameters
+} from "./route.ts"
 import { patchTypes } from "./writeRequest.ts"
 import { writeRoutes } from "./writeRoutes.ts"
 

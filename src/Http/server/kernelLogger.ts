@@ -234,7 +234,7 @@ const ofWorker = (file: string, worker: number): string => {
 
 /** Only a service with a log file loads what rotates it. */
 const openLogFile = (options: LogFileOptions): Effect.Effect<LogFile, string, Scope.Scope> =>
-  Effect.flatMap(Effect.promise(() => import("./logFile.ts")), ({ open }) => open(options))
+  Effect.flatMap(Effect.promise(() => import("./logFile.ts")), ({ openLogFile }) => openLogFile(options))
 
 interface Batched {
   /** Urgent lines are written immediately, after those that wait. */

@@ -32,7 +32,7 @@ const maxQueuedBytes = 8_388_608
 const retryDelay = 10_000
 
 /** Opens the file. Fails with the reason if it can't be written. Closing the scope writes waiting text first. */
-export const open = (options: LogFileOptions): Effect.Effect<LogFile, string, Scope.Scope> =>
+export const openLogFile = (options: LogFileOptions): Effect.Effect<LogFile, string, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.map(openStream(options), (stream) => makeFile(stream, options)),
     ({ close }) => Effect.timeoutOrElse(close, { duration: "5 seconds", orElse: () => Effect.void })

@@ -16,7 +16,7 @@ import { clearInterval, setImmediate, setInterval, setTimeout } from "node:timer
 import { quote } from "../../internal/json.ts"
 import { defaultOf } from "../../internal/settings.ts"
 import { batch } from "./batchedSocket.ts"
-import { type RequestGate, RequestListener, OrderedResponse, unwrittenResponse } from "./dispatch.ts"
+import { OrderedResponse, type RequestGate, RequestListener, unwrittenResponse } from "./dispatch.ts"
 
 /** The milliseconds that a connection stays open for the client to read why its request is rejected. */
 const lingerMillis = 1_000

@@ -61,7 +61,7 @@ export const isMeasured = Effect.gen(function*() {
 })
 
 /** Measures the process and its requests. */
-export const measured = Effect.fnUntraced(function*<E, R>(handler: Effect.Effect<Response, E, R>) {
+export const withMeasuring = Effect.fnUntraced(function*<E, R>(handler: Effect.Effect<Response, E, R>) {
   const { registerProcessMetrics } = yield* Effect.promise(() => import("../monitoring/processMetrics.ts"))
   yield* registerProcessMetrics((yield* DocumentStore).folder)
   const { measured } = yield* Effect.promise(() => import("../monitoring/requestMetrics.ts"))

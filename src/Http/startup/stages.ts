@@ -20,7 +20,7 @@ import { type Responding, withAccepted, withTransaction } from "../routes/route.
 import { accessLogged } from "../server/accessLog.ts"
 import { bounded } from "../server/overload.ts"
 import { shed } from "../server/shedding.ts"
-import { measured } from "./monitored.ts"
+import { withMeasuring } from "./monitored.ts"
 import type { Answer, RouteSurroundings, ServedRoute, ServiceSurroundings } from "./surroundings.ts"
 
 /** How the service answers, once all that its stages load is there. */
@@ -88,7 +88,7 @@ export const serviceStages: ReadonlyArray<Stage<ServiceSurroundings, Answering>>
     does: "Counts and times the response, by method, route and status.",
     when: "`metrics.enabled`, or `telemetry.endpoint` with `metrics` among `telemetry.signals`",
     before: { concurrency: "what is refused counts, too", CORS: "a preflight counts, too" },
-    wrap: ({ isMeasured }) => isMeasured ? (inner) => Effect.flatMap(inner, (next) => measured(next)) : undefined
+    wrap: ({ isMeasured }) => isMeasured ? (inner) => Effect.flatMap(inner, (next) => withMeasuring(next)) : undefined
   },
   {
     name: "concurrency",

@@ -17,7 +17,7 @@ import { StandardOf } from "../description/standardEndpoints.ts"
 import { watchPathOf } from "../description/watchPath.ts"
 import type { StreamOptions } from "../subscription/collectionEvents.ts"
 import { type Connect, type MessagesSchema, type Streams, streamsOf, watchedOf } from "../subscription/subscription.ts"
-import { type ClientCall, type CallGroups, exactly, noExcess } from "./calls.ts"
+import { type CallGroups, type ClientCall, exactly, noExcess } from "./calls.ts"
 
 /** Connects to the endpoint `changes` of a group. */
 export type ConnectTo = (messages: MessagesSchema, api: HttpApi.Top, group: string) => Connect

@@ -108,7 +108,11 @@ export const issueFinder = (schema: Schema.Top): (value: unknown) => Effect.Effe
   return (value) => isValid(value) ? Effect.undefined : Effect.matchEager(decode(value), outcome)
 }
 
-export const reportIssue = (issue: SchemaIssue.Issue, value: unknown, context: ValidationContext): typeof reportedInvalid => {
+export const reportIssue = (
+  issue: SchemaIssue.Issue,
+  value: unknown,
+  context: ValidationContext
+): typeof reportedInvalid => {
   for (const problem of problemsOf(issue, context.isConfidential)) {
     const path = problem.field === "" ? [] : problem.field.split(".")
     // The nested part has already reported its own problem.

@@ -10,9 +10,9 @@ import {
   collectingProblems,
   collectingProblemsIn,
   convertSent,
-  reportedInvalid,
   isNullValue,
   issueFinder,
+  reportedInvalid,
   reportIssue,
   runInOrder,
   type ValidationContext

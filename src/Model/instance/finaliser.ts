@@ -11,9 +11,9 @@ import {
   collectingProblems,
   convertSent,
   instanceRuleOf,
-  reportedInvalid,
   isNullValue,
   issueFinder,
+  reportedInvalid,
   reportIssue,
   runInOrder,
   type ValidationContext

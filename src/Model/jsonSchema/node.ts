@@ -141,7 +141,9 @@ export const effectSchemaOf = (ast: SchemaAST.AST): Result.Result<JsonSchema, un
   )
 
 /** The keys of a record: all of them, those that match one of the patterns, or an unknown subset. */
-export const recordKeys = (parameter: SchemaAST.IndexSignature["parameter"]): "any" | "some" | ReadonlyArray<string> => {
+export const recordKeys = (
+  parameter: SchemaAST.IndexSignature["parameter"]
+): "any" | "some" | ReadonlyArray<string> => {
   const [check, ...others] = (parameter.checks ?? []).map(withUnicode)
   const known = check === undefined || parameter._tag !== "String"
     ? parameter

@@ -13,9 +13,9 @@ import { AccessDenied, type ReadError } from "../RepositoryError.ts"
 import { AccessDecision, type RowFilters } from "./accessDecision.ts"
 import {
   collectionOfRunner,
+  type CollectionOperation,
   type ModelCollection,
   type Name,
-  type CollectionOperation,
   type Outcome,
   type Runner,
   type Scope,

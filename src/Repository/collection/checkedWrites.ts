@@ -8,7 +8,7 @@
  *
  * Of several grants, one has to allow both the document before an update and the one after it.
  */
-import { allOf, anyOf, conjunctionOf, not, storeOperations } from "@appkernel/document-store/shared"
+import { allOf, anyOf, conjunctionOf, negated, storeOperations } from "@appkernel/document-store/shared"
 import { normalise } from "@appkernel/mql/values"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
@@ -23,12 +23,12 @@ import { afterUpdate, fieldsOfFilter, fieldsOfUpdate, unchangedSince } from "./d
 import { type Targets, targetsOf } from "./documentTargets.ts"
 import { mapInSteps } from "./mapInSteps.ts"
 import {
+  type CollectionOperation,
   everyHandler,
   everyUpdate,
   type Handlers,
   type InsertManyResult,
   type ModelCollection,
-  type CollectionOperation,
   type Runner,
   type Scope,
   type Updated,
@@ -301,7 +301,7 @@ const requireAdmitted = Effect.fnUntraced(function*(
   chunk: Filter
 ) {
   if (check === undefined) return
-  const rejected = yield* all.count(conjunctionOf(chunk, not(check)), { deleted: "include" })
+  const rejected = yield* all.count(conjunctionOf(chunk, negated(check)), { deleted: "include" })
   if (rejected > 0) return yield* denied
 })
 

@@ -5,7 +5,7 @@
  * of none. Which of the two a condition is follows from its evaluation, whatever its operators are. An equality stays one
  * search in an index.
  */
-import { anyOf, conjunctionOf, isAsStored, not } from "@appkernel/document-store/shared"
+import { anyOf, conjunctionOf, isAsStored, negated } from "@appkernel/document-store/shared"
 import { catchRejection, isOperatorDocument, parseFilter } from "@appkernel/mql"
 import { equals, isArray, isDocument, segmentsOf } from "@appkernel/mql/values"
 import { identity, memoize } from "effect/Function"
@@ -166,7 +166,7 @@ const withDefault = (
         const isMet = accepts({ [name]: value })
         if (isMet === accepts({})) return condition
         const absent = absentIn(within, name, codec)
-        if (!isMet) return conjunctionOf(condition, not(absent))
+        if (!isMet) return conjunctionOf(condition, negated(absent))
         const values = path.length === 1 && !codec.isList && !within.some((step) => step.codec.isList)
           ? equalValues(operand)
           : undefined

@@ -11,7 +11,7 @@ import type { DocumentStore } from "../DocumentStore.ts"
 import { QueryRejected } from "../RepositoryError.ts"
 import type { RowFilters } from "./accessDecision.ts"
 import { checkingWrites } from "./checkedWrites.ts"
-import { everyState, limitedTo, collectionOfRunner, type ModelCollection } from "./modelCollection.ts"
+import { collectionOfRunner, everyState, limitedTo, type ModelCollection } from "./modelCollection.ts"
 import { modelMatcher } from "./rowMatcher.ts"
 
 export const makeFiltered = (

@@ -10,7 +10,7 @@ import type { Document, DocumentStore } from "../DocumentStore.ts"
 import { textOfId } from "../query/bsonForm.ts"
 import type { ReadError } from "../RepositoryError.ts"
 import { type AuditTrail, maxIds, type Touched } from "./auditTrail.ts"
-import type { ModelCollection, Name, CollectionOperation, Outcome, Runner } from "./modelCollection.ts"
+import type { CollectionOperation, ModelCollection, Name, Outcome, Runner } from "./modelCollection.ts"
 
 /** Runs an operation of a caller, and adds what it did to the trail. */
 export const recorded = <N extends Name>(

@@ -10,11 +10,11 @@ import { isStoredIdentically } from "../query/bsonForm.ts"
 import { QueryRejected } from "../RepositoryError.ts"
 import { fieldsOfUpdate } from "./documentFields.ts"
 import {
-  limitedTo,
   collectionOfRunner,
+  type CollectionOperation,
+  limitedTo,
   type ModelCollection,
   type Name,
-  type CollectionOperation,
   type Runner
 } from "./modelCollection.ts"
 import { deletionConditions, type StoreRunner, storeRunner } from "./storedCollection.ts"

@@ -6,10 +6,10 @@ import type * as Model from "../../Model/Model.ts"
 import type { Document, DocumentStore, Filter } from "../DocumentStore.ts"
 import {
   type Aggregation,
+  type CollectionOperation,
   everyHandler,
   type Handlers,
   type Name,
-  type CollectionOperation,
   type Outcome,
   type Runner
 } from "./modelCollection.ts"

@@ -14,4 +14,5 @@ export const documentOfBytes = (bytes: unknown): Document =>
   plainStored(decodeDocument(bytes as Uint8Array))
 
 /** {@link documentOfBytes} of each. */
-export const documentsOfBytes = (all: ReadonlyArray<unknown>): Array<Document> => all.map((bytes) => documentOfBytes(bytes))
+export const documentsOfBytes = (all: ReadonlyArray<unknown>): Array<Document> =>
+  all.map((bytes) => documentOfBytes(bytes))

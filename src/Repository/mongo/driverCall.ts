@@ -255,9 +255,11 @@ export const readBatches = (
       stopwatch.start()
       const next = read({ ...call, isWrite: options?.writes === true }, () => {
         pulling = true
-        return cursor.hasNext().then((more) => more ? documentsOfBytes(cursor.readBufferedDocuments()) : []).finally(() => {
-          pulling = false
-        })
+        return cursor.hasNext().then((more) => more ? documentsOfBytes(cursor.readBufferedDocuments()) : []).finally(
+          () => {
+            pulling = false
+          }
+        )
       }, call.timeLimit === undefined ? call.session.limit : stopwatch.left() + limitGrace)
       return Effect.ensuring(next, Effect.sync(stopwatch.stop))
     })

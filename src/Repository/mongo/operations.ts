@@ -121,13 +121,12 @@ const readOperations = (context: DriverContext): Pick<StoreOperations, Read> => 
   }
 }
 
-const counter =
-  ({ call, filterOptions }: DriverContext): StoreOperations["count"] => (collection, filter, options) =>
-    mongo.read(
-      call("count", collection, options?.timeLimit),
-      (_, signal, storeOptions) =>
-        _.countDocuments(filter, { ...filterOptions, ...queryOptions(options), ...hintOf(storeOptions), signal })
-    )
+const counter = ({ call, filterOptions }: DriverContext): StoreOperations["count"] => (collection, filter, options) =>
+  mongo.read(
+    call("count", collection, options?.timeLimit),
+    (_, signal, storeOptions) =>
+      _.countDocuments(filter, { ...filterOptions, ...queryOptions(options), ...hintOf(storeOptions), signal })
+  )
 
 const finder = ({ call, filterOptions }: DriverContext): StoreOperations["find"] => (collection, options) =>
   limited(

@@ -15,7 +15,7 @@ import { withReceipts } from "./receipts.ts"
 import { mongoTransactions } from "./transaction.ts"
 
 /** Connects a client, which is closed with the scope, and makes the store of its database. */
-export const open = (
+export const openMongo = (
   address: MongoAddress,
   database: string,
   timeouts: Timeouts

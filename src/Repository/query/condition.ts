@@ -3,11 +3,11 @@
  *
  * @since 0.1.0
  */
-import { anyOf, conjunctionOf, not as notMatching } from "@appkernel/document-store/shared"
+import { anyOf, conjunctionOf, negated as notMatching } from "@appkernel/document-store/shared"
 import { memoize } from "effect/Function"
 import type { ModelLike } from "../../Model/internal.ts"
 import type { Filter } from "../DocumentStore.ts"
-import { elementBaseOf, operatorsOfField, type FieldPath } from "./fieldPath.ts"
+import { elementBaseOf, type FieldPath, operatorsOfField } from "./fieldPath.ts"
 import { filtersOf } from "./filterCombinators.ts"
 
 /**
@@ -89,4 +89,6 @@ export const elementFilter = (model: ModelLike, where: (element: object) => Cond
 
 // internal
 
-const elementOperatorsOf = memoize((model: ModelLike) => operatorsOfField(elementBaseOf(model), operatorsOf, () => true))
+const elementOperatorsOf = memoize((model: ModelLike) =>
+  operatorsOfField(elementBaseOf(model), operatorsOf, () => true)
+)

@@ -52,7 +52,7 @@ type Operand = Effect.Effect<unknown, ModelError | QueryRejected>
 type Where = (element: object) => Condition
 
 /** The update operators of a field. Those of a list lead to the operators of its elements. @internal */
-export const operatorsOf = (field: FieldPath): UpdateOperators => operatorsAt({ field, arrayFilters: [] })
+export const updateOperatorsOf = (field: FieldPath): UpdateOperators => operatorsAt({ field, arrayFilters: [] })
 
 /**
  * Whether the nested fields of a field can be updated directly. The fields of a list's elements are reached through the

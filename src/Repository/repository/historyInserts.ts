@@ -10,7 +10,7 @@ import { insertInChunks } from "../collection/bulkInserts.ts"
 import type { InsertManyResult } from "../collection/modelCollection.ts"
 import type { Document } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"
-import { appendEntries, inHistoryTransaction, type HistoryContext, revisionOf, withRevision } from "./historyContext.ts"
+import { appendEntries, type HistoryContext, inHistoryTransaction, revisionOf, withRevision } from "./historyContext.ts"
 import { type ChangeContext, entryId, entryOf, uniqueTextOfId } from "./historyEntry.ts"
 
 /** Inserts a document within a transaction. Returns it with its revision. */

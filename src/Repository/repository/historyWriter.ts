@@ -19,16 +19,16 @@ import type { Change } from "./history.ts"
 import {
   appendChange,
   appendEntries,
-  inHistoryTransaction,
   baselineOf,
   type HistoryContext,
+  inHistoryTransaction,
   removalOf,
   revisionOf,
   withNextRevision,
   withRevision
 } from "./historyContext.ts"
 import { type ChangeContext, entryOf, historyOf } from "./historyEntry.ts"
-import { insertWithHistory, insertOne } from "./historyInserts.ts"
+import { insertOne, insertWithHistory } from "./historyInserts.ts"
 import type { DeleteName, ModelWriter } from "./modelWriter.ts"
 
 export const makeHistoryWriter = (
@@ -70,7 +70,11 @@ const replace = (context: HistoryContext, filter: Filter, document: Document, up
     })
   )
 
-const update = <N extends UpdateName>(context: HistoryContext, change: Change, operation: CollectionOperation<N>): Updated<N> => {
+const update = <N extends UpdateName>(
+  context: HistoryContext,
+  change: Change,
+  operation: CollectionOperation<N>
+): Updated<N> => {
   const { name } = operation
   const isReturned = storeOperations[name].gives === "document"
   const isAfter = Object(operation.options).returnDocument === "after"

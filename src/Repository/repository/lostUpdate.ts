@@ -6,7 +6,7 @@ import { makeRetry } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import { textOfId } from "../query/bsonForm.ts"
 import type { VersionConflict } from "../RepositoryError.ts"
-import { versionConflict, type ModelWriteContext } from "./versionedWrites.ts"
+import { type ModelWriteContext, versionConflict } from "./versionedWrites.ts"
 
 /** Occurs when another write has changed the document after it was read. */
 export class LostUpdate {

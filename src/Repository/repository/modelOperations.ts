@@ -157,7 +157,11 @@ const makeChangeStreams = <M extends Model.Any>(
   return {
     upgraded,
     changes: instrumentedStream("changes", modelName, (options) => streamed((_) => _.changes(context, options))),
-    live: instrumentedStream("live", modelName, (where, options) => streamed((_) => _.liveChanges(context, where, options)))
+    live: instrumentedStream(
+      "live",
+      modelName,
+      (where, options) => streamed((_) => _.liveChanges(context, where, options))
+    )
   }
 }
 

@@ -1,6 +1,6 @@
 /** The writes to a model's collection. Most take the name of the change, which a history records. */
 import * as Effect from "effect/Effect"
-import type { ModelCollection, CollectionOperation, Updated, UpdateName } from "../collection/modelCollection.ts"
+import type { CollectionOperation, ModelCollection, Updated, UpdateName } from "../collection/modelCollection.ts"
 import type { Document, Filter, Update } from "../DocumentStore.ts"
 import type { ReadError, WriteError } from "../RepositoryError.ts"
 import type { AuditFields } from "./auditFields.ts"

@@ -16,7 +16,13 @@ import { applyPatch, changeOf, type DocumentChange } from "./applyPatch.ts"
 import { type DocumentCheck, type DocumentWrites, storedFieldsOf } from "./documentOperations.ts"
 import { LostUpdate, type RetryLostUpdates } from "./lostUpdate.ts"
 import { withOperands } from "./modelWriter.ts"
-import { documentNotFound, storedVersionOf, versionConflict, versionOf, type ModelWriteContext } from "./versionedWrites.ts"
+import {
+  documentNotFound,
+  type ModelWriteContext,
+  storedVersionOf,
+  versionConflict,
+  versionOf
+} from "./versionedWrites.ts"
 
 export interface ReadModifyWrite<M extends Model.Any> {
   readonly modify: DocumentWrites<M["Type"]>["modify"]

@@ -78,7 +78,8 @@ export const versionOf = ({ versionField }: ModelWriteContext, document: Documen
 }
 
 /** The version of a stored document: 0 if it was written before its model had versions. */
-export const storedVersionOf = (context: ModelWriteContext, document: Document): number => versionOf(context, document) ?? 0
+export const storedVersionOf = (context: ModelWriteContext, document: Document): number =>
+  versionOf(context, document) ?? 0
 
 /** Inserts a document as the first version; succeeds with the inserted document. */
 export const insertDocument = (context: ModelWriteContext, document: Document): Effect.Effect<Document, WriteError> =>
@@ -182,7 +183,11 @@ const firstVersion = (context: ModelWriteContext, document: Document): Document 
   return versionOf(context, given) === 1 ? given : withVersion(context, given, 1)
 }
 
-const insertedNow = (context: ModelWriteContext, fiber: Fiber.Fiber<unknown, unknown>, document: Document): Document => {
+const insertedNow = (
+  context: ModelWriteContext,
+  fiber: Fiber.Fiber<unknown, unknown>,
+  document: Document
+): Document => {
   const first = firstVersion(context, document)
   return context.auditFields === undefined ? first : context.auditFields.inserted(fiber, first)
 }

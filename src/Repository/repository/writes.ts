@@ -30,12 +30,12 @@ import {
   insertDocument,
   insertDocuments,
   insertedAll,
+  type ModelWriteContext,
   replaceDocument,
   storedOf,
   storedVersionOf,
   versionConflict,
   versionOf,
-  type ModelWriteContext,
   writeContextOf
 } from "./versionedWrites.ts"
 

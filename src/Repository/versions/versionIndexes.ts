@@ -1,7 +1,7 @@
 /** The indexes of a model with versions while documents are stored in several versions. */
 import * as Effect from "effect/Effect"
 import { keptField, type ModelLike, modelVersionField } from "../../Model/internal.ts"
-import { topFieldOf, fieldsOfFilter } from "../collection/documentFields.ts"
+import { fieldsOfFilter, topFieldOf } from "../collection/documentFields.ts"
 import type { DocumentStore, IndexDescription } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"
 import { agreementReader, type State } from "./agreement.ts"

@@ -2,7 +2,13 @@
 import { everyOperation, type OperationName, storeOperations } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import { ValidationException } from "../../Model/ModelError.ts"
-import type { InsertManyResult, ModelCollection, Name, CollectionOperation, Scope } from "../collection/modelCollection.ts"
+import type {
+  CollectionOperation,
+  InsertManyResult,
+  ModelCollection,
+  Name,
+  Scope
+} from "../collection/modelCollection.ts"
 import type { DocumentStore, Filter } from "../DocumentStore.ts"
 import { AccessDenied, Unsupported, type WriteError } from "../RepositoryError.ts"
 

@@ -48,7 +48,8 @@ const text = (name: string, value: string, contentType = "text/plain"): Received
   bytes: Buffer.from(value)
 })
 
-const valuesOf = (...parts: ReadonlyArray<ReceivedPart>) => readForm(Entry, parts, { maxDepth: 16, isStrict: false }).values
+const valuesOf = (...parts: ReadonlyArray<ReceivedPart>) =>
+  readForm(Entry, parts, { maxDepth: 16, isStrict: false }).values
 
 const problemsIn = (...parts: ReadonlyArray<ReceivedPart>) => {
   const decoded = decodeForm(decode, readForm(Entry, parts, { maxDepth: 16, isStrict: false }))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Result, Schema } from "effect"
-import { type TagCondition, etagOf, withCoding } from "../../../src/Http/request/entityTags.ts"
+import { etagOf, type TagCondition, withCoding } from "../../../src/Http/request/entityTags.ts"
 import { evaluate, isCreateOnly, none, read } from "../../../src/Http/request/preconditions.ts"
 
 const given = (headers: { readonly [name: string]: string }) => Result.getOrUndefined(read(headers))

@@ -1,6 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { type Action, type Event, initialWorkers, transition, type Workers } from "../../../src/Http/startup/workerStates.ts"
+import {
+  type Action,
+  type Event,
+  initialWorkers,
+  transition,
+  type Workers
+} from "../../../src/Http/startup/workerStates.ts"
 
 /** A process as the system has it: what it was told, and what it has said. */
 interface Process {

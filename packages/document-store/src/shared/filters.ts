@@ -39,7 +39,7 @@ export const anyOf = (filters: ReadonlyArray<Filter | undefined>): Filter | unde
 }
 
 /** The documents that the filter does not match. */
-export const not = (filter: Filter | undefined): Filter | undefined =>
+export const negated = (filter: Filter | undefined): Filter | undefined =>
   filter === undefined || isAlways(filter)
     ? nothing
     : filter === nothing

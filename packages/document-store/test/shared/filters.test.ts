@@ -38,7 +38,7 @@ describe("the algebra of filters", () => {
     const inAny = ids.filter((id) => found.some((one) => one.includes(id)))
     assert.deepStrictEqual(matching(Filters.anyOf(parts)), inAny)
     const rest = ids.filter((id) => !inAny.includes(id))
-    assert.deepStrictEqual(matching(Filters.not(Filters.anyOf(parts))), rest)
+    assert.deepStrictEqual(matching(Filters.negated(Filters.anyOf(parts))), rest)
   })
 
   it("leaves out what has no effect, and keeps a filter that remains", () => {

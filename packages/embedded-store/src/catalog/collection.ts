@@ -13,7 +13,7 @@ import {
 } from "@appkernel/mql/internal"
 import * as Result from "effect/Result"
 import type { Recording } from "./changeRecorder.ts"
-import { parsePart, type FilterPart } from "./partialIndex.ts"
+import { type FilterPart, parsePart } from "./partialIndex.ts"
 import type { Validator } from "./validator.ts"
 
 /** Properties of the keys of an index. They are never reset, even if the documents that caused them are removed. */

@@ -50,7 +50,11 @@ export const haveEqualValues = (index: Index, document: Document, other: Documen
 }
 
 /** A document's entries in an index. Keys end in the identifier, except where equal values must clash. */
-export const indexEntries = (index: Index, document: Document, documentKey: string): Result.Result<IndexEntries, string> => {
+export const indexEntries = (
+  index: Index,
+  document: Document,
+  documentKey: string
+): Result.Result<IndexEntries, string> => {
   if (index.part?.holds(document) === false) return Result.succeed(none)
   if (isGeographic(index)) return geographicEntries(index, document, documentKey)
   if (index.text !== undefined) return Result.succeed(textEntries(document, index.text, documentKey))

@@ -13,9 +13,9 @@ import {
   orderOf,
   parseFilter,
   type Problem,
+  queryProblem,
   Rank,
   rankOf,
-  queryProblem,
   unsupported
 } from "@appkernel/mql/internal"
 import * as Result from "effect/Result"

@@ -19,7 +19,7 @@ import * as Latch from "effect/Latch"
 import * as Result from "effect/Result"
 import type { Catalog } from "../catalog/catalog.ts"
 import type { Collection, Index, KeyTraits } from "../catalog/collection.ts"
-import { type IndexEntries, indexEntries, haveEqualValues, suffixOf } from "../catalog/indexKeys.ts"
+import { haveEqualValues, type IndexEntries, indexEntries, suffixOf } from "../catalog/indexKeys.ts"
 import type { StoredDocument } from "../planner/candidates.ts"
 import type { Encoded, KeyValue } from "../storage/orderedStore.ts"
 
@@ -225,7 +225,10 @@ const mayHaveOthers = ({ directions, part }: Index, before: Document, after: Doc
 
 // A stored document has valid entries: otherwise it would have been rejected.
 const entriesBefore = (index: Index, document: Document, key: string): ReadonlySet<string> =>
-  Result.match(indexEntries(index, document, key), { onSuccess: ({ keys }) => keys, onFailure: () => new Set<string>() })
+  Result.match(indexEntries(index, document, key), {
+    onSuccess: ({ keys }) => keys,
+    onFailure: () => new Set<string>()
+  })
 
 /** Adds the traits of new keys to those of an index. Returns whether they have changed and must be saved. */
 export const mergeTraits = (traits: KeyTraits, { inexact, multikey, wrapped = false }: KeyTraits): boolean => {

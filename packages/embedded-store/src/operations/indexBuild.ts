@@ -28,7 +28,7 @@ import { costOfBytes, type StoredDocument } from "../planner/candidates.ts"
 import { everything, type KeyValue, type StoreFailure } from "../storage/orderedStore.ts"
 import type { DocumentWriter } from "./documentWriter.ts"
 import type { BeginExpiry } from "./ttl.ts"
-import { writeFailureOf, maxPerJob } from "./writeJob.ts"
+import { maxPerJob, writeFailureOf } from "./writeJob.ts"
 
 export type Indexing = Pick<
   DocumentStore["Service"],

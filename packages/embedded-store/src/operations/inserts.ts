@@ -11,7 +11,7 @@ import * as Result from "effect/Result"
 import type { Catalog } from "../catalog/catalog.ts"
 import type { KeyValue } from "../storage/orderedStore.ts"
 import { type DocumentWriter, prepare, type Prepared } from "./documentWriter.ts"
-import { writeFailureOf, maxPerJob, runJob, yieldIf } from "./writeJob.ts"
+import { maxPerJob, runJob, writeFailureOf, yieldIf } from "./writeJob.ts"
 
 export type EmbeddedInserts = Pick<DocumentStore["Service"], "insertOne" | "insertMany">
 

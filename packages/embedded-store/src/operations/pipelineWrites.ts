@@ -117,7 +117,11 @@ const replaceAll = Effect.fnUntraced(function*(
   )
 })
 
-const mergeOne = (context: PipelineWriteContext, merge: MergeStage, document: Document): Effect.Effect<void, ReadError> =>
+const mergeOne = (
+  context: PipelineWriteContext,
+  merge: MergeStage,
+  document: Document
+): Effect.Effect<void, ReadError> =>
   Effect.flatMap(
     fromProblem(identityOf(merge, document), operation),
     (filter) => rejectDuplicateKey(operation, mergeWhere(context, merge, document, filter, true))

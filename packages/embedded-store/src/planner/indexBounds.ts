@@ -1,7 +1,6 @@
 /** Bounds of the keys that match the constraints at a path of an index. */
 import {
   beginEvaluation,
-  textPrefix,
   bound,
   type BsonNumber,
   catchRejection,
@@ -13,7 +12,8 @@ import {
   rankBound,
   rankOf,
   residue,
-  spansOf
+  spansOf,
+  textPrefix
 } from "@appkernel/mql/internal"
 import * as Result from "effect/Result"
 import type { Index } from "../catalog/collection.ts"

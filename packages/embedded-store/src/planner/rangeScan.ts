@@ -11,12 +11,12 @@ import {
   type Candidates,
   costOfBytes,
   type Documents,
-  type ReadEntries,
   inOrder,
   Match,
   maxCost,
-  noKeys,
   noDocuments,
+  noKeys,
+  type ReadEntries,
   RecordSet,
   type StoredDocument
 } from "./candidates.ts"

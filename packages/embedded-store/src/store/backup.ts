@@ -17,7 +17,7 @@ import { pipeline } from "node:stream/promises"
 import { copyTo } from "../storage/lmdb/copy.ts"
 import { irregularIn, lockFolder } from "../storage/lmdb/folderLock.ts"
 import { dataFile } from "../storage/lmdb/preflight.ts"
-import { isSound, verifyUnused, type Verification } from "./verify.ts"
+import { isSound, type Verification, verifyUnused } from "./verify.ts"
 
 export { verify } from "./verify.ts"
 
@@ -48,7 +48,9 @@ export const backup = Effect.fnUntraced(
         yield* copyTo(location, draft)
         yield* Effect.sync(() => fs.rmSync(path.join(draft, "lock.mdb"), { force: true }))
         const found = yield* verifyUnused(draft)
-        if (!isSound(found)) return yield* failed("backup", `folder ${location} is damaged: ${verificationProblem(found)}`)
+        if (!isSound(found)) {
+          return yield* failed("backup", `folder ${location} is damaged: ${verificationProblem(found)}`)
+        }
         const collections = found.collections.map(({ documents, name }) => ({ name, documents }))
         const result = { time, ...yield* digestOf("backup", path.join(draft, dataFile)), collections }
         yield* attempt("backup", () =>

@@ -6,7 +6,7 @@ import type * as Scope from "effect/Scope"
 import * as keyValueLmdb from "../storage/lmdb/store.ts"
 import { fromKeyValue } from "./fromKeyValue.ts"
 
-export const open = (
+export const openFolder = (
   { cacheBytes, path }: { readonly path: string; readonly cacheBytes?: number | undefined }
 ): Effect.Effect<DocumentStore["Service"], StoreUnavailable, Scope.Scope> =>
   Effect.flatMap(

@@ -5,6 +5,6 @@ import type * as Scope from "effect/Scope"
 import * as keyValueMemory from "../storage/memory/store.ts"
 import { fromKeyValue } from "./fromKeyValue.ts"
 
-export const open: Effect.Effect<DocumentStore["Service"], never, Scope.Scope> = Effect.orDie(
+export const openMemory: Effect.Effect<DocumentStore["Service"], never, Scope.Scope> = Effect.orDie(
   Effect.flatMap(keyValueMemory.make, (store) => fromKeyValue(store, "memory"))
 )

@@ -16,7 +16,7 @@ export interface OtherLog extends Pick<ChangeLog, "end" | "read"> {
   readonly collections: Effect.Effect<ReadonlyArray<string>, ReadError>
 }
 
-export const openLog = Effect.fnUntraced(function*(
+export const openOtherLog = Effect.fnUntraced(function*(
   folder: string
 ): Effect.fn.Return<OtherLog, StoreUnavailable, Scope.Scope> {
   const reader = yield* openReader(path.resolve(folder), (damage) => damageOf(damage, [], () => undefined))

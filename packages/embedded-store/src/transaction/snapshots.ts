@@ -10,7 +10,7 @@ import type { Document } from "@appkernel/document-store/DocumentStore"
 import { DataDamaged } from "@appkernel/document-store/StoreError"
 import { memoryOf } from "@appkernel/mql/internal"
 import { MemoryTable } from "../storage/memory/store.ts"
-import { type TableChange, scanMerged, scanMergedKeys } from "../storage/mergedTable.ts"
+import { scanMerged, scanMergedKeys, type TableChange } from "../storage/mergedTable.ts"
 import {
   type Encoded,
   everything,

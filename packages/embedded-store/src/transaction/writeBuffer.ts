@@ -3,7 +3,7 @@
  * transaction reads, for the validation at the commit.
  */
 import { MemoryTable } from "../storage/memory/store.ts"
-import { type TableChange, scanMerged, scanMergedKeys } from "../storage/mergedTable.ts"
+import { scanMerged, scanMergedKeys, type TableChange } from "../storage/mergedTable.ts"
 import { keyAtBy, type Range, type Table, type Visit, visitEach } from "../storage/orderedStore.ts"
 import type { VersionedTable } from "./snapshots.ts"
 

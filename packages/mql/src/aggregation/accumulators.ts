@@ -72,10 +72,11 @@ export const parseAccumulations = (
 type Make = (operand: unknown, context: ExpressionContext) => Accumulator
 
 /** An accumulator over the values of an expression. */
-const ofValues = (start: (group: GroupOf, collator: Collator | undefined) => AccumulatorState): Make => (operand, context) => ({
-  read: parseExpression(operand, context),
-  start: (group) => start(group, context.collator)
-})
+const ofValues =
+  (start: (group: GroupOf, collator: Collator | undefined) => AccumulatorState): Make => (operand, context) => ({
+    read: parseExpression(operand, context),
+    start: (group) => start(group, context.collator)
+  })
 
 /** Retains at most one value. */
 const ofOne = (better: (order: Order) => (value: unknown, kept: unknown) => boolean): Make =>

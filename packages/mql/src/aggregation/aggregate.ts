@@ -41,7 +41,9 @@ export const aggregate = <E>(
       const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
       const random = fiber.getRef(Random.Random)
       const transform = Result.flatMap(
-        isTextSearch ? Result.fail(queryProblem(elsewhere)) : Result.mapError(normalise({ pipeline }, true), queryProblem),
+        isTextSearch
+          ? Result.fail(queryProblem(elsewhere))
+          : Result.mapError(normalise({ pipeline }, true), queryProblem),
         ({ pipeline: stages }) =>
           Result.flatMap(parseCollation(collation), (collator) =>
             parsePipeline(isArray(stages) ? stages : [], {

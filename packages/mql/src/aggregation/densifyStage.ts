@@ -14,10 +14,10 @@ import { timeAfter, unitOf } from "../expression/dateOperators.ts"
 import {
   type Expression,
   type ExpressionContext,
+  fieldPathOf,
   isNothing,
   listOperand,
   namesOf,
-  fieldPathOf,
   wholeOf
 } from "../expression/expression.ts"
 import { parseExpression } from "../expression/parseExpression.ts"

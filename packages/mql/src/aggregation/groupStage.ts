@@ -18,7 +18,7 @@ import { isComputed, parseExpression } from "../expression/parseExpression.ts"
 import { beginEvaluation, charge } from "../limits/costBudget.ts"
 import { catchRejection, reject } from "../limits/queryProblem.ts"
 import { checkSize, type Memory, memoryOf, sizeOfValue } from "../limits/sizeLimits.ts"
-import { type Accumulations, parseAccumulations, type AccumulatorState } from "./accumulators.ts"
+import { type Accumulations, type AccumulatorState, parseAccumulations } from "./accumulators.ts"
 import type { StageParser } from "./stageContext.ts"
 
 export const parseGroup: StageParser = (operand, context) => {

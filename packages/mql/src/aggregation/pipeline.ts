@@ -23,7 +23,7 @@ import {
   slice
 } from "../execution/batchIterator.ts"
 import { sorted } from "../execution/mergeSort.ts"
-import { listOperand, namesOf, fieldPathOf } from "../expression/expression.ts"
+import { fieldPathOf, listOperand, namesOf } from "../expression/expression.ts"
 import { isComputed, parseConstant } from "../expression/parseExpression.ts"
 import { matchCost, parseFilter } from "../filter/parseFilter.ts"
 import { catchRejection, orReject, type Problem, reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
@@ -227,7 +227,9 @@ const parseUnwind: StageParser = (operand) => {
     return reject("preserveNullAndEmptyArrays of $unwind is true or false")
   }
   const segments = fieldPathOf("$unwind", path.slice(1))
-  const place = includeArrayIndex === undefined ? undefined : fieldPathOf("includeArrayIndex of $unwind", includeArrayIndex)
+  const place = includeArrayIndex === undefined
+    ? undefined
+    : fieldPathOf("includeArrayIndex of $unwind", includeArrayIndex)
   const placed = (document: Document, index: number | null) =>
     place === undefined ? document : withValue(document, place, index === null ? null : longOf(index))
   return (source) =>

@@ -2,7 +2,7 @@
 import type { Document } from "@appkernel/document-store/StoreTypes"
 import type * as Result from "effect/Result"
 import { isArray, isDocument } from "../bson/value.ts"
-import { type ExpressionContext, namesOf, fieldPathOf } from "../expression/expression.ts"
+import { type ExpressionContext, fieldPathOf, namesOf } from "../expression/expression.ts"
 import { type LetVariables, parseLet } from "../expression/letVariables.ts"
 import { catchRejection, type Problem, reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
 

@@ -7,13 +7,13 @@ import { decimalOf, decimalOfDouble, divide, signOrSpecial } from "./arithmetic.
 import {
   angleOf,
   fixedOf,
+  integerRoot,
   lengthOf,
   lnOf,
   ofFixed,
   one,
   powerOfE,
   quarterTurns,
-  integerRoot,
   sineAndCosine
 } from "./fixedPoint.ts"
 import { align, type BsonNumber, type Exact, exactOf, isZero, toDouble } from "./number.ts"

@@ -5,7 +5,7 @@
  */
 import type { Decimal128 } from "bson"
 import { decimalOf, decimalOfDouble, withoutZeros } from "./arithmetic.ts"
-import { fixedOf, lengthOf, lnOf, nearest, ofFixed, one, places, powerOfE, integerRoot } from "./fixedPoint.ts"
+import { fixedOf, integerRoot, lengthOf, lnOf, nearest, ofFixed, one, places, powerOfE } from "./fixedPoint.ts"
 import { type BsonNumber, type Exact, exactOf, toDouble } from "./number.ts"
 
 /** The square root of a number that is not negative. */

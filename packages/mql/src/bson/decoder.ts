@@ -6,7 +6,7 @@
  */
 import type { Document } from "@appkernel/document-store/StoreTypes"
 import * as BSON from "bson"
-import { maxDepth } from "./limits.ts"
+import { maxNesting } from "./limits.ts"
 import { dateOf } from "./normalise.ts"
 import { doubleOf, made, plainNumber, wrappedCount } from "./number.ts"
 import { markWrapped } from "./plainDocument.ts"
@@ -155,7 +155,7 @@ const valueOf = (type: number | undefined, slot: NameSlot, depth: number): unkno
     case 0x03:
     case 0x04: {
       const last = at + int32()
-      if (last > end || depth >= maxDepth) return other
+      if (last > end || depth >= maxNesting) return other
       return type === 0x03 ? fieldsTo(last, slot, depth + 1) : itemsTo(last, slot, depth + 1)
     }
     case 0x05: {

@@ -9,7 +9,7 @@ import type { Binary, ObjectId, Timestamp } from "bson"
 import * as crypto from "node:crypto"
 import type { Collator } from "./collator.ts"
 import { type BsonNumber, residue, toDouble } from "./number.ts"
-import { binaryBytes, asDocument, Rank, rankOf } from "./value.ts"
+import { asDocument, binaryBytes, Rank, rankOf } from "./value.ts"
 
 /** Collects whether a key is `inexact`: as distinct as its values, but not in their order. */
 export interface KeyNotes {

@@ -2,7 +2,7 @@
 import type { Document } from "@appkernel/document-store/StoreTypes"
 import { Binary, type Double, Long, UUID } from "bson"
 import * as Result from "effect/Result"
-import { maxDepth } from "./limits.ts"
+import { maxNesting } from "./limits.ts"
 import { doubleOf, made, toDouble } from "./number.ts"
 import { binaryBytes, isNumber, isStorableTag, setField, tagOf } from "./value.ts"
 
@@ -68,7 +68,7 @@ class Normaliser {
 
   /** The fast path: copies a document whose keys are all ordinary; `undefined` for any other. */
   #ordinaryFields(source: object, depth: number): Document | undefined {
-    if (depth > maxDepth || source instanceof Map) return undefined
+    if (depth > maxNesting || source instanceof Map) return undefined
     const copy: { [key: string]: unknown } = { ...source }
     for (const name in copy) {
       const given = copy[name]
@@ -82,8 +82,8 @@ class Normaliser {
 
   #anyFields(source: object, depth: number): Document {
     const copy: { [key: string]: unknown } = {}
-    if (depth > maxDepth) {
-      this.#reject(`nested more than ${maxDepth} levels deep`)
+    if (depth > maxNesting) {
+      this.#reject(`nested more than ${maxNesting} levels deep`)
       return copy
     }
     if (source instanceof Map) { for (const [name, field] of source) this.#field(copy, String(name), field, depth) }
@@ -122,7 +122,7 @@ class Normaliser {
 
   #object(value: object, depth: number): unknown {
     if (Array.isArray(value)) {
-      if (depth >= maxDepth) return this.#reject(`nested more than ${maxDepth} levels deep`)
+      if (depth >= maxNesting) return this.#reject(`nested more than ${maxNesting} levels deep`)
       // A spread allocates exactly as many slots as needed, unlike an array that grows.
       const copy: Array<unknown> = [...value]
       // Holes of a sparse array become `null`, too.

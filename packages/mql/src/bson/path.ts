@@ -11,7 +11,7 @@
 import type { Document } from "@appkernel/document-store/StoreTypes"
 import * as Result from "effect/Result"
 import type { Collator } from "./collator.ts"
-import { compare, ownField, isArray, isDocument, setField } from "./value.ts"
+import { compare, isArray, isDocument, ownField, setField } from "./value.ts"
 
 export type Segments = ReadonlyArray<string>
 

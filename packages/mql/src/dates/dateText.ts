@@ -5,6 +5,7 @@
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
 import {
+  type DateParts,
   dayOfWeek,
   dayOfYear,
   daysInMonth,
@@ -14,7 +15,6 @@ import {
   isoWeekOf,
   localOf,
   millisecondsOf,
-  type DateParts,
   partsOf,
   weekOfYear
 } from "./calendar.ts"

@@ -4,18 +4,18 @@ import { longOf, toDouble } from "../bson/number.ts"
 import { isDocument, isNumber } from "../bson/value.ts"
 import {
   addMonths,
+  type DateParts,
   dayNumber,
   dayOfWeek,
   dayOfYear,
   daysToIsoWeek,
-  unitMillis,
   isoDayOfWeek,
   isoWeekOf,
   localOf,
   millisecondsOf,
   modulo,
-  type DateParts,
   partsOf,
+  unitMillis,
   weekOfYear
 } from "../dates/calendar.ts"
 import { formatDateText, isoFormat, parseDateText, parseFormatted } from "../dates/dateText.ts"

@@ -1,6 +1,6 @@
 /** The expression operators that compare, combine conditions and choose. */
 import { orderOf } from "../bson/collator.ts"
-import { ownField, isArray, isDocument, isNumber, isTruthy } from "../bson/value.ts"
+import { isArray, isDocument, isNumber, isTruthy, ownField } from "../bson/value.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
 import { sizeOfValue } from "../limits/sizeLimits.ts"

@@ -11,11 +11,11 @@ import {
   areaTangent,
   cosine,
   type DecimalFunction,
+  decimalRadiansPerDegree,
   degreesPerRadian,
   hyperbolicCosine,
   hyperbolicSine,
   hyperbolicTangent,
-  decimalRadiansPerDegree,
   sine,
   tangent
 } from "../bson/decimalAngles.ts"

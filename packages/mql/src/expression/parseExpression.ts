@@ -2,7 +2,7 @@
 import type { Document } from "@appkernel/document-store/StoreTypes"
 import { dateOf } from "../bson/normalise.ts"
 import { type Segments, segmentsOf } from "../bson/path.ts"
-import { ownField, isArray, isDocument, setField } from "../bson/value.ts"
+import { isArray, isDocument, ownField, setField } from "../bson/value.ts"
 import { beginEvaluation, charge } from "../limits/costBudget.ts"
 import { reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
 import { arithmeticOperators } from "./arithmeticOperators.ts"
@@ -15,10 +15,10 @@ import {
   constant,
   type Expression,
   type ExpressionContext,
+  fieldPathOf,
   isConstant,
   type OperatorParser,
   type Parser,
-  fieldPathOf,
   type Variable
 } from "./expression.ts"
 import { logicOperators } from "./logicOperators.ts"

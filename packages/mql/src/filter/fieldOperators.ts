@@ -8,7 +8,15 @@ import type { Collator } from "../bson/collator.ts"
 import { type BsonNumber, exactOf } from "../bson/number.ts"
 import { binaryBytes, isArray, isNumber, isTruthy, Rank, rankOf } from "../bson/value.ts"
 import { reject } from "../limits/queryProblem.ts"
-import { type ValueCondition, equalTo, hasSize, matchesPattern, oneOf, ordered, remainderCondition } from "../predicate/comparison.ts"
+import {
+  equalTo,
+  equalToOneOf,
+  hasSize,
+  matchesPattern,
+  ordered,
+  remainderCondition,
+  type ValueCondition
+} from "../predicate/comparison.ts"
 import { ofType } from "../predicate/types.ts"
 import { type FieldTest, noneOf, onItems, onValue } from "./fieldTest.ts"
 
@@ -20,14 +28,16 @@ export const fieldOperators: ReadonlyMap<string, FieldOperator> = new Map<string
   [
     "$ne",
     (operand, _, collator) =>
-      operand instanceof RegExp ? reject("$ne takes no regular expression") : noneOf(onItems(equalTo(operand, collator)))
+      operand instanceof RegExp
+        ? reject("$ne takes no regular expression")
+        : noneOf(onItems(equalTo(operand, collator)))
   ],
   ["$gt", (operand, _, collator) => onItems(ordered("$gt")(operand, collator))],
   ["$gte", (operand, _, collator) => onItems(ordered("$gte")(operand, collator))],
   ["$lt", (operand, _, collator) => onItems(ordered("$lt")(operand, collator))],
   ["$lte", (operand, _, collator) => onItems(ordered("$lte")(operand, collator))],
-  ["$in", (operand, _, collator) => onItems(oneOf(operand, collator))],
-  ["$nin", (operand, _, collator) => noneOf(onItems(oneOf(operand, collator)))],
+  ["$in", (operand, _, collator) => onItems(equalToOneOf(operand, collator))],
+  ["$nin", (operand, _, collator) => noneOf(onItems(equalToOneOf(operand, collator)))],
   ["$regex", (operand, siblings) => onItems(matchesPattern(operand, siblings["$options"]))],
   ["$options", (_, siblings) => Object.hasOwn(siblings, "$regex") ? always : reject("$options needs a $regex")],
   ["$exists", (operand) => isTruthy(operand) ? exists : noneOf(exists)],

@@ -2,7 +2,7 @@
 import { spend } from "@appkernel/document-store/internal"
 import type { Document } from "@appkernel/document-store/StoreTypes"
 import { type Segments, segmentsOf, someAt } from "../bson/path.ts"
-import { ownField, isArray, isDocument } from "../bson/value.ts"
+import { isArray, isDocument, ownField } from "../bson/value.ts"
 import type { ValueCondition } from "../predicate/comparison.ts"
 
 /** Tests a document. It may throw: an expression rejects what it can't compute. */

@@ -2,10 +2,10 @@
 import { spend } from "@appkernel/document-store/internal"
 import type { Document } from "@appkernel/document-store/StoreTypes"
 import { Binary } from "bson"
-import { maxDepth, maxDocumentBytes } from "../bson/limits.ts"
+import { maxDocumentBytes, maxNesting } from "../bson/limits.ts"
 import { isArray, isDocument } from "../bson/value.ts"
 import { charge, currentEvaluation } from "./costBudget.ts"
-import { reject, queryProblem, rejectWith } from "./queryProblem.ts"
+import { queryProblem, reject, rejectWith } from "./queryProblem.ts"
 
 // MongoDB's limit for a stage that needs all its input at once.
 const maxMemory = 100 * 1024 * 1024
@@ -140,7 +140,7 @@ const bytesOf = (value: unknown, depth: number, known?: WeakMap<object, number>)
 const bytesOfObject = (value: object, depth: number, known?: WeakMap<object, number>): number => {
   const before = known?.get(value)
   if (before !== undefined) return before
-  if (depth > maxDepth) return Infinity
+  if (depth > maxNesting) return Infinity
   let bytes = 5
   if (isArray(value)) {
     if (known !== undefined) charge(8 + value.length)
@@ -165,7 +165,7 @@ const heapOf = (value: unknown, depth: number): number => {
   if (typeof value === "string") return 24 + value.length
   if (typeof value === "number") return Number.isInteger(value) ? 0 : 16
   if (typeof value !== "object" || value === null) return 0
-  if (depth > maxDepth) return Infinity
+  if (depth > maxNesting) return Infinity
   if (isArray(value)) {
     let bytes = 48
     for (let i = 0; i < value.length && bytes <= maxMemory; i++) bytes += 8 + heapOf(value[i], depth + 1)

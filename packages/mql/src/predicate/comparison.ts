@@ -84,7 +84,7 @@ export const ordered = (operator: "$gt" | "$gte" | "$lt" | "$lte"): ConditionPar
 const isNaN = (value: unknown): boolean => isNumber(value) && Number.isNaN(toDouble(value))
 
 /** The operator `$in`. */
-export const oneOf: ConditionParser = (operand, collator) => {
+export const equalToOneOf: ConditionParser = (operand, collator) => {
   const different = isArray(operand) ? new DifferentValues(operand, collator) : operand
   if (!(different instanceof DifferentValues)) return reject("$in and $nin need an array")
   const { list, set } = different

@@ -3,8 +3,8 @@
  * arrays: it holds for each of their items.
  */
 import type { Document } from "@appkernel/document-store/StoreTypes"
-import { maxDepth } from "../bson/limits.ts"
-import { ownField, isArray, isDocument, setField } from "../bson/value.ts"
+import { maxNesting } from "../bson/limits.ts"
+import { isArray, isDocument, ownField, setField } from "../bson/value.ts"
 import { fieldPathOf } from "../expression/expression.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
@@ -21,7 +21,7 @@ export class FieldTree {
   /** Adds a path. Rejects one that collides with another. `makes` says that the field is made where there is none. */
   add(path: string, leaf: Leaf, makes: boolean): void {
     const segments = fieldPathOf("a projection", path)
-    if (segments.length > maxDepth) reject(`a path leads through more than ${maxDepth} levels`)
+    if (segments.length > maxNesting) reject(`a path leads through more than ${maxNesting} levels`)
     const target = segments.reduce<FieldTree>((tree, segment) => tree.#child(path, segment, makes), this)
     if (target.leaf !== undefined || target.fields.size > 0) reject(`"${path}" collides with another path`)
     target.leaf = leaf

@@ -2,7 +2,7 @@
  * Parses JSON schemas as MongoDB reads them: draft 4, with `bsonType` for the types of BSON, and without references.
  */
 import type { Document } from "@appkernel/document-store/StoreTypes"
-import { ownField, isArray, isDocument } from "../bson/value.ts"
+import { isArray, isDocument, ownField } from "../bson/value.ts"
 import { ValueSet } from "../bson/valueSet.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
@@ -12,13 +12,13 @@ import {
   fieldsIn,
   flagIn,
   type Keywords,
+  keywordText,
   listIn,
   namesIn,
-  type SchemaRule,
   rule,
   type RuleParser,
   type SchemaParser,
-  textIn,
+  type SchemaRule,
   unordered
 } from "./operands.ts"
 import { enumRules, numberRules, patternTest, textRules, typeRules } from "./valueRules.ts"
@@ -53,8 +53,8 @@ const logicRules: RuleParser = (keywords, parse) => {
 
 /** Checks the texts for readers. */
 const describing: RuleParser = (keywords) => {
-  textIn(keywords, "title")
-  textIn(keywords, "description")
+  keywordText(keywords, "title")
+  keywordText(keywords, "description")
   return []
 }
 

@@ -32,7 +32,7 @@ export const numberIn = operandIn(isNumber, "needs a number")
 
 export const flagIn = operandIn(Predicate.isBoolean, "is either true or false")
 
-export const textIn = operandIn(Predicate.isString, "needs a text")
+export const keywordText = operandIn(Predicate.isString, "needs a text")
 
 export const fieldsIn = operandIn(isDocument, "needs a document")
 

@@ -5,7 +5,7 @@ import { align, type BsonNumber, type Exact, exactOf } from "../bson/number.ts"
 import { isArray, isNumber } from "../bson/value.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
-import { type ValueCondition, ordered } from "../predicate/comparison.ts"
+import { ordered, type ValueCondition } from "../predicate/comparison.ts"
 import { typeTest } from "../predicate/types.ts"
 import { compilePattern } from "../text/regularExpression.ts"
 import {
@@ -13,11 +13,11 @@ import {
   differentIn,
   flagIn,
   type Keywords,
+  keywordText,
   numberIn,
-  type SchemaRule,
   rule,
   type RuleParser,
-  textIn,
+  type SchemaRule,
   unordered
 } from "./operands.ts"
 
@@ -45,7 +45,7 @@ export const textRules: RuleParser = (keywords) => {
   const [least, most, pattern] = [
     countIn(keywords, "minLength"),
     countIn(keywords, "maxLength"),
-    textIn(keywords, "pattern")
+    keywordText(keywords, "pattern")
   ]
   if (least !== undefined) {
     rules.push(rule("minLength", (value) => typeof value !== "string" || lengthOf(value) >= least))

@@ -3,7 +3,7 @@
  */
 import type { Document } from "@appkernel/document-store/StoreTypes"
 import * as Result from "effect/Result"
-import { maxDepth } from "../bson/limits.ts"
+import { maxNesting } from "../bson/limits.ts"
 import { dateOf, normalise } from "../bson/normalise.ts"
 import { isArrayIndex, segmentsOf } from "../bson/path.ts"
 import { isArray, isDocument, isIdentical } from "../bson/value.ts"
@@ -18,7 +18,7 @@ import type { Projection } from "../projection/parseProjection.ts"
 import { type ArrayFilters, expandPath, parseArrayFilters } from "./arrayFilters.ts"
 import { changedValue, noChange } from "./changedValue.ts"
 import { assignAt, locate, removeAt } from "./fields.ts"
-import { fromEqualities, keepingId, keptId, beginningWithId } from "./newDocument.ts"
+import { beginningWithId, fromEqualities, keepingId, keptId } from "./newDocument.ts"
 import { type DocumentChange, readChanges, withoutConflict } from "./parseUpdate.ts"
 
 export interface Update {
@@ -164,10 +164,10 @@ const apply = (changes: ReadonlyArray<DocumentChange>, document: Document): Docu
 const isTooDeep = (value: unknown, level: number): boolean => {
   if (typeof value !== "object" || value === null) return false
   const parts = isArray(value) ? value : isDocument(value) ? Object.values(value) : undefined
-  return parts !== undefined && (level > maxDepth || parts.some((part) => isTooDeep(part, level + 1)))
+  return parts !== undefined && (level > maxNesting || parts.some((part) => isTooDeep(part, level + 1)))
 }
 
-const tooDeep = `nested more than ${maxDepth} levels deep`
+const tooDeep = `nested more than ${maxNesting} levels deep`
 
 /** A value that no other document has, since a date can be changed in place. */
 const ownValue = (value: unknown): unknown =>

@@ -4,7 +4,7 @@
  */
 import type { Document } from "@appkernel/document-store/StoreTypes"
 import { isArrayIndex, type Segments } from "../bson/path.ts"
-import { ownField, isArray, isDocument, setField } from "../bson/value.ts"
+import { isArray, isDocument, ownField, setField } from "../bson/value.ts"
 
 /** The value at a path, or the path of the value that can't have the next field. */
 export type UpdateTarget = { readonly value: unknown; readonly isInArray: boolean } | { readonly blockedAt: string }

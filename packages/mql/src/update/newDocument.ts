@@ -4,7 +4,7 @@ import { ObjectId } from "bson"
 import * as Result from "effect/Result"
 import { normalise } from "../bson/normalise.ts"
 import { segmentsOf } from "../bson/path.ts"
-import { equals, ownField, isDocument, setField } from "../bson/value.ts"
+import { equals, isDocument, ownField, setField } from "../bson/value.ts"
 import type { Filter } from "../filter/parseFilter.ts"
 import { reject } from "../limits/queryProblem.ts"
 

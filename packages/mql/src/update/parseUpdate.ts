@@ -2,7 +2,7 @@
 import type { Document } from "@appkernel/document-store/StoreTypes"
 import { Timestamp } from "bson"
 import type { Collator } from "../bson/collator.ts"
-import { maxDepth } from "../bson/limits.ts"
+import { maxNesting } from "../bson/limits.ts"
 import { dateOf } from "../bson/normalise.ts"
 import { isInt, plainNumber, toDouble } from "../bson/number.ts"
 import { conflictingPath, segmentsOf } from "../bson/path.ts"
@@ -55,7 +55,7 @@ export const readChanges = (
 const checkPath = (path: string, filters: ArrayFilters): void => {
   const segments = segmentsOf(path)
   if (segments.includes("")) reject(`"${path}" has an empty field name`)
-  if (segments.length > maxDepth) reject(`a path leads through more than ${maxDepth} levels`)
+  if (segments.length > maxNesting) reject(`a path leads through more than ${maxNesting} levels`)
   const wrong = segments.find((segment, i) => segment.startsWith("$") && (i === 0 || !isPlaceholder(segment)))
   if (wrong !== undefined) reject(`"${wrong}" can't be part of a path`)
   const names = segments.map(filterName).filter((name) => name !== undefined)

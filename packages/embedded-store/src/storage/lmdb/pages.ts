@@ -7,7 +7,7 @@
  */
 import { spend } from "@appkernel/document-store/internal"
 import * as fs from "node:fs"
-import { type MetaPage, metaOf, noPage, numberAt, type Tree, treeAt, treeLength } from "./metaPages.ts"
+import { metaOf, type MetaPage, noPage, numberAt, type Tree, treeAt, treeLength } from "./metaPages.ts"
 
 /** Receives a tree's key and value in order, and tells whether they may be there. The bytes are overwritten. */
 export type SeeNode = (tree: string, key: Buffer, value: Buffer) => boolean

@@ -10,7 +10,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
-import { type TableChanges, scanMerged, scanMergedKeys } from "../mergedTable.ts"
+import { scanMerged, scanMergedKeys, type TableChanges } from "../mergedTable.ts"
 import {
   type Encoded,
   everything,
@@ -305,10 +305,11 @@ const steppedTable = <Value>(table: Table<Value>, current: () => LongJob | undef
 }
 
 /** The values before the job, as changes of the table. */
-const changesOf = <Value>(replaced: MemoryTable<{ readonly before: Value | undefined }>): TableChanges<Value> => (range) => {
-  const entry = replaced.entriesIn(range)
-  return () => entry.next() ? { key: entry.key, value: entry.value.before } : undefined
-}
+const changesOf =
+  <Value>(replaced: MemoryTable<{ readonly before: Value | undefined }>): TableChanges<Value> => (range) => {
+    const entry = replaced.entriesIn(range)
+    return () => entry.next() ? { key: entry.key, value: entry.value.before } : undefined
+  }
 
 export const make: Effect.Effect<SteppedKeyValue> = Effect.sync(() => {
   const catalog = new MemoryTable<Document>()
