@@ -30,7 +30,7 @@ export interface GuardedEndpoint {
   readonly rules: Rules
   /** A method, or the name of an action or operation. */
   readonly name: string
-  readonly isCall: boolean
+  readonly isOperation: boolean
   readonly path: `/${string}`
   /** The model of a resource. */
   readonly resource: { readonly policy: ModelPolicy; readonly repository: Repository<Model.Any> } | undefined
@@ -73,21 +73,21 @@ export const makeAccessControl = (
     open: (user, request) =>
       requestDecision(policies, { caller: callerOf(user), request }, { path: request.url }, () => [], undefined),
     at: (endpoint) => {
-      const { isCall, name, path, registration, resource, rules } = endpoint
-      const ownIds = rules.idsFor(name, isCall)
+      const { isOperation, name, path, registration, resource, rules } = endpoint
+      const ownIds = rules.idsFor(name, isOperation)
       const isOwn: ReadonlySet<number> = new Set(ownIds)
       const policy = resource?.policy
       const links = hasLinks(endpoint) ? policy?.links : undefined
       // A POST with the identifier of a document replaces it.
-      const others = resource === undefined ? [] : ["GET", ...(name === "POST" && !isCall ? ["PUT"] : [])]
+      const others = resource === undefined ? [] : ["GET", ...(name === "POST" && !isOperation ? ["PUT"] : [])]
       // In the same order on every route, so that the filters of its links, and its entity tags, are the same.
       const ids = [
         ...new Set([...ownIds, ...others.flatMap((method) => rules.idsFor(method, false)), ...links?.ids ?? []])
       ].toSorted((one, other) => one - other)
       const isAddressed = path.includes("/:id")
-      const origin: Origin = { registration, [isCall ? "call" : "method"]: name }
+      const origin: Origin = { registration, [isOperation ? "call" : "method"]: name }
       const decideFor = policy &&
-        documentDecision({ policy, hasLinks: links !== undefined, isCall, name, ownIds: isOwn })
+        documentDecision({ policy, hasLinks: links !== undefined, isOperation, name, ownIds: isOwn })
       const permissions = ownIds.flatMap((id) => rules.grants[id]?.permission ?? [])
       return {
         origin,
@@ -114,7 +114,7 @@ export const makeAccessControl = (
                 about,
                 origin,
                 () => grants.flatMap(({ id }) => isOwn.has(id) ? descriptionOf(rules, id) : []),
-                own === undefined || policy === undefined ? undefined : { model: policy.model, isCall, own }
+                own === undefined || policy === undefined ? undefined : { model: policy.model, isOperation, own }
               )
             const own = decideFor?.(user, grants)
             return own === undefined || own.links !== undefined || links === undefined
@@ -189,8 +189,8 @@ const descriptionOf = ({ grants }: Rules, id: number): ReadonlyArray<string> => 
 }
 
 /** Whether the answers of an endpoint have documents with links. */
-const hasLinks = ({ isCall, name, path, resource }: GuardedEndpoint): boolean =>
-  resource !== undefined && !isCall && name !== "DELETE" &&
+const hasLinks = ({ isOperation, name, path, resource }: GuardedEndpoint): boolean =>
+  resource !== undefined && !isOperation && name !== "DELETE" &&
   (path === resource.policy.path || path === `${resource.policy.path}/:id` ||
     path === `${resource.policy.path}/changes`)
 
@@ -199,7 +199,7 @@ const requestDecision = (
   { caller, request }: Pick<AccessRequest, "caller" | "request">,
   origin: Origin,
   grants: AccessDecision["grants"],
-  endpoint: { readonly model: ModelLike; readonly isCall: boolean; readonly own: ModelDecision } | undefined
+  endpoint: { readonly model: ModelLike; readonly isOperation: boolean; readonly own: ModelDecision } | undefined
 ): AccessDecision => {
   const about = (policy: ModelPolicy) => ({
     caller,
@@ -217,7 +217,7 @@ const requestDecision = (
       write: [],
       rows: filtersOfHandler(
         (privilege) => own.flatMap((policy, i) => policy.forPrivilege(all[i]!, privilege)),
-        endpoint?.isCall === true && endpoint.model === model ? endpoint.own.rows : undefined
+        endpoint?.isOperation === true && endpoint.model === model ? endpoint.own.rows : undefined
       ),
       rowsBy: filtersOfMethod,
       links: undefined,

@@ -103,5 +103,5 @@ export interface Rules {
   /** Row filters that every document matches that a caller reads or writes, whatever the grants say. */
   readonly restrictions: ReadonlyArray<AnyRows>
   /** The numbers of the grants for a method or a call. For a call with the option `require`, only those count that name it. */
-  readonly idsFor: (name: string, isCall: boolean) => ReadonlyArray<number>
+  readonly idsFor: (name: string, isOperation: boolean) => ReadonlyArray<number>
 }

@@ -221,11 +221,11 @@ const cellsOf = ({ check, endpoint, hidden, onKnownId, readOnly, rows, who }: En
 const entriesOf = (registration: Ruled, isEnabled: boolean): ReadonlyArray<Entry> => {
   const { calls, name, path, rules } = registration
   const model = registration._tag === "Resource" ? registration.model : undefined
-  const entries = (endpoint: string, on: string, isCall: boolean): ReadonlyArray<Entry> => {
+  const entries = (endpoint: string, on: string, isOperation: boolean): ReadonlyArray<Entry> => {
     const place = {
       registration: name,
       endpoint,
-      onKnownId: registration._tag === "Service" || isCall || on !== "POST"
+      onKnownId: registration._tag === "Service" || isOperation || on !== "POST"
         ? undefined
         : registration.onKnownId ?? "configured" as const
     }
@@ -235,7 +235,7 @@ const entriesOf = (registration: Ruled, isEnabled: boolean): ReadonlyArray<Entry
       credentials
     })
     if (!isEnabled) return [fixed("everybody", "none")]
-    const found = rules.idsFor(on, isCall).flatMap((id) => rules.grants[id] ?? [])
+    const found = rules.idsFor(on, isOperation).flatMap((id) => rules.grants[id] ?? [])
     const admitting = found.filter(({ permission }) => permission.node._tag !== "Denied")
     return admitting.length === 0 ? [fixed(nobody)] : admitting.map((rule) => ({
       ...place,

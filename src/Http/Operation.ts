@@ -12,9 +12,9 @@ import type * as Permission from "../Access/Permission.ts"
 import type * as Model from "../Model/Model.ts"
 import type { BulkInsertFailed, DocumentInvalid } from "../Repository/RepositoryError.ts"
 import type { CurrentUser } from "../Security/CurrentUser.ts"
-import type { Options, Part } from "./description/callOptions.ts"
 import type { Collection, Representation } from "./description/documents.ts"
 import type { Method } from "./description/endpoint.ts"
+import type { Options, Part } from "./description/operationOptions.ts"
 import type { ClassOf, ResponseOf } from "./description/ownErrors.ts"
 import type * as Raw from "./description/raw.ts"
 import type {
@@ -29,7 +29,7 @@ import type {
 } from "./HttpError.ts"
 import type { UpstreamError } from "./UpstreamError.ts"
 
-export type { Members, Options, Part } from "./description/callOptions.ts"
+export type { Members, Options, Part } from "./description/operationOptions.ts"
 
 /**
  * The parts of a request, decoded.

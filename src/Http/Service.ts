@@ -11,7 +11,7 @@ import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as Grant from "../Access/Grant.ts"
 import type * as Permission from "../Access/Permission.ts"
 import * as Operation from "./Operation.ts"
-import { describedCall } from "./resource/description.ts"
+import { describedOperation } from "./resource/description.ts"
 import { noRules, requirement, rulesOf, withOwnRule, withRule } from "./resource/rules.ts"
 
 const typeId = "~appkernel/Service"
@@ -224,7 +224,7 @@ export const isDescription = (u: unknown): u is AnyDescription =>
 type DescriptionParts = Omit<AnyDescription, typeof descriptionTypeId>
 
 const withOperation = (description: DescriptionParts, described: Operation.Described): AnyDescription =>
-  makeDescription({ ...description, operations: [...description.operations, describedCall(described)] })
+  makeDescription({ ...description, operations: [...description.operations, describedOperation(described)] })
 
 const makeDescription = (parts: DescriptionParts): AnyDescription => {
   const operation = (name: string, options: Operation.Options) => withOperation(parts, { name, options })

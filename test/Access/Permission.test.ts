@@ -34,9 +34,9 @@ const held = (
   { rules }: Resource.Any,
   name: string,
   who: Permission.Caller | undefined,
-  isCall = false
+  isOperation = false
 ): Effect.Effect<ReadonlyArray<EffectiveGrant>, Permission.Failure> =>
-  effectiveGrants(rules, rules.idsFor(name, isCall), situation(who))
+  effectiveGrants(rules, rules.idsFor(name, isOperation), situation(who))
 
 const isO1 = Permission.make("is O1", {}, ({ caller }) => Effect.succeed(caller.subject === "O1"))
 

@@ -10,18 +10,18 @@ import { filtersOfAction, filtersOfCreation, filtersOfMethod } from "./rowFilter
 type Grants = ReadonlyArray<EffectiveGrant>
 
 /** Decides by the grants that apply to the caller; the last decision is kept with the user's object while they stay. */
-export const documentDecision = ({ hasLinks, isCall, name, ownIds, policy }: {
+export const documentDecision = ({ hasLinks, isOperation, name, ownIds, policy }: {
   readonly policy: ModelPolicy
   readonly hasLinks: boolean
   /** The numbers of the grants for the endpoint; the others are those for `GET` and, of a `POST`, for `PUT`. */
   readonly ownIds: ReadonlySet<number>
   readonly name: string
-  readonly isCall: boolean
+  readonly isOperation: boolean
 }): (user: Caller | undefined, grants: Grants) => ModelDecision => {
   const decide = (grants: Grants): ModelDecision => {
     const write = grants.filter(({ id }) => ownIds.has(id))
     const read = policy.forMethods(grants, ["GET"])
-    const filtersBy = isCall
+    const filtersBy = isOperation
       ? (own: Grants): RowFilters => filtersOfAction(own, read)
       : name === "POST"
       ? filtersOfCreation(write, policy.forMethods(grants, ["PUT"]))

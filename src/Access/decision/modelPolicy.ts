@@ -24,7 +24,7 @@ export interface Registered {
   readonly rules: Rules
   readonly path: string
   /** The endpoints that links of its documents list; `undefined` if these have no links. */
-  readonly linked: ReadonlyArray<{ readonly name: string; readonly isCall: boolean }> | undefined
+  readonly linked: ReadonlyArray<{ readonly name: string; readonly isOperation: boolean }> | undefined
 }
 
 /** The grants of one registration of a model. */
@@ -136,9 +136,9 @@ const methodsOf: { readonly [K in Privilege]: ReadonlyArray<string> } = {
 }
 
 const linkPolicy = (rules: Rules, linked: NonNullable<Registered["linked"]>, matcher: Matcher): LinkPolicy => {
-  const endpoints = linked.map(({ isCall, name }) => ({
-    kind: isCall ? "action" as const : name === "POST" ? "collection" as const : "document" as const,
-    ids: new Set(rules.idsFor(name, isCall))
+  const endpoints = linked.map(({ isOperation, name }) => ({
+    kind: isOperation ? "action" as const : name === "POST" ? "collection" as const : "document" as const,
+    ids: new Set(rules.idsFor(name, isOperation))
   }))
   const reading = new Set(rules.idsFor("GET", false))
   const ids = [...new Set([...reading, ...endpoints.flatMap(({ ids }) => [...ids])])]

@@ -27,7 +27,7 @@ import type { Limits } from "../KernelConfig.ts"
 import { queryReader } from "../query/parameterReader.ts"
 import { namingOf } from "../query/partlyHiddenFields.ts"
 import * as UrlQuery from "../query/urlQuery.ts"
-import type { CallFailure } from "../response/callFailures.ts"
+import type { HandlerFailure } from "../response/handlerFailures.ts"
 import type { ListResponses } from "../response/listResponse.ts"
 import type { Representations } from "../response/representation.ts"
 import type { BadRequestResponder } from "../response/translation.ts"
@@ -47,7 +47,7 @@ export interface ChangesContext {
   readonly live: LiveStreams
   readonly respondBadRequest: BadRequestResponder
   /** Runs before a read, and may refuse it. */
-  readonly before: Effect.Effect<void, CallFailure> | undefined
+  readonly before: Effect.Effect<void, HandlerFailure> | undefined
   /** Whether a hook has to run after reads. */
   readonly isHookedAfter: boolean
 }
@@ -66,7 +66,7 @@ export interface Asked extends ToldList {
   readonly key: string
   /** Decides again on the request. `undefined`: everybody may see everything. */
   readonly decide: Effect.Effect<Decided> | undefined
-  readonly before: Effect.Effect<void, CallFailure> | undefined
+  readonly before: Effect.Effect<void, HandlerFailure> | undefined
   /** The audit log, if it has reads. */
   readonly trail: AuditTrail | undefined
 }

@@ -12,7 +12,7 @@ import { maxIds, textOfId, type Touched } from "../../Repository/internal.ts"
 import { PositionGone } from "../../Repository/RepositoryError.ts"
 import { errorOf, type Gone } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
-import type { CallFailure } from "../response/callFailures.ts"
+import type { HandlerFailure } from "../response/handlerFailures.ts"
 import { type ListResponses, maxSmallLength } from "../response/listResponse.ts"
 import type { Reservation } from "../response/responseBudget.ts"
 import type { Asked } from "./changesRequest.ts"
@@ -54,7 +54,7 @@ export interface Begun extends Following, Start {}
 export const begin = (
   following: Following,
   offset: string | undefined
-): Effect.Effect<Result.Result<Start, Problem>, CallFailure> => {
+): Effect.Effect<Result.Result<Start, Problem>, HandlerFailure> => {
   const { beginsAnew, lists, live: { store: { changes } }, rights } = following
   if (offset === "now") {
     return Effect.map(changes.end, (position) => Result.succeed({ first: [], reads: [], position, isUpToDate: true }))
@@ -86,7 +86,7 @@ const gone = errorOf("Gone", "errors.PositionGone")
 const state = Effect.fnUntraced(function*(
   following: Following,
   before: ReadonlyArray<string>
-): Effect.fn.Return<Result.Result<Start, Problem>, CallFailure> {
+): Effect.fn.Return<Result.Result<Start, Problem>, HandlerFailure> {
   const { limits, responses, scope } = following
   let read = yield* readState(following, Math.min(maxSmallLength, limits.maxPageBytes))
   let reservation: Reservation | undefined

@@ -8,7 +8,7 @@ import type { Position } from "../../Repository/DocumentStore.ts"
 import type { Touched } from "../../Repository/internal.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
 import type { Gone, TooManyRequests } from "../HttpError.ts"
-import type { CallFailure } from "../response/callFailures.ts"
+import type { HandlerFailure } from "../response/handlerFailures.ts"
 import { type Begun, unlessGone } from "./changesStart.ts"
 import type { Channel, Subscriber } from "./channel.ts"
 import { ToldChange } from "./messages.ts"
@@ -78,7 +78,7 @@ export const writeReads = (stream: Pick<Begun, "lists">, reads: ReadonlyArray<To
 /** Joins the channel for as long as the request lasts, or until its caller has other rights. */
 export const subscribed = (
   stream: Begun
-): Effect.Effect<{ readonly channel: Channel; readonly subscriber: Subscriber }, CallFailure> =>
+): Effect.Effect<{ readonly channel: Channel; readonly subscriber: Subscriber }, HandlerFailure> =>
   Effect.gen(function*() {
     const { caller, fiber, lists, live, rights, scope } = stream
     const key = lists.map((list) => list.key).join("\n\n")

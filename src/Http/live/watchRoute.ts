@@ -11,7 +11,7 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { textOfKey } from "../../internal/texts.ts"
 import { errorOf } from "../HttpError.ts"
 import type { Parameters } from "../query/urlQuery.ts"
-import type { CallFailure, ResponseEffect } from "../response/callFailures.ts"
+import type { HandlerFailure, ResponseEffect } from "../response/handlerFailures.ts"
 import type { BadRequestResponder, ErrorResponses } from "../response/translation.ts"
 import type { Asked } from "./changesRequest.ts"
 import { answered, Asking } from "./changesRoute.ts"
@@ -21,7 +21,7 @@ export interface Watchable {
   /** The path of the stream. */
   readonly path: string
   /** Whether the caller may list the collection. */
-  readonly isAllowed: Effect.Effect<boolean, CallFailure, HttpServerRequest.HttpServerRequest>
+  readonly isAllowed: Effect.Effect<boolean, HandlerFailure, HttpServerRequest.HttpServerRequest>
   readonly respond: Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest>
 }
 

@@ -219,7 +219,8 @@ export const isDescription = (u: unknown): u is AnyDescription =>
 export const withAction = (
   description: Parts,
   described: Operation.Described
-): AnyDescription => makeDescription({ ...description, actions: [...description.actions, describedCall(described)] })
+): AnyDescription =>
+  makeDescription({ ...description, actions: [...description.actions, describedOperation(described)] })
 
 /**
  * A call without what is part of its implementation: its rule. The description says whether that admits callers without
@@ -227,7 +228,7 @@ export const withAction = (
  *
  * @internal
  */
-export const describedCall = (
+export const describedOperation = (
   { name, options: { require, ...options } }: Operation.Described
 ): Operation.Described => ({
   name,

@@ -9,10 +9,10 @@ import type * as Model from "../../Model/Model.ts"
 export const rulesOf = (grants: ReadonlyArray<Rule>, restrictions: ReadonlyArray<AnyRows>): Rules => ({
   grants,
   restrictions,
-  idsFor: (name, isCall) => {
+  idsFor: (name, isOperation) => {
     const named = grants.flatMap(({ on }, id) => on?.includes(name) === true ? [id] : [])
     const general = grants.flatMap(({ on }, id) => on === undefined ? [id] : [])
-    return isCall && named.some((id) => grants[id]?.isOwn === true)
+    return isOperation && named.some((id) => grants[id]?.isOwn === true)
       ? named
       : [...general, ...named].toSorted((one, other) => one - other)
   }

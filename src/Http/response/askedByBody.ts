@@ -8,17 +8,17 @@ import { errorOf } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import { readQuery } from "../request/jsonBody.ts"
-import type { CallFailure } from "./callFailures.ts"
+import type { HandlerFailure } from "./handlerFailures.ts"
 
 /**
  * The handler of a `GET`, which a request may also ask with its parameters in the body: by the method `QUERY` (RFC 10008), or by
  * `POST` at a path of its own. They are written as in a URL, or as a JSON object, and count beside those of the URL.
  */
 export const askedByBody = <R>(
-  handler: Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure, R>,
+  handler: Effect.Effect<HttpServerResponse.HttpServerResponse, HandlerFailure, R>,
   limits: Limits
-): Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure, R> =>
-  Effect.withFiber<HttpServerResponse.HttpServerResponse, CallFailure, R>((fiber) => {
+): Effect.Effect<HttpServerResponse.HttpServerResponse, HandlerFailure, R> =>
+  Effect.withFiber<HttpServerResponse.HttpServerResponse, HandlerFailure, R>((fiber) => {
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     if (request.method !== "QUERY" && request.method !== "POST" || read.has(request.source)) return handler
     // What watches several collections asks the handler of each, with the parameters for it.

@@ -11,7 +11,7 @@ import type * as Model from "../../Model/Model.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
 import type { PermittedLinks } from "../../Repository/internal.ts"
 import { identifierOf } from "../../Repository/internal.ts"
-import { partFields } from "../description/callEndpoint.ts"
+import { partFields } from "../description/operationEndpoint.ts"
 import { encoded } from "../description/pathShape.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import type { ResourceInfo } from "../registration/registration.ts"
@@ -52,9 +52,9 @@ export interface ResourceLinks {
  */
 export const linkedEndpoints = (
   { calls, methods }: Pick<ResourceInfo, "calls" | "methods">
-): ReadonlyArray<{ readonly name: string; readonly isCall: boolean }> => [
-  ...methods.map((name) => ({ name, isCall: false })),
-  ...calls.map(({ name }) => ({ name, isCall: true }))
+): ReadonlyArray<{ readonly name: string; readonly isOperation: boolean }> => [
+  ...methods.map((name) => ({ name, isOperation: false })),
+  ...calls.map(({ name }) => ({ name, isOperation: true }))
 ]
 
 /**

@@ -12,7 +12,7 @@ import { AccessDecision, identifierOf } from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { ResourceInfo } from "../registration/registration.ts"
 import { etagOf } from "../request/entityTags.ts"
-import type { ResponseEffect } from "./callFailures.ts"
+import type { ResponseEffect } from "./handlerFailures.ts"
 import * as Links from "./links.ts"
 
 /** The wire form of a resource's documents. */

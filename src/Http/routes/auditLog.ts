@@ -41,7 +41,7 @@ export interface AuditLog {
   ) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 }
 
-interface AuditedEndpoint extends Pick<GuardedEndpoint, "isCall" | "name" | "registration" | "resource"> {
+interface AuditedEndpoint extends Pick<GuardedEndpoint, "isOperation" | "name" | "registration" | "resource"> {
   readonly auditLog: "off" | "writes" | "reads and writes" | undefined
 }
 
@@ -82,7 +82,7 @@ export const makeAuditLog = Effect.fnUntraced(function*(
         ))
       : afterCommit(line(entry))
   const audited: AuditLog["audited"] = (respond, endpoint) => {
-    const { auditLog = reads ? "reads and writes" : "writes", isCall, name, registration, resource } = endpoint
+    const { auditLog = reads ? "reads and writes" : "writes", isOperation, name, registration, resource } = endpoint
     const hasReads = auditLog === "reads and writes"
     return Effect.withFiber((fiber) => {
       // What refuses a request within another one is named there.
@@ -91,12 +91,12 @@ export const makeAuditLog = Effect.fnUntraced(function*(
       const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
       const id = Context.getOrUndefined(fiber.context, HttpRouter.RouteContext)?.params["id"]
       const trail = new RequestTrail(
-        { isStored, hasTransactions, hasReads: hasReads && (isCall || name === "GET") },
+        { isStored, hasTransactions, hasReads: hasReads && (isOperation || name === "GET") },
         Effect.map(currentClientAddress, (address) => {
           const subject = currentUserIdOf(fiber)
           return {
             registration,
-            [isCall ? "call" : "method"]: name,
+            [isOperation ? "call" : "method"]: name,
             ...id === undefined ? {} : { id },
             ...subject === undefined ? {} : { subject },
             ...address === undefined ? {} : { address },
@@ -110,12 +110,12 @@ export const makeAuditLog = Effect.fnUntraced(function*(
       const isRead = request.method === "GET" || request.method === "HEAD" || request.method === "QUERY"
       return Effect.onExit(respond, (exit) => {
         const status = Exit.isSuccess(exit) ? exit.value.status : undefined
-        const finish = (isDenied: boolean) => trail.finish(status, isDenied, isCall && (hasReads || !isRead))
+        const finish = (isDenied: boolean) => trail.finish(status, isDenied, isOperation && (hasReads || !isRead))
         const { decision } = trail
         return status !== 404 || id === undefined || resource === undefined || decision === undefined
           ? finish(!trail.isAdmitted && (status === 401 || status === 403))
           : Effect.flatMap(
-            isHidden(resource.repository, id, isCall ? "read" : privileges[name] ?? "update", decision),
+            isHidden(resource.repository, id, isOperation ? "read" : privileges[name] ?? "update", decision),
             finish
           )
       })

@@ -16,12 +16,12 @@ import { AccessDecision } from "../../Repository/internal.ts"
 import { CurrentUser } from "../../Security/CurrentUser.ts"
 import { errorOf } from "../HttpError.ts"
 import { DecideAgain } from "../live/decideAgain.ts"
-import type { CallFailure, ResponseEffect } from "../response/callFailures.ts"
+import type { HandlerFailure, ResponseEffect } from "../response/handlerFailures.ts"
 import { CurrentTrail } from "./auditLog.ts"
 import type { Authenticator } from "./authentication.ts"
 import type { Responding } from "./route.ts"
 
-type Answered<R> = Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure, R>
+type Answered<R> = Effect.Effect<HttpServerResponse.HttpServerResponse, HandlerFailure, R>
 
 type Needs = DocumentStore | HttpServerRequest.HttpServerRequest
 
@@ -36,7 +36,7 @@ export interface Authorization extends Authenticator {
   /** Whether the caller of the request may use an endpoint, which leaves nothing in a log. */
   readonly isAllowed: (
     endpoint: GuardedEndpoint | undefined
-  ) => Effect.Effect<boolean, CallFailure, HttpServerRequest.HttpServerRequest>
+  ) => Effect.Effect<boolean, HandlerFailure, HttpServerRequest.HttpServerRequest>
   /** A router whose routes are for everybody. Handlers know the caller, and repositories apply the caller's row filters. */
   readonly open: (router: HttpRouter.HttpRouter) => HttpRouter.HttpRouter
 }
@@ -75,7 +75,7 @@ const authorized = <R>(
     Effect.annotateLogs(Effect.logInfo("The caller may not do this"), { ...origin, needs }),
     Effect.suspend(() => Effect.fail(errorOf("Forbidden", "errors.Denied")))
   )
-  return Effect.withFiber<HttpServerResponse.HttpServerResponse, CallFailure, R>((fiber) => {
+  return Effect.withFiber<HttpServerResponse.HttpServerResponse, HandlerFailure, R>((fiber) => {
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     const { params } = Context.getUnsafe(fiber.context, HttpRouter.RouteContext)
     const user = Context.getOrUndefined(fiber.context, CurrentUser)

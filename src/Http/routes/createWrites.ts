@@ -8,7 +8,7 @@ import { DuplicateKey } from "../../Repository/RepositoryError.ts"
 import type { BadRequest } from "../HttpError.ts"
 import { badItem, badRequestOf } from "../messages/message.ts"
 import * as preconditions from "../request/preconditions.ts"
-import type { CallFailure } from "../response/callFailures.ts"
+import type { HandlerFailure } from "../response/handlerFailures.ts"
 import { fieldForbidden, withoutHiddenKeys } from "../response/withoutHiddenFields.ts"
 import type { WrittenAnswer, WrittenDocument } from "../response/writeResponse.ts"
 import { completeAll, insertAll, rejectedAsItem } from "./bulkInsert.ts"
@@ -26,7 +26,7 @@ import {
 import { bulkFilters, insertFilters } from "./writeGrants.ts"
 import type { ManyDocuments, OneDocument, WriteRequest } from "./writeRequest.ts"
 
-type Write = Effect.Effect<WrittenDocument, CallFailure>
+type Write = Effect.Effect<WrittenDocument, HandlerFailure>
 
 /**
  * Inserts one document, or replaces the document with the same identifier unless `onKnownId` is `error`. Inserts several
@@ -93,7 +93,7 @@ export const createWrites = (
 
   return (
     { body, conditions }: WriteRequest<OneDocument | ManyDocuments>
-  ): Effect.Effect<WrittenAnswer, CallFailure> => {
+  ): Effect.Effect<WrittenAnswer, HandlerFailure> => {
     if (body._tag === "Many") {
       const created = Effect.map(createAll(body.values), (ids): WrittenAnswer => ({ _tag: "Documents", ids }))
       return body.values.some(isNamed) ? Effect.andThen(checkChosen(context), created) : created
@@ -110,7 +110,7 @@ const isNamed = ({ id }: Values): boolean => id !== undefined && id !== null
  * Fails for a caller with row filters: whether a chosen identifier is taken would reveal documents that the filters
  * hide.
  */
-const checkChosen = ({ documents }: WriteContext): Effect.Effect<void, CallFailure> =>
+const checkChosen = ({ documents }: WriteContext): Effect.Effect<void, HandlerFailure> =>
   Effect.flatMap(
     documents.isLimited,
     (isLimited) => isLimited ? Effect.fail(fieldForbidden("id")) : Effect.void
@@ -190,7 +190,7 @@ const insertsOfMany = (context: WriteContext, onPost: MethodHooks) => {
     }
   )
 
-  return (values: ReadonlyArray<Values>): Effect.Effect<ReadonlyArray<unknown>, CallFailure> =>
+  return (values: ReadonlyArray<Values>): Effect.Effect<ReadonlyArray<unknown>, HandlerFailure> =>
     isHooked(onPost)
       ? withoutHookFailure(createAllWithHooks(onPost, values))
       : insertAll(values, {

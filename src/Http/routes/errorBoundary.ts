@@ -19,7 +19,7 @@ import { problemsIn, textIn } from "../messages/message.ts"
 import { hasMoreFields } from "../request/fieldCount.ts"
 import { unreadableOf } from "../request/rawBody.ts"
 import { requestIdOf } from "../request/requestId.ts"
-import { type CallFailure, handleCallFailures } from "../response/callFailures.ts"
+import { handleFailures, type HandlerFailure } from "../response/handlerFailures.ts"
 import type { BadRequestResponder, ErrorResponses } from "../response/translation.ts"
 import { isServiceError } from "../ServiceError.ts"
 import { allowedOf, type Route } from "./route.ts"
@@ -34,13 +34,13 @@ export const routerConfig: Partial<FindMyWay.RouterConfig> = {
 
 /** Converts every outcome of a route into a response, by one table. `respondBadRequest` words problems of fields. */
 export const withErrorResponses = <R>(
-  handler: Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure, R>,
+  handler: Effect.Effect<HttpServerResponse.HttpServerResponse, HandlerFailure, R>,
   respondBadRequest: BadRequestResponder,
   errorResponses: ErrorResponses
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R | HttpServerRequest.HttpServerRequest> =>
   Effect.catchCause(
     handler,
-    (cause) => ofEngine(handleCallFailures(Effect.failCause(cause), errorResponses), respondBadRequest, errorResponses)
+    (cause) => ofEngine(handleFailures(Effect.failCause(cause), errorResponses), respondBadRequest, errorResponses)
   )
 
 /** The engine's response to its own failures and to defects. */
@@ -150,7 +150,7 @@ const fieldName = /^[\w!#$%&'*+.^`|~-]+$/u
 const unsendable = /[^\t\x20-\x7e\x80-\xff]/u
 
 /** Whether a route of `HttpRouter` failed with an error of the engine or of a service. */
-const isOfEngine = (error: unknown): error is CallFailure =>
+const isOfEngine = (error: unknown): error is HandlerFailure =>
   isServiceError(error) || (hasTag(error) && (isHttpError(error) || Object.hasOwn(failures, error._tag)))
 
 const hasTag = (error: unknown): error is { readonly _tag: string } =>

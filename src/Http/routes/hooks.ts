@@ -7,7 +7,7 @@ import { apartFromAddressed } from "../../Repository/internal.ts"
 import type { Method } from "../description/endpoint.ts"
 import type * as Hook from "../description/hook.ts"
 import type { AnyHook } from "../Resource.ts"
-import type { CallFailure } from "../response/callFailures.ts"
+import type { HandlerFailure } from "../response/handlerFailures.ts"
 
 type Instance = Model.Any["Type"]
 
@@ -16,16 +16,16 @@ type Request = Hook.Request<Model.Any>
 /** The failure of a hook. It has a type of its own, since the engine retries its own conflicts and never a hook's. */
 export class HookFailed {
   readonly _tag = "HookFailed"
-  readonly error: CallFailure
-  constructor(error: CallFailure) {
+  readonly error: HandlerFailure
+  constructor(error: HandlerFailure) {
     this.error = error
   }
 }
 
 /** Fails with the hook's own failure. */
-export const withoutHookFailure = <A, E extends CallFailure>(
+export const withoutHookFailure = <A, E extends HandlerFailure>(
   effect: Effect.Effect<A, E | HookFailed>
-): Effect.Effect<A, CallFailure> =>
+): Effect.Effect<A, HandlerFailure> =>
   Effect.catch(effect, (error) => Effect.fail(error instanceof HookFailed ? error.error : error))
 
 /** The hooks of one method, composed by kind; `undefined` if there are none. */
@@ -74,13 +74,13 @@ export const hooksOf = (model: Model.Any, hooks: ReadonlyArray<AnyHook>, method:
   }
 }
 
-const failing = <A>(effect: Effect.Effect<A, CallFailure>): Effect.Effect<A, HookFailed> =>
+const failing = <A>(effect: Effect.Effect<A, HandlerFailure>): Effect.Effect<A, HookFailed> =>
   Effect.mapError(effect, (error) => new HookFailed(error))
 
 /** The hooks that run before a document is read. */
 export const beforeGetOf = (
   hooks: ReadonlyArray<AnyHook>
-): ((request: Request) => Effect.Effect<void, CallFailure>) | undefined => {
+): ((request: Request) => Effect.Effect<void, HandlerFailure>) | undefined => {
   // The types of `Hook` declare the arguments and results of hooks by name.
   const before = hooks.filter(({ name }) => name === "beforeGet")
     .map(({ hook }) => hook as Hook.BeforeGet<Model.Any, never, never>)

@@ -7,20 +7,20 @@ import type * as Operation from "../Operation.ts"
 import type { Call, Registration, ResourceInfo, ServiceInfo } from "../registration/registration.ts"
 import * as Resource from "../Resource.ts"
 import { noRules } from "../resource/rules.ts"
-import { type CallFailure, passOn } from "../response/callFailures.ts"
+import { type HandlerFailure, passOn } from "../response/handlerFailures.ts"
 import type { LinkedReference } from "../response/links.ts"
 import type * as Service from "../Service.ts"
 
 /** The implementation of a registration. */
 export type AnyImplementation = Resource.Any | Service.Any
 
-export interface ImplementedCall extends Call {
+export interface ImplementedOperation extends Call {
   readonly handler: Operation.Any["handler"]
 }
 
 /** A registered resource with its handlers and hooks. */
 export interface ImplementedResource extends ResourceInfo {
-  readonly calls: ReadonlyArray<ImplementedCall>
+  readonly calls: ReadonlyArray<ImplementedOperation>
   readonly hooks: ReadonlyArray<Resource.AnyHook>
   readonly transactional: boolean
   readonly rules: Grant.Rules
@@ -30,7 +30,7 @@ export interface ImplementedResource extends ResourceInfo {
 
 /** A registered service with its handlers. */
 export interface ImplementedService extends ServiceInfo {
-  readonly calls: ReadonlyArray<ImplementedCall>
+  readonly calls: ReadonlyArray<ImplementedOperation>
   readonly rules: Grant.Rules
 }
 
@@ -40,7 +40,7 @@ export const implemented = (
   implementations: ReadonlyArray<AnyImplementation>
 ): ImplementedResource | ImplementedService => {
   const own = implementations.find(({ description }) => description === registration.description)
-  const calls = registration.calls.flatMap((call): ReadonlyArray<ImplementedCall> => {
+  const calls = registration.calls.flatMap((call): ReadonlyArray<ImplementedOperation> => {
     const handler = own?.handlers.get(call.name)
     return handler === undefined ? [] : [{ ...call, handler: declaring(call.options.error ?? [], handler) }]
   })
@@ -84,7 +84,7 @@ const declaring = (errors: OwnErrors, run: Operation.Any["handler"]): Operation.
   if (statuses.size === 0) return run
   const passed = passOn(statuses)
   // The types of `Operation` and `Hook` declare arguments and failures.
-  const checked = run as (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, CallFailure>
+  const checked = run as (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, HandlerFailure>
   return (...args: ReadonlyArray<unknown>) => Effect.catch(checked(...args), passed)
 }
 

@@ -6,7 +6,7 @@ import { patcher, type Serialiser } from "../../Model/internal.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { applyPatch } from "../../Repository/internal.ts"
 import type { PreconditionCheck } from "../request/preconditions.ts"
-import type { CallFailure } from "../response/callFailures.ts"
+import type { HandlerFailure } from "../response/handlerFailures.ts"
 import type { WrittenAnswer, WrittenDocument } from "../response/writeResponse.ts"
 import { isHooked, type MethodHooks, withoutHookFailure } from "./hooks.ts"
 import {
@@ -73,7 +73,7 @@ export const patchWrites = (context: WriteContext, onPatch: MethodHooks) => {
   const mergePatch = (id: unknown, changes: Values, check: PreconditionCheck | undefined) =>
     Effect.map(documents.patch(id, changes, check), (document) => writtenDocument(document, false))
 
-  return ({ body, conditions, id }: WriteRequest<RequestedChanges>): Effect.Effect<WrittenAnswer, CallFailure> =>
+  return ({ body, conditions, id }: WriteRequest<RequestedChanges>): Effect.Effect<WrittenAnswer, HandlerFailure> =>
     withoutHookFailure(
       guarded(
         context,

@@ -21,7 +21,7 @@ import type { Limits } from "../KernelConfig.ts"
 import type { Live } from "../live/live.ts"
 import type { Watchable } from "../live/watchRoute.ts"
 import { queryReader } from "../query/parameterReader.ts"
-import type { ResponseEffect } from "../response/callFailures.ts"
+import type { ResponseEffect } from "../response/handlerFailures.ts"
 import * as responses from "../response/json.ts"
 import type { ListResponses } from "../response/listResponse.ts"
 import {

@@ -15,7 +15,7 @@ import type { Method } from "../description/endpoint.ts"
 import { errorOf, type NotAcceptable } from "../HttpError.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import { accepts, acceptsJson } from "../request/accept.ts"
-import type { ResponseEffect } from "../response/callFailures.ts"
+import type { ResponseEffect } from "../response/handlerFailures.ts"
 import type { BadRequestResponder } from "../response/translation.ts"
 
 /** A handler for a path, before its errors are converted into responses. */

@@ -8,7 +8,7 @@ import type { Document, DocumentStore } from "../../Repository/DocumentStore.ts"
 import { documentCodec, documentOperationsOf, makeRetry } from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { StoreError } from "../../Repository/RepositoryError.ts"
-import type { CallFailure } from "../response/callFailures.ts"
+import type { HandlerFailure } from "../response/handlerFailures.ts"
 import { documentTags, type Representations } from "../response/representation.ts"
 import type { WrittenDocument } from "../response/writeResponse.ts"
 import type { HookFailed, MethodHooks } from "./hooks.ts"
@@ -18,7 +18,7 @@ export type Values = Record<string, unknown>
 
 export type Instance = Model.Any["Type"]
 
-export type WriteFailure = CallFailure | HookFailed
+export type WriteFailure = HandlerFailure | HookFailed
 
 /** What the writes of a resource share. */
 export type WriteContext = ReturnType<typeof writeContext>

@@ -32,7 +32,7 @@ import { isMultipart, readMultipart } from "../request/multipart.ts"
 import * as preconditions from "../request/preconditions.ts"
 import * as preference from "../request/prefer.ts"
 import { rejectExcess } from "../request/unknownKeys.ts"
-import type { CallFailure } from "../response/callFailures.ts"
+import type { HandlerFailure } from "../response/handlerFailures.ts"
 import { fieldForbidden } from "../response/withoutHiddenFields.ts"
 import { readItems } from "./bulkInsert.ts"
 import type { ImplementedResource } from "./implemented.ts"
@@ -66,7 +66,7 @@ export type RequestedChanges =
   | { readonly _tag: "Merge"; readonly changes: Values }
   | {
     readonly _tag: "Patch"
-    readonly changesOf: (stored: Document, serialise: Serialiser) => Effect.Effect<Values, CallFailure>
+    readonly changesOf: (stored: Document, serialise: Serialiser) => Effect.Effect<Values, HandlerFailure>
   }
 
 /** A request, or all of its problems. */

@@ -9,7 +9,7 @@ import type { Document, DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type { PreconditionCheck } from "../request/preconditions.ts"
-import type { CallFailure, ResponseEffect } from "../response/callFailures.ts"
+import type { HandlerFailure, ResponseEffect } from "../response/handlerFailures.ts"
 import type { Representations } from "../response/representation.ts"
 import type { BadRequestResponder } from "../response/translation.ts"
 import { withoutHiddenFields } from "../response/withoutHiddenFields.ts"
@@ -52,9 +52,9 @@ export const writeRoutes = (
   const conceal = withoutHiddenFields(view.mask)
   const respond = writeResponses(registration, representations, view)
 
-  const steps = <Body, E extends CallFailure>(
+  const steps = <Body, E extends HandlerFailure>(
     reading: Effect.Effect<Result.Result<WriteRequest<Body>, ReadonlyArray<FieldProblem>>, E>,
-    applying: (request: WriteRequest<Body>) => Effect.Effect<WrittenAnswer, CallFailure>
+    applying: (request: WriteRequest<Body>) => Effect.Effect<WrittenAnswer, HandlerFailure>
   ): ResponseEffect =>
     Effect.flatMapEager(reading, (request): ResponseEffect =>
       Result.isFailure(request)
@@ -106,7 +106,7 @@ const deleteWrites = (context: WriteContext, onDelete: MethodHooks) => {
     return Effect.asVoid(check === undefined ? retryConflicts(context, id, once) : once)
   }
 
-  return ({ conditions, id }: WriteRequest<undefined>): Effect.Effect<WrittenAnswer, CallFailure> =>
+  return ({ conditions, id }: WriteRequest<undefined>): Effect.Effect<WrittenAnswer, HandlerFailure> =>
     Effect.as(
       withoutHookFailure(
         guarded(

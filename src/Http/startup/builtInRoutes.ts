@@ -71,7 +71,7 @@ const endpointOf = (
     registration,
     rules: withRule(noRules, requirement(required, undefined)),
     name: "GET",
-    isCall: true,
+    isOperation: true,
     path,
     resource: undefined
   }

@@ -12,12 +12,12 @@ import * as Repository from "../../Repository/Repository.ts"
 import * as AccessPolicy from "../AccessPolicy.ts"
 import * as KernelConfig from "../KernelConfig.ts"
 import type { Live } from "../live/live.ts"
-import { linksBy, linksFrom } from "../response/callResponse.ts"
 import { makeListResponses } from "../response/listResponse.ts"
+import { linksBy, linksFrom } from "../response/operationResponse.ts"
 import { makeResponseBudget } from "../response/responseBudget.ts"
 import { makeBadRequest } from "../response/translation.ts"
-import { type CallContext, callRoute } from "../routes/callRoutes.ts"
 import type { ImplementedResource, ImplementedService } from "../routes/implemented.ts"
+import { operationRoute, type OperationSurroundings } from "../routes/operationRoutes.ts"
 import { type ResourceSurroundings, routesOf, watchRoutes } from "../routes/resourceRoutes.ts"
 import { unconfirmedByClient } from "../server/sendBuffers.ts"
 import type { Translations } from "../Translations.ts"
@@ -46,7 +46,7 @@ export const registeredRoutes = Effect.fnUntraced(function*(made: Made) {
   const routes: Array<ServedRoute> = []
   for (const registration of all) {
     if (registration._tag === "Service") {
-      routes.push(...callRoutesOf(registration, { ...surroundings, linksOf, repository: undefined }))
+      routes.push(...operationRoutesOf(registration, { ...surroundings, linksOf, repository: undefined }))
       continue
     }
     yield* rejectUnsuitable(registration)
@@ -61,7 +61,7 @@ export const registeredRoutes = Effect.fnUntraced(function*(made: Made) {
     const resource = access?.resourceOf(registration, repository)
     routes.push(
       ...resourceRoutesOf(registration, yield* DocumentStore, { ...surroundings, repository, resource }),
-      ...callRoutesOf(
+      ...operationRoutesOf(
         registration,
         { ...surroundings, linksOf: linksFrom(registration, linksOf), repository },
         resource
@@ -103,14 +103,14 @@ const resourceRoutesOf = (
   return routesOf(registration, repository, store, surroundings).map((route) => ({
     ...route,
     ...own,
-    endpoint: { registration: name, rules, name: route.method, isCall: false, path: route.path, resource }
+    endpoint: { registration: name, rules, name: route.method, isOperation: false, path: route.path, resource }
   }))
 }
 
-const callRoutesOf = (
+const operationRoutesOf = (
   registration: Registered,
   { live, ...surroundings }:
-    & Pick<CallContext, "limits" | "linksOf" | "lists" | "repository" | "translations" | "views">
+    & Pick<OperationSurroundings, "limits" | "linksOf" | "lists" | "repository" | "translations" | "views">
     & {
       readonly live: Live | undefined
     },
@@ -120,10 +120,10 @@ const callRoutesOf = (
   const { calls, name, onExcessProperty, rules } = registration
   const isStrict = onExcessProperty === "error"
   return calls.map((call) => ({
-    ...callRoute(call, { ...surroundings, registration: name, isStrict, tellsTransactions: live !== undefined }),
+    ...operationRoute(call, { ...surroundings, registration: name, isStrict, tellsTransactions: live !== undefined }),
     ...own,
     // The rules of a call are those of its name.
-    endpoint: { registration: name, rules, name: call.name, isCall: true, path: call.path, resource }
+    endpoint: { registration: name, rules, name: call.name, isOperation: true, path: call.path, resource }
   }))
 }
 

@@ -9,7 +9,7 @@ import type * as Grant from "../../Access/Grant.ts"
 import type * as Permission from "../../Access/Permission.ts"
 import { managedField, restrictionProblem } from "../../Model/internal.ts"
 import { ownerOf } from "../../Repository/internal.ts"
-import { partProblem, unknownInLocation } from "../description/callEndpoint.ts"
+import { partProblem, unknownInLocation } from "../description/operationEndpoint.ts"
 import { parametersIn, pathProblem } from "../description/pathShape.ts"
 import type { Registration, ResourceInfo } from "../registration/registration.ts"
 import { hookNames, methodOfHook } from "../Resource.ts"
@@ -48,7 +48,7 @@ export const rejectInvalid = Effect.fnUntraced(function*(
   for (const registration of registrations) {
     const { rules } = implemented(registration, implementations)
     const detail = unknownOptionOf(registration) ?? pathProblem(registration.path, registration.name, false) ??
-      callProblemOf(registration) ??
+      operationProblemOf(registration) ??
       handlerProblemOf(registration, implementations) ??
       ruleProblemOf(registration, rules) ??
       (roles === undefined
@@ -111,7 +111,7 @@ const knownOptions: ReadonlySet<string> = new Set([
   "priority"
 ])
 
-const callProblemOf = ({ calls }: Registration): string | undefined => {
+const operationProblemOf = ({ calls }: Registration): string | undefined => {
   for (const call of calls) {
     const { name, options } = call
     const [unknown] = unknownInLocation(options)
@@ -201,12 +201,16 @@ const fieldProblem = (registration: Registration, { fields }: Grant.Rule): strin
 const openProblem = (registration: Registration, rules: Grant.Rules): string | undefined => {
   const described = registration._tag === "Service" ? [] : registration.description.anonymous
   const endpoints = [
-    ...methodsOf(registration).map((name) => ({ name, isCall: false, isOpen: described.some((one) => one === name) })),
-    ...registration.calls.map(({ name, options }) => ({ name, isCall: true, isOpen: options.anonymous === true }))
+    ...methodsOf(registration).map((name) => ({
+      name,
+      isOperation: false,
+      isOpen: described.some((one) => one === name)
+    })),
+    ...registration.calls.map(({ name, options }) => ({ name, isOperation: true, isOpen: options.anonymous === true }))
   ]
-  const wrong = endpoints.find(({ isCall, isOpen, name }) =>
+  const wrong = endpoints.find(({ isOperation, isOpen, name }) =>
     !isOpen &&
-    rules.idsFor(name, isCall).some((id) => rules.grants[id]!.permission.isOpen)
+    rules.idsFor(name, isOperation).some((id) => rules.grants[id]!.permission.isOpen)
   )
   return wrong === undefined
     ? undefined

@@ -193,7 +193,9 @@ export const routeStages: ReadonlyArray<Stage<Served, Answer>> = [
     when: "`audit.to`, with `enableSecurity`",
     before: { authentication: "wrong credentials are denied, too", "error responses": "it records the status" },
     wrap: ({ route: { auditLog, endpoint, isWatch, method, path }, service: { audit } }) => {
-      const own = isWatch === true ? { registration: path, name: method, isCall: false, resource: undefined } : endpoint
+      const own = isWatch === true
+        ? { registration: path, name: method, isOperation: false, resource: undefined }
+        : endpoint
       return audit && own && ((next) => audit.audited(next, { ...own, auditLog }))
     }
   },

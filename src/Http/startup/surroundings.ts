@@ -12,7 +12,7 @@ import type { Cors } from "../Cors.ts"
 import type * as KernelConfig from "../KernelConfig.ts"
 import type { Registration } from "../registration/registration.ts"
 import type { Caching } from "../response/caching.ts"
-import type { CallFailure } from "../response/callFailures.ts"
+import type { HandlerFailure } from "../response/handlerFailures.ts"
 import type { BadRequestResponder, ErrorResponses } from "../response/translation.ts"
 import type { AuditLog } from "../routes/auditLog.ts"
 import type { RateLimiter } from "../routes/rateLimits.ts"
@@ -26,7 +26,7 @@ import type { Access } from "./access.ts"
 /** How a request is answered from a stage inwards. */
 export type Answer = Effect.Effect<
   HttpServerResponse.HttpServerResponse,
-  CallFailure,
+  HandlerFailure,
   DocumentStore | HttpServerRequest.HttpServerRequest | Scope.Scope
 >
 

@@ -4,7 +4,7 @@ import type * as SchemaAST from "effect/SchemaAST"
 import { de } from "../../internal/catalogues/de.ts"
 import { en } from "../../internal/catalogues/en.ts"
 import { childrenOf, type ModelLike, modelOf, nodesIn, ruleOf, validationTypeId } from "../../Model/internal.ts"
-import { partFields, payloadOf, successOf } from "../description/callEndpoint.ts"
+import { partFields, payloadOf, successOf } from "../description/operationEndpoint.ts"
 import { classesIn, errorList } from "../description/ownErrors.ts"
 import {
   aggregationParameters,

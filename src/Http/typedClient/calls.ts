@@ -9,7 +9,7 @@ import * as UrlParams from "effect/http/UrlParams"
 import * as Record from "effect/Record"
 import type * as Schema from "effect/Schema"
 import type { RequestHandlingException } from "../../Client/ClientError.ts"
-import { formType } from "../description/callEndpoint.ts"
+import { formType } from "../description/operationEndpoint.ts"
 
 export type ClientCall<E = never> = Effect.Effect<unknown, E | HttpClientError.HttpClientError | Schema.SchemaError>
 

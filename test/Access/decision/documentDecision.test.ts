@@ -97,7 +97,7 @@ const ofNotes = () => {
   const { model, path, rules } = resource
   const linked = linkedEndpoints(resource)
   const policy = modelPolicy({ linked, model, path, rules })
-  const access = documentDecision({ policy, hasLinks: true, ownIds: new Set([0, 1]), name: "GET", isCall: false })
+  const access = documentDecision({ policy, hasLinks: true, ownIds: new Set([0, 1]), name: "GET", isOperation: false })
   const rows = { owner: "ann" }
   return {
     access,

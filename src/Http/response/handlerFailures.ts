@@ -17,14 +17,14 @@ import {
 import type { ErrorResponses } from "./translation.ts"
 
 /** The failures of an application's own code: its declared errors and those of the engine. */
-export type CallFailure = HttpError | Failure | DocumentInvalid | BulkInsertFailed | Instance
+export type HandlerFailure = HttpError | Failure | DocumentInvalid | BulkInsertFailed | Instance
 
 /** The result of a route's handler. */
-export type ResponseEffect = Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure>
+export type ResponseEffect = Effect.Effect<HttpServerResponse.HttpServerResponse, HandlerFailure>
 
 /** Handles failures of an application's code: declared errors respond, invalid stored documents are defects. */
-export const handleCallFailures = <R>(
-  effect: Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure, R>,
+export const handleFailures = <R>(
+  effect: Effect.Effect<HttpServerResponse.HttpServerResponse, HandlerFailure, R>,
   errorResponses: ErrorResponses
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, HttpError | Failure, R> =>
   Effect.catch(effect, (failure): Effect.Effect<HttpServerResponse.HttpServerResponse, HttpError | Failure> => {
@@ -50,26 +50,27 @@ export const handleCallFailures = <R>(
   })
 
 /** Passes on the declared statuses of failed calls, even 401 and 403. A call without an answer is logged. */
-export const passOn = (statuses: ReadonlySet<number>) => (error: CallFailure): Effect.Effect<never, CallFailure> => {
-  const failure = failureBehind(error)
-  const isDeclared = isCallError(failure)
-    ? statuses.has(failure.statusCode)
-    : failure instanceof UpstreamError && statuses.has(failure.code)
-  if (!isDeclared) return Effect.fail(error)
-  const passed = isCallError(failure) ? fromCallFailure(failure, true) : failure
-  declared.add(passed)
-  return isCallError(failure) && failure._tag === "RequestHandlingException" && failure.reason._tag !== "Status"
-    ? Effect.andThen(logged(failure), Effect.fail(passed))
-    : Effect.fail(passed)
-}
+export const passOn =
+  (statuses: ReadonlySet<number>) => (error: HandlerFailure): Effect.Effect<never, HandlerFailure> => {
+    const failure = failureBehind(error)
+    const isDeclared = isCallError(failure)
+      ? statuses.has(failure.statusCode)
+      : failure instanceof UpstreamError && statuses.has(failure.code)
+    if (!isDeclared) return Effect.fail(error)
+    const passed = isCallError(failure) ? fromCallFailure(failure, true) : failure
+    declared.add(passed)
+    return isCallError(failure) && failure._tag === "RequestHandlingException" && failure.reason._tag !== "Status"
+      ? Effect.andThen(logged(failure), Effect.fail(passed))
+      : Effect.fail(passed)
+  }
 
 // internal
 
 /** The failed call, if a typed client turned it into one of the engine's errors. */
-const failureBehind = (error: CallFailure): CallFailure => isHttpError(error) ? callBehind(error) ?? error : error
+const failureBehind = (error: HandlerFailure): HandlerFailure => isHttpError(error) ? callBehind(error) ?? error : error
 
 /** Whether a call to another service failed. */
-const isUpstreamFailure = (failure: CallFailure): failure is CallError | UpstreamError =>
+const isUpstreamFailure = (failure: HandlerFailure): failure is CallError | UpstreamError =>
   failure instanceof UpstreamError || isCallError(failure)
 
 /** Removes the status of a failed call unless it is for callers. Logs an error that this service or its network made. */
@@ -92,7 +93,7 @@ const logged = ({ message, reason, statusCode, upstreamService }: RequestHandlin
   })
 
 /** The errors whose status is declared. */
-const declared = new WeakSet<CallFailure>()
+const declared = new WeakSet<HandlerFailure>()
 
-const isCallError = (failure: CallFailure): failure is CallError =>
+const isCallError = (failure: HandlerFailure): failure is CallError =>
   failure._tag === "RequestHandlingException" || failure._tag === "CircuitOpenError"

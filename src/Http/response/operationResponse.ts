@@ -16,7 +16,7 @@ import {
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { AccessDecision, documentEncoder, identifierOf } from "../../Repository/internal.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
-import { isObject, successOf, templateParts } from "../description/callEndpoint.ts"
+import { isObject, successOf, templateParts } from "../description/operationEndpoint.ts"
 import { encoded } from "../description/pathShape.ts"
 import { rawOf } from "../description/raw.ts"
 import type { ServiceUnavailable } from "../HttpError.ts"

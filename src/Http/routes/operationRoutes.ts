@@ -24,8 +24,16 @@ import {
 import type * as Model from "../../Model/Model.ts"
 import { apartFromAddressed, identifierOf } from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
-import { formType, hasBody, paramsOf, partFields, payloadOf, schemaOf, sentOf } from "../description/callEndpoint.ts"
-import type { Part } from "../description/callOptions.ts"
+import {
+  formType,
+  hasBody,
+  paramsOf,
+  partFields,
+  payloadOf,
+  schemaOf,
+  sentOf
+} from "../description/operationEndpoint.ts"
+import type { Part } from "../description/operationOptions.ts"
 import { parametersIn } from "../description/pathShape.ts"
 import { rawOf } from "../description/raw.ts"
 import type { Limits } from "../KernelConfig.ts"
@@ -33,15 +41,15 @@ import type { Parameters } from "../query/urlQuery.ts"
 import { mediaTypeOf, readJson, readParameters } from "../request/jsonBody.ts"
 import { readRaw, unreadableOf } from "../request/rawBody.ts"
 import { rejectExcess } from "../request/unknownKeys.ts"
-import type { CallFailure } from "../response/callFailures.ts"
-import { assertShowable, type ResultSurroundings, resultWriter } from "../response/callResponse.ts"
+import type { HandlerFailure } from "../response/handlerFailures.ts"
+import { assertShowable, type ResultSurroundings, resultWriter } from "../response/operationResponse.ts"
 import { parameters as parametersOf, payloadFields } from "../response/problemFields.ts"
 import { makeBadRequest } from "../response/translation.ts"
 import type { Translations } from "../Translations.ts"
-import type { ImplementedCall as Call } from "./implemented.ts"
+import type { ImplementedOperation as Call } from "./implemented.ts"
 import { acceptedRoute, headersOf, jsonRoute, notFound, type Route, unknownParameters } from "./route.ts"
 
-export interface CallContext extends ResultSurroundings {
+export interface OperationSurroundings extends ResultSurroundings {
   readonly limits: Limits
   /** The name of the registration. */
   readonly registration: string
@@ -54,7 +62,7 @@ export interface CallContext extends ResultSurroundings {
 }
 
 /** The route of an action or operation. Actions get their documents from `repository`. */
-export const callRoute = (call: Call, surroundings: CallContext): Route => {
+export const operationRoute = (call: Call, surroundings: OperationSurroundings): Route => {
   const { handler, method, name, options, path } = call
   const { registration, repository, translations } = surroundings
   const { payload } = options
@@ -69,7 +77,7 @@ export const callRoute = (call: Call, surroundings: CallContext): Route => {
   const finished = resultWriter(options, surroundings)
   // The types of `Operation` and `Action` declare the arguments and the result of their handlers.
   const run = withinLimit(
-    handler as (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, CallFailure>,
+    handler as (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, HandlerFailure>,
     call,
     surroundings
   )
@@ -79,7 +87,7 @@ export const callRoute = (call: Call, surroundings: CallContext): Route => {
     ...(hasBody(method) ? [] : Object.keys(partFields(payload)))
   ])
 
-  const handle = Effect.withFiber<HttpServerResponse.HttpServerResponse, CallFailure | InvalidRequest>((fiber) => {
+  const handle = Effect.withFiber<HttpServerResponse.HttpServerResponse, HandlerFailure | InvalidRequest>((fiber) => {
     // The router adds the parameters of each request to the context.
     const { params } = Context.getUnsafe(fiber.context, HttpRouter.RouteContext)
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
@@ -112,9 +120,9 @@ export const callRoute = (call: Call, surroundings: CallContext): Route => {
 
 /** Limits the size of a raw body, and turns the platform's errors into those of the engine. */
 const withinLimit = (
-  run: (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, CallFailure>,
+  run: (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, HandlerFailure>,
   { options: { payload } }: Call,
-  { limits }: CallContext
+  { limits }: OperationSurroundings
 ): typeof run => {
   const raw = rawOf(payload)
   if (raw === undefined) return run
@@ -128,7 +136,7 @@ const withinLimit = (
 }
 
 /** Reads the parts of a request that its handler gets. */
-const partsReader = (call: Call, surroundings: CallContext): Read => {
+const partsReader = (call: Call, surroundings: OperationSurroundings): Read => {
   const { query } = call.options
   const readPayload = payloadReader(call, surroundings)
   const readParams = paramsReader(call, surroundings.repository !== undefined)
@@ -151,7 +159,7 @@ const partsReader = (call: Call, surroundings: CallContext): Read => {
 }
 
 /** Reads the payload from the body or from the query parameters. */
-const payloadReader = ({ method, options }: Call, { isStrict, limits }: CallContext): Read | undefined => {
+const payloadReader = ({ method, options }: Call, { isStrict, limits }: OperationSurroundings): Read | undefined => {
   const { payload } = options
   if (payload === undefined) return undefined
   if (!hasBody(method)) {
@@ -167,7 +175,7 @@ const payloadReader = ({ method, options }: Call, { isStrict, limits }: CallCont
   const readJsonBody: Read = ({ request }) =>
     Effect.flatMap(
       readJson(request, types, limits.maxBodySize),
-      (body): Effect.Effect<unknown, CallFailure | InvalidRequest> => {
+      (body): Effect.Effect<unknown, HandlerFailure | InvalidRequest> => {
         const decoded = decode(body)
         return decoded._tag === "Valid" ? finish(decoded.value) : Effect.fail(new InvalidRequest(decoded.problems))
       }
@@ -184,7 +192,7 @@ const payloadReader = ({ method, options }: Call, { isStrict, limits }: CallCont
 const paramsReader = (
   { options: { params }, path }: Call,
   isAction: boolean
-): ((values: Texts) => Effect.Effect<unknown, CallFailure | InvalidRequest>) | undefined => {
+): ((values: Texts) => Effect.Effect<unknown, HandlerFailure | InvalidRequest>) | undefined => {
   const names = parametersIn(path).filter((name) => !isAction || name !== "id")
   if (params !== undefined) return textReader(isModelLike(params) ? params : paramsOf(names, params))
   if (names.length === 0) return undefined
@@ -194,7 +202,7 @@ const paramsReader = (
 const addressed = (
   repository: Repository<Model.Any>,
   text: string
-): Effect.Effect<unknown, CallFailure> => {
+): Effect.Effect<unknown, HandlerFailure> => {
   const id = identifierOf(repository.model).parse(text)
   return id === undefined ? Effect.fail(notFound(repository.model, text)) : repository.findById(id)
 }
@@ -225,12 +233,12 @@ interface Sent {
   readonly search: Parameters
 }
 
-type Read = (sent: Sent) => Effect.Effect<unknown, CallFailure | InvalidRequest>
+type Read = (sent: Sent) => Effect.Effect<unknown, HandlerFailure | InvalidRequest>
 
 type Texts = { readonly [name: string]: string | ReadonlyArray<string> | undefined }
 
 /** Reads a part of the request from the texts of a URL. */
-const textReader = (part: Part): (values: Texts) => Effect.Effect<unknown, CallFailure | InvalidRequest> => {
+const textReader = (part: Part): (values: Texts) => Effect.Effect<unknown, HandlerFailure | InvalidRequest> => {
   const schema = sentOf(part)
   const finish = sentFinaliser(schemaOf(part))
   // Fields need no services.
