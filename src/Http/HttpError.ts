@@ -192,7 +192,7 @@ export type KeyOf<T extends Tag> = (typeof table)[T]["keys"][number]
  * @since 0.1.0
  */
 // The rows have their own types.
-export const statusOf: { readonly [T in Tag]: (typeof table)[T]["status"] } = Record.map(
+export const statusOf: { readonly [T in keyof typeof table]: (typeof table)[T]["status"] } = Record.map(
   table,
   ({ status }) => status
 ) as never
@@ -205,7 +205,7 @@ export const statusOf: { readonly [T in Tag]: (typeof table)[T]["status"] } = Re
  * @since 0.1.0
  */
 // The rows have their own types.
-export const responses: { readonly [T in Tag]: (typeof table)[T]["response"] } = Record.map(
+export const responses: { readonly [T in keyof typeof table]: (typeof table)[T]["response"] } = Record.map(
   table,
   ({ response }) => response
 ) as never

@@ -56,7 +56,7 @@ export interface CollectionVerification {
   readonly missing: number
 }
 
-/** @internal */
+/** Verifies a folder that nobody has open meanwhile. */
 export const verify = (folder: string): Effect.Effect<Verification, StoreUnavailable> =>
   Effect.scoped(Effect.gen(function*() {
     const location = path.resolve(folder)
