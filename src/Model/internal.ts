@@ -62,6 +62,7 @@ export {
 
 // Decoding and encoding of values, and the messages about invalid ones.
 export { withLimitedDigits } from "./codec/digits.ts"
+export { jsonCodec } from "./codec/jsonCodec.ts"
 export { type DocumentForm, formWithout } from "./codec/documentForm.ts"
 export { bodyDecoder, type Decoded, limitProblems } from "./codec/explainer.ts"
 export { formatDateTime, hasFourDigitYear, isDate, parseDate, parseDateTime } from "./codec/iso.ts"

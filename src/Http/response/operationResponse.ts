@@ -11,6 +11,7 @@ import {
   elementOf,
   formWithout,
   isModelLike,
+  jsonCodec,
   type ModelLike
 } from "../../Model/internal.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
@@ -164,7 +165,7 @@ const modelWriter = (
 
 const valueWriter = (schema: Schema.Top): Write => {
   // The schemas of results need no services.
-  const encode = Schema.encodeUnknownEffect(Schema.toCodecJson(schema as Schema.Codec<unknown>))
+  const encode = Schema.encodeUnknownEffect(jsonCodec(schema as Schema.Codec<unknown>))
   return (value) => Effect.orDie(Effect.map(encode(value), (json) => JSON.stringify(json) ?? "null"))
 }
 

@@ -21,6 +21,7 @@ import {
 } from "./decoder.ts"
 import { withLimitedDigits } from "./digits.ts"
 import { type FieldProblem, problemsOf } from "./issues.ts"
+import { jsonCodec } from "./jsonCodec.ts"
 
 export type Decoded =
   | { readonly _tag: "Valid"; readonly value: Values }
@@ -32,7 +33,7 @@ export type Decoded =
  */
 export const bodyDecoder = (schema: Schema.Top): (body: unknown, isNext?: boolean) => Decoded => {
   // Fields need no services.
-  const codec = withLimitedDigits(Schema.toCodecJson(schema as unknown as Schema.Codec<Values>))
+  const codec = withLimitedDigits(jsonCodec(schema as unknown as Schema.Codec<Values>))
   compileParsers(codec.ast)
   const decode = compileDecoder(codec.ast)
   const decodeAll = SchemaParser.decodeUnknownExit(codec, allErrors)

@@ -11,6 +11,7 @@ import { assertStorable } from "../shape/storable.ts"
 import { assertSeparable, type ModelLike, modelOf, modelTypeId, unwrapped } from "../shape/variants.ts"
 import { compileParsers } from "./compiledParsers.ts"
 import { formatDate, formatDateTime, isDate } from "./iso.ts"
+import { jsonCodec } from "./jsonCodec.ts"
 import { type Member, objectWriter } from "./objectWriter.ts"
 import { isNullValue } from "./validationContext.ts"
 
@@ -137,7 +138,7 @@ const transcoderOf = (model: ModelLike, key: string): Write | undefined => {
   compileParsers(stored.ast)
   // Fields need no services.
   const decode = SchemaParser.decodeUnknownExit(stored as Schema.Codec<unknown>, { disableChecks: true })
-  const codec = Schema.toCodecJson(wire as Schema.Codec<unknown>)
+  const codec = jsonCodec(wire as Schema.Codec<unknown>)
   compileParsers(SchemaAST.flip(codec.ast))
   const encode = SchemaParser.encodeUnknownExit(codec, { disableChecks: true })
   // Every struct field is a schema.
@@ -246,7 +247,7 @@ const compileLiterals = (literals: ReadonlyArray<unknown>): Writer | undefined =
 
 /** The slow path: the schema's own JSON codec. */
 const compileFallback = (ast: SchemaAST.AST): Writer => {
-  const codec = Schema.toCodecJson(Schema.make<Schema.Codec<unknown>>(ast))
+  const codec = jsonCodec(Schema.make<Schema.Codec<unknown>>(ast))
   compileParsers(SchemaAST.flip(codec.ast))
   const encode = encoderOf(codec)
   return unquoted((value) => {

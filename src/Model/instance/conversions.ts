@@ -12,6 +12,7 @@ import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
 import { compileParsers } from "../codec/compiledParsers.ts"
 import { bodyDecoder } from "../codec/explainer.ts"
+import { jsonCodec } from "../codec/jsonCodec.ts"
 import { modelErrorOf } from "../codec/validationContext.ts"
 import type { ModelError } from "../ModelError.ts"
 import { isModelLike, type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
@@ -323,7 +324,7 @@ const encodersOf = memoize((model: ModelLike) => ({ id: recordEncoder(model, "id
 
 const wireEncoder = memoize((model: ModelLike) => {
   // Fields need no services.
-  const codec = Schema.toCodecJson(model.wire as unknown as Schema.Codec<unknown>)
+  const codec = jsonCodec(model.wire as unknown as Schema.Codec<unknown>)
   compileParsers(SchemaAST.flip(codec.ast))
   const encode = SchemaParser.encodeUnknownSync(codec, { disableChecks: true })
   return (instance: unknown) => encode(asWire(model, instance))
