@@ -66,13 +66,20 @@ describe("a description apart from its implementation", () => {
     assert.deepStrictEqual(OpenApi.make(calls.apart, infos), OpenApi.make(calls.engine, infos))
   })
 
-  const Subset = (values: ReadonlyArray<string>) =>
-    Schema.Array(Schema.Literals(values)).pipe(Schema.check(Schema.isUnique()))
-  const Methods = Subset(["GET", "POST", "PUT", "PATCH", "DELETE"])
+  /** Some of the values, in any order: those with an even rank, by their ranks. */
+  const subset = (values: ReadonlyArray<string>) =>
+    Arbitrary.map(
+      Arbitrary.all(values.map(() => Arbitrary.schema(Schema.Int))),
+      (ranks) =>
+        values.map((value, i) => ({ value, rank: ranks[i] ?? 0 }))
+          .filter(({ rank }) => rank % 2 === 0)
+          .toSorted((a, b) => a.rank - b.rank)
+          .map(({ value }) => value)
+    )
 
   it.prop(
     "describes the same as the resource whose hooks and actions are added in one",
-    [Arbitrary.schema(Methods), Arbitrary.schema(Subset(["Taken", "Closed"])), Arbitrary.schema(Subset(["a", "b"]))],
+    [subset(["GET", "POST", "PUT", "PATCH", "DELETE"]), subset(["Taken", "Closed"]), subset(["a", "b"])],
     ([methods, tags, actions]) => {
       const known = { Taken, Closed }
       const error = tags.map((tag) => Reflect.get(known, tag))
