@@ -7,11 +7,10 @@
  * @since 0.1.0
  */
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
-import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import type { CircuitOpenError, RequestHandlingException } from "../Client/ClientError.ts"
 import { type ErrorMembers, errorResponse } from "../internal/errorMessage.ts"
-import { englishOf, type Given, type Key, textOfKey } from "../internal/texts.ts"
+import { englishOf, type Given, textOfKey } from "../internal/texts.ts"
 import { type ModelError, Problem } from "../Model/ModelError.ts"
 import type { DeleteError, DocumentNotFound, VersionConflict, WriteError } from "../Repository/RepositoryError.ts"
 import {
@@ -32,6 +31,7 @@ import {
   Unauthorized,
   UnsupportedMediaType
 } from "./errors/errorClasses.ts"
+import type { errorKeys } from "./errors/errorKeys.ts"
 import { fromCallFailure, type UpstreamError } from "./UpstreamError.ts"
 
 export * from "./errors/errorClasses.ts"
@@ -65,125 +65,46 @@ interface Row<T> {
   readonly error: { readonly Type: Extract<HttpError, { readonly _tag: T }> }
 }
 
-const row = <S extends Schema.Top, const Status extends number, const K extends Key>(
+const row = <S extends Schema.Top, const Status extends number>(
   error: S,
   status: Status,
-  description: string,
-  keys: ReadonlyArray<K>,
   members: ErrorMembers = {}
-) => ({ error, status, description, keys, response: responseOf(error, status, members) })
+) => ({ error, status, response: responseOf(error, status, members) })
 
 /**
- * The errors but `UpstreamError`, which has the status of the failed call: the class and the status of each, its description
- * in the OpenAPI document, the keys of what the engine says with it, and the schema of its response.
+ * The errors but `UpstreamError`, which has the status of the failed call: the class and the status of each, and the schema
+ * of its response.
  *
  * @category models
  * @since 0.1.0
  */
 export const table = {
-  BadRequest: row(
-    BadRequest,
-    400,
-    "The request can't be understood or is not valid; `errors` names every problem",
-    [
-      "errors.Invalid",
-      "errors.QueryRejected",
-      "errors.QueryAdvice",
-      "errors.ItemRejected",
-      "errors.BodyUnreadable",
-      "errors.BodyNotUtf8",
-      "errors.BodyNotUnicode",
-      "errors.BodyTooDeep",
-      "errors.BodyNotJson",
-      "errors.BodyNotParameters",
-      "errors.FormUnreadable",
-      "errors.TooManyParameters",
-      "errors.BadlyEncodedPath",
-      "errors.BadlyEncodedName",
-      "errors.BadlyEncodedValue"
-    ],
-    { errors: Schema.Array(Problem) }
-  ),
-  Unauthorized: row(Unauthorized, 401, "There are no credentials, or they are not valid", [
-    "errors.CredentialsNeeded",
-    "errors.CredentialsInvalid",
-    "errors.WatchDenied"
-  ]),
-  Forbidden: row(Forbidden, 403, "The caller may not do this", [
-    "errors.Denied",
-    "errors.FieldForbidden",
-    "errors.Forbidden",
-    "errors.InItem",
-    "errors.WatchDenied"
-  ]),
-  NotFound: row(NotFound, 404, "There is no such document", ["errors.DocumentNotFound", "errors.Route"]),
-  MethodNotAllowed: row(MethodNotAllowed, 405, "The route is there, but not with this method", [
-    "errors.MethodNotAllowed"
-  ]),
-  NotAcceptable: row(NotAcceptable, 406, "The answer exists in no content type that the request accepts", [
-    "errors.NotAcceptable"
-  ]),
-  Conflict: row(
-    Conflict,
-    409,
-    "A unique value is taken, another document refers to this one, or somebody else wrote in between",
-    [
-      "errors.DuplicateKey",
-      "errors.DuplicateValue",
-      "errors.DocumentReferenced",
-      "errors.VersionConflict",
-      "errors.InItem",
-      "errors.NotAllInserted",
-      "errors.patch.PatchConflict"
-    ]
-  ),
-  Gone: row(Gone, 410, "What has changed since the place is no longer kept: begin anew", ["errors.PositionGone"]),
-  PreconditionFailed: row(
-    PreconditionFailed,
-    412,
-    "The document is not the one that the request's precondition names",
-    ["errors.PreconditionFailed"]
-  ),
-  PayloadTooLarge: row(PayloadTooLarge, 413, "The body is larger than the server takes", [
-    "errors.BodyTooLarge",
-    "errors.TooManyFields",
-    "errors.FormTooLarge"
-  ]),
-  UnsupportedMediaType: row(
-    UnsupportedMediaType,
-    415,
-    "The body is of a content type that the server does not take here",
-    ["errors.BodyType", "errors.BodyEncoding"]
-  ),
-  TooManyRequests: row(
-    TooManyRequests,
-    429,
-    "There were too many requests; `retry_after` and `Retry-After` are the seconds to wait",
-    ["errors.TooManyRequests", "errors.TooManyAttempts", "errors.CostlyStreams"],
-    { retry_after: Schema.Int }
-  ),
-  InternalServerError: row(
-    InternalServerError,
-    500,
-    "The request could not be handled; it is logged under the identifier in the message",
-    ["errors.InternalServerError", "errors.DataDamaged"]
-  ),
-  NotImplemented: row(NotImplemented, 501, "The store at hand can't do this", ["errors.Unsupported"]),
-  ServiceUnavailable: row(ServiceUnavailable, 503, "The store does not answer, or the answer took too long", [
-    "errors.StoreUnavailable",
-    "errors.QueryTimeout",
-    "errors.Overload",
-    "errors.ResponseTimeout",
-    "errors.ResponsesTooLarge",
-    "errors.CredentialsUnchecked"
-  ])
+  BadRequest: row(BadRequest, 400, { errors: Schema.Array(Problem) }),
+  Unauthorized: row(Unauthorized, 401),
+  Forbidden: row(Forbidden, 403),
+  NotFound: row(NotFound, 404),
+  MethodNotAllowed: row(MethodNotAllowed, 405),
+  NotAcceptable: row(NotAcceptable, 406),
+  Conflict: row(Conflict, 409),
+  Gone: row(Gone, 410),
+  PreconditionFailed: row(PreconditionFailed, 412),
+  PayloadTooLarge: row(PayloadTooLarge, 413),
+  UnsupportedMediaType: row(UnsupportedMediaType, 415),
+  TooManyRequests: row(TooManyRequests, 429, { retry_after: Schema.Int }),
+  InternalServerError: row(InternalServerError, 500),
+  NotImplemented: row(NotImplemented, 501),
+  ServiceUnavailable: row(ServiceUnavailable, 503)
 } satisfies { readonly [K in Exclude<HttpError["_tag"], "UpstreamError">]: Row<K> }
 
 /** The tag of an error with a status of its own. @internal */
 export type Tag = keyof typeof table
 
 /** A key with which the engine says an error. @internal */
-export type KeyOf<T extends Tag> = (typeof table)[T]["keys"][number]
+export type KeyOf<T extends Tag> = (typeof errorKeys)[T][number]
+
+/** A column of the table. */
+const columnOf = (name: "status" | "response") =>
+  Object.fromEntries(Object.entries(table).map(([tag, row]) => [tag, row[name]]))
 
 /**
  * The status of each error but `UpstreamError`, which has that of the failed call.
@@ -192,10 +113,7 @@ export type KeyOf<T extends Tag> = (typeof table)[T]["keys"][number]
  * @since 0.1.0
  */
 // The rows have their own types.
-export const statusOf: { readonly [T in keyof typeof table]: (typeof table)[T]["status"] } = Record.map(
-  table,
-  ({ status }) => status
-) as never
+export const statusOf: { readonly [T in keyof typeof table]: (typeof table)[T]["status"] } = columnOf("status") as never
 
 /**
  * The schemas of the errors' responses, for the declarations of endpoints: each has the status of its error, and decodes
@@ -205,9 +123,8 @@ export const statusOf: { readonly [T in keyof typeof table]: (typeof table)[T]["
  * @since 0.1.0
  */
 // The rows have their own types.
-export const responses: { readonly [T in keyof typeof table]: (typeof table)[T]["response"] } = Record.map(
-  table,
-  ({ response }) => response
+export const responses: { readonly [T in keyof typeof table]: (typeof table)[T]["response"] } = columnOf(
+  "response"
 ) as never
 
 /** Whether the value is an error of the REST interface. @internal */

@@ -23,7 +23,7 @@ import type * as Endpoint from "./description/endpoint.ts"
 import { readersOf } from "./description/plainAnswers.ts"
 import type { ChangesQuery, ListQuery } from "./description/requests.ts"
 import * as HttpError from "./HttpError.ts"
-import type { CollectionChange, ListEvent, StreamOptions, WatchedChange } from "./subscription/collectionEvents.ts"
+import type { Change, ListEvent, StreamOptions, WatchedChange } from "./subscription/collectionEvents.ts"
 import { byEvents, byPolls } from "./subscription/subscription.ts"
 import { askingByBody, exactly, withRequestParts } from "./typedClient/calls.ts"
 import { callOf, withStreams } from "./typedClient/streams.ts"
@@ -63,7 +63,7 @@ export type {
    * @category models
    * @since 0.1.0
    */
-  CollectionChange,
+  Change,
   /**
    * An event of a list, as `live` of its client tells it.
    *
@@ -144,11 +144,11 @@ export declare namespace KernelClient {
   /** The method that streams changes. */
   export interface Changes<M extends Model.Any, Hidden extends string, Failures> {
     (request: StreamRequest<ChangesQuery<M> & Selecting> & { readonly after?: string }): Stream.Stream<
-      CollectionChange<Documents.Selection<M>["Type"], Documents.Id<M>["Type"]>,
+      Change<Documents.Selection<M>["Type"], Documents.Id<M>["Type"]>,
       Failures
     >
     (request?: StreamRequest<ChangesQuery<M>> & { readonly after?: string }): Stream.Stream<
-      CollectionChange<Shown<M, Hidden>, Documents.Id<M>["Type"]>,
+      Change<Shown<M, Hidden>, Documents.Id<M>["Type"]>,
       Failures
     >
   }

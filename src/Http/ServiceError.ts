@@ -13,7 +13,7 @@ import { memoize } from "effect/Function"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import { bodySchemaOf, errorBodyOf, type ErrorMembers, errorResponse } from "../internal/errorMessage.ts"
-import { assertSeparable, jsonCodec } from "../Model/internal.ts"
+import { assertSeparable } from "../Model/internal.ts"
 
 /** Marks the classes of service errors. */
 export const serviceErrorTypeId = "~appkernel/ServiceError"
@@ -174,7 +174,7 @@ type Encoder = (body: unknown) => Effect.Effect<unknown, Schema.SchemaError>
 const encoderOf = memoize((declaration: Declaration): Encoder =>
   // Fields need no services.
   Schema.encodeUnknownEffect(
-    jsonCodec(bodySchemaOf(membersOf(declaration)) as unknown as Schema.Codec<unknown>)
+    Schema.toCodecJson(bodySchemaOf(membersOf(declaration)) as unknown as Schema.Codec<unknown>)
   )
 )
 

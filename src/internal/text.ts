@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 
 /**
@@ -35,7 +36,7 @@ export interface Text {
   readonly args?: { readonly [name: string]: Argument } | undefined
 }
 
-const isText = (u: unknown): u is Text => typeof u === "object" && u !== null && "key" in u && typeof u.key === "string"
+const isText = (u: unknown): u is Text => Predicate.hasProperty(u, "key") && Predicate.isString(u.key)
 
 /**
  * The schema of a text, for the classes of errors. To check its arguments as well would cost as much as the error itself.

@@ -1,6 +1,7 @@
 /** The table of errors over a socket: each class has its status, and each text its language. */
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Duration, Effect, Layer, Schema } from "effect"
+import { errorKeys } from "../../src/Http/errors/errorKeys.ts"
 import { type Failure, failures, fromFailure, type HttpError, table } from "../../src/Http/HttpError.ts"
 import { badRequestOf, fieldProblem } from "../../src/Http/messages/message.ts"
 import { UpstreamError } from "../../src/Http/UpstreamError.ts"
@@ -48,8 +49,9 @@ const argsIn = (key: Key): Text["args"] =>
 
 const filledIn = (sentence: string) => sentence.replaceAll(/\{(\w+)\}/gu, "<$1>")
 
-const saidWith = Object.entries(table).flatMap(([tag, { error, keys, status }]) =>
-  keys.map((key) => {
+// The table and the keys have the same tags.
+const saidWith = Object.entries(table).flatMap(([tag, { error, status }]) =>
+  errorKeys[tag as keyof typeof errorKeys].map((key) => {
     const text = { key, args: argsIn(key) }
     // Some of the classes need more than a message.
     const make = error as unknown as new(fields: object) => HttpError

@@ -1,10 +1,29 @@
 /** The English texts of the OpenAPI document: status descriptions, summaries, and the help on filters. */
-import { table } from "../HttpError.ts"
+import { statusOf } from "../HttpError.ts"
+
+/** The description of each error. It stands apart from the table, since clients load that one. */
+const descriptions: { readonly [T in keyof typeof statusOf]: string } = {
+  BadRequest: "The request can't be understood or is not valid; `errors` names every problem",
+  Unauthorized: "There are no credentials, or they are not valid",
+  Forbidden: "The caller may not do this",
+  NotFound: "There is no such document",
+  MethodNotAllowed: "The route is there, but not with this method",
+  NotAcceptable: "The answer exists in no content type that the request accepts",
+  Conflict: "A unique value is taken, another document refers to this one, or somebody else wrote in between",
+  Gone: "What has changed since the place is no longer kept: begin anew",
+  PreconditionFailed: "The document is not the one that the request's precondition names",
+  PayloadTooLarge: "The body is larger than the server takes",
+  UnsupportedMediaType: "The body is of a content type that the server does not take here",
+  TooManyRequests: "There were too many requests; `retry_after` and `Retry-After` are the seconds to wait",
+  InternalServerError: "The request could not be handled; it is logged under the identifier in the message",
+  NotImplemented: "The store at hand can't do this",
+  ServiceUnavailable: "The store does not answer, or the answer took too long"
+}
 
 /** The description of each status. */
 export const statusTexts: { readonly [status: string]: string } = Object.fromEntries([
   [304, "The caller has this already"],
-  ...Object.values(table).map(({ description, status }) => [status, description])
+  ...Object.entries(descriptions).map(([tag, text]) => [Reflect.get(statusOf, tag), text])
 ])
 
 /** The description of a response: for the framework's errors that of their status, for others their own. */
@@ -12,7 +31,7 @@ export const describeStatus = (status: string, generated: string): string => {
   const text = statusTexts[status]
   if (text === undefined) return generated
   const parts = generated.split(" | ")
-  const own = parts.filter((part) => !Object.hasOwn(table, part) && part !== unsaying).map((part) =>
+  const own = parts.filter((part) => !Object.hasOwn(statusOf, part) && part !== unsaying).map((part) =>
     /^\w+$/u.test(part) ? `${summaryOf(part)} (\`${part}\`)` : part
   )
   return (own.length < parts.length ? [text, ...own] : own).join("; or: ")

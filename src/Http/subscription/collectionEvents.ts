@@ -34,7 +34,7 @@ interface AnyChange<Id> {
  * @category models
  * @since 0.1.0
  */
-export type CollectionChange<Document, Id> =
+export type Change<Document, Id> =
   | (AnyChange<Id> & { readonly operation: "insert" | "update"; readonly after: Document })
   | (AnyChange<Id> & { readonly operation: "delete" })
   | { readonly operation: "reset"; readonly items: ReadonlyArray<Document>; readonly position: string }
@@ -44,7 +44,7 @@ export type CollectionChange<Document, Id> =
  *
  * **Details**
  *
- * It is the {@link CollectionChange} of that collection. A `reset` is one of all collections.
+ * It is the {@link Change} of that collection. A `reset` is one of all collections.
  *
  * @category models
  * @since 0.1.0
@@ -56,7 +56,7 @@ export type WatchedChange<
     [Name in keyof Collections]:
       & { readonly collection: Name }
       & Exclude<
-        CollectionChange<Collections[Name]["document"], Collections[Name]["id"]>,
+        Change<Collections[Name]["document"], Collections[Name]["id"]>,
         { readonly operation: "reset" }
       >
   }[keyof Collections]

@@ -18,7 +18,7 @@ import type * as Model from "../../Model/Model.ts"
 import { byId, type changeMessages } from "../description/documents.ts"
 import { isLogged } from "../description/standardEndpoints.ts"
 import { Gone, statusOf } from "../HttpError.ts"
-import type { CollectionChange, ListEvent, StreamOptions, WatchedChange } from "./collectionEvents.ts"
+import type { Change, ListEvent, StreamOptions, WatchedChange } from "./collectionEvents.ts"
 
 interface Request extends StreamOptions {
   readonly query?: object | undefined
@@ -87,7 +87,7 @@ export const byPolls = (call: ChangesCall): Connect => (query) =>
 
 /** The streams of a collection. */
 export interface Streams {
-  readonly changes: (request?: Request) => Stream.Stream<CollectionChange<unknown, unknown>, unknown>
+  readonly changes: (request?: Request) => Stream.Stream<Change<unknown, unknown>, unknown>
   readonly live: (request?: Request) => Stream.Stream<ListEvent<unknown, unknown>, unknown>
 }
 
@@ -123,7 +123,7 @@ export const watchedOf = (models: ReadonlyMap<string, Model.Any>, connect: Conne
 
 /** A change with the name of its collection, and the documents of a reset as messages. */
 type Followed =
-  | (Exclude<CollectionChange<unknown, unknown>, { readonly operation: "reset" }> & { readonly collection: string })
+  | (Exclude<Change<unknown, unknown>, { readonly operation: "reset" }> & { readonly collection: string })
   | { readonly operation: "reset"; readonly items: ReadonlyArray<Told>; readonly position: string }
 
 interface Watched {
@@ -192,7 +192,7 @@ const followed = (idOf: (told: Told) => Effect.Effect<unknown, Schema.SchemaErro
 const valueOf = ({ value }: Told): unknown => value
 
 /** A change of the only collection. */
-const changeOf = (told: Followed): CollectionChange<unknown, unknown> => {
+const changeOf = (told: Followed): Change<unknown, unknown> => {
   if (told.operation === "reset") return { ...told, items: told.items.map(valueOf) }
   const { collection: _, ...change } = told
   return change
@@ -293,7 +293,7 @@ const flattened = <A, E>(
     return all.length === 0 ? flattened(pull) : Effect.succeed(all as unknown as readonly [A, ...Array<A>])
   })
 
-const listEventOf = (change: CollectionChange<unknown, unknown>): ListEvent<unknown, unknown> => {
+const listEventOf = (change: Change<unknown, unknown>): ListEvent<unknown, unknown> => {
   if (change.operation === "reset") return { event: "state", items: change.items, position: change.position }
   const { id, position, time, transaction } = change
   const facts = { id, position, time, transaction }
