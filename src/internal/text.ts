@@ -44,7 +44,7 @@ const isText = (u: unknown): u is Text => Predicate.hasProperty(u, "key") && Pre
  * @category schemas
  * @since 0.1.0
  */
-export const Text: Schema.Codec<Text, unknown> = Schema.Unknown.pipe(Schema.refine(isText))
+export const Text: Schema.Codec<Text> = Schema.declare(isText)
 
 /** The argument in the words of a language. @internal */
 export const worded = (argument: Argument, words: {
