@@ -8,6 +8,7 @@ import { authorized } from "../../src/Repository/collection/authorizedCollection
 import type { CollectionOperation, Name } from "../../src/Repository/collection/modelCollection.ts"
 import { collectionStages, makeModelCollection } from "../../src/Repository/collection/stages.ts"
 import { storeRunner } from "../../src/Repository/collection/storedCollection.ts"
+import { QueryTimeout } from "../../src/Repository/RepositoryError.ts"
 import { operationStages } from "../../src/Repository/stages.ts"
 import { viewedStore } from "../../src/Repository/versions/viewedStore.ts"
 import { argumentsOf, names, recordedStore, runOperation } from "../support/recordedStore.ts"
@@ -95,6 +96,27 @@ describe("The stages of an operation", () => {
         const [call] = calls.splice(0)
         assert.strictEqual(call?.name, name)
         assert.strictEqual(JSON.stringify(call?.args).includes(`"kept":true`), decision !== undefined, name)
+      }
+    }).pipe(Effect.provide(EmbeddedStore.layerMemory)))
+
+  it.effect("record a stream as read once it is decided which documents it has, and not before", () =>
+    Effect.gen(function*() {
+      const store = yield* DocumentStore.DocumentStore
+      const collection = authorized(Thing, makeModelCollection(Thing, store, (filter) => filter), store)
+      const undecided = new QueryTimeout({ operation: "rule" })
+      for (const failure of [undefined, undecided]) {
+        const read: Array<unknown> = []
+        const decision = {
+          addressed: undefined,
+          of: () => failure === undefined ? Effect.succeed({ rows }) : Effect.fail(failure),
+          trail: { hasReads: true, read: (touched: unknown) => read.push(touched) }
+        } as unknown as AccessDecision // a stream asks for nothing else
+        const ended = yield* Stream.runDrain(collection.runStream({ name: "stream", options: {} })).pipe(
+          Effect.provideService(AccessDecision, decision),
+          Effect.result
+        )
+        assert.strictEqual(ended._tag, failure === undefined ? "Success" : "Failure")
+        assert.lengthOf(read, failure === undefined ? 1 : 0)
       }
     }).pipe(Effect.provide(EmbeddedStore.layerMemory)))
 

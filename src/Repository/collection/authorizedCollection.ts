@@ -38,7 +38,11 @@ export interface CallerFacts {
 /** Runs operations of a caller for whom there is a decision. */
 export interface CallerRunner {
   readonly run: <N extends Name>(decision: AccessDecision, operation: CollectionOperation<N>) => Outcome<N>
-  readonly runStream: (decision: AccessDecision, operation: StreamOperation) => ReturnType<Runner["runStream"]>
+  /** Succeeds with the stream once it is decided which documents it has. */
+  readonly runStream: (
+    decision: AccessDecision,
+    operation: StreamOperation
+  ) => Effect.Effect<ReturnType<Runner["runStream"]>, ReadError>
 }
 
 /** What operations of a caller meet; without access control, and outside of requests, none of these is there. */
@@ -64,10 +68,11 @@ export const callerStages: ReadonlyArray<Stage<CallerFacts, CallerRunner>> = [
           ? inner.run(decision, operation)
           : recorded(decision.trail, model, store, operation, (operation) => inner.run(decision, operation)),
       runStream: (decision, operation) => {
+        const { trail } = decision
         const stream = inner.runStream(decision, operation)
-        return decision.trail === undefined
+        return trail === undefined
           ? stream
-          : recordedStream(decision.trail, model, operation.name, stream)
+          : Effect.map(stream, (documents) => recordedStream(trail, model, operation.name, documents))
       }
     })
   },
@@ -79,7 +84,7 @@ export const callerStages: ReadonlyArray<Stage<CallerFacts, CallerRunner>> = [
     wrap: ({ filtered }) => () => ({
       run: (decision, operation) => filtered(decision, operation, (documents, own) => documents.run(own)),
       runStream: (decision, operation) =>
-        Stream.unwrap(filtered(decision, operation, (documents, own) => Effect.succeed(documents.runStream(own))))
+        filtered(decision, operation, (documents, own) => Effect.succeed(documents.runStream(own)))
     })
   }
 ]
@@ -107,7 +112,7 @@ export const authorized = (
   }
   const caller = folded<CallerFacts, CallerRunner>(callerStages, { model, store, filtered }, {
     run: (_, operation) => all.run(operation),
-    runStream: (_, operation) => all.runStream(operation)
+    runStream: (_, operation) => Effect.succeed(all.runStream(operation))
   })
   return collectionOfRunner({
     run: (operation) =>
@@ -118,7 +123,9 @@ export const authorized = (
     runStream: (operation) =>
       Stream.unwrap(Effect.withFiber((fiber) => {
         const decision = fiber.getRef(AccessDecision)
-        return Effect.succeed(decision === undefined ? all.runStream(operation) : caller.runStream(decision, operation))
+        return decision === undefined
+          ? Effect.succeed(all.runStream(operation))
+          : caller.runStream(decision, operation)
       }))
   }, {
     note: (touched) =>
