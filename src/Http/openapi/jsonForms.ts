@@ -2,7 +2,7 @@
 import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
-import { jsonLinkOf, mapParts, modelOf, withParts } from "../../Model/internal.ts"
+import { jsonCodec, jsonLinkOf, mapParts, modelOf, withParts } from "../../Model/internal.ts"
 import * as Model from "../../Model/Model.ts"
 
 /** The schema, with the forms of the values in it. */
@@ -141,7 +141,7 @@ const forming = (isStored: boolean): (ast: SchemaAST.AST) => SchemaAST.AST => {
   const formed = memoize((ast: SchemaAST.AST): SchemaAST.AST => {
     const at = isStored || modelOf(ast) === undefined ? formed : stored
     const own = mapParts(ast, at)
-    const { encoding } = ast.encoding !== undefined || hasJson(ast) ? Schema.toCodecJson(Schema.make(ast)).ast : ast
+    const { encoding } = ast.encoding !== undefined || hasJson(ast) ? jsonCodec(Schema.make(ast)).ast : ast
     if (encoding === undefined) return own
     const links = encoding.map((link) => {
       const form = link.to.encoding !== undefined
@@ -150,7 +150,7 @@ const forming = (isStored: boolean): (ast: SchemaAST.AST) => SchemaAST.AST => {
         ? natural
         : keysOf(link).map((key) => forms.get(key)).find(Boolean)
       const to = form === undefined ? at(link.to) : withForm(link.to, form, isStored)
-      return to === link.to ? link : new SchemaAST.Link(optionalLike(ast, to), link.transformation)
+      return to === link.to ? link : new SchemaAST.Link(to, link.transformation)
     })
     return links.every((link, i) => link === encoding[i]) ? own : withParts(own, { encoding: links })
   })
@@ -160,15 +160,6 @@ const forming = (isStored: boolean): (ast: SchemaAST.AST) => SchemaAST.AST => {
 const stored = forming(true)
 
 const formed = forming(false)
-
-/** The JSON of a value that may be missing may be missing too, which the last of several steps has to say. */
-const optionalLike = (ast: SchemaAST.AST, json: SchemaAST.AST): SchemaAST.AST => {
-  if (!SchemaAST.isOptional(ast)) return json
-  const own = withParts(json, { context: ast.context })
-  return json.encoding === undefined ? own : withParts(own, {
-    encoding: json.encoding.map(({ to, transformation }) => new SchemaAST.Link(optionalLike(ast, to), transformation))
-  })
-}
 
 /** Whether values have another form in JSON. */
 const hasJson = (ast: SchemaAST.AST): boolean =>
