@@ -4,7 +4,7 @@ import { Keys } from "../../Security/Keys.ts"
 import * as AccessPolicy from "../AccessPolicy.ts"
 import { openApiPath } from "../openapi/documentationPaths.ts"
 import { noRules, requirement, withRule } from "../resource/rules.ts"
-import { makeBadRequest } from "../response/translation.ts"
+import type { BadRequestResponder } from "../response/translation.ts"
 import type { ImplementedResource, ImplementedService } from "../routes/implemented.ts"
 import { keysRoute } from "../routes/keysRoute.ts"
 import type { Translations } from "../Translations.ts"
@@ -16,13 +16,13 @@ import type { RouteSurroundings, ServedRoute } from "./surroundings.ts"
 
 interface Made extends ServiceParts, RouteSurroundings {
   readonly all: ReadonlyArray<ImplementedResource | ImplementedService>
+  readonly respondBadRequest: BadRequestResponder
   readonly translations: Translations
 }
 
 /** These routes, and what is answered before everything else, by path. */
 export const builtInRoutes = Effect.fnUntraced(function*(made: Made) {
-  const { migrations, translations } = made
-  const respondBadRequest = makeBadRequest(translations)
+  const { migrations, respondBadRequest, translations } = made
   const { first, pages } = yield* monitored(yield* enabled, migrations)
   const keys = yield* Effect.serviceOption(Keys)
   const routes: ReadonlyArray<ServedRoute> = [

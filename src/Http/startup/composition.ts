@@ -41,6 +41,7 @@ export const compose = Effect.fnUntraced(function*(parts: ServiceParts) {
   const translations = yield* translationsOf
   for (const warning of unusedKeys(translations, registrations)) yield* Effect.logWarning(warning)
   const errorResponses = makeErrorResponses(translations)
+  const respondBadRequest = makeBadRequest(translations)
   const limits = yield* KernelConfig.Limits
   const all = registrations.map((registration) =>
     withReferences(implemented(registration, implementations), registrations)
@@ -49,7 +50,18 @@ export const compose = Effect.fnUntraced(function*(parts: ServiceParts) {
   const audit = yield* auditLogOf(access !== undefined)
   const live = registrations.some((one) => one._tag === "Resource" && isLogged(one.model)) ? yield* liveOf : undefined
   const rateLimits = limitsOf(parts.rateLimits, yield* configuredRateLimits)
-  const made = { ...parts, access, all, audit, errorResponses, limits, live, rateLimits, translations }
+  const made = {
+    ...parts,
+    access,
+    all,
+    audit,
+    errorResponses,
+    limits,
+    live,
+    rateLimits,
+    respondBadRequest,
+    translations
+  }
   const { repositories, routes: registered } = yield* registeredRoutes(made)
   const { probes, routes: builtIn } = yield* builtInRoutes(made)
   const routes = [...registered, ...builtIn]
@@ -76,7 +88,7 @@ export const compose = Effect.fnUntraced(function*(parts: ServiceParts) {
     paths: pathsOfDocuments(registrations),
     priorityOf: priorities(routes),
     probes,
-    respondBadRequest: makeBadRequest(translations),
+    respondBadRequest,
     responseTimeout: yield* KernelConfig.responseTimeout,
     router,
     routes

@@ -15,7 +15,7 @@ import type { Live } from "../live/live.ts"
 import { makeListResponses } from "../response/listResponse.ts"
 import { linksBy, linksFrom } from "../response/operationResponse.ts"
 import { makeResponseBudget } from "../response/responseBudget.ts"
-import { makeBadRequest } from "../response/translation.ts"
+import type { BadRequestResponder } from "../response/translation.ts"
 import type { ImplementedResource, ImplementedService } from "../routes/implemented.ts"
 import { operationRoute, type OperationSurroundings } from "../routes/operationRoutes.ts"
 import { type ResourceSurroundings, routesOf, watchRoutes } from "../routes/resourceRoutes.ts"
@@ -28,6 +28,7 @@ import type { RouteSurroundings, ServedRoute } from "./surroundings.ts"
 interface Made extends RouteSurroundings {
   readonly all: ReadonlyArray<ImplementedResource | ImplementedService>
   readonly live: Live | undefined
+  readonly respondBadRequest: BadRequestResponder
   readonly translations: Translations
 }
 
@@ -142,7 +143,7 @@ const rejectUnsuitable = Effect.fnUntraced(function*(registration: ImplementedRe
 const watched = (
   routes: ReadonlyArray<ServedRoute>,
   live: Live,
-  { access, audit, errorResponses, limits, translations }: Made
+  { access, audit, errorResponses, limits, respondBadRequest }: Made
 ): ReadonlyArray<ServedRoute> => {
   const streams = routes.filter(({ isStream }) => isStream === true).map((route) => {
     // These are of the request for all of them.
@@ -155,7 +156,7 @@ const watched = (
     }
   })
   const taken = new Set(routes.map(({ method, path }) => `${method} ${path}`))
-  return watchRoutes(live, streams, makeBadRequest(translations), errorResponses)
+  return watchRoutes(live, streams, respondBadRequest, errorResponses)
     .filter(({ method, path }) => !taken.has(`${method} ${path}`))
 }
 
