@@ -103,8 +103,9 @@ export type Tag = keyof typeof table
 export type KeyOf<T extends Tag> = (typeof errorKeys)[T][number]
 
 /** A column of the table. */
-const columnOf = (name: "status" | "response") =>
-  Object.fromEntries(Object.entries(table).map(([tag, row]) => [tag, row[name]]))
+const columnOf = <K extends "status" | "response">(name: K): { readonly [T in Tag]: (typeof table)[T][K] } =>
+  // The rows have their own types.
+  Object.fromEntries(Object.entries(table).map(([tag, row]) => [tag, row[name]])) as never
 
 /**
  * The status of each error but `UpstreamError`, which has that of the failed call.
@@ -112,8 +113,7 @@ const columnOf = (name: "status" | "response") =>
  * @category models
  * @since 0.1.0
  */
-// The rows have their own types.
-export const statusOf: { readonly [T in keyof typeof table]: (typeof table)[T]["status"] } = columnOf("status") as never
+export const statusOf: { readonly [T in keyof typeof table]: (typeof table)[T]["status"] } = columnOf("status")
 
 /**
  * The schemas of the errors' responses, for the declarations of endpoints: each has the status of its error, and decodes
@@ -122,10 +122,7 @@ export const statusOf: { readonly [T in keyof typeof table]: (typeof table)[T]["
  * @category schemas
  * @since 0.1.0
  */
-// The rows have their own types.
-export const responses: { readonly [T in keyof typeof table]: (typeof table)[T]["response"] } = columnOf(
-  "response"
-) as never
+export const responses: { readonly [T in keyof typeof table]: (typeof table)[T]["response"] } = columnOf("response")
 
 /** Whether the value is an error of the REST interface. @internal */
 export const isHttpError = (error: { readonly _tag: string }): error is HttpError =>
