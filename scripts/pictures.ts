@@ -3,7 +3,7 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 import { routeStages, serviceStages } from "../src/Http/startup/stages.ts"
 import type { StageRow } from "../src/internal/stages.ts"
-import { operationStages } from "../src/Repository/stages.ts"
+import { operationStages } from "../src/Repository/OperationStages.ts"
 import { pictures } from "./rooms.ts"
 
 /** What requests and operations meet, by the names of the marks in the pages. */

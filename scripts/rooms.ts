@@ -105,7 +105,7 @@ export const folders: { readonly [name: string]: Folder } = {
     entries: ["document-store/[^/]+", "mql", "mql/values", "embedded-store", "embedded-store/internal"],
     without: { packages: [server, "lmdb", "re2js", "robust-predicates"], because: "The repository needs no server." },
     rooms: {
-      base: { on: [], modules: ["DocumentStore", "RepositoryError"] },
+      base: { on: [], modules: ["DocumentStore", "OperationStages", "RepositoryError"] },
       mongo: { on: ["base"] },
       query: { on: ["base"] },
       queries: { on: ["query"], modules: ["Cursor", "Query", "Update"] },

@@ -19,8 +19,7 @@ export {
   type OperationsWith,
   type StoreOperations,
   storeOperations,
-  type StoreOperationTable,
-  storeStages
+  type StoreOperationTable
 } from "./shared/storeOperations.ts"
 export { CurrentStoreOptions } from "./shared/storeOptions.ts"
 export { makeStopwatch, type Stopwatch } from "./shared/timeLimit.ts"

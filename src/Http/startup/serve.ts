@@ -13,7 +13,7 @@ import { ErrorFormat } from "../response/problem.ts"
 import { addressOfRequest } from "../server/clientAddress.ts"
 import { compose } from "./composition.ts"
 import type { ServiceParts } from "./engineParts.ts"
-import { answeringOf, respondingOf } from "./stages.ts"
+import { respondingOf, servingOf } from "./stages.ts"
 
 /** Serves registrations and further layers of the router on the current server. */
 export const serve = Effect.fnUntraced(function*(parts: ServiceParts) {
@@ -27,7 +27,7 @@ export const serve = Effect.fnUntraced(function*(parts: ServiceParts) {
   )
   // Handlers get the context of the server's fiber.
   yield* Effect.provideContext(
-    HttpServer.serveEffect(yield* answeringOf(surroundings)),
+    servingOf(surroundings)((answer) => HttpServer.serveEffect(answer)),
     Context.add(repositories, ClientAddressSource, addressOfRequest(clientAddressOf)).pipe(
       Context.add(ContentHashed, keepSignIn),
       Context.add(MayConvert, mayConvert),

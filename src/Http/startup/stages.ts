@@ -23,10 +23,12 @@ import { shed } from "../server/shedding.ts"
 import { withMeasuring } from "./monitored.ts"
 import type { Answer, RouteSurroundings, ServedRoute, ServiceSurroundings } from "./surroundings.ts"
 
-/** How the service answers, once all that its stages load is there. */
-type Answering = Effect.Effect<Answer, never, DocumentStore | HttpServer.HttpServer | Scope.Scope>
+type Started = Effect.Effect<void, never, DocumentStore | HttpServer.HttpServer | Scope.Scope>
 
-export const serviceStages: ReadonlyArray<Stage<ServiceSurroundings, Answering>> = [
+/** Starts to serve, by what serves an answer until the scope ends. */
+type Serving = (serve: (answer: Answer) => Started) => Started
+
+export const serviceStages: ReadonlyArray<Stage<ServiceSurroundings, Serving>> = [
   {
     name: "queue",
     does: "Lets a request wait while the processor is busy, and answers 503 to one that has waited too long.",
@@ -36,7 +38,8 @@ export const serviceStages: ReadonlyArray<Stage<ServiceSurroundings, Answering>>
       using(maxDelay, (maxDelay) => {
         const refusal = errorResponses.early("ServiceUnavailable", textOfKey("errors.Overload"), errorFormat)
         const options = { maxDelay, priorityOf, probes: new Set(probes.keys()), refusal, retryAfter }
-        return (inner) => Effect.tap(inner, () => shed(options))
+        // After the server serves, so that it ends before the server waits for its last responses.
+        return (inner) => (serve) => Effect.andThen(inner(serve), shed(options))
       })
   },
   {
@@ -61,11 +64,12 @@ export const serviceStages: ReadonlyArray<Stage<ServiceSurroundings, Answering>>
     when: "`compression.enabled`",
     before: { "access log": "the time in the log is that of the answer, without its compression" },
     wrap: ({ minSize }) =>
-      using(minSize, (minSize) => (inner) =>
+      using(minSize, (minSize) => (inner) => (serve) =>
         Effect.gen(function*() {
           const { compressed } = yield* Effect.promise(() => import("../server/compression.ts"))
           const { layer } = yield* Effect.promise(() => import("@effect/platform-node/NodeHttpPlatform"))
-          return Effect.provideContext(compressed(yield* inner, minSize), yield* Layer.build(layer))
+          const platform = yield* Layer.build(layer)
+          yield* inner((next) => serve(Effect.provideContext(compressed(next, minSize), platform)))
         }))
   },
   {
@@ -88,7 +92,8 @@ export const serviceStages: ReadonlyArray<Stage<ServiceSurroundings, Answering>>
     does: "Counts and times the response, by method, route and status.",
     when: "`metrics.enabled`, or `telemetry.endpoint` with `metrics` among `telemetry.signals`",
     before: { concurrency: "what is refused counts, too", CORS: "a preflight counts, too" },
-    wrap: ({ isMeasured }) => isMeasured ? (inner) => Effect.flatMap(inner, (next) => withMeasuring(next)) : undefined
+    wrap: ({ isMeasured }) =>
+      isMeasured ? (inner) => (serve) => inner((next) => Effect.flatMap(withMeasuring(next), serve)) : undefined
   },
   {
     name: "concurrency",
@@ -138,10 +143,11 @@ export const serviceStages: ReadonlyArray<Stage<ServiceSurroundings, Answering>>
     wrap: ({ additions, openRouter }) => {
       const given = Layer.succeed(HttpRouter.HttpRouter, openRouter)
       // The router answers by what it has when it is asked to.
-      return additions.length === 0 ?
-        undefined :
-        (inner) =>
-          Effect.andThen(Effect.forEach(additions, (addition) => Layer.build(Layer.provide(addition, given))), inner)
+      return additions.length === 0 ? undefined : (inner) => (serve) =>
+        Effect.andThen(
+          Effect.forEach(additions, (addition) => Layer.build(Layer.provide(addition, given))),
+          inner(serve)
+        )
     }
   }
 ]
@@ -280,15 +286,12 @@ export const respondingOf = (route: ServedRoute, service: RouteSurroundings): Re
   // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
   folded<Served, Answer>(routeStages, { route, service }, route.handler) as Responding
 
-/** How a service answers: its router, in the stages that are on. */
-export const answeringOf = (service: ServiceSurroundings): Answering =>
-  folded(
-    serviceStages,
-    service,
+/** Starts a service: its router, in the stages that are on. */
+export const servingOf = (service: ServiceSurroundings): Serving =>
+  folded<ServiceSurroundings, Serving>(serviceStages, service, (serve) =>
     // It fails if no route matches, and with the errors of the routes of layers, whose types are unknown.
     // @effect-diagnostics-next-line anyUnknownInErrorContext:off unsafeEffectTypeAssertion:off
-    Effect.sync(() => service.router.asHttpEffect() as Answer)
-  )
+    Effect.suspend(() => serve(service.router.asHttpEffect() as Answer)))
 
 // internal
 
@@ -297,9 +300,10 @@ const using = <A, Wrap>(value: A | undefined, wrap: (value: A) => Wrap): Wrap | 
   value === undefined ? undefined : wrap(value)
 
 /** A wrapper that loads nothing. */
-const pure = (wrap: (next: Answer) => Answer) => (inner: Answering): Answering => Effect.map(inner, wrap)
+const pure = (wrap: (next: Answer) => Answer) => (inner: Serving): Serving => (serve) =>
+  inner((next) => serve(wrap(next)))
 
 /** A wrapper that loads a module for it. */
 const loading =
-  <A>(load: () => Promise<A>, wrap: (loaded: A, next: Answer) => Answer) => (inner: Answering): Answering =>
-    Effect.flatMap(Effect.promise(load), (loaded) => Effect.map(inner, (next) => wrap(loaded, next)))
+  <A>(load: () => Promise<A>, wrap: (loaded: A, next: Answer) => Answer) => (inner: Serving): Serving => (serve) =>
+    Effect.flatMap(Effect.promise(load), (loaded) => inner((next) => serve(wrap(loaded, next))))

@@ -9,6 +9,7 @@ import * as Stream from "effect/Stream"
 import { folded, type Stage } from "../../internal/stages.ts"
 import type { ModelLike } from "../../Model/internal.ts"
 import type { DocumentStore } from "../DocumentStore.ts"
+import { operationStage } from "../OperationStages.ts"
 import { AccessDenied, type ReadError } from "../RepositoryError.ts"
 import { AccessDecision, type RowFilters } from "./accessDecision.ts"
 import {
@@ -48,20 +49,14 @@ export interface CallerRunner {
 /** What operations of a caller meet; without access control, and outside of requests, none of these is there. */
 export const callerStages: ReadonlyArray<Stage<CallerFacts, CallerRunner>> = [
   {
-    name: "refusals",
-    does: "Writes refused writes to the log, and to the audit log.",
-    when: "the service has access control",
-    before: { "row filters": "these refuse" },
+    ...operationStage("refusals"),
     wrap: ({ model }) => (inner) => ({
       ...inner,
       run: (decision, operation) => logging(decision, model, operation.name, inner.run(decision, operation))
     })
   },
   {
-    name: "audit log",
-    does: "Writes what the operation read or wrote to the audit log, in the transaction of a write.",
-    when: "the registration has an audit log",
-    before: { "row filters": "it records the documents that are left by them" },
+    ...operationStage("audit log"),
     wrap: ({ model, store }) => (inner) => ({
       run: (decision, operation) =>
         decision.trail === undefined
@@ -77,10 +72,7 @@ export const callerStages: ReadonlyArray<Stage<CallerFacts, CallerRunner>> = [
     })
   },
   {
-    name: "row filters",
-    does:
-      "Limits the operation to the documents that the caller may read or write, and refuses writes that leave others behind.",
-    when: "the service has access control",
+    ...operationStage("row filters"),
     wrap: ({ filtered }) => () => ({
       run: (decision, operation) => filtered(decision, operation, (documents, own) => documents.run(own)),
       runStream: (decision, operation) =>

@@ -6,6 +6,7 @@ import * as Stream from "effect/Stream"
 import { folded, type Stage } from "../../internal/stages.ts"
 import { managedField, type ModelLike, shardKeyOf } from "../../Model/internal.ts"
 import type { DocumentStore, Filter, StoreOptions } from "../DocumentStore.ts"
+import { operationStage } from "../OperationStages.ts"
 import { isStoredIdentically } from "../query/bsonForm.ts"
 import { QueryRejected } from "../RepositoryError.ts"
 import { fieldsOfUpdate } from "./documentFields.ts"
@@ -32,37 +33,25 @@ export interface CollectionFacts {
 /** The first one is outermost. */
 export const collectionStages: ReadonlyArray<Stage<CollectionFacts, Runner>> = [
   {
-    name: "deleted documents",
-    does: "Leaves out deleted documents, unless the operation includes them.",
-    when: "the model has `Model.softDeleted`",
-    before: { versions: "the condition is about a field of the newest version" },
+    ...operationStage("deleted documents"),
     wrap: ({ model }) => {
       const field = managedField(model, "deleted")
       return field === undefined ? undefined : (inner) => excludingDeleted(inner, field)
     }
   },
   {
-    name: "store options",
-    does: "Gives the operation the options of its repository, and those of `Repository.withStoreOptions`.",
-    when: "always",
-    before: { versions: "what these read and write has the options, too" },
+    ...operationStage("options of the repository"),
     wrap: ({ model, options }) => (inner) => withStoreOptions(inner, model, options)
   },
   {
-    name: "shard key",
-    does: "Refuses a write that changes a value of the shard key.",
-    when: "the model has a shard key",
-    before: { versions: "the shard key is of the newest version" },
+    ...operationStage("shard key"),
     wrap: ({ model }) => {
       const fields = new Set(shardKeyOf(model).map(([field]) => field))
       return fields.size === 0 ? undefined : (inner) => keepingShards(inner, model, fields)
     }
   },
   {
-    name: "versions",
-    does:
-      "Reads documents of earlier versions as documents of the newest one, and writes the version that all processes know.",
-    when: "the model has `versions`",
+    ...operationStage("versions"),
     wrap: ({ stored, versions }) => versions && ((inner) => versions({ ...stored, runner: inner }))
   }
 ]

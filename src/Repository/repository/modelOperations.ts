@@ -14,6 +14,7 @@ import { type DocumentCodec, documentCodec } from "../collection/documentCodec.t
 import type { ModelCollection } from "../collection/modelCollection.ts"
 import { hasVersions, ownerOf } from "../collection/storedCollection.ts"
 import type { DocumentStore, StoredChange } from "../DocumentStore.ts"
+import { operationStage } from "../OperationStages.ts"
 import type { RecordedVersion } from "../versions/earlierVersions.ts"
 import { auditFieldsOf } from "./auditFields.ts"
 import { makeDeletes } from "./deletes.ts"
@@ -49,20 +50,14 @@ export interface WriterFacts extends Collections {
 /** What a write meets before the stages of its caller. */
 export const writerStages: ReadonlyArray<Stage<WriterFacts, ModelWriter>> = [
   {
-    name: "references",
-    does: "Refuses a write that adds a reference to a missing document, in a transaction with the write.",
-    when: "the model has a checked `Model.reference`",
-    before: { history: "a state is recorded of what is written only" },
+    ...operationStage("references"),
     wrap: ({ collectionOf, model, ...facts }) =>
       collectionOf === undefined || checkedReferencesOf(model).length === 0
         ? undefined
         : (inner) => checkingReferences(model, inner, { ...facts, collectionOf })
   },
   {
-    name: "history",
-    does: "Writes the document and the entries of its history in one transaction.",
-    when: "the model has `Model.historied`",
-    before: { "row filters": "it finds the documents that the caller may write" },
+    ...operationStage("history"),
     wrap: ({ model, recorded, ...facts }) => {
       const revisionField = managedField(model, "revision")
       return revisionField === undefined

@@ -1,10 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Redacted, Schema, Tracer } from "effect"
-import { HttpRouter } from "effect/http"
+import { HttpRouter, HttpServer } from "effect/http"
+import * as NetAddress from "effect/net/NetAddress"
 import { vi } from "vitest"
 import { AccessLogger } from "../../../src/Http/server/kernelLogger.ts"
+import { gated } from "../../../src/Http/server/shedding.ts"
 import { routeStages, serviceStages } from "../../../src/Http/startup/stages.ts"
-import { KernelEngine, Model, Resource, Role } from "../../../src/index.ts"
+import { EmbeddedStore, KernelEngine, Model, Resource, Role } from "../../../src/index.ts"
 import type { Stage, StageRow } from "../../../src/internal/stages.ts"
 
 /** What stands behind a stage that it has to stand before. */
@@ -130,8 +132,10 @@ describe("appkernel routes --stages", () => {
       Effect.gen(function*() {
         const met: Array<string> = []
         const note = (name: string) => Effect.sync(() => met.push(name))
-        yield* noting(serviceStages, (name, part) => Effect.map(part, (answer) => Effect.andThen(note(name), answer)))
-        yield* noting(routeStages, (name, answer) => Effect.andThen(note(name), answer))
+        yield* noting(serviceStages, (name, serving) => (serve) =>
+          serving((answer) => serve(Effect.andThen(note(name), answer))))
+        yield* noting(routeStages, (name, answer) =>
+          Effect.andThen(note(name), answer))
         const engine = engineOf(choice)
         const { baseUrl, token } = yield* engine.test()
         const { routes, service } = yield* engine["~appkernel/Stages"]
@@ -194,6 +198,26 @@ describe("The order of stages", () => {
       Effect.scoped,
       Effect.provide(configured({ ...variablesOf(all), APPKERNEL_RATE_LIMITS_PER_ADDRESS: "2 per hour" }))
     ))
+
+  it.effect("ends the queue before the server waits for its last responses", () =>
+    Effect.gen(function*() {
+      const node: Parameters<typeof gated>[1] = { gate: undefined }
+      const queues: Array<boolean> = []
+      const note = Effect.sync(() => queues.push(node.gate !== undefined))
+      const server = HttpServer.HttpServer.of(HttpServer.make({
+        address: NetAddress.unixPathAddress("none"),
+        serve: () => Effect.acquireRelease(note, () => note)
+      }))
+      gated(server, node)
+      yield* Effect.scoped(Effect.andThen(
+        Layer.build(Layer.provide(engineOf({ ...all, security: false, audit: false }).layerServe, [
+          EmbeddedStore.layerMemory,
+          Layer.succeed(HttpServer.HttpServer, server)
+        ])),
+        note
+      ))
+      assert.deepStrictEqual(queues, [false, true, false])
+    }).pipe(Effect.provide(configured(variablesOf(all)))))
 
   it.effect("says nothing of a route to callers who may not use it", () =>
     Effect.gen(function*() {

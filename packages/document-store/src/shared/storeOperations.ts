@@ -124,25 +124,6 @@ export const mayHaveChanged = (name: OperationName, result: unknown): boolean =>
     numberIn(result, "modifiedCount") > 0 || Reflect.get(result, "upsertedId") !== undefined
 }
 
-/** What an operation meets in a store, outermost first, for those who describe the way of an operation. */
-export const storeStages = [
-  {
-    name: "transaction",
-    does: "Joins the transaction of the fiber, and is refused once that has failed or ended.",
-    when: "the operation runs in a transaction"
-  },
-  {
-    name: "time limit",
-    does: "Stops a read that has spent its time in the store.",
-    when: "the read has a time limit"
-  },
-  {
-    name: "change log",
-    does: "Records what a write changes, in one commit with it.",
-    when: "the collection is recorded"
-  }
-] as const
-
 // internal
 
 const numberIn = (result: object, name: string): number => Number(Reflect.get(result, name))

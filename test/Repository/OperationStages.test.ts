@@ -4,12 +4,13 @@ import { Effect, Schema, Stream } from "effect"
 import { DocumentStore, EmbeddedStore, Model } from "../../src/index.ts"
 import { folded, type Stage } from "../../src/internal/stages.ts"
 import { AccessDecision } from "../../src/Repository/collection/accessDecision.ts"
-import { authorized } from "../../src/Repository/collection/authorizedCollection.ts"
+import { authorized, callerStages } from "../../src/Repository/collection/authorizedCollection.ts"
 import type { CollectionOperation, Name } from "../../src/Repository/collection/modelCollection.ts"
 import { collectionStages, makeModelCollection } from "../../src/Repository/collection/stages.ts"
 import { storeRunner } from "../../src/Repository/collection/storedCollection.ts"
+import { operationStages } from "../../src/Repository/OperationStages.ts"
+import { writerStages } from "../../src/Repository/repository/modelOperations.ts"
 import { QueryTimeout } from "../../src/Repository/RepositoryError.ts"
-import { operationStages } from "../../src/Repository/stages.ts"
 import { viewedStore } from "../../src/Repository/versions/viewedStore.ts"
 import { argumentsOf, names, recordedStore, runOperation } from "../support/recordedStore.ts"
 
@@ -22,6 +23,13 @@ describe("The stages of an operation", () => {
     )
     assert.isAbove(needed.length, 0)
     assert.deepStrictEqual(needed.filter(([, , isBefore]) => !isBefore), [])
+  })
+
+  it("are folded in the order of the list", () => {
+    const own = [...writerStages, ...callerStages, ...collectionStages].map(({ name }) => name)
+    const isFolded = new Set(own)
+    assert.lengthOf(own, 9)
+    assert.deepStrictEqual(operationStages.map(({ name }) => name).filter((name) => isFolded.has(name)), own)
   })
 
   it("wrap one another in the order of the list, and those that are off are not there", () => {
@@ -54,8 +62,8 @@ describe("The stages of an operation", () => {
             stored: storeRunner(model, store, (filter) => filter)
           })
         ).map(({ name }) => name)
-      assert.deepStrictEqual(onFor(Plain), ["store options"])
-      assert.deepStrictEqual(onFor(Special), ["deleted documents", "store options", "shard key"])
+      assert.deepStrictEqual(onFor(Plain), ["options of the repository"])
+      assert.deepStrictEqual(onFor(Special), ["deleted documents", "options of the repository", "shard key"])
     }).pipe(Effect.provide(EmbeddedStore.layerMemory)))
 
   /** The store's operations that an operation of a collection becomes, and their arguments; the one of the same name first. */
