@@ -1,7 +1,7 @@
 // Writes the rows of the keys into docs/reference/configuration.md, from the table of the code: `npm run reference`.
 import * as fs from "node:fs"
 import * as path from "node:path"
-import { rows, variableOf } from "../src/internal/settings.ts"
+import { rows, variableOf } from "../src/internal/configurationKeys.ts"
 
 /** What one writes for a value, from what its messages expect. */
 const typeOf = (expected: string): string =>

@@ -7,8 +7,8 @@ import * as ByteSize from "effect/ByteSize"
 import * as Config from "effect/Config"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { defaultOf, givenOf } from "../internal/configurationKeys.ts"
 import { DeclarationError } from "../internal/declarationError.ts"
-import { defaultOf, givenOf } from "../internal/settings.ts"
 import type * as CircuitBreaker from "./CircuitBreaker.ts"
 
 /**

@@ -15,7 +15,7 @@ import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { section } from "../internal/settings.ts"
+import { section } from "../internal/configurationKeys.ts"
 
 /**
  * Which requests of browsers are allowed.

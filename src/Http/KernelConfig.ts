@@ -30,9 +30,9 @@ import process from "node:process"
 import { problemsOf } from "../Model/internal.ts"
 import { Lifetimes } from "../Security/SignIns.ts"
 import type { InForce } from "./config/inForce.ts"
-import { lifetimes } from "./config/keys.ts"
 import { Limits, limits } from "./config/limits.ts"
 import { withSecretFiles } from "./config/secretFiles.ts"
+import { lifetimes } from "./config/serviceOptions.ts"
 
 export type { InForce } from "./config/inForce.ts"
 
@@ -60,8 +60,8 @@ export interface Options {
   readonly development?: boolean | undefined
 }
 
-export * from "./config/keys.ts"
 export * from "./config/limits.ts"
+export * from "./config/serviceOptions.ts"
 
 /**
  * Occurs when the configuration can't be used: a required file is missing, the file is no valid YAML, or values are

@@ -21,8 +21,8 @@
  */
 
 import type * as Config from "effect/Config"
+import { section } from "../internal/configurationKeys.ts"
 import type { Rate } from "../internal/rateLimiter.ts"
-import { section } from "../internal/settings.ts"
 
 export {
   /**

@@ -57,8 +57,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import { section } from "../internal/configurationKeys.ts"
 import { onReload } from "../internal/reload.ts"
-import { section } from "../internal/settings.ts"
 import type { Languages, Options, TranslationsInvalid } from "./messages/language.ts"
 
 export {

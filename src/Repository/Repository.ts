@@ -23,7 +23,7 @@ import {
 import type * as Model from "../Model/Model.ts"
 import type { ChangeEvent, ChangesOptions, ListEvent } from "./changes/changeEvents.ts"
 import { authorized } from "./collection/authorizedCollection.ts"
-import type { IsSoftDeleted, SoftDeletes, SortOptions } from "./collection/softDeletion.ts"
+import type { IsSoftDeleted, SoftDeletes, SortOptions } from "./collection/softDeleteTypes.ts"
 import { makeModelCollection } from "./collection/stages.ts"
 import { hasDefaults, hasVersions, ownerOf } from "./collection/storedCollection.ts"
 import { DocumentStore, type StoreOptions } from "./DocumentStore.ts"
@@ -51,7 +51,7 @@ export type {
   Removed,
   Updated
 } from "./changes/changeEvents.ts"
-export type { Deleted, DeletedOptions, IsSoftDeleted, SoftDeletes, SortOptions } from "./collection/softDeletion.ts"
+export type { Deleted, DeletedOptions, IsSoftDeleted, SoftDeletes, SortOptions } from "./collection/softDeleteTypes.ts"
 export type { Change, Histories, History, HistoryPoint, IsHistoried, Revision } from "./repository/history.ts"
 export type { CursorOptions, FindOptions, Operations, Page } from "./repository/operations.ts"
 
@@ -162,7 +162,7 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
   const related = [model, ...referencesOf(model).map(({ target }) => target())].flatMap((one) => [one, ownerOf(one)])
   // They load the query language, which other programs have no use for.
   const versions = related.some(hasVersions)
-    ? yield* Effect.promise(() => import("./versions/earlierVersions.ts"))
+    ? yield* Effect.promise(() => import("./versions/earlierCollections.ts"))
     : undefined
   const defaulted = related.some((one) => hasDefaults(one))
     ? yield* Effect.promise(() => import("./collection/defaultedFields.ts"))

@@ -1,7 +1,7 @@
 /** Reads from the configuration who may read the files that the service writes. */
 import { FileModes } from "@appkernel/document-store/folders"
 import * as Effect from "effect/Effect"
-import { configOr } from "./settings.ts"
+import { configOr } from "./configurationKeys.ts"
 
 const modes = new Map<string, FileModes>([
   ["group", { folder: 0o750, file: 0o640, expected: 0o070 }],

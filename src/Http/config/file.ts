@@ -3,7 +3,7 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Result from "effect/Result"
-import { filePathOf, pathOf, root, rows, variableOf } from "../../internal/settings.ts"
+import { filePathOf, pathOf, root, rows, variableOf } from "../../internal/configurationKeys.ts"
 import type { Kind } from "../../internal/settingTypes.ts"
 import { fileSuffix } from "./secretFiles.ts"
 

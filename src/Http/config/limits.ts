@@ -7,7 +7,7 @@ import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Record from "effect/Record"
-import { configOr, defaultOf, type Key } from "../../internal/settings.ts"
+import { configOr, defaultOf, type Key } from "../../internal/configurationKeys.ts"
 
 /**
  * The limits of one request.

@@ -17,10 +17,10 @@ import * as QueryGuard from "../query/queryGuard.ts"
 import type * as UrlQuery from "../query/urlQuery.ts"
 import { accepts, acceptsJson } from "../request/accept.ts"
 import type { ResponseEffect } from "../response/handlerFailures.ts"
-import { events, resetEvents } from "./changesEvents.ts"
-import { page, poll, polledReset } from "./changesPages.ts"
 import { type Asked, type ChangesContext, requestReader, rightsOfAll } from "./changesRequest.ts"
 import { begin, type Begun, type Following } from "./changesStart.ts"
+import { page, poll, polledReset } from "./polledChanges.ts"
+import { events, resetEvents } from "./serverSentChanges.ts"
 import { changedDecisions } from "./watchRights.ts"
 
 /** The answer to a list that a request asks for. A request for several lists replaces it, to collect them first. */

@@ -12,7 +12,7 @@ import { textOfKey } from "../../internal/texts.ts"
 import { errorOf } from "../HttpError.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import type { HandlerFailure, ResponseEffect } from "../response/handlerFailures.ts"
-import type { BadRequestResponder, ErrorResponses } from "../response/translation.ts"
+import type { BadRequestResponder, ErrorResponses } from "../response/translatedResponses.ts"
 import type { Asked } from "./changesRequest.ts"
 import { answered, Asking } from "./changesRoute.ts"
 

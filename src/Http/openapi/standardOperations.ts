@@ -13,7 +13,7 @@ import {
   schemaParameters
 } from "../description/queryParameters.ts"
 import { isLogged, type Name, type StandardEndpoint } from "../description/standardEndpoints.ts"
-import { entityTags, ifNoneMatch } from "./entityTags.ts"
+import { entityTags, ifNoneMatch } from "./entityTagHeaders.ts"
 import * as Document from "./node.ts"
 import { describedPageParameters, type DescriptionContext, fieldsParameter, filters, queryOf } from "./parameters.ts"
 import type { Resource } from "./schemas.ts"

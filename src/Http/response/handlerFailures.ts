@@ -14,7 +14,7 @@ import {
   UpstreamError,
   withoutStatus
 } from "../UpstreamError.ts"
-import type { ErrorResponses } from "./translation.ts"
+import type { ErrorResponses } from "./translatedResponses.ts"
 
 /** The failures of an application's own code: its declared errors and those of the engine. */
 export type HandlerFailure = HttpError | Failure | DocumentInvalid | BulkInsertFailed | Instance

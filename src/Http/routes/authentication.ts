@@ -18,7 +18,7 @@ import { CurrentUser } from "../../Security/CurrentUser.ts"
 import type { Reason } from "../../Security/SecurityError.ts"
 import { tooManyRequestsAfter } from "../messages/message.ts"
 import { makeCallerHeaders } from "../response/callerHeaders.ts"
-import type { ErrorResponses } from "../response/translation.ts"
+import type { ErrorResponses } from "../response/translatedResponses.ts"
 
 type Answered<E, R> = Effect.Effect<
   HttpServerResponse.HttpServerResponse,

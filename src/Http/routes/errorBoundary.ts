@@ -20,7 +20,7 @@ import { hasMoreFields } from "../request/fieldCount.ts"
 import { unreadableOf } from "../request/rawBody.ts"
 import { requestIdOf } from "../request/requestId.ts"
 import { handleFailures, type HandlerFailure } from "../response/handlerFailures.ts"
-import type { BadRequestResponder, ErrorResponses } from "../response/translation.ts"
+import type { BadRequestResponder, ErrorResponses } from "../response/translatedResponses.ts"
 import { isServiceError } from "../ServiceError.ts"
 import { allowedOf, type Route } from "./route.ts"
 

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { Keys } from "../../Security/Keys.ts"
 import { keysPath } from "../description/keysPath.ts"
-import { makeBadRequest } from "../response/translation.ts"
+import { makeBadRequest } from "../response/translatedResponses.ts"
 import type { Translations } from "../Translations.ts"
 import { type Route, withoutParameters } from "./route.ts"
 

@@ -12,7 +12,7 @@ import { DeclarationError } from "../../internal/declarationError.ts"
 import { makeQuotas, type Quota, type Quotas, type Rate } from "../../internal/rateLimiter.ts"
 import { tooManyRequestsAfter } from "../messages/message.ts"
 import type { RateLimits } from "../RateLimits.ts"
-import type { ErrorResponses } from "../response/translation.ts"
+import type { ErrorResponses } from "../response/translatedResponses.ts"
 
 type Answered<E, R> = Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 

@@ -22,6 +22,7 @@ import type { Live } from "../live/live.ts"
 import type { Watchable } from "../live/watchRoute.ts"
 import { queryReader } from "../query/parameterReader.ts"
 import type { ResponseEffect } from "../response/handlerFailures.ts"
+import { withoutProperties } from "../response/hiddenFields.ts"
 import * as responses from "../response/json.ts"
 import type { ListResponses } from "../response/listResponse.ts"
 import {
@@ -38,9 +39,8 @@ import {
   makeBadRequest,
   makeErrorResponses,
   metadataResponse
-} from "../response/translation.ts"
+} from "../response/translatedResponses.ts"
 import { wholeView } from "../response/wholeView.ts"
-import { withoutProperties } from "../response/withoutHiddenFields.ts"
 import type { Translations } from "../Translations.ts"
 import type { ImplementedResource } from "./implemented.ts"
 import { readRoutes } from "./readRoutes.ts"

@@ -8,7 +8,7 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { withEarlierDeadline } from "../../internal/deadline.ts"
 import { textOfKey } from "../../internal/texts.ts"
 import { CurrentUser } from "../../Security/CurrentUser.ts"
-import type { ErrorResponses } from "../response/translation.ts"
+import type { ErrorResponses } from "../response/translatedResponses.ts"
 
 /**
  * Interrupts handlers after a time, and answers 503 in their place. Calls to other services end a tenth of that time

@@ -16,7 +16,7 @@ import { errorOf, type NotAcceptable } from "../HttpError.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import { accepts, acceptsJson } from "../request/accept.ts"
 import type { ResponseEffect } from "../response/handlerFailures.ts"
-import type { BadRequestResponder } from "../response/translation.ts"
+import type { BadRequestResponder } from "../response/translatedResponses.ts"
 
 /** A handler for a path, before its errors are converted into responses. */
 interface Handled {

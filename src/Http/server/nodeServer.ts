@@ -13,8 +13,8 @@ import process from "node:process"
 import type { Duplex } from "node:stream"
 // Tests may replace the global timers.
 import { clearInterval, setImmediate, setInterval, setTimeout } from "node:timers"
+import { defaultOf } from "../../internal/configurationKeys.ts"
 import { quote } from "../../internal/json.ts"
-import { defaultOf } from "../../internal/settings.ts"
 import { batch } from "./batchedSocket.ts"
 import { OrderedResponse, type RequestGate, RequestListener, unwrittenResponse } from "./dispatch.ts"
 

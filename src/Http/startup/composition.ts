@@ -14,7 +14,7 @@ import { documentPaths, isLogged } from "../description/standardEndpoints.ts"
 import * as KernelConfig from "../KernelConfig.ts"
 import { config as configuredRateLimits, type RateLimits } from "../RateLimits.ts"
 import type { Registration } from "../registration/registration.ts"
-import { type ErrorResponses, makeBadRequest, makeErrorResponses } from "../response/translation.ts"
+import { type ErrorResponses, makeBadRequest, makeErrorResponses } from "../response/translatedResponses.ts"
 import { routerConfig } from "../routes/errorBoundary.ts"
 import {
   implemented,

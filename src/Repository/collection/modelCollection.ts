@@ -24,7 +24,7 @@ import type {
 import type { AccessDenied, DuplicateKey, ReadError, WriteError } from "../RepositoryError.ts"
 import type { Privilege, RowFilters } from "./accessDecision.ts"
 import type { Touched } from "./auditTrail.ts"
-import type { Deleted } from "./softDeletion.ts"
+import type { Deleted } from "./softDeleteTypes.ts"
 
 /** What limits an operation, beside its filter. */
 export interface Scope {

@@ -13,7 +13,7 @@ import {
   type Outcome,
   type Runner
 } from "./modelCollection.ts"
-import type { Deleted } from "./softDeletion.ts"
+import type { Deleted } from "./softDeleteTypes.ts"
 
 /** Runs operations in the store. */
 export interface StoreRunner {

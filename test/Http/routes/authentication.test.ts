@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Logger, Redacted, References, Schema, Tracer } 
 import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { connect } from "node:net"
-import { makeErrorResponses } from "../../../src/Http/response/translation.ts"
+import { makeErrorResponses } from "../../../src/Http/response/translatedResponses.ts"
 import { makeAuthenticator } from "../../../src/Http/routes/authentication.ts"
 import {
   Accounts,

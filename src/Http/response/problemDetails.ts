@@ -9,7 +9,7 @@ import { accepts } from "../request/accept.ts"
 
 /** The format of error responses. */
 export const ErrorFormat: Context.Reference<ErrorOptions> = Context.Reference<ErrorOptions>(
-  "appkernel/Http/response/problem/ErrorFormat",
+  "appkernel/Http/response/problemDetails/ErrorFormat",
   { defaultValue: () => ({ format: "message", documentation: undefined }) }
 )
 

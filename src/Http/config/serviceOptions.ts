@@ -8,7 +8,7 @@ import type * as Duration from "effect/Duration"
 import * as LogLevel from "effect/LogLevel"
 import type * as IpNetwork from "effect/net/IpNetwork"
 import type * as Redacted from "effect/Redacted"
-import { configOf, configOr, section } from "../../internal/settings.ts"
+import { configOf, configOr, section } from "../../internal/configurationKeys.ts"
 import type { Lifetimes } from "../../Security/SignIns.ts"
 
 /**

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Duration } from "effect"
 import * as fs from "node:fs"
-import { type Key, rows, settings } from "../../src/internal/settings.ts"
+import { type Key, rows, settings } from "../../src/internal/configurationKeys.ts"
 
 const byText = (a: string, b: string): number => a < b ? -1 : 1
 

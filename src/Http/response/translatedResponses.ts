@@ -22,7 +22,7 @@ import { type Instance, textOf } from "../ServiceError.ts"
 import type { Arguments, Language, Translations } from "../Translations.ts"
 import { requiredHeadersOf } from "../UpstreamError.ts"
 import * as responses from "./json.ts"
-import { ErrorFormat, inErrorFormat, problemText, varyOf, wantsProblem } from "./problem.ts"
+import { ErrorFormat, inErrorFormat, problemText, varyOf, wantsProblem } from "./problemDetails.ts"
 import { type FieldResolver, type ProblemField, unknownField } from "./problemFields.ts"
 
 type TranslatedResponse = Effect.Effect<HttpServerResponse.HttpServerResponse>
