@@ -163,7 +163,7 @@ export const folders: { readonly [name: string]: Folder } = {
       config: { on: [] },
       KernelConfig: { on: ["config"], modules: ["Cors", "KernelConfig", "RateLimits"] },
       description: { on: ["base"], isPortable: true },
-      calls: { on: ["description"], modules: ["Action", "Guard", "Operation"], isPortable: true },
+      calls: { on: ["description"], modules: ["Action", "Guard", "History", "Operation"], isPortable: true },
       resource: { on: ["calls"], isPortable: true },
       descriptions: { on: ["resource"], modules: ["Resource", "Service", "TokensApi"], isPortable: true },
       registration: { on: ["descriptions"], isPortable: true },

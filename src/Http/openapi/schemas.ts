@@ -29,6 +29,7 @@ export interface Resource {
   readonly lists?: boolean | undefined
   /** What a `POST` with a known identifier does. Defaults to what the limits say. */
   readonly onKnownId?: "replace" | "error" | undefined
+  readonly calls?: ReadonlyArray<{ readonly options: object }>
 }
 
 /** The schemas of one document. */

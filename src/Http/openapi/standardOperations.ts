@@ -13,6 +13,7 @@ import {
   schemaParameters
 } from "../description/queryParameters.ts"
 import { isLogged, type Name, type StandardEndpoint } from "../description/standardEndpoints.ts"
+import * as History from "../History.ts"
 import { entityTags, ifNoneMatch } from "./entityTagHeaders.ts"
 import * as Document from "./node.ts"
 import { describedPageParameters, type DescriptionContext, fieldsParameter, filters, queryOf } from "./parameters.ts"
@@ -54,14 +55,17 @@ const standard: { readonly [N in Name]: (operation: Node, context: DescriptionCo
     }),
     parameters: [...describedPageParameters(model, limits, hidden), ...filters(model, hidden)]
   }),
-  get: (operation, { hidden, resource: { model } }) => ({
+  get: (operation, { hidden, resource: { calls = [], model } }) => ({
     summary: `Get one ${model.modelName}`,
     ...withResponses(operation, {
       200: { description: `The ${model.modelName}; with \`fields\`, without the others, required ones neither` }
     }),
     parameters: [
       ...Document.listOf(operation["parameters"]),
-      ...queryOf(documentParameters, { fields: fieldsParameter(model, hidden) })
+      ...queryOf(documentParameters, { fields: fieldsParameter(model, hidden) }),
+      ...calls.some(({ options }) => History.nameOf(options) === "revision")
+        ? queryOf(History.asOfParameters).map((parameter) => ({ ...parameter, required: false }))
+        : []
     ]
   }),
   aggregate: (operation, { resource: { path } }) => ({

@@ -92,6 +92,12 @@ export const documentPatcher = (
   }
 })
 
+/** The fields of a model that a JSON Patch may set, as they are written. */
+export const patchableFields = (model: ModelLike): ReadonlyArray<string> =>
+  Object.keys(model.store.fields).filter((field) => targetOf(model, [field]) === "value")
+
+// internal
+
 /** The kind of position that a pointer refers to, or the reason why a patch may not use it. */
 type PointerTarget =
   | "document"

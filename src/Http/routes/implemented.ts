@@ -16,6 +16,8 @@ export type AnyImplementation = Resource.Any | Service.Any
 
 export interface ImplementedOperation extends Call {
   readonly handler: Operation.Any["handler"]
+  /** Whether the handler makes the response itself. */
+  readonly responds?: boolean
 }
 
 /** A registered resource with its handlers and hooks. */

@@ -74,7 +74,10 @@ export const operationRoute = (call: Call, surroundings: OperationSurroundings):
   const respondBadRequest = makeBadRequest(translations, places)
   const readParts = partsReader(call, surroundings)
   assertShowable(name, options)
-  const finished = resultWriter(options, surroundings)
+  // Its result is the response then.
+  const finished = call.responds === true
+    ? (response: unknown) => Effect.succeed(response as HttpServerResponse.HttpServerResponse)
+    : resultWriter(options, surroundings)
   // The types of `Operation` and `Action` declare the arguments and the result of their handlers.
   const run = withinLimit(
     handler as (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, HandlerFailure>,

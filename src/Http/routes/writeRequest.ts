@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type { JsonPatch } from "effect/JsonPatch"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type { ModelView, WriteMask } from "../../Access/internal.ts"
@@ -84,7 +85,12 @@ interface Creation {
 export interface WriteReaders {
   readonly create: (request: Request) => Effect.Effect<Read<OneDocument | ManyDocuments>, HttpError>
   readonly replace: (id: unknown, request: Request) => Effect.Effect<Read<Values>, HttpError>
-  readonly patch: (id: unknown, request: Request) => Effect.Effect<Read<RequestedChanges>, HttpError>
+  /** `instead` is a JSON Patch that counts in the place of the body. */
+  readonly patch: (
+    id: unknown,
+    request: Request,
+    instead: JsonPatch | undefined
+  ) => Effect.Effect<Read<RequestedChanges>, HttpError>
   readonly delete: (id: unknown, request: Request) => Effect.Effect<Read<undefined>>
 }
 
@@ -148,24 +154,27 @@ export const writeReaders = (
               (value) => withHeaders(request, id, value)
             ))
       ),
-    patch: (id, request) =>
-      Effect.flatMapEager(readJson(request, patchTypes, limits.maxBodySize), (body) => {
-        const isPatch = mediaTypeOf(headersOf(request)["content-type"] ?? "") === jsonPatch
-        const read = (): Result.Result<RequestedChanges, ReadonlyArray<FieldProblem>> =>
-          isPatch
-            ? Result.map(patcher.read(body), (operations) => ({
-              _tag: "Patch",
-              changesOf: (stored, serialise) => patcher.changesOf(operations, stored, serialise)
-            }))
-            : Result.map(
-              valid(rejectOtherId(decoders.patch(body), body, id, identifier)),
-              (changes) => ({ _tag: "Merge", changes })
-            )
-        return permitting(
-          isPatch ? closedTargetOf(body, mask) : mask.forbiddenIn(body, false),
-          () => Result.flatMap(read(), (body) => withHeaders(request, id, body))
-        )
-      }),
+    patch: (id, request, instead) =>
+      Effect.flatMapEager(
+        instead === undefined ? readJson(request, patchTypes, limits.maxBodySize) : Effect.succeed(instead),
+        (body) => {
+          const isPatch = instead !== undefined || mediaTypeOf(headersOf(request)["content-type"] ?? "") === jsonPatch
+          const read = (): Result.Result<RequestedChanges, ReadonlyArray<FieldProblem>> =>
+            isPatch
+              ? Result.map(patcher.read(body), (operations) => ({
+                _tag: "Patch",
+                changesOf: (stored, serialise) => patcher.changesOf(operations, stored, serialise)
+              }))
+              : Result.map(
+                valid(rejectOtherId(decoders.patch(body), body, id, identifier)),
+                (changes) => ({ _tag: "Merge", changes })
+              )
+          return permitting(
+            isPatch ? closedTargetOf(body, mask) : mask.forbiddenIn(body, false),
+            () => Result.flatMap(read(), (body) => withHeaders(request, id, body))
+          )
+        }
+      ),
     delete: (id, request) => Effect.succeed(withHeaders(request, id, undefined))
   }
 }

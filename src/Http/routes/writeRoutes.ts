@@ -8,6 +8,7 @@ import type * as Model from "../../Model/Model.ts"
 import type { Document, DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { Limits } from "../KernelConfig.ts"
+import { PatchInstead } from "../request/patchInstead.ts"
 import type { PreconditionCheck } from "../request/preconditions.ts"
 import type { HandlerFailure, ResponseEffect } from "../response/handlerFailures.ts"
 import { withoutHiddenFields } from "../response/hiddenFields.ts"
@@ -71,7 +72,10 @@ export const writeRoutes = (
         read.replace(id, request),
         ({ body, conditions, id }) => withoutHookFailure(replaceWith(onPut, Option.some(id), id, body, conditions))
       )),
-    patch: withIdOf(model, (id, request) => steps(read.patch(id, request), patch)),
+    patch: withIdOf(
+      model,
+      (id, request) => Effect.withFiber((fiber) => steps(read.patch(id, request, fiber.getRef(PatchInstead)), patch))
+    ),
     delete: withIdOf(model, (id, request) => steps(read.delete(id, request), remove))
   }
 }

@@ -1,12 +1,14 @@
 /** The routes that a service has beside those of its registrations: documentation, monitoring, and public keys. */
 import * as Effect from "effect/Effect"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { Keys } from "../../Security/Keys.ts"
 import * as AccessPolicy from "../AccessPolicy.ts"
+import { keysPath } from "../description/keysPath.ts"
 import { openApiPath } from "../openapi/documentationPaths.ts"
 import { noRules, requirement, withRule } from "../resource/rules.ts"
 import type { BadRequestResponder } from "../response/translatedResponses.ts"
 import type { ImplementedResource, ImplementedService } from "../routes/implemented.ts"
-import { keysRoute } from "../routes/keysRoute.ts"
+import { withoutParameters } from "../routes/route.ts"
 import type { Translations } from "../Translations.ts"
 import * as Documentation from "./documentation.ts"
 import type { ServiceParts } from "./engineParts.ts"
@@ -22,7 +24,7 @@ interface Made extends ServiceParts, RouteSurroundings {
 
 /** These routes, and what is answered before everything else, by path. */
 export const builtInRoutes = Effect.fnUntraced(function*(made: Made) {
-  const { migrations, respondBadRequest, translations } = made
+  const { migrations, respondBadRequest } = made
   const { first, pages } = yield* monitored(yield* enabled, migrations)
   const keys = yield* Effect.serviceOption(Keys)
   const routes: ReadonlyArray<ServedRoute> = [
@@ -34,12 +36,29 @@ export const builtInRoutes = Effect.fnUntraced(function*(made: Made) {
       respondBadRequest,
       endpoint: endpointOf("monitoring", path, require)
     })),
-    ...keys._tag === "Some" ? [keysRoute(keys.value, translations)] : []
+    ...keys._tag === "Some" ? [keysRoute(keys.value, respondBadRequest)] : []
   ]
   return { probes: first, routes }
 })
 
 // internal
+
+/** The public keys as a JSON web key set (RFC 7517). */
+const keysRoute = (keys: Keys["Service"], respondBadRequest: BadRequestResponder): ServedRoute => {
+  // Read for each request: another pair of keys may replace the first.
+  const response = Effect.sync(() =>
+    HttpServerResponse.text(JSON.stringify(keys.jwks), {
+      contentType: "application/jwk-set+json",
+      headers: { "cache-control": "public, max-age=300" }
+    })
+  )
+  return {
+    method: "GET",
+    path: keysPath,
+    handler: withoutParameters(response, respondBadRequest),
+    respondBadRequest
+  }
+}
 
 /** The OpenAPI document, and the pages that show it. */
 const documentationRoutes = Effect.fnUntraced(function*({ access, all, openApi, security, ...made }: Made) {

@@ -10,10 +10,12 @@ import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { ownerOf } from "../../Repository/internal.ts"
 import * as Repository from "../../Repository/Repository.ts"
 import * as AccessPolicy from "../AccessPolicy.ts"
+import * as History from "../History.ts"
 import * as KernelConfig from "../KernelConfig.ts"
 import type { Live } from "../live/live.ts"
+import type { ResponseEffect } from "../response/handlerFailures.ts"
 import { makeListResponses } from "../response/listResponse.ts"
-import { linksBy, linksFrom } from "../response/operationResponse.ts"
+import { formsOfCaller, linksBy, linksFrom } from "../response/operationResponse.ts"
 import { makeResponseBudget } from "../response/responseBudget.ts"
 import type { BadRequestResponder } from "../response/translatedResponses.ts"
 import type { ImplementedResource, ImplementedService } from "../routes/implemented.ts"
@@ -60,10 +62,12 @@ export const registeredRoutes = Effect.fnUntraced(function*(made: Made) {
     // An earlier form has the documents of its model.
     const repository = owner === model ? owned : yield* Repository.make(model)
     const resource = access?.resourceOf(registration, repository)
+    const standard = resourceRoutesOf(registration, yield* DocumentStore, { ...surroundings, repository, resource })
+    const own = yield* withHistory(registration, repository, standard, { ...made, lists, views: surroundings.views })
     routes.push(
-      ...resourceRoutesOf(registration, yield* DocumentStore, { ...surroundings, repository, resource }),
+      ...own.routes,
       ...operationRoutesOf(
-        registration,
+        { ...registration, calls: own.calls },
         { ...surroundings, linksOf: linksFrom(registration, linksOf), repository },
         resource
       )
@@ -127,6 +131,52 @@ const operationRoutesOf = (
     endpoint: { registration: name, rules, name: call.name, isOperation: true, path: call.path, resource }
   }))
 }
+
+/** The routes and actions of a resource that shows its history: those of others are returned unchanged. */
+const withHistory = Effect.fnUntraced(function*(
+  { calls, model, name, path }: ImplementedResource,
+  repository: Repository.Repository<Model.Any>,
+  routes: ReadonlyArray<ServedRoute>,
+  { access, lists, respondBadRequest, views }:
+    & Pick<Made, "access" | "respondBadRequest">
+    & Pick<ResourceSurroundings, "lists" | "views">
+) {
+  const shown = new Set(calls.map(({ options }) => History.nameOf(options)))
+  if (shown.size === 0 || shown.size === 1 && shown.has(undefined)) return { calls, routes }
+  const { historyHandlers } = yield* Effect.promise(() => import("../routes/historyHandlers.ts"))
+  const permitted = (handler: ResponseEffect, endpoint: GuardedEndpoint | undefined): ResponseEffect =>
+    access === undefined || endpoint === undefined ? handler : access.permitted(handler, endpoint)
+  const patch = routes.find((route) => route.method === "PATCH" && route.path === `${path}/:id`)
+  if (patch === undefined && shown.has("restore_revision")) {
+    const detail = "a restore is a PATCH, which is not among the methods"
+    return yield* new RegistrationInvalid({ registration: name, detail })
+  }
+  const { asOf, handlers } = historyHandlers({
+    model,
+    path,
+    repository,
+    lists,
+    respondBadRequest,
+    forms: formsOfCaller(model, views),
+    patch: patch && permitted(patch.handler, patch.endpoint)
+  })
+  return {
+    calls: calls.map((call) => {
+      const own = History.nameOf(call.options)
+      return own === undefined ? call : { ...call, handler: handlers[own], responds: true }
+    }),
+    routes: routes.map((route) => {
+      const { endpoint, handler } = route
+      return route.method !== "GET" || route.path !== `${path}/:id` || !shown.has("revision") ? route : {
+        ...route,
+        handler: asOf(
+          handler,
+          (own) => permitted(own, endpoint && { ...endpoint, name: "revision", isOperation: true })
+        )
+      }
+    })
+  }
+})
 
 /** Fails for a condition of a rule that can't be evaluated. */
 const rejectUnsuitable = Effect.fnUntraced(function*(registration: ImplementedResource) {

@@ -2,6 +2,7 @@
  * The way of a request: what it meets in the service, and then in its route, in this order. Its response passes the same
  * stages backwards. Both lists are folded once, at the start, and what is off is not in them then.
  */
+import * as NodeHttpPlatform from "@effect/platform-node/NodeHttpPlatform"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServer from "effect/http/HttpServer"
@@ -67,8 +68,7 @@ export const serviceStages: ReadonlyArray<Stage<ServiceSurroundings, Serving>> =
       using(minSize, (minSize) => (inner) => (serve) =>
         Effect.gen(function*() {
           const { compressed } = yield* Effect.promise(() => import("../server/compression.ts"))
-          const { layer } = yield* Effect.promise(() => import("@effect/platform-node/NodeHttpPlatform"))
-          const platform = yield* Layer.build(layer)
+          const platform = yield* Layer.build(NodeHttpPlatform.layer)
           yield* inner((next) => serve(Effect.provideContext(compressed(next, minSize), platform)))
         }))
   },

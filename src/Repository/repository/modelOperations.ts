@@ -16,6 +16,7 @@ import { hasVersions, ownerOf } from "../collection/storedCollection.ts"
 import type { DocumentStore, StoredChange } from "../DocumentStore.ts"
 import { operationStage } from "../OperationStages.ts"
 import type { RecordedVersion } from "../versions/earlierCollections.ts"
+import { storedSchema } from "../versions/storedSchema.ts"
 import { auditFieldsOf } from "./auditFields.ts"
 import { makeDeletes } from "./deletes.ts"
 import { withDocumentOperations } from "./documentOperations.ts"
@@ -74,10 +75,7 @@ export const writerOf = (facts: WriterFacts): ModelWriter =>
 /** The schema of stored documents. */
 const schemaOf = (model: Model.Any, store: DocumentStore["Service"]) =>
   hasVersions(model)
-    ? Effect.flatMap(
-      Effect.promise(() => import("../versions/storedSchema.ts")),
-      ({ storedSchema }) => storedSchema(model, store)
-    )
+    ? storedSchema(model, store)
     : Effect.succeed(JsonSchema.make(model, { mongoCompatibility: true }))
 
 /** The operations on a collection. `collectionOf` has the documents of another model that it may refer to. */

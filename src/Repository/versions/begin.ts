@@ -11,6 +11,7 @@ import { hasVersions, ownerOf } from "../collection/storedCollection.ts"
 import { DocumentStore } from "../DocumentStore.ts"
 import type { ReadError, StoreError } from "../RepositoryError.ts"
 import { agreementsCollection, raiseAgreement } from "./agreement.ts"
+import { modelVersionsOf } from "./modelVersions.ts"
 
 /**
  * Begins with the newest version of a model, which a layer of a service may use before the service itself starts. The store is
@@ -59,7 +60,6 @@ const begin = Effect.fnUntraced(function*(
   if (!(yield* isNew(store, beginning))) return
   for (const model of models.map(ownerOf).filter(hasVersions)) {
     if (!(yield* isFirst(store, beginning))) return
-    const { modelVersionsOf } = yield* Effect.promise(() => import("./modelVersions.ts"))
     // Documents of earlier versions may still be brought from elsewhere.
     yield* raiseAgreement(store, model.modelName, { understood: modelVersionsOf(model).newest })
   }
