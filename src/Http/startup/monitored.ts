@@ -5,8 +5,6 @@ import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { Migration } from "../../Repository/Migration.ts"
 import * as KernelConfig from "../KernelConfig.ts"
 import { Monitoring, type Options } from "../Monitoring.ts"
-import { registerProcessMetrics } from "../monitoring/processMetrics.ts"
-import { measured } from "../monitoring/requestMetrics.ts"
 
 /** What the configuration and the program enable. */
 export const enabled = Effect.gen(function*() {
@@ -64,6 +62,8 @@ export const isMeasured = Effect.gen(function*() {
 
 /** Measures the process and its requests. */
 export const withMeasuring = Effect.fnUntraced(function*<E, R>(handler: Effect.Effect<Response, E, R>) {
+  const { registerProcessMetrics } = yield* Effect.promise(() => import("../monitoring/processMetrics.ts"))
   yield* registerProcessMetrics((yield* DocumentStore).folder)
+  const { measured } = yield* Effect.promise(() => import("../monitoring/requestMetrics.ts"))
   return yield* measured(handler)
 })
