@@ -107,6 +107,20 @@ describe("a branded identifier", () => {
   })
 })
 
+describe("the rows of a table", () => {
+  it("are documents of the list, or have the selected fields, and the query has no parameters of a page", () => {
+    const rows = KernelClient.rows(engine, "users", { name: "~a", sort_by: "-name" })
+    expectTypeOf<Stream.Success<typeof rows>["name"]>().toEqualTypeOf<string>()
+    expectTypeOf<Stream.Error<typeof rows>>().toExtend<Always | HttpError.HttpError>()
+    const some = KernelClient.rows(engine, "users", { fields: "name" })
+    expectTypeOf<Stream.Success<typeof some>["name"]>().toEqualTypeOf<string | undefined>()
+    // @ts-expect-error a table has no pages
+    void KernelClient.rows(engine, "users", { page: 1 })
+    // @ts-expect-error there is no such list
+    void KernelClient.rows(engine, "none")
+  })
+})
+
 describe("KernelEngine", () => {
   it("has the registered resources and methods, and no others", () => {
     expectTypeOf<keyof Client>().toEqualTypeOf<"users" | "categories" | "changes">()

@@ -19,6 +19,7 @@ const groups: { readonly [title: string]: ReadonlyArray<string> } = {
     "guides/fields",
     "guides/relations",
     "guides/queries",
+    "guides/tables",
     "guides/transactions",
     "guides/history",
     "guides/changes",

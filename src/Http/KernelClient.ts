@@ -12,7 +12,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
-import type * as Stream from "effect/Stream"
+import * as Stream from "effect/Stream"
 import type * as Types from "effect/Types"
 import { callBehind, RequestHandlingException } from "../Client/ClientError.ts"
 import * as Credentials from "../Client/Credentials.ts"
@@ -21,11 +21,12 @@ import type * as Model from "../Model/Model.ts"
 import type * as Documents from "./description/documents.ts"
 import type * as Endpoint from "./description/endpoint.ts"
 import { readersOf } from "./description/plainAnswers.ts"
-import type { ChangesQuery, ListQuery } from "./description/requests.ts"
+import type { ChangesQuery, ListQuery, TableQuery } from "./description/requests.ts"
 import * as HttpError from "./HttpError.ts"
 import type { Change, ListEvent, StreamOptions, WatchedChange } from "./subscription/collectionEvents.ts"
 import { byEvents, byPolls } from "./subscription/subscription.ts"
 import { askingByBody, exactly, withRequestParts } from "./typedClient/calls.ts"
+import { tableRows } from "./typedClient/rows.ts"
 import { callOf, withStreams } from "./typedClient/streams.ts"
 
 /**
@@ -218,6 +219,13 @@ export declare namespace KernelClient {
       : never
     : never
     : never
+
+  /** The documents of a table. */
+  export type Rows<Groups extends HttpApiGroup.Constraint, Name, Document> = Stream.Stream<
+    Document,
+    StreamFailure<CollectionOf<Groups, Name>["list"], HttpClientError.HttpClientError>,
+    HttpClient.HttpClient | HttpApiGroup.MiddlewareClient<Extract<Groups, { readonly identifier: Name }>>
+  >
 
   /** A request that selects no fields. */
   export interface Unselecting {
@@ -438,6 +446,64 @@ export const make = <Id extends string, Groups extends HttpApiGroup.Constraint>(
     return withStreams(withRequestParts(Object(client)), api as HttpApi.Top, (messages, api, group) =>
       byEvents(messages, callOf(api, group, { httpClient, baseUrl, context }))) as never
   })
+
+/**
+ * All documents of a list whose registration has `tables`, read from one state of the collection as the stream is pulled, beside the
+ * clients of {@link make}. The stream fails if it breaks off.
+ *
+ * **Example** (The documents of another service)
+ *
+ * ```ts check
+ * import { Schema, Stream } from "effect"
+ * import { KernelClient, KernelEngine, Model } from "appkernel"
+ *
+ * class Note extends Model.Class<Note>()("Note", { id: Model.id({ prefix: "N" }), text: Schema.String }) {}
+ *
+ * const engine = KernelEngine.make("notes").register(Note, { urlBase: "/api/v1", tables: true })
+ *
+ * export const lengths = KernelClient.rows(engine, "notes", { text: "~a" }, { baseUrl: "http://notes:5000" }).pipe(
+ *   Stream.map(({ text }) => text.length)
+ * )
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const rows: {
+  <Id extends string, Groups extends HttpApiGroup.Constraint, const Name extends Groups["identifier"]>(
+    described: { readonly api: HttpApi.HttpApi<Id, Groups> },
+    name: Name,
+    query: TableQuery<KernelClient.CollectionOf<Groups, Name>["model"]> & KernelClient.Selecting,
+    options?: Options
+  ): KernelClient.Rows<
+    Groups,
+    Name,
+    Documents.Selection<KernelClient.CollectionOf<Groups, Name>["model"]>["Type"]
+  >
+  <Id extends string, Groups extends HttpApiGroup.Constraint, const Name extends Groups["identifier"]>(
+    described: { readonly api: HttpApi.HttpApi<Id, Groups> },
+    name: Name,
+    query?: TableQuery<KernelClient.CollectionOf<Groups, Name>["model"]>,
+    options?: Options
+  ): KernelClient.Rows<
+    Groups,
+    Name,
+    KernelClient.Shown<
+      KernelClient.CollectionOf<Groups, Name>["model"],
+      KernelClient.CollectionOf<Groups, Name>["hidden"]
+    >
+  >
+} = (described: { readonly api: HttpApi.Constraint }, group: string, query?: object, options?: Options): never =>
+  // An arbitrary api has no static types.
+  Stream.unwrap(Effect.gen(function*() {
+    const httpClient = askingByBody(transformed(options)(yield* HttpClient.HttpClient))
+    const context = yield* Effect.context<never>()
+    return tableRows(described.api as HttpApi.Top, group, query ?? {}, {
+      httpClient,
+      baseUrl: options?.baseUrl,
+      context
+    })
+  })) as never
 
 /**
  * Passes on the failures of a call of a typed client, of which an operation then needs to declare only the application's own

@@ -22,7 +22,7 @@ export { CountsOperations } from "@appkernel/document-store/shared"
 export { makeRetry } from "@appkernel/document-store/shared"
 export { withTransactionId } from "@appkernel/document-store/shared"
 export { applyPatch } from "./repository/applyPatch.ts"
-export { documentOperationsOf, storedFieldsOf } from "./repository/documentOperations.ts"
+export { documentOperationsOf, type DocumentReads, storedFieldsOf } from "./repository/documentOperations.ts"
 export { beginVersions } from "./versions/begin.ts"
 
 // What callers may do.

@@ -21,12 +21,12 @@ import type {
   FindOneAndDeleteOptions,
   FindOneAndReplaceOptions,
   FindOneAndUpdateOptions,
-  FindOptions,
   IndexChanges,
   IndexDescription,
   InsertManyResult,
   QueryOptions,
   ReplaceOptions,
+  StreamOptions,
   TakeOptions,
   Update,
   UpdateManyOptions,
@@ -76,7 +76,7 @@ export class DocumentStore extends Context.Service<DocumentStore, {
    */
   readonly findAndCount: (collection: string, options: TakeOptions) => Effect.Effect<Counted, ReadError>
   /** Streams the matching documents. They are read as the stream is pulled. */
-  readonly stream: (collection: string, options: FindOptions) => Stream.Stream<Document, ReadError>
+  readonly stream: (collection: string, options: StreamOptions) => Stream.Stream<Document, ReadError>
   /** Counts the matching documents, exactly. */
   readonly count: (collection: string, filter: Filter, options?: QueryOptions) => Effect.Effect<number, ReadError>
   /**

@@ -205,6 +205,21 @@ export interface FindOptions extends QueryOptions {
 }
 
 /**
+ * The documents to stream.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface StreamOptions extends FindOptions {
+  /**
+   * Whether all documents are those of one state of the collection. The stream then fails with a retryable `StoreUnavailable`
+   * when the store no longer has that state. A MongoDB server has one if it is in a replica set. Defaults to false: a later
+   * document may be of a later state.
+   */
+  readonly snapshot?: boolean | undefined
+}
+
+/**
  * The documents to read, and an optional consumer.
  *
  * @category models

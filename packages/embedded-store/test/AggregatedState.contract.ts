@@ -27,19 +27,36 @@ export const aggregatedStateContract = <E>(name: string, layer: Layer.Layer<Docu
         assert.deepStrictEqual(wrong, [])
       }))
 
-    it.effect("is the one before writes to documents that are read later", () =>
+    it.effect.each(["aggregate", "stream"] as const)(
+      "is the one before writes to documents that are read later: %s",
+      (operation) =>
+        Effect.gen(function*() {
+          const { name, store } = yield* collectionOf(many)
+          const filter = { n: { $gte: 0 } }
+          const stream = operation === "aggregate"
+            ? store.aggregate(name, [{ $match: filter }])
+            : store.stream(name, { filter, sort: { _id: 1 }, snapshot: true })
+          const seen = yield* during(
+            stream,
+            Effect.gen(function*() {
+              yield* store.updateMany(name, {}, { $set: { n: -1 } })
+              yield* store.deleteMany(name, { _id: { $gte: many.length / 2 } })
+              yield* store.insertOne(name, { _id: "late", n: 1 })
+            })
+          )
+          assert.deepStrictEqual(seen, many)
+          assert.strictEqual(yield* store.count(name, { n: -1 }), many.length / 2)
+        })
+    )
+
+    it.effect("is that of each part of a stream that asks for none", () =>
       Effect.gen(function*() {
         const { name, store } = yield* collectionOf(many)
         const seen = yield* during(
-          store.aggregate(name, [{ $match: { n: { $gte: 0 } } }]),
-          Effect.gen(function*() {
-            yield* store.updateMany(name, {}, { $set: { n: -1 } })
-            yield* store.deleteMany(name, { _id: { $gte: many.length / 2 } })
-            yield* store.insertOne(name, { _id: "late", n: 1 })
-          })
+          store.stream(name, { sort: { _id: 1 } }),
+          store.updateMany(name, {}, { $set: { n: -1 } })
         )
-        assert.deepStrictEqual(seen, many)
-        assert.strictEqual(yield* store.count(name, { n: -1 }), many.length / 2)
+        assert.strictEqual(seen.at(-1)?.["n"], -1)
       }))
 
     it.effect("has no index that was built later", () =>

@@ -88,6 +88,17 @@ export type ChangesQuery<M extends Model.Any> = Omit<
   Exclude<"page" | "page_size" | "sort_by" | "sort_order" | "count" | "cursor", FilterName<M>>
 >
 
+/**
+ * The parameters of a list that a table of it has, too: all but those of a page.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type TableQuery<M extends Model.Any> = Omit<
+  ListQuery<M>["Type"],
+  "page" | "page_size" | Exclude<"count" | "cursor", FilterName<M>>
+>
+
 /** The parameters of a stream of changes: the filters of a list, the fields to send, and where to begin. */
 export const changesQuery = (model: Model.Any): Schema.Top => {
   const parameters = Object.entries<AnyParameters[string]>(collectionParameters(model)).filter(([name]) =>

@@ -27,6 +27,8 @@ export interface Resource {
   readonly enableHateoas: boolean
   /** Whether a `POST` may have a list of documents. Defaults to true. */
   readonly lists?: boolean | undefined
+  /** How lists are tables; `undefined` if they are not. */
+  readonly tables?: object | undefined
   /** What a `POST` with a known identifier does. Defaults to what the limits say. */
   readonly onKnownId?: "replace" | "error" | undefined
   readonly calls?: ReadonlyArray<{ readonly options: object }>

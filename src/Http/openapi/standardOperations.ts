@@ -5,6 +5,7 @@ import * as Record from "effect/Record"
 import { managedField } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import { maxItemsOf } from "../description/limits.ts"
+import { listTypes } from "../description/listTypes.ts"
 import {
   aggregationParameters,
   changesParameters,
@@ -41,10 +42,10 @@ const ordinary = (operation: Node): Node => ({
 })
 
 const standard: { readonly [N in Name]: (operation: Node, context: DescriptionContext) => Node } = {
-  list: (operation, { hidden, limits, resource: { model, path } }) => ({
+  list: (operation, { hidden, limits, resource: { model, path, tables } }) => ({
     summary: `List the ${segmentOf(path)}, page by page`,
-    description: filterText,
-    ...withResponses(Document.mapBodies(operation, joinedLists), {
+    description: tables === undefined ? filterText : `${tableText}\n\n${filterText}`,
+    ...withResponses(withTables(Document.mapBodies(operation, joinedLists), tables !== undefined), {
       200: {
         description: "One page, with links to the others; with `fields`, of documents without the others",
         headers: {
@@ -187,6 +188,21 @@ const joinedLists = (schema: Node): Node => {
     }
   }
 }
+
+/** Adds the types of tables to the first response. */
+const withTables = (operation: Node, hasTables: boolean): Node => {
+  const { content } = Document.nodeOf(Document.nodeOf(operation["responses"])["200"])
+  const tables = listTypes.filter((type) => type !== "application/json").map((type) =>
+    [type, { schema: { type: "string" } }] as const
+  )
+  return hasTables
+    ? withResponses(operation, { 200: { content: { ...Document.nodeOf(content), ...Object.fromEntries(tables) } } })
+    : operation
+}
+
+const tableText =
+  "As `text/csv` and `application/x-ndjson`, by `Accept`, it is all documents of the conditions and no page: " +
+  "without `page`, `page_size`, `cursor` and `count`."
 
 /** Adds details to an operation's responses. */
 const withResponses = (operation: Node, details: { readonly [status: string]: Node }): Node => {

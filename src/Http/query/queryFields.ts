@@ -185,7 +185,7 @@ const fieldOf = (model: ModelLike, key: string): FieldPosition | undefined => {
 }
 
 /** The type of a value beside `null`. */
-const nonNullType: (ast: SchemaAST.AST) => SchemaAST.AST = fold<SchemaAST.AST>({
+export const nonNullType: (ast: SchemaAST.AST) => SchemaAST.AST = fold<SchemaAST.AST>({
   Union: (ast) => {
     const [only, ...others] = ast.types.filter(({ _tag }) => _tag !== "Null")
     return ast.encoding !== undefined || only === undefined || others.length > 0 ? ast : nonNullType(only)

@@ -82,8 +82,24 @@ export interface Options<Name extends string> {
   readonly cacheControl?: string | undefined
   /** Whether pages have an `ETag`, so that a client which has the page gets a 304. The page is read nevertheless. Defaults to false. */
   readonly pageTags?: boolean | undefined
+  /**
+   * Whether a `GET` of the list also answers `text/csv` (RFC 4180) and `application/x-ndjson` to clients that ask for these: all
+   * documents of the filter, streamed from one state of the collection. Defaults to false.
+   */
+  readonly tables?: boolean | TableOptions | undefined
   /** Which requests come first while some wait (`overload.max_delay`), and are refused last. Defaults to `normal`. */
   readonly priority?: "low" | "normal" | "high" | undefined
+}
+
+/** How lists are written as `text/csv`. */
+interface TableOptions {
+  /** Whether the text begins with a byte order mark, by which Excel knows its encoding. Defaults to false. */
+  readonly byteOrderMark?: boolean | undefined
+  /**
+   * Whether a text that a spreadsheet would evaluate, since it begins with `=`, `+`, `-`, `@`, a tab or a carriage return, has an
+   * apostrophe before it. Defaults to false, by which cells equal the documents.
+   */
+  readonly escapeFormulas?: boolean | undefined
 }
 
 /**
@@ -234,6 +250,8 @@ export interface ResourceInfo extends Mounted {
   /** What a `POST` with a known identifier does; `undefined` for what the configuration says. */
   readonly onKnownId: Options<string>["onKnownId"]
   readonly storeOptions: StoreOptions | undefined
+  /** How lists are tables; `undefined` if they are not. */
+  readonly tables: TableOptions | undefined
 }
 
 /**
@@ -299,6 +317,7 @@ export const ofResource = (
     describes: options.describes ?? methods.length > 0,
     onKnownId: options.onKnownId,
     storeOptions: options.storeOptions,
+    tables: options.tables === true ? {} : options.tables === false ? undefined : options.tables,
     calls: actions.map(({ name, options }) => ({
       name,
       options,

@@ -34,6 +34,8 @@ export interface ListResponses {
    * client takes nothing for too long.
    */
   readonly paced: (chunks: Iterator<Uint8Array>, bytes: number, reservation: Reservation) => Stream.Stream<Uint8Array>
+  /** A body whose next part is read when its client takes it. It is interrupted as one of {@link ListResponses.paced} is. */
+  readonly pulled: <E>(parts: Stream.Stream<Uint8Array, E>) => Stream.Stream<Uint8Array, E>
 }
 
 /** Makes list responses. `unconfirmed` changes when the client receives bytes; `undefined` if that is unknown. */
@@ -44,7 +46,8 @@ export const makeListResponses = (
 ): ListResponses => ({
   begin: (maxBytes = Infinity) => beginList(budget, maxBytes, Math.min(maxBytes, maxPageBytes), unconfirmed),
   reserve: budget.reserve(maxPageBytes),
-  paced: (chunks, bytes, reservation) => streamChunks(chunks, bytes, reservation, unconfirmed)
+  paced: (chunks, bytes, reservation) => streamChunks(chunks, bytes, reservation, unconfirmed),
+  pulled: (parts) => streamParts(parts, unconfirmed)
 })
 
 /** Bodies up to this length are sent as one text and need no reservation. */
@@ -159,11 +162,8 @@ const streamChunks = (
   reservation: Reservation,
   unconfirmed: Effect.Effect<string | undefined>
 ): Stream.Stream<Uint8Array> =>
-  Stream.unwrap(Effect.withFiber((fiber) => {
+  Stream.suspend(() => {
     let remaining = bytes
-    const stopped = untilStopped(Effect.sync(() => remaining), unconfirmed)
-    // The fiber that writes the body may wait for the client forever, so another fiber interrupts it.
-    const watch = Effect.andThen(stopped, Effect.sync(() => fiber.interruptUnsafe()))
     const next = Effect.suspend(() => {
       const { done, value } = chunks.next()
       reservation.resize(done === true ? 0 : Math.max(0, remaining))
@@ -171,15 +171,39 @@ const streamChunks = (
       remaining -= value.length
       return Effect.succeed<readonly [Uint8Array]>([value])
     })
-    return Effect.as(Effect.forkScoped(watch), Stream.fromPull(Effect.succeed(next)))
+    return streamParts(Stream.fromPull(Effect.succeed(next)), unconfirmed)
+  })
+
+/** Streams parts until the client has received nothing for too long, while one of them waited for it. */
+const streamParts = <E>(
+  parts: Stream.Stream<Uint8Array, E>,
+  unconfirmed: Effect.Effect<string | undefined>
+): Stream.Stream<Uint8Array, E> =>
+  Stream.unwrap(Effect.gen(function*() {
+    const fiber = yield* Effect.fiber
+    const pull = yield* Stream.toPull(parts)
+    let steps = 0
+    let isRead = true
+    const stopped = untilStopped(Effect.sync(() => isRead ? steps : ++steps), unconfirmed)
+    // The fiber that writes the body may wait for the client forever, so another fiber interrupts it.
+    yield* Effect.forkScoped(Effect.andThen(stopped, Effect.sync(() => fiber.interruptUnsafe())))
+    const next = Effect.suspend(() => {
+      isRead = false
+      return Effect.map(pull, (read) => {
+        isRead = true
+        steps++
+        return read
+      })
+    })
+    return Stream.fromPull(Effect.succeed(next))
   }))
 
-/** Ends when the client has received nothing for too long. Looks once a second. */
+/** Ends when the client has received nothing for too long, and `steps` did not change. Looks once a second. */
 const untilStopped = Effect.fnUntraced(function*(
-  unwritten: Effect.Effect<number>,
+  steps: Effect.Effect<number>,
   unconfirmed: Effect.Effect<string | undefined>
 ) {
-  let left = yield* unwritten
+  let step = yield* steps
   let buffered: string | undefined
   let quiet = 0
   let longest = 0
@@ -187,14 +211,14 @@ const untilStopped = Effect.fnUntraced(function*(
   while (quiet < limit) {
     yield* Effect.sleep("1 second")
     quiet++
-    const leftNow = yield* unwritten
-    const isWritten = leftNow !== left
+    const stepNow = yield* steps
+    const isWritten = stepNow !== step
     const bufferedNow = isWritten ? undefined : yield* unconfirmed
     if (isWritten || (buffered !== undefined && bufferedNow !== buffered)) {
       longest = Math.max(longest, quiet)
       quiet = 0
     }
-    left = leftNow
+    step = stepNow
     buffered = bufferedNow
     limit = buffered === undefined
       ? maxUnwritten

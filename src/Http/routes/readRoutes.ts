@@ -1,12 +1,15 @@
 /** The `GET` routes of a resource: one document, a page, an aggregation, and the changes. */
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { ModelView } from "../../Access/internal.ts"
 import { quote } from "../../internal/json.ts"
+import { varyWith } from "../../internal/vary.ts"
 import { type FieldProblem, managedField } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type * as Cursor from "../../Repository/Cursor.ts"
@@ -14,6 +17,7 @@ import type { Document } from "../../Repository/DocumentStore.ts"
 import { documentCodec, documentOperationsOf, textOfId } from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
+import { listTypes } from "../description/listTypes.ts"
 import { encoded } from "../description/pathShape.ts"
 import { aggregationParameters, overridableParameters, pageParameters } from "../description/queryParameters.ts"
 import { standardEndpoints } from "../description/standardEndpoints.ts"
@@ -23,21 +27,23 @@ import { queryReader } from "../query/parameterReader.ts"
 import { namingOf } from "../query/partlyHiddenFields.ts"
 import * as QueryGuard from "../query/queryGuard.ts"
 import * as UrlQuery from "../query/urlQuery.ts"
+import { preferred } from "../request/accept.ts"
 import { etagOf } from "../request/entityTags.ts"
 import * as preconditions from "../request/preconditions.ts"
 import { writeDocument } from "../response/documentJson.ts"
-import type { ResponseEffect } from "../response/handlerFailures.ts"
+import type { HandlerFailure, ResponseEffect } from "../response/handlerFailures.ts"
 import * as responses from "../response/json.ts"
 import * as Links from "../response/links.ts"
 import { addAll, type ListResponse, type ListResponses } from "../response/listResponse.ts"
 import { expectations, type FieldResolver, parameters as parametersOf } from "../response/problemFields.ts"
 import type { DocumentRepresentation, Representations } from "../response/representation.ts"
+import type * as Tables from "../response/tables.ts"
 import { makeBadRequest } from "../response/translatedResponses.ts"
 import type { Translations } from "../Translations.ts"
 import { beforeGetOf, hooksOf, withoutHookFailure } from "./hooks.ts"
 import type { ImplementedResource } from "./implemented.ts"
 import { StaticPage } from "./pageRoutes.ts"
-import { headersOf, notFound, withIdAndParameters, withParameters } from "./route.ts"
+import { headersOf, notFound, type RequestFiber, withIdAndParameters, withParameters } from "./route.ts"
 
 /** The routes of `GET`, except those that describe the model. */
 export const readRoutes = (
@@ -64,12 +70,14 @@ interface Surroundings {
   readonly places: FieldResolver
   /** `undefined` if no changes are recorded. */
   readonly live: Live | undefined
+  /** What answers lists as tables, where a registration has them. */
+  readonly tables: typeof Tables | undefined
 }
 
 type ReadContext = ReturnType<typeof readContext>
 
 const readContext = (
-  { hooks, model, name, path }: ImplementedResource,
+  { hooks, model, name, path, tables: tableOptions }: ImplementedResource,
   repository: Repository<Model.Any>,
   representations: Representations,
   surroundings: Surroundings
@@ -80,6 +88,7 @@ const readContext = (
     ...surroundings,
     model,
     name,
+    tableOptions,
     path: encoded(path),
     repository,
     documents: documentOperationsOf(repository),
@@ -108,12 +117,12 @@ const runBefore = (
 ): ResponseEffect => before === undefined ? response : Effect.andThen(before({ id, previous: Option.none() }), response)
 
 /** Passes documents to the hooks after a read. */
-const runAfter = (
+const runAfter = <A>(
   { after, codec }: ReadContext,
   id: Option.Option<unknown>,
   documents: ReadonlyArray<Document>,
-  response: ResponseEffect
-): ResponseEffect =>
+  response: Effect.Effect<A, HandlerFailure>
+): Effect.Effect<A, HandlerFailure> =>
   after === undefined ? response : Effect.andThen(
     Effect.forEach(documents, (document) =>
       Effect.flatMap(
@@ -223,12 +232,41 @@ const changesRouteOf = ({ before, live, ...context }: ReadContext): ResponseEffe
 // a collection
 // -----------------------------------------------------------------------------
 
+type ListQuery = (parameters: UrlQuery.Parameters, fiber: RequestFiber) => ReturnType<ReturnType<typeof UrlQuery.make>>
+
 const listRoute = (context: ReadContext): ResponseEffect => {
-  const { after, cursors, documents, limits, lists, model, path, repository, representations, view } = context
-  const readQuery = UrlQuery.make(view.model, limits, cursors)
-  const { maxPageBytes, queryTimeout: timeLimit } = limits
+  const { after, cursors, limits, model, tableOptions, tables, view } = context
+  const readUrl = UrlQuery.make(view.model, limits, cursors)
+  const readQuery: ListQuery = (parameters, fiber) => readUrl(parameters, namingOf(model, view.of(fiber).partlyHidden))
+  const page = pageHandler(context, readQuery)
+  if (tables === undefined || tableOptions === undefined) return withParameters(page)
+  const table = tables.tableOf({
+    ...context,
+    model: view.model,
+    options: tableOptions,
+    readQuery,
+    reject: (problems) => rejectQuery(context, problems),
+    before: (response) => runBefore(context, Option.none(), response),
+    after: after === undefined
+      ? undefined
+      : (documents) => runAfter(context, Option.none(), documents, Effect.void),
+    logUnreadable: (documents) => logUnreadable(model, documents)
+  })
   return withParameters((parameters, fiber) => {
-    const read = readQuery(parameters, namingOf(model, view.of(fiber).partlyHidden))
+    const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+    const type = preferred(headersOf(request).accept, listTypes) ?? "application/json"
+    return Effect.map(
+      type === "application/json" ? page(parameters, fiber) : table(type, parameters, fiber),
+      (response) => HttpServerResponse.setHeader(response, "vary", varyWith(response.headers["vary"], ["Accept"]))
+    )
+  })
+}
+
+const pageHandler = (context: ReadContext, readQuery: ListQuery) => {
+  const { after, documents, limits, lists, model, path, repository, representations } = context
+  const { maxPageBytes, queryTimeout: timeLimit } = limits
+  return (parameters: UrlQuery.Parameters, fiber: RequestFiber): ResponseEffect => {
+    const read = readQuery(parameters, fiber)
     if (Result.isFailure(read)) return rejectQuery(context, read.failure)
     const query = read.success
     const representation = representations(fiber)
@@ -284,7 +322,7 @@ const listRoute = (context: ReadContext): ResponseEffect => {
           (total) => Effect.as(documents.find({ ...options, take }), total)
         )
     return runBefore(context, Option.none(), Effect.suspend(() => respond(lists.begin(maxPageBytes), find)))
-  })
+  }
 }
 
 /** Logs the identifiers of documents that do not fit the model. */

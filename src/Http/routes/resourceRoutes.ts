@@ -14,6 +14,7 @@ import type * as Cursor from "../../Repository/Cursor.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { AccessDecision } from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
+import { listTypes } from "../description/listTypes.ts"
 import { schemaParameters } from "../description/queryParameters.ts"
 import { endpointsOf, type Name, type StandardEndpoint } from "../description/standardEndpoints.ts"
 import { watchPathOf } from "../description/watchPath.ts"
@@ -33,6 +34,7 @@ import {
   unknownField
 } from "../response/problemFields.ts"
 import { representationsOf } from "../response/representation.ts"
+import type * as Tables from "../response/tables.ts"
 import {
   type BadRequestResponder,
   type ErrorResponses,
@@ -78,7 +80,10 @@ export const routesOf = (
     const handled = { method, path: `${path}${own}` as const, handler, respondBadRequest }
     if (name === "changes") return [{ ...acceptedRoute(handled, changesTypes), isStream: true }]
     // A hook may write what is recorded, too.
-    const route = { ...jsonRoute(handled), tellsTransaction: surroundings.live !== undefined && method !== "GET" }
+    const typed = name === "list" && registration.tables !== undefined
+      ? acceptedRoute(handled, listTypes)
+      : jsonRoute(handled)
+    const route = { ...typed, tellsTransaction: surroundings.live !== undefined && method !== "GET" }
     const others = endpoints.filter((other) => other.asks === name)
       .map(({ path: other }) => ({ method: "POST", path: `${path}${other}` }) as const)
     return [{
@@ -123,6 +128,8 @@ export interface ResourceSurroundings {
   readonly cursors: Cursor.Options
   /** `undefined` if no changes are recorded. */
   readonly live: Live | undefined
+  /** What answers lists as tables, where a registration has them. */
+  readonly tables: typeof Tables | undefined
   /** What callers see of models, on which the handlers then depend; `undefined` without access control. */
   readonly views: typeof Views | undefined
 }

@@ -14,7 +14,7 @@ import { DocumentNotFound } from "../../Repository/RepositoryError.ts"
 import type { Method } from "../description/endpoint.ts"
 import { errorOf, type NotAcceptable } from "../HttpError.ts"
 import type { Parameters } from "../query/urlQuery.ts"
-import { accepts, acceptsJson } from "../request/accept.ts"
+import { acceptsJson, preferred } from "../request/accept.ts"
 import type { ResponseEffect } from "../response/handlerFailures.ts"
 import type { BadRequestResponder } from "../response/translatedResponses.ts"
 
@@ -63,7 +63,7 @@ export const jsonRoute = (handled: Handled): Route => ({
 /** A route whose responses have one of the types. */
 export const acceptedRoute = (handled: Handled, types: ReadonlyArray<string>): Route => ({
   ...asked(handled),
-  accepted: { types: types.join(", "), includes: (accept) => accepts(accept, types) }
+  accepted: { types: types.join(", "), includes: (accept) => preferred(accept, types) !== undefined }
 })
 
 const asked = (handled: Handled): Route =>

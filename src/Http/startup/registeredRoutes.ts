@@ -43,7 +43,10 @@ export const registeredRoutes = Effect.fnUntraced(function*(made: Made) {
     yield* unconfirmedByClient
   )
   const cursors = access === undefined ? {} : { secret: (yield* KernelConfig.cursorSecret) ?? (yield* randomSecret) }
-  const surroundings = { cursors, limits, lists, live, translations, views: access?.views }
+  const tables = all.some((registration) => registration._tag === "Resource" && registration.tables !== undefined)
+    ? yield* Effect.promise(() => import("../response/tables.ts"))
+    : undefined
+  const surroundings = { cursors, limits, lists, live, tables, translations, views: access?.views }
   const linksOf = linksBy(all)
   let repositories = Context.empty() as Context.Context<Repository.RepositoryOf<string>> // filled below
   const routes: Array<ServedRoute> = []

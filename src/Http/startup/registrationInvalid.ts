@@ -108,6 +108,7 @@ const knownOptions: ReadonlySet<string> = new Set([
   "timeout",
   "cacheControl",
   "pageTags",
+  "tables",
   "priority"
 ])
 

@@ -25,7 +25,7 @@ export type ConnectTo = (messages: MessagesSchema, api: HttpApi.Top, group: stri
 /** Adds streams, made at their first use. Actions and groups of the same name stay. */
 export const withStreams = (client: object, api: HttpApi.Top, connectTo: ConnectTo) => {
   const own = Record.map(client as CallGroups, (calls, name) => {
-    const endpoints = endpointsOf(api, name)
+    const endpoints = endpointsIn(api, name)
     const model = standardModel(endpoints["list"])
     if (model === undefined) return calls
     let made: Streams | undefined
@@ -68,14 +68,14 @@ export const callOf = <E>(
 
 // internal
 
-const standardModel = (endpoint: HttpApiEndpoint.Top | undefined): Model.Any | undefined =>
+export const standardModel = (endpoint: HttpApiEndpoint.Top | undefined): Model.Any | undefined =>
   endpoint === undefined ? undefined : Context.getOrUndefined(endpoint.annotations, StandardOf)
 
 interface EndpointsByName {
   readonly [name: string]: HttpApiEndpoint.Top
 }
 
-const endpointsOf = ({ groups }: HttpApi.Top, group: string): EndpointsByName =>
+export const endpointsIn = ({ groups }: HttpApi.Top, group: string): EndpointsByName =>
   // An arbitrary api has no static names.
   (groups as { readonly [name: string]: { readonly endpoints: EndpointsByName } })[group]?.endpoints ?? {}
 
@@ -94,7 +94,7 @@ const watched = (
   const endpoints = new Map<string, HttpApiEndpoint.Top>()
   const models = new Map<string, Model.Any>()
   for (const name of watch) {
-    const { changes } = endpointsOf(api, name)
+    const { changes } = endpointsIn(api, name)
     const model = standardModel(changes)
     if (changes === undefined || model === undefined) {
       return dying(`${name} has no stream of changes: its model needs the option logged`)
@@ -122,7 +122,7 @@ const watched = (
     })))
 }
 
-const dying = (message: string): Stream.Stream<never> => Stream.die(new DeclarationError(message))
+export const dying = (message: string): Stream.Stream<never> => Stream.die(new DeclarationError(message))
 
 const watchGroup = "watched"
 

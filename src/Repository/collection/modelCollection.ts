@@ -15,9 +15,9 @@ import type {
   Document,
   DocumentStore,
   Filter,
-  FindOptions,
   InsertManyResult as StoredManyResult,
   ReadOptions,
+  StreamOptions,
   TakeOptions,
   Update
 } from "../DocumentStore.ts"
@@ -179,7 +179,8 @@ export const collectionOfRunner = (
   find: ({ filter, ...options }: TakeOptions, scope?: Scope) => run({ name: "find", filter, options, scope }),
   findAndCount: ({ filter, ...options }: TakeOptions, scope?: Scope) =>
     run({ name: "findAndCount", filter, options, scope }),
-  stream: ({ filter, ...options }: FindOptions, scope?: Scope) => runStream({ name: "stream", filter, options, scope }),
+  stream: ({ filter, ...options }: StreamOptions, scope?: Scope) =>
+    runStream({ name: "stream", filter, options, scope }),
   count: (filter: Filter, scope?: Scope, options?: ReadOptions) => run({ name: "count", filter, scope, options }),
   estimatedCount: (scope?: Scope) => run({ name: "estimatedCount", scope }),
   distinct: (path: string, filter: Filter, scope?: Scope) => run({ name: "distinct", path, filter, scope }),

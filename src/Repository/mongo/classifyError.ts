@@ -71,6 +71,8 @@ const busyCodes = new Set([
   202, // NetworkInterfaceExceededTimeLimit
   234, // RetryChangeStream
   237, // CursorKilled
+  239, // SnapshotTooOld
+  246, // SnapshotUnavailable
   262, // ExceededTimeLimit
   264, // TooManyFilesOpen
   276, // IndexBuildAborted

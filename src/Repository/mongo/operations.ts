@@ -147,7 +147,11 @@ const finder = ({ call, filterOptions }: DriverContext): StoreOperations["find"]
       })
   )
 
-const streamer = ({ call, filterOptions }: DriverContext): StoreOperations["stream"] => (collection, options) =>
+const streamer = ({ call, filterOptions, isTransaction }: DriverContext): StoreOperations["stream"] =>
+(
+  collection,
+  options
+) =>
   Stream.unwrap(limited(options, Effect.succeed(Stream.empty), (limit) =>
     Effect.succeed(
       mongo.readBatches(call("stream", collection, options.timeLimit), (_, signal, storeOptions) =>
@@ -157,6 +161,8 @@ const streamer = ({ call, filterOptions }: DriverContext): StoreOperations["stre
           ...findOptions(options),
           ...hintOf(storeOptions),
           ...limit,
+          // A transaction has a snapshot anyway.
+          ...options.snapshot === true && !isTransaction ? snapshotConcern : {},
           batchSize: storeOptions.batchSize ?? streamBatchSize,
           signal
         }))
@@ -270,6 +276,8 @@ const deleteOperations = (
       )
   return { deleteOne: deleting("deleteOne"), deleteMany: deleting("deleteMany") }
 }
+
+const snapshotConcern = { readConcern: { level: "snapshot" } } as const
 
 // Few round trips, and few documents in memory at once.
 const streamBatchSize = 1000

@@ -3,12 +3,13 @@
  * what it receives itself. A repository has them under a private symbol, so its public interface does not have them.
  */
 import type * as Effect from "effect/Effect"
+import type * as Stream from "effect/Stream"
 import { modelTypeId } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
 import type { ChangeStreams } from "../changes/changeEvents.ts"
 import type { Privilege, RowFilters } from "../collection/accessDecision.ts"
-import type { Counted, Document, ReadOptions, TakeOptions } from "../DocumentStore.ts"
+import type { Counted, Document, ReadOptions, StreamOptions, TakeOptions } from "../DocumentStore.ts"
 import type {
   BulkInsertFailed,
   DeleteError,
@@ -32,6 +33,8 @@ export interface DocumentReads {
   readonly find: (options: TakeOptions) => Effect.Effect<ReadonlyArray<Document>, ReadError>
   /** Finds documents, and counts all that match: see `DocumentStore.findAndCount`. */
   readonly findAndCount: (options: TakeOptions) => Effect.Effect<Counted, ReadError>
+  /** Streams documents: see `DocumentStore.stream`. */
+  readonly stream: (options: StreamOptions) => Stream.Stream<Document, ReadError>
 }
 
 /**

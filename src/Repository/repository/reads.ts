@@ -91,7 +91,8 @@ export const makeDocumentReads = (model: Model.Any, documents: ModelCollection):
     ),
     isLimited: documents.isLimited(),
     find: instrumentedTake("findDocuments", collection, (options) => documents.find(options)),
-    findAndCount: instrumentedTake("findAndCountDocuments", collection, (options) => documents.findAndCount(options))
+    findAndCount: instrumentedTake("findAndCountDocuments", collection, (options) => documents.findAndCount(options)),
+    stream: instrumentedStream("streamDocuments", collection, (options) => documents.stream(options))
   }
 }
 

@@ -72,7 +72,7 @@ const serviceFor = (hide: ReadonlyArray<Name>) =>
         .action("copy", { success: Doc }, (doc) => Effect.succeed(doc))
         .grant(Role("clerk"), hide.length === 0 ? {} : { hide: [...hide] })
         .require(Role("admin")),
-      { pageTags: true }
+      { pageTags: true, tables: true }
     )
     .enableSecurity()
 
@@ -134,6 +134,7 @@ const answers = Effect.fnUntraced(
         yield* call(method, path)
       }
     }
+    for (const accept of ["text/csv", "application/x-ndjson"]) yield* call("GET", "", undefined, { accept })
     const { headers: tags } = yield* call("GET", "")
     yield* call("GET", "", undefined, { "if-none-match": tags.get("etag") ?? "" })
     const begun = yield* call("GET", "/changes?offset=-1")

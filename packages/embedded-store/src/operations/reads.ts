@@ -1,6 +1,6 @@
 /**
- * The read operations of the embedded store, which run in steps. An aggregation reads a snapshot; other reads don't, see
- * `readSteps`.
+ * The read operations of the embedded store, which run in steps. An aggregation reads a snapshot, and so does a stream that
+ * asks for one; other reads don't, see `readSteps`.
  */
 import type { CollationOptions, Document, DocumentStore, FindOptions } from "@appkernel/document-store/DocumentStore"
 import type { ReadError } from "@appkernel/document-store/StoreError"
@@ -8,6 +8,7 @@ import {
   type BatchIterator,
   catchRejection,
   computes,
+  conflict,
   distinctValues,
   documentKey,
   type ExpressionContext,
@@ -60,7 +61,7 @@ export type EmbeddedReads = Pick<
 export const makeEmbeddedReads = (
   store: KeyValue,
   catalog: Catalog,
-  openState: () => ReadState = () => ({ store, catalog, close: () => {} })
+  openState: () => ReadState = () => ({ store, catalog, isExpired: () => false, close: () => {} })
 ): EmbeddedReads => {
   const context = { store, catalog }
   return {
@@ -75,12 +76,19 @@ export const makeEmbeddedReads = (
         ? Effect.succeed([])
         : readAll(store, "find", options.timeLimit, (now) => findRetained(context, name, options, now), options.take),
     findAndCount: (name, options) => findAndCount(context, name, options),
-    stream: (name, options) =>
+    stream: (name, { snapshot = false, ...options }) =>
       readStream(
         store,
         "stream",
         options.timeLimit,
-        () => Effect.succeed((now) => findPlain(context, name, options, now))
+        (scope) =>
+          snapshot
+            ? inState(
+              openState,
+              scope,
+              (state) => (now) => Result.map(findPlain(state, name, options, now), whileKept(state))
+            )
+            : Effect.succeed((now) => findPlain(context, name, options, now))
       ),
     count: (name, filter, options) => count(context, name, filter, options),
     estimatedCount: (name) =>
@@ -91,17 +99,17 @@ export const makeEmbeddedReads = (
       readStream(store, "aggregate", options?.timeLimit, (scope) =>
         Effect.withFiber((fiber) => {
           const random = fiber.getRef(Random.Random)
-          let state: ReadState | undefined
-          return Effect.map(Scope.addFinalizer(scope, Effect.sync(() => state?.close())), () => {
-            const opened = state = openState()
-            return (now) => aggregate(opened, name, pipeline, now, () => random.nextDoubleUnsafe(), options)
-          })
+          return inState(openState, scope, (state) => (now) =>
+            aggregate(state, name, pipeline, now, () =>
+              random.nextDoubleUnsafe(), options))
         }))
   }
 }
 
-/** A state of the store that an aggregation reads. Must be closed. */
+/** A state of the store that an aggregation or a stream reads. Must be closed. */
 export interface ReadState extends TableReads {
+  /** Whether the store no longer has the state, and shows the last commit in its place. */
+  readonly isExpired: () => boolean
   readonly close: () => void
 }
 
@@ -117,6 +125,20 @@ interface StoreContext extends TableReads {
   readonly store: KeyValue
   readonly catalog: Catalog
 }
+
+/** Makes a read of a state that is closed with the scope. */
+const inState = <A>(openState: () => ReadState, scope: Scope.Scope, use: (state: ReadState) => A): Effect.Effect<A> =>
+  Effect.suspend(() => {
+    let state: ReadState | undefined
+    return Effect.map(
+      Scope.addFinalizer(scope, Effect.sync(() => state?.close())),
+      () => use(state = openState())
+    )
+  })
+
+/** Fails instead of going on with another state. */
+const whileKept = ({ isExpired }: ReadState) => (source: BatchIterator): BatchIterator => () =>
+  isExpired() ? Result.fail(conflict("its state of the documents is no longer kept")) : source()
 
 interface FindTools {
   /** Receives the number of all matches if a sort reads all of them, or an index says it. */

@@ -68,7 +68,7 @@ export const fromKeyValue = (
  */
 const openCommitted = ({ open }: Versions, catalog: Catalog) => (): ReadState => {
   const { committed } = catalog
-  const { close, documents, entries } = open()
+  const { close, documents, entries, isExpired } = open()
   return {
     store: { documents, entries },
     catalog: {
@@ -78,6 +78,7 @@ const openCommitted = ({ open }: Versions, catalog: Catalog) => (): ReadState =>
       },
       endOfRecords: (collection) => catalog.endOfRecords(collection)
     },
+    isExpired,
     close
   }
 }

@@ -1,0 +1,245 @@
+/**
+ * Lists as tables: all documents of a filter, as CSV (RFC 4180) or as lines of JSON. They are read from one state of the
+ * collection while the client takes them, so that only a few are in memory at once. Services without tables don't load it.
+ */
+import * as Arr from "effect/Array"
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Csv from "effect/encoding/Csv"
+import type * as Fiber from "effect/Fiber"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Predicate from "effect/Predicate"
+import * as Pull from "effect/Pull"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import type * as SchemaAST from "effect/SchemaAST"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { type FieldProblem, modelOf, unwrapped } from "../../Model/internal.ts"
+import type * as Model from "../../Model/Model.ts"
+import type { Document } from "../../Repository/DocumentStore.ts"
+import { AccessDecision, type DocumentReads } from "../../Repository/internal.ts"
+import { QueryTimeout } from "../../Repository/RepositoryError.ts"
+import type { TableType } from "../description/listTypes.ts"
+import { filterNamesOf, pagingParameters } from "../description/queryParameters.ts"
+import type { Limits } from "../KernelConfig.ts"
+import { nonNullType } from "../query/queryFields.ts"
+import type { Parameters, UrlQuery } from "../query/urlQuery.ts"
+import type { ResourceInfo } from "../registration/registration.ts"
+import type { HandlerFailure, ResponseEffect } from "./handlerFailures.ts"
+import type { ListResponses } from "./listResponse.ts"
+import type { Representations } from "./representation.ts"
+
+interface TableContext {
+  /** The model as callers with the same fields see it. */
+  readonly model: Model.Any
+  readonly options: NonNullable<ResourceInfo["tables"]>
+  readonly documents: Pick<DocumentReads, "stream">
+  readonly representations: Representations
+  readonly lists: ListResponses
+  readonly limits: Limits
+  readonly readQuery: (
+    parameters: Parameters,
+    fiber: Fiber.Fiber<unknown, unknown>
+  ) => Result.Result<UrlQuery, ReadonlyArray<FieldProblem>>
+  readonly reject: (problems: ReadonlyArray<FieldProblem>) => ResponseEffect
+  /** What runs before the read, which it may refuse. */
+  readonly before: (response: ResponseEffect) => ResponseEffect
+  /** What runs after documents are read, which it may refuse; `undefined` for nothing. */
+  readonly after: ((documents: ReadonlyArray<Document>) => Effect.Effect<void, HandlerFailure>) | undefined
+  /** Logs documents that do not fit the model. */
+  readonly logUnreadable: (documents: ReadonlyArray<Document>) => Effect.Effect<void>
+}
+
+/** Answers with a table of the type. Its documents are written as those of a page are, with the same fields. */
+export const tableOf = (context: TableContext) => {
+  const { before, documents, limits, lists, model, options, readQuery, reject, representations } = context
+  const fieldNames = new Set(filterNamesOf(model))
+  const isPaging = (name: string) =>
+    (pagingParameters.has(name) && !sorting.has(name) || name === "cursor") &&
+    !(overridable.has(name) && fieldNames.has(name))
+  const columns = columnsOf(model)
+  return (type: TableType, parameters: Parameters, fiber: Fiber.Fiber<unknown, unknown>): ResponseEffect => {
+    const paging = Object.keys(parameters).filter(isPaging)
+    if (paging.length > 0) {
+      return reject(
+        paging.map((field) => ({ field, validator: "Parameter", message: "is not a parameter of a table" }))
+      )
+    }
+    const read = readQuery(parameters, fiber)
+    if (Result.isFailure(read)) return reject(read.failure)
+    const { fields, find: { filter, projection, sort } } = read.success
+    const representation = representations(fiber)
+    const isWhole = context.after !== undefined || representation.linksDependOnDocument
+    const found = documents.stream({ filter, sort, projection: isWhole ? undefined : projection, snapshot: true })
+    const scope = Context.getUnsafe(fiber.context, Scope.Scope)
+    return before(Effect.gen(function*() {
+      const pull = yield* Scope.provide(Stream.toPull(found), scope)
+      const timed = Effect.timeoutOrElse(pull, {
+        duration: limits.queryTimeout,
+        orElse: () => Effect.fail(new QueryTimeout({ operation: "stream" }))
+      })
+      // Whoever writes the body is not the caller any more.
+      const texts = Effect.provideContext(writing(context, representation, fields, timed), fiber.context)
+      // A query that fails is answered by its status, as that of a page.
+      const rows = Stream.fromPull(Effect.succeed(yield* begun(texts)))
+      const { trail } = Context.get(fiber.context, AccessDecision) ?? {}
+      if (trail !== undefined) yield* Scope.addFinalizer(scope, trail.flush)
+      const parts = type === "text/csv" ? csv(rows, selected(columns, fields), options) : lines(rows)
+      const body = Stream.tapCause(
+        parts,
+        (cause) =>
+          Cause.hasInterruptsOnly(cause)
+            ? Effect.void
+            : Effect.logError(`A table of ${model.modelName} broke off`, cause)
+      )
+      return HttpServerResponse.stream(lists.pulled(body), { contentType: contentTypes[type] })
+    }))
+  }
+}
+
+// internal
+
+const sorting = new Set(["sort_by", "sort_order"])
+
+/** The parameters that are filters where a field has their name. */
+const overridable = new Set(["cursor", "count"])
+
+const contentTypes: { readonly [T in TableType]: string } = {
+  "text/csv": "text/csv; charset=utf-8; header=present",
+  "application/x-ndjson": "application/x-ndjson"
+}
+
+type Texts<E> = Pull.Pull<Arr.NonEmptyReadonlyArray<string>, E>
+
+/** The documents as JSON. It fails at one that does not fit the model, unless these are skipped. */
+const writing = <E extends HandlerFailure>(
+  { after, limits, logUnreadable }: TableContext,
+  representation: ReturnType<Representations>,
+  fields: UrlQuery["fields"],
+  pull: Pull.Pull<ReadonlyArray<Document>, E>
+): Texts<HandlerFailure> => {
+  const serialise = fields === undefined ? representation.textOf : representation.textBy(fields)
+  const next: Texts<HandlerFailure> = Effect.flatMap(pull, (documents) => {
+    const texts: Array<string> = []
+    const readable: Array<Document> = []
+    const unreadable: Array<Document> = []
+    for (const document of documents) {
+      const text = serialise(document)
+      if (text === undefined) unreadable.push(document)
+      else {
+        texts.push(text)
+        if (after !== undefined) readable.push(document)
+      }
+    }
+    const [first] = unreadable
+    const written: Texts<HandlerFailure> = Effect.suspend(() =>
+      Arr.isReadonlyArrayNonEmpty(texts) ? Effect.succeed(texts) : next
+    )
+    const seen = after === undefined ? written : Effect.andThen(after(readable), written)
+    if (first === undefined) return seen
+    return Effect.andThen(
+      logUnreadable(unreadable),
+      limits.skipUnreadable ? seen : Effect.andThen(representation.corrupt(first), Effect.die(unwritten))
+    )
+  })
+  return next
+}
+
+const unwritten = new Error("A document that can't be written was read")
+
+/** The same rows, once the first of them are there. */
+const begun = <E>(texts: Texts<E>): Effect.Effect<Texts<E>, Pull.ExcludeDone<E>> =>
+  Effect.map(
+    Pull.catchDone(
+      Effect.map(texts, (rows): Texts<never> => Effect.succeed(rows)),
+      () => Effect.succeed<Texts<never>>(Cause.done())
+    ),
+    (first) => {
+      let hasBegun = false
+      return Effect.suspend((): Texts<E> => {
+        if (hasBegun) return texts
+        hasBegun = true
+        return first
+      })
+    }
+  )
+
+const lines = <E>(rows: Stream.Stream<string, E>): Stream.Stream<Uint8Array, E> =>
+  Stream.mapArray(rows, (texts) => Arr.of(Buffer.from(`${texts.join("\n")}\n`)))
+
+/** A cell is read out of the JSON of its document, so that a table shows what the page does. */
+const csv = <E>(
+  rows: Stream.Stream<string, E>,
+  columns: ReadonlyArray<Column>,
+  { byteOrderMark = false, escapeFormulas = false }: TableContext["options"]
+): Stream.Stream<Uint8Array, E> => {
+  const escaped = escapeFormulas ? withoutFormula : (text: string) => text
+  let mark = byteOrderMark ? "\uFEFF" : ""
+  const cells = Stream.map(rows, (text): Csv.Row => {
+    const document: unknown = JSON.parse(text)
+    return columns.map(({ path }) => cellOf(path.reduce(memberOf, document), escaped))
+  })
+  return Stream.concat(Stream.succeed<Csv.Row>(columns.map(({ name }) => name)), cells).pipe(
+    Stream.pipeThroughChannel(Csv.encodeString()),
+    Stream.mapArray((records) => {
+      const part = Buffer.from(mark + records.join(""))
+      mark = ""
+      return Arr.of(part)
+    })
+  )
+}
+
+const memberOf = (value: unknown, key: string): unknown =>
+  Predicate.isObject(value) && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
+
+const cellOf = (value: unknown, escaped: (text: string) => string): string =>
+  typeof value === "string"
+    ? escaped(value)
+    : value === undefined || value === null
+    ? ""
+    : JSON.stringify(value)
+
+/** A spreadsheet evaluates a text that begins like this. */
+const withoutFormula = (text: string): string => /^[=+\-@\t\r]/u.test(text) ? `'${text}` : text
+
+interface Column {
+  readonly name: string
+  readonly path: ReadonlyArray<string>
+}
+
+/** A column for each value that documents of the model have, by its path; a list or a record is one value. */
+const columnsOf = (model: Model.Any): ReadonlyArray<Column> =>
+  membersOf(model.wire.fields).flatMap(([key, ast]) => columnsIn(ast, [key], [model]))
+
+const membersOf = (fields: Schema.Struct.Fields): ReadonlyArray<readonly [string, SchemaAST.AST]> =>
+  // Every struct field is a schema.
+  Object.entries(fields).flatMap(([key, field]) => key === "_type" ? [] : [[key, unwrapped(field as Schema.Top).ast]])
+
+/** A value that may hold one of its own kind is one column from there on. */
+const columnsIn = (
+  ast: SchemaAST.AST,
+  path: ReadonlyArray<string>,
+  around: ReadonlyArray<unknown>
+): ReadonlyArray<Column> => {
+  const own = nonNullType(ast)
+  const model = modelOf(own)
+  const members = model !== undefined
+    ? membersOf(model.wire.fields)
+    : own._tag === "Objects" && own.encoding === undefined && own.indexSignatures.length === 0
+    ? own.propertySignatures.map(({ name, type }) => [String(name), type] as const)
+    : []
+  const kind = model ?? own
+  return members.length === 0 || around.includes(kind)
+    ? [{ name: path.join("."), path }]
+    : members.flatMap(([key, type]) => columnsIn(type, [...path, key], [...around, kind]))
+}
+
+/** The columns of the selected fields, or of what these are part of. */
+const selected = (columns: ReadonlyArray<Column>, fields: ReadonlyArray<string> | undefined): ReadonlyArray<Column> =>
+  fields === undefined ?
+    columns :
+    columns.filter(({ name }) =>
+      fields.some((field) => field === name || name.startsWith(`${field}.`) || field.startsWith(`${name}.`))
+    )
