@@ -111,8 +111,8 @@ describe("The reference", () => {
   })
 
   it("has the flags and arguments of every command", () => {
-    const main = textOf("src/Cli/Main.ts")
-    const commands = [...main.matchAll(/^import .* from "\.\/commands\/(\w+)\.ts"$/gmu)].map(([, name = ""]) => name)
+    const main = textOf("src/Cli/commands/appkernel.ts")
+    const commands = [...main.matchAll(/^import .* from "\.\/(\w+)\.ts"$/gmu)].map(([, name = ""]) => name)
       .filter((name) => name !== "commandFailed")
     const shared = { engineModule: ["module"], jsonFlag: ["json"], outFlag: ["out"], checkFlag: ["check"] }
     for (const command of commands) {

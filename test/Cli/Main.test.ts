@@ -7,21 +7,18 @@ import * as path from "node:path"
 import { promisify } from "node:util"
 import { engine as shop } from "../../examples/shop/engine.ts"
 import { Keys } from "../../src/index.ts"
+import { runCommand } from "../support/command.ts"
 import { freshDirectory } from "../support/folders.ts"
 import { runProgram } from "../support/processes.ts"
-import { builtFrom } from "../support/programs.ts"
 
 const root = path.join(import.meta.dirname, "../..")
-const engineOfShop = await builtFrom(path.join(root, "examples/shop/engine.ts"))
+const engineOfShop = path.join(root, "examples/shop/engine.ts")
 
-const runWith = Effect.fnUntraced(
-  function*(env: { readonly [name: string]: string }, ...args: ReadonlyArray<string>) {
-    const program = yield* runProgram(path.join(root, "src/Cli/Main.ts"), env, [], args)
-    return { code: yield* program.ended, output: program.output() }
-  }
-)
-
-const run = (...args: ReadonlyArray<string>) => runWith({}, ...args)
+/** Runs the command as its users do, as a process. */
+const run = Effect.fnUntraced(function*(...args: ReadonlyArray<string>) {
+  const program = yield* runProgram(path.join(root, "src/Cli/Main.ts"), {}, [], args)
+  return { code: yield* program.ended, output: program.output() }
+})
 
 describe("appkernel", () => {
   it.live("keys: makes a pair that a service uses, and never replaces one", () =>
@@ -58,7 +55,7 @@ describe("appkernel", () => {
     Effect.gen(function*() {
       const files = yield* FileSystem.FileSystem
       const folder = yield* freshDirectory
-      const made = yield* run("new", `${folder}/garden`, "--yes")
+      const made = yield* runCommand({}, "new", `${folder}/garden`, "--yes")
       assert.strictEqual(made.code, 0, made.output)
       const text = (file: string) => files.readFileString(`${folder}/garden/${file}`)
       assert.include(yield* text("package.json"), `"name": "garden"`)
@@ -69,14 +66,14 @@ describe("appkernel", () => {
       // Nothing of another name, and nothing half-made, is left beside it.
       assert.deepStrictEqual(yield* files.readDirectory(folder), ["garden"])
 
-      const again = yield* run("new", `${folder}/garden`, "--yes")
+      const again = yield* runCommand({}, "new", `${folder}/garden`, "--yes")
       assert.deepStrictEqual(again, { code: 1, output: `${folder}/garden is there already, and is not empty\n` })
-      const misnamed = yield* run("new", `${folder}/My Garden`, "--yes")
+      const misnamed = yield* runCommand({}, "new", `${folder}/My Garden`, "--yes")
       assert.strictEqual(misnamed.code, 1)
       assert.include(misnamed.output, `"My Garden" can't be the name of a package`)
 
       // Without a terminal nothing is asked.
-      const plain = yield* run("new", `${folder}/plain`, "--store", "mongo", "--no-access")
+      const plain = yield* runCommand({}, "new", `${folder}/plain`, "--store", "mongo", "--no-access")
       assert.strictEqual(plain.code, 0, plain.output)
       assert.include(yield* files.readFileString(`${folder}/plain/src/store.ts`), "MongoStore.layer")
       assert.isFalse(yield* files.exists(`${folder}/plain/keys`))
@@ -85,7 +82,7 @@ describe("appkernel", () => {
       assert.notProperty(plainManifest.dependencies, "lmdb")
       assert.property(plainManifest.dependencies, "effect")
       assert.isFalse(yield* files.exists(`${folder}/plain/src/Users.ts`))
-      const unknown = yield* run("new", `${folder}/other`, "--store", "paper")
+      const unknown = yield* runCommand({}, "new", `${folder}/other`, "--store", "paper")
       assert.strictEqual(unknown.code, 2)
       assert.isFalse(yield* files.exists(`${folder}/other`))
     }).pipe(Effect.provide(NodeServices.layer)))
@@ -97,7 +94,7 @@ describe("appkernel", () => {
       const packed = ["appkernel-0.1.0.tgz", "appkernel-embedded-store-0.1.0.tgz", "appkernel-mql-0.1.0.tgz"]
       for (const file of packed) yield* files.writeFileString(`${folder}/${file}`, `the package ${file}`)
       const flags = packed.flatMap((file) => ["--package", `${folder}/${file}`])
-      const made = yield* run("new", `${folder}/garden`, "--yes", ...flags)
+      const made = yield* runCommand({}, "new", `${folder}/garden`, "--yes", ...flags)
       assert.strictEqual(made.code, 0, made.output)
       const text = (file: string) => files.readFileString(`${folder}/garden/${file}`)
       for (const file of packed) assert.strictEqual(yield* text(`vendor/${file}`), `the package ${file}`)
@@ -112,7 +109,7 @@ describe("appkernel", () => {
         yield* text("README.md"),
         /Once it is in npm's registry, `npm install appkernel` takes it from\nthere/u
       )
-      const missing = yield* run("new", `${folder}/other`, "--yes", "--package", `${folder}/none.tgz`)
+      const missing = yield* runCommand({}, "new", `${folder}/other`, "--yes", "--package", `${folder}/none.tgz`)
       assert.notStrictEqual(missing.code, 0)
       assert.isFalse(yield* files.exists(`${folder}/other`))
     }).pipe(Effect.provide(NodeServices.layer)))
@@ -141,12 +138,12 @@ describe("appkernel", () => {
         APPKERNEL_LOGGING_LEVEL: "warn",
         APPKERNEL_PRIVATE_KEY_PATH: "/keys/p.pem"
       }
-      const shown = yield* run("config", "--dir", folder)
+      const shown = yield* runCommand({}, "config", "--dir", folder)
       assert.strictEqual(shown.code, 0, shown.output)
       assert.match(shown.output, /^server\.port +8080 +cfg\.yml: \S+\/cfg\.yml$/mu)
       assert.match(shown.output, /^server\.backlog +511 +default$/mu)
       assert.include(shown.output, "sever")
-      const { code, output } = yield* runWith(env, "config", "--json", "--set", "--dir", folder)
+      const { code, output } = yield* runCommand(env, "config", "--json", "--set", "--dir", folder)
       assert.strictEqual(code, 0, output)
       assert.notMatch(output, /pw-\d/u)
       const at = (key: string) =>
@@ -170,7 +167,7 @@ describe("appkernel", () => {
       ])
       assert.strictEqual(at("security.cursor_secret").value, "(secret)")
       assert.strictEqual(at("security.private_key_path").place, "APPKERNEL_PRIVATE_KEY_PATH")
-      const wrong = yield* runWith({ APPKERNEL_SERVER_PORT: "pw-3" }, "config", "--dir", folder)
+      const wrong = yield* runCommand({ APPKERNEL_SERVER_PORT: "pw-3" }, "config", "--dir", folder)
       assert.strictEqual(wrong.code, 1)
       assert.include(wrong.output, "APPKERNEL_SERVER_PORT (appkernel.server.port) is text, expected a whole number")
       assert.notInclude(wrong.output, "pw-3")
@@ -178,10 +175,10 @@ describe("appkernel", () => {
 
   it.live("routes: prints who may call what", () =>
     Effect.gen(function*() {
-      const { code, output } = yield* run("routes", engineOfShop)
+      const { code, output } = yield* runCommand({}, "routes", engineOfShop)
       assert.strictEqual(code, 0, output)
       assert.match(output, /^POST \/api\/v1\/orders \(creates or replaces\) +everybody signed in +/mu)
-      const { output: json } = yield* runWith(
+      const { output: json } = yield* runCommand(
         { APPKERNEL_SERVER_ON_KNOWN_ID: "error" },
         "routes",
         "--json",
@@ -191,10 +188,10 @@ describe("appkernel", () => {
         onKnownId === undefined ? entry : { ...entry, onKnownId: "error" }
       )
       assert.deepStrictEqual(JSON.parse(json).entries, configured)
-      const none = yield* run("routes", path.join(root, "examples/shop/seed.ts"))
+      const none = yield* runCommand({}, "routes", path.join(root, "examples/shop/seed.ts"))
       assert.strictEqual(none.code, 1)
       assert.include(none.output, "exports no engine")
-      const missing = yield* run("routes", "nowhere.ts")
+      const missing = yield* runCommand({}, "routes", "nowhere.ts")
       assert.strictEqual(missing.code, 1)
       assert.include(missing.output, "nowhere.ts can't be loaded")
     }))
@@ -206,7 +203,7 @@ describe("appkernel", () => {
         APPKERNEL_OVERLOAD_MAX_REQUESTS_PER_ROUTE: "9",
         APPKERNEL_AUDIT_TO: "log"
       }
-      const { code, output } = yield* runWith(env, "routes", "--stages", engineOfShop)
+      const { code, output } = yield* runCommand(env, "routes", "--stages", engineOfShop)
       assert.strictEqual(code, 0, output)
       const [service = "", routes = ""] = output.split("\n\nThen ")
       assert.deepStrictEqual(
@@ -224,7 +221,7 @@ describe("appkernel", () => {
       assert.deepStrictEqual(stagesOf("GET, QUERY /api/v1/products"), [
         `${checked.replace("audit", "caching > audit")} > parameters of the body > its handler`
       ])
-      const json = yield* runWith(env, "routes", "--stages", "--json", engineOfShop)
+      const json = yield* runCommand(env, "routes", "--stages", "--json", engineOfShop)
       const inForce = yield* shop["~appkernel/Stages"].pipe(
         Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
       )

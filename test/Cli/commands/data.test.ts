@@ -4,13 +4,15 @@ import { execFileSync } from "node:child_process"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { DocumentStore, EmbeddedStore, MongoStore } from "../../../src/index.ts"
+import { runCommand } from "../../support/command.ts"
 import { freshDirectory } from "../../support/folders.ts"
 import { type FoundServer, freshDatabase, onMongo } from "../../support/mongo.ts"
 import { freePort, printed, type Program, runProgram } from "../../support/processes.ts"
 import { builtFrom } from "../../support/programs.ts"
 
 const root = path.join(import.meta.dirname, "../../..")
-const engine = await builtFrom(path.join(root, "test/support/cli/engine.ts"))
+const engine = path.join(root, "test/support/cli/engine.ts")
+const builtEngine = await builtFrom(engine)
 
 interface Copied {
   readonly name: string
@@ -29,23 +31,24 @@ const connectTimeout = "60 seconds"
 const start = (env: Env, ...args: ReadonlyArray<string>): Effect.Effect<Program, never, Scope.Scope> =>
   runProgram(path.join(root, "src/Cli/Main.ts"), env, [], args)
 
-const run = (env: Env, ...args: ReadonlyArray<string>) =>
+const runProcess = (env: Env, ...args: ReadonlyArray<string>) =>
   Effect.scoped(Effect.gen(function*() {
     const program = yield* start(env, ...args)
     return { code: yield* program.ended, output: program.output() }
   }))
 
-const done = Effect.fnUntraced(function*(env: Env, ...args: ReadonlyArray<string>) {
-  const { code, output } = yield* run(env, ...args)
-  assert.strictEqual(code, 0, output)
-  return output
-})
+/** Runs a command that ends with a code: what it prints. */
+const ending = (run: typeof runProcess, expected: number) =>
+  Effect.fnUntraced(function*(env: Env, ...args: ReadonlyArray<string>) {
+    const { code, output } = yield* run(env, ...args)
+    assert.strictEqual(code, expected, output)
+    return output
+  })
 
-const failed = Effect.fnUntraced(function*(env: Env, ...args: ReadonlyArray<string>) {
-  const { code, output } = yield* run(env, ...args)
-  assert.strictEqual(code, 1, output)
-  return output
-})
+const [done, failed] = [ending(runCommand, 0), ending(runCommand, 1)]
+
+/** In a process of its own. */
+const [doneApart, failedApart] = [ending(runProcess, 0), ending(runProcess, 1)]
 
 /** The JSON of the output, without the lines of progress around it. */
 const jsonIn = (output: string) => JSON.parse(output.slice(output.indexOf("\n{") + 1, output.lastIndexOf("\n}") + 2))
@@ -249,14 +252,16 @@ describe("appkernel, on data", () => {
 
       const dry = jsonIn(yield* failed(env, "migrate", "--dry-run", "--json", engine))
       assert.deepStrictEqual(dry.pending, ["0001_fill", "0002_double", "0003_add"])
-      const both = yield* Effect.all([run(env, "migrate", engine), run(env, "migrate", engine)], { concurrency: 2 })
+      const migrating = runProcess(env, "migrate", builtEngine)
+      const both = yield* Effect.all([migrating, migrating], { concurrency: 2 })
       for (const { code, output } of both) {
         assert.include(output, code === 0 ? "3 migrations have run, none is missing" : "is in use by process")
       }
       yield* assertMigrated(env, 100)
       // As the first start of a service says in a new store.
       yield* inStore(env, (store) => store.insertOne("appkernel.forms", { _id: "Letter", understood: 2 }))
-      const fine = yield* done(env, "check", engine)
+      // A migration is known by its text, which is another one where it is put together with others.
+      const fine = yield* doneApart(env, "check", builtEngine)
       assert.include(fine, "Person: 2 documents, all fit")
       assert.include(fine, "no earlier form is stored; queries look for them until upgrade has run")
 
@@ -266,7 +271,7 @@ describe("appkernel, on data", () => {
           yield* store.createIndexes("Person", [{ name: "own", key: { age: 1 } }])
           yield* store.insertOne("appkernel.migrations", { _id: "0004_newer", state: "done" })
         }))
-      const { code, output } = yield* run(env, "check", "--json", "--ids", "1", engine)
+      const { code, output } = yield* runProcess(env, "check", "--json", "--ids", "1", builtEngine)
       assert.strictEqual(code, 1, output)
       const found = jsonIn(output)
       assert.deepStrictEqual(found.documents.slice(0, 1), [{
@@ -278,11 +283,14 @@ describe("appkernel, on data", () => {
       }])
       assert.deepStrictEqual(found.indexes[0].extra, ["own"])
       assert.deepStrictEqual(found.migrations.unknown, ["0004_newer"])
-      assert.include(yield* failed(env, "migrate", engine), "0004_newer: it has run, and this program does not know it")
+      assert.include(
+        yield* failedApart(env, "migrate", builtEngine),
+        "0004_newer: it has run, and this program does not know it"
+      )
       yield* done(env, "indexes", engine)
       assert.notInclude(yield* done(env, "indexes", "--apply", "--drop", engine), "own")
-      assert.deepStrictEqual((yield* run(env, "indexes", "--drop", engine)).code, 2)
-      assert.deepStrictEqual((yield* run(env, "check", "--nothing", engine)).code, 2)
+      assert.deepStrictEqual((yield* runCommand(env, "indexes", "--drop", engine)).code, 2)
+      assert.deepStrictEqual((yield* runCommand(env, "check", "--nothing", engine)).code, 2)
     })))
 
   it.live("writes the documents that reviews look at", () =>
@@ -301,7 +309,7 @@ describe("appkernel, on data", () => {
         JSON.parse(fs.readFileSync(`${env["FOLDER"]}/openapi.json`, "utf8").slice(0, -4)).openapi,
         "3.1.0"
       )
-      assert.strictEqual((yield* run(env, "policy", "--check", engine)).code, 2)
+      assert.strictEqual((yield* runCommand(env, "policy", "--check", engine)).code, 2)
     })))
 
   it.live("writes the document that the service serves, whatever its callers prove themselves by", () =>
@@ -323,7 +331,7 @@ describe("appkernel, on data", () => {
         const served = yield* Effect.promise(async () =>
           (await fetch(`http://127.0.0.1:${port}/openapi.json`)).json() as Promise<{ components: object }>
         )
-        const written = JSON.parse(yield* done(env, "openapi", secured))
+        const written = JSON.parse(yield* doneApart(env, "openapi", secured))
         assert.deepStrictEqual(written, served)
         assert.deepStrictEqual(
           Object.keys(written.components.securitySchemes),
@@ -331,7 +339,7 @@ describe("appkernel, on data", () => {
         )
       }
       assert.match(
-        yield* failed({ SCHEMES: "" }, "openapi", secured),
+        yield* failedApart({ SCHEMES: "" }, "openapi", secured),
         /credentials\.\w+ exports credentials, by which/u
       )
     })))
@@ -344,12 +352,12 @@ describe("appkernel, on data", () => {
       yield* inStore(env, (store) =>
         Effect.gen(function*() {
           yield* store.insertOne("Person", { _id: "last", name: "Last" })
-          const made = jsonIn(yield* done(env, "backup", "--json", backup))
+          const made = jsonIn(yield* doneApart(env, "backup", "--json", backup))
           assert.deepStrictEqual(made.collections, [{ name: "Person", documents: 3 }])
           // Each waits for five seconds.
           const commands = [["check"], ["indexes"], ["migrate"], ["upgrade", "--finish"], ["indexes", "--apply"]]
           const [checked = "", listed = "", ...refused] = yield* Effect.all(
-            commands.map((command) => failed(env, ...command, engine)),
+            commands.map((command) => failedApart(env, ...command, builtEngine)),
             { concurrency: commands.length }
           )
           assert.include(checked, "is in use: reading a copy of what it has now")
@@ -419,12 +427,12 @@ describe("appkernel, on data", () => {
       const before = fs.readdirSync(folder)
       const secret = "http://ada:engine@localhost/shop"
       for (const command of [["copy", folderOf(env), secret], ["copy", secret, "new"], ["backup", secret]]) {
-        const { code, output } = yield* run({ ...env, ADDRESS: secret }, ...command)
+        const { code, output } = yield* runCommand({ ...env, ADDRESS: secret }, ...command)
         assert.strictEqual(code, 2, output)
         assert.notInclude(output, "engine")
       }
       for (const address of ["localhost:27017/shop", "mongo://localhost/shop", "env:ADDRESS"]) {
-        const { code, output } = yield* run({ ...env, ADDRESS: secret }, "copy", folderOf(env), address)
+        const { code, output } = yield* runCommand({ ...env, ADDRESS: secret }, "copy", folderOf(env), address)
         assert.strictEqual(code, 2, output)
       }
       assert.deepStrictEqual(fs.readdirSync(folder), before)
@@ -436,7 +444,7 @@ describe("appkernel, on data", () => {
       const data = folderOf(env)
       const clear = (folder: string) => Effect.sync(() => fs.rmSync(folder, { recursive: true, force: true }))
       const migrated = assertMigrated(env, 3000)
-      yield* killed(env, ["migrate", "--lease", "3", engine], { check: migrated, undo: clear(data) })
+      yield* killed(env, ["migrate", "--lease", "3", builtEngine], { check: migrated, undo: clear(data) })
 
       const backup = `${env["FOLDER"]}/backup`
       const sound = Effect.map(EmbeddedStore.verify({ path: backup }), ({ collections, problem }) => {
@@ -461,7 +469,7 @@ describe("appkernel, on data", () => {
         }))
       yield* fill
       assert.include(yield* done(env, "upgrade", engine), "form 1 is written, and not 2, until upgrade --finish")
-      const upgrade = ["upgrade", "--finish", "--batch", "100", "--rate", "2000", engine]
+      const upgrade = ["upgrade", "--finish", "--batch", "100", "--rate", "2000"]
       // Later runs need not wait for other processes to learn it.
       const undo = Effect.andThen(
         fill,
@@ -470,8 +478,8 @@ describe("appkernel, on data", () => {
       const upgraded = inStore(env, (store) =>
         Effect.map(store.find("Letter", { sort: { n: 1 } }), (found) =>
           assert.deepStrictEqual(found.map(({ _id, n, text }) => ({ _id, body: text, n })), letters)))
-      yield* killed(env, upgrade, { check: upgraded, undo })
-      assert.include(yield* done(env, ...upgrade), "Letter: 2,000 documents of form 2\n")
+      yield* killed(env, [...upgrade, builtEngine], { check: upgraded, undo })
+      assert.include(yield* done(env, ...upgrade, engine), "Letter: 2,000 documents of form 2\n")
       yield* inStore(env, (store) =>
         Effect.gen(function*() {
           yield* store.insertMany("Letter", [{ _id: "wrong", body: 5, n: "?" }])
@@ -533,13 +541,14 @@ onMongo("appkernel, on data / mongodb", (_, server) => {
   it.live("runs each migration once, though two processes begin and one is killed", () =>
     Effect.scoped(Effect.gen(function*() {
       const env = { ...yield* mongoEnv(server), SIZE: "500" }
-      const both = yield* Effect.all([run(env, "migrate", engine), run(env, "migrate", engine)], { concurrency: 2 })
+      const migrating = runProcess(env, "migrate", builtEngine)
+      const both = yield* Effect.all([migrating, migrating], { concurrency: 2 })
       for (const { code, output } of both) assert.strictEqual(code, 0, output)
       yield* assertMigrated(env, 500)
 
       const other = { ...yield* mongoEnv(server), SIZE: "500" }
       const names = ["runs", "numbers", "appkernel.migrations"]
-      yield* killed(other, ["migrate", "--lease", "3", engine], {
+      yield* killed(other, ["migrate", "--lease", "3", builtEngine], {
         check: assertMigrated(other, 500),
         undo: inStore(other, (store) => Effect.forEach(names, (name) => store.deleteMany(name, {}), { discard: true }))
       })
@@ -562,6 +571,6 @@ onMongo("appkernel, on data / mongodb", (_, server) => {
       const returned = jsonIn(yield* done({ TARGET: url.href }, "copy", "--json", "env:TARGET", folderOf(back)))
       assert.deepStrictEqual(returned.collections, copied.collections)
       assert.strictEqual(yield* inStore(back, (store) => store.count("numbers", {})), 5000)
-      assert.strictEqual((yield* run({ TARGET: url.href }, "copy", "env:TARGET", "env:TARGET")).code, 2)
+      assert.strictEqual((yield* runCommand({ TARGET: url.href }, "copy", "env:TARGET", "env:TARGET")).code, 2)
     })))
 })
