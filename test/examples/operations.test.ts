@@ -51,7 +51,7 @@ describe("files for those who operate a service", () => {
           ["python3", ["-m", "venv", folder]],
           [
             join(folder, "bin", "python"),
-            ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", ...packages]
+            ["-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check", ...packages]
           ],
           ["npm", ["install", "--prefix", folder, "--ignore-scripts", "--no-audit", "--no-fund", composeSchema]]
         ])

@@ -18,6 +18,7 @@ import {
   npm,
   pip,
   runOfNode,
+  shortRun,
   tscOfBundlers,
   tscOfNode
 } from "./clientTools.ts"
@@ -57,6 +58,15 @@ interface Called extends Options {
 
 const execute = promisify(execFile)
 
+const looks = new Map<string, Promise<boolean>>()
+
+/** Whether a program starts, which is tried once. */
+const isOnPath = ([program, ...args]: Generator["needs"][number]): Promise<boolean> => {
+  const look = looks.get(program) ?? execute(program, args).then(() => true, () => false)
+  looks.set(program, look)
+  return look
+}
+
 /** What a program prints; when it fails, what it complains of. */
 const printed = ([program = "", ...args]: Command, cwd: string) =>
   Effect.promise(() =>
@@ -87,8 +97,7 @@ export const printedByClients = Effect.fnUntraced(function*(
   skip: (reason: string) => never
 ) {
   for (const needed of generator.needs) {
-    const isThere = yield* Effect.promise(() => execute(needed[0], needed.slice(1)).then(() => true, () => false))
-    if (!isThere) skip(`${needed[0]} is not on the path`)
+    if (!(yield* Effect.promise(() => isOnPath(needed)))) skip(`${needed[0]} is not on the path`)
   }
   const folders: Array<string> = []
   for (const tool of generator.tools) {
@@ -119,9 +128,19 @@ const write = (file: string, text: string) => {
 
 // the generators
 
+/** Those that npm has, in one folder, since they share most of what they depend on. */
+const ofNpm = npm(
+  "openapi-typescript-7.13.0-hey-api-0.99.0-orval-8.38.0",
+  "openapi-typescript@7.13.0",
+  "openapi-fetch@0.17.0",
+  "@hey-api/openapi-ts@0.99.0",
+  "orval@8.38.0",
+  "typescript@5.9.3"
+)
+
 export const openapiTypescript: Generator = {
   needs: [],
-  tools: [npm("openapi-typescript-7.13.0", "openapi-typescript@7.13.0", "openapi-fetch@0.17.0", "typescript@5.9.3")],
+  tools: [ofNpm],
   program: () => "calls.ts",
   files: () => ({ "package.json": `{ "type": "module" }` }),
   steps: (services, folder) => [
@@ -139,7 +158,7 @@ export const openapiTypescript: Generator = {
 
 export const heyApi: Generator = {
   needs: [],
-  tools: [npm("hey-api-0.99.0", "@hey-api/openapi-ts@0.99.0", "typescript@5.9.3")],
+  tools: [ofNpm],
   program: () => "calls.ts",
   files: commonModules,
   steps: (services, folder) => [
@@ -159,7 +178,7 @@ export const heyApi: Generator = {
 
 export const orval: Generator = {
   needs: [],
-  tools: [npm("orval-8.38.0", "orval@8.38.0", "typescript@5.9.3")],
+  tools: [ofNpm],
   program: () => "calls.ts",
   files: (services) => ({
     ...commonModules(),
@@ -254,8 +273,7 @@ const ofOpenapiGenerator = (
   },
   generate: (services, folder) => [
     "java",
-    "-XX:TieredStopAtLevel=1",
-    "-XX:+UseSerialGC",
+    ...shortRun,
     "-jar",
     join(folder, "openapi-generator-cli-7.25.0.jar"),
     "batch",
@@ -349,12 +367,21 @@ export const javaOfOpenapiGenerator: Generator = {
   steps: (services, folder, libraries) => [
     javaLanguage.generate(services, folder),
     ["sh", "-c", "find */client/src/main/java -name '*.java' > sources"],
-    ["javac", "-nowarn", "-proc:none", "-d", "classes", ...classes(libraries), "@sources"]
+    [
+      "javac",
+      ...shortRun.map((option) => `-J${option}`),
+      "-g:none",
+      "-nowarn",
+      "-proc:none",
+      "-d",
+      "classes",
+      ...classes(libraries),
+      "@sources"
+    ]
   ],
   run: (service, _, libraries) => [
     "java",
-    "-XX:TieredStopAtLevel=1",
-    "-XX:+UseSerialGC",
+    ...shortRun,
     ...classes(libraries),
     `${service}.Calls`
   ]

@@ -13,7 +13,15 @@ export const npm = (name: string, ...packages: ReadonlyArray<string>) => () =>
 export const pip = (name: string, ...packages: ReadonlyArray<string>) => () =>
   installed(name, (folder) => [
     ["python3", ["-m", "venv", folder]],
-    [join(folder, "bin", "python"), ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", ...packages]]
+    [join(folder, "bin", "python"), [
+      "-m",
+      "pip",
+      "install",
+      "--quiet",
+      "--no-compile",
+      "--disable-pip-version-check",
+      ...packages
+    ]]
   ])
 
 /** Modules of Go in a folder of their own; the results of the compiler are in the user's cache. */
@@ -27,9 +35,14 @@ export const go = (name: string, ...modules: ReadonlyArray<string>) => () =>
     return [[env, [...withModules, "mod", "init", "modules"]], [env, [...withModules, "get", ...modules]]]
   })
 
+// Short runs are over before the better compiler of a virtual machine pays.
+export const shortRun = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
+
+const maven = ["env", [`MAVEN_OPTS=${shortRun.join(" ")}`, "mvn", "-q"]] as const
+
 export const jar = (name: string, artifact: string) => () =>
   installed(name, (folder) => [
-    ["mvn", ["-q", "dependency:copy", `-Dartifact=${artifact}`, `-DoutputDirectory=${folder}`]]
+    [maven[0], [...maven[1], "dependency:copy", `-Dartifact=${artifact}`, `-DoutputDirectory=${folder}`]]
   ])
 
 export const jars = (name: string, ...artifacts: ReadonlyArray<string>) => () =>
@@ -42,7 +55,7 @@ export const jars = (name: string, ...artifacts: ReadonlyArray<string>) => () =>
       `<project><modelVersion>4.0.0</modelVersion><groupId>shop</groupId><artifactId>jars</artifactId><version>1</version>` +
         `<dependencies>${dependencies.join("")}</dependencies></project>`
     )
-    return [["mvn", ["-q", "dependency:copy-dependencies", `-DoutputDirectory=${folder}`]]]
+    return [[maven[0], [...maven[1], "dependency:copy-dependencies", `-DoutputDirectory=${folder}`]]]
   })
 
 const modules = join(import.meta.dirname, "..", "..", "node_modules")

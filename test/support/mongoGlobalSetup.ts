@@ -73,7 +73,15 @@ const installSecantus = async (): Promise<{ readonly python: string } | { readon
   if (onPath("python3") === undefined) {
     return { reason: "there is no MONGO_URL, no mongod, and no python3 to run SecantusDB with" }
   }
-  const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", `SecantusDB==${secantusVersion}`]
+  const pip = [
+    "-m",
+    "pip",
+    "install",
+    "--quiet",
+    "--no-compile",
+    "--disable-pip-version-check",
+    `SecantusDB==${secantusVersion}`
+  ]
   const tool = await installed(`secantusdb-${secantusVersion}`, (folder) => [
     ["python3", ["-m", "venv", folder]],
     [join(folder, "bin", "python"), pip]
