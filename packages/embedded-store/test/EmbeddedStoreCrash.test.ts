@@ -10,7 +10,7 @@ import { indexProblems } from "../../../test/support/indexProblems.ts"
 import { runProgram } from "../../../test/support/processes.ts"
 import * as EmbeddedStore from "../src/EmbeddedStore.ts"
 
-const rounds = Number(process.env["CRASH_ROUNDS"] ?? 25)
+const rounds = Number(process.env["CRASH_ROUNDS"] ?? 12)
 
 describe("EmbeddedStore that is killed / embedded", () => {
   it.live(

@@ -7,7 +7,7 @@ import { viewsRacesContract } from "./ViewsRaces.contract.ts"
 
 storeMatrix(viewsContract)
 
-viewsModelContract("memory", EmbeddedStore.layerMemory, 60)
+viewsModelContract("memory", EmbeddedStore.layerMemory, 40)
 onMongo("on a server", (layer) => viewsModelContract("mongodb", layer, 8))
 
 storeMatrix(viewsRacesContract)

@@ -17,7 +17,7 @@ import type { Happening, Rights, Write } from "../../support/followedProgram.ts"
 import { freshDatabase, onMongo } from "../../support/mongo.ts"
 import { printed, runProgram } from "../../support/processes.ts"
 
-const allSteps = Number(process.env["STREAM_STEPS"] ?? 100)
+const allSteps = Number(process.env["STREAM_STEPS"] ?? 60)
 
 const owners = ["ann", "bob", "cleo"]
 

@@ -180,7 +180,7 @@ export const identifiersContract = <E>(name: string, store: Layer.Layer<Document
             yield* send("DELETE", own)
           ].map(({ status }) => status)
           assert.deepStrictEqual(statuses, [200, 405, 200, 200, 200, 200])
-        }), { arbitrary: { runs: 15 } })
+        }), { arbitrary: { runs: 8 } })
 
       it.effect.each(Object.entries(unaddressable))(
         `no document of ${path} gets what no URL addresses: %s`,
