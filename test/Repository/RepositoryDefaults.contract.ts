@@ -1,9 +1,9 @@
 import { assert, it } from "@effect/vitest"
 import { Arbitrary, DateTime, Effect, type Layer, Option, Schema, Stream } from "effect"
 import { DocumentStore, Model, Query, Repository } from "../../src/index.ts"
+import { makeModelCollection } from "../../src/Repository/collection/collectionStages.ts"
 import { withDefaults } from "../../src/Repository/collection/defaultedFields.ts"
 import { modelMatcher } from "../../src/Repository/collection/rowMatcher.ts"
-import { makeModelCollection } from "../../src/Repository/collection/stages.ts"
 import { withRowFilters } from "../../src/Repository/internal.ts"
 import { either, oneOf, type Some } from "../support/choices.ts"
 

@@ -3,20 +3,20 @@ import * as Effect from "effect/Effect"
 import { memoize } from "effect/Function"
 import * as Result from "effect/Result"
 import { keptField, type ModelLike, modelVersionField } from "../../Model/internal.ts"
+import { makeModelCollection } from "../collection/collectionStages.ts"
 import type { ModelCollection } from "../collection/modelCollection.ts"
-import { makeModelCollection } from "../collection/stages.ts"
 import { viewOf } from "../collection/storedCollection.ts"
 import { unreadable, unreadableProblems } from "../collection/unreadable.ts"
 import type { Document, DocumentStore, Filter } from "../DocumentStore.ts"
 import { admission } from "./admission.ts"
 import { changesOf } from "./changes.ts"
+import { viewedStore } from "./earlierVersionStore.ts"
 import { modelVersionsOf } from "./modelVersions.ts"
-import { runnerBy } from "./versionRunner.ts"
-import { viewedStore } from "./viewedStore.ts"
+import { runnerBy } from "./newestVersionRunner.ts"
 
 // Repositories of models with versions load both.
+export { versionRunner } from "./newestVersionRunner.ts"
 export { preparedIndexes } from "./versionIndexes.ts"
-export { versionRunner } from "./versionRunner.ts"
 
 /** A model's earlier version on the collection of its newest. What it does not have stays in replacements. */
 export const viewCollection = (
