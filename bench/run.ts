@@ -5,13 +5,14 @@
 import { parseArgs } from "node:util"
 
 // The part reads its own options.
-const { documents, part = "http" } = parseArgs({
-  options: { part: { type: "string" }, documents: { type: "string" } },
+const { documents, part = "http", quick } = parseArgs({
+  options: { part: { type: "string" }, documents: { type: "string" }, quick: { type: "boolean" } },
   strict: false
 }).values
 process.env["BENCH_DOCUMENTS"] = String(documents ?? (part === "http" || part === "tails" ? 100_000 : 200))
 
-if (part === "http" || part === "secured") await import("./http.ts")
+if (quick === true) await import("./quick.ts")
+else if (part === "http" || part === "secured") await import("./http.ts")
 else if (part === "codecs") await import("./codecs.ts")
 else if (part === "stores") await import("./stores.ts")
 else if (part === "loop") await import("./loop.ts")
