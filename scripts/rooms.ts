@@ -181,7 +181,8 @@ export const folders: { readonly [name: string]: Folder } = {
       Tokens: { on: ["contract", "messages"], modules: ["Tokens"] },
       documents: { on: ["openapi"], modules: ["OpenApi"] },
       live: { on: ["response"] },
-      routes: { on: ["live"] },
+      expansion: { on: ["response"] },
+      routes: { on: ["live", "expansion"] },
       startup: { on: ["routes", "documents", "monitoring", "Tokens"] }
     }
   },

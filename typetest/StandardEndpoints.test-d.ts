@@ -55,7 +55,10 @@ describe("the interfaces of the standard endpoints", () => {
       readonly mongo?: "true" | "false"
       readonly additional_properties?: "true" | "false"
     }>()
-    expectTypeOf<Resource.Endpoint.Get<typeof Room>["~Query"]["Type"]>().toEqualTypeOf<{ readonly fields?: string }>()
+    expectTypeOf<Resource.Endpoint.Get<typeof Room>["~Query"]["Type"]>().toEqualTypeOf<{
+      readonly fields?: string
+      readonly expand?: string
+    }>()
     type Query = ListQuery<typeof Room>["Type"]
     expectTypeOf<Query["page"]>().toEqualTypeOf<number | undefined>()
     expectTypeOf<Query["sort_order"]>().toEqualTypeOf<"ASC" | "DESC" | undefined>()

@@ -18,6 +18,7 @@ const groups: { readonly [title: string]: ReadonlyArray<string> } = {
   "Guides: data": [
     "guides/fields",
     "guides/relations",
+    "guides/expansion",
     "guides/queries",
     "guides/tables",
     "guides/transactions",

@@ -15,7 +15,7 @@ import { AccessDecision, identifierOf, type ModelDecision, nothing } from "../Re
 import type { Repository } from "../Repository/Repository.ts"
 import type { ReadError } from "../Repository/RepositoryError.ts"
 import { documentDecision, notAllowed } from "./decision/documentDecision.ts"
-import { type AccessRequest, effectiveGrants, makeCallers } from "./decision/effectiveGrants.ts"
+import { type AccessRequest, dependsOnDocument, effectiveGrants, makeCallers } from "./decision/effectiveGrants.ts"
 import { linksOfAny, linksOfRequest, type ModelPolicy, subjectFilterOf } from "./decision/modelPolicy.ts"
 import { filtersOfHandler, filtersOfMethod } from "./decision/rowFilters.ts"
 import type { Rules } from "./Grant.ts"
@@ -52,6 +52,8 @@ interface EndpointAccess {
     request: Request,
     id: string | undefined
   ) => Effect.Effect<AccessDecision | undefined, Failure>
+  /** Whether a permission depends on the addressed document. */
+  readonly dependsOnDocument: boolean
   /** The endpoint, for the log. */
   readonly origin: Origin
   /** Who may use it, in words. */
@@ -91,6 +93,7 @@ export const makeAccessControl = (
       const permissions = ownIds.flatMap((id) => rules.grants[id]?.permission ?? [])
       return {
         origin,
+        dependsOnDocument: permissions.some(dependsOnDocument),
         needs: permissions.length === 0 ? "nobody may" : or(...permissions).words,
         decide: (user, request, id) => {
           const addressed = isAddressed ? id : undefined

@@ -17,6 +17,7 @@ import { admittingEntries, fieldRules, withAccess } from "./openapi/access.ts"
 import { withEntityTag } from "./openapi/entityTagHeaders.ts"
 import { withErrorSchemas, withProblems } from "./openapi/errors.ts"
 import * as Json from "./openapi/node.ts"
+import { expandablePaths } from "./openapi/parameters.ts"
 import { bracedOf, type Call, inReadingOrder, joined, operationsIn, type Tag, tagsOf } from "./openapi/paths.ts"
 import { sampling } from "./openapi/samples.ts"
 import * as Schemas from "./openapi/schemas.ts"
@@ -25,6 +26,7 @@ import { completeStandard } from "./openapi/standardOperations.ts"
 import { closing } from "./openapi/strictSchemas.ts"
 import { summaryOf } from "./openapi/texts.ts"
 import { watchedChanges } from "./openapi/watchedChanges.ts"
+import { relationsOf } from "./registration/relations.ts"
 
 export type { Call, Tag } from "./openapi/paths.ts"
 
@@ -177,7 +179,7 @@ export interface Options {
   /** The current limits, for the parameters of collections. Defaults to those of `KernelConfig`. */
   readonly limits?:
     | Pick<KernelConfig.Limits, "defaultPageSize" | "maxPageSize">
-      & Partial<Pick<KernelConfig.Limits, "skipUnreadable" | "onKnownId">>
+      & Partial<Pick<KernelConfig.Limits, "skipUnreadable" | "onKnownId" | "maxExpandDepth">>
     | undefined
   /**
    * How callers of a service with access control prove who they are, by name; any of them suffices. Defaults to those that are
@@ -262,7 +264,12 @@ export const make = ({ api: described, policy, registrations }: Source, options:
         resource: registration,
         limits,
         known,
-        hidden: fields.hiddenOf(registration.model)
+        hidden: fields.hiddenOf(registration.model),
+        expandable: expandablePaths(registration.model, {
+          depth: limits.maxExpandDepth ?? KernelConfig.Limits.defaultValue().maxExpandDepth,
+          relations: (model) => relationsOf(model, registrations),
+          hiddenOf: (model) => fields.hiddenOf(model)
+        })
       })
     // Caches don't store the changes of a collection.
     const isTagged = registration?.caching?.pageTags === true && method === "get" && standard?.name !== "changes"

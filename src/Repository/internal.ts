@@ -15,7 +15,9 @@ export { storedIdOf, textOfId } from "./query/bsonForm.ts"
 export { fieldCodecsOf } from "./query/fieldCodec.ts"
 export { type Identifier, identifierOf } from "./query/identifier.ts"
 export { parseSortTerm, type SortKey, totalOrder } from "./query/sort.ts"
+export { uniqueTextOfId } from "./repository/historyEntry.ts"
 export { indexesOf } from "./repository/modelIndexes.ts"
+export { idsAt } from "./repository/referrers.ts"
 
 // Reads and writes of documents.
 export { CountsOperations } from "@appkernel/document-store/shared"

@@ -193,6 +193,9 @@ export const settings = {
     "documents that an aggregation or a native query gives at most",
     "10,000"
   ),
+  "query.max_expand_paths": integer(0, 1_000)("paths that a request may expand", "10"),
+  "query.max_expand_depth": integer(1, 10)("references that a path to expand may follow", "3"),
+  "query.max_expanded": integer(0, 1_000_000)("documents that are read to expand those of one answer", "10,000"),
   "query.timeout": duration(Duration.millis(1))("time after which the store stops a query", "5 seconds"),
   "query.skip_unreadable": boolean("whether pages leave out documents that do not fit their model", {
     value: "false",

@@ -180,6 +180,9 @@ const expected = {
     maxPageSize: 100,
     maxPageBytes: 4_000_000,
     maxResults: 500,
+    maxExpandPaths: 4,
+    maxExpandDepth: 2,
+    maxExpanded: 300,
     queryTimeout: Duration.millis(250),
     skipUnreadable: true,
     onKnownId: "error" as const
@@ -291,6 +294,9 @@ appkernel:
     max_page_size: 100
     max_page_bytes: 4 MB
     max_results: 500
+    max_expand_paths: 4
+    max_expand_depth: 2
+    max_expanded: 300
     timeout: 250 millis
     skip_unreadable: true
   migrations: { on_start: wait }
@@ -391,6 +397,9 @@ const env = {
   APPKERNEL_QUERY_MAX_PAGE_SIZE: "100",
   APPKERNEL_QUERY_MAX_PAGE_BYTES: "4000000",
   APPKERNEL_QUERY_MAX_RESULTS: "500",
+  APPKERNEL_QUERY_MAX_EXPAND_PATHS: "4",
+  APPKERNEL_QUERY_MAX_EXPAND_DEPTH: "2",
+  APPKERNEL_QUERY_MAX_EXPANDED: "300",
   APPKERNEL_QUERY_TIMEOUT: "0.25",
   APPKERNEL_QUERY_SKIP_UNREADABLE: "yes",
   APPKERNEL_MIGRATIONS_ON_START: "Wait",

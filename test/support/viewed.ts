@@ -66,7 +66,16 @@ export const servingViewed = <E>(
       limits.maxPageBytes,
       Effect.undefined
     )
-    const surroundings = { cursors, limits, lists, translations, live: undefined, tables: undefined, views: Views }
+    const surroundings = {
+      cursors,
+      doors: new Map(),
+      limits,
+      lists,
+      translations,
+      live: undefined,
+      tables: undefined,
+      views: Views
+    }
     const handlersFor = viewedHandlers(registration, repository, documents, surroundings)
     const respondBadRequest = makeBadRequest(translations, inputFields(model))
     const errorResponses = makeErrorResponses(translations)

@@ -38,6 +38,15 @@ export interface Limits {
   readonly maxPageBytes: number
   /** The maximum number of documents that an aggregation or a native query returns. Defaults to 10,000. */
   readonly maxResults: number
+  /** The maximum number of paths that a request may expand. Defaults to 10. */
+  readonly maxExpandPaths: number
+  /** The maximum number of references that a path to expand may follow. Defaults to 3. */
+  readonly maxExpandDepth: number
+  /**
+   * The maximum number of documents that are read to expand those of one answer. Beyond it the answer is a 400. Their texts have
+   * at most {@link maxPageBytes}. Defaults to 10,000.
+   */
+  readonly maxExpanded: number
   /** The time after which the store aborts a query. Defaults to 5 seconds. */
   readonly queryTimeout: Duration.Duration
   /**
@@ -61,6 +70,9 @@ const limitKeys = {
   maxPageSize: "query.max_page_size",
   maxPageBytes: "query.max_page_bytes",
   maxResults: "query.max_results",
+  maxExpandPaths: "query.max_expand_paths",
+  maxExpandDepth: "query.max_expand_depth",
+  maxExpanded: "query.max_expanded",
   queryTimeout: "query.timeout",
   skipUnreadable: "query.skip_unreadable",
   onKnownId: "server.on_known_id"

@@ -66,6 +66,13 @@ const names: Schema.Codec<string, string | ReadonlyArray<string>> = Schema.Union
   })
 )
 
+/** A parameter of {@link names} of fields. */
+const listed = (description: string) =>
+  ({ schema: names, description, message: "must be names of fields" }) satisfies Parameter<string>
+
+/** The parameter that embeds what documents refer to. */
+const expand = listed("The fields to expand, separated by commas")
+
 /** A boolean, which a URL may also write in other words. */
 const flag: Schema.Codec<"true" | "false", string> = Schema.String.pipe(
   Schema.decodeTo(Schema.Literals(["true", "false"]), {
@@ -90,11 +97,7 @@ export const pageParameters = (limits?: PageLimits) => ({
     message: `must be a whole number from 1 to ${limits?.maxPageSize}`,
     argument: limits?.maxPageSize
   } satisfies Parameter<number>,
-  sort_by: {
-    schema: names,
-    description: "The field to sort by, or several, separated by commas; `-` before one turns it around",
-    message: "must be names of fields"
-  } satisfies Parameter<string>,
+  sort_by: listed("The field to sort by, or several, separated by commas; `-` before one turns it around"),
   sort_order: {
     schema: word(["ASC", "DESC"]),
     description: "The direction of all that `sort_by` names, in upper or lower case",
@@ -116,12 +119,10 @@ export const pageParameters = (limits?: PageLimits) => ({
 
 /** Further parameters of a page. A field of the model with such a name takes precedence and is filtered. */
 export const overridableParameters = {
-  fields: {
-    schema: names,
-    description:
-      "The fields to answer, separated by commas; documents then have no others, required ones neither. All without it",
-    message: "must be names of fields"
-  } satisfies Parameter<string>,
+  fields: listed(
+    "The fields to answer, separated by commas; documents then have no others, required ones neither"
+  ),
+  expand,
   cursor: {
     schema: Schema.String,
     description: "Where the page begins, as the link `next` of the page before has it; empty for the first page",
@@ -137,11 +138,8 @@ export const overridableParameters = {
 
 /** The parameters of one document. @internal */
 export const documentParameters = {
-  fields: {
-    schema: names,
-    description: "The fields to answer, separated by commas, beside the identifier",
-    message: "must be names of fields"
-  } satisfies Parameter<string>
+  fields: listed("The fields to answer, separated by commas, beside the identifier"),
+  expand
 }
 
 /** The parameters of a stream of changes besides its filters: those of Durable Streams. @internal */
@@ -166,7 +164,14 @@ export const changesParameters = {
 }
 
 /** The parameters of a page that a stream of changes does not have. @internal */
-export const pagingParameters: ReadonlySet<string> = new Set(["page", "page_size", "sort_by", "sort_order", "count"])
+export const pagingParameters: ReadonlySet<string> = new Set([
+  "page",
+  "page_size",
+  "sort_by",
+  "sort_order",
+  "count",
+  "expand"
+])
 
 /** The parameters of an aggregation. @internal */
 export const aggregationParameters = {

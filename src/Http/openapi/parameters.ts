@@ -7,6 +7,7 @@ import { type AnyParameters, collectionParameters } from "../description/queryPa
 import type { Limits } from "../KernelConfig.ts"
 import { stageNames } from "../query/pipelineGuard.ts"
 import * as QueryFields from "../query/queryFields.ts"
+import type { Relation } from "../registration/relations.ts"
 import * as Document from "./node.ts"
 import type { Known, Resource } from "./schemas.ts"
 
@@ -17,7 +18,9 @@ export interface DescriptionContext {
   readonly resource: Resource
   readonly limits:
     & Pick<Limits, "defaultPageSize" | "maxPageSize">
-    & Partial<Pick<Limits, "skipUnreadable" | "onKnownId">>
+    & Partial<Pick<Limits, "skipUnreadable" | "onKnownId" | "maxExpandDepth">>
+  /** The paths that can be expanded. */
+  readonly expandable: ReadonlyArray<string>
   readonly known: Known
   /** The fields that the document leaves out, as dotted paths. */
   readonly hidden: ReadonlyArray<string>
@@ -28,12 +31,14 @@ export const queryOf = (
   parameters: AnyParameters,
   more: { readonly [name: string]: Node } = {}
 ): ReadonlyArray<Node> =>
-  Object.entries(parameters).map(([name, parameter]) => {
+  Object.entries(parameters).flatMap(([name, parameter]) => {
     const { description, isRequired: required = false } = parameter
+    const own = { name, in: "query", description, required }
+    if (name === "expand") return more[name] === undefined ? [] : [{ ...own, ...more[name] }]
     const json = jsonOf.get(name)
     return json === undefined
-      ? { name, in: "query", description, required, schema: { ...valueOf(parameter), ...more[name] } }
-      : { name, in: "query", description, required, content: { "application/json": { schema: json } } }
+      ? [{ ...own, schema: { ...valueOf(parameter), ...more[name] } }]
+      : [{ ...own, content: { "application/json": { schema: json } } }]
   })
 
 /** The parameters whose texts are JSON. */
@@ -47,14 +52,45 @@ const jsonOf: ReadonlyMap<string, Node> = new Map<string, Node>([
 
 /** The parameters of every collection. */
 export const describedPageParameters = (
-  model: Model.Any,
-  limits: DescriptionContext["limits"],
-  hidden: ReadonlyArray<string>
+  { expandable, hidden, limits, resource: { model } }: DescriptionContext
 ): ReadonlyArray<Node> =>
   queryOf(collectionParameters(model, limits), {
     sort_by: sortableFields(model, hidden),
-    fields: fieldsParameter(model, hidden)
+    fields: fieldsParameter(model, hidden),
+    ...expandParameter(expandable)
   })
+
+/** What is said of `expand`; nothing, so that there is no such parameter, without anything to expand. */
+export const expandParameter = (paths: ReadonlyArray<string>): { readonly [name: string]: Node } =>
+  paths.length === 0 ? {} : {
+    expand: { style: "form", explode: false, schema: { type: "array", items: { type: "string", enum: paths } } }
+  }
+
+/** The paths from a model's documents that can be expanded, the shortest first: {@link maxExpandable} at most. */
+export const expandablePaths = (
+  model: Model.Any,
+  { depth, hiddenOf, relations }: {
+    readonly depth: number
+    readonly relations: (model: Model.Any) => ReadonlyArray<Relation>
+    readonly hiddenOf: (model: Model.Any) => ReadonlyArray<string>
+  }
+): ReadonlyArray<string> => {
+  const found: Array<string> = []
+  let level: ReadonlyArray<{ readonly prefix: string; readonly model: Model.Any }> = [{ prefix: "", model }]
+  for (let i = 0; i < depth && found.length < maxExpandable; i++) {
+    level = level.flatMap(({ model, prefix }) =>
+      relations(model).flatMap(({ name, target }) =>
+        QueryFields.of(model).field(name) === undefined || isAmongFields(name, hiddenOf(model))
+          ? []
+          : [{ prefix: `${prefix}${name}.`, model: target.model }]
+      )
+    )
+    found.push(...level.map(({ prefix }) => prefix.slice(0, -1)))
+  }
+  return found.slice(0, maxExpandable)
+}
+
+const maxExpandable = 100
 
 /** The type of a parameter's value, besides its text. */
 const valueOf = ({ byDefault, schema }: AnyParameters[string]): Node => {

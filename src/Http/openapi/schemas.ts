@@ -23,6 +23,8 @@ export interface Resource {
   readonly model: Model.Any
   /** Where the collection is: `/api/v1/users`. */
   readonly path: `/${string}`
+  /** The methods of the registration, of which `GET` lets others embed its documents. Defaults to none. */
+  readonly methods?: ReadonlyArray<string> | undefined
   /** Whether documents carry `_links`. */
   readonly enableHateoas: boolean
   /** Whether a `POST` may have a list of documents. Defaults to true. */

@@ -17,7 +17,14 @@ import { isLogged, type Name, type StandardEndpoint } from "../description/stand
 import * as History from "../History.ts"
 import { entityTags, ifNoneMatch } from "./entityTagHeaders.ts"
 import * as Document from "./node.ts"
-import { describedPageParameters, type DescriptionContext, fieldsParameter, filters, queryOf } from "./parameters.ts"
+import {
+  describedPageParameters,
+  type DescriptionContext,
+  expandParameter,
+  fieldsParameter,
+  filters,
+  queryOf
+} from "./parameters.ts"
 import type { Resource } from "./schemas.ts"
 import { filterText, statusTexts, withArticle } from "./texts.ts"
 
@@ -42,28 +49,28 @@ const ordinary = (operation: Node): Node => ({
 })
 
 const standard: { readonly [N in Name]: (operation: Node, context: DescriptionContext) => Node } = {
-  list: (operation, { hidden, limits, resource: { model, path, tables } }) => ({
-    summary: `List the ${segmentOf(path)}, page by page`,
-    description: tables === undefined ? filterText : `${tableText}\n\n${filterText}`,
-    ...withResponses(withTables(Document.mapBodies(operation, joinedLists), tables !== undefined), {
+  list: (operation, context) => ({
+    summary: `List the ${segmentOf(context.resource.path)}, page by page`,
+    description: context.resource.tables === undefined ? filterText : `${tableText}\n\n${filterText}`,
+    ...withResponses(withTables(Document.mapBodies(operation, joinedLists), context.resource.tables !== undefined), {
       200: {
         description: "One page, with links to the others; with `fields`, of documents without the others",
         headers: {
           "X-Total-Count": totalCount,
-          ...limits.skipUnreadable === true ? { "X-Unreadable-Count": unreadableCount } : {}
+          ...context.limits.skipUnreadable === true ? { "X-Unreadable-Count": unreadableCount } : {}
         }
       }
     }),
-    parameters: [...describedPageParameters(model, limits, hidden), ...filters(model, hidden)]
+    parameters: [...describedPageParameters(context), ...filters(context.resource.model, context.hidden)]
   }),
-  get: (operation, { hidden, resource: { calls = [], model } }) => ({
+  get: (operation, { expandable, hidden, resource: { calls = [], model } }) => ({
     summary: `Get one ${model.modelName}`,
     ...withResponses(operation, {
       200: { description: `The ${model.modelName}; with \`fields\`, without the others, required ones neither` }
     }),
     parameters: [
       ...Document.listOf(operation["parameters"]),
-      ...queryOf(documentParameters, { fields: fieldsParameter(model, hidden) }),
+      ...queryOf(documentParameters, { fields: fieldsParameter(model, hidden), ...expandParameter(expandable) }),
       ...calls.some(({ options }) => History.nameOf(options) === "revision")
         ? queryOf(History.asOfParameters).map((parameter) => ({ ...parameter, required: false }))
         : []
@@ -93,7 +100,8 @@ const standard: { readonly [N in Name]: (operation: Node, context: DescriptionCo
       responses
     }
   },
-  changes: (operation, { hidden, limits, resource: { model, path } }) => {
+  changes: (operation, context) => {
+    const { hidden, resource: { model, path } } = context
     const answered = withResponses(operation, {
       200: { description: "The changes after the place", headers: { ...streamHeaders, ETag: streamTag } }
     })
@@ -110,7 +118,7 @@ const standard: { readonly [N in Name]: (operation: Node, context: DescriptionCo
       }),
       parameters: [
         ...queryOf(changesParameters),
-        ...describedPageParameters(model, limits, hidden).filter(({ name }) =>
+        ...describedPageParameters(context).filter(({ name }) =>
           !pagingParameters.has(String(name)) && !Object.hasOwn(changesParameters, String(name))
         ),
         ...filters(model, hidden).filter(({ name }) => !Object.hasOwn(changesParameters, String(name))),

@@ -66,6 +66,8 @@ export interface UrlQuery {
   readonly count: "exact" | "estimated" | "none"
   /** The selected fields, sorted and unique, including the identifier. Without it, all fields are selected. */
   readonly fields?: ReadonlyArray<string> | undefined
+  /** What is embedded into the documents. */
+  readonly expand?: Expand | undefined
   /** The order that cursors refer to, in cursor pagination. */
   readonly keyset?: Cursor.Keyset | undefined
   /**
@@ -73,6 +75,14 @@ export interface UrlQuery {
    * whether there is another page.
    */
   readonly find: FindOptions
+}
+
+/** The paths that a request expands. */
+export interface Expand {
+  /** The paths to references: `patient.doctor`. */
+  readonly paths: ReadonlyArray<string>
+  /** The fields to select of embedded documents, after the prefix `_embedded.` of `fields`. */
+  readonly fields: ReadonlyArray<string>
 }
 
 /**
@@ -95,9 +105,7 @@ export const make = (
   return (parameters, naming) => {
     const access = naming?.access ?? all
     const problems: Array<FieldProblem> = []
-    const report: ReportProblem = (field, message, validator = "Parameter") => {
-      problems.push({ field, validator, message })
-    }
+    const report = reporting(problems)
     const logic = readers.logic(parameters["logic"], problems)
     const filters = filtersOf(access, { parameters, readers }, logic ?? "AND", report)
     const native = readNative(readers.query(parameters["query"], problems), access, problems)
@@ -114,7 +122,12 @@ export const make = (
       report("page", "is too large")
     }
     // A selected field is left out of the documents that do not show it.
-    const fields = fieldsOf(all, readers.fields?.(parameters["fields"], problems), report)
+    const { expand, fields } = selectionOf(
+      all,
+      readers.fields?.(parameters["fields"], problems),
+      readers.expand?.(parameters["expand"], problems),
+      report
+    )
     const countMode = readers.count === undefined ? "exact" : readers.count(parameters["count"], problems)
     const { following, keyset } = readCursor(
       readers.cursor?.(parameters["cursor"], problems),
@@ -132,32 +145,49 @@ export const make = (
       skip: (page - 1) * pageSize,
       limit: count === "exact" ? pageSize : pageSize + 1,
       // Which fields a document shows depends on all of them.
-      ...(fields === undefined || naming !== undefined ? {} : { projection: projectionOf(all, fields, sort) })
+      ...(fields === undefined || naming !== undefined
+        ? {}
+        : { projection: projectionOf(all, [...fields, ...expand?.paths ?? []], sort) })
     }
-    return Result.succeed({ filter, sort, page, pageSize, count, fields, keyset, find })
+    return Result.succeed({ filter, sort, page, pageSize, count, fields, expand, keyset, find })
   }
 }
 
+/** What the URL of a document selects and expands. */
+export type Selected = Pick<UrlQuery, "expand" | "fields">
+
 /**
- * Makes the parser for the parameters of a document's URL: the selected fields, as in {@link UrlQuery.fields}.
+ * Makes the parser for the parameters of a document's URL: the selected fields, as in {@link UrlQuery.fields}, and what is
+ * embedded.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const selection = (
   model: Model.Any
-): (parameters: Parameters) => Result.Result<UrlQuery["fields"], ReadonlyArray<FieldProblem>> => {
+): (parameters: Parameters) => Result.Result<Selected, ReadonlyArray<FieldProblem>> => {
   const access = QueryFields.of(model)
   const read = queryReader(documentParameters, "is not a parameter of a single document")
   return (parameters) => {
     const listed = read(parameters)
     if (Result.isFailure(listed)) return Result.fail(listed.failure)
     const problems: Array<FieldProblem> = []
-    const fields = fieldsOf(access, listed.success.fields, (field, message, validator = "Parameter") => {
-      problems.push({ field, validator, message })
-    })
-    return problems.length > 0 ? Result.fail(problems) : Result.succeed(fields)
+    const selected = selectionOf(access, listed.success.fields, listed.success.expand, reporting(problems))
+    return problems.length > 0 ? Result.fail(problems) : Result.succeed(selected)
   }
+}
+
+/** The paths that a text lists. */
+export const expandOf = (text: string): Expand => ({ paths: namesIn(text), fields: [] })
+
+/** The fields of these names, as in {@link UrlQuery.fields}, and the names that are none. */
+export const selectedFields = (
+  model: Model.Any,
+  names: ReadonlyArray<string>
+): { readonly selected: ReadonlyArray<string>; readonly unknown: ReadonlyArray<string> } => {
+  const access = QueryFields.of(model)
+  const unknown = names.filter((name) => access.field(name)?.selectable !== true)
+  return { selected: withIdentifier(access, names.filter((name) => !unknown.includes(name))), unknown }
 }
 
 // -----------------------------------------------------------------------------
@@ -263,23 +293,38 @@ const sortOf = (
   return totalOrder(keys, direction)
 }
 
-const fieldsOf = (
+const reporting = (problems: Array<FieldProblem>): ReportProblem => (field, message, validator = "Parameter") => {
+  problems.push({ field, validator, message })
+}
+
+const namesIn = (text: string): ReadonlyArray<string> => text.split(",").map((name) => name.trim())
+
+const embedded = "_embedded."
+
+const selectionOf = (
   access: QueryFields.QueryFields,
-  text: string | undefined,
+  fields: string | undefined,
+  expand: string | undefined,
   report: ReportProblem
-): ReadonlyArray<string> | undefined => {
-  if (text === undefined) return undefined
-  const names = text.split(",", maxFields + 1)
+): Selected => {
+  const names = fields === undefined ? [] : fields.split(",", maxFields + 1).map((name) => name.trim())
   if (names.length > maxFields) report("fields", `can't take more than ${maxFields} fields`, "Limit")
-  const fields = new Set<string>(access.id === undefined ? [] : [access.id])
-  for (const listed of names.slice(0, maxFields)) {
-    const name = listed.trim()
-    const field = access.field(name)
-    if (field?.selectable === true) fields.add(field.name)
+  const own: Array<string> = []
+  const ofEmbedded: Array<string> = []
+  for (const name of names.slice(0, maxFields)) {
+    if (expand !== undefined && name.startsWith(embedded)) ofEmbedded.push(name.slice(embedded.length))
+    else if (access.field(name)?.selectable === true) own.push(name)
     else report("fields", `"${name}" is not a field to select`)
   }
-  return [...fields].toSorted()
+  return {
+    // Of documents of which only embedded ones are named, everything is answered.
+    fields: fields === undefined || own.length === 0 && ofEmbedded.length > 0 ? undefined : withIdentifier(access, own),
+    expand: expand === undefined ? undefined : { paths: namesIn(expand), fields: ofEmbedded }
+  }
 }
+
+const withIdentifier = ({ field, id }: QueryFields.QueryFields, names: ReadonlyArray<string>): ReadonlyArray<string> =>
+  [...new Set([...id === undefined ? [] : [id], ...names.map((name) => field(name)?.name ?? name)])].toSorted()
 
 /** Complete fields, since a store returns no `null` for a part of one, and the fields of cursors. */
 const projectionOf = (access: QueryFields.QueryFields, fields: ReadonlyArray<string>, sort: Sort): Document =>

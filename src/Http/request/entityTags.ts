@@ -15,9 +15,12 @@ export const malformed = "malformed"
 
 /**
  * The entity tag of a text: a digest of it, and of nothing else, so that it tells nothing that the text does not. 64 bits: two
- * texts of one document have the same digest by chance only.
+ * texts of one document have the same digest by chance only. A digest of what is embedded follows.
  */
-export const etagOf = (text: string): string => `"${hash("sha1", text).slice(0, 16)}"`
+export const etagOf = (text: string, embedded?: string): string =>
+  `"${digest(text)}${embedded === undefined ? "" : `+${digest(embedded)}`}"`
+
+const digest = (text: string): string => hash("sha1", text).slice(0, 16)
 
 /** The codings of responses whose tags are known, the preferred ones first. */
 export const codings = ["zstd", "br", "gzip"] as const
@@ -49,9 +52,15 @@ export const parseTags = (header: string): TagCondition | typeof malformed => {
   return tags.length === 0 ? malformed : tags
 }
 
-/** Whether a strong tag is that of the document, in any coding (RFC 9110, section 8.8.3.2). */
+/**
+ * Whether a strong tag is that of the document, in any coding (RFC 9110, section 8.8.3.2), whatever was embedded: a write does not
+ * depend on that.
+ */
 export const strongly = (condition: TagCondition, etag: string | undefined): boolean =>
-  condition === "any" || condition.some((tag) => !tag.weak && isTag(tag, etag))
+  condition === "any" ||
+  condition.some(({ opaque, weak }) =>
+    !weak && (isTag({ opaque }, etag) || isTag({ opaque: opaque.replace(embeddedPart, "") }, etag))
+  )
 
 /** Whether a tag is that of the document, in any coding. */
 export const weakly = (condition: TagCondition, etag: string | undefined): boolean =>
@@ -65,6 +74,9 @@ const entityTag = /^[ \t]*(W\/)?"([!\u0023-\u007e\u0080-\uffff]*)"[ \t]*(?:,|$)/
 /** A list may have empty elements (RFC 9110, section 5.6.1). */
 const emptyElement = /^[ \t]*(?:,|$)/u
 
-const isTag = ({ opaque }: EntityTag, etag: string | undefined): boolean => `"${opaque.replace(coded, "")}"` === etag
+const embeddedPart = /\+[\da-f]{16}(?=$|-)/u
+
+const isTag = ({ opaque }: Pick<EntityTag, "opaque">, etag: string | undefined): boolean =>
+  `"${opaque.replace(coded, "")}"` === etag
 
 const coded = new RegExp(`-(?:${codings.join("|")})$`, "u")

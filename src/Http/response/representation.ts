@@ -8,7 +8,7 @@ import type { CallerDocuments, ModelView } from "../../Access/internal.ts"
 import { managedField, type Serialiser } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
-import { AccessDecision, identifierOf } from "../../Repository/internal.ts"
+import { AccessDecision, identifierOf, textOfId } from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { ResourceInfo } from "../registration/registration.ts"
 import { etagOf } from "../request/entityTags.ts"
@@ -33,6 +33,17 @@ export interface DocumentRepresentation {
 
 /** The representation of a resource's documents for the caller of the fiber's request. */
 export type Representations = (fiber: Fiber.Fiber<unknown, unknown>) => DocumentRepresentation
+
+/** Logs the identifiers of documents that do not fit the model. */
+export const logUnreadable = (model: Model.Any, documents: ReadonlyArray<Document>): Effect.Effect<void> =>
+  Effect.annotateLogs(Effect.logError(`Documents of ${model.modelName} can't be read`), {
+    model: model.modelName,
+    ids: documents.map(({ _id }) => textOfId(_id))
+  })
+
+/** Adds the member `_embedded` to the text of a document. */
+export const withEmbedded = (text: string, embedded: string): string =>
+  text === "{}" ? `{${embedded}}` : `${text.slice(0, -1)},${embedded}}`
 
 /**
  * The entity tags of documents as the caller of the fiber's request sees them. One without versions, one that the caller does not

@@ -8,6 +8,7 @@ import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -39,6 +40,12 @@ export interface AuditLog {
     respond: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
     endpoint: AuditedEndpoint
   ) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+  /** Reads documents of another registration within a request, as one for them would, with the entry of its reads. */
+  readonly reading: <A, E, R>(
+    read: (decision: AccessDecision) => Effect.Effect<A, E, R>,
+    decision: AccessDecision,
+    endpoint: AuditedEndpoint
+  ) => Effect.Effect<A, E, R>
 }
 
 interface AuditedEndpoint extends Pick<GuardedEndpoint, "isOperation" | "name" | "registration" | "resource"> {
@@ -81,8 +88,37 @@ export const makeAuditLog = Effect.fnUntraced(function*(
           (error) => Effect.die(error)
         ))
       : afterCommit(line(entry))
+  const byDefault = reads ? "reads and writes" as const : "writes"
+  const trailOf = (
+    fiber: Fiber.Fiber<unknown, unknown>,
+    { isOperation, name, registration }: AuditedEndpoint,
+    { hasReads, id }: { readonly hasReads: boolean; readonly id: string | undefined }
+  ) => {
+    const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+    return new RequestTrail(
+      { isStored, hasTransactions, hasReads },
+      Effect.map(currentClientAddress, (address) => {
+        const subject = currentUserIdOf(fiber)
+        return {
+          registration,
+          [isOperation ? "call" : "method"]: name,
+          ...id === undefined ? {} : { id },
+          ...subject === undefined ? {} : { subject },
+          ...address === undefined ? {} : { address },
+          request_id: requestIdOf(request)
+        }
+      }),
+      add
+    )
+  }
+  const reading: AuditLog["reading"] = (read, decision, endpoint) =>
+    (endpoint.auditLog ?? byDefault) !== "reads and writes" ? read(decision) : Effect.withFiber((fiber) => {
+      const trail = trailOf(fiber, endpoint, { hasReads: true, id: undefined })
+      trail.decision = decision
+      return Effect.ensuring(read({ ...decision, trail }), trail.finish(undefined, false, false))
+    })
   const audited: AuditLog["audited"] = (respond, endpoint) => {
-    const { auditLog = reads ? "reads and writes" : "writes", isOperation, name, registration, resource } = endpoint
+    const { auditLog = byDefault, isOperation, name, resource } = endpoint
     const hasReads = auditLog === "reads and writes"
     return Effect.withFiber((fiber) => {
       // What refuses a request within another one is named there.
@@ -90,21 +126,7 @@ export const makeAuditLog = Effect.fnUntraced(function*(
       if (auditLog === "off") return respond
       const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
       const id = Context.getOrUndefined(fiber.context, HttpRouter.RouteContext)?.params["id"]
-      const trail = new RequestTrail(
-        { isStored, hasTransactions, hasReads: hasReads && (isOperation || name === "GET") },
-        Effect.map(currentClientAddress, (address) => {
-          const subject = currentUserIdOf(fiber)
-          return {
-            registration,
-            [isOperation ? "call" : "method"]: name,
-            ...id === undefined ? {} : { id },
-            ...subject === undefined ? {} : { subject },
-            ...address === undefined ? {} : { address },
-            request_id: requestIdOf(request)
-          }
-        }),
-        add
-      )
+      const trail = trailOf(fiber, endpoint, { hasReads: hasReads && (isOperation || name === "GET"), id })
       // The end of the request restores the context of its fiber.
       fiber.setContext(Context.add(fiber.context, CurrentTrail, trail))
       const isRead = request.method === "GET" || request.method === "HEAD" || request.method === "QUERY"
@@ -121,7 +143,7 @@ export const makeAuditLog = Effect.fnUntraced(function*(
       })
     })
   }
-  const log: AuditLog = { audited }
+  const log: AuditLog = { audited, reading }
   return log
 })
 

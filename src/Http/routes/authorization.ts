@@ -36,7 +36,12 @@ export interface Authorization extends Authenticator {
   /** Whether the caller of the request may use an endpoint, which leaves nothing in a log. */
   readonly isAllowed: (
     endpoint: GuardedEndpoint | undefined
-  ) => Effect.Effect<boolean, HandlerFailure, HttpServerRequest.HttpServerRequest>
+  ) => Effect.Effect<boolean, HandlerFailure>
+  /** Decides within a request for another endpoint whether its caller may use this one, and on which documents. */
+  readonly deciding: (endpoint: GuardedEndpoint) => {
+    readonly dependsOnDocument: boolean
+    readonly decide: (id: string | undefined) => Effect.Effect<AccessDecision | undefined, HandlerFailure>
+  }
   /** A router whose routes are for everybody. Handlers know the caller, and repositories apply the caller's row filters. */
   readonly open: (router: HttpRouter.HttpRouter) => HttpRouter.HttpRouter
 }
@@ -47,20 +52,28 @@ export const makeAuthorization = (access: AccessControl, authenticator: Authenti
     ...authenticator,
     permitted: (handler, endpoint) => authorized(access, endpoint, handler, credentialsNeeded),
     decidingAgain: (handler, checked) => Effect.provideService(handler, DecideAgain, decidingAgain(checked)),
-    isAllowed: (endpoint) => {
-      if (endpoint === undefined) return Effect.succeed(true)
-      const { decide } = access.at(endpoint)
-      return Effect.withFiber(({ context }) => {
-        const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
-        const decision = decide(Context.getOrUndefined(context, CurrentUser), request, undefined)
-        return Effect.map(withAllData(decision), (decided) => decided !== undefined)
-      })
-    },
+    isAllowed: (endpoint) =>
+      endpoint === undefined
+        ? Effect.succeed(true)
+        : Effect.map(decidingAt(access, endpoint).decide(undefined), (decided) => decided !== undefined),
+    deciding: (endpoint) => decidingAt(access, endpoint),
     open: (router) => openRouter(router, (handler) => authenticated(deciding(access, handler)))
   }
 }
 
 // internal
+
+const decidingAt = (access: AccessControl, endpoint: GuardedEndpoint): ReturnType<Authorization["deciding"]> => {
+  const { decide, dependsOnDocument } = access.at(endpoint)
+  return {
+    dependsOnDocument,
+    decide: (id) =>
+      Effect.withFiber(({ context }) => {
+        const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
+        return withAllData(decide(Context.getOrUndefined(context, CurrentUser), request, id))
+      })
+  }
+}
 
 /** Decides before the handler: 403 for who may not, or `unauthenticated` without credentials. */
 const authorized = <R>(

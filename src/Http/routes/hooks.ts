@@ -1,9 +1,10 @@
 /** Composes the hooks of a resource for each method, before and after its reads and writes. */
 import * as Effect from "effect/Effect"
-import type * as Option from "effect/Option"
+import * as Option from "effect/Option"
 import { managedField } from "../../Model/internal.ts"
 import * as Model from "../../Model/Model.ts"
-import { apartFromAddressed } from "../../Repository/internal.ts"
+import type { Document } from "../../Repository/DocumentStore.ts"
+import { apartFromAddressed, documentCodec, identifierOf } from "../../Repository/internal.ts"
 import type { Method } from "../description/endpoint.ts"
 import type * as Hook from "../description/hook.ts"
 import type { AnyHook } from "../Resource.ts"
@@ -78,7 +79,7 @@ const failing = <A>(effect: Effect.Effect<A, HandlerFailure>): Effect.Effect<A, 
   Effect.mapError(effect, (error) => new HookFailed(error))
 
 /** The hooks that run before a document is read. */
-export const beforeGetOf = (
+const beforeGetOf = (
   hooks: ReadonlyArray<AnyHook>
 ): ((request: Request) => Effect.Effect<void, HandlerFailure>) | undefined => {
   // The types of `Hook` declare the arguments and results of hooks by name.
@@ -87,4 +88,24 @@ export const beforeGetOf = (
   return before.length === 0
     ? undefined
     : (request) => Effect.forEach(before, (hook) => apartFromAddressed(hook(request)), { discard: true })
+}
+
+const requestOf = (id: unknown): Request => ({ id: Option.some(id), previous: Option.none() })
+
+/** The hooks of reads, those of one document by themselves too. */
+export const readHooksOf = (model: Model.Any, hooks: ReadonlyArray<AnyHook>) => {
+  const before = beforeGetOf(hooks)
+  const { after } = hooksOf(model, hooks, "GET")
+  const codec = documentCodec(model)
+  const { valueOf } = identifierOf(model)
+  return {
+    before,
+    after,
+    beforeEach: before && ((id: unknown) => before(requestOf(id))),
+    afterEach: after && ((document: Document): Effect.Effect<void, HandlerFailure> =>
+      Effect.flatMap(
+        codec.fromDocument(document),
+        (instance) => withoutHookFailure(after(instance, requestOf(valueOf(document["_id"]))))
+      ))
+  }
 }

@@ -1,10 +1,10 @@
 /** Joins registered descriptions with the handlers and hooks that implement them. */
 import * as Effect from "effect/Effect"
 import type * as Grant from "../../Access/Grant.ts"
-import { modelTypeId, referencesOf } from "../../Model/internal.ts"
 import { errorList, type OwnErrors, upstreamStatusesIn } from "../description/ownErrors.ts"
 import type * as Operation from "../Operation.ts"
 import type { Call, Registration, ResourceInfo, ServiceInfo } from "../registration/registration.ts"
+import { type Relation, relationsOf } from "../registration/relations.ts"
 import * as Resource from "../Resource.ts"
 import { noRules } from "../resource/rules.ts"
 import { type HandlerFailure, passOn } from "../response/handlerFailures.ts"
@@ -27,6 +27,8 @@ export interface ImplementedResource extends ResourceInfo {
   readonly transactional: boolean
   readonly rules: Grant.Rules
   /** Defaults to none. */
+  readonly relations?: ReadonlyArray<Relation>
+  /** The relations that documents link: fields that refer to a single document. Defaults to none. */
   readonly references?: ReadonlyArray<LinkedReference>
 }
 
@@ -58,27 +60,18 @@ export const implemented = (
   return { ...registration, calls, hooks: declared, transactional, rules }
 }
 
-/** Adds the references that the registration's documents link to other registrations of the engine. */
-export const withReferences = (
+/** Adds the relations of the registration's documents to other registrations of the engine. */
+export const withRelations = (
   registration: ImplementedResource | ImplementedService,
   registrations: ReadonlyArray<Registration>
-): ImplementedResource | ImplementedService =>
-  registration._tag === "Service"
-    ? registration
-    : { ...registration, references: linkedReferences(registration, registrations) }
-
-/** The references to a single document of a registration that has `GET`. */
-const linkedReferences = (
-  { model }: ResourceInfo,
-  registrations: ReadonlyArray<Registration>
-): ReadonlyArray<LinkedReference> =>
-  referencesOf(model).flatMap(({ path: [field, ...inner], target }) => {
-    const linked = registrations.find((one) =>
-      one._tag === "Resource" && one.methods.includes("GET") && one.model.modelName === target().modelName
-    )
-    if (field === undefined || inner.length > 0 || linked?._tag !== "Resource") return []
-    return model[modelTypeId][field]?.omitted === true ? [] : [{ field, model: linked.model, path: linked.path }]
-  })
+): ImplementedResource | ImplementedService => {
+  if (registration._tag === "Service") return registration
+  const relations = relationsOf(registration.model, registrations)
+  const references = relations.flatMap(({ name, path, target: { model, path: place } }) =>
+    path.length === 1 ? [{ field: name, model, path: place }] : []
+  )
+  return { ...registration, relations, references }
+}
 
 /** Passes on the statuses of failed calls to other services that the errors of a handler or a hook declare. */
 const declaring = (errors: OwnErrors, run: Operation.Any["handler"]): Operation.Any["handler"] => {

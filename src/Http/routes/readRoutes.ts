@@ -10,17 +10,24 @@ import * as Stream from "effect/Stream"
 import type { ModelView } from "../../Access/internal.ts"
 import { quote } from "../../internal/json.ts"
 import { varyWith } from "../../internal/vary.ts"
-import { type FieldProblem, managedField } from "../../Model/internal.ts"
+import type { FieldProblem } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type * as Cursor from "../../Repository/Cursor.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
-import { documentCodec, documentOperationsOf, textOfId } from "../../Repository/internal.ts"
+import { documentCodec, documentOperationsOf } from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
-import type { ReadError } from "../../Repository/RepositoryError.ts"
 import { listTypes } from "../description/listTypes.ts"
 import { encoded } from "../description/pathShape.ts"
-import { aggregationParameters, overridableParameters, pageParameters } from "../description/queryParameters.ts"
+import {
+  aggregationParameters,
+  collectionParameters,
+  overridableParameters,
+  pageParameters
+} from "../description/queryParameters.ts"
 import { standardEndpoints } from "../description/standardEndpoints.ts"
+import type { Doors, Embeddable, PageReader } from "../expansion/embeddable.ts"
+import type { Expansion } from "../expansion/expansion.ts"
+import { planned } from "../expansion/planned.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type { Live } from "../live/live.ts"
 import { queryReader } from "../query/parameterReader.ts"
@@ -28,19 +35,17 @@ import { namingOf } from "../query/partlyHiddenFields.ts"
 import * as QueryGuard from "../query/queryGuard.ts"
 import * as UrlQuery from "../query/urlQuery.ts"
 import { preferred } from "../request/accept.ts"
-import { etagOf } from "../request/entityTags.ts"
-import * as preconditions from "../request/preconditions.ts"
 import { writeDocument } from "../response/documentJson.ts"
 import type { HandlerFailure, ResponseEffect } from "../response/handlerFailures.ts"
 import * as responses from "../response/json.ts"
 import * as Links from "../response/links.ts"
 import { addAll, type ListResponse, type ListResponses } from "../response/listResponse.ts"
 import { expectations, type FieldResolver, parameters as parametersOf } from "../response/problemFields.ts"
-import type { DocumentRepresentation, Representations } from "../response/representation.ts"
+import { logUnreadable, type Representations } from "../response/representation.ts"
 import type * as Tables from "../response/tables.ts"
 import { makeBadRequest } from "../response/translatedResponses.ts"
 import type { Translations } from "../Translations.ts"
-import { beforeGetOf, hooksOf, withoutHookFailure } from "./hooks.ts"
+import { readHooksOf, withoutHookFailure } from "./hooks.ts"
 import type { ImplementedResource } from "./implemented.ts"
 import { StaticPage } from "./pageRoutes.ts"
 import { headersOf, notFound, type RequestFiber, withIdAndParameters, withParameters } from "./route.ts"
@@ -51,9 +56,12 @@ export const readRoutes = (
   repository: Repository<Model.Any>,
   representations: Representations,
   surroundings: Surroundings
-): { readonly [N in "list" | "get" | "aggregate" | "changes"]: ResponseEffect } => {
+): { readonly [N in "list" | "get" | "aggregate" | "changes"]: ResponseEffect } & {
+  readonly embeddable: Embeddable
+} => {
   const context = readContext(resource, repository, representations, surroundings)
   return {
+    embeddable: context,
     list: listRoute(context),
     get: getRoute(context),
     aggregate: aggregateRoute(context),
@@ -72,12 +80,14 @@ interface Surroundings {
   readonly live: Live | undefined
   /** What answers lists as tables, where a registration has them. */
   readonly tables: typeof Tables | undefined
+  /** The ways to the documents that others refer to. */
+  readonly doors: Doors
 }
 
 type ReadContext = ReturnType<typeof readContext>
 
 const readContext = (
-  { hooks, model, name, path, tables: tableOptions }: ImplementedResource,
+  { hooks, model, name, path, relations = [], tables: tableOptions }: ImplementedResource,
   repository: Repository<Model.Any>,
   representations: Representations,
   surroundings: Surroundings
@@ -90,12 +100,12 @@ const readContext = (
     name,
     tableOptions,
     path: encoded(path),
+    relations,
     repository,
     documents: documentOperationsOf(repository),
     representations,
     codec: documentCodec(model),
-    before: beforeGetOf(hooks),
-    after: hooksOf(model, hooks, "GET").after,
+    ...readHooksOf(model, hooks),
     respondBadRequest: makeBadRequest(surroundings.translations, places)
   }
 }
@@ -140,79 +150,48 @@ const getRoute = (context: ReadContext): ResponseEffect => {
   const { documents, limits, model, representations, respondBadRequest, view } = context
   const options = { timeLimit: limits.queryTimeout }
   const readSelection = UrlQuery.selection(view.model)
-  const responseOf = documentAnswer(context)
+  const responseOf = documentResponses(context)
   return withIdAndParameters(model, (id, request, parameters, fiber) => {
     const read = Object.keys(parameters).length === 0 ? everything : readSelection(parameters)
     if (Result.isFailure(read)) return respondBadRequest(read.failure)
+    const { expand, fields } = read.success
+    const answer = (expansion: Expansion | undefined): ResponseEffect =>
+      Effect.flatMap(
+        documents.findById(id, options),
+        (document) => {
+          if (document === undefined) return Effect.fail(notFound(model, id))
+          const representation = representations(fiber)
+          const respond = (embedded: string | undefined) =>
+            responseOf(
+              representation,
+              document,
+              headersOf(request),
+              fiber.getRef(Clock.Clock).currentTimeMillisUnsafe(),
+              { embedded, fields }
+            )
+          return runAfter(
+            context,
+            Option.some(id),
+            [document],
+            expansion === undefined
+              ? respond(undefined)
+              : Effect.flatMap(
+                expansion.embed([document], representation.shows, Effect.void),
+                (embeddedOf) => respond(embeddedOf(document))
+              )
+          )
+        }
+      )
     return runBefore(
       context,
       Option.some(id),
-      Effect.flatMap(
-        documents.findById(id, options),
-        (document) =>
-          document === undefined
-            ? Effect.fail(notFound(model, id))
-            : runAfter(
-              context,
-              Option.some(id),
-              [document],
-              responseOf(
-                representations(fiber),
-                document,
-                headersOf(request),
-                fiber.getRef(Clock.Clock).currentTimeMillisUnsafe(),
-                read.success
-              )
-            )
-      )
+      Effect.flatMap(planned(context, expand), answer)
     )
   })
 }
 
-/** Responds with a document if the preconditions of the headers hold. */
-const documentAnswer = ({ model, respondBadRequest }: ReadContext) => {
-  const isVersioned = managedField(model, "version") !== undefined
-  const updatedField = managedField(model, "updated")
-  return (
-    representation: DocumentRepresentation,
-    document: Document,
-    headers: preconditions.Headers,
-    now: number,
-    fields: UrlQuery.UrlQuery["fields"]
-  ): ResponseEffect => {
-    const text = fields === undefined ? representation.textOf(document) : representation.textBy(fields)(document)
-    if (text === undefined) return representation.corrupt(document)
-    // The tag is that of the whole document, so that it is one of the preconditions of a write.
-    const whole = fields === undefined || !isVersioned ? text : representation.textOf(document)
-    const etag = isVersioned && whole !== undefined ? etagOf(whole) : undefined
-    const lastModified = updatedField === undefined || !representation.shows(document, updatedField)
-      ? undefined
-      : preconditions.lastModifiedOf(document[updatedField], now)
-    const own = {
-      ...(etag === undefined ? undefined : { etag }),
-      ...(lastModified === undefined ? undefined : { "last-modified": lastModified })
-    }
-    if (preconditions.isNotModifiedSince(headers, lastModified) && headers["if-match"] === undefined) {
-      return Effect.succeed(HttpServerResponse.empty({ status: 304, headers: own }))
-    }
-    if (headers["if-none-match"] === undefined && headers["if-match"] === undefined) {
-      return Effect.succeed(responses.json(text, 200, own))
-    }
-    const conditions = preconditions.read(headers)
-    if (Result.isFailure(conditions)) return respondBadRequest(conditions.failure)
-    switch (preconditions.evaluate(conditions.success, etag)) {
-      case "failed":
-        return Effect.fail(preconditions.failed)
-      case "not modified":
-        return Effect.succeed(HttpServerResponse.empty({ status: 304, headers: own }))
-      case "proceed":
-        return Effect.succeed(responses.json(text, 200, own))
-    }
-  }
-}
-
 /** Selects all fields: the query of a document's URL without parameters. */
-const everything: Result.Result<UrlQuery.UrlQuery["fields"], never> = Result.succeed(undefined)
+const everything: Result.Result<UrlQuery.Selected, never> = Result.succeed({})
 
 /** Streams the changes of the collection. Only services that record changes load the code that streams them. */
 const changesRouteOf = ({ before, live, ...context }: ReadContext): ResponseEffect => {
@@ -255,8 +234,16 @@ const listRoute = (context: ReadContext): ResponseEffect => {
   return withParameters((parameters, fiber) => {
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     const type = preferred(headersOf(request).accept, listTypes) ?? "application/json"
+    const isTable = type !== "application/json"
+    if (isTable && parameters["expand"] !== undefined && Object.hasOwn(collectionParameters(model), "expand")) {
+      return context.respondBadRequest([{
+        field: "expand",
+        validator: "Parameter",
+        message: "can't be given for a table"
+      }])
+    }
     return Effect.map(
-      type === "application/json" ? page(parameters, fiber) : table(type, parameters, fiber),
+      isTable ? table(type, parameters, fiber) : page(parameters, fiber),
       (response) => HttpServerResponse.setHeader(response, "vary", varyWith(response.headers["vary"], ["Accept"]))
     )
   })
@@ -275,17 +262,17 @@ const pageHandler = (context: ReadContext, readQuery: ListQuery) => {
     /** Writes a page while `find` reads it. A large page is reserved and read again. */
     const respond = (
       items: ListResponse,
-      find: (take: StaticPage["take"]) => Effect.Effect<number | undefined, ReadError>
-    ) => {
-      const page = new StaticPage(query, serialise, items, after !== undefined)
+      textOf: typeof serialise,
+      find: PageReader,
+      again: PageReader
+    ): ResponseEffect => {
+      const page = new StaticPage(query, textOf, items, after !== undefined)
       return Effect.flatMap(find(page.take), (total): ResponseEffect => {
         const { ended } = page
         if (ended === "large") {
           const reserved = lists.begin(maxPageBytes)
-          return Effect.andThen(
-            reserved.reserve,
-            respond(reserved, (take) => Effect.as(documents.find({ ...options, take }), total))
-          )
+          const reread = (take: StaticPage["take"]) => Effect.as(again(take), total)
+          return Effect.andThen(reserved.reserve, respond(reserved, textOf, reread, reread))
         }
         const { unreadable } = page
         const [first] = unreadable
@@ -314,23 +301,29 @@ const pageHandler = (context: ReadContext, readQuery: ListQuery) => {
     // Hooks receive complete models, and the links of a document may depend on any field.
     const isWhole = after !== undefined || representation.linksDependOnDocument
     const options = { ...query.find, ...(isWhole ? { projection: undefined } : {}), timeLimit }
-    const find = (take: StaticPage["take"]) =>
+    const findAgain: PageReader = (take) => Effect.as(documents.find({ ...options, take }), undefined)
+    const find: PageReader = (take) =>
       query.count === "exact"
-        ? Effect.map(documents.findAndCount({ ...options, take }), ({ total }): number | undefined => total)
+        ? Effect.map(documents.findAndCount({ ...options, take }), ({ total }) => total)
         : Effect.flatMap(
           query.count === "estimated" ? repository.estimatedCount : Effect.succeed(undefined),
           (total) => Effect.as(documents.find({ ...options, take }), total)
         )
-    return runBefore(context, Option.none(), Effect.suspend(() => respond(lists.begin(maxPageBytes), find)))
+    return runBefore(
+      context,
+      Option.none(),
+      Effect.flatMap(planned(context, query.expand), (expansion) => {
+        const items = lists.begin(maxPageBytes)
+        if (expansion === undefined) return respond(items, serialise, find, findAgain)
+        const kept = { pageSize: query.pageSize, reserve: items.reserve, serialise, shows: representation.shows }
+        return Effect.flatMap(
+          expansion.page({ ...kept, find, findAgain }),
+          ({ textOf, ...page }) => respond(items, textOf, page.find, page.find)
+        )
+      })
+    )
   }
 }
-
-/** Logs the identifiers of documents that do not fit the model. */
-const logUnreadable = (model: Model.Any, documents: ReadonlyArray<Document>): Effect.Effect<void> =>
-  Effect.annotateLogs(Effect.logError(`Documents of ${model.modelName} can't be read`), {
-    model: model.modelName,
-    ids: documents.map(({ _id }) => textOfId(_id))
-  })
 
 /** The links to the page and its neighbours. */
 const linksOf = (

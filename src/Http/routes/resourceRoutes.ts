@@ -2,7 +2,7 @@
 import { getOrMake } from "@appkernel/document-store/internal"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import { memoize } from "effect/Function"
+import { constant, memoize } from "effect/Function"
 import * as Result from "effect/Result"
 import type * as Views from "../../Access/internal.ts"
 import { BoundedCache } from "../../internal/boundedCache.ts"
@@ -18,6 +18,7 @@ import { listTypes } from "../description/listTypes.ts"
 import { schemaParameters } from "../description/queryParameters.ts"
 import { endpointsOf, type Name, type StandardEndpoint } from "../description/standardEndpoints.ts"
 import { watchPathOf } from "../description/watchPath.ts"
+import type { Doors, Embeddable } from "../expansion/embeddable.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type { Live } from "../live/live.ts"
 import type { Watchable } from "../live/watchRoute.ts"
@@ -64,15 +65,20 @@ export const routesOf = (
   repository: Repository<Model.Any>,
   store: DocumentStore["Service"],
   surroundings: ResourceSurroundings
-): ReadonlyArray<Route> => {
+): {
+  readonly routes: ReadonlyArray<Route>
+  /** The documents for callers with the grants; for all without access control. */
+  readonly embeddableBy: (grants: Views.Grants | undefined) => Embeddable
+} => {
   const { model, path } = registration
   const { translations, views } = surroundings
   const respondBadRequest = makeBadRequest(translations, inputFields(model))
-  const handlerOf = views === undefined
-    ? ofName(handlersOf(registration, repository, store, { ...surroundings, view: wholeView(model) }))
-    : callersHandler(viewedHandlers(registration, repository, store, { ...surroundings, views }), views.noGrants)
+  const handlersBy = views === undefined
+    ? constant(handlersOf(registration, repository, store, { ...surroundings, view: wholeView(model) }))
+    : byGrants(viewedHandlers(registration, repository, store, { ...surroundings, views }), views.noGrants)
+  const handlerOf = views === undefined ? ofName(handlersBy(undefined)) : callersHandler(handlersBy)
   const endpoints = endpointsOf(registration)
-  return endpoints.flatMap(({ asks, method, name, path: own }): ReadonlyArray<Route> => {
+  const routes = endpoints.flatMap(({ asks, method, name, path: own }): ReadonlyArray<Route> => {
     // The route of the endpoint that it asks includes it.
     if (asks !== undefined) return []
     // The endpoints that ask no other one are all but `query`.
@@ -92,6 +98,7 @@ export const routesOf = (
       ...others.length === 0 ? {} : { asked: [...route.asked ?? [], ...others] }
     }]
   })
+  return { routes, embeddableBy: (grants) => handlersBy(grants).embeddable }
 }
 
 const changesTypes = ["application/json", "text/event-stream"]
@@ -113,13 +120,17 @@ export const watchRoutes = (
 
 const ofName = (handlers: Handlers) => (name: Asked): ResponseEffect => handlers[name]
 
-/** The handler for the grants of the caller of the request. */
-const callersHandler = (handlersFor: (grants: Views.Grants) => Handlers, noGrants: Views.Grants) => {
-  // Requests with the same row filters share one object of grants, by which the handlers are memoised.
+type HandlersBy = (grants: Views.Grants | undefined) => Handlers
+
+/** The handlers for grants. Requests with the same row filters share one object of grants, by which they are memoised. */
+const byGrants = (handlersFor: (grants: Views.Grants) => Handlers, noGrants: Views.Grants): HandlersBy => {
   const handlersOf = memoize(handlersFor)
-  return (name: Asked): ResponseEffect =>
-    Effect.withFiber((fiber) => handlersOf(Context.get(fiber.context, AccessDecision)?.endpoint ?? noGrants)[name])
+  return (grants) => handlersOf(grants ?? noGrants)
 }
+
+/** The handler for the grants of the caller of the request. */
+const callersHandler = (handlersBy: HandlersBy) => (name: Asked): ResponseEffect =>
+  Effect.withFiber((fiber) => handlersBy(Context.get(fiber.context, AccessDecision)?.endpoint)[name])
 
 export interface ResourceSurroundings {
   readonly limits: Limits
@@ -130,6 +141,8 @@ export interface ResourceSurroundings {
   readonly live: Live | undefined
   /** What answers lists as tables, where a registration has them. */
   readonly tables: typeof Tables | undefined
+  /** The ways to the documents that others refer to. */
+  readonly doors: Doors
   /** What callers see of models, on which the handlers then depend; `undefined` without access control. */
   readonly views: typeof Views | undefined
 }
@@ -137,8 +150,8 @@ export interface ResourceSurroundings {
 /** The names of endpoints with handlers of their own. */
 type Asked = Exclude<Name, "query">
 
-/** The handlers of a resource's endpoints, by name. */
-type Handlers = { readonly [N in Asked]: ResponseEffect }
+/** The handlers of a resource's endpoints, by name, and its documents for the expansion of others. */
+type Handlers = { readonly [N in Asked]: ResponseEffect } & { readonly embeddable: Embeddable }
 
 /**
  * The handlers by the grants of a caller, kept for the last 64 sets of grants. Grants that hide no field share the read
@@ -162,7 +175,14 @@ export const viewedHandlers = (
       const viewed = handlersFor(modelView(model, grants))
       // Writes depend on the grants even if no field is hidden: a write may move a document out of the caller's rows.
       return isPlain
-        ? { ...viewed, list: plain.list, get: plain.get, aggregate: plain.aggregate, changes: plain.changes }
+        ? {
+          ...viewed,
+          list: plain.list,
+          get: plain.get,
+          aggregate: plain.aggregate,
+          changes: plain.changes,
+          embeddable: plain.embeddable
+        }
         : viewed
     })
   }

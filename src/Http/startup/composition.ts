@@ -20,7 +20,7 @@ import {
   implemented,
   type ImplementedResource,
   type ImplementedService,
-  withReferences
+  withRelations
 } from "../routes/implemented.ts"
 import { makeRateLimiter } from "../routes/rateLimits.ts"
 import { makeClientAddress } from "../server/clientAddress.ts"
@@ -44,7 +44,7 @@ export const compose = Effect.fnUntraced(function*(parts: ServiceParts) {
   const respondBadRequest = makeBadRequest(translations)
   const limits = yield* KernelConfig.Limits
   const all = registrations.map((registration) =>
-    withReferences(implemented(registration, implementations), registrations)
+    withRelations(implemented(registration, implementations), registrations)
   )
   const access = yield* accessOf(parts, all, errorResponses)
   const audit = yield* auditLogOf(access !== undefined)

@@ -7,9 +7,10 @@ import * as Redacted from "effect/Redacted"
 import type { GuardedEndpoint } from "../../Access/AccessControl.ts"
 import type * as Model from "../../Model/Model.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
-import { ownerOf } from "../../Repository/internal.ts"
+import { AccessDecision, ownerOf } from "../../Repository/internal.ts"
 import * as Repository from "../../Repository/Repository.ts"
 import * as AccessPolicy from "../AccessPolicy.ts"
+import type { Door } from "../expansion/embeddable.ts"
 import * as History from "../History.ts"
 import * as KernelConfig from "../KernelConfig.ts"
 import type { Live } from "../live/live.ts"
@@ -46,7 +47,8 @@ export const registeredRoutes = Effect.fnUntraced(function*(made: Made) {
   const tables = all.some((registration) => registration._tag === "Resource" && registration.tables !== undefined)
     ? yield* Effect.promise(() => import("../response/tables.ts"))
     : undefined
-  const surroundings = { cursors, limits, lists, live, tables, translations, views: access?.views }
+  const doors = new Map<string, Door>()
+  const surroundings = { cursors, doors, limits, lists, live, tables, translations, views: access?.views }
   const linksOf = linksBy(all)
   let repositories = Context.empty() as Context.Context<Repository.RepositoryOf<string>> // filled below
   const routes: Array<ServedRoute> = []
@@ -65,7 +67,13 @@ export const registeredRoutes = Effect.fnUntraced(function*(made: Made) {
     // An earlier form has the documents of its model.
     const repository = owner === model ? owned : yield* Repository.make(model)
     const resource = access?.resourceOf(registration, repository)
-    const standard = resourceRoutesOf(registration, yield* DocumentStore, { ...surroundings, repository, resource })
+    const { embeddableBy, routes: standard } = resourceRoutesOf(
+      registration,
+      yield* DocumentStore,
+      { ...surroundings, repository, resource }
+    )
+    const reading = standard.find(({ method, path }) => method === "GET" && path === `${registration.path}/:id`)
+    if (reading !== undefined) doors.set(registration.path, doorTo(reading, embeddableBy, made))
     const own = yield* withHistory(registration, repository, standard, { ...made, lists, views: surroundings.views })
     routes.push(
       ...own.routes,
@@ -105,14 +113,46 @@ const resourceRoutesOf = (
     readonly repository: Repository.Repository<Model.Any>
     readonly resource: GuardedEndpoint["resource"]
   }
-): ReadonlyArray<ServedRoute> => {
+) => {
   const own = ownOf(registration)
   const { name, rules } = registration
-  return routesOf(registration, repository, store, surroundings).map((route) => ({
-    ...route,
-    ...own,
-    endpoint: { registration: name, rules, name: route.method, isOperation: false, path: route.path, resource }
-  }))
+  const { embeddableBy, routes } = routesOf(registration, repository, store, surroundings)
+  return {
+    embeddableBy,
+    routes: routes.map((route): ServedRoute => ({
+      ...route,
+      ...own,
+      endpoint: { registration: name, rules, name: route.method, isOperation: false, path: route.path, resource }
+    }))
+  }
+}
+
+/** The way to the documents that a route answers with, by what its stages would decide and do. */
+const doorTo = (
+  { auditLog, endpoint, withStoreOptions = (handler) => handler }: ServedRoute,
+  embeddableBy: ReturnType<typeof routesOf>["embeddableBy"],
+  { access, audit }: Pick<Made, "access" | "audit">
+): Door => {
+  if (access === undefined || endpoint === undefined) {
+    const entered = { embeddable: embeddableBy(undefined), within: withStoreOptions }
+    return { isForEach: false, enter: () => Effect.succeed(entered) }
+  }
+  const { decide, dependsOnDocument } = access.deciding(endpoint)
+  return {
+    isForEach: dependsOnDocument,
+    enter: (id) =>
+      Effect.map(decide(id), (decision) =>
+        decision && {
+          embeddable: embeddableBy(decision.endpoint),
+          within: (effect) => {
+            const reading = (decision: AccessDecision) =>
+              Effect.provideService(withStoreOptions(effect), AccessDecision, decision)
+            return audit === undefined
+              ? reading(decision)
+              : audit.reading(reading, decision, { ...endpoint, auditLog })
+          }
+        })
+  }
 }
 
 const operationRoutesOf = (

@@ -3,7 +3,7 @@ import { memoize } from "effect/Function"
 import * as SchemaAST from "effect/SchemaAST"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import { mapParts, withParts } from "../shape/nodes.ts"
-import { type FieldNames, modelWithout } from "../shape/restrictedModel.ts"
+import { type FieldNames, isAmongFields, modelWithout } from "../shape/restrictedModel.ts"
 import type { ModelLike } from "../shape/variants.ts"
 import { compileSerialiser, type Serialiser } from "./serialiser.ts"
 
@@ -11,7 +11,7 @@ import { compileSerialiser, type Serialiser } from "./serialiser.ts"
 export interface DocumentForm {
   readonly serialise: Serialiser
   readonly selected: (fields: ReadonlyArray<string>) => Serialiser
-  /** Whether documents are written with the field. */
+  /** Whether documents are written with the field, or the part of one: `lines.cost`. */
   readonly shows: (field: string) => boolean
 }
 
@@ -22,7 +22,8 @@ export const formWithout = (model: ModelLike, hidden: FieldNames): DocumentForm 
     return {
       serialise: compileSerialiser(shown),
       selected: selectionSerialisers(shown),
-      shows: (field) => Object.hasOwn(shown.wire.fields, field)
+      shows: (field) =>
+        Object.hasOwn(shown.wire.fields, field.split(".", 1)[0] ?? "") && !isAmongFields(field, hidden)
     }
   })
 

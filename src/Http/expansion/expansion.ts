@@ -1,0 +1,286 @@
+/**
+ * Embeds the documents that others refer to: one query of the store for each path and level, whatever the number of documents.
+ * What is embedded is what `GET` of the same document answers to the same caller.
+ */
+import * as Effect from "effect/Effect"
+import { quote } from "../../internal/json.ts"
+import type { FieldProblem } from "../../Model/internal.ts"
+import type { Document } from "../../Repository/DocumentStore.ts"
+import { identifierOf, idsAt, uniqueTextOfId } from "../../Repository/internal.ts"
+import { badRequestOf } from "../messages/message.ts"
+import * as QueryFields from "../query/queryFields.ts"
+import { type Expand, selectedFields } from "../query/urlQuery.ts"
+import type { Relation } from "../registration/relations.ts"
+import type { HandlerFailure } from "../response/handlerFailures.ts"
+import { logUnreadable, withEmbedded } from "../response/representation.ts"
+import { isServiceError, serviceErrorTypeId } from "../ServiceError.ts"
+import { Budget, limitProblem } from "./budget.ts"
+import type { Door, Doors, Embed, Embeddable, EmbeddedOf, Entered } from "./embeddable.ts"
+import { once, type PageReading, type ReadPage, readPage } from "./page.ts"
+
+/** What a request expands, with the decisions on its caller. */
+export interface Expansion {
+  readonly embed: Embed
+  /** Reads a page, and what its documents refer to. */
+  readonly page: (reading: PageReading) => Effect.Effect<ReadPage, HandlerFailure>
+}
+
+/** Decides what of the paths the caller may read. Fails for a path that there is not for the caller. */
+export const plan = (
+  from: Pick<Embeddable, "limits" | "relations" | "view">,
+  { fields, paths }: Expand,
+  doors: Doors
+): Effect.Effect<Expansion, HandlerFailure> => {
+  const { limits } = from
+  if (paths.length > limits.maxExpandPaths) {
+    return Effect.fail(badRequestOf([limitProblem(`can't take more than ${limits.maxExpandPaths} paths`)]))
+  }
+  const asked = { paths: named(paths), fields: named(fields), depth: 1, isLenient: false }
+  return Effect.map(stepsOf(from, asked, doors), (steps) => {
+    const embed: Embed = (documents, shows, reserve) => {
+      const budget = new Budget(limits)
+      return embedding({ budget, doors, reserve: once(reserve) }, steps, documents, shows)
+    }
+    return { embed, page: (reading) => readPage(embed, reading, limits) }
+  })
+}
+
+// internal
+
+const named = (texts: ReadonlyArray<string>): ReadonlyArray<Name> => texts.map((text) => ({ text, sent: text }))
+
+/** A name below a document, with the whole of what was sent. */
+interface Name {
+  readonly text: string
+  readonly sent: string
+}
+
+interface Asked {
+  readonly paths: ReadonlyArray<Name>
+  readonly fields: ReadonlyArray<Name>
+  /** The number of references that lead there. */
+  readonly depth: number
+  /** Whether names that there are not are left out: a document that is decided on by itself may lack any field. */
+  readonly isLenient: boolean
+}
+
+/** A relation of some documents that a request expands. */
+interface Step {
+  readonly relation: Relation
+  /** Whether there may be several documents. */
+  readonly isList: boolean
+  /** What the request says of the documents that it leads to. */
+  readonly asked: Asked
+  readonly door: Door
+  /** The documents for the caller; `undefined` if there are none. It is decided for each document by itself otherwise. */
+  readonly target: Target | "each" | undefined
+}
+
+interface Target extends Entered {
+  readonly steps: ReadonlyArray<Step>
+  /** The fields to select; all if `undefined`. */
+  readonly fields: ReadonlyArray<string> | undefined
+}
+
+/** The relation that a name begins with. No name of a relation begins another one's. */
+const relationIn = (
+  { relations, view }: Pick<Embeddable, "relations" | "view">,
+  name: string
+): readonly [Relation, QueryFields.QueryField] | undefined => {
+  const relation = relations.find((one) => name === one.name || name.startsWith(`${one.name}.`))
+  const field = relation && QueryFields.of(view.model).field(relation.name)
+  return relation === undefined || field === undefined ? undefined : [relation, field]
+}
+
+/** The steps from documents, by the decisions on the caller. */
+const stepsOf = (
+  from: Pick<Embeddable, "limits" | "relations" | "view">,
+  { depth, fields, isLenient, paths }: Asked,
+  doors: Doors
+): Effect.Effect<ReadonlyArray<Step>, HandlerFailure> => {
+  const problems: Array<FieldProblem> = []
+  const found = new Map<
+    Relation,
+    { readonly isList: boolean; readonly paths: Array<Name>; readonly fields: Array<Name> }
+  >()
+  const { maxExpandDepth } = from.limits
+  const report = (problem: FieldProblem): void => {
+    if (!isLenient) problems.push(problem)
+  }
+  for (const { sent, text } of paths) {
+    const [relation, field] = relationIn(from, text) ?? []
+    if (depth > maxExpandDepth) {
+      problems.push(limitProblem(`can't follow more than ${maxExpandDepth} references in one path`))
+    } else if (relation === undefined || field === undefined) {
+      report({ field: "expand", validator: "Parameter", message: `"${sent}" is not a path to expand` })
+    } else {
+      const isList = field.isList || field.list !== undefined
+      const below = found.get(relation) ?? { isList, paths: [], fields: [] }
+      found.set(relation, below)
+      if (text !== relation.name) below.paths.push({ text: text.slice(relation.name.length + 1), sent })
+    }
+  }
+  for (const { sent, text } of fields) {
+    const [relation] = relationIn(from, text) ?? []
+    const below = relation && found.get(relation)
+    if (relation === undefined || below === undefined || text === relation.name) report(unselectable(sent))
+    else below.fields.push({ text: text.slice(relation.name.length + 1), sent })
+  }
+  return problems.length > 0
+    ? Effect.fail(badRequestOf(problems))
+    : Effect.forEach(found, ([relation, { isList, ...below }]) => {
+      const door = doors.get(relation.target.path)
+      const asked = { ...below, depth: depth + 1, isLenient: isLenient || door?.isForEach === true }
+      if (door === undefined) return Effect.succeed([])
+      const target: Effect.Effect<Step["target"], HandlerFailure> = door.isForEach
+        ? Effect.succeed("each")
+        : Effect.flatMap(
+          door.enter(undefined),
+          (entered) => entered === undefined ? Effect.undefined : targetOf(entered, asked, doors)
+        )
+      return Effect.map(target, (target): ReadonlyArray<Step> => [{ relation, isList, asked, door, target }])
+    }).pipe(Effect.map((steps) => steps.flat()))
+}
+
+const targetOf = (entered: Entered, asked: Asked, doors: Doors): Effect.Effect<Target, HandlerFailure> => {
+  const { view } = entered.embeddable
+  const own = asked.fields.filter(({ text }) => !text.startsWith(embedded))
+  const { selected, unknown } = selectedFields(view.model, own.map(({ text }) => text))
+  if (unknown.length > 0 && !asked.isLenient) {
+    const problems = own.flatMap(({ sent, text }) => unknown.includes(text) ? [unselectable(sent)] : [])
+    return Effect.fail(badRequestOf(problems))
+  }
+  const fields = asked.fields.flatMap(({ sent, text }) =>
+    text.startsWith(embedded) ? [{ text: text.slice(embedded.length), sent }] : []
+  )
+  return Effect.map(stepsOf(entered.embeddable, { ...asked, fields }, doors), (steps) => ({
+    ...entered,
+    steps,
+    fields: own.length === 0 ? undefined : selected
+  }))
+}
+
+const embedded = "_embedded."
+
+const unselectable = (sent: string): FieldProblem => ({
+  field: "fields",
+  validator: "Parameter",
+  message: `"${embedded}${sent}" is not a field to select`
+})
+
+/** What all levels of one response share. */
+interface Run<E> {
+  readonly budget: Budget
+  readonly doors: Doors
+  readonly reserve: Effect.Effect<void, E>
+}
+
+/** The texts of documents, by the unique texts of their identifiers. */
+type Texts = ReadonlyMap<string, string>
+
+const embedding = <E>(
+  run: Run<E>,
+  steps: ReadonlyArray<Step>,
+  documents: ReadonlyArray<Document>,
+  shows: (document: Document, field: string) => boolean
+): Effect.Effect<EmbeddedOf, HandlerFailure | E> =>
+  Effect.map(
+    Effect.forEach(steps, (step) => {
+      const { isList, relation: { name, path } } = step
+      const idsOf = (document: Document) => shows(document, name) ? idsAt(document, path) : []
+      const ids = new Map(documents.flatMap((document) => idsOf(document).map((id) => [uniqueTextOfId(id), id])))
+      const head = `${quote(name)}:`
+      return Effect.map(textsOf(run, step, ids), (texts) => (document: Document): ReadonlyArray<string> => {
+        if (isList && !shows(document, name)) return []
+        const own = new Set(idsOf(document).map(uniqueTextOfId))
+        const found = [...own].flatMap((id) => texts.get(id) ?? [])
+        return isList ? [`${head}[${found.join()}]`] : found.map((text) => head + text)
+      })
+    }),
+    (members) => (document) => `"_embedded":{${members.flatMap((memberOf) => memberOf(document)).join()}}`
+  )
+
+const none: Texts = new Map()
+
+const textsOf = <E>(
+  run: Run<E>,
+  { asked, door, relation, target }: Step,
+  ids: ReadonlyMap<string, unknown>
+): Effect.Effect<Texts, HandlerFailure | E> => {
+  if (target === undefined || ids.size === 0) return Effect.succeed(none)
+  const counted = run.budget.read(ids.size)
+  if (target !== "each") return Effect.andThen(counted, read(run, target, [...ids.values()]))
+  const { print } = identifierOf(relation.target.model)
+  return Effect.andThen(
+    counted,
+    Effect.map(
+      Effect.forEach(
+        ids.values(),
+        (id) =>
+          Effect.flatMap(
+            door.enter(print(id)),
+            (entered) =>
+              entered === undefined ? Effect.succeed(none) : Effect.flatMap(
+                targetOf(entered, asked, run.doors),
+                (target) => read(run, target, [id])
+              )
+          )
+      ),
+      (all) => new Map(all.flatMap((texts) => [...texts]))
+    )
+  )
+}
+
+/** Reads documents by one query, and what is embedded into them. */
+const read = <E>(
+  run: Run<E>,
+  { embeddable, fields, steps, within }: Target,
+  ids: ReadonlyArray<unknown>
+): Effect.Effect<Texts, HandlerFailure | E> => {
+  const { afterEach, beforeEach, documents, limits, model, representations } = embeddable
+  const { valueOf } = identifierOf(model)
+  return within(Effect.gen(function*() {
+    const wanted = beforeEach === undefined
+      ? ids
+      : yield* Effect.filter(ids, (id) => isRead(beforeEach(valueOf(id))))
+    const all = wanted.length === 0
+      ? []
+      : yield* documents.find({ filter: { _id: { $in: wanted } }, timeLimit: limits.queryTimeout })
+    const found = afterEach === undefined ? all : yield* Effect.filter(all, (document) => isRead(afterEach(document)))
+    const representation = yield* Effect.withFiber((fiber) => Effect.succeed(representations(fiber)))
+    const embeddedOf = steps.length === 0
+      ? undefined
+      : yield* embedding(run, steps, found, representation.shows)
+    const serialise = fields === undefined ? representation.textOf : representation.textBy(fields)
+    const texts = new Map<string, string>()
+    for (const document of found) {
+      const own = serialise(document)
+      if (own === undefined) {
+        if (!limits.skipUnreadable) yield* representation.corrupt(document)
+        yield* logUnreadable(model, [document])
+        continue
+      }
+      const text = embeddedOf === undefined ? own : withEmbedded(own, embeddedOf(document))
+      const pause = run.budget.wrote(text)
+      if (pause !== undefined) yield* pause
+      if (run.budget.isLarge) yield* run.reserve
+      texts.set(uniqueTextOfId(document["_id"]), text)
+    }
+    return texts
+  }))
+}
+
+/** Whether the hooks of a document let it be read. What is neither a 403 nor a 404 there ends this request, too. */
+const isRead = (hooks: Effect.Effect<void, HandlerFailure>): Effect.Effect<boolean, HandlerFailure> =>
+  Effect.matchEffect(hooks, {
+    onSuccess: () => Effect.succeed(true),
+    onFailure: (error) => isRefusal(error) ? Effect.succeed(false) : Effect.fail(error)
+  })
+
+const isRefusal = (error: HandlerFailure): boolean =>
+  isServiceError(error)
+    ? refusals.has(error[serviceErrorTypeId].status)
+    : error._tag === "Forbidden" || error._tag === "NotFound" || error._tag === "Unauthorized" ||
+      error._tag === "DocumentNotFound" || error._tag === "AccessDenied"
+
+const refusals: ReadonlySet<number> = new Set([401, 403, 404])

@@ -1,0 +1,81 @@
+/** Reads a page of documents, and what they refer to, before it is written. */
+import * as Effect from "effect/Effect"
+import type { Document } from "../../Repository/DocumentStore.ts"
+import type { Limits } from "../KernelConfig.ts"
+import type { HandlerFailure } from "../response/handlerFailures.ts"
+import { maxSmallLength } from "../response/listResponse.ts"
+import { withEmbedded } from "../response/representation.ts"
+import type { Embed, PageReader } from "./embeddable.ts"
+
+export interface PageReading {
+  readonly find: PageReader
+  /** Reads the page once more, without its count. */
+  readonly findAgain: PageReader
+  readonly pageSize: number
+  readonly serialise: (document: Document) => string | undefined
+  readonly shows: (document: Document, field: string) => boolean
+  /** Runs before more is held than a small response has. */
+  readonly reserve: Effect.Effect<void, HandlerFailure>
+}
+
+/** A page that was read. */
+export interface ReadPage {
+  readonly find: PageReader
+  readonly textOf: (document: Document) => string | undefined
+}
+
+/** Reads the documents of a page as far as a page of their own texts would go, and then what is embedded. */
+export const readPage = Effect.fnUntraced(function*(
+  embed: Embed,
+  { find, findAgain, pageSize, serialise, shows, ...reading }: PageReading,
+  { maxPageBytes }: Limits
+) {
+  let isReserved = false
+  const reserve = once(Effect.tap(reading.reserve, () =>
+    Effect.sync(() => {
+      isReserved = true
+    })))
+  const texts = new Map<Document, string | undefined>()
+  let bytes = 0
+  const take = (documents: ReadonlyArray<Document>): boolean => {
+    for (const document of documents) {
+      const text = serialise(document)
+      texts.set(document, text)
+      bytes += text?.length ?? 0
+      const isFull = texts.size > pageSize || bytes > maxPageBytes && texts.size > 1
+      if (isFull || bytes > maxSmallLength && !isReserved) return false
+    }
+    return true
+  }
+  const total = yield* find(take)
+  if (bytes > maxSmallLength) {
+    yield* reserve
+    texts.clear()
+    bytes = 0
+    yield* findAgain(take)
+  }
+  const documents = [...texts.keys()]
+  const embeddedOf = yield* embed(documents.slice(0, pageSize), shows, reserve)
+  const page: ReadPage = {
+    find: (take) =>
+      Effect.sync(() => {
+        take(documents)
+        return total
+      }),
+    textOf: (document) => {
+      const text = texts.get(document)
+      return text === undefined ? undefined : withEmbedded(text, embeddedOf(document))
+    }
+  }
+  return page
+})
+
+/** Runs an effect the first time only. */
+export const once = <E>(effect: Effect.Effect<void, E>): Effect.Effect<void, E> => {
+  let isDone = false
+  return Effect.suspend(() => {
+    if (isDone) return Effect.void
+    isDone = true
+    return effect
+  })
+}

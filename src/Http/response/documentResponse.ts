@@ -1,0 +1,62 @@
+/** The response to a read of one document, by its preconditions. */
+import * as Effect from "effect/Effect"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Result from "effect/Result"
+import { managedField } from "../../Model/internal.ts"
+import type * as Model from "../../Model/Model.ts"
+import type { Document } from "../../Repository/DocumentStore.ts"
+import type * as UrlQuery from "../query/urlQuery.ts"
+import { etagOf } from "../request/entityTags.ts"
+import * as preconditions from "../request/preconditions.ts"
+import type { ResponseEffect } from "./handlerFailures.ts"
+import * as responses from "./json.ts"
+import { type DocumentRepresentation, withEmbedded } from "./representation.ts"
+import type { BadRequestResponder } from "./translatedResponses.ts"
+
+/** Responds with a document if the preconditions of the headers hold. */
+export const documentResponses = ({ model, respondBadRequest }: {
+  readonly model: Model.Any
+  readonly respondBadRequest: BadRequestResponder
+}) => {
+  const isVersioned = managedField(model, "version") !== undefined
+  const updatedField = managedField(model, "updated")
+  return (
+    representation: DocumentRepresentation,
+    document: Document,
+    headers: preconditions.Headers,
+    now: number,
+    { embedded, fields }: { readonly embedded: string | undefined; readonly fields: UrlQuery.UrlQuery["fields"] }
+  ): ResponseEffect => {
+    const own = fields === undefined ? representation.textOf(document) : representation.textBy(fields)(document)
+    if (own === undefined) return representation.corrupt(document)
+    // The tag is that of the whole document, so that it is one of the preconditions of a write.
+    const whole = fields === undefined || !isVersioned ? own : representation.textOf(document)
+    const text = embedded === undefined ? own : withEmbedded(own, embedded)
+    const etag = isVersioned && whole !== undefined ? etagOf(whole, embedded) : undefined
+    // Embedded documents change at other times.
+    const lastModified = embedded !== undefined || updatedField === undefined ||
+        !representation.shows(document, updatedField)
+      ? undefined
+      : preconditions.lastModifiedOf(document[updatedField], now)
+    const tags = {
+      ...(etag === undefined ? undefined : { etag }),
+      ...(lastModified === undefined ? undefined : { "last-modified": lastModified })
+    }
+    if (preconditions.isNotModifiedSince(headers, lastModified) && headers["if-match"] === undefined) {
+      return Effect.succeed(HttpServerResponse.empty({ status: 304, headers: tags }))
+    }
+    if (headers["if-none-match"] === undefined && headers["if-match"] === undefined) {
+      return Effect.succeed(responses.json(text, 200, tags))
+    }
+    const conditions = preconditions.read(headers)
+    if (Result.isFailure(conditions)) return respondBadRequest(conditions.failure)
+    switch (preconditions.evaluate(conditions.success, etag)) {
+      case "failed":
+        return Effect.fail(preconditions.failed)
+      case "not modified":
+        return Effect.succeed(HttpServerResponse.empty({ status: 304, headers: tags }))
+      case "proceed":
+        return Effect.succeed(responses.json(text, 200, tags))
+    }
+  }
+}
