@@ -16,12 +16,7 @@ import { config as configuredRateLimits, type RateLimits } from "../RateLimits.t
 import type { Registration } from "../registration/registration.ts"
 import { type ErrorResponses, makeBadRequest, makeErrorResponses } from "../response/translatedResponses.ts"
 import { routerConfig } from "../routes/errorBoundary.ts"
-import {
-  implemented,
-  type ImplementedResource,
-  type ImplementedService,
-  withRelations
-} from "../routes/implemented.ts"
+import { implemented, type ImplementedResource, type ImplementedService, withRelations } from "../routes/implemented.ts"
 import { makeRateLimiter } from "../routes/rateLimits.ts"
 import { makeClientAddress } from "../server/clientAddress.ts"
 import * as KernelLogger from "../server/kernelLogger.ts"

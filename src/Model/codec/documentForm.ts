@@ -22,8 +22,7 @@ export const formWithout = (model: ModelLike, hidden: FieldNames): DocumentForm 
     return {
       serialise: compileSerialiser(shown),
       selected: selectionSerialisers(shown),
-      shows: (field) =>
-        Object.hasOwn(shown.wire.fields, field.split(".", 1)[0] ?? "") && !isAmongFields(field, hidden)
+      shows: (field) => Object.hasOwn(shown.wire.fields, field.split(".", 1)[0] ?? "") && !isAmongFields(field, hidden)
     }
   })
 

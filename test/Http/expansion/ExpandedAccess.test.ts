@@ -11,7 +11,7 @@ import {
   Resource,
   Role
 } from "appkernel"
-import { Effect, Option, Redacted, Schema } from "effect"
+import { ConfigProvider, Effect, Option, Redacted, Schema } from "effect"
 import { bearer, sendTo } from "../../support/rest.ts"
 
 class Ward extends Model.Class<Ward>()("Ward", { id: Model.id(), owner: Schema.String, floor: Schema.Int }) {}
@@ -280,5 +280,41 @@ describe("expansion under grants", () => {
           missing.map(({ headers, text }) => [headers, text])
         )
       }
+    }))
+
+  it.effect("is noted in the audit log as a read of what is embedded", () =>
+    Effect.gen(function*() {
+      const engine = KernelEngine.make("clinic")
+        .register(resourceOf(Visit, [{ to: "anybody", rows: "all", hide: [] }]) as never)
+        .register(
+          resourceOf(Patient, [{ to: "anybody", rows: "own", hide: [] }]) as never,
+          { auditLog: "reads and writes" } as never
+        )
+        .enableSecurity()
+      const { baseUrl, store, token } = yield* engine.test().pipe(
+        Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: { APPKERNEL_AUDIT_TO: "collection" } })))
+      )
+      yield* store.insertMany("Visit", documents.Visit)
+      yield* store.insertMany("Patient", documents.Patient)
+      const headers = bearer(Redacted.value(yield* token({ subject: "ann", roles: [] })))
+      yield* sendTo(baseUrl, "GET", "/visits?expand=patient", undefined, headers)
+      const entries = yield* store.find("AuditEntry", {})
+      assert.deepStrictEqual(
+        entries.map(({ ids, method, model, operation, outcome, registration, subject }) => [
+          { method, model, operation, outcome, registration, subject },
+          ids
+        ]),
+        [[
+          {
+            method: "GET",
+            model: "Patient",
+            operation: "read",
+            outcome: "allowed",
+            registration: "patients",
+            subject: "ann"
+          },
+          ["P0", "P2", "P5"]
+        ]]
+      )
     }))
 })

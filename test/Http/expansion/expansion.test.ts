@@ -1,6 +1,6 @@
 /** Expansion over HTTP: `expand` embeds what documents refer to, as `GET` of it answers to the same caller. */
 import { assert, describe, it } from "@effect/vitest"
-import { DocumentStore, EmbeddedStore, KernelConfig, KernelEngine, Model } from "appkernel"
+import { DocumentStore, EmbeddedStore, KernelConfig, KernelEngine, Model, OpenApi } from "appkernel"
 import { Context, Effect, Layer, Schema } from "effect"
 import { recordedStore } from "../../support/recordedStore.ts"
 import { sendTo } from "../../support/rest.ts"
@@ -265,5 +265,25 @@ describe("expansion", () => {
           else assert.include([`customer ${customer}`, `new ${customer.slice(1)}`], _embedded.customer.name)
         }
       }
+    }))
+
+  it.effect("is described by the OpenAPI document, where there is something to expand", () =>
+    Effect.sync(() => {
+      const { components, paths } = OpenApi.make(open, { title: "", version: "" })
+      const pathsAt = (path: string) =>
+        (Reflect.get(Object(paths[path]?.["get"]), "parameters") as ReadonlyArray<{ readonly $ref?: string }>)
+          .map((one) => one.$ref === undefined ? one : components.parameters?.[one.$ref.split("/").at(-1) ?? ""])
+          .flatMap((one) => Reflect.get(Object(one), "name") === "expand" ? [Reflect.get(Object(one), "schema")] : [])
+      const from = (prefix: string) => ["customer", "lines.product", "follows"].map((name) => prefix + name)
+      const ofOrders = [
+        ...from(""),
+        "lines.product.supplier",
+        ...from("follows."),
+        "follows.lines.product.supplier",
+        ...from("follows.follows.")
+      ]
+      assert.deepStrictEqual(pathsAt("/orders"), [{ type: "array", items: { type: "string", enum: ofOrders } }])
+      assert.deepStrictEqual(pathsAt("/orders/{id}"), pathsAt("/orders"))
+      assert.deepStrictEqual(pathsAt("/suppliers"), [])
     }))
 })
