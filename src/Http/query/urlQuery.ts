@@ -177,9 +177,6 @@ export const selection = (
   }
 }
 
-/** The paths that a text lists. */
-export const expandOf = (text: string): Expand => ({ paths: namesIn(text), fields: [] })
-
 /** The fields of these names, as in {@link UrlQuery.fields}, and the names that are none. */
 export const selectedFields = (
   model: Model.Any,
