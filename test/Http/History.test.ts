@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Redacted, Schema } from "effect"
+import { DateTime, Effect, Option, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { History, KernelEngine, Model, OpenApi, Resource, Role } from "../../src/index.ts"
+import { History, HttpError, KernelEngine, Model, OpenApi, Permission, Resource, Role } from "../../src/index.ts"
 import type { Json } from "../support/jsonValues.ts"
 import { resolvedDocument } from "../support/resolvedDocument.ts"
 
@@ -205,5 +205,61 @@ describe("The history of documents over HTTP", () => {
       assert.strictEqual((yield* of(ann, "revisions/2/restore", "POST")).status, 200)
       assert.strictEqual((yield* letters.findById(id)).text, "of ann")
       assert.strictEqual((yield* of(bob, "revisions/2/restore", "POST")).status, 404)
+    }).pipe(Effect.scoped))
+
+  it.effect("shows no more of a state than GET shows of the document, whatever the hooks and permissions look at", () =>
+    Effect.gen(function*() {
+      const ofOwner = Permission.make(
+        "is the owner's",
+        {},
+        ({ caller, document }) =>
+          Effect.map(document, (found) => Reflect.get(Object(Option.getOrUndefined(found)), "owner") === caller.subject)
+      )
+      const engine = KernelEngine.make("letters").register(
+        withHistory
+          .grant(ofOwner, { methods: ["GET", "revision", "revision_changes"], hide: ["salary"] })
+          .grant(Role("editor"), { methods: "GET" })
+          .grant(Role("editor"), {
+            methods: ["revision", "revision_changes", "revisions"],
+            rows: () => ($) => $.note.equals("open")
+          })
+          .require(Role("blind"), ["revision", "revision_changes", "revisions"])
+          .afterGet((letter) =>
+            letter.text === "secret" ? Effect.fail(new HttpError.NotFound({ message: "secret" })) : Effect.void
+          )
+      ).enableSecurity()
+      const { baseUrl, repositories: { letters }, token } = yield* engine.test()
+      const as = Effect.fnUntraced(function*(subject: string, ...roles: ReadonlyArray<string>) {
+        return asking(baseUrl, { authorization: `Bearer ${Redacted.value(yield* token({ subject, roles }))}` })
+      })
+      const { id } = yield* letters.insert(Letter.make({ owner: "ann", text: "draft", salary: 7 }))
+      yield* letters.patch(id, { text: "secret", note: "open", salary: 8 })
+      yield* letters.patch(id, { text: "sent", note: "open", salary: 9 })
+      const paths = ["revisions/3", "revisions/3/changes"].map((path) => `/letters/${id}/${path}`)
+      const past = `/letters/${id}?as_of=2999-01-01T00:00:00Z`
+
+      const ann = yield* as("ann")
+      for (const path of [`/letters/${id}`, past, ...paths]) {
+        const { status, text } = yield* ann("GET", path)
+        assert.strictEqual(status, 200, path)
+        assert.notInclude(text, "salary", path)
+        // The state before is refused by the hook.
+        assert.notInclude(text, "secret", path)
+      }
+      const editor = yield* as("eve", "editor")
+      assert.strictEqual((yield* editor("GET", `/letters/${id}/revisions/1`)).status, 404)
+      assert.strictEqual((yield* editor("GET", `/letters/${id}/revisions/2`)).status, 404)
+      assert.strictEqual((yield* editor("GET", `/letters/${id}/revisions/3`)).json.salary, 9)
+      const { json } = yield* editor("GET", `/letters/${id}/revisions`)
+      assert.deepStrictEqual(json._items.map((one: Json) => one.revision), [3, 2])
+      // Who may not GET the document sees nothing of its history.
+      const blind = yield* as("bill", "blind")
+      for (const path of [...paths, `/letters/${id}/revisions`]) {
+        assert.strictEqual((yield* blind("GET", path)).status, 404, path)
+      }
+      yield* letters.patch(id, { text: "secret" })
+      for (const path of [`/letters/${id}`, past, `/letters/${id}/revisions/3`, `/letters/${id}/revisions`]) {
+        assert.strictEqual((yield* editor("GET", path)).status, 404, path)
+      }
     }).pipe(Effect.scoped))
 })

@@ -85,7 +85,7 @@ export const listQuery = <M extends Model.Any>(model: M): ListQuery<M> =>
  */
 export type ChangesQuery<M extends Model.Any> = Omit<
   ListQuery<M>["Type"],
-  Exclude<"page" | "page_size" | "sort_by" | "sort_order" | "count" | "cursor", FilterName<M>>
+  Exclude<"page" | "page_size" | "sort_by" | "sort_order" | "count" | "cursor" | "expand", FilterName<M>>
 >
 
 /**
@@ -96,7 +96,7 @@ export type ChangesQuery<M extends Model.Any> = Omit<
  */
 export type TableQuery<M extends Model.Any> = Omit<
   ListQuery<M>["Type"],
-  "page" | "page_size" | Exclude<"count" | "cursor", FilterName<M>>
+  "page" | "page_size" | Exclude<"count" | "cursor" | "expand", FilterName<M>>
 >
 
 /** The parameters of a stream of changes: the filters of a list, the fields to send, and where to begin. */

@@ -33,13 +33,15 @@ export class Budget {
   wrote({ length }: string): Effect.Effect<void, HttpError> | undefined {
     this.#bytes += length
     this.#sinceYield += length
-    const { maxPageBytes } = this.#limits
-    if (this.#bytes > maxPageBytes) {
-      return Effect.fail(badRequestOf([limitProblem(`gives more than ${maxPageBytes} bytes: ${advice}`)]))
-    }
+    if (this.#bytes > this.#limits.maxPageBytes) return this.exceeded
     if (this.#sinceYield <= maxSmallLength) return undefined
     this.#sinceYield = 0
     return Effect.yieldNow
+  }
+
+  /** Fails for more bytes than a page may have. */
+  get exceeded(): Effect.Effect<never, HttpError> {
+    return Effect.fail(badRequestOf([limitProblem(`gives more than ${this.#limits.maxPageBytes} bytes: ${advice}`)]))
   }
 
   get isLarge(): boolean {

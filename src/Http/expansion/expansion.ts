@@ -11,9 +11,8 @@ import { badRequestOf } from "../messages/message.ts"
 import * as QueryFields from "../query/queryFields.ts"
 import { type Expand, selectedFields } from "../query/urlQuery.ts"
 import type { Relation } from "../registration/relations.ts"
-import type { HandlerFailure } from "../response/handlerFailures.ts"
+import { type HandlerFailure, isRefusal } from "../response/handlerFailures.ts"
 import { logUnreadable, withEmbedded } from "../response/representation.ts"
-import { isServiceError, serviceErrorTypeId } from "../ServiceError.ts"
 import { Budget, limitProblem } from "./budget.ts"
 import type { Door, Doors, Embed, Embeddable, EmbeddedOf, Entered } from "./embeddable.ts"
 import { once, type PageReading, type ReadPage, readPage } from "./page.ts"
@@ -243,24 +242,41 @@ const read = <E>(
     const wanted = beforeEach === undefined
       ? ids
       : yield* Effect.filter(ids, (id) => isRead(beforeEach(valueOf(id))))
-    const all = wanted.length === 0
-      ? []
-      : yield* documents.find({ filter: { _id: { $in: wanted } }, timeLimit: limits.queryTimeout })
-    const found = afterEach === undefined ? all : yield* Effect.filter(all, (document) => isRead(afterEach(document)))
     const representation = yield* Effect.withFiber((fiber) => Effect.succeed(representations(fiber)))
+    const serialise = fields === undefined ? representation.textOf : representation.textBy(fields)
+    const own = new Map<Document, string>()
+    const unreadable: Array<Document> = []
+    let bytes = 0
+    const take = (some: ReadonlyArray<Document>): boolean => {
+      for (const document of some) {
+        const text = serialise(document)
+        if (text === undefined) unreadable.push(document)
+        else own.set(document, text)
+        bytes += text?.length ?? 0
+      }
+      return bytes <= limits.maxPageBytes
+    }
+    if (wanted.length > 0) {
+      yield* documents.find({ filter: { _id: { $in: wanted } }, timeLimit: limits.queryTimeout, take })
+    }
+    if (bytes > limits.maxPageBytes) yield* run.budget.exceeded
+    const [first] = unreadable
+    if (first !== undefined) {
+      if (!limits.skipUnreadable) yield* representation.corrupt(first)
+      yield* logUnreadable(model, unreadable)
+    }
+    const readable = [...own.keys()]
+    const found = afterEach === undefined
+      ? readable
+      : yield* Effect.filter(readable, (document) => isRead(afterEach(document)))
     const embeddedOf = steps.length === 0
       ? undefined
       : yield* embedding(run, steps, found, representation.shows)
-    const serialise = fields === undefined ? representation.textOf : representation.textBy(fields)
     const texts = new Map<string, string>()
     for (const document of found) {
-      const own = serialise(document)
-      if (own === undefined) {
-        if (!limits.skipUnreadable) yield* representation.corrupt(document)
-        yield* logUnreadable(model, [document])
-        continue
-      }
-      const text = embeddedOf === undefined ? own : withEmbedded(own, embeddedOf(document))
+      const text = embeddedOf === undefined
+        ? textIn(own, document)
+        : withEmbedded(textIn(own, document), embeddedOf(document))
       const pause = run.budget.wrote(text)
       if (pause !== undefined) yield* pause
       if (run.budget.isLarge) yield* run.reserve
@@ -270,17 +286,12 @@ const read = <E>(
   }))
 }
 
+// Each readable document has its text.
+const textIn = (texts: ReadonlyMap<Document, string>, document: Document): string => texts.get(document) ?? "{}"
+
 /** Whether the hooks of a document let it be read. What is neither a 403 nor a 404 there ends this request, too. */
 const isRead = (hooks: Effect.Effect<void, HandlerFailure>): Effect.Effect<boolean, HandlerFailure> =>
   Effect.matchEffect(hooks, {
     onSuccess: () => Effect.succeed(true),
     onFailure: (error) => isRefusal(error) ? Effect.succeed(false) : Effect.fail(error)
   })
-
-const isRefusal = (error: HandlerFailure): boolean =>
-  isServiceError(error)
-    ? refusals.has(error[serviceErrorTypeId].status)
-    : error._tag === "Forbidden" || error._tag === "NotFound" || error._tag === "Unauthorized" ||
-      error._tag === "DocumentNotFound" || error._tag === "AccessDenied"
-
-const refusals: ReadonlySet<number> = new Set([401, 403, 404])

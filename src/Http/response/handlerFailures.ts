@@ -22,6 +22,15 @@ export type HandlerFailure = HttpError | Failure | DocumentInvalid | BulkInsertF
 /** The result of a route's handler. */
 export type ResponseEffect = Effect.Effect<HttpServerResponse.HttpServerResponse, HandlerFailure>
 
+/** Whether a failure says that the caller may not have something, or that it is not there. */
+export const isRefusal = (error: HandlerFailure): boolean =>
+  isServiceError(error)
+    ? refusals.has(error[serviceErrorTypeId].status)
+    : error._tag === "Forbidden" || error._tag === "NotFound" || error._tag === "Unauthorized" ||
+      error._tag === "DocumentNotFound" || error._tag === "AccessDenied"
+
+const refusals: ReadonlySet<number> = new Set([401, 403, 404])
+
 /** Handles failures of an application's code: declared errors respond, invalid stored documents are defects. */
 export const handleFailures = <R>(
   effect: Effect.Effect<HttpServerResponse.HttpServerResponse, HandlerFailure, R>,

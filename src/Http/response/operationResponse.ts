@@ -163,24 +163,6 @@ const modelWriter = (
   })
 }
 
-/** How the caller of the fiber's request sees documents. */
-export type FormsOfCaller = Effect.Effect<(document: Document) => DocumentForm, ReadError>
-
-/** The forms of a registered model's documents. */
-export const formsOfCaller = (model: ModelLike, views: typeof Views | undefined): FormsOfCaller => {
-  const whole = () => formWithout(model, [])
-  if (views === undefined) return Effect.succeed(whole)
-  return Effect.withFiber((fiber) => {
-    const decision = Context.get(fiber.context, AccessDecision)
-    return decision === undefined
-      ? Effect.succeed(whole)
-      : Effect.map(
-        decision.of(model),
-        (grants) => grants === undefined ? whole : views.modelView(model, grants).ofCaller(grants).formOf
-      )
-  })
-}
-
 const valueWriter = (schema: Schema.Top): Write => {
   // The schemas of results need no services.
   const encode = Schema.encodeUnknownEffect(jsonCodec(schema as Schema.Codec<unknown>))

@@ -104,7 +104,7 @@ export const tableOf = (context: TableContext) => {
 const sorting = new Set(["sort_by", "sort_order"])
 
 /** The parameters that are filters where a field has their name. */
-const overridable = new Set(["cursor", "count"])
+const overridable = new Set(["cursor", "count", "expand"])
 
 const contentTypes: { readonly [T in TableType]: string } = {
   "text/csv": "text/csv; charset=utf-8; header=present",

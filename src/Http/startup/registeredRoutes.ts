@@ -16,7 +16,7 @@ import * as KernelConfig from "../KernelConfig.ts"
 import type { Live } from "../live/live.ts"
 import type { ResponseEffect } from "../response/handlerFailures.ts"
 import { makeListResponses } from "../response/listResponse.ts"
-import { formsOfCaller, linksBy, linksFrom } from "../response/operationResponse.ts"
+import { linksBy, linksFrom } from "../response/operationResponse.ts"
 import { makeResponseBudget } from "../response/responseBudget.ts"
 import type { BadRequestResponder } from "../response/translatedResponses.ts"
 import type { ImplementedResource, ImplementedService } from "../routes/implemented.ts"
@@ -177,11 +177,11 @@ const operationRoutesOf = (
 
 /** The routes and actions of a resource that shows its history: those of others are returned unchanged. */
 const withHistory = Effect.fnUntraced(function*(
-  { calls, model, name, path }: ImplementedResource,
+  { calls, hooks, model, name, path }: ImplementedResource,
   repository: Repository.Repository<Model.Any>,
   routes: ReadonlyArray<ServedRoute>,
-  { access, lists, respondBadRequest, views }:
-    & Pick<Made, "access" | "respondBadRequest">
+  { access, limits, lists, respondBadRequest, views }:
+    & Pick<Made, "access" | "limits" | "respondBadRequest">
     & Pick<ResourceSurroundings, "lists" | "views">
 ) {
   const shown = new Set(calls.map(({ options }) => History.nameOf(options)))
@@ -200,7 +200,9 @@ const withHistory = Effect.fnUntraced(function*(
     repository,
     lists,
     respondBadRequest,
-    forms: formsOfCaller(model, views),
+    hooks,
+    limits,
+    views,
     patch: patch && permitted(patch.handler, patch.endpoint)
   })
   return {
