@@ -259,7 +259,7 @@ const read = <E>(
     if (wanted.length > 0) {
       yield* documents.find({ filter: { _id: { $in: wanted } }, timeLimit: limits.queryTimeout, take })
     }
-    if (bytes > limits.maxPageBytes) yield* run.budget.exceeded
+    if (bytes > limits.maxPageBytes) return yield* run.budget.exceeded
     const [first] = unreadable
     if (first !== undefined) {
       if (!limits.skipUnreadable) yield* representation.corrupt(first)

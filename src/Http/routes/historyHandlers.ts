@@ -81,7 +81,7 @@ export const historyHandlers = (
    * document, and what writes a state.
    */
   const reading = <A, R>(
-    instance: object,
+    instance: unknown,
     use: (
       now: Document,
       written: (state: State) => Effect.Effect<Json, HandlerFailure>
@@ -135,7 +135,7 @@ export const historyHandlers = (
         )
         : Effect.succeed(state))
 
-  const stateOf = (instance: object, point: HistoryPoint, url: string) =>
+  const stateOf = (instance: unknown, point: HistoryPoint, url: string) =>
     reading(
       instance,
       (now, written) =>
