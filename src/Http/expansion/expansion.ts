@@ -265,18 +265,15 @@ const read = <E>(
       if (!limits.skipUnreadable) yield* representation.corrupt(first)
       yield* logUnreadable(model, unreadable)
     }
-    const readable = [...own.keys()]
     const found = afterEach === undefined
-      ? readable
-      : yield* Effect.filter(readable, (document) => isRead(afterEach(document)))
+      ? [...own]
+      : yield* Effect.filter(own, ([document]) => isRead(afterEach(document)))
     const embeddedOf = steps.length === 0
       ? undefined
-      : yield* embedding(run, steps, found, representation.shows)
+      : yield* embedding(run, steps, found.map(([document]) => document), representation.shows)
     const texts = new Map<string, string>()
-    for (const document of found) {
-      const text = embeddedOf === undefined
-        ? textIn(own, document)
-        : withEmbedded(textIn(own, document), embeddedOf(document))
+    for (const [document, own] of found) {
+      const text = embeddedOf === undefined ? own : withEmbedded(own, embeddedOf(document))
       const pause = run.budget.wrote(text)
       if (pause !== undefined) yield* pause
       if (run.budget.isLarge) yield* run.reserve
@@ -285,9 +282,6 @@ const read = <E>(
     return texts
   }))
 }
-
-// Each readable document has its text.
-const textIn = (texts: ReadonlyMap<Document, string>, document: Document): string => texts.get(document) ?? "{}"
 
 /** Whether the hooks of a document let it be read. What is neither a 403 nor a 404 there ends this request, too. */
 const isRead = (hooks: Effect.Effect<void, HandlerFailure>): Effect.Effect<boolean, HandlerFailure> =>

@@ -184,8 +184,8 @@ const withHistory = Effect.fnUntraced(function*(
     & Pick<Made, "access" | "limits" | "respondBadRequest">
     & Pick<ResourceSurroundings, "lists" | "views">
 ) {
-  const shown = new Set(calls.map(({ options }) => History.nameOf(options)))
-  if (shown.size === 0 || shown.size === 1 && shown.has(undefined)) return { calls, routes }
+  const shown = new Set(calls.flatMap(({ options }) => History.nameOf(options) ?? []))
+  if (shown.size === 0) return { calls, routes }
   const { historyHandlers } = yield* Effect.promise(() => import("../routes/historyHandlers.ts"))
   const permitted = (handler: ResponseEffect, endpoint: GuardedEndpoint | undefined): ResponseEffect =>
     access === undefined || endpoint === undefined ? handler : access.permitted(handler, endpoint)

@@ -1,9 +1,7 @@
 /** The documents of a list as lines of JSON, for typed clients. Only programs that call it load it. */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as HttpApi from "effect/http-api/HttpApi"
-import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
-import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import type * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -11,7 +9,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { representation, selection } from "../description/documents.ts"
 import { noExcess } from "./calls.ts"
-import { callOf, dying, endpointsIn, standardModel } from "./streams.ts"
+import { apiOfCall, callOf, dying, endpointsIn, ownGroup, standardModel } from "./streams.ts"
 
 /** Streams the documents of the list of a group. */
 export const tableRows = (
@@ -30,7 +28,8 @@ export const tableRows = (
   // A whole document is one with all of its fields.
   const schema = Schema.Union([representation(model), selection(model)])
   const success = HttpApiSchema.StreamNdjson({ schema, maxElementBytes: "32 MiB" })
-  const call = callOf(apiOf(list, success), tableGroup, {
+  // An endpoint has a path.
+  const call = callOf(apiOfCall(list.path as `/${string}`, [list], [success]), ownGroup, {
     ...options,
     httpClient: HttpClient.mapRequest(httpClient, (request) => HttpClientRequest.accept(request, success.contentType))
   })
@@ -43,25 +42,4 @@ export const tableRows = (
         Effect.map(call({ query: encoded }), (rows) => rows as Stream.Stream<unknown, unknown>)
     )
   )
-}
-
-// internal
-
-const tableGroup = "table"
-
-/** Describes the call of a table, which fails as that of its list does. */
-const apiOf = (list: HttpApiEndpoint.Top, success: Schema.Top): HttpApi.Top => {
-  const text = Schema.Union([Schema.String, Schema.Array(Schema.String)])
-  // An endpoint has a path.
-  const endpoint: HttpApiEndpoint.Constraint = HttpApiEndpoint.get("changes", list.path as `/${string}`, {
-    query: Schema.Record(Schema.String, text),
-    success,
-    error: [...list.error]
-  })
-  const guarded = [...list.middlewares].reduce(
-    (endpoint, guard) => endpoint.middleware(guard),
-    // An arbitrary api has no static types.
-    endpoint as HttpApiEndpoint.Top
-  )
-  return HttpApi.make(tableGroup).add(HttpApiGroup.make(tableGroup).add(guarded)) as never
 }

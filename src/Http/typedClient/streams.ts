@@ -108,7 +108,11 @@ const watched = (
     return dying(`${watch.join(", ")}: only collections beside each other have one stream`)
   }
   const messages = watchedMessages(models)
-  const connect = connectTo(messages, apiOf(path, [...endpoints.values()], messages), watchGroup)
+  const connect = connectTo(
+    messages,
+    apiOfCall(path, [...endpoints.values()], [messages, HttpApiSchema.NoContent, changeEvents]),
+    ownGroup
+  )
   const filters = Effect.forEach(endpoints, ([name, endpoint]) =>
     Effect.map(
       // The codecs of models need no services.
@@ -124,22 +128,23 @@ const watched = (
 
 export const dying = (message: string): Stream.Stream<never> => Stream.die(new DeclarationError(message))
 
-const watchGroup = "watched"
+/** The group of a call that {@link apiOfCall} describes. */
+export const ownGroup = "watched"
 
-/** Describes the stream of several collections. */
-const apiOf = (
+/** Describes a call that no group of an api has, such as the stream of several collections. It fails as the endpoints do. */
+export const apiOfCall = (
   path: `/${string}`,
   endpoints: ReadonlyArray<HttpApiEndpoint.Top>,
-  messages: MessagesSchema
+  success: ReadonlyArray<Schema.Top>
 ): HttpApi.Top => {
   const text = Schema.Union([Schema.String, Schema.Array(Schema.String)])
   const endpoint: HttpApiEndpoint.Constraint = HttpApiEndpoint.get("changes", path, {
     query: Schema.Record(Schema.String, text),
-    success: [messages, HttpApiSchema.NoContent, changeEvents],
+    success,
     error: [...new Set(endpoints.flatMap(({ error }) => [...error]))]
   })
   const guards = new Set(endpoints.flatMap(({ middlewares }) => [...middlewares]))
   // An arbitrary api has no static types.
   const guarded = [...guards].reduce((endpoint, guard) => endpoint.middleware(guard), endpoint as HttpApiEndpoint.Top)
-  return HttpApi.make(watchGroup).add(HttpApiGroup.make(watchGroup).add(guarded)) as never
+  return HttpApi.make(ownGroup).add(HttpApiGroup.make(ownGroup).add(guarded)) as never
 }
