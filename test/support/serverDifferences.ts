@@ -163,6 +163,8 @@ const secantus = {
   projectedItems: "It gives an item by $elemMatch in its place, and takes {} in a projection.",
   transactionTimes:
     "It gives each write of a transaction a time of its own, so that a change does not tell its transaction.",
+  operationTimes:
+    "It answers a write with the time of the newest write of anybody, so that beside others a write does not tell its transaction.",
   unevenLists: { what: "It rejects $zip of a missing list.", calls: /\$zip/ }
 } satisfies { readonly [name: string]: Entry }
 
