@@ -183,7 +183,8 @@ export const folders: { readonly [name: string]: Folder } = {
       live: { on: ["response"] },
       expansion: { on: ["response"] },
       routes: { on: ["live", "expansion"] },
-      startup: { on: ["routes", "documents", "monitoring", "Tokens"] }
+      history: { on: ["routes"] },
+      startup: { on: ["history", "documents", "monitoring", "Tokens"] }
     }
   },
   Cli: {

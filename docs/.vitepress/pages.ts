@@ -23,6 +23,7 @@ const groups: { readonly [title: string]: ReadonlyArray<string> } = {
     "guides/tables",
     "guides/transactions",
     "guides/history",
+    "guides/deleted-documents",
     "guides/changes",
     "guides/files",
     "guides/stores",

@@ -12,7 +12,7 @@ import * as Semaphore from "effect/Semaphore"
 import type { ModelLike } from "../Model/internal.ts"
 import type * as Model from "../Model/Model.ts"
 import { AccessDecision, identifierOf, type ModelDecision, nothing } from "../Repository/internal.ts"
-import type { Repository } from "../Repository/Repository.ts"
+import type { Deleted, Repository } from "../Repository/Repository.ts"
 import type { ReadError } from "../Repository/RepositoryError.ts"
 import { documentDecision, notAllowed } from "./decision/documentDecision.ts"
 import { type AccessRequest, dependsOnDocument, effectiveGrants, makeCallers } from "./decision/effectiveGrants.ts"
@@ -34,6 +34,10 @@ export interface GuardedEndpoint {
   readonly path: `/${string}`
   /** The model of a resource. */
   readonly resource: { readonly policy: ModelPolicy; readonly repository: Repository<Model.Any> } | undefined
+  /** Which documents permissions look at. An operation that has it answers documents with links, as methods do. */
+  readonly documents?: Deleted | undefined
+  /** The method that an operation is, with a parameter: it is for documents that the grants for the method allow as well. */
+  readonly asMethod?: string | undefined
 }
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -75,13 +79,15 @@ export const makeAccessControl = (
     open: (user, request) =>
       requestDecision(policies, { caller: callerOf(user), request }, { path: request.url }, () => [], undefined),
     at: (endpoint) => {
-      const { isOperation, name, path, registration, resource, rules } = endpoint
+      const { asMethod, documents, isOperation, name, path, registration, resource, rules } = endpoint
       const ownIds = rules.idsFor(name, isOperation)
       const isOwn: ReadonlySet<number> = new Set(ownIds)
       const policy = resource?.policy
       const links = hasLinks(endpoint) ? policy?.links : undefined
       // A POST with the identifier of a document replaces it.
-      const others = resource === undefined ? [] : ["GET", ...(name === "POST" && !isOperation ? ["PUT"] : [])]
+      const others = resource === undefined
+        ? []
+        : ["GET", ...(name === "POST" && !isOperation ? ["PUT"] : []), ...asMethod === undefined ? [] : [asMethod]]
       // In the same order on every route, so that the filters of its links, and its entity tags, are the same.
       const ids = [
         ...new Set([...ownIds, ...others.flatMap((method) => rules.idsFor(method, false)), ...links?.ids ?? []])
@@ -89,7 +95,14 @@ export const makeAccessControl = (
       const isAddressed = path.includes("/:id")
       const origin: Origin = { registration, [isOperation ? "call" : "method"]: name }
       const decideFor = policy &&
-        documentDecision({ policy, hasLinks: links !== undefined, isOperation, name, ownIds: isOwn })
+        documentDecision({
+          policy,
+          hasLinks: links !== undefined,
+          isOperation,
+          name,
+          ownIds: isOwn,
+          within: asMethod
+        })
       const permissions = ownIds.flatMap((id) => rules.grants[id]?.permission ?? [])
       return {
         origin,
@@ -101,7 +114,7 @@ export const makeAccessControl = (
             caller: callerOf(user),
             request,
             document: resource !== undefined && addressed !== undefined
-              ? documentOf(resource.repository, addressed)
+              ? documentOf(resource.repository, addressed, documents)
               : Effect.succeedNone,
             model: resource?.repository.model,
             subjectFilter: (subject) =>
@@ -171,14 +184,17 @@ export const withAllData = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Eff
 /** The addressed document, read once, with all data. */
 const documentOf = (
   repository: Repository<Model.Any>,
-  text: string
+  text: string,
+  documents: Deleted | undefined
 ): Effect.Effect<Option.Option<unknown>, Failure> => {
   let known: Option.Option<unknown> | undefined
   return Effect.suspend(() => {
     if (known !== undefined) return Effect.succeed(known)
     const id = identifierOf(repository.model).parse(text)
     if (id === undefined) return Effect.succeedNone
-    const found = Effect.catchTag(Effect.asSome(repository.findById(id)), "DocumentNotFound", () => Effect.succeedNone)
+    // Only models with soft deletion have endpoints for deleted documents.
+    const read = repository.findById(id, { deleted: documents as undefined })
+    const found = Effect.catchTag(Effect.asSome(read), "DocumentNotFound", () => Effect.succeedNone)
     return Effect.map(found, (document) => {
       known = document
       return document
@@ -192,9 +208,9 @@ const descriptionOf = ({ grants }: Rules, id: number): ReadonlyArray<string> => 
 }
 
 /** Whether the answers of an endpoint have documents with links. */
-const hasLinks = ({ isOperation, name, path, resource }: GuardedEndpoint): boolean =>
-  resource !== undefined && !isOperation && name !== "DELETE" &&
-  (path === resource.policy.path || path === `${resource.policy.path}/:id` ||
+const hasLinks = ({ documents, isOperation, name, path, resource }: GuardedEndpoint): boolean =>
+  resource !== undefined && (isOperation ? documents !== undefined : name !== "DELETE") &&
+  (isOperation || path === resource.policy.path || path === `${resource.policy.path}/:id` ||
     path === `${resource.policy.path}/changes`)
 
 const requestDecision = (

@@ -41,6 +41,7 @@ import type { Filter } from "../Repository/DocumentStore.ts"
 import * as Query from "../Repository/Query.ts"
 import { endpointsOf, isLogged, standardEndpoints } from "./description/standardEndpoints.ts"
 import { watchPathOf } from "./description/watchPath.ts"
+import * as History from "./History.ts"
 import type { ResourceInfo, ServiceInfo } from "./registration/registration.ts"
 import { isOpen, permissionsOf } from "./resource/rules.ts"
 
@@ -160,6 +161,16 @@ export const matchesFile: (
 export const unreachable = (policy: AccessPolicy): ReadonlyArray<string> =>
   policy.entries.filter(({ who }) => who === nobody).map(({ endpoint }) => endpoint)
 
+/** The endpoint of an action or operation, with the parameter that asks for it, if it has no address of its own. @internal */
+export const endpointOf = ({ method, options = {}, path }: {
+  readonly method: string
+  readonly path: string
+  readonly options?: object | undefined
+}): string => {
+  const parameter = History.parameterOf(options)
+  return `${method} ${path}${parameter === undefined ? "" : `?${parameter}`}`
+}
+
 /** Whom an endpoint without a rule is for, in the words of permissions. @internal */
 export const nobody = "nobody"
 
@@ -249,7 +260,11 @@ const entriesOf = (registration: Ruled, isEnabled: boolean): ReadonlyArray<Entry
         // Who may list may ask by a body.
         entries(`${method} ${path}${own}`, asks === undefined ? method : standardEndpoints[asks].method, false)
       ),
-    ...calls.flatMap((call) => entries(`${call.method} ${call.path}`, call.name, true))
+    ...calls.flatMap((call) => {
+      // Deleted documents are on lists, too.
+      const others = History.parameterOf(call.options) === "deleted" ? [path] : []
+      return [...others, call.path].flatMap((path) => entries(endpointOf({ ...call, path }), call.name, true))
+    })
   ]
 }
 

@@ -1,6 +1,7 @@
 /**
- * The history of documents over HTTP: actions of a resource whose model has `Model.historied`. Each is an action like any other, with
- * rules, links and documentation of its own, and a resource has those that are added to it.
+ * The history of documents over HTTP, and deleted documents: actions of a resource whose model has `Model.historied` or
+ * `Model.softDeleted`. Each is an action like any other, with rules, links and documentation of its own, and a resource has those that
+ * are added to it.
  *
  * What callers see of a former state is what they see of the document now, by their rows and fields of today. A state that their
  * rows do not admit does not exist for them, and neither does the history of a document that they can't read or that is deleted.
@@ -27,7 +28,7 @@ import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Model from "../Model/Model.ts"
-import type { IsHistoried } from "../Repository/Repository.ts"
+import type { IsHistoried, IsSoftDeleted } from "../Repository/Repository.ts"
 import type { Action } from "./Action.ts"
 import { type Result, result } from "./description/documents.ts"
 import type { Parameter } from "./description/queryParameters.ts"
@@ -55,7 +56,15 @@ export const Revision = Schema.Struct({
  * @category models
  * @since 0.1.0
  */
-export type Name = "revisions" | "revision" | "revision_changes" | "restore_revision"
+export type Name = "revisions" | "revision" | "revision_changes" | "restore_revision" | DeletionName
+
+/**
+ * The actions on deleted documents, by their names.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type DeletionName = "deleted" | "restore" | "purge"
 
 /**
  * A model with `Model.historied`.
@@ -66,6 +75,16 @@ export type Name = "revisions" | "revision" | "revision_changes" | "restore_revi
 export type Historied<M extends Model.Any> =
   & M
   & (IsHistoried<M> extends true ? unknown : "The model lacks Model.historied")
+
+/**
+ * A model with `Model.softDeleted`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type SoftDeleted<M extends Model.Any> =
+  & M
+  & (IsSoftDeleted<M> extends true ? unknown : "The model lacks Model.softDeleted")
 
 /**
  * `GET …/:id/revisions`: who changed the document when, the latest change first. A page has `page_size` changes, by default 20 and at
@@ -117,10 +136,75 @@ export const restore = <M extends Model.Any>(
 ): Action<M, "restore_revision", typeof restoreOptions & { readonly success: Result<M> }, never> =>
   action("restore_revision", { ...restoreOptions, success: result<M>(model) })
 
+/**
+ * `GET …/:id?deleted=include` and `GET …?deleted=only`: documents that are deleted, too, or these only, with the time of their
+ * deletion as `deleted`. They are a `GET` of the document and of the list with a parameter more, for those who may call both.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const deleted = <M extends Model.Any>(
+  model: SoftDeleted<M>
+): Action<M, "deleted", typeof deletedOptions & { readonly success: M }, never> =>
+  action<"deleted", typeof deletedOptions & { readonly success: M }>("deleted", { ...deletedOptions, success: model })
+
+/**
+ * `POST …/:id/restore`: takes a deletion back. The hooks of `PATCH` run, `If-Match` counts, and the answer is that of a `PATCH`. A
+ * unique value that another document has taken since is a 409, and a reference to a document that is gone a 400.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const restoreDeleted = <M extends Model.Any>(
+  model: SoftDeleted<M>
+): Action<M, "restore", typeof restoreDeletedOptions & { readonly success: Result<M> }, never> =>
+  action("restore", { ...restoreDeletedOptions, success: result<M>(model) })
+
+/**
+ * `DELETE …/:id?purge=true`: removes a document permanently, whether it is deleted or not. It is a `DELETE` with its hooks, for those
+ * who may send one and may purge, and only resources with that method have it.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const purge = <M extends Model.Any>(
+  _model: SoftDeleted<M>
+): Action<M, "purge", typeof purgeOptions, never> => action("purge", purgeOptions)
+
 /** The action of this module whose options these are; `undefined` for another one. @internal */
 export const nameOf = (options: object): Name | undefined =>
   // Only `action` sets it.
   typeId in options ? options[typeId] as Name : undefined
+
+/**
+ * The parameter by which a standard endpoint is asked to be an action; `undefined` for an action with an address of its own.
+ *
+ * @internal
+ */
+export const parameterOf = (options: object): "deleted" | "purge" | undefined => {
+  const name = nameOf(options)
+  return name === "deleted" || name === "purge" ? name : undefined
+}
+
+/** The parameters of requests for deleted documents. @internal */
+export const deletedParameters = {
+  deleted: {
+    schema: Schema.Literals(["include", "only"]),
+    description: "Answers documents that are deleted, too (`include`), or these only",
+    message: "must be include or only",
+    isRequired: true
+  } satisfies Parameter<"include" | "only">
+} as const
+
+/** The parameters of a deletion that removes the document. @internal */
+export const purgeParameters = {
+  purge: {
+    schema: Schema.Literal("true"),
+    description: "Removes the document permanently, whether it is deleted or not",
+    message: "must be true",
+    isRequired: true
+  } satisfies Parameter<"true">
+} as const
 
 /** The parameters of the `GET` of a document's state at a time. @internal */
 export const asOfParameters = {
@@ -180,4 +264,25 @@ const restoreOptions = {
   path: "revisions/:revision/restore",
   summary: "Write the fields of a former state again",
   params: byRevision
+} as const
+
+const deletedOptions = {
+  method: "GET",
+  path: "",
+  summary: "Get one document, whether it is deleted or not",
+  query: { deleted: deletedParameters.deleted.schema }
+} as const
+
+const restoreDeletedOptions = {
+  method: "POST",
+  path: "restore",
+  summary: "Take the deletion of a document back"
+} as const
+
+const purgeOptions = {
+  method: "DELETE",
+  path: "",
+  summary: "Remove a document permanently",
+  query: { purge: purgeParameters.purge.schema },
+  success: Schema.Int
 } as const

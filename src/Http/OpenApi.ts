@@ -9,7 +9,7 @@
 import * as Context from "effect/Context"
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as EffectOpenApi from "effect/http-api/OpenApi"
-import type { AccessPolicy } from "./AccessPolicy.ts"
+import { type AccessPolicy, endpointOf } from "./AccessPolicy.ts"
 import { Tags } from "./description/tags.ts"
 import { RateLimiting } from "./Guard.ts"
 import * as KernelConfig from "./KernelConfig.ts"
@@ -18,7 +18,16 @@ import { withEntityTag } from "./openapi/entityTagHeaders.ts"
 import { withErrorSchemas, withProblems } from "./openapi/errors.ts"
 import * as Json from "./openapi/node.ts"
 import { expandablePaths } from "./openapi/parameters.ts"
-import { bracedOf, type Call, inReadingOrder, joined, operationsIn, type Tag, tagsOf } from "./openapi/paths.ts"
+import {
+  bracedOf,
+  type Call,
+  inReadingOrder,
+  joined,
+  operationsIn,
+  type Tag,
+  tagsOf,
+  withoutParameterCalls
+} from "./openapi/paths.ts"
 import { sampling } from "./openapi/samples.ts"
 import * as Schemas from "./openapi/schemas.ts"
 import { sharing } from "./openapi/sharedParts.ts"
@@ -228,7 +237,7 @@ export interface Options {
  */
 export const make = ({ api: described, policy, registrations }: Source, options: Options): Document => {
   // The source is an `HttpApi` with hidden type parameters.
-  const api = described as HttpApi.Top
+  const api = withoutParameterCalls(described as HttpApi.Top, registrations)
   const resources = registrations.filter((registration) => registration._tag === "Resource")
   const omits = options.omitsUnreachable === true
   const hasPolicy = policy?.isEnabled === true
@@ -261,7 +270,11 @@ export const make = ({ api: described, policy, registrations }: Source, options:
     const completed = standard === undefined || registration?._tag !== "Resource"
       ? operation
       : completeStandard(operation, standard, {
-        resource: registration,
+        // What a parameter asks for is left out as an operation of its own would be.
+        resource: {
+          ...registration,
+          calls: registration.calls.filter((call) => !omits || entries.get(endpointOf(call))?.length !== 0)
+        },
         limits,
         known,
         hidden: fields.hiddenOf(registration.model),
@@ -328,6 +341,7 @@ const detailsOf = (api: HttpApi.Top): ReadonlyMap<string, Detail> => {
   HttpApi.reflect(api, {
     onGroup: () => {},
     onEndpoint: ({ endpoint, group }) => {
+      if (Context.get(endpoint.annotations, EffectOpenApi.Exclude)) return
       const path = bracedOf(endpoint.path)
       const own = Context.getOrElse(endpoint.annotations, Tags, () => [])
       const first = Context.getOrElse(group.annotations, Tags, () => [])

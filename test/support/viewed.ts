@@ -68,6 +68,7 @@ export const servingViewed = <E>(
     )
     const surroundings = {
       cursors,
+      deletedHandlers: undefined,
       doors: new Map(),
       limits,
       lists,

@@ -5,24 +5,27 @@ import type { Filter } from "../../Repository/DocumentStore.ts"
 import { type EffectiveGrant, type ModelDecision, nothing, type RowFilters } from "../../Repository/internal.ts"
 import type { Caller } from "../Permission.ts"
 import { linksByGrants, type ModelPolicy } from "./modelPolicy.ts"
-import { filtersOfAction, filtersOfCreation, filtersOfMethod } from "./rowFilters.ts"
+import { filtersOfAction, filtersOfCreation, filtersOfMethod, withinRows } from "./rowFilters.ts"
 
 type Grants = ReadonlyArray<EffectiveGrant>
 
 /** Decides by the grants that apply to the caller; the last decision is kept with the user's object while they stay. */
-export const documentDecision = ({ hasLinks, isOperation, name, ownIds, policy }: {
+export const documentDecision = ({ hasLinks, isOperation, name, ownIds, policy, within }: {
   readonly policy: ModelPolicy
   readonly hasLinks: boolean
   /** The numbers of the grants for the endpoint; the others are those for `GET` and, of a `POST`, for `PUT`. */
   readonly ownIds: ReadonlySet<number>
   readonly name: string
   readonly isOperation: boolean
+  /** The method within whose rows an operation is. */
+  readonly within?: string | undefined
 }): (user: Caller | undefined, grants: Grants) => ModelDecision => {
   const decide = (grants: Grants): ModelDecision => {
     const write = grants.filter(({ id }) => ownIds.has(id))
     const read = policy.forMethods(grants, ["GET"])
     const filtersBy = isOperation
-      ? (own: Grants): RowFilters => filtersOfAction(own, read)
+      ? (own: Grants): RowFilters =>
+        filtersOfAction(within === undefined ? own : withinRows(own, policy.forMethods(grants, [within])), read)
       : name === "POST"
       ? filtersOfCreation(write, policy.forMethods(grants, ["PUT"]))
       : filtersOfMethod

@@ -5,6 +5,7 @@ import {
   allOf,
   anyOf,
   type EffectiveGrant,
+  nothing,
   type Privilege,
   type RowFilters,
   type UpdateGrant
@@ -51,9 +52,13 @@ export const filtersOfCreation = (inserting: Grants, replacing: Grants): (by: Gr
  * read documents of the model, they allow only those of them. What a write may leave behind follows from the grants for the
  * action alone.
  */
-export const filtersOfAction = (own: Grants, readable: Grants): RowFilters => {
-  const read = readable.length === 0 ? undefined : rowsOf(readable)
-  return filtersOfMethod(own.map((grant) => ({ ...grant, rows: allOf(grant.rows, read) })))
+export const filtersOfAction = (own: Grants, readable: Grants): RowFilters =>
+  filtersOfMethod(readable.length === 0 ? own : withinRows(own, readable))
+
+/** The grants for documents that one of the others allows as well. */
+export const withinRows = (own: Grants, others: Grants): Grants => {
+  const rows = others.length === 0 ? nothing : rowsOf(others)
+  return own.map((grant) => ({ ...grant, rows: allOf(grant.rows, rows) }))
 }
 
 /**

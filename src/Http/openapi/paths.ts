@@ -4,7 +4,10 @@
  * @since 0.1.0
  */
 import { getOrMake } from "@appkernel/document-store/internal"
+import type * as HttpApi from "effect/http-api/HttpApi"
+import * as OpenApi from "effect/http-api/OpenApi"
 import { allStandardEndpoints, type StandardEndpoint } from "../description/standardEndpoints.ts"
+import * as History from "../History.ts"
 import * as Json from "./node.ts"
 import type { Resource } from "./schemas.ts"
 
@@ -15,18 +18,36 @@ import type { Resource } from "./schemas.ts"
  * @since 0.1.0
  */
 export interface Call {
+  /** The name of its endpoint in the group of the registration. */
+  readonly name?: string | undefined
   readonly method: string
   readonly path: string
+  readonly options?: object | undefined
 }
 
 /** A route's path with parameters in braces. @internal */
 export const bracedOf = (path: string): string => path.replaceAll(/:(\w+)(?:\([^)]*\))?\??/gu, "{$1}")
 
+/** The service without the endpoints that are asked by a parameter of another one. @internal */
+export const withoutParameterCalls = (
+  api: HttpApi.Top,
+  registrations: ReadonlyArray<{ readonly name?: string | undefined; readonly calls: ReadonlyArray<Call> }>
+): HttpApi.Top =>
+  registrations.reduce((all, { calls, name = "" }) => {
+    const group = all.groups[name]
+    const own = calls.flatMap(({ name = "", options = {} }) =>
+      History.parameterOf(options) === undefined ? [] : group?.endpoints[name] ?? []
+    )
+    return group === undefined || own.length === 0
+      ? all
+      : all.add(own.reduce((some, endpoint) => some.add(endpoint.annotate(OpenApi.Exclude, true)), group))
+  }, api)
+
 /** The operations of registrations, by method in lower case and path with braces. @internal */
 export const operationsIn = <
   R extends { readonly _tag: "Resource" | "Service"; readonly path?: string; readonly calls: ReadonlyArray<Call> }
 >(registrations: ReadonlyArray<R>): ReadonlyMap<string, RegisteredOperation<R>> => {
-  const keyOf = ({ method, path }: Call) => `${method.toLowerCase()} ${bracedOf(path)}`
+  const keyOf = ({ method, path }: Pick<Call, "method" | "path">) => `${method.toLowerCase()} ${bracedOf(path)}`
   const resources = registrations.filter(({ _tag }) => _tag === "Resource")
   // A call has the place of a standard endpoint whose method is not registered.
   return new Map([
@@ -37,7 +58,9 @@ export const operationsIn = <
       ])
     ),
     ...registrations.flatMap((registration) =>
-      registration.calls.map((call): [string, RegisteredOperation<R>] => [keyOf(call), { registration, call }])
+      registration.calls.flatMap((call): ReadonlyArray<[string, RegisteredOperation<R>]> =>
+        History.parameterOf(call.options ?? {}) === undefined ? [[keyOf(call), { registration, call }]] : []
+      )
     )
   ])
 }

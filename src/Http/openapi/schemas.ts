@@ -33,7 +33,7 @@ export interface Resource {
   readonly tables?: object | undefined
   /** What a `POST` with a known identifier does. Defaults to what the limits say. */
   readonly onKnownId?: "replace" | "error" | undefined
-  readonly calls?: ReadonlyArray<{ readonly options: object }>
+  readonly calls?: ReadonlyArray<{ readonly options?: object | undefined }>
 }
 
 /** The schemas of one document. */

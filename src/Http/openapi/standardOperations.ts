@@ -8,6 +8,7 @@ import { maxItemsOf } from "../description/limits.ts"
 import { listTypes } from "../description/listTypes.ts"
 import {
   aggregationParameters,
+  type AnyParameters,
   changesParameters,
   documentParameters,
   pagingParameters,
@@ -61,19 +62,27 @@ const standard: { readonly [N in Name]: (operation: Node, context: DescriptionCo
         }
       }
     }),
-    parameters: [...describedPageParameters(context), ...filters(context.resource.model, context.hidden)]
+    parameters: [
+      ...describedPageParameters(context),
+      ...filters(context.resource.model, context.hidden),
+      ...askedBy(context.resource, "deleted", History.deletedParameters)
+    ]
   }),
-  get: (operation, { expandable, hidden, resource: { calls = [], model } }) => ({
-    summary: `Get one ${model.modelName}`,
+  get: (operation, { expandable, hidden, resource }) => ({
+    summary: `Get one ${resource.model.modelName}`,
     ...withResponses(operation, {
-      200: { description: `The ${model.modelName}; with \`fields\`, without the others, required ones neither` }
+      200: {
+        description: `The ${resource.model.modelName}; with \`fields\`, without the others, required ones neither`
+      }
     }),
     parameters: [
       ...Document.listOf(operation["parameters"]),
-      ...queryOf(documentParameters, { fields: fieldsParameter(model, hidden), ...expandParameter(expandable) }),
-      ...calls.some(({ options }) => History.nameOf(options) === "revision")
-        ? queryOf(History.asOfParameters).map((parameter) => ({ ...parameter, required: false }))
-        : []
+      ...queryOf(documentParameters, {
+        fields: fieldsParameter(resource.model, hidden),
+        ...expandParameter(expandable)
+      }),
+      ...askedBy(resource, "revision", History.asOfParameters),
+      ...askedBy(resource, "deleted", History.deletedParameters)
     ]
   }),
   aggregate: (operation, { resource: { path } }) => ({
@@ -173,13 +182,26 @@ const standard: { readonly [N in Name]: (operation: Node, context: DescriptionCo
       types: ["application/json", "application/merge-patch+json", "application/json-patch+json"],
       responses: { 200: { description: "It was changed" } }
     }),
-  delete: (operation, { resource: { model } }) => ({
-    summary: `Delete ${withArticle(model.modelName)}`,
+  delete: (operation, { resource }) => ({
+    summary: `Delete ${withArticle(resource.model.modelName)}`,
     ...withResponses(operation, {
-      200: { description: "How many were deleted", ...isLogged(model) ? { headers: transactionOf(model) } : {} }
-    })
+      200: {
+        description: "How many were deleted",
+        ...isLogged(resource.model) ? { headers: transactionOf(resource.model) } : {}
+      }
+    }),
+    parameters: [
+      ...Document.listOf(operation["parameters"]),
+      ...askedBy(resource, "purge", History.purgeParameters)
+    ]
   })
 }
+
+/** The parameters by which the endpoint is asked to be an action that the resource has. */
+const askedBy = ({ calls = [] }: Resource, name: History.Name, parameters: AnyParameters): ReadonlyArray<Node> =>
+  calls.some(({ options = {} }) => History.nameOf(options) === name)
+    ? queryOf(parameters).map((parameter) => ({ ...parameter, required: false }))
+    : []
 
 const segmentOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
 

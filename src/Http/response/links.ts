@@ -13,6 +13,7 @@ import type { PermittedLinks } from "../../Repository/internal.ts"
 import { identifierOf } from "../../Repository/internal.ts"
 import { partFields } from "../description/operationEndpoint.ts"
 import { encoded } from "../description/pathShape.ts"
+import * as History from "../History.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import type { ResourceInfo } from "../registration/registration.ts"
 
@@ -61,21 +62,27 @@ export const linkedEndpoints = (
  * The links of a resource's documents: `self` with the registered methods, `collection` if it has `GET`, one for each
  * action with its method and the names of its arguments, and one for each reference to a registered model by the name of
  * its field. A caller's links list only endpoints that the caller may use. They omit the fields that `view` hides from the
- * arguments of an action that takes the model. There are none if the registration disables links.
+ * arguments of an action that takes the model. There are none if the registration disables links. A document with the field
+ * `deletedField` has the links of a deleted one.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const ofResource = (resource: LinkedResource, view?: LinkedView): ResourceLinks => {
+export const ofResource = (resource: LinkedResource, view?: LinkedView, deletedField?: string): ResourceLinks => {
   if (!resource.enableHateoas) return none
   const everything = linkedEndpoints(resource).map(() => true)
   const readIndex = resource.methods.indexOf("GET")
   const known = new BoundedCache<CallerLinks>(maxLinks)
   const listing = (isListed: ReadonlyArray<boolean>, hasCollection: boolean): CallerLinks =>
     known.getOrMake([hasCollection, ...isListed].map(Number).join(""), () => ({
-      of: linksTo(resource, view, isListed, hasCollection),
+      of: linksOfState(resource, view, isListed, hasCollection),
       dependOnDocument: false
     }))
+  const linksOfState: LinksTo = deletedField === undefined ? linksTo : (resource, view, isListed, hasCollection) => {
+    const ofLive = linksTo(resource, view, isListed, hasCollection)
+    const ofDeleted = linksTo(resource, view, isListed, hasCollection, true)
+    return (id, document) => (document[deletedField] ?? null) === null ? ofLive(id, document) : ofDeleted(id, document)
+  }
   const linksBy = ({ endpoints, matcher }: PermittedLinks): CallerLinks => {
     const hasCollection = readIndex >= 0 && endpoints[readIndex] !== false
     const filters = [...new Set(endpoints.filter((permitted) => typeof permitted === "object"))]
@@ -86,7 +93,7 @@ export const ofResource = (resource: LinkedResource, view?: LinkedView): Resourc
     }
   }
   return {
-    all: { of: linksTo(resource, view, everything, readIndex >= 0), dependOnDocument: false },
+    all: { of: linksOfState(resource, view, everything, readIndex >= 0), dependOnDocument: false },
     // Requests with the same row filters share one object, by which the links are memoised.
     by: memoize(linksBy)
   }
@@ -154,24 +161,42 @@ const referenceLinks = (
 
 type LinkedView = Pick<ModelView, "dependsOnDocument" | "mask">
 
-/** The links to some of the endpoints. */
-const linksTo = (
-  { calls, methods, model, path, references = [] }: LinkedResource,
+type LinksTo = (
+  resource: LinkedResource,
   view: LinkedView | undefined,
   isListed: ReadonlyArray<boolean>,
-  hasCollection: boolean
-): DocumentLinks => {
+  hasCollection: boolean,
+  isDeleted?: boolean
+) => DocumentLinks
+
+/** Whether an action is for a document in its state: a deleted one can be restored and purged, and another one has the others. */
+const isFor = (options: object, isDeleted: boolean): boolean => {
+  const name = History.nameOf(options)
+  return name === "purge" || name !== "deleted" && isDeleted === (name === "restore")
+}
+
+/** The links to some of the endpoints. */
+const linksTo: LinksTo = (
+  { calls, methods, model, path, references = [] },
+  view,
+  isListed,
+  hasCollection,
+  isDeleted = false
+) => {
   const base = encoded(path)
   const head = `"_links":{"self":{"href":"${base}/`
-  const self = `","methods":${JSON.stringify(methods.filter((_, i) => isListed[i]))}}`
-  const standard = hasCollection ? `${self},"collection":{"href":"${base}","methods":"GET"}` : self
-  const listed = calls.filter((_, i) => isListed[methods.length + i])
+  const own = methods.filter((method, i) => isListed[i] && (!isDeleted || method === "GET"))
+  const self = `${isDeleted ? "?deleted=include" : ""}","methods":${JSON.stringify(own)}}`
+  const collection = isDeleted ? `${base}?deleted=only` : base
+  const standard = hasCollection ? `${self},"collection":{"href":"${collection}","methods":"GET"}` : self
+  const listed = calls.filter(({ options }, i) => isListed[methods.length + i] && isFor(options, isDeleted))
   const relations = new Set(["self", "collection", ...calls.map(({ name, options }) => options.rel ?? name)])
   const referenceOf = referenceLinks(references, view, relations)
   if (listed.length === 0 && referenceOf === undefined) return (id) => `${head}${segment(id)}${standard}},`
   const prefix = `${path}/:id`
   const actions = listed.map(({ method, name, options, path }) => {
-    const args = [
+    const parameter = History.parameterOf(options)
+    const args = parameter !== undefined ? [] : [
       ...Object.keys(partFields(options.payload)).filter((field) =>
         options.payload !== model || view?.mask.isHidden(field) !== true
       ),
@@ -180,7 +205,9 @@ const linksTo = (
     const rest = JSON.stringify({ methods: method, ...(args.length === 0 ? {} : { args }) }).slice(1)
     return [
       `,${quote(options.rel ?? name)}:{"href":"${base}/`,
-      `${encoded(path.slice(prefix.length).replaceAll(/:(\w+)/gu, "{$1}"))}",${rest}`
+      `${encoded(path.slice(prefix.length).replaceAll(/:(\w+)/gu, "{$1}"))}${
+        parameter === undefined ? "" : `?${parameter}=true`
+      }",${rest}`
     ]
   })
   return (id, document) => {

@@ -65,15 +65,17 @@ export const documentTags = (
 export const representationsOf = (
   resource: ResourceInfo,
   repository: Repository<Model.Any>,
-  { isViewed, view }: {
+  { isViewed, links, view }: {
     readonly view: ModelView
     /** Whether the representation depends on the caller. */
     readonly isViewed: boolean
+    /** Defaults to those of the resource. */
+    readonly links?: Links.ResourceLinks
   }
 ): Representations => {
   const { model } = resource
   const { print, valueOf } = identifierOf(resource.model)
-  const resourceLinks = Links.ofResource(resource, view)
+  const resourceLinks = links ?? Links.ofResource(resource, view)
   const corrupt = (document: Document): ResponseEffect =>
     Effect.flatMap(
       repository.findById(valueOf(document["_id"])),

@@ -48,7 +48,9 @@ export interface AuditLog {
   ) => Effect.Effect<A, E, R>
 }
 
-interface AuditedEndpoint extends Pick<GuardedEndpoint, "isOperation" | "name" | "registration" | "resource"> {
+interface AuditedEndpoint
+  extends Pick<GuardedEndpoint, "documents" | "isOperation" | "name" | "registration" | "resource">
+{
   readonly auditLog: "off" | "writes" | "reads and writes" | undefined
 }
 
@@ -118,7 +120,7 @@ export const makeAuditLog = Effect.fnUntraced(function*(
       return Effect.ensuring(read({ ...decision, trail }), trail.finish(undefined, false, false))
     })
   const audited: AuditLog["audited"] = (respond, endpoint) => {
-    const { auditLog = byDefault, isOperation, name, resource } = endpoint
+    const { auditLog = byDefault, documents, isOperation, name, resource } = endpoint
     const hasReads = auditLog === "reads and writes"
     return Effect.withFiber((fiber) => {
       // What refuses a request within another one is named there.
@@ -137,7 +139,12 @@ export const makeAuditLog = Effect.fnUntraced(function*(
         return status !== 404 || id === undefined || resource === undefined || decision === undefined
           ? finish(!trail.isAdmitted && (status === 401 || status === 403))
           : Effect.flatMap(
-            isHidden(resource.repository, id, isOperation ? "read" : privileges[name] ?? "update", decision),
+            isHidden(
+              { ...resource, documents },
+              id,
+              isOperation ? "read" : privileges[name] ?? "update",
+              decision
+            ),
             finish
           )
       })
@@ -164,7 +171,9 @@ const privileges: { readonly [method: string]: Privilege } = { GET: "read", DELE
 
 /** Whether a document exists that the row filters of the caller hide. */
 const isHidden = (
-  repository: Repository<Model.Any>,
+  { documents = "exclude", repository }:
+    & { readonly repository: Repository<Model.Any> }
+    & Pick<GuardedEndpoint, "documents">,
   text: string,
   privilege: Privilege,
   decision: AccessDecision
@@ -172,7 +181,7 @@ const isHidden = (
   const id = identifierOf(repository.model).parse(text)
   if (id === undefined) return Effect.succeed(false)
   const found = Effect.map(
-    documentOperationsOf(repository).findById(id, { privilege }),
+    documentOperationsOf(repository).including(documents).findById(id, { privilege }),
     (document) => document !== undefined
   )
   return Effect.flatMap(

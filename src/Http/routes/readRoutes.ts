@@ -14,7 +14,7 @@ import type { FieldProblem } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type * as Cursor from "../../Repository/Cursor.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
-import { documentCodec, documentOperationsOf } from "../../Repository/internal.ts"
+import { documentCodec, documentOperationsOf, type DocumentReads } from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { listTypes } from "../description/listTypes.ts"
 import { encoded } from "../description/pathShape.ts"
@@ -55,7 +55,7 @@ export const readRoutes = (
   resource: ImplementedResource,
   repository: Repository<Model.Any>,
   representations: Representations,
-  surroundings: Surroundings
+  surroundings: ReadSurroundings
 ): { readonly [N in "list" | "get" | "aggregate" | "changes"]: ResponseEffect } & {
   readonly embeddable: Embeddable
 } => {
@@ -69,7 +69,7 @@ export const readRoutes = (
   }
 }
 
-interface Surroundings {
+export interface ReadSurroundings {
   readonly view: ModelView
   readonly cursors: Cursor.Options
   readonly limits: Limits
@@ -84,13 +84,15 @@ interface Surroundings {
   readonly doors: Doors
 }
 
-type ReadContext = ReturnType<typeof readContext>
+export interface ReadContext extends Omit<ReturnType<typeof readContext>, "documents"> {
+  readonly documents: DocumentReads
+}
 
-const readContext = (
+export const readContext = (
   { hooks, model, name, path, relations = [], tables: tableOptions }: ImplementedResource,
   repository: Repository<Model.Any>,
   representations: Representations,
-  surroundings: Surroundings
+  surroundings: ReadSurroundings
 ) => {
   const described = { ...pageParameters(surroundings.limits), ...overridableParameters, ...aggregationParameters }
   const places = parametersOf(expectations(described), surroundings.places)
@@ -146,7 +148,7 @@ const runAfter = <A>(
 // one document
 // -----------------------------------------------------------------------------
 
-const getRoute = (context: ReadContext): ResponseEffect => {
+export const getRoute = (context: ReadContext): ResponseEffect => {
   const { documents, limits, model, representations, respondBadRequest, view } = context
   const options = { timeLimit: limits.queryTimeout }
   const readSelection = UrlQuery.selection(view.model)
@@ -194,7 +196,7 @@ const getRoute = (context: ReadContext): ResponseEffect => {
 const everything: Result.Result<UrlQuery.Selected, never> = Result.succeed({})
 
 /** Streams the changes of the collection. Only services that record changes load the code that streams them. */
-const changesRouteOf = ({ before, live, ...context }: ReadContext): ResponseEffect => {
+const changesRouteOf = ({ before, live, ...context }: ReturnType<typeof readContext>): ResponseEffect => {
   if (live === undefined) return Effect.die(new Error(`The changes of ${context.model.modelName} are not recorded`))
   const route = live.changesRoute({
     ...context,
@@ -211,12 +213,20 @@ const changesRouteOf = ({ before, live, ...context }: ReadContext): ResponseEffe
 // a collection
 // -----------------------------------------------------------------------------
 
-type ListQuery = (parameters: UrlQuery.Parameters, fiber: RequestFiber) => ReturnType<ReturnType<typeof UrlQuery.make>>
+export type ListQuery = (
+  parameters: UrlQuery.Parameters,
+  fiber: RequestFiber
+) => ReturnType<ReturnType<typeof UrlQuery.make>>
+
+/** Reads the parameters of a list for the caller of the fiber's request. */
+export const listQueryOf = ({ cursors, limits, model, view }: ReadContext): ListQuery => {
+  const read = UrlQuery.make(view.model, limits, cursors)
+  return (parameters, fiber) => read(parameters, namingOf(model, view.of(fiber).partlyHidden))
+}
 
 const listRoute = (context: ReadContext): ResponseEffect => {
-  const { after, cursors, limits, model, tableOptions, tables, view } = context
-  const readUrl = UrlQuery.make(view.model, limits, cursors)
-  const readQuery: ListQuery = (parameters, fiber) => readUrl(parameters, namingOf(model, view.of(fiber).partlyHidden))
+  const { after, model, tableOptions, tables, view } = context
+  const readQuery = listQueryOf(context)
   const page = pageHandler(context, readQuery)
   if (tables === undefined || tableOptions === undefined) return withParameters(page)
   const table = tables.tableOf({
@@ -249,8 +259,8 @@ const listRoute = (context: ReadContext): ResponseEffect => {
   })
 }
 
-const pageHandler = (context: ReadContext, readQuery: ListQuery) => {
-  const { after, documents, limits, lists, model, path, repository, representations } = context
+export const pageHandler = (context: ReadContext, readQuery: ListQuery) => {
+  const { after, documents, limits, lists, model, path, representations } = context
   const { maxPageBytes, queryTimeout: timeLimit } = limits
   return (parameters: UrlQuery.Parameters, fiber: RequestFiber): ResponseEffect => {
     const read = readQuery(parameters, fiber)
@@ -306,7 +316,7 @@ const pageHandler = (context: ReadContext, readQuery: ListQuery) => {
       query.count === "exact"
         ? Effect.map(documents.findAndCount({ ...options, take }), ({ total }) => total)
         : Effect.flatMap(
-          query.count === "estimated" ? repository.estimatedCount : Effect.succeed(undefined),
+          query.count === "estimated" ? documents.estimatedCount : Effect.succeed(undefined),
           (total) => Effect.as(documents.find({ ...options, take }), total)
         )
     return runBefore(

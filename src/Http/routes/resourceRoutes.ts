@@ -46,7 +46,7 @@ import {
 import { wholeView } from "../response/wholeView.ts"
 import type { Translations } from "../Translations.ts"
 import type { ImplementedResource } from "./implemented.ts"
-import { readRoutes } from "./readRoutes.ts"
+import { readRoutes, type ReadSurroundings } from "./readRoutes.ts"
 import {
   acceptedRoute,
   allowedOf,
@@ -69,6 +69,8 @@ export const routesOf = (
   readonly routes: ReadonlyArray<Route>
   /** The documents for callers with the grants; for all without access control. */
   readonly embeddableBy: (grants: Views.Grants | undefined) => Embeddable
+  /** The handlers of actions on deleted documents, where the resource has them. */
+  readonly deletedHandlerOf: (name: keyof DeletedHandlers) => ResponseEffect
 } => {
   const { model, path } = registration
   const { translations, views } = surroundings
@@ -98,7 +100,7 @@ export const routesOf = (
       ...others.length === 0 ? {} : { asked: [...route.asked ?? [], ...others] }
     }]
   })
-  return { routes, embeddableBy: (grants) => handlersBy(grants).embeddable }
+  return { routes, embeddableBy: (grants) => handlersBy(grants).embeddable, deletedHandlerOf: handlerOf }
 }
 
 const changesTypes = ["application/json", "text/event-stream"]
@@ -118,7 +120,10 @@ export const watchRoutes = (
   })
 }
 
-const ofName = (handlers: Handlers) => (name: Asked): ResponseEffect => handlers[name]
+const ofName = (handlers: Handlers) => (name: HandlerName): ResponseEffect => handlers[name] ?? noHandler
+
+// No route has the name of an action that its resource lacks.
+const noHandler: ResponseEffect = Effect.die(new Error("The resource has no such action"))
 
 type HandlersBy = (grants: Views.Grants | undefined) => Handlers
 
@@ -129,8 +134,8 @@ const byGrants = (handlersFor: (grants: Views.Grants) => Handlers, noGrants: Vie
 }
 
 /** The handler for the grants of the caller of the request. */
-const callersHandler = (handlersBy: HandlersBy) => (name: Asked): ResponseEffect =>
-  Effect.withFiber((fiber) => handlersBy(Context.get(fiber.context, AccessDecision)?.endpoint)[name])
+const callersHandler = (handlersBy: HandlersBy) => (name: HandlerName): ResponseEffect =>
+  Effect.withFiber((fiber) => handlersBy(Context.get(fiber.context, AccessDecision)?.endpoint)[name] ?? noHandler)
 
 export interface ResourceSurroundings {
   readonly limits: Limits
@@ -143,6 +148,8 @@ export interface ResourceSurroundings {
   readonly tables: typeof Tables | undefined
   /** The ways to the documents that others refer to. */
   readonly doors: Doors
+  /** Makes the handlers of actions on deleted documents, where the resource has them. */
+  readonly deletedHandlers: MakeDeletedHandlers | undefined
   /** What callers see of models, on which the handlers then depend; `undefined` without access control. */
   readonly views: typeof Views | undefined
 }
@@ -150,8 +157,29 @@ export interface ResourceSurroundings {
 /** The names of endpoints with handlers of their own. */
 type Asked = Exclude<Name, "query">
 
+/** The handlers of actions on deleted documents. */
+export interface DeletedHandlers {
+  readonly deletedGet: ResponseEffect
+  readonly deletedList: ResponseEffect
+  readonly purge: ResponseEffect
+  readonly restore: ResponseEffect
+}
+
+export type MakeDeletedHandlers = (
+  registration: ImplementedResource,
+  repository: Repository<Model.Any>,
+  store: DocumentStore["Service"],
+  surroundings: ReadSurroundings & Pick<ResourceSurroundings, "views"> & {
+    readonly respondBadRequest: BadRequestResponder
+  }
+) => DeletedHandlers
+
+type HandlerName = Asked | keyof DeletedHandlers
+
 /** The handlers of a resource's endpoints, by name, and its documents for the expansion of others. */
-type Handlers = { readonly [N in Asked]: ResponseEffect } & { readonly embeddable: Embeddable }
+type Handlers = { readonly [N in Asked]: ResponseEffect } & Partial<DeletedHandlers> & {
+  readonly embeddable: Embeddable
+}
 
 /**
  * The handlers by the grants of a caller, kept for the last 64 sets of grants. Grants that hide no field share the read
@@ -211,6 +239,7 @@ const handlersOf = (
   const handlers: Handlers = {
     ...readRoutes(registration, repository, representations, { ...surroundings, places }),
     ...writeRoutes(registration, repository, store, representations, { ...surroundings, respondBadRequest }),
+    ...surroundings.deletedHandlers?.(registration, repository, store, { ...surroundings, places, respondBadRequest }),
     schema: schemaOf(view, translations),
     meta: metadataResponse(translations, Metadata.make(view.model))
   }

@@ -127,7 +127,7 @@ export const writeReaders = (
   const withIdOfUrl = idCompleter(model, identifier)
 
   const one = (request: Request, mayHaveId: boolean, read: (decode: Decode) => Decoded) =>
-    Result.flatMap(documentOf(decoders, mayHaveId, read), (body) => withHeaders(request, undefined, body))
+    Result.flatMap(documentOf(decoders, mayHaveId, read), (body) => readHeaders(request, undefined, body))
 
   return {
     create: (request) =>
@@ -151,7 +151,7 @@ export const writeReaders = (
           permitting(mask.forbiddenIn(body, false), () =>
             Result.flatMap(
               valid(rejectOtherId(decoders.replace(withIdOfUrl(body, id)), body, id, identifier)),
-              (value) => withHeaders(request, id, value)
+              (value) => readHeaders(request, id, value)
             ))
       ),
     patch: (id, request, instead) =>
@@ -171,12 +171,27 @@ export const writeReaders = (
               )
           return permitting(
             isPatch ? closedTargetOf(body, mask) : mask.forbiddenIn(body, false),
-            () => Result.flatMap(read(), (body) => withHeaders(request, id, body))
+            () => Result.flatMap(read(), (body) => readHeaders(request, id, body))
           )
         }
       ),
-    delete: (id, request) => Effect.succeed(withHeaders(request, id, undefined))
+    delete: (id, request) => Effect.succeed(readHeaders(request, id, undefined))
   }
+}
+
+/** Adds the preconditions and preferences of the request's headers to the body. */
+export const readHeaders = <Body>(request: Request, id: unknown, body: Body): Read<Body> => {
+  const headers = headersOf(request)
+  const conditions = preconditions.read(headers)
+  return Result.isFailure(conditions)
+    ? Result.fail(conditions.failure)
+    // Node joins the lines of a header, as RFC 7240 defines.
+    : Result.succeed({
+      id,
+      body,
+      conditions: conditions.success,
+      prefer: preference.returnOf(headers["prefer"]?.toString())
+    })
 }
 
 // internal
@@ -206,21 +221,6 @@ const closedTargetOf = (patch: unknown, mask: WriteMask): string | undefined => 
     }
   }
   return undefined
-}
-
-/** Adds the preconditions and preferences of the request's headers to the body. */
-const withHeaders = <Body>(request: Request, id: unknown, body: Body): Read<Body> => {
-  const headers = headersOf(request)
-  const conditions = preconditions.read(headers)
-  return Result.isFailure(conditions)
-    ? Result.fail(conditions.failure)
-    // Node joins the lines of a header, as RFC 7240 defines.
-    : Result.succeed({
-      id,
-      body,
-      conditions: conditions.success,
-      prefer: preference.returnOf(headers["prefer"]?.toString())
-    })
 }
 
 const valid = (decoded: Decoded): Result.Result<Values, ReadonlyArray<FieldProblem>> =>

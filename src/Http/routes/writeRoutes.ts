@@ -6,6 +6,7 @@ import type { ModelView } from "../../Access/internal.ts"
 import type { FieldProblem } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document, DocumentStore } from "../../Repository/DocumentStore.ts"
+import type { DocumentReads } from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { Limits } from "../KernelConfig.ts"
 import { PatchInstead } from "../request/patchInstead.ts"
@@ -50,21 +51,7 @@ export const writeRoutes = (
   const patch = patchWrites(context, hooksOf(model, hooks, "PATCH"))
   const remove = deleteWrites(context, hooksOf(model, hooks, "DELETE"))
   const onPut = hooksOf(model, hooks, "PUT")
-  const conceal = withoutHiddenFields(view.mask)
-  const respond = writeResponses(registration, representations, view)
-
-  const steps = <Body, E extends HandlerFailure>(
-    reading: Effect.Effect<Result.Result<WriteRequest<Body>, ReadonlyArray<FieldProblem>>, E>,
-    applying: (request: WriteRequest<Body>) => Effect.Effect<WrittenAnswer, HandlerFailure>
-  ): ResponseEffect =>
-    Effect.flatMapEager(reading, (request): ResponseEffect =>
-      Result.isFailure(request)
-        ? respondBadRequest(request.failure)
-        : Effect.flatMapEager(
-          view.mask.isEmpty ? applying(request.success) : Effect.mapError(applying(request.success), conceal),
-          (written) => respond(written, request.success.prefer)
-        ))
-
+  const steps = writeSteps(registration, representations, { respondBadRequest, view })
   return {
     create: withRequest((request) => steps(read.create(request), create)),
     replace: withIdOf(model, (id, request) =>
@@ -80,22 +67,55 @@ export const writeRoutes = (
   }
 }
 
-const deleteWrites = (context: WriteContext, onDelete: MethodHooks) => {
-  const { codec, documents, model, repository, versionField } = context
+/** What a write does after its request was read: the write itself, and its response. */
+export const writeSteps = (
+  registration: ImplementedResource,
+  representations: Representations,
+  { respondBadRequest, view }: { readonly respondBadRequest: BadRequestResponder; readonly view: ModelView }
+) => {
+  const conceal = withoutHiddenFields(view.mask)
+  const respond = writeResponses(registration, representations, view)
+  return <Body, E extends HandlerFailure>(
+    reading: Effect.Effect<Result.Result<WriteRequest<Body>, ReadonlyArray<FieldProblem>>, E>,
+    applying: (request: WriteRequest<Body>) => Effect.Effect<WrittenAnswer, HandlerFailure>
+  ): ResponseEffect =>
+    Effect.flatMapEager(reading, (request): ResponseEffect =>
+      Result.isFailure(request)
+        ? respondBadRequest(request.failure)
+        : Effect.flatMapEager(
+          view.mask.isEmpty ? applying(request.success) : Effect.mapError(applying(request.success), conceal),
+          (written) => respond(written, request.success.prefer)
+        ))
+}
+
+/** How a deletion finds and removes a document. */
+export interface Remover {
+  readonly find: DocumentReads["findById"]
+  /** Removes a document that was read, while some of its fields are unchanged. */
+  readonly remove: WriteContext["documents"]["delete"]
+  readonly removeById: (id: unknown) => Effect.Effect<void, WriteFailure>
+}
+
+export const deleteWrites = (
+  context: WriteContext,
+  onDelete: MethodHooks,
+  { find, remove, removeById }: Remover = deleting(context)
+) => {
+  const { codec, model, versionField } = context
   const otherwise = versionField === undefined ? [] : [versionField]
 
   const read = Effect.fnUntraced(function*(id: unknown, check: PreconditionCheck | undefined) {
-    const document = (yield* documents.findById(id, { privilege: "delete" })) ?? (yield* notFound(model, id))
+    const document = (yield* find(id, { privilege: "delete" })) ?? (yield* notFound(model, id))
     if (check !== undefined) yield* check(document)
     return document
   })
 
   const deleteRead = (document: Document, check: PreconditionCheck | undefined) =>
-    documents.delete({ document, fields: expectedFields(context, check, otherwise) })
+    remove({ document, fields: expectedFields(context, check, otherwise) })
 
   const deleteOnce = (id: unknown, check: PreconditionCheck | undefined): Effect.Effect<void, WriteFailure> =>
     check === undefined
-      ? repository.deleteById(id)
+      ? removeById(id)
       : Effect.flatMap(read(id, check), (document) => deleteRead(document, check))
 
   /** Deletes a versioned document only in the version that the hooks received. */
@@ -124,3 +144,11 @@ const deleteWrites = (context: WriteContext, onDelete: MethodHooks) => {
       { _tag: "Deleted" }
     )
 }
+
+// internal
+
+const deleting = ({ documents, repository }: WriteContext): Remover => ({
+  find: documents.findById,
+  remove: documents.delete,
+  removeById: (id) => repository.deleteById(id)
+})

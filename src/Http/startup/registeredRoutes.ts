@@ -11,10 +11,8 @@ import { AccessDecision, ownerOf } from "../../Repository/internal.ts"
 import * as Repository from "../../Repository/Repository.ts"
 import * as AccessPolicy from "../AccessPolicy.ts"
 import type { Door } from "../expansion/embeddable.ts"
-import * as History from "../History.ts"
 import * as KernelConfig from "../KernelConfig.ts"
 import type { Live } from "../live/live.ts"
-import type { ResponseEffect } from "../response/handlerFailures.ts"
 import { makeListResponses } from "../response/listResponse.ts"
 import { linksBy, linksFrom } from "../response/operationResponse.ts"
 import { makeResponseBudget } from "../response/responseBudget.ts"
@@ -24,6 +22,7 @@ import { operationRoute, type OperationSurroundings } from "../routes/operationR
 import { type ResourceSurroundings, routesOf, watchRoutes } from "../routes/resourceRoutes.ts"
 import { unconfirmedByClient } from "../server/sendBuffers.ts"
 import type { Translations } from "../Translations.ts"
+import { deletedHandlersOf, withHistory } from "./historyRoutes.ts"
 import { RegistrationInvalid } from "./registrationInvalid.ts"
 import { respondingOf } from "./stages.ts"
 import type { RouteSurroundings, ServedRoute } from "./surroundings.ts"
@@ -67,14 +66,21 @@ export const registeredRoutes = Effect.fnUntraced(function*(made: Made) {
     // An earlier form has the documents of its model.
     const repository = owner === model ? owned : yield* Repository.make(model)
     const resource = access?.resourceOf(registration, repository)
-    const { embeddableBy, routes: standard } = resourceRoutesOf(
+    const { deletedHandlerOf, embeddableBy, routes: standard } = resourceRoutesOf(
       registration,
       yield* DocumentStore,
-      { ...surroundings, repository, resource }
+      { ...surroundings, deletedHandlers: yield* deletedHandlersOf(registration), repository, resource }
     )
     const reading = standard.find(({ method, path }) => method === "GET" && path === `${registration.path}/:id`)
     if (reading !== undefined) doors.set(registration.path, doorTo(reading, embeddableBy, made))
-    const own = yield* withHistory(registration, repository, standard, { ...made, lists, views: surroundings.views })
+    const own = yield* withHistory(registration, repository, standard, {
+      ...made,
+      lists,
+      views: surroundings.views,
+      resource,
+      own: ownOf(registration),
+      deletedHandlerOf
+    })
     routes.push(
       ...own.routes,
       ...operationRoutesOf(
@@ -116,13 +122,24 @@ const resourceRoutesOf = (
 ) => {
   const own = ownOf(registration)
   const { name, rules } = registration
-  const { embeddableBy, routes } = routesOf(registration, repository, store, surroundings)
+  const { deletedHandlerOf, embeddableBy, routes } = routesOf(registration, repository, store, surroundings)
+  // Permissions look at the documents that the parameter of an action may ask for.
+  const documents = surroundings.deletedHandlers === undefined ? {} : { documents: "include" as const }
   return {
+    deletedHandlerOf,
     embeddableBy,
     routes: routes.map((route): ServedRoute => ({
       ...route,
       ...own,
-      endpoint: { registration: name, rules, name: route.method, isOperation: false, path: route.path, resource }
+      endpoint: {
+        registration: name,
+        rules,
+        name: route.method,
+        isOperation: false,
+        path: route.path,
+        resource,
+        ...route.method === "GET" || route.method === "DELETE" ? documents : {}
+      }
     }))
   }
 }
@@ -174,54 +191,6 @@ const operationRoutesOf = (
     endpoint: { registration: name, rules, name: call.name, isOperation: true, path: call.path, resource }
   }))
 }
-
-/** The routes and actions of a resource that shows its history: those of others are returned unchanged. */
-const withHistory = Effect.fnUntraced(function*(
-  { calls, hooks, model, name, path }: ImplementedResource,
-  repository: Repository.Repository<Model.Any>,
-  routes: ReadonlyArray<ServedRoute>,
-  { access, limits, lists, respondBadRequest, views }:
-    & Pick<Made, "access" | "limits" | "respondBadRequest">
-    & Pick<ResourceSurroundings, "lists" | "views">
-) {
-  const shown = new Set(calls.flatMap(({ options }) => History.nameOf(options) ?? []))
-  if (shown.size === 0) return { calls, routes }
-  const { historyHandlers } = yield* Effect.promise(() => import("../routes/historyHandlers.ts"))
-  const permitted = (handler: ResponseEffect, endpoint: GuardedEndpoint | undefined): ResponseEffect =>
-    access === undefined || endpoint === undefined ? handler : access.permitted(handler, endpoint)
-  const patch = routes.find((route) => route.method === "PATCH" && route.path === `${path}/:id`)
-  if (patch === undefined && shown.has("restore_revision")) {
-    const detail = "a restore is a PATCH, which is not among the methods"
-    return yield* new RegistrationInvalid({ registration: name, detail })
-  }
-  const { asOf, handlers } = historyHandlers({
-    model,
-    path,
-    repository,
-    lists,
-    respondBadRequest,
-    hooks,
-    limits,
-    views,
-    patch: patch && permitted(patch.handler, patch.endpoint)
-  })
-  return {
-    calls: calls.map((call) => {
-      const own = History.nameOf(call.options)
-      return own === undefined ? call : { ...call, handler: handlers[own], responds: true }
-    }),
-    routes: routes.map((route) => {
-      const { endpoint, handler } = route
-      return route.method !== "GET" || route.path !== `${path}/:id` || !shown.has("revision") ? route : {
-        ...route,
-        handler: asOf(
-          handler,
-          (own) => permitted(own, endpoint && { ...endpoint, name: "revision", isOperation: true })
-        )
-      }
-    })
-  }
-})
 
 /** Fails for a condition of a rule that can't be evaluated. */
 const rejectUnsuitable = Effect.fnUntraced(function*(registration: ImplementedResource) {

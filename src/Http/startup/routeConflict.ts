@@ -8,6 +8,7 @@ import * as Schema from "effect/Schema"
 import { keysPath } from "../description/keysPath.ts"
 import { shapeOf } from "../description/pathShape.ts"
 import { endpointsOf } from "../description/standardEndpoints.ts"
+import * as History from "../History.ts"
 import { documentationPaths } from "../openapi/documentationPaths.ts"
 import type { Registration } from "../registration/registration.ts"
 import type * as Documentation from "./documentation.ts"
@@ -76,7 +77,10 @@ const claimsOf = (registration: Registration): ReadonlyArray<Claim> => {
     ...standard.map((endpoint) => named(endpoint.name, "")),
     ...calls.map((call) => named(call.name, ` (${call.method} ${call.path})`)),
     ...standard.map((endpoint) => claim(endpoint.method, `${path}${endpoint.path}`, what)),
-    ...calls.map((call) => claim(call.method, call.path, call.name)),
+    // What a parameter asks for has the place of the endpoint.
+    ...calls.flatMap((call) =>
+      History.parameterOf(call.options) === undefined ? [claim(call.method, call.path, call.name)] : []
+    ),
     ...linksOf(registration)
   ]
 }

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { managedField } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import { unchangedSince } from "../collection/documentFields.ts"
-import type { ModelCollection } from "../collection/modelCollection.ts"
+import type { ModelCollection, Scope } from "../collection/modelCollection.ts"
 import type { Filter } from "../DocumentStore.ts"
 import * as Query from "../Query.ts"
 import { storedIdOf, textOfId } from "../query/bsonForm.ts"
@@ -42,10 +42,11 @@ export const makeDeletes = <M extends Model.Any>(
  * The deletes of one document. `deleteOne` deletes the document that matches a filter, and returns the number of deleted
  * documents. What is expected of the document is part of the filter, so the check and the delete are one atomic operation.
  */
-const makeDeleteOne = <M extends Model.Any>(
+export const makeDeleteOne = <M extends Model.Any>(
   model: M,
   documents: ModelCollection,
-  deleteOne: (filter: Filter) => Effect.Effect<number, DeleteError>
+  deleteOne: (filter: Filter) => Effect.Effect<number, DeleteError>,
+  scope?: Pick<Scope, "deleted">
 ): Pick<Deletes<M>, "deleteById" | "deleteRead"> => {
   const versionField = managedField(model, "version")
   const storedId = storedIdOf(model)
@@ -53,7 +54,7 @@ const makeDeleteOne = <M extends Model.Any>(
   const deleteWhere = Effect.fnUntraced(function*(_id: unknown, condition: Filter, expected: number) {
     const deletedCount = yield* deleteOne({ ...condition, _id })
     if (deletedCount > 0) return
-    const stored = yield* documents.findById(_id, { privilege: "delete" })
+    const stored = yield* documents.findById(_id, { ...scope, privilege: "delete" })
     return yield* stored === undefined
       ? documentNotFound(model, _id)
       : new VersionConflict({ model: model.modelName, id: textOfId(_id), expected })

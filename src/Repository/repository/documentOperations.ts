@@ -9,6 +9,7 @@ import type * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
 import type { ChangeStreams } from "../changes/changeEvents.ts"
 import type { Privilege, RowFilters } from "../collection/accessDecision.ts"
+import type { Deleted } from "../collection/softDeleteTypes.ts"
 import type { Counted, Document, ReadOptions, StreamOptions, TakeOptions } from "../DocumentStore.ts"
 import type {
   BulkInsertFailed,
@@ -21,7 +22,7 @@ import type {
 } from "../RepositoryError.ts"
 import type { Operations } from "./operations.ts"
 
-/** Reads of stored documents. In a model with `Model.softDeleted`, they exclude deleted ones. */
+/** Reads of stored documents. In a model with `Model.softDeleted`, they exclude deleted ones, except by `including`. */
 export interface DocumentReads {
   /** The document with this identifier, or `undefined`. `privilege` says which row filters apply; defaults to `"read"`. */
   readonly findById: (
@@ -30,11 +31,14 @@ export interface DocumentReads {
   ) => Effect.Effect<Document | undefined, ReadError>
   /** Whether the caller has row filters. The answer that an identifier is taken would then reveal hidden documents. */
   readonly isLimited: Effect.Effect<boolean, ReadError>
+  readonly estimatedCount: Effect.Effect<number, ReadError>
   readonly find: (options: TakeOptions) => Effect.Effect<ReadonlyArray<Document>, ReadError>
   /** Finds documents, and counts all that match: see `DocumentStore.findAndCount`. */
   readonly findAndCount: (options: TakeOptions) => Effect.Effect<Counted, ReadError>
   /** Streams documents: see `DocumentStore.stream`. */
   readonly stream: (options: StreamOptions) => Stream.Stream<Document, ReadError>
+  /** The reads that include deleted documents, or find these only. */
+  readonly including: (deleted: Deleted) => DocumentReads
 }
 
 /**
@@ -67,9 +71,26 @@ export interface DocumentWrites<A> {
     read: DocumentRead
   ) => Effect.Effect<A, DocumentNotFound | VersionConflict | ModelError | WriteError>
   /** Deletes the document that was read. Fails with `VersionConflict` if one of the fields has another value by now. */
-  readonly delete: (
+  readonly delete: DeleteRead
+  /** What becomes of deleted documents; `undefined` for models without `Model.softDeleted`. */
+  readonly ofDeleted: DeletedWrites<A> | undefined
+}
+
+type DeleteRead = (
+  read: Pick<DocumentRead, "document" | "fields">
+) => Effect.Effect<void, DocumentNotFound | VersionConflict | DeleteError>
+
+export interface DeletedWrites<A> {
+  /** Removes the document that was read, deleted or not, as `delete` deletes one. */
+  readonly purge: DeleteRead
+  /**
+   * Takes the deletion of the document that was read back, with the fields of the instance that differ from it. Fails with
+   * `VersionConflict` if one of the fields has another value by now. Succeeds with the document as it is stored then.
+   */
+  readonly restore: (
+    instance: A,
     read: Pick<DocumentRead, "document" | "fields">
-  ) => Effect.Effect<void, DocumentNotFound | VersionConflict | DeleteError>
+  ) => Effect.Effect<Document, DocumentNotFound | VersionConflict | WriteError>
 }
 
 /** Tests the stored document. The write then succeeds only while all of its fields have the tested values. */

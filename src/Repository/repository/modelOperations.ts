@@ -93,13 +93,16 @@ export const makeOperations = <M extends Model.Any>(
   const writer = writerOf({ model, store, all, collection, collectionOf, recorded })
   const deleting = makeDeleting(model, collection, store)
   const { documentWrites, ...writes } = makeWrites(model, collection, writer, auditFields, codec)
-  const { deleteRead, ...deletes } = deletedField === undefined
-    ? makeDeletes(
-      model,
-      collection,
-      deleting,
-      (filter, isOne) => writer.delete("delete", { name: isOne ? "deleteOne" : "deleteMany", filter })
-    )
+  const { deleteRead, ofDeleted, ...deletes } = deletedField === undefined
+    ? {
+      ...makeDeletes(
+        model,
+        collection,
+        deleting,
+        (filter, isOne) => writer.delete("delete", { name: isOne ? "deleteOne" : "deleteMany", filter })
+      ),
+      ofDeleted: undefined
+    }
     : makeSoftDeletes(model, deletedField, collection, writer, auditFields, codec, deleting)
   const operations: Operations<M> = {
     model,
@@ -118,6 +121,7 @@ export const makeOperations = <M extends Model.Any>(
     ...makeDocumentReads(model, collection),
     ...documentWrites,
     delete: deleteRead,
+    ofDeleted,
     ...makeChangeStreams(model, store, { codec, collection, recorded })
   })
 }

@@ -80,19 +80,28 @@ export const makeReads = <M extends Model.Any>(
   }
 }
 
-export const makeDocumentReads = (model: Model.Any, documents: ModelCollection): DocumentReads => {
+export const makeDocumentReads = (model: Model.Any, documents: ModelCollection, scope?: Scope): DocumentReads => {
   const collection = model.modelName
   const storedId = storedIdOf(model)
   return {
     findById: instrumented(
       "findDocumentById",
       collection,
-      (id, options) => documents.findById(storedId(id), options, options)
+      (id, options) =>
+        documents.findById(storedId(id), scope === undefined ? options : { ...options, ...scope }, options)
     ),
     isLimited: documents.isLimited(),
-    find: instrumentedTake("findDocuments", collection, (options) => documents.find(options)),
-    findAndCount: instrumentedTake("findAndCountDocuments", collection, (options) => documents.findAndCount(options)),
-    stream: instrumentedStream("streamDocuments", collection, (options) => documents.stream(options))
+    estimatedCount: Effect.suspend(
+      instrumented("estimatedCount", collection, () => documents.estimatedCount(scope))
+    ),
+    find: instrumentedTake("findDocuments", collection, (options) => documents.find(options, scope)),
+    findAndCount: instrumentedTake(
+      "findAndCountDocuments",
+      collection,
+      (options) => documents.findAndCount(options, scope)
+    ),
+    stream: instrumentedStream("streamDocuments", collection, (options) => documents.stream(options, scope)),
+    including: (deleted) => makeDocumentReads(model, documents, { deleted })
   }
 }
 

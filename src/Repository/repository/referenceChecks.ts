@@ -103,14 +103,17 @@ export const checkingReferences = (model: ModelLike, writer: ModelWriter, option
     return Effect.catchIf(whole, isRejection, () => insertEach(documents, isOrdered, insert))
   }
 
-  /** Checks the references that an update sets, or all references of restored documents. */
+  /** Checks the references that an update sets, and all references of restored documents. */
   const update: ModelWriter["update"] = (change, operation) => {
     const { filter = {}, scope } = operation
     const write = writer.update(change, operation)
     if (change === "restore") {
       const restored = collection.find({ filter }, { ...scope, privilege: "update" })
       return checked(
-        Effect.map(restored, (documents) => documents.flatMap((document) => ownReferences(model, fields, document))),
+        Effect.map(restored, (documents) => [
+          ...updatedReferences(fields, operation.update),
+          ...documents.flatMap((document) => ownReferences(model, fields, document))
+        ]),
         write
       )
     }

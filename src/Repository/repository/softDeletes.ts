@@ -6,17 +6,20 @@ import { instrumented, rejectDuplicateKey } from "@appkernel/document-store/shar
 import { dateOf } from "@appkernel/mql/values"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { managedField } from "../../Model/internal.ts"
+import { managedField, modelTypeId } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { DocumentCodec } from "../collection/documentCodec.ts"
+import { unchangedSince } from "../collection/documentFields.ts"
+import { targetsOf } from "../collection/documentTargets.ts"
 import type { ModelCollection } from "../collection/modelCollection.ts"
 import type { Deleted, SoftDeletes } from "../collection/softDeleteTypes.ts"
 import type { Filter } from "../DocumentStore.ts"
 import * as Query from "../Query.ts"
-import { storedIdOf } from "../query/bsonForm.ts"
-import type { ReadError } from "../RepositoryError.ts"
+import { isStoredIdentically, storedIdOf, textOfId } from "../query/bsonForm.ts"
+import { type ReadError, VersionConflict } from "../RepositoryError.ts"
 import type { AuditFields } from "./auditFields.ts"
-import { type Deletes, makeDeletes, requireMatch } from "./deletes.ts"
+import { type Deletes, makeDeleteOne, makeDeletes, requireMatch } from "./deletes.ts"
+import { type DeletedWrites, storedFieldsOf } from "./documentOperations.ts"
 import { type ManagedFields, type ModelWriter, withManagedFields } from "./modelWriter.ts"
 import type { Deleting } from "./referencedDeletes.ts"
 import { documentNotFound } from "./versionedWrites.ts"
@@ -41,7 +44,7 @@ export const makeSoftDeletes = <M extends Model.Any>(
   auditFields: AuditFields | undefined,
   codec: DocumentCodec<M["Type"]>,
   deleting: Deleting
-): Deletes<M> & SoftDeletes<M> => {
+): Deletes<M> & SoftDeletes<M> & { readonly ofDeleted: DeletedWrites<M["Type"]> } => {
   const context = softDeleteContextOf(model, deletedField, writer, auditFields)
   const purge = (filter: Filter, method: "deleteOne" | "deleteMany", deleted: Deleted) =>
     deleting(
@@ -51,6 +54,12 @@ export const makeSoftDeletes = <M extends Model.Any>(
   const collection = model.modelName
   const storedId = storedIdOf(model)
   const restoring = withManagedFields(context, { $unset: { [deletedField]: "" } })
+  const { deleteRead: purgeRead } = makeDeleteOne(
+    model,
+    documents,
+    (filter) => purge(filter, "deleteOne", "include"),
+    { deleted: "include" }
+  )
   return {
     ...makeDeletes(
       model,
@@ -97,8 +106,50 @@ export const makeSoftDeletes = <M extends Model.Any>(
       "purge",
       collection,
       (where) => purge(Query.toFilter(model, where), "deleteMany", "only")
-    )
+    ),
+    ofDeleted: {
+      purge: purgeRead,
+      restore: instrumented("restoreById", collection, restoreRead(model, context, documents, codec))
+    }
   }
+}
+
+/** Restores a document with what an instance has otherwise, while the fields that it depends on are as they were read. */
+const restoreRead = <M extends Model.Any>(
+  model: M,
+  context: SoftDeleteContext,
+  documents: ModelCollection,
+  codec: DocumentCodec<M["Type"]>
+): DeletedWrites<M["Type"]>["restore"] => {
+  const { deletedField, versionField, writer } = context
+  const targets = targetsOf(model)
+  const ownFields = storedFieldsOf(model).filter((field) => model[modelTypeId][field]?.managed === undefined)
+  return Effect.fnUntraced(function*(instance, { document, fields }) {
+    const after = codec.toDocument(instance)
+    const changed = ownFields.filter((field) => !isStoredIdentically(document[field], after[field]))
+    const set = changed.filter((field) => after[field] !== undefined)
+    const unset = [deletedField, ...changed.filter((field) => after[field] === undefined)]
+    const update = yield* withManagedFields(context, {
+      ...set.length === 0 ? {} : { $set: Object.fromEntries(set.map((field) => [field, after[field]])) },
+      $unset: Object.fromEntries(unset.map((field) => [field, ""]))
+    })
+    const restored = yield* writer.update("restore", {
+      name: "findOneAndUpdate",
+      filter: { ...unchangedSince(document, [...new Set([...fields, ...changed])]), ...targets.one(document) },
+      update,
+      options: { returnDocument: "after" },
+      scope: { deleted: "only", before: document }
+    })
+    if (restored !== undefined) return restored
+    const stored = yield* documents.findById(document["_id"], { privilege: "update", deleted: "only" })
+    return yield* stored === undefined
+      ? documentNotFound(model, document["_id"])
+      : new VersionConflict({
+        model: model.modelName,
+        id: textOfId(document["_id"]),
+        expected: Number(document[versionField ?? ""] ?? 0)
+      })
+  })
 }
 
 /** Marks documents as deleted. */

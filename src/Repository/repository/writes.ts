@@ -42,7 +42,7 @@ import {
 export type Writes<M extends Model.Any> =
   & Pick<Operations<M>, InstanceWrites | AtomicUpdates | "patch" | "modify">
   & {
-    readonly documentWrites: Omit<DocumentWrites<M["Type"]>, "delete">
+    readonly documentWrites: Omit<DocumentWrites<M["Type"]>, "delete" | "ofDeleted">
   }
 
 type InstanceWrites = "insert" | "save" | "replace" | "bulkInsert"

@@ -17,7 +17,7 @@ import { AccessDecision, documentEncoder, identifierOf, withRowFilters } from ".
 import type { Histories, HistoryPoint, Repository, Revision } from "../../Repository/Repository.ts"
 import { QueryTimeout, type ReadError } from "../../Repository/RepositoryError.ts"
 import { encoded } from "../description/pathShape.ts"
-import { asOfParameters, defaultPageSize, type Name } from "../History.ts"
+import { asOfParameters, defaultPageSize, type DeletionName, type Name } from "../History.ts"
 import type { Limits } from "../KernelConfig.ts"
 import { queryReader } from "../query/parameterReader.ts"
 import { patchableFields } from "../request/documentPatch.ts"
@@ -27,8 +27,8 @@ import { type HandlerFailure, isRefusal, type ResponseEffect } from "../response
 import * as responses from "../response/json.ts"
 import { addAll, type ListResponses } from "../response/listResponse.ts"
 import type { BadRequestResponder } from "../response/translatedResponses.ts"
-import { readHooksOf } from "./hooks.ts"
-import { notFound, withIdAndParameters, withParameters } from "./route.ts"
+import { readHooksOf } from "../routes/hooks.ts"
+import { notFound, withIdAndParameters, withParameters } from "../routes/route.ts"
 
 interface Resource {
   readonly model: Model.Any
@@ -145,7 +145,7 @@ export const historyHandlers = (
           ))
     )
 
-  const handlers: { readonly [N in Name]: Handler } = {
+  const handlers: { readonly [N in Exclude<Name, DeletionName>]: Handler } = {
     revisions: (instance, { query: { before, page_size: size = defaultPageSize } }) =>
       reading(
         instance,
