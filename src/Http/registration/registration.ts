@@ -91,8 +91,13 @@ export interface Options<Name extends string> {
   readonly priority?: "low" | "normal" | "high" | undefined
 }
 
-/** How lists are written as `text/csv`. */
-interface TableOptions {
+/**
+ * How lists are written as `text/csv`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface TableOptions {
   /** Whether the text begins with a byte order mark, by which Excel knows its encoding. Defaults to false. */
   readonly byteOrderMark?: boolean | undefined
   /**
