@@ -50,6 +50,9 @@ export type PageReader = (
 /** The member `_embedded` of a document. */
 export type EmbeddedOf = (document: Document) => string
 
+/** The member `_embedded` of a document that was written; `undefined` where the caller may not `GET` it. It never fails. */
+export type EmbedWritten = (document: Document) => Effect.Effect<string | undefined>
+
 /**
  * Reads what the documents refer to. `shows` tells whether the caller sees a field of a document. `reserve` runs before more is
  * held than a small response has.

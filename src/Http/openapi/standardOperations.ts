@@ -252,7 +252,7 @@ const withResponses = (operation: Node, details: { readonly [status: string]: No
 /** Completes a write: its input, and its response, which the caller selects (RFC 7240). */
 const writing = (
   operation: Node,
-  { known, resource: { model } }: DescriptionContext,
+  { expandable, known, resource: { methods, model } }: DescriptionContext,
   { responses, description, summary, takesLists = false, types }: {
     readonly summary: string
     readonly description?: string
@@ -286,7 +286,14 @@ const writing = (
       summary,
       ...(description === undefined ? {} : { description }),
       ...operation,
-      parameters: [...Document.listOf(operation["parameters"]), prefer],
+      parameters: [
+        ...Document.listOf(operation["parameters"]),
+        ...queryOf(
+          { expand: documentParameters.expand },
+          methods?.includes("GET") === true ? expandParameter(expandable) : {}
+        ),
+        prefer
+      ],
       requestBody: {
         required: true,
         content: { ...Document.nodeOf(bodies), ...Object.fromEntries(types.map((type) => [type, bodyOf(type)])) }

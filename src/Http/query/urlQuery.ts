@@ -177,6 +177,9 @@ export const selection = (
   }
 }
 
+/** What a parameter `expand` names. */
+export const expandOf = (text: string): Expand => ({ paths: namesIn(text), fields: [] })
+
 /** The fields of these names, as in {@link UrlQuery.fields}, and the names that are none. */
 export const selectedFields = (
   model: Model.Any,
@@ -316,7 +319,7 @@ const selectionOf = (
   return {
     // Of documents of which only embedded ones are named, everything is answered.
     fields: fields === undefined || own.length === 0 && ofEmbedded.length > 0 ? undefined : withIdentifier(access, own),
-    expand: expand === undefined ? undefined : { paths: namesIn(expand), fields: ofEmbedded }
+    expand: expand === undefined ? undefined : { ...expandOf(expand), fields: ofEmbedded }
   }
 }
 

@@ -11,7 +11,7 @@ import { appliedHeaders, type Return } from "../request/prefer.ts"
 import type { ResponseEffect } from "./handlerFailures.ts"
 import * as responses from "./json.ts"
 import * as Links from "./links.ts"
-import type { Representations } from "./representation.ts"
+import { type Representations, withEmbedded } from "./representation.ts"
 
 /** The result of a write of one document. */
 export interface WrittenDocument {
@@ -34,7 +34,7 @@ export const writeResponses = (
   { model, path }: ResourceInfo,
   representations: Representations,
   { isReadable }: Pick<ModelView, "isReadable">
-): (written: WrittenAnswer, prefer: Return | undefined) => ResponseEffect => {
+): (written: WrittenAnswer, prefer: Return | undefined, embed?: EmbedIn) => ResponseEffect => {
   const { print, write } = identifierOf(model)
   const place = encoded(path)
   const versionField = managedField(model, "version")
@@ -58,26 +58,36 @@ export const writeResponses = (
     )
   }
 
-  const shown = (written: WrittenDocument, prefer: Return | undefined): ResponseEffect =>
+  const documentOf = (written: WrittenDocument, own: string, embedded: string | undefined): ResponseEffect => {
+    const etag = versionField === undefined ? undefined : { etag: etagOf(own, embedded) }
+    return Effect.succeed(
+      responses.json(embedded === undefined ? own : withEmbedded(own, embedded), written.created ? 201 : 200, {
+        ...headersFor(written, etag),
+        ...appliedHeaders.representation,
+        // A GET of the place alone embeds nothing.
+        ...embedded === undefined ? { "content-location": Links.hrefOf(place, print(written.id)) } : {}
+      })
+    )
+  }
+
+  const shown = (written: WrittenDocument, prefer: Return | undefined, embed: EmbedIn | undefined): ResponseEffect =>
     Effect.withFiber((fiber) => {
       const representation = representations(fiber)
-      const { created, document, id } = written
+      const { document } = written
       if (!representation.isShown(document)) {
         return resultOf(written, undefined, prefer === "representation" ? undefined : prefer)
       }
       const text = representation.textOf(document)
       if (text === undefined) return representation.corrupt(document)
-      const etag = versionField === undefined ? undefined : { etag: etagOf(text) }
-      return prefer !== "representation" ? resultOf(written, etag, prefer) : Effect.succeed(
-        responses.json(text, created ? 201 : 200, {
-          ...headersFor(written, etag),
-          ...appliedHeaders[prefer],
-          "content-location": Links.hrefOf(place, print(id))
-        })
-      )
+      if (prefer !== "representation") {
+        return resultOf(written, versionField === undefined ? undefined : { etag: etagOf(text) }, prefer)
+      }
+      return embed === undefined
+        ? documentOf(written, text, undefined)
+        : Effect.flatMap(embed(document), (embedded) => documentOf(written, text, embedded))
     })
 
-  return (written, prefer) => {
+  return (written, prefer, embed) => {
     switch (written._tag) {
       case "Deleted":
         return Effect.succeed(responses.operationResult("1"))
@@ -88,9 +98,12 @@ export const writeResponses = (
           ? resultOf(written, undefined, prefer === "minimal" ? prefer : undefined)
           : versionField === undefined && prefer !== "representation"
           ? resultOf(written, undefined, prefer)
-          : shown(written, prefer)
+          : shown(written, prefer, embed)
     }
   }
 }
+
+/** The member `_embedded` of a written document, if there is one. */
+type EmbedIn = (document: Document) => Effect.Effect<string | undefined>
 
 type Headers = { readonly [name: string]: string }

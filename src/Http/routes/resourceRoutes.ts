@@ -249,10 +249,13 @@ const handlersOf = (
     if (asks !== undefined) return []
     // The endpoints that ask no other one are all but `query`.
     const handler = unlessReserved(handlers[name as Asked], endpoint, { endpoints, path, errorResponses })
-    return [[name, hasQuery ? handler : withoutParameters(handler, respondBadRequest)]]
+    return [[name, hasQuery || writesOne.has(name) ? handler : withoutParameters(handler, respondBadRequest)]]
   })
   return { ...handlers, ...Object.fromEntries(finished) }
 }
+
+/** The endpoints that answer with a document that they wrote, and read the parameters that say what of it. */
+const writesOne: ReadonlySet<Name> = new Set<Name>(["create", "replace", "patch"])
 
 /** Answers 405 for an identifier that is the path of another endpoint, such as `PUT …/schema`: no document has it. */
 const unlessReserved = (

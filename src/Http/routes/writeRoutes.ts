@@ -6,9 +6,13 @@ import type { ModelView } from "../../Access/internal.ts"
 import type { FieldProblem } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document, DocumentStore } from "../../Repository/DocumentStore.ts"
-import type { DocumentReads } from "../../Repository/internal.ts"
+import { type DocumentReads, identifierOf } from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
+import { documentParameters } from "../description/queryParameters.ts"
+import type { Doors, EmbedWritten } from "../expansion/embeddable.ts"
 import type { Limits } from "../KernelConfig.ts"
+import { queryReader } from "../query/parameterReader.ts"
+import { expandOf } from "../query/urlQuery.ts"
 import { PatchInstead } from "../request/patchInstead.ts"
 import type { PreconditionCheck } from "../request/preconditions.ts"
 import type { HandlerFailure, ResponseEffect } from "../response/handlerFailures.ts"
@@ -21,7 +25,7 @@ import { hooksOf, isHooked, type MethodHooks, withoutHookFailure } from "./hooks
 import type { ImplementedResource } from "./implemented.ts"
 import { patchWrites } from "./patchWrites.ts"
 import { replaceWrites } from "./replaceWrites.ts"
-import { notFound, withIdOf, withRequest } from "./route.ts"
+import { notFound, withIdOf, withParameters, withRequest } from "./route.ts"
 import { withHooks, type WriteContext, writeContext, type WriteFailure } from "./writeContext.ts"
 import { writeReaders, type WriteRequest } from "./writeRequest.ts"
 import { expectedFields, guarded, retryConflicts } from "./writeVersions.ts"
@@ -32,7 +36,8 @@ export const writeRoutes = (
   repository: Repository<Model.Any>,
   store: DocumentStore["Service"],
   representations: Representations,
-  { limits, respondBadRequest, view }: {
+  { doors, limits, respondBadRequest, view }: {
+    readonly doors: Doors
     readonly limits: Limits
     readonly respondBadRequest: BadRequestResponder
     readonly view: ModelView
@@ -52,16 +57,40 @@ export const writeRoutes = (
   const remove = deleteWrites(context, hooksOf(model, hooks, "DELETE"))
   const onPut = hooksOf(model, hooks, "PUT")
   const steps = writeSteps(registration, representations, { respondBadRequest, view })
+  const { print } = identifierOf(model)
+  /** Reads what the answer embeds, before anything is written. */
+  const expanding = (id: unknown, write: (embed: EmbedWritten | undefined) => ResponseEffect): ResponseEffect =>
+    withParameters((parameters) => {
+      if (Object.keys(parameters).length === 0) return write(undefined)
+      const given = readParameters(parameters)
+      if (Result.isFailure(given)) return respondBadRequest(given.failure)
+      const { expand } = given.success
+      const door = doors.get(registration.path)
+      if (expand === undefined || door === undefined) return write(undefined)
+      const asked = { expand: expandOf(expand), id: id === undefined ? undefined : print(id) }
+      return Effect.flatMap(
+        Effect.promise(() => import("../expansion/written.ts")),
+        ({ expandWritten }) => Effect.flatMap(expandWritten(model, door, doors, asked), write)
+      )
+    })
+
   return {
-    create: withRequest((request) => steps(read.create(request), create)),
+    create: withRequest((request) => expanding(undefined, (embed) => steps(read.create(request), create, embed))),
     replace: withIdOf(model, (id, request) =>
-      steps(
-        read.replace(id, request),
-        ({ body, conditions, id }) => withoutHookFailure(replaceWith(onPut, Option.some(id), id, body, conditions))
-      )),
+      expanding(id, (embed) =>
+        steps(
+          read.replace(id, request),
+          ({ body, conditions, id }) => withoutHookFailure(replaceWith(onPut, Option.some(id), id, body, conditions)),
+          embed
+        ))),
     patch: withIdOf(
       model,
-      (id, request) => Effect.withFiber((fiber) => steps(read.patch(id, request, fiber.getRef(PatchInstead)), patch))
+      (id, request) =>
+        expanding(
+          id,
+          (embed) =>
+            Effect.withFiber((fiber) => steps(read.patch(id, request, fiber.getRef(PatchInstead)), patch, embed))
+        )
     ),
     delete: withIdOf(model, (id, request) => steps(read.delete(id, request), remove))
   }
@@ -77,14 +106,15 @@ export const writeSteps = (
   const respond = writeResponses(registration, representations, view)
   return <Body, E extends HandlerFailure>(
     reading: Effect.Effect<Result.Result<WriteRequest<Body>, ReadonlyArray<FieldProblem>>, E>,
-    applying: (request: WriteRequest<Body>) => Effect.Effect<WrittenAnswer, HandlerFailure>
+    applying: (request: WriteRequest<Body>) => Effect.Effect<WrittenAnswer, HandlerFailure>,
+    embed?: EmbedWritten
   ): ResponseEffect =>
     Effect.flatMapEager(reading, (request): ResponseEffect =>
       Result.isFailure(request)
         ? respondBadRequest(request.failure)
         : Effect.flatMapEager(
           view.mask.isEmpty ? applying(request.success) : Effect.mapError(applying(request.success), conceal),
-          (written) => respond(written, request.success.prefer)
+          (written) => respond(written, request.success.prefer, embed)
         ))
 }
 
@@ -146,6 +176,8 @@ export const deleteWrites = (
 }
 
 // internal
+
+const readParameters = queryReader({ expand: documentParameters.expand }, "is not a parameter of a write")
 
 const deleting = ({ documents, repository }: WriteContext): Remover => ({
   find: documents.findById,

@@ -120,8 +120,12 @@ const Policy = Schema.Struct({
   isHooked: Schema.Boolean
 })
 
-const resourceOf = (model: Model.Any, grants: ReadonlyArray<Granted>) => {
-  let resource = Resource.make(model, { methods: ["GET"] }) as unknown as Resource.Any & Record<string, never>
+const resourceOf = (
+  model: Model.Any,
+  grants: ReadonlyArray<Granted>,
+  methods: ReadonlyArray<Resource.Method> = ["GET"]
+) => {
+  let resource = Resource.make(model, { methods }) as unknown as Resource.Any & Record<string, never>
   for (const { hide, rows, to } of grants) {
     const own = rows === "all" ? {} : {
       rows:
@@ -134,7 +138,7 @@ const resourceOf = (model: Model.Any, grants: ReadonlyArray<Granted>) => {
         }
     }
     resource = (resource as never as { readonly grant: (p: unknown, o: unknown) => typeof resource })
-      .grant(permissions[to], { ...own, ...hide.length === 0 ? {} : { hide } })
+      .grant(permissions[to], { ...own, methods: "GET", ...hide.length === 0 ? {} : { hide } })
   }
   return resource
 }
@@ -147,11 +151,14 @@ const service = Effect.fnUntraced(function*(policy: typeof Policy.Type) {
         Option.contains(id, "D2") ? Effect.fail(new HttpError.Forbidden({ message: "not this one" })) : Effect.void
     )
     : doctors
+  const visits = resourceOf(Visit, policy.Visit, ["GET", "PATCH"]) as never as {
+    readonly require: (permission: unknown, method: string) => Resource.Any
+  }
   const engine = KernelEngine.make("clinic")
     .register(resourceOf(Ward, policy.Ward) as never)
     .register(hooked as never)
     .register(resourceOf(Patient, policy.Patient) as never)
-    .register(resourceOf(Visit, policy.Visit) as never)
+    .register(visits.require(Authenticated, "PATCH") as never)
     .enableSecurity()
   const { baseUrl, store, token } = yield* engine.test()
   for (const [collection, all] of Object.entries(documents)) yield* store.insertMany(collection, all)
@@ -255,6 +262,27 @@ describe("expansion under grants", () => {
         }
       }),
     { arbitrary: { runs: Number(process.env["DIFFERENTIAL_RUNS"] ?? 15) } }
+  )
+
+  it.effect.prop(
+    "embeds into the answer of a write what GET embeds after it, and nothing for who may not GET it",
+    { policy: Policy },
+    ({ policy }) =>
+      Effect.gen(function*() {
+        const { baseUrl, headersOf } = yield* service(policy)
+        for (const subject of ["ann", "ben"]) {
+          const headers = yield* headersOf(subject)
+          for (const id of ["V1", "V2", "V3"]) {
+            const path = `/visits/${id}?expand=patient.doctor,steps.by`
+            const written = yield* sendTo(baseUrl, "PATCH", path, {}, { ...headers, prefer: "return=representation" })
+            const read = yield* sendTo(baseUrl, "GET", path, undefined, headers)
+            if (read.status === 200) assert.deepStrictEqual(written.body._embedded, read.body._embedded)
+            else assert.notProperty(written.body, "_embedded")
+            if (written.status === 400) assert.strictEqual(read.status, 400)
+          }
+        }
+      }),
+    { arbitrary: { runs: Number(process.env["DIFFERENTIAL_RUNS"] ?? 10) } }
   )
 
   it.effect("tells a hidden document from a missing one by no byte", () =>

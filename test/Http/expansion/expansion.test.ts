@@ -100,6 +100,52 @@ describe("expansion", () => {
       assert.deepStrictEqual(second, { ...product, _embedded: { supplier: (yield* get("/suppliers/S2")).body } })
     }))
 
+  it.effect("embeds into the answers of writes what GET embeds after them, and fails before them only", () =>
+    Effect.gen(function*() {
+      const { baseUrl, get } = yield* served({ maxExpandPaths: 2, maxExpanded: 2 })
+      const write = (method: string, path: string, body: unknown, headers = { prefer: "return=representation" }) =>
+        sendTo(baseUrl, method, path, body, headers)
+      const query = "?expand=customer,lines.product.supplier"
+      const order = { customer: "C1", lines: [{ product: "P5", quantity: 1 }] }
+      const created = yield* write("POST", `/orders${query}`, { ...order, lines: [] })
+      assert.strictEqual(created.status, 201)
+      const path = `/orders/${created.body.id}`
+      const same = Effect.fnUntraced(function*(answer: typeof created) {
+        const read = yield* get(path + query)
+        assert.deepStrictEqual([answer.text, answer.headers["etag"]], [read.text, read.headers["etag"]])
+        return answer.body._embedded
+      })
+      assert.hasAllKeys(yield* same(created), ["customer", "lines.product"])
+      assert.strictEqual((yield* same(yield* write("PUT", path + query, { ...order, lines: [] }))).customer.id, "C1")
+      assert.strictEqual((yield* same(yield* write("PATCH", path + query, { customer: "C2" }))).customer.id, "C2")
+      const etag = (yield* get(path + query)).headers["etag"] as string
+      const guarded = { "prefer": "return=representation", "if-match": etag }
+      assert.strictEqual((yield* write("PATCH", path + query, { customer: "C3" }, guarded)).status, 200)
+      assert.strictEqual((yield* write("PATCH", path + query, { customer: "C3" }, guarded)).status, 412)
+
+      const before = (yield* get(path)).text
+      for (const wrong of ["expand=none", "expand=secret", "expand=customer,follows,lines.product", "other=1"]) {
+        for (const method of ["PUT", "PATCH"]) {
+          assert.strictEqual(
+            (yield* write(method, `${path}?${wrong}`, { ...order, customer: "C7" })).status,
+            400,
+            wrong
+          )
+        }
+        assert.strictEqual((yield* write("POST", `/orders?${wrong}`, order)).status, 400, wrong)
+      }
+      assert.strictEqual((yield* get(path)).text, before)
+      assert.strictEqual((yield* get("/orders?count=exact")).headers["x-total-count"], "51")
+
+      // What can't be embedded after the write leaves its answer as it is.
+      const many = idsOf("P", 5).map((product) => ({ product, quantity: 1 }))
+      const large = yield* write("PATCH", path + query, { lines: many })
+      assert.deepStrictEqual([large.status, large.text], [200, (yield* get(path)).text])
+      assert.strictEqual((yield* get(path + query)).status, 400)
+      const result = yield* write("PATCH", path + query, { customer: "C4" }, {} as never)
+      assert.deepStrictEqual(result.body, { _type: "OperationResult", result: created.body.id })
+    }))
+
   it.effect("reads the store once for each path and level of a page", () =>
     Effect.gen(function*() {
       const { calls, get } = yield* served()
