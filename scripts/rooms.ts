@@ -184,7 +184,8 @@ export const folders: { readonly [name: string]: Folder } = {
       expansion: { on: ["response"] },
       routes: { on: ["live", "expansion"] },
       history: { on: ["routes"] },
-      startup: { on: ["history", "documents", "monitoring", "Tokens"] }
+      many: { on: ["routes"] },
+      startup: { on: ["history", "many", "documents", "monitoring", "Tokens"] }
     }
   },
   Cli: {

@@ -17,22 +17,28 @@ type Table = Omit<typeof standardEndpoints, "changes" | "query">
 
 type Brought<By> = { [N in keyof Table]: Table[N]["broughtBy"] extends By ? N : never }[keyof Table]
 
+type Many = Resource.Endpoint.ManyByMethod<typeof Room, Resource.Endpoint.ByMethod.NoErrors>
+
 type ByMethod = Resource.Endpoint.ByMethod<typeof Room, Resource.Endpoint.ByMethod.NoErrors>
 
 describe("the interfaces of the standard endpoints", () => {
   it("are those of the table, by the methods that bring them", () => {
     expectTypeOf<ByMethod["GET"]["identifier"]>().toEqualTypeOf<Brought<"GET">>()
     expectTypeOf<ByMethod["POST"]["identifier"]>().toEqualTypeOf<Brought<"POST">>()
-    expectTypeOf<ByMethod["PUT"]["identifier"]>().toEqualTypeOf<Brought<"PUT">>()
-    expectTypeOf<ByMethod["PATCH"]["identifier"]>().toEqualTypeOf<Brought<"PATCH">>()
-    expectTypeOf<ByMethod["DELETE"]["identifier"]>().toEqualTypeOf<Brought<"DELETE">>()
+    expectTypeOf<(ByMethod["PUT"] | Many["PUT"])["identifier"]>().toEqualTypeOf<Brought<"PUT">>()
+    expectTypeOf<(ByMethod["PATCH"] | Many["PATCH"])["identifier"]>().toEqualTypeOf<Brought<"PATCH">>()
+    expectTypeOf<(ByMethod["DELETE"] | Many["DELETE"])["identifier"]>().toEqualTypeOf<Brought<"DELETE">>()
     expectTypeOf<(Resource.Endpoint.JsonSchema | Resource.Endpoint.Meta<typeof Room>)["identifier"]>().toEqualTypeOf<
       Brought<"any">
     >()
   })
 
   it("have the methods and the paths of their rows", () => {
-    type All = ByMethod[Resource.Endpoint.Method] | Resource.Endpoint.JsonSchema | Resource.Endpoint.Meta<typeof Room>
+    type All =
+      | ByMethod[Resource.Endpoint.Method]
+      | Many[Resource.Endpoint.ManyMethod]
+      | Resource.Endpoint.JsonSchema
+      | Resource.Endpoint.Meta<typeof Room>
     type Places = { readonly [N in keyof Table]: `${Table[N]["method"]} ${Table[N]["path"]}` }
     type Own = { readonly [E in All as E["identifier"]]: `${E["method"]} ${E["path"]}` }
     expectTypeOf<Own>().toEqualTypeOf<Places>()

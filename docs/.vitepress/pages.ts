@@ -21,6 +21,7 @@ const groups: { readonly [title: string]: ReadonlyArray<string> } = {
     "guides/expansion",
     "guides/queries",
     "guides/tables",
+    "guides/many-at-once",
     "guides/transactions",
     "guides/history",
     "guides/deleted-documents",

@@ -190,7 +190,6 @@ export const parameterOf = (options: object): "deleted" | "purge" | undefined =>
 export const deletedParameters = {
   deleted: {
     schema: Schema.Literals(["include", "only"]),
-    description: "Answers documents that are deleted, too (`include`), or these only",
     message: "must be include or only",
     isRequired: true
   } satisfies Parameter<"include" | "only">
@@ -200,7 +199,6 @@ export const deletedParameters = {
 export const purgeParameters = {
   purge: {
     schema: Schema.Literal("true"),
-    description: "Removes the document permanently, whether it is deleted or not",
     message: "must be true",
     isRequired: true
   } satisfies Parameter<"true">
@@ -212,7 +210,6 @@ export const asOfParameters = {
     schema: Schema.String.check(Schema.isPattern(/^\d{4}-\d\d-\d\d[Tt].*(?:[Zz]|[+-]\d\d:\d\d)$/u)).pipe(
       Schema.decodeTo(Schema.DateTimeUtcFromString)
     ),
-    description: "Answers the document as it was at this time, a date and time of RFC 3339",
     message: "must be a date and time with its offset",
     isRequired: true
   } satisfies Parameter<DateTime.Utc>

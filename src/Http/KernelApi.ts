@@ -45,13 +45,14 @@ export interface KernelApi<
     T extends Registration.Described,
     const Methods extends ReadonlyArray<Resource.Method> = readonly ["GET"],
     const Name extends string = SegmentOf<T>,
-    const Form extends number = never
+    const Form extends number = never,
+    const Many extends Resource.Endpoint.ManyMethod = never
   >(
     target: T,
-    options?: Registration.OptionsFor<T, Methods, Name, Form>
+    options?: Registration.OptionsFor<T, Methods, Name, Form, Many>
   ) => KernelApi<
     Id,
-    Groups | Registration.GroupOf<Registration.Formed<T, Form>, Methods[number], Name>,
+    Groups | Registration.GroupOf<Registration.Formed<T, Form>, Methods[number], Name, Many>,
     Registered | Entry<Name, Registration.Formed<T, Form>>,
     Guards
   >

@@ -89,13 +89,14 @@ export interface KernelEngine<
     T extends Registration.Target,
     const Methods extends ReadonlyArray<Resource.Method> = readonly ["GET"],
     const Name extends string = SegmentOf<T>,
-    const Form extends number = never
+    const Form extends number = never,
+    const Many extends Resource.Endpoint.ManyMethod = never
   >(
     target: T,
-    options?: Registration.OptionsFor<T, Methods, Name, Form>
+    options?: Registration.OptionsFor<T, Methods, Name, Form, Many>
   ) => KernelEngine<
     Id,
-    Groups | Registration.GroupOf<Registration.Formed<T, Form>, Methods[number], Name>,
+    Groups | Registration.GroupOf<Registration.Formed<T, Form>, Methods[number], Name, Many>,
     Repositories | Registration.RepositoriesOf<T>,
     Requirements | Registration.RequirementsOf<T>,
     Guards

@@ -196,6 +196,10 @@ export const settings = {
   "query.max_expand_paths": integer(0, 1_000)("paths that a request may expand", "10"),
   "query.max_expand_depth": integer(1, 10)("references that a path to expand may follow", "3"),
   "query.max_expanded": integer(0, 1_000_000)("documents that are read to expand those of one answer", "10,000"),
+  "query.max_many": integer(1, 1_000_000)(
+    "documents that one request may write by a filter or a list of changes",
+    "1,000"
+  ),
   "query.timeout": duration(Duration.millis(1))("time after which the store stops a query", "5 seconds"),
   "query.skip_unreadable": boolean("whether pages leave out documents that do not fit their model", {
     value: "false",

@@ -183,6 +183,7 @@ const expected = {
     maxExpandPaths: 4,
     maxExpandDepth: 2,
     maxExpanded: 300,
+    maxMany: 40,
     queryTimeout: Duration.millis(250),
     skipUnreadable: true,
     onKnownId: "error" as const
@@ -297,6 +298,7 @@ appkernel:
     max_expand_paths: 4
     max_expand_depth: 2
     max_expanded: 300
+    max_many: 40
     timeout: 250 millis
     skip_unreadable: true
   migrations: { on_start: wait }
@@ -400,6 +402,7 @@ const env = {
   APPKERNEL_QUERY_MAX_EXPAND_PATHS: "4",
   APPKERNEL_QUERY_MAX_EXPAND_DEPTH: "2",
   APPKERNEL_QUERY_MAX_EXPANDED: "300",
+  APPKERNEL_QUERY_MAX_MANY: "40",
   APPKERNEL_QUERY_TIMEOUT: "0.25",
   APPKERNEL_QUERY_SKIP_UNREADABLE: "yes",
   APPKERNEL_MIGRATIONS_ON_START: "Wait",

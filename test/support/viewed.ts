@@ -14,7 +14,7 @@ import { makeResponseBudget } from "../../src/Http/response/responseBudget.ts"
 import { makeBadRequest, makeErrorResponses } from "../../src/Http/response/translatedResponses.ts"
 import { routerConfig, withErrorResponses } from "../../src/Http/routes/errorBoundary.ts"
 import { implemented } from "../../src/Http/routes/implemented.ts"
-import { type ResourceSurroundings, viewedHandlers } from "../../src/Http/routes/resourceRoutes.ts"
+import { type Asked, type ResourceSurroundings, viewedHandlers } from "../../src/Http/routes/resourceRoutes.ts"
 import * as Translations from "../../src/Http/Translations.ts"
 import { DocumentStore, KernelServer, type Model, Repository, type Resource } from "../../src/index.ts"
 import { modelMatcher } from "../../src/Repository/evaluation.ts"
@@ -82,12 +82,13 @@ export const servingViewed = <E>(
     const errorResponses = makeErrorResponses(translations)
     const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
     yield* router.addAll(
-      endpointsOf(registration).flatMap(({ method, name, path: own }) => {
-        if (name === "query") return []
+      endpointsOf(registration).flatMap(({ isMany, method, name, path: own }) => {
+        // These ask another one, or are made of the others.
+        if (name === "query" || isMany) return []
         const handler = Effect.withFiber((fiber) => {
           const { headers } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
           const endpoint = decisionOf(model, grants(headers["x-caller"] ?? "", method), method)
-          return Effect.provideService(handlersFor(endpoint)[name], AccessDecision, {
+          return Effect.provideService(handlersFor(endpoint)[name as Asked], AccessDecision, {
             endpoint,
             addressed: { model, rows: endpoint.rows },
             of: () => Effect.succeed(endpoint),

@@ -47,6 +47,11 @@ export interface Limits {
    * at most {@link maxPageBytes}. Defaults to 10,000.
    */
   readonly maxExpanded: number
+  /**
+   * The maximum number of documents that one `PUT`, `PATCH` or `DELETE` of a collection may write. Beyond it the answer is a 413.
+   * Defaults to 1,000.
+   */
+  readonly maxMany: number
   /** The time after which the store aborts a query. Defaults to 5 seconds. */
   readonly queryTimeout: Duration.Duration
   /**
@@ -73,6 +78,7 @@ const limitKeys = {
   maxExpandPaths: "query.max_expand_paths",
   maxExpandDepth: "query.max_expand_depth",
   maxExpanded: "query.max_expanded",
+  maxMany: "query.max_many",
   queryTimeout: "query.timeout",
   skipUnreadable: "query.skip_unreadable",
   onKnownId: "server.on_known_id"

@@ -82,6 +82,76 @@ export const results = <M extends Model.Any>(model: M): Results<M> => {
 }
 
 /**
+ * A document or a change of one in a list of those to write, with the identifier.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Items<M extends Model.Any, Form extends "create" | "patch">
+  extends Schema.$Array<Schema.Struct<Omit<M[Form]["fields"], "id"> & { readonly id: Id<M> }>>
+{}
+
+/**
+ * The schema of {@link Items}.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const items = <M extends Model.Any, Form extends "create" | "patch">(model: M, form: Form): Items<M, Form> =>
+  // The schema is that of the type.
+  Schema.Array(Schema.Struct({ ...model[form].fields, ...byId(model).fields })) as never
+
+/**
+ * What a write of many documents has written, or would write: how many documents, and their identifiers. `results` has each
+ * document with the status of its write, its version, and the body of the error.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface WrittenMany<M extends Model.Any> extends
+  Schema.Struct<{
+    readonly _type: Schema.tag<"ManyResult">
+    readonly count: Schema.Int
+    readonly ids: Schema.$Array<Id<M>>
+    readonly results: Schema.optionalKey<
+      Schema.$Array<
+        Schema.Struct<{
+          readonly id: Id<M>
+          readonly status: Schema.Int
+          readonly version: Schema.optionalKey<Schema.Int>
+          readonly error: Schema.optionalKey<Schema.Unknown>
+        }>
+      >
+    >
+  }>
+{}
+
+/**
+ * The schemas of {@link WrittenMany}: of all or none, of each by itself, and of no body.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const writtenMany = <M extends Model.Any>(
+  model: M
+): ReadonlyArray<WrittenMany<M> | HttpApiSchema.NoContent> => {
+  const { id } = byId(model).fields
+  const schema = Schema.Struct({
+    _type: Schema.tag("ManyResult"),
+    count: Schema.Int,
+    ids: Schema.Array(id),
+    results: Schema.optionalKey(Schema.Array(Schema.Struct({
+      id,
+      status: Schema.Int,
+      version: Schema.optionalKey(Schema.Int),
+      error: Schema.optionalKey(Schema.Unknown)
+    })))
+  })
+  // The schema is that of the type.
+  return [schema, schema.pipe(HttpApiSchema.status(207)), HttpApiSchema.NoContent] as never
+}
+
+/**
  * The wire form of a document.
  *
  * @category models

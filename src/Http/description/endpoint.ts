@@ -141,6 +141,57 @@ export interface Delete<M extends Model.Any, E extends Schema.Top = never>
 {}
 
 /**
+ * `PUT` of a list of documents.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ReplaceMany<M extends Model.Any, E extends Schema.Top = never> extends
+  Row<
+    "replace_many",
+    never,
+    never,
+    Each<typeof table.replace_many.payload<M>>,
+    Each<typeof table.replace_many.success<M>>,
+    E
+  >
+{}
+
+/**
+ * `PATCH` of the documents of a filter, or of a list.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface PatchMany<M extends Model.Any, E extends Schema.Top = never> extends
+  Row<
+    "patch_many",
+    never,
+    Of<typeof table.patch_many.query<M>>,
+    Each<typeof table.patch_many.payload<M>>,
+    Each<typeof table.patch_many.success<M>>,
+    E
+  >
+{}
+
+/**
+ * `DELETE` of the documents of a filter.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface DeleteMany<M extends Model.Any, E extends Schema.Top = never> extends
+  Row<
+    "delete_many",
+    never,
+    Of<typeof table.delete_many.query<M>>,
+    never,
+    Each<typeof table.delete_many.success<M>>,
+    E
+  >
+{}
+
+/**
  * `GET` of the JSON schema.
  *
  * @category models
@@ -174,6 +225,26 @@ export interface ByMethod<M extends Model.Any, E extends ByMethod.Errors> {
   readonly PUT: Replace<M, E["PUT"]>
   readonly PATCH: Patch<M, E["PATCH"]>
   readonly DELETE: Delete<M, E["DELETE"]>
+}
+
+/**
+ * The methods by which many documents may be written.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ManyMethod = keyof ManyByMethod<Model.Any, ByMethod.NoErrors>
+
+/**
+ * The endpoints of many documents by method.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ManyByMethod<M extends Model.Any, E extends ByMethod.Errors> {
+  readonly PUT: ReplaceMany<M, E["PUT"]>
+  readonly PATCH: PatchMany<M, E["PATCH"]>
+  readonly DELETE: DeleteMany<M, E["DELETE"]>
 }
 
 /**

@@ -14,8 +14,6 @@ import type * as Model from "../../Model/Model.ts"
 /** A parameter. In a URL it is a text, or a list of texts if it is repeated. @internal */
 export interface Parameter<A> {
   readonly schema: Schema.Codec<A, string | ReadonlyArray<string>>
-  /** The description for the documentation. */
-  readonly description: string
   /** The value of a missing parameter. */
   readonly byDefault?: A | undefined
   /** Whether the parameter is required. */
@@ -67,11 +65,7 @@ const names: Schema.Codec<string, string | ReadonlyArray<string>> = Schema.Union
 )
 
 /** A parameter of {@link names} of fields. */
-const listed = (description: string) =>
-  ({ schema: names, description, message: "must be names of fields" }) satisfies Parameter<string>
-
-/** The parameter that embeds what documents refer to. */
-const expand = listed("The fields to expand, separated by commas")
+const listed = { schema: names, message: "must be names of fields" } satisfies Parameter<string>
 
 /** A boolean, which a URL may also write in other words. */
 const flag: Schema.Codec<"true" | "false", string> = Schema.String.pipe(
@@ -82,36 +76,38 @@ const flag: Schema.Codec<"true" | "false", string> = Schema.String.pipe(
   })
 )
 
+/** A parameter of {@link flag}. */
+const yesOrNo = {
+  schema: flag,
+  message: "must be true or false",
+  type: "bool"
+} satisfies Parameter<"true" | "false">
+
 /** The parameters of a page for any model. Without `limits`, the server's limits are unknown. */
 export const pageParameters = (limits?: PageLimits) => ({
   page: {
     schema: wholeNumber(undefined),
-    description: "The number of the page",
     byDefault: 1,
     message: "must be a whole number from 1 upwards"
   } satisfies Parameter<number>,
   page_size: {
     schema: wholeNumber(limits?.maxPageSize),
-    description: "How many documents a page has",
     byDefault: limits?.defaultPageSize,
     message: `must be a whole number from 1 to ${limits?.maxPageSize}`,
     argument: limits?.maxPageSize
   } satisfies Parameter<number>,
-  sort_by: listed("The field to sort by, or several, separated by commas; `-` before one turns it around"),
+  sort_by: listed,
   sort_order: {
     schema: word(["ASC", "DESC"]),
-    description: "The direction of all that `sort_by` names, in upper or lower case",
     byDefault: "ASC",
     message: "must be ASC or DESC"
   } satisfies Parameter<"ASC" | "DESC">,
   query: {
     schema: Schema.String,
-    description: "A condition in the document database's own language, as JSON",
     message: { key: "errors.query.GivenOnce" }
   } satisfies Parameter<string>,
   logic: {
     schema: word(["AND", "OR"]),
-    description: "How conditions on fields combine, in upper or lower case",
     byDefault: "AND",
     message: "must be AND or OR"
   } satisfies Parameter<"AND" | "OR">
@@ -119,18 +115,14 @@ export const pageParameters = (limits?: PageLimits) => ({
 
 /** Further parameters of a page. A field of the model with such a name takes precedence and is filtered. */
 export const overridableParameters = {
-  fields: listed(
-    "The fields to answer, separated by commas; documents then have no others, required ones neither"
-  ),
-  expand,
+  fields: listed,
+  expand: listed,
   cursor: {
     schema: Schema.String,
-    description: "Where the page begins, as the link `next` of the page before has it; empty for the first page",
     message: "can be given once"
   } satisfies Parameter<string>,
   count: {
     schema: Schema.Literals(["exact", "estimated", "none"]),
-    description: "Whether and how documents are counted, for the link `last`",
     byDefault: "exact",
     message: "must be exact, estimated or none"
   } satisfies Parameter<"exact" | "estimated" | "none">
@@ -138,27 +130,22 @@ export const overridableParameters = {
 
 /** The parameters of one document. @internal */
 export const documentParameters = {
-  fields: listed("The fields to answer, separated by commas, beside the identifier"),
-  expand
+  fields: listed,
+  expand: listed
 }
 
 /** The parameters of a stream of changes besides its filters: those of Durable Streams. @internal */
 export const changesParameters = {
   offset: {
     schema: Schema.String,
-    description:
-      "Where to begin: `-1`, the default, with all documents of the list, `now` with the next change, or a " +
-      "`Stream-Next-Offset` of before",
     message: "can be given once"
   } satisfies Parameter<string>,
   live: {
     schema: Schema.Literals(["sse", "long-poll"]),
-    description: "Whether to wait for changes: in a body of events without an end, or until there is one",
     message: "must be sse or long-poll"
   } satisfies Parameter<"sse" | "long-poll">,
   cursor: {
     schema: Schema.String,
-    description: "The `Stream-Cursor` of the answer before",
     message: "can be given once"
   } satisfies Parameter<string>
 }
@@ -177,27 +164,16 @@ export const pagingParameters: ReadonlySet<string> = new Set([
 export const aggregationParameters = {
   pipe: {
     schema: Schema.String,
-    description: "An aggregation pipeline: a JSON array of its stages",
     isRequired: true,
     message: { key: "errors.query.GivenOnce" }
   } as const satisfies Parameter<string>
 }
 
 /** The parameters of the JSON schema. @internal */
-export const schemaParameters = {
-  mongo: {
-    schema: flag,
-    description: "Whether it is for MongoDB's own validation",
-    message: "must be true or false",
-    type: "bool"
-  } satisfies Parameter<"true" | "false">,
-  additional_properties: {
-    schema: flag,
-    description: "Whether properties that are not the model's are accepted; they are, unless it says `false`",
-    message: "must be true or false",
-    type: "bool"
-  } satisfies Parameter<"true" | "false">
-}
+export const schemaParameters = { mongo: yesOrNo, additional_properties: yesOrNo }
+
+/** What a write of many documents has beside its filters: whether it is of all, and whether it only tells of which. @internal */
+export const manyParameters = { all: yesOrNo, dry_run: yesOrNo }
 
 /** The fields of a model that documents can be filtered by. @internal */
 export const filterNamesOf = (model: Model.Any): ReadonlyArray<string> =>

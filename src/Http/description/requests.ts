@@ -8,6 +8,7 @@ import {
   collectionParameters,
   documentParameters,
   filterNamesOf,
+  manyParameters,
   type Optional,
   optionalParameters,
   type overridableParameters,
@@ -23,6 +24,12 @@ const conditions = { "if-match": text, "if-none-match": text }
 
 /** @internal */
 export const Conditions = Schema.Struct(conditions)
+
+/** @internal */
+export const PreferHeader = Schema.Struct({
+  /** RFC 7240: `continue-on-error` writes each document by itself, `return=minimal` asks for no body. */
+  prefer: text
+})
 
 /** @internal */
 export const WriteHeaders = Schema.Struct({
@@ -105,6 +112,31 @@ export const changesQuery = (model: Model.Any): Schema.Top => {
     !pagingParameters.has(name)
   )
   return filteredQuery(model, { ...Object.fromEntries(parameters), ...changesParameters })
+}
+
+/**
+ * The parameters of a write of many documents: the filters of a list, whether the write is of all, and whether it only tells
+ * what it would write.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ManyQuery<M extends Model.Any> extends
+  Schema.Codec<
+    ManyFilters<M> & Schema.Struct<Optional<typeof manyParameters>>["Type"],
+    ManyFilters<M> & Schema.Struct<Optional<typeof manyParameters>>["Encoded"]
+  >
+{}
+
+type ManyFilters<M extends Model.Any> = Omit<
+  ListQuery<M>["Type"],
+  "page" | "page_size" | "sort_by" | "sort_order" | Exclude<"count" | "cursor" | "expand" | "fields", FilterName<M>>
+>
+
+export const manyQuery = <M extends Model.Any>(model: M): ManyQuery<M> => {
+  const { logic, query } = collectionParameters(model)
+  // A schema built from the names of the model's fields has the declared type.
+  return filteredQuery(model, { query, logic, ...manyParameters }) as never
 }
 
 const filteredQuery = (model: Model.Any, parameters: AnyParameters) => {

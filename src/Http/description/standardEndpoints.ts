@@ -20,15 +20,28 @@ import {
   changeEvents,
   changeMessages,
   collection,
+  type Items,
+  items,
   type Representation,
   representation,
   type Result,
   result,
   type Results,
   results,
-  selection
+  selection,
+  writtenMany
 } from "./documents.ts"
-import { AggregateQuery, changesQuery, Conditions, GetQuery, listQuery, SchemaQuery, WriteHeaders } from "./requests.ts"
+import {
+  AggregateQuery,
+  changesQuery,
+  Conditions,
+  GetQuery,
+  listQuery,
+  manyQuery,
+  PreferHeader,
+  SchemaQuery,
+  WriteHeaders
+} from "./requests.ts"
 
 /** The methods of a registration. */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
@@ -46,6 +59,8 @@ interface Row {
   readonly broughtBy: Method | "any"
   /** Only a model whose changes are recorded has it. */
   readonly isOfLogged?: boolean
+  /** Only a registration that names the method in `many` has it. */
+  readonly isMany?: boolean
   /** The endpoint whose parameters this one takes in the body. */
   readonly asks?: "list"
   readonly params?: (model: Model.Any) => Schema.Top
@@ -58,6 +73,8 @@ interface Row {
 }
 
 const Document = Schema.Record(Schema.String, Schema.Unknown)
+
+const manyErrors = [responses.Forbidden, responses.NotFound, responses.Conflict, ...bodyFailures] as const
 
 /** The rows by the names of the endpoints, in reading order. */
 export const standardEndpoints = {
@@ -137,6 +154,40 @@ export const standardEndpoints = {
       ...failures
     ]
   },
+  replace_many: {
+    method: "PUT",
+    path: "/",
+    broughtBy: "PUT",
+    isMany: true,
+    headers: PreferHeader,
+    payload: <M extends Model.Any>(model: M): ReadonlyArray<Items<M, "create">> => [items(model, "create")],
+    success: writtenMany,
+    errors: manyErrors
+  },
+  patch_many: {
+    method: "PATCH",
+    path: "/",
+    broughtBy: "PATCH",
+    isMany: true,
+    query: manyQuery,
+    headers: PreferHeader,
+    payload: <M extends Model.Any>(model: M): ReadonlyArray<M["patch"] | Items<M, "patch">> => [
+      items(model, "patch"),
+      model.patch
+    ],
+    success: writtenMany,
+    errors: manyErrors
+  },
+  delete_many: {
+    method: "DELETE",
+    path: "/",
+    broughtBy: "DELETE",
+    isMany: true,
+    query: manyQuery,
+    headers: PreferHeader,
+    success: writtenMany,
+    errors: manyErrors
+  },
   aggregate: {
     method: "GET",
     path: "/aggregate",
@@ -194,6 +245,8 @@ export interface StandardEndpoint {
   readonly hasQuery: boolean
   /** Only a model whose changes are recorded has it. */
   readonly isOfLogged: boolean
+  /** Only a registration that names the method in `many` has it. */
+  readonly isMany: boolean
   /** The endpoint whose parameters this one takes in the body. Both have the same rules, limits and handler. */
   readonly asks: "list" | undefined
   /** The last segment of the path, unless it is a parameter. No document can have it as its identifier. */
@@ -212,6 +265,7 @@ export const allStandardEndpoints: ReadonlyArray<StandardEndpoint> = Object.entr
       hasQuery: row.query !== undefined,
       asks: row.asks,
       isOfLogged: row.isOfLogged === true,
+      isMany: row.isMany === true,
       reserved: reserved === "" || reserved.startsWith(":") || others.length > 0 ? undefined : reserved
     }
   }
@@ -225,15 +279,17 @@ export const isLogged = (model: Model.Any): boolean => {
 }
 
 /** The endpoints of a registration with the methods. @internal */
-export const endpointsOf = ({ describes, methods, model }: {
+export const endpointsOf = ({ describes, many = [], methods, model }: {
   readonly methods: ReadonlyArray<Method>
+  /** The methods of many documents. Default to none. */
+  readonly many?: ReadonlyArray<Method> | undefined
   readonly model: Model.Any
   /** Whether there are the endpoints that describe the model. */
   readonly describes: boolean
 }): ReadonlyArray<StandardEndpoint> => {
   const own = isLogged(model) ? allStandardEndpoints : allStandardEndpoints.filter(({ isOfLogged }) => !isOfLogged)
   return [...describes ? ["any" as const] : [], ...methods].flatMap((method) =>
-    own.filter(({ broughtBy }) => broughtBy === method)
+    own.filter(({ broughtBy, isMany }) => broughtBy === method && (!isMany || many.some((name) => name === method)))
   )
 }
 

@@ -35,7 +35,7 @@ export const errorKeys = {
   ],
   Gone: ["errors.PositionGone"],
   PreconditionFailed: ["errors.PreconditionFailed"],
-  PayloadTooLarge: ["errors.BodyTooLarge", "errors.TooManyFields", "errors.FormTooLarge"],
+  PayloadTooLarge: ["errors.BodyTooLarge", "errors.TooManyFields", "errors.FormTooLarge", "errors.TooManyDocuments"],
   UnsupportedMediaType: ["errors.BodyType", "errors.BodyEncoding"],
   TooManyRequests: ["errors.TooManyRequests", "errors.TooManyAttempts", "errors.CostlyStreams"],
   InternalServerError: ["errors.InternalServerError", "errors.DataDamaged"],

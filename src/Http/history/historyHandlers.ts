@@ -20,8 +20,8 @@ import { encoded } from "../description/pathShape.ts"
 import { asOfParameters, defaultPageSize, type DeletionName, type Name } from "../History.ts"
 import type { Limits } from "../KernelConfig.ts"
 import { queryReader } from "../query/parameterReader.ts"
+import { BodyInstead } from "../request/bodyInstead.ts"
 import { patchableFields } from "../request/documentPatch.ts"
-import { PatchInstead } from "../request/patchInstead.ts"
 import type { AnyHook } from "../Resource.ts"
 import { type HandlerFailure, isRefusal, type ResponseEffect } from "../response/handlerFailures.ts"
 import * as responses from "../response/json.ts"
@@ -195,7 +195,7 @@ export const historyHandlers = (
             return changesTo(yield* written(state), yield* written({ ...state, document: now }), fields)
           })
         ),
-        (changes) => Effect.provideService(patch ?? noPatch, PatchInstead, changes)
+        (changes) => Effect.provideService(patch ?? noPatch, BodyInstead, { body: changes, isPatch: true })
       )
   }
 

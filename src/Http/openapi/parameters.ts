@@ -9,6 +9,7 @@ import { stageNames } from "../query/pipelineGuard.ts"
 import * as QueryFields from "../query/queryFields.ts"
 import type { Relation } from "../registration/relations.ts"
 import * as Document from "./node.ts"
+import { parameterTexts } from "./parameterTexts.ts"
 import type { Known, Resource } from "./schemas.ts"
 
 type Node = Document.Node
@@ -29,11 +30,12 @@ export interface DescriptionContext {
 /** The parameters of a query as the table describes them, with what `more` says of their values. */
 export const queryOf = (
   parameters: AnyParameters,
-  more: { readonly [name: string]: Node } = {}
+  more: { readonly [name: string]: Node } = {},
+  texts = parameterTexts
 ): ReadonlyArray<Node> =>
   Object.entries(parameters).flatMap(([name, parameter]) => {
-    const { description, isRequired: required = false } = parameter
-    const own = { name, in: "query", description, required }
+    const { isRequired: required = false } = parameter
+    const own = { name, in: "query", description: texts[name], required }
     if (name === "expand") return more[name] === undefined ? [] : [{ ...own, ...more[name] }]
     const json = jsonOf.get(name)
     return json === undefined

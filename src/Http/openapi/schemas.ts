@@ -31,6 +31,8 @@ export interface Resource {
   readonly lists?: boolean | undefined
   /** How lists are tables; `undefined` if they are not. */
   readonly tables?: object | undefined
+  /** The methods of many documents. Default to none. */
+  readonly many?: ReadonlyArray<string> | undefined
   /** What a `POST` with a known identifier does. Defaults to what the limits say. */
   readonly onKnownId?: "replace" | "error" | undefined
   readonly calls?: ReadonlyArray<{ readonly options?: object | undefined }>

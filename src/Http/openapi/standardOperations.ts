@@ -10,7 +10,9 @@ import {
   aggregationParameters,
   type AnyParameters,
   changesParameters,
+  collectionParameters,
   documentParameters,
+  manyParameters,
   pagingParameters,
   schemaParameters
 } from "../description/queryParameters.ts"
@@ -26,6 +28,7 @@ import {
   filters,
   queryOf
 } from "./parameters.ts"
+import { changesTexts, documentTexts } from "./parameterTexts.ts"
 import type { Resource } from "./schemas.ts"
 import { filterText, statusTexts, withArticle } from "./texts.ts"
 
@@ -34,16 +37,21 @@ type Node = Document.Node
 /** Completes a standard operation of a registered model. */
 export const completeStandard = (
   operation: Node,
-  { method, name }: StandardEndpoint,
+  { isMany, method, name }: StandardEndpoint,
   context: DescriptionContext
-): Node => conditional(standard[name](ordinary(operation), context), method, context.resource)
+): Node =>
+  conditional(standard[name](isMany ? withPath(operation) : ordinary(operation), context), method, context.resource)
 
 /** The operation with the parameters and bodies that the descriptions complete. */
-const ordinary = (operation: Node): Node => ({
-  ...Document.mapBodies(
+const ordinary = (operation: Node): Node =>
+  withPath(Document.mapBodies(
     operation,
     (schema, status) => status === undefined ? Document.nodeOf(Document.listOf(schema["anyOf"])[0] ?? schema) : schema
-  ),
+  ))
+
+/** The operation with the parameters of its path, and no others. */
+const withPath = (operation: Node): Node => ({
+  ...operation,
   parameters: Document.listOf(operation["parameters"]).filter((parameter) =>
     Document.nodeOf(parameter)["in"] === "path"
   )
@@ -77,14 +85,38 @@ const standard: { readonly [N in Name]: (operation: Node, context: DescriptionCo
     }),
     parameters: [
       ...Document.listOf(operation["parameters"]),
-      ...queryOf(documentParameters, {
-        fields: fieldsParameter(resource.model, hidden),
-        ...expandParameter(expandable)
-      }),
+      ...queryOf(
+        documentParameters,
+        { fields: fieldsParameter(resource.model, hidden), ...expandParameter(expandable) },
+        documentTexts
+      ),
       ...askedBy(resource, "revision", History.asOfParameters),
       ...askedBy(resource, "deleted", History.deletedParameters)
     ]
   }),
+  replace_many: (operation, context) =>
+    ofMany(operation, context, {
+      summary: `Replace several ${segmentOf(context.resource.path)}`,
+      description: "The body is a list of documents with their ids.",
+      done: "They were replaced",
+      hasFilter: false
+    }),
+  patch_many: (operation, context) =>
+    ofMany(operation, context, {
+      summary: `Change the ${segmentOf(context.resource.path)} of a filter, or several`,
+      description:
+        "The body is what changes in all documents that the list, with the same filter, has for the caller; or it is a " +
+        "list of changes with the ids of documents, without parameters.",
+      done: "They were changed; with `dry_run`, would be",
+      hasFilter: true
+    }),
+  delete_many: (operation, context) =>
+    ofMany(operation, context, {
+      summary: `Delete the ${segmentOf(context.resource.path)} of a filter`,
+      description: "These are the documents that the list, with the same filter, has for the caller.",
+      done: "They were deleted; with `dry_run`, would be",
+      hasFilter: true
+    }),
   aggregate: (operation, { resource: { path } }) => ({
     summary: `Aggregate the ${segmentOf(path)}`,
     ...withResponses(operation, { 200: { description: "What the pipeline gives" } }),
@@ -126,7 +158,7 @@ const standard: { readonly [N in Name]: (operation: Node, context: DescriptionCo
         304: { description: statusTexts["304"], headers: { ETag: streamTag } }
       }),
       parameters: [
-        ...queryOf(changesParameters),
+        ...queryOf(changesParameters, {}, changesTexts),
         ...describedPageParameters(context).filter(({ name }) =>
           !pagingParameters.has(String(name)) && !Object.hasOwn(changesParameters, String(name))
         ),
@@ -202,6 +234,59 @@ const askedBy = ({ calls = [] }: Resource, name: History.Name, parameters: AnyPa
   calls.some(({ options = {} }) => History.nameOf(options) === name)
     ? queryOf(parameters).map((parameter) => ({ ...parameter, required: false }))
     : []
+
+/** Completes a write of many documents, which preferences select the answer of. */
+const ofMany = (
+  operation: Node,
+  { hidden, known, resource: { model } }: DescriptionContext,
+  { description, done, hasFilter, summary }: {
+    readonly summary: string
+    readonly description: string
+    readonly done: string
+    readonly hasFilter: boolean
+  }
+): Node => {
+  const { content } = Document.nodeOf(operation["requestBody"])
+  const one = Document.nodeOf(Document.nodeOf(content)["application/json"])
+  const own = { ...transactionOf(model), "Preference-Applied": manyApplied }
+  const { 200: all, ...others } = Document.nodeOf(operation["responses"])
+  return withResponses(
+    {
+      summary,
+      description: `${description} All are written or none, unless \`Prefer\` has \`continue-on-error\`.`,
+      ...operation,
+      responses: { 200: all, ...others },
+      ...(content === undefined ? {} : {
+        requestBody: {
+          required: true,
+          content: !hasFilter ? content : {
+            "application/json": one,
+            "application/merge-patch+json": {
+              schema: Document.listOf(Document.nodeOf(one["schema"])["anyOf"]).at(-1) ?? one["schema"]
+            },
+            "application/json-patch+json": { schema: known.jsonPatch }
+          }
+        }
+      }),
+      parameters: [
+        ...Document.listOf(operation["parameters"]),
+        ...hasFilter
+          ? [
+            ...queryOf(manyParameters),
+            ...queryOf(collectionParameters(model)).filter(({ name }) => name === "query" || name === "logic"),
+            ...filters(model, hidden)
+          ]
+          : [],
+        manyPrefer
+      ]
+    },
+    {
+      200: { description: done, headers: own },
+      204: { description: "They were, and `Prefer` has `return=minimal`", headers: own },
+      207: { description: "Each with the status of its write, and its error", headers: own }
+    }
+  )
+}
 
 const segmentOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
 
@@ -318,6 +403,17 @@ const isVersioned = (model: Model.Any): boolean => managedField(model, "version"
 const prefer = Document.header("Prefer", "`return=representation` to be answered the document itself (RFC 7240)", {
   type: "string",
   examples: ["return=representation"]
+})
+
+const manyPrefer = Document.header(
+  "Prefer",
+  "`continue-on-error` to write each document by itself (OData 4.01), `return=minimal` for no body (RFC 7240)",
+  { type: "string", examples: ["continue-on-error"] }
+)
+
+const manyApplied = Document.responseHeader("The preference that was followed, where there was one", {
+  type: "string",
+  enum: ["continue-on-error", "return=minimal"]
 })
 
 const applied = Document.responseHeader("The preference that was followed, where there was one", {

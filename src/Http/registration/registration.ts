@@ -22,7 +22,7 @@ import { type NameOf, segmentOf, serviceSegmentOf } from "./segment.ts"
  * @category models
  * @since 0.1.0
  */
-export interface Options<Name extends string> {
+export interface Options<Name extends string, Many extends Endpoint.ManyMethod = Endpoint.ManyMethod> {
   /** The path before the segment: `/api/v1`. Defaults to none. */
   readonly urlBase?: string | undefined
   /** The first tags of every operation in the OpenAPI document. Default to the segment. */
@@ -87,6 +87,11 @@ export interface Options<Name extends string> {
    * documents of the filter, streamed from one state of the collection. Defaults to false.
    */
   readonly tables?: boolean | TableOptions | undefined
+  /**
+   * The methods of the resource that the collection has as well: `PATCH` and `DELETE` of the documents of a filter, `PUT` and
+   * `PATCH` of a list of documents. Defaults to none.
+   */
+  readonly many?: ReadonlyArray<Many> | undefined
   /** Which requests come first while some wait (`overload.max_delay`), and are refused last. Defaults to `normal`. */
   readonly priority?: "low" | "normal" | "high" | undefined
 }
@@ -133,8 +138,9 @@ export type OptionsFor<
   T,
   Methods extends ReadonlyArray<Resource.Method>,
   Name extends string,
-  Form extends number = never
-> = T extends { readonly modelName: string } ? ModelOptions<Methods, Name, Form> : Options<Name>
+  Form extends number = never,
+  Many extends Endpoint.ManyMethod = Endpoint.ManyMethod
+> = T extends { readonly modelName: string } ? ModelOptions<Methods, Name, Form, Many> : Options<Name, Many>
 
 /**
  * The target, or its earlier form if it is registered in one. Only `Model.form` with a model knows the types of its fields.
@@ -154,8 +160,9 @@ export type Formed<T, Form extends number> = [Form] extends [never] ? T
 export interface ModelOptions<
   Methods extends ReadonlyArray<Resource.Method>,
   Name extends string,
-  Form extends number = never
-> extends Options<Name> {
+  Form extends number = never,
+  Many extends Endpoint.ManyMethod = Endpoint.ManyMethod
+> extends Options<Name, Many> {
   /** Defaults to `["GET"]`: read-only. */
   readonly methods?: Methods | undefined
   /**
@@ -171,11 +178,22 @@ export interface ModelOptions<
  * @category models
  * @since 0.1.0
  */
-export type GroupOf<T, Methods extends Resource.Method, Name extends string> = T extends { readonly modelName: string }
-  ? T extends Model.Any ? Endpoint.Group<Name, T, Methods, never, Endpoint.ByMethod.NoErrors> : never
-  : T extends { readonly description: infer D } ? GroupOf<D, Methods, Name>
+export type GroupOf<
+  T,
+  Methods extends Resource.Method,
+  Name extends string,
+  Many extends Endpoint.ManyMethod = never
+> = T extends { readonly modelName: string } ? T extends Model.Any ? Endpoint.Group<
+      Name,
+      T,
+      Methods,
+      Endpoint.ManyByMethod<T, Endpoint.ByMethod.NoErrors>[Many],
+      Endpoint.ByMethod.NoErrors
+    >
+  : never
+  : T extends { readonly description: infer D } ? GroupOf<D, Methods, Name, Many>
   : T extends Resource.Description<infer M, infer Own, infer Actions, infer E> ?
-    Endpoint.Group<Name, M, Own, Actions, E>
+    Endpoint.Group<Name, M, Own, Actions | Endpoint.ManyByMethod<M, E>[Many], E>
   : T extends Service.Description<infer _Name, infer Endpoints> ? HttpApiGroup.HttpApiGroup<Name, Endpoints>
   : never
 
@@ -257,6 +275,8 @@ export interface ResourceInfo extends Mounted {
   readonly storeOptions: StoreOptions | undefined
   /** How lists are tables; `undefined` if they are not. */
   readonly tables: TableOptions | undefined
+  /** The methods of many documents. */
+  readonly many: ReadonlyArray<Endpoint.ManyMethod>
 }
 
 /**
@@ -323,6 +343,7 @@ export const ofResource = (
     onKnownId: options.onKnownId,
     storeOptions: options.storeOptions,
     tables: options.tables === true ? {} : options.tables === false ? undefined : options.tables,
+    many: options.many ?? [],
     calls: actions.map(({ name, options }) => ({
       name,
       options,

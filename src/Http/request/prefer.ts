@@ -5,13 +5,14 @@ export type Return = "representation" | "minimal"
 
 /** The first `return` of a `Prefer` header (RFC 7240); `undefined` without it or with an unknown value. */
 export const returnOf = (prefer: string | undefined): Return | undefined => {
-  if (prefer === undefined) return undefined
-  for (const [, name = "", quoted, token] of prefer.matchAll(preference)) {
-    if (name.toLowerCase() !== "return") continue
-    const value = quoted === undefined ? token : quoted.replaceAll(/\\(.)/gu, "$1")
-    return value === "representation" || value === "minimal" ? value : undefined
-  }
-  return undefined
+  const value = valueOf(prefer, "return")
+  return value === "representation" || value === "minimal" ? value : undefined
+}
+
+/** Whether a `Prefer` header has `continue-on-error` (OData 4.01, section 8.2.8.3): one failure leaves the others as they are. */
+export const continuesOnError = (prefer: string | undefined): boolean => {
+  const value = valueOf(prefer, "continue-on-error")
+  return value === "" || value === "true"
 }
 
 /** The headers that confirm the preference. */
@@ -19,6 +20,17 @@ export const appliedHeaders = {
   representation: { "preference-applied": "return=representation" },
   minimal: { "preference-applied": "return=minimal" }
 } as const
+
+// internal
+
+/** The first value of a preference, empty if it has none; `undefined` without the preference. */
+const valueOf = (prefer: string | undefined, wanted: string): string | undefined => {
+  if (prefer === undefined) return undefined
+  for (const [, name = "", quoted, token = ""] of prefer.matchAll(preference)) {
+    if (name.toLowerCase() === wanted) return quoted === undefined ? token : quoted.replaceAll(/\\(.)/gu, "$1")
+  }
+  return undefined
+}
 
 /** One list element: a name, its value as a quoted string or a token, and parameters, up to the next comma. */
 const preference =

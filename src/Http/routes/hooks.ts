@@ -1,4 +1,5 @@
 /** Composes the hooks of a resource for each method, before and after its reads and writes. */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { managedField } from "../../Model/internal.ts"
@@ -28,6 +29,21 @@ export const withoutHookFailure = <A, E extends HandlerFailure>(
   effect: Effect.Effect<A, E | HookFailed>
 ): Effect.Effect<A, HandlerFailure> =>
   Effect.catch(effect, (error) => Effect.fail(error instanceof HookFailed ? error.error : error))
+
+/**
+ * What becomes of hooks after writes that are not committed yet; `undefined` where each write is one of its own. See
+ * {@link runAfterwards}.
+ */
+export const Afterwards = Context.Reference<
+  ((after: Effect.Effect<void, HookFailed>) => Effect.Effect<void>) | undefined
+>(
+  "appkernel/Http/routes/hooks/Afterwards",
+  { defaultValue: () => undefined }
+)
+
+/** Runs the hooks after a write, once it is committed. */
+export const runAfterwards = (after: Effect.Effect<void, HookFailed>): Effect.Effect<void, HookFailed> =>
+  Effect.flatMap(Afterwards, (later) => later === undefined ? after : later(after))
 
 /** The hooks of one method, composed by kind; `undefined` if there are none. */
 export interface MethodHooks {

@@ -8,7 +8,7 @@ import { applyPatch } from "../../Repository/internal.ts"
 import type { PreconditionCheck } from "../request/preconditions.ts"
 import type { HandlerFailure } from "../response/handlerFailures.ts"
 import type { WrittenAnswer, WrittenDocument } from "../response/writeResponse.ts"
-import { isHooked, type MethodHooks, withoutHookFailure } from "./hooks.ts"
+import { isHooked, type MethodHooks, runAfterwards, withoutHookFailure } from "./hooks.ts"
 import {
   atomically,
   type Instance,
@@ -65,7 +65,7 @@ export const patchWrites = (context: WriteContext, onPatch: MethodHooks) => {
       })
       return Effect.flatMap(atomically(context, documents.modify(id, change, check)), (result) =>
         Effect.as(
-          after === undefined ? Effect.void : after(result, requestOf(previous)),
+          after === undefined ? Effect.void : runAfterwards(after(result, requestOf(previous))),
           written(context, result, false)
         ))
     })

@@ -80,9 +80,9 @@ export const routesOf = (
     : byGrants(viewedHandlers(registration, repository, store, { ...surroundings, views }), views.noGrants)
   const handlerOf = views === undefined ? ofName(handlersBy(undefined)) : callersHandler(handlersBy)
   const endpoints = endpointsOf(registration)
-  const routes = endpoints.flatMap(({ asks, method, name, path: own }): ReadonlyArray<Route> => {
-    // The route of the endpoint that it asks includes it.
-    if (asks !== undefined) return []
+  const routes = endpoints.flatMap(({ asks, isMany, method, name, path: own }): ReadonlyArray<Route> => {
+    // The route of the endpoint that it asks includes it, and those of many documents are made of these.
+    if (asks !== undefined || isMany) return []
     // The endpoints that ask no other one are all but `query`.
     const handler = handlerOf(name as Asked)
     const handled = { method, path: `${path}${own}` as const, handler, respondBadRequest }
@@ -154,8 +154,8 @@ export interface ResourceSurroundings {
   readonly views: typeof Views | undefined
 }
 
-/** The names of endpoints with handlers of their own. */
-type Asked = Exclude<Name, "query">
+/** The names of endpoints with handlers that the grants of the caller select. */
+export type Asked = Exclude<Name, "query" | "replace_many" | "patch_many" | "delete_many">
 
 /** The handlers of actions on deleted documents. */
 export interface DeletedHandlers {
@@ -245,8 +245,8 @@ const handlersOf = (
   }
   const endpoints = endpointsOf(registration)
   const finished = endpoints.flatMap((endpoint): ReadonlyArray<readonly [string, ResponseEffect]> => {
-    const { asks, hasQuery, name } = endpoint
-    if (asks !== undefined) return []
+    const { asks, hasQuery, isMany, name } = endpoint
+    if (asks !== undefined || isMany) return []
     // The endpoints that ask no other one are all but `query`.
     const handler = unlessReserved(handlers[name as Asked], endpoint, { endpoints, path, errorResponses })
     return [[name, hasQuery || writesOne.has(name) ? handler : withoutParameters(handler, respondBadRequest)]]

@@ -11,7 +11,7 @@ import type { StoreError } from "../../Repository/RepositoryError.ts"
 import type { HandlerFailure } from "../response/handlerFailures.ts"
 import { documentTags, type Representations } from "../response/representation.ts"
 import type { WrittenDocument } from "../response/writeResponse.ts"
-import type { HookFailed, MethodHooks } from "./hooks.ts"
+import { type HookFailed, type MethodHooks, runAfterwards } from "./hooks.ts"
 import type { ImplementedResource } from "./implemented.ts"
 
 export type Values = Record<string, unknown>
@@ -81,7 +81,7 @@ export const withHooks = <E>(
   )
   return Effect.flatMap(done, ({ previous, result }) =>
     Effect.as(
-      after === undefined ? Effect.void : after(result, { id, previous }),
+      after === undefined ? Effect.void : runAfterwards(after(result, { id, previous })),
       written(context, result, Option.isNone(previous))
     ))
 }

@@ -2,7 +2,6 @@
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
-import type { JsonPatch } from "effect/JsonPatch"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type { ModelView, WriteMask } from "../../Access/internal.ts"
@@ -24,6 +23,7 @@ import { maxItems } from "../description/limits.ts"
 import { reservedIdsOf } from "../description/standardEndpoints.ts"
 import type { Forbidden, HttpError } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
+import type { Instead } from "../request/bodyInstead.ts"
 import { costlyCounter } from "../request/costlyValues.ts"
 import { documentPatcher } from "../request/documentPatch.ts"
 import { decodeForm, readForm } from "../request/form.ts"
@@ -84,12 +84,16 @@ interface Creation {
 /** The readers of a resource's write requests. They fail if a body can't be read at all. */
 export interface WriteReaders {
   readonly create: (request: Request) => Effect.Effect<Read<OneDocument | ManyDocuments>, HttpError>
-  readonly replace: (id: unknown, request: Request) => Effect.Effect<Read<Values>, HttpError>
-  /** `instead` is a JSON Patch that counts in the place of the body. */
+  /** `instead` counts in the place of the body, here and in a patch. */
+  readonly replace: (
+    id: unknown,
+    request: Request,
+    instead: Instead | undefined
+  ) => Effect.Effect<Read<Values>, HttpError>
   readonly patch: (
     id: unknown,
     request: Request,
-    instead: JsonPatch | undefined
+    instead: Instead | undefined
   ) => Effect.Effect<Read<RequestedChanges>, HttpError>
   readonly delete: (id: unknown, request: Request) => Effect.Effect<Read<undefined>>
 }
@@ -144,21 +148,21 @@ export const writeReaders = (
               ? documentsOf(decoders, body)
               : one(request, hasId(body), (decode) =>
                 decode(body)))),
-    replace: (id, request) =>
+    replace: (id, request, instead) =>
       Effect.flatMapEager(
-        readJson(request, jsonTypes, limits.maxBodySize),
+        instead === undefined ? readJson(request, jsonTypes, limits.maxBodySize) : Effect.succeed(instead.body),
         (body) =>
           permitting(mask.forbiddenIn(body, false), () =>
             Result.flatMap(
               valid(rejectOtherId(decoders.replace(withIdOfUrl(body, id)), body, id, identifier)),
-              (value) => readHeaders(request, id, value)
+              (value) => readHeaders(request, id, value, instead)
             ))
       ),
     patch: (id, request, instead) =>
       Effect.flatMapEager(
-        instead === undefined ? readJson(request, patchTypes, limits.maxBodySize) : Effect.succeed(instead),
+        instead === undefined ? readJson(request, patchTypes, limits.maxBodySize) : Effect.succeed(instead.body),
         (body) => {
-          const isPatch = instead !== undefined || mediaTypeOf(headersOf(request)["content-type"] ?? "") === jsonPatch
+          const isPatch = instead?.isPatch ?? isJsonPatch(request)
           const read = (): Result.Result<RequestedChanges, ReadonlyArray<FieldProblem>> =>
             isPatch
               ? Result.map(patcher.read(body), (operations) => ({
@@ -171,7 +175,7 @@ export const writeReaders = (
               )
           return permitting(
             isPatch ? closedTargetOf(body, mask) : mask.forbiddenIn(body, false),
-            () => Result.flatMap(read(), (body) => readHeaders(request, id, body))
+            () => Result.flatMap(read(), (body) => readHeaders(request, id, body, instead))
           )
         }
       ),
@@ -180,7 +184,7 @@ export const writeReaders = (
 }
 
 /** Adds the preconditions and preferences of the request's headers to the body. */
-export const readHeaders = <Body>(request: Request, id: unknown, body: Body): Read<Body> => {
+export const readHeaders = <Body>(request: Request, id: unknown, body: Body, instead?: Instead): Read<Body> => {
   const headers = headersOf(request)
   const conditions = preconditions.read(headers)
   return Result.isFailure(conditions)
@@ -190,7 +194,7 @@ export const readHeaders = <Body>(request: Request, id: unknown, body: Body): Re
       id,
       body,
       conditions: conditions.success,
-      prefer: preference.returnOf(headers["prefer"]?.toString())
+      prefer: instead?.prefer ?? preference.returnOf(headers["prefer"]?.toString())
     })
 }
 
@@ -289,6 +293,10 @@ const jsonTypes = ["application/json"]
 const postTypes = [...jsonTypes, "multipart/form-data"]
 
 const jsonPatch = "application/json-patch+json"
+
+/** Whether the body is a JSON Patch by its type. */
+export const isJsonPatch = (request: Request): boolean =>
+  mediaTypeOf(headersOf(request)["content-type"] ?? "") === jsonPatch
 
 export const patchTypes: ReadonlyArray<string> = [...jsonTypes, "application/merge-patch+json", jsonPatch]
 

@@ -13,7 +13,7 @@ import type { Doors, EmbedWritten } from "../expansion/embeddable.ts"
 import type { Limits } from "../KernelConfig.ts"
 import { queryReader } from "../query/parameterReader.ts"
 import { expandOf } from "../query/urlQuery.ts"
-import { PatchInstead } from "../request/patchInstead.ts"
+import { BodyInstead } from "../request/bodyInstead.ts"
 import type { PreconditionCheck } from "../request/preconditions.ts"
 import type { HandlerFailure, ResponseEffect } from "../response/handlerFailures.ts"
 import { withoutHiddenFields } from "../response/hiddenFields.ts"
@@ -78,10 +78,12 @@ export const writeRoutes = (
     create: withRequest((request) => expanding(undefined, (embed) => steps(read.create(request), create, embed))),
     replace: withIdOf(model, (id, request) =>
       expanding(id, (embed) =>
-        steps(
-          read.replace(id, request),
-          ({ body, conditions, id }) => withoutHookFailure(replaceWith(onPut, Option.some(id), id, body, conditions)),
-          embed
+        Effect.withFiber((fiber) =>
+          steps(
+            read.replace(id, request, fiber.getRef(BodyInstead)),
+            ({ body, conditions, id }) => withoutHookFailure(replaceWith(onPut, Option.some(id), id, body, conditions)),
+            embed
+          )
         ))),
     patch: withIdOf(
       model,
@@ -89,7 +91,7 @@ export const writeRoutes = (
         expanding(
           id,
           (embed) =>
-            Effect.withFiber((fiber) => steps(read.patch(id, request, fiber.getRef(PatchInstead)), patch, embed))
+            Effect.withFiber((fiber) => steps(read.patch(id, request, fiber.getRef(BodyInstead)), patch, embed))
         )
     ),
     delete: withIdOf(model, (id, request) => steps(read.delete(id, request), remove))

@@ -83,6 +83,7 @@ export const registeredRoutes = Effect.fnUntraced(function*(made: Made) {
     })
     routes.push(
       ...own.routes,
+      ...yield* manyRoutes(registration, repository, standard, { ...made, cursors, views: surroundings.views }),
       ...operationRoutesOf(
         { ...registration, calls: own.calls },
         { ...surroundings, linksOf: linksFrom(registration, linksOf), repository },
@@ -191,6 +192,41 @@ const operationRoutesOf = (
     endpoint: { registration: name, rules, name: call.name, isOperation: true, path: call.path, resource }
   }))
 }
+
+/** The routes of many documents. Each document is answered for within the stages of the route of a single one. */
+const manyRoutes = Effect.fnUntraced(function*(
+  registration: ImplementedResource,
+  repository: Repository.Repository<Model.Any>,
+  routes: ReadonlyArray<ServedRoute>,
+  made:
+    & Pick<Made, "access" | "audit" | "errorResponses" | "limits" | "respondBadRequest">
+    & Pick<ResourceSurroundings, "cursors" | "views">
+) {
+  const { many, path } = registration
+  if (many.length === 0) return []
+  const { manyWrites, withinMany } = yield* Effect.promise(() => import("../many/manyWrites.ts"))
+  const { access, audit, errorResponses, limits } = made
+  const handlerFor = manyWrites({ ...made, registration, repository, store: yield* DocumentStore })
+  return many.flatMap((method) =>
+    routes.filter((route) => route.method === method && route.path === `${path}/:id`).map((single): ServedRoute => {
+      const { endpoint, handler, respondBadRequest, withStoreOptions } = single
+      const respond = respondingOf(
+        {
+          method,
+          path: single.path,
+          handler: withinMany(handler),
+          respondBadRequest,
+          endpoint,
+          withStoreOptions,
+          auditLog: single.auditLog
+        },
+        // The request for all of them is authenticated.
+        { access: access && { ...access, authenticated: (next) => next }, audit, errorResponses, limits }
+      )
+      return { ...single, path, endpoint: endpoint && { ...endpoint, path }, handler: handlerFor(method, respond) }
+    })
+  )
+})
 
 /** Fails for a condition of a rule that can't be evaluated. */
 const rejectUnsuitable = Effect.fnUntraced(function*(registration: ImplementedResource) {

@@ -11,6 +11,7 @@ import { managedField, restrictionProblem } from "../../Model/internal.ts"
 import { ownerOf } from "../../Repository/internal.ts"
 import { partProblem, unknownInLocation } from "../description/operationEndpoint.ts"
 import { parametersIn, pathProblem } from "../description/pathShape.ts"
+import { filterNamesOf, manyParameters } from "../description/queryParameters.ts"
 import type { Registration, ResourceInfo } from "../registration/registration.ts"
 import { hookNames, methodOfHook } from "../Resource.ts"
 import { permissionsOf } from "../resource/rules.ts"
@@ -109,6 +110,7 @@ const knownOptions: ReadonlySet<string> = new Set([
   "cacheControl",
   "pageTags",
   "tables",
+  "many",
   "priority"
 ])
 
@@ -142,9 +144,10 @@ const handlerProblemOf = (
 }
 
 const registrationProblem = (
-  { model }: ResourceInfo,
+  registration: ResourceInfo,
   others: ReadonlyMap<string, ResourceInfo["model"]>
 ): string | undefined => {
+  const { model } = registration
   const name = model.modelName
   if (managedField(model, "id") === undefined) return `the model ${name} has no field "id"`
   const other = others.get(name)
@@ -154,7 +157,17 @@ const registrationProblem = (
   if (["hooks", ...hookNames].some((hook) => hook in model)) {
     return `the hooks of the model ${name} never run; they stand on its resource, as in Resource.make(${name}).beforePost(…)`
   }
-  return undefined
+  return manyProblem(registration)
+}
+
+/** Why there can't be the writes of many documents, if there can't. */
+const manyProblem = ({ many, methods, model }: ResourceInfo): string | undefined => {
+  if (many.length === 0) return undefined
+  const missing = many.find((method) => !methods.includes(method))
+  if (missing !== undefined) return `many has ${missing}, which is not among the methods`
+  if (!methods.includes("GET")) return "many needs the filters of GET, which is not among the methods"
+  const taken = Object.keys(manyParameters).find((name) => filterNamesOf(model).includes(name))
+  return taken === undefined ? undefined : `the field ${taken} can't be told from the parameter of many documents`
 }
 
 /** The first mistake in the rules of a registration. */

@@ -62,6 +62,7 @@ export const de: { readonly [K in keyof typeof en]: string } & { readonly [key: 
   "errors.BodyNotParameters":
     "Der Inhalt muss ein Objekt aus Parametern sein: Texte, Zahlen, Wahrheitswerte oder Listen davon",
   "errors.TooManyParameters": "Die URL hat mehr als {limit} Parameter",
+  "errors.TooManyDocuments": "Das sind {count} Dokumente; eine Anfrage darf {limit} schreiben",
   "errors.TooManyFields": "Der Inhalt hat mehr als {limit} Felder",
   "errors.FormTooLarge":
     "Das Formular ist größer als erlaubt: {size} Bytes in höchstens {parts} Teilen, davon kein Text mit mehr als {textSize} Bytes",

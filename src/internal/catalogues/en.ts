@@ -60,6 +60,7 @@ export const en = {
   "errors.BodyEncoding": "The body has a Content-Encoding, and none is decoded: send it as it is",
   "errors.BodyNotParameters": "The body must be an object of parameters: texts, numbers, booleans, or lists of them",
   "errors.TooManyParameters": "The URL has more than {limit} parameters",
+  "errors.TooManyDocuments": "These are {count} documents; a request may write {limit}",
   "errors.TooManyFields": "The body has more than {limit} fields",
   "errors.FormTooLarge":
     "The form is larger than what is accepted: {size} bytes in at most {parts} parts, none of them a text of more than {textSize} bytes",

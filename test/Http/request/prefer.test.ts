@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { returnOf } from "../../../src/Http/request/prefer.ts"
+import { continuesOnError, returnOf } from "../../../src/Http/request/prefer.ts"
 
 describe("the preference for the response to a write", () => {
   it("is found among others, as RFC 7240 defines them", () => {
@@ -33,5 +33,18 @@ describe("the preference for the response to a write", () => {
 
   it.prop("is the first of several", [Schema.String], ([text]) => {
     assert.strictEqual(returnOf(`return=minimal, ${text}`), "minimal")
+  })
+
+  it("has one to go on after an error, with or without a value", () => {
+    const headers: ReadonlyArray<readonly [string | undefined, boolean]> = [
+      ["continue-on-error", true],
+      ["return=minimal, Continue-On-Error = \"true\"", true],
+      ["continue-on-error=false", false],
+      ["continue-on-error=false, continue-on-error", false],
+      ["continue-on-errors", false],
+      ["return=minimal", false],
+      [undefined, false]
+    ]
+    for (const [header, expected] of headers) assert.strictEqual(continuesOnError(header), expected, header)
   })
 })

@@ -1,0 +1,209 @@
+/**
+ * Writes many documents, all or each by itself. Each is written by the request that would write it alone, in all of its stages, so
+ * that grants, hooks, checks and logs are those of that request.
+ */
+import { getOrMake } from "@appkernel/document-store/internal"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as HttpBody from "effect/http/HttpBody"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Option from "effect/Option"
+import { managedField } from "../../Model/internal.ts"
+import type * as Model from "../../Model/Model.ts"
+import type { Filter } from "../../Repository/DocumentStore.ts"
+import { AccessDecision, afterCommit, allOf, type RowFilters, withRowFilters } from "../../Repository/internal.ts"
+import { BodyInstead } from "../request/bodyInstead.ts"
+import * as preference from "../request/prefer.ts"
+import type { HandlerFailure, ResponseEffect } from "../response/handlerFailures.ts"
+import { Afterwards, type HookFailed, withoutHookFailure } from "../routes/hooks.ts"
+import type { Responding } from "../routes/route.ts"
+import { type Item, manyAnswer, type ManyContext } from "./items.ts"
+
+/** What runs within the stages of the request for one document, in the place of its handler, which it gets. */
+const Within = Context.Reference<(handler: ResponseEffect) => ResponseEffect>(
+  "appkernel/Http/many/writes/Within",
+  { defaultValue: () => (handler) => handler }
+)
+
+/** The handler of one document, for the stages of its request. */
+export const withinMany = (handler: ResponseEffect): ResponseEffect =>
+  Effect.flatMap(Within, (within) => within(handler))
+
+/** Writes the documents, and answers as `prefer` says. `respond` answers the request for one of them. */
+export const writing = ({ registration: { model }, store }: ManyContext, respond: Responding) => {
+  const versionField = managedField(model, "version")
+
+  /** Answers the request for one document with `within` in the place of its handler. */
+  const dispatch = (item: Item, within: (handler: ResponseEffect) => ResponseEffect): Effect.Effect<Outcome> =>
+    Effect.withFiber(({ context }) =>
+      Effect.map(respond, (response): Outcome => ({ item, response })).pipe(
+        Effect.provideContext(Context.mergeAll(
+          Context.make(
+            HttpServerRequest.HttpServerRequest,
+            Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
+          ),
+          Context.make(HttpRouter.RouteContext, {
+            ...Context.getUnsafe(context, HttpRouter.RouteContext),
+            params: { id: item.text }
+          }),
+          Context.make(HttpServerRequest.ParsedSearchParams, {}),
+          Context.make(BodyInstead, item.instead),
+          Context.make(Within, within)
+        ))
+      )
+    )
+
+  /** Each document by itself. One that has changed, so that the filter does not choose it any more, is left out. */
+  const oneByOne = (items: ReadonlyArray<Item>): Effect.Effect<ReadonlyArray<Outcome>, HandlerFailure> => {
+    const narrowing = narrowingOf(model)
+    return Effect.map(
+      Effect.forEach(
+        items,
+        (item) =>
+          Effect.flatMap(
+            dispatch(item, (handler) => narrowing(handler, item.filter)),
+            (outcome) =>
+              outcome.response.status !== 404 || item.isChosen === undefined
+                ? Effect.succeed([outcome])
+                : Effect.map(item.isChosen, (isChosen) => isChosen ? [outcome] : [])
+          )
+      ),
+      (outcomes) => outcomes.flat()
+    )
+  }
+
+  /** All documents or none. One that another write of these has changed, so that the filter does not choose it any more, is left out. */
+  const atOnce = (items: ReadonlyArray<Item>): Effect.Effect<ReadonlyArray<Outcome>, HandlerFailure | Refused> => {
+    const afterwards: Array<Effect.Effect<Option.Option<Outcome>>> = []
+    const attempt = Effect.gen(function*() {
+      const outcomes: Array<Outcome> = []
+      for (const item of items) {
+        if (item.isChosen !== undefined && !(yield* item.isChosen)) continue
+        const later = (after: Effect.Effect<void, HookFailed>) =>
+          Effect.withFiber((fiber) =>
+            afterCommit(Effect.sync(() => {
+              // The transaction of the fiber has ended then.
+              const within = Effect.provideService(
+                withoutHookFailure(after),
+                AccessDecision,
+                fiber.getRef(AccessDecision)
+              )
+              afterwards.push(
+                Effect.catch(Effect.as(within, Option.none<Outcome>()), (error) =>
+                  Effect.asSome(dispatch(item, () => Effect.fail(error))))
+              )
+            }))
+          )
+        const outcome = yield* dispatch(item, (handler) => Effect.provideService(handler, Afterwards, later))
+        if (outcome.response.status >= 400) return yield* Effect.fail(new Refused(outcome))
+        outcomes.push(outcome)
+      }
+      return outcomes
+    })
+    return Effect.gen(function*() {
+      const outcomes = yield* store.transaction(attempt)
+      // Every hook runs, even if an earlier one fails: its document is written.
+      const failed = (yield* Effect.forEach(afterwards, (after) => after)).flatMap(Option.toArray)[0]
+      return failed === undefined ? outcomes : yield* Effect.fail(new Refused(failed))
+    })
+  }
+
+  /** The version of a written document that its caller sees. */
+  const versionOf = ({ response }: Outcome): unknown =>
+    versionField !== undefined && response.headers["preference-applied"] === "return=representation"
+      ? Reflect.get(Object(JSON.parse(textOf(response))), versionField)
+      : undefined
+
+  const resultOf = (outcome: Outcome): string => {
+    const { item, response: { status } } = outcome
+    const version = versionOf(outcome)
+    const more = status >= 400
+      ? `,"error":${textOf(outcome.response)}`
+      : typeof version === "number"
+      ? `,"version":${version}`
+      : ""
+    return `{"id":${item.json},"status":${status}${more}}`
+  }
+
+  const written = (outcomes: ReadonlyArray<Outcome>) => ({
+    ids: outcomes.filter(({ response }) => response.status < 400).map(({ item }) => item.json),
+    results: outcomes.map(resultOf)
+  })
+
+  return (items: ReadonlyArray<Item>, prefer: string | undefined): ResponseEffect => {
+    if (preference.continuesOnError(prefer)) {
+      return Effect.map(
+        oneByOne(items),
+        (outcomes) => manyAnswer(written(outcomes), 207, { "preference-applied": "continue-on-error" })
+      )
+    }
+    const isMinimal = preference.returnOf(prefer) === "minimal"
+    return Effect.map(atOnce(items), (outcomes) =>
+      isMinimal
+        ? HttpServerResponse.empty({ status: 204, headers: preference.appliedHeaders.minimal })
+        : manyAnswer(written(outcomes))).pipe(
+        Effect.catchIf(
+          (error): error is Refused => error instanceof Refused,
+          // Asked again outside of the transaction, whose entries of the audit log are gone.
+          ({ outcome: { item, response } }) =>
+            Effect.map(dispatch(item, () => Effect.succeed(response)), (outcome) => named(outcome))
+        )
+      )
+  }
+}
+
+// internal
+
+/** The outcome of the write of a document. */
+interface Outcome {
+  readonly item: Item
+  readonly response: HttpServerResponse.HttpServerResponse
+}
+
+/** A document that can't be written, for which the transaction is rolled back. */
+class Refused {
+  readonly _tag = "Refused"
+  readonly outcome: Outcome
+  constructor(outcome: Outcome) {
+    this.outcome = outcome
+  }
+}
+
+/** A handler that writes a document only while it fulfils the filter. The filters of a decision are the same objects each time. */
+const narrowingOf = (model: Model.Any) => {
+  const known = new Map<RowFilters | undefined, RowFilters>()
+  return (handler: ResponseEffect, filter: Filter | undefined): ResponseEffect =>
+    filter === undefined ? handler : Effect.withFiber((fiber) => {
+      const rows = fiber.getRef(AccessDecision)?.addressed?.rows
+      return withRowFilters(handler, model, getOrMake(known, rows, () => narrowed(rows, filter)))
+    })
+}
+
+/** The row filters of documents that fulfil the filter as well before they are written. */
+const narrowed = (rows: RowFilters | undefined, filter: Filter): RowFilters => {
+  const byRows = new Map<Filter | undefined, { readonly filter: Filter | undefined }>()
+  const narrow = (own: Filter | undefined) => getOrMake(byRows, own, () => ({ filter: allOf(own, filter) })).filter
+  return {
+    rows: (privilege) => narrow(rows?.rows(privilege)),
+    check: (privilege) => rows?.check(privilege),
+    updateGrants: () => rows?.updateGrants?.()?.map((grant) => ({ rows: narrow(grant.rows), check: grant.check }))
+  }
+}
+
+/** The text of a response that the engine has made. */
+const textOf = ({ body }: HttpServerResponse.HttpServerResponse): string =>
+  body._tag === "Uint8Array" ? Buffer.from(body.body).toString() : "null"
+
+/** The error of a document with its identifier. */
+const named = ({ item, response }: Outcome): HttpServerResponse.HttpServerResponse => {
+  const error: { readonly [member: string]: unknown } = { ...Object(JSON.parse(textOf(response))) }
+  const said = Object.entries(error).map(([member, value]) =>
+    (member === "message" || member === "detail") && typeof value === "string"
+      ? [member, `${item.text}: ${value}`]
+      : [member, value]
+  )
+  const text = JSON.stringify({ ...Object.fromEntries(said), document: JSON.parse(item.json) })
+  return HttpServerResponse.setBody(response, HttpBody.text(text, response.headers["content-type"]))
+}
