@@ -184,6 +184,7 @@ export const settings = {
     "owner"
   ),
   "cache.records": size("bytes of decoded documents and index entries that the embedded store keeps", "32 MiB"),
+  "cache.texts": size("bytes of the JSON texts of documents that are kept for the next request", "64 MiB"),
   "i18n.languages": texts("languages, the default first", { value: "", shown: "none" }),
   "i18n.path": text("folder of the catalogues", "./translations"),
   "query.default_page_size": integer(1, 1_000_000)("documents on a page that says nothing of its size", "50"),

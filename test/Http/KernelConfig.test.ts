@@ -106,6 +106,7 @@ const everything = Effect.gen(function*() {
     lifetimes: yield* Lifetimes,
     migrationsOnStart: yield* KernelConfig.migrationsOnStart,
     cursorSecret: yield* KernelConfig.cursorSecret,
+    keptTexts: yield* KernelConfig.keptTexts,
     mongo: { host: Redacted.isRedacted(host) ? Redacted.value(host) : host, ...mongo },
     client: yield* HttpClientConfig.config,
     embedded: yield* EmbeddedStore.config,
@@ -195,6 +196,7 @@ const expected = {
   },
   migrationsOnStart: "wait" as const,
   cursorSecret: Redacted.make("a secret of 32 or more characters"),
+  keptTexts: 8_388_608,
   mongo: {
     host: "mongodb://shop:secret@db.example.org/",
     db: "shop",
@@ -288,7 +290,7 @@ appkernel:
     circuit_breaker: { failure_threshold: 3, recovery_timeout: 60, half_open_max_calls: 2 }
   embedded: { path: /var/lib/shop }
   files: { readable_by: group }
-  cache: { records: 64 MiB }
+  cache: { records: 64 MiB, texts: 8 MiB }
   i18n: { path: /etc/shop/texts, languages: [en, de-CH] }
   query:
     default_page_size: 20
@@ -392,6 +394,7 @@ const env = {
   APPKERNEL_CLIENT_CIRCUIT_BREAKER_RECOVERY_TIMEOUT: "60",
   APPKERNEL_CLIENT_CIRCUIT_BREAKER_HALF_OPEN_MAX_CALLS: "2",
   APPKERNEL_EMBEDDED_PATH: "/var/lib/shop",
+  APPKERNEL_CACHE_TEXTS: "8 MiB",
   APPKERNEL_CACHE_RECORDS: "67108864",
   APPKERNEL_I18N_PATH: "/etc/shop/texts",
   APPKERNEL_I18N_LANGUAGES: "en,de-CH",

@@ -12,6 +12,7 @@ import { makeListResponses } from "../../src/Http/response/listResponse.ts"
 import { inputFields } from "../../src/Http/response/problemFields.ts"
 import { makeResponseBudget } from "../../src/Http/response/responseBudget.ts"
 import { makeBadRequest, makeErrorResponses } from "../../src/Http/response/translatedResponses.ts"
+import { KeptTexts } from "../../src/Http/response/wireText.ts"
 import { routerConfig, withErrorResponses } from "../../src/Http/routes/errorBoundary.ts"
 import { implemented } from "../../src/Http/routes/implemented.ts"
 import { type Asked, type ResourceSurroundings, viewedHandlers } from "../../src/Http/routes/resourceRoutes.ts"
@@ -51,7 +52,8 @@ export const servingViewed = <E>(
   resource: Resource.Any,
   store: Layer.Layer<DocumentStore.DocumentStore, E>,
   grants: Grants,
-  cursors: ResourceSurroundings["cursors"] = {}
+  cursors: ResourceSurroundings["cursors"] = {},
+  texts = new KeptTexts(1_000_000)
 ) =>
   Layer.effectDiscard(Effect.gen(function*() {
     const documents = yield* DocumentStore.DocumentStore
@@ -75,6 +77,7 @@ export const servingViewed = <E>(
       translations,
       live: undefined,
       tables: undefined,
+      texts,
       views: Views
     }
     const handlersFor = viewedHandlers(registration, repository, documents, surroundings)

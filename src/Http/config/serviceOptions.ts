@@ -12,6 +12,14 @@ import { configOf, configOr, section } from "../../internal/configurationKeys.ts
 import type { Lifetimes } from "../../Security/SignIns.ts"
 
 /**
+ * The bytes of the JSON texts of documents that are kept for the next request. Defaults to 64 MiB; 0 keeps none.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const keptTexts: Config.Config<number> = configOf("cache.texts")
+
+/**
  * The address that the server listens on.
  *
  * @category models

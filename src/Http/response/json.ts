@@ -1,15 +1,38 @@
 /** Builds the JSON responses of the engine: error messages and operation results. */
+import * as HttpBody from "effect/http/HttpBody"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { quote } from "../../internal/json.ts"
 import type { FieldProblem } from "../../Model/internal.ts"
 import type { UpstreamError } from "../UpstreamError.ts"
+import { bytesOf, type WireText } from "./wireText.ts"
 
 export const json = (
   text: string,
   status = 200,
-  headers?: { readonly [name: string]: string }
+  headers?: Headers
+): HttpServerResponse.HttpServerResponse =>
+  withHeaders(HttpServerResponse.text(text, { status, contentType: "application/json" }), headers)
+
+/** {@link json} of a text as it is sent, whose bytes nobody has to count. */
+export const wireJson = (
+  wire: WireText,
+  status = 200,
+  headers?: Headers
 ): HttpServerResponse.HttpServerResponse => {
-  let response = HttpServerResponse.text(text, { status, contentType: "application/json" })
+  const { isAscii, text } = wire
+  const body = isAscii
+    ? new HttpBody.Uint8Array(undefined, "application/json", text.length, text)
+    : HttpBody.uint8Array(bytesOf(wire), "application/json")
+  return withHeaders(HttpServerResponse.setBody(HttpServerResponse.empty({ status }), body), headers)
+}
+
+type Headers = { readonly [name: string]: string }
+
+const withHeaders = (
+  given: HttpServerResponse.HttpServerResponse,
+  headers: Headers | undefined
+): HttpServerResponse.HttpServerResponse => {
+  let response = given
   // Setting headers one by one costs a quarter of passing them as an option.
   for (const name in headers) response = HttpServerResponse.setHeader(response, name, headers[name]!)
   return response

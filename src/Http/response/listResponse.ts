@@ -11,11 +11,12 @@ import * as Stream from "effect/Stream"
 import type { ServiceUnavailable } from "../HttpError.ts"
 import * as responses from "./json.ts"
 import type { Reservation, ResponseBudget } from "./responseBudget.ts"
+import { bytesOf, type WireText, wireTextOf } from "./wireText.ts"
 
 /** A list that is being written. */
 export interface ListResponse {
   /** Adds an item, unless the list would exceed its maximum, or needs a reservation first (`large`). */
-  readonly add: (item: string) => "added" | "large" | "too large"
+  readonly add: (item: WireText) => "added" | "large" | "too large"
   /** Reserves the maximum size of the list. */
   readonly reserve: Effect.Effect<void, ServiceUnavailable>
   /** The response, with `members` and a closing brace after the items. The list can't be used afterwards. */
@@ -86,21 +87,23 @@ const beginList = (
   let bytes = 0
   let text = head
   let isEmpty = true
+  let isAscii = true
   const flush = (): void => {
-    const chunk = Buffer.from(text)
+    const chunk = bytesOf({ text })
     chunks.push(chunk)
     bytes += chunk.length
     text = ""
   }
   return {
     add: (item) => {
-      const length = bytes + text.length + item.length
+      const length = bytes + text.length + item.text.length
       if (length > maxSmallLength) {
         if (length > maxBytes && !isEmpty) return "too large"
         if (reservation === undefined) return "large"
       }
-      text += isEmpty ? item : `,${item}`
+      text += isEmpty ? item.text : `,${item.text}`
       isEmpty = false
+      isAscii &&= item.isAscii
       if (reservation !== undefined && text.length > chunkLength) flush()
       return "added"
     },
@@ -108,8 +111,9 @@ const beginList = (
       reservation = reserved
     }),
     finish: (members, headers) => {
-      text += `],${members}}`
-      if (reservation === undefined) return responses.json(text, 200, headers)
+      const end = wireTextOf(`],${members}}`)
+      text += end.text
+      if (reservation === undefined) return responses.wireJson({ text, isAscii: isAscii && end.isAscii }, 200, headers)
       flush()
       reservation.resize(bytes)
       const body = { contentType: "application/json", contentLength: bytes }
@@ -130,14 +134,14 @@ const addFrom = <A, E, R>(
   Effect.gen(function*() {
     let written = 0
     for (let i = start; i < items.length; i++) {
-      const item = yield* write(items[i]!)
+      const item = wireTextOf(yield* write(items[i]!))
       let added = list.add(item)
       if (added === "large") {
         yield* list.reserve
         added = list.add(item)
       }
       if (added !== "added") return false
-      written += item.length
+      written += item.text.length
       if (written > maxSmallLength) {
         written = 0
         yield* Effect.yieldNow

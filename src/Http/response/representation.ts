@@ -14,6 +14,7 @@ import type { ResourceInfo } from "../registration/registration.ts"
 import { etagOf } from "../request/entityTags.ts"
 import type { ResponseEffect } from "./handlerFailures.ts"
 import * as Links from "./links.ts"
+import { type KeptTexts, type WireText, wireTextOf } from "./wireText.ts"
 
 /** The wire form of a resource's documents. */
 export interface DocumentRepresentation {
@@ -23,6 +24,8 @@ export interface DocumentRepresentation {
   readonly textOf: (document: Document) => string | undefined
   /** {@link DocumentRepresentation.textOf} with the selected fields only. It needs the whole document if its links depend on it. */
   readonly textBy: (fields: ReadonlyArray<string>) => (document: Document) => string | undefined
+  /** The texts of `textOf`, or with selected fields those of `textBy`, as they are sent in lists. Those of records are kept. */
+  readonly wireOf: (fields?: ReadonlyArray<string>) => (document: Document) => WireText | undefined
   /** Whether the caller sees the field of the document. */
   readonly shows: (document: Document, field: string) => boolean
   /** Whether the links of a document depend on its fields. */
@@ -65,8 +68,10 @@ export const documentTags = (
 export const representationsOf = (
   resource: ResourceInfo,
   repository: Repository<Model.Any>,
-  { isViewed, links, view }: {
+  { isViewed, links, texts, view }: {
     readonly view: ModelView
+    /** What keeps the texts of records for lists; without it none is kept. */
+    readonly texts?: KeptTexts
     /** Whether the representation depends on the caller. */
     readonly isViewed: boolean
     /** Defaults to those of the resource. */
@@ -82,6 +87,8 @@ export const representationsOf = (
       () => Effect.die(new Error(`${model.modelName} ${print(document["_id"])} can't be written`))
     )
 
+  const idOf = (document: Document) => print(document["_id"])
+
   const representationFor = (
     { form, formOf, isShown }: Pick<CallerDocuments, "form" | "formOf" | "isShown">,
     links: Links.CallerLinks
@@ -89,7 +96,14 @@ export const representationsOf = (
     const serialise: Serialiser = form === undefined
       ? (document, links) => formOf(document).serialise(document, links)
       : form.serialise
-    const textOf = (document: Document) => serialise(document, links.of(print(document["_id"]), document))
+    const textOf = (document: Document) => serialise(document, links.of(idOf(document), document))
+    /** Links that depend on the document are made anew: they are those of a caller's filters. */
+    const wireBy = (write: (document: Document) => Serialiser) => (document: Document): WireText | undefined => {
+      if (texts !== undefined && !links.dependOnDocument) return texts.of(document, write(document), links.of, idOf)
+      const text = write(document)(document, links.of(idOf(document), document))
+      return text === undefined ? undefined : wireTextOf(text)
+    }
+    const wireOfWhole = wireBy(form === undefined ? (document) => formOf(document).serialise : constant(form.serialise))
     const textBy = (fields: ReadonlyArray<string>) => {
       const selected = form?.selected(fields)
       return (document: Document) =>
@@ -99,6 +113,13 @@ export const representationsOf = (
       isShown,
       textOf,
       textBy,
+      wireOf: (fields) => {
+        if (fields === undefined) return wireOfWhole
+        const selected = form?.selected(fields)
+        return wireBy(
+          selected === undefined ? (document) => formOf(document).selected(fields) : constant(selected)
+        )
+      },
       shows: (document, field) => formOf(document).shows(field),
       linksDependOnDocument: links.dependOnDocument,
       corrupt

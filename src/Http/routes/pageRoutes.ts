@@ -2,6 +2,7 @@
 import type { Document } from "../../Repository/DocumentStore.ts"
 import type { UrlQuery } from "../query/urlQuery.ts"
 import type { ListResponse } from "../response/listResponse.ts"
+import type { WireText } from "../response/wireText.ts"
 
 /** A page that is being read. */
 export class StaticPage {
@@ -12,7 +13,7 @@ export class StaticPage {
   /** Why the page ended early: it needs a reservation (`large`), or exceeds its maximum (`too large`). */
   ended: "large" | "too large" | undefined
   readonly #query: UrlQuery
-  readonly #serialise: (document: Document) => string | undefined
+  readonly #serialise: (document: Document) => WireText | undefined
   readonly #list: ListResponse
   readonly #isKept: boolean
   #count = 0
@@ -21,7 +22,7 @@ export class StaticPage {
 
   constructor(
     query: UrlQuery,
-    serialise: (document: Document) => string | undefined,
+    serialise: (document: Document) => WireText | undefined,
     list: ListResponse,
     isKept: boolean
   ) {

@@ -44,6 +44,7 @@ import { expectations, type FieldResolver, parameters as parametersOf } from "..
 import { logUnreadable, type Representations } from "../response/representation.ts"
 import type * as Tables from "../response/tables.ts"
 import { makeBadRequest } from "../response/translatedResponses.ts"
+import { textsToWire } from "../response/wireText.ts"
 import type { Translations } from "../Translations.ts"
 import { readHooksOf, withoutHookFailure } from "./hooks.ts"
 import type { ImplementedResource } from "./implemented.ts"
@@ -267,7 +268,7 @@ export const pageHandler = (context: ReadContext, readQuery: ListQuery) => {
     if (Result.isFailure(read)) return rejectQuery(context, read.failure)
     const query = read.success
     const representation = representations(fiber)
-    const serialise = query.fields === undefined ? representation.textOf : representation.textBy(query.fields)
+    const serialise = representation.wireOf(query.fields)
 
     /** Writes a page while `find` reads it. A large page is reserved and read again. */
     const respond = (
@@ -325,10 +326,11 @@ export const pageHandler = (context: ReadContext, readQuery: ListQuery) => {
       Effect.flatMap(planned(context, query.expand), (expansion) => {
         const items = lists.begin(maxPageBytes)
         if (expansion === undefined) return respond(items, serialise, find, findAgain)
-        const kept = { pageSize: query.pageSize, reserve: items.reserve, serialise, shows: representation.shows }
+        const own = query.fields === undefined ? representation.textOf : representation.textBy(query.fields)
+        const kept = { pageSize: query.pageSize, reserve: items.reserve, serialise: own, shows: representation.shows }
         return Effect.flatMap(
           expansion.page({ ...kept, find, findAgain }),
-          ({ textOf, ...page }) => respond(items, textOf, page.find, page.find)
+          ({ textOf, ...page }) => respond(items, textsToWire(textOf), page.find, page.find)
         )
       })
     )

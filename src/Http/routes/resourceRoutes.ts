@@ -44,6 +44,7 @@ import {
   metadataResponse
 } from "../response/translatedResponses.ts"
 import { wholeView } from "../response/wholeView.ts"
+import type { KeptTexts } from "../response/wireText.ts"
 import type { Translations } from "../Translations.ts"
 import type { ImplementedResource } from "./implemented.ts"
 import { readRoutes, type ReadSurroundings } from "./readRoutes.ts"
@@ -140,6 +141,8 @@ const callersHandler = (handlersBy: HandlersBy) => (name: HandlerName): Response
 export interface ResourceSurroundings {
   readonly limits: Limits
   readonly lists: ListResponses
+  /** The texts of records, of all resources. */
+  readonly texts: KeptTexts
   readonly translations: Translations
   readonly cursors: Cursor.Options
   /** `undefined` if no changes are recorded. */
@@ -228,6 +231,7 @@ const handlersOf = (
   const { translations, view } = surroundings
   const representations = representationsOf(registration, repository, {
     view,
+    texts: surroundings.texts,
     isViewed: surroundings.views !== undefined
   })
   const fields = inputFields(model)

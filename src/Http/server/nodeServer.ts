@@ -65,6 +65,12 @@ export interface HttpServerOptions {
   readonly maxFields?: number | undefined
 }
 
+/** Copying more bytes costs as much as sending them apart from the headers. */
+const maxJoined = 64 * 1024
+
+// What `toString` calls after it has looked at its arguments.
+const { latin1Slice } = Buffer.prototype
+
 export const makeServer = (
   {
     headerTimeout = defaultOf("server.header_timeout"),
@@ -84,14 +90,25 @@ export const makeServer = (
   const acceptedAt = new WeakMap<Socket, number>()
 
   class Response<R extends IncomingMessage> extends OrderedResponse<R> {
+    #length: unknown
     override writeHead(code: number, reason?: string | Headers, headers?: Headers): this {
       if (closing) this.shouldKeepAlive = false
       // Node itself passes an array when it rejects an HTTP/1.1 request without a Host header.
       if (Array.isArray(reason)) return reject(this, 400, "The request has no Host header")
+      this.#length = Object(typeof reason === "string" ? headers : reason ?? headers)["content-length"]
       // Browsers take an answer as what its content type says. A literal costs less than setting the header.
       return typeof reason === "string"
         ? super.writeHead(code, reason, { "x-content-type-options": "nosniff", ...headers })
         : super.writeHead(code, { "x-content-type-options": "nosniff", ...reason ?? headers })
+    }
+    /** A text with a character for each byte is sent without encoding, and small bytes together with the headers, as Node sends texts. */
+    override end(...args: ReadonlyArray<unknown>): this {
+      const [chunk] = args
+      if (args.length === 1) {
+        if (typeof chunk === "string" && this.#length === String(chunk.length)) return super.end(chunk, "latin1")
+        if (chunk instanceof Uint8Array && chunk.length < maxJoined) return super.end(latin1Slice.call(chunk), "latin1")
+      }
+      return Reflect.apply(super.end.bind(this), this, args)
     }
   }
   // Every response sets the byte length of its text. With Node's own check of it, each response would be written in two

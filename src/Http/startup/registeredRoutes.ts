@@ -17,6 +17,7 @@ import { makeListResponses } from "../response/listResponse.ts"
 import { linksBy, linksFrom } from "../response/operationResponse.ts"
 import { makeResponseBudget } from "../response/responseBudget.ts"
 import type { BadRequestResponder } from "../response/translatedResponses.ts"
+import { KeptTexts } from "../response/wireText.ts"
 import type { ImplementedResource, ImplementedService } from "../routes/implemented.ts"
 import { operationRoute, type OperationSurroundings } from "../routes/operationRoutes.ts"
 import { type ResourceSurroundings, routesOf, watchRoutes } from "../routes/resourceRoutes.ts"
@@ -43,11 +44,12 @@ export const registeredRoutes = Effect.fnUntraced(function*(made: Made) {
     yield* unconfirmedByClient
   )
   const cursors = access === undefined ? {} : { secret: (yield* KernelConfig.cursorSecret) ?? (yield* randomSecret) }
+  const texts = new KeptTexts(yield* KernelConfig.keptTexts)
   const tables = all.some((registration) => registration._tag === "Resource" && registration.tables !== undefined)
     ? yield* Effect.promise(() => import("../response/tables.ts"))
     : undefined
   const doors = new Map<string, Door>()
-  const surroundings = { cursors, doors, limits, lists, live, tables, translations, views: access?.views }
+  const surroundings = { cursors, doors, limits, lists, live, tables, texts, translations, views: access?.views }
   const linksOf = linksBy(all)
   let repositories = Context.empty() as Context.Context<Repository.RepositoryOf<string>> // filled below
   const routes: Array<ServedRoute> = []

@@ -164,8 +164,16 @@ const isWhole = (ast: SchemaAST.AST): boolean =>
 const defaultWriter = (value: () => unknown, stored: unknown, write: Write): () => string | undefined => {
   // Every struct field is a schema.
   const encode = encoderOf(stored as Schema.Top)
-  return () => write(encode(value()))
+  return () => {
+    defaults += 1
+    return write(encode(value()))
+  }
 }
+
+let defaults = 0
+
+/** The number of defaults that were written in the place of missing fields: two calls tell whether a text has one. */
+export const writtenDefaults = (): number => defaults
 
 const encoderOf = (schema: Schema.Top): (value: unknown) => unknown => {
   // Fields need no services.

@@ -6,6 +6,7 @@ import { get } from "node:http"
 import { connect } from "node:net"
 import { makeListResponses } from "../../../src/Http/response/listResponse.ts"
 import { makeResponseBudget } from "../../../src/Http/response/responseBudget.ts"
+import { wireTextOf } from "../../../src/Http/response/wireText.ts"
 import { DocumentStore, EmbeddedStore, KernelConfig, KernelEngine, Model } from "../../../src/index.ts"
 import { freshDirectory, freshFolder } from "../../support/folders.ts"
 import { printed, runProgram } from "../../support/processes.ts"
@@ -66,7 +67,7 @@ describe("The bytes of large responses", () => {
       const answered = Effect.gen(function*() {
         const list = lists.begin()
         yield* list.reserve
-        for (let i = 0; i < 9; i++) list.add(`"${"x".repeat(100_000)}"`)
+        for (let i = 0; i < 9; i++) list.add(wireTextOf(`"${"x".repeat(100_000)}"`))
         const { body } = list.finish("\"_links\":{}")
         return body._tag === "Stream" ? body.stream : assert.fail(body._tag)
       })

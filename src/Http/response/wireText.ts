@@ -1,0 +1,164 @@
+/**
+ * JSON texts as they are sent, with one character for each byte of their UTF-8: joining them looks at none of the characters, their
+ * length is the number of bytes, and the socket sends them without encoding. Those of the records of a store are kept for lists.
+ */
+import * as Result from "effect/Result"
+import { writtenDefaults } from "../../Model/internal.ts"
+import type { Document } from "../../Repository/DocumentStore.ts"
+
+/** A text as it is sent. */
+export interface WireText {
+  /** A character for each byte. */
+  readonly text: string
+  /** Whether the bytes are the characters of the text itself. */
+  readonly isAscii: boolean
+}
+
+/** The bytes of a text. The result is flat: it does not hold the pieces that the text was joined of. */
+export const wireTextOf = (text: string): WireText => {
+  if (text.length * 3 > scratch.length) {
+    const bytes = Buffer.from(text)
+    return { text: bytes.toString("latin1"), isAscii: bytes.length === text.length }
+  }
+  const length = scratch.write(text)
+  return { text: latin1Slice.call(scratch, 0, length), isAscii: length === text.length }
+}
+
+/** The texts of documents as they are sent. */
+export const textsToWire =
+  (textOf: (document: Document) => string | undefined) => (document: Document): WireText | undefined => {
+    const text = textOf(document)
+    return text === undefined ? undefined : wireTextOf(text)
+  }
+
+/** The bytes of a text as it is sent. */
+export const bytesOf = ({ text }: Pick<WireText, "text">): Buffer => Buffer.from(text, "latin1")
+
+/** Writes a document with its links. */
+type Write = (document: Document, links: string) => string | undefined
+
+/** The links of a document. */
+type Links = (id: unknown, document: Document) => string
+
+/**
+ * The texts of records, kept within a number of bytes for the process. A text stands with its record, one for each form and set of
+ * links, so that a write, which makes another record, leaves it behind. A record is a document that is frozen: what a store gives to
+ * several readers, and what never changes. Its text is kept when it is read for the second time.
+ */
+export class KeptTexts {
+  readonly #maxBytes: number
+  readonly #kept: Array<Kept> = []
+  #bytes = 0
+  #hand = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  /** The text of a document, which is kept if it is a record; `undefined` if it does not match the model. */
+  of(document: Document, write: Write, links: Links, id: (document: Document) => unknown): WireText | undefined {
+    const first = Slot.of(document)
+    for (let kept = first; kept !== undefined; kept = kept.next) {
+      if (kept.write === write && kept.links === links && kept.wire !== undefined) {
+        kept.isUsed = true
+        return kept.wire
+      }
+    }
+    const before = writtenDefaults()
+    const text = write(document, links(id(document), document))
+    if (text === undefined) return undefined
+    const wire = wireTextOf(text)
+    if (first === undefined) {
+      // A record that is read once would displace those that are read often.
+      if (canKeep && Object.isFrozen(document)) Slot.put(document, seen)
+    } else if (writtenDefaults() === before) {
+      // The default of a field may be another one at the next read.
+      this.#keep(document, wire, new Kept(wire, write, links, first))
+    }
+    return wire
+  }
+
+  #keep(document: Document, wire: WireText, kept: Kept): void {
+    const cost = costOf(wire)
+    if (cost > maxKeptBytes || cost > this.#maxBytes) return
+    // Evicts the text under the hand, unless it was used since the hand passed it.
+    while (this.#bytes + cost > this.#maxBytes) {
+      if (this.#hand >= this.#kept.length) this.#hand = 0
+      const next = this.#kept[this.#hand]!
+      if (next.isUsed) next.isUsed = false
+      else {
+        // What is kept has a text until it is evicted, which is once. Who has got the text may still hold it.
+        this.#bytes -= costOf(next.wire!)
+        next.wire = undefined
+        const last = this.#kept.pop()!
+        if (last !== next) this.#kept[this.#hand] = last
+      }
+      this.#hand += 1
+    }
+    this.#bytes += cost
+    this.#kept.push(kept)
+    Slot.put(document, kept)
+  }
+}
+
+// internal
+
+// What `toString` calls after it has looked at its arguments.
+const { latin1Slice } = Buffer.prototype
+
+const scratch = Buffer.allocUnsafeSlow(64 * 1024)
+
+// A larger text would displace too many others.
+const maxKeptBytes = 32 * 1024
+
+// The memory of what is kept beside the characters.
+const overhead = 150
+
+const costOf = ({ text }: WireText): number => text.length + overhead
+
+class Kept {
+  /** `undefined` once it is evicted. */
+  wire: WireText | undefined
+  readonly write: Write
+  readonly links: Links
+  /** What is kept of the same record for other callers. */
+  readonly next: Kept | undefined
+  isUsed = false
+
+  constructor(wire: WireText | undefined, write: Write, links: Links, next: Kept | undefined) {
+    this.wire = wire
+    this.write = write
+    this.links = links
+    // The evicted ones before the first that is not.
+    let kept = next
+    while (kept !== undefined && kept.wire === undefined) kept = kept.next
+    this.next = kept
+  }
+}
+
+/** What stands with a record that was read once. */
+const seen = new Kept(undefined, () => undefined, () => "", undefined)
+
+/** Adds a private field to an object that is not its own: it is found as fast as a property, and copied with none. */
+// oxlint-disable-next-line typescript/no-extraneous-class -- a private field is added to what the constructor of the base class returns
+class Returning {
+  constructor(record: object) {
+    return record
+  }
+}
+
+class Slot extends Returning {
+  #first: Kept | undefined
+
+  static of(record: object): Kept | undefined {
+    return #first in record ? record.#first : undefined
+  }
+
+  static put(record: object, kept: Kept): void {
+    if (!(#first in record)) Reflect.construct(Slot, [record])
+    if (#first in record) record.#first = kept
+  }
+}
+
+/** Whether private fields can be added to frozen objects. Engines that refuse it keep no texts. */
+const canKeep = Result.isSuccess(Result.try(() => Reflect.construct(Slot, [Object.freeze({})])))
