@@ -67,6 +67,10 @@ const withChecks = ([check, ...others]: ReadonlyArray<SchemaAST.Check<never>>): 
     : (Schema.Never.check as (...checks: ReadonlyArray<SchemaAST.Check<never>>) => Schema.Top)
       .call(Schema.Unknown, check, ...others)
 
+/** The issue of an object of one field's value, if it has one. */
+export const fieldIssueOf = (model: ModelLike, name: string): ReturnType<typeof issueFinder> =>
+  partialValidatorsOf(model).issueOfField(name)
+
 const valueAt = (values: unknown, name: string): unknown =>
   // An instance has its fields as own properties.
   (values as { readonly [name: string]: unknown })[name]

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import { memoize } from "effect/Function"
 import { isPlainObject } from "../../internal/objects.ts"
 import { childContext, collectingProblems, runInOrder, type ValidationContext } from "../codec/validationContext.ts"
+import { fieldIssueOf } from "../codec/validity.ts"
 import type { ModelError } from "../ModelError.ts"
 import { type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
 import { instantiatorOf, resolversOf } from "./finaliser.ts"
@@ -24,6 +25,46 @@ export const patcher = (model: ModelLike): (patch: InstancePatch) => Effect.Effe
   const plan = planOf(model)
   return (patch) => collectingProblems(model, patch.merged, (context) => plan(patch, context), patch.isSent)
 }
+
+/**
+ * Validates changes that replace fields as a whole, apart from the instance. Succeeds with the values of the fields; with `undefined`
+ * if one of the changes may depend on the instance, or is not valid: then {@link patcher} tells.
+ */
+export const replacementsOf = (model: ModelLike): Replacements => {
+  const fields = new Map(
+    resolversOf(model).filter(({ key }) =>
+      model[modelTypeId][key]?.managed === undefined && nestedModel(model.store.fields[key]) === undefined
+    ).map(({ key, resolve }) => [key, { resolve, issueOf: fieldIssueOf(model, key) }] as const)
+  )
+  return (changes, isSent) =>
+    Effect.withFiber((fiber) => {
+      const named = Object.keys(changes)
+      const context: ValidationContext = { fiber, path: "", isConfidential: false, isSent, problems: [] }
+      const values: Record<string, unknown> = {}
+      let isValid = true
+      const changed = runInOrder(named.length, (i) => {
+        const key = named[i]!
+        const field = fields.get(key)
+        const change = changes[key]
+        if (field === undefined || change === undefined || change === null) isValid = false
+        if (!isValid) return
+        // The field is there, as is checked above.
+        const { issueOf, resolve } = field!
+        return Effect.flatMapEager(
+          resolve === undefined ? Effect.succeed(change) : resolve(change, context),
+          (value) => {
+            values[key] = value
+            return Effect.mapEager(issueOf({ [key]: value }), (issue) => {
+              if (issue !== undefined) isValid = false
+            })
+          }
+        )
+      }, () => {})
+      return Effect.mapEager(changed, () => isValid && context.problems.length === 0 ? values : undefined)
+    })
+}
+
+export type Replacements = (changes: Values, isSent: boolean) => Effect.Effect<Values | undefined>
 
 type Plan = (patch: Omit<InstancePatch, "isSent">, context: ValidationContext) => Effect.Effect<unknown>
 

@@ -55,6 +55,9 @@ const mergeOfModel = (model: ModelLike, mode: PatchMode): Merge => (before, chan
 
 const mergesOf = { merge: compileMerges("merge"), replace: compileMerges("replace") }
 
+/** Whether a merge patch replaces the field as a whole, whatever its value is. */
+export const replacesWhole = (model: ModelLike, field: string): boolean => mergesOf.merge(model)(field) === undefined
+
 /** An update of a stored document, and the filter under which it may be applied. */
 export interface DocumentChange {
   readonly filter: Filter

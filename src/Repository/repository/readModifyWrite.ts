@@ -4,15 +4,16 @@
  * `VersionConflict`.
  */
 import * as Effect from "effect/Effect"
-import { hasRules, inspector, modelTypeId, patcher } from "../../Model/internal.ts"
+import { hasRules, inspector, modelTypeId, patcher, replacementsOf, shardKeyOf } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
 import { AccessDecision, type RowFilters, withRowFilters } from "../collection/accessDecision.ts"
 import type { DocumentCodec } from "../collection/documentCodec.ts"
+import { viewOf } from "../collection/storedCollection.ts"
 import type { Document, Filter, Update } from "../DocumentStore.ts"
-import { isStoredIdentically, storedIdOf } from "../query/bsonForm.ts"
+import { documentEncoder, isStoredIdentically, storedIdOf } from "../query/bsonForm.ts"
 import type { DocumentInvalid, DocumentNotFound, VersionConflict, WriteError } from "../RepositoryError.ts"
-import { applyPatch, changeOf, type DocumentChange } from "./applyPatch.ts"
+import { applyPatch, changeOf, type DocumentChange, replacesWhole } from "./applyPatch.ts"
 import { type DocumentCheck, type DocumentWrites, storedFieldsOf } from "./documentOperations.ts"
 import { LostUpdate, type RetryLostUpdates } from "./lostUpdate.ts"
 import { withOperands } from "./modelWriter.ts"
@@ -34,7 +35,8 @@ export const makeReadModifyWrite = <M extends Model.Any>(
   model: M,
   context: ModelWriteContext,
   codec: DocumentCodec<M["Type"]>,
-  retry: RetryLostUpdates
+  retry: RetryLostUpdates,
+  isUnmanaged: boolean
 ): ReadModifyWrite<M> => {
   const { fromDocument, toDocument } = codec
   const modify = modifier(model, context, codec, retry)
@@ -74,9 +76,19 @@ export const makeReadModifyWrite = <M extends Model.Any>(
     }
   }
 
+  const replace = isUnmanaged ? replacer(model, context) : undefined
+
   return {
-    patch: (isSent) => (id, changes, check) =>
-      modify(id, (current, stored) => plannedPatch(id, { ...changes }, isSent, current, stored), check),
+    patch: (isSent) => (id, changes, check) => {
+      const given = { ...changes }
+      const modified = modify(id, (current, stored) => plannedPatch(id, given, isSent, current, stored), check)
+      return replace === undefined || check !== undefined
+        ? modified
+        : Effect.flatMapEager(
+          replace(id, given, isSent),
+          (stored) => stored === undefined ? modified : Effect.succeed(stored)
+        )
+    },
     modify: (id, change, check) =>
       Effect.flatMapEager(
         modify(id, (current) =>
@@ -91,6 +103,45 @@ export const makeReadModifyWrite = <M extends Model.Any>(
 }
 
 // internal
+
+/**
+ * Replaces whole fields of a document without reading it, where nothing else depends on them: one update of the store, so that
+ * writers of other fields never meet. Succeeds with `undefined` if the document has to be read for it, or is not there.
+ */
+const replacer = (model: Model.Any, { writer }: ModelWriteContext) => {
+  if (hasRules(model) || viewOf(model) !== undefined || shardKeyOf(model).length > 0) return undefined
+  const replacements = replacementsOf(model)
+  const encode = documentEncoder(model)
+  return (
+    id: unknown,
+    changes: { readonly [field: string]: unknown },
+    isSent: boolean
+  ): Effect.Effect<Document | undefined, WriteError> =>
+    Effect.withFiber((fiber) => {
+      const names = Object.keys(changes)
+      if (names.length === 0 || !names.every((name) => replacesWhole(model, name))) return Effect.undefined
+      if (isLimited(fiber.getRef(AccessDecision), model)) return Effect.undefined
+      return Effect.flatMapEager(replacements(changes, isSent), (values) => {
+        const set = values === undefined ? {} : encode(values)
+        // A value may be stored as none.
+        if (!names.every((name) => Object.hasOwn(set, name))) return Effect.undefined
+        return writer.update("patch", {
+          name: "findOneAndUpdate",
+          filter: { _id: storedIdOf(model)(id) },
+          update: { $set: set },
+          options: { returnDocument: "after" }
+        })
+      })
+    })
+}
+
+/** Whether not all documents are the caller's to change. */
+const isLimited = (decision: AccessDecision | undefined, model: Model.Any): boolean => {
+  if (decision === undefined) return false
+  if (decision.addressed?.model !== model) return true
+  const { check, rows, updateGrants } = decision.addressed.rows
+  return rows("update") !== undefined || check("update") !== undefined || updateGrants?.() !== undefined
+}
 
 /** A new document: `named` are the fields that may differ, and `read` the fields that it was computed from. */
 interface PlannedChange {

@@ -59,14 +59,14 @@ export const makeWrites = <M extends Model.Any>(
   const collection = model.modelName
   const context = writeContextOf(model, documents, writer, auditFields)
   const retry = makeRetryLostUpdates(context)
-  const { modify, patch } = makeReadModifyWrite(model, context, codec, retry)
-  const [patchOwn, patchSent] = [patch(false), patch(true)]
-  const modified: typeof modify = instrumented("modify", collection, modify)
   // Documents of such a model have no fields to add, and no references to check.
   const isUnmanaged = checkedReferencesOf(model).length === 0 && auditFields === undefined &&
     context.versionField === undefined &&
     context.deletedField === undefined
     && managedField(model, "revision") === undefined
+  const { modify, patch } = makeReadModifyWrite(model, context, codec, retry, isUnmanaged)
+  const [patchOwn, patchSent] = [patch(false), patch(true)]
+  const modified: typeof modify = instrumented("modify", collection, modify)
   return {
     ...instanceWrites(model, context, codec, retry),
     ...atomicUpdates(model, context, codec),
