@@ -182,7 +182,8 @@ export const folders: { readonly [name: string]: Folder } = {
       documents: { on: ["openapi"], modules: ["OpenApi"] },
       live: { on: ["response"] },
       expansion: { on: ["response"] },
-      routes: { on: ["live", "expansion"] },
+      tables: { on: ["response"] },
+      routes: { on: ["live", "expansion", "tables"] },
       history: { on: ["routes"] },
       many: { on: ["routes"] },
       startup: { on: ["history", "many", "documents", "monitoring", "Tokens"] }

@@ -13,6 +13,7 @@ export const errorKeys = {
     "errors.BodyTooDeep",
     "errors.BodyNotJson",
     "errors.BodyNotParameters",
+    "errors.BodyNotTable",
     "errors.FormUnreadable",
     "errors.TooManyParameters",
     "errors.BadlyEncodedPath",

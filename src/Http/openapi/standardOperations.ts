@@ -5,7 +5,7 @@ import * as Record from "effect/Record"
 import { managedField } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import { maxItemsOf } from "../description/limits.ts"
-import { listTypes } from "../description/listTypes.ts"
+import { tableTypes } from "../description/listTypes.ts"
 import {
   aggregationParameters,
   type AnyParameters,
@@ -190,6 +190,7 @@ const standard: { readonly [N in Name]: (operation: Node, context: DescriptionCo
         takesLists ? " Of a list, all are created or none; preferences and preconditions are not for lists." : ""
       }`,
       types: ["application/json", "multipart/form-data"],
+      texts: takesLists && context.resource.tables !== undefined ? tableTypes : [],
       takesLists,
       responses: {
         201: {
@@ -307,9 +308,7 @@ const joinedLists = (schema: Node): Node => {
 /** Adds the types of tables to the first response. */
 const withTables = (operation: Node, hasTables: boolean): Node => {
   const { content } = Document.nodeOf(Document.nodeOf(operation["responses"])["200"])
-  const tables = listTypes.filter((type) => type !== "application/json").map((type) =>
-    [type, { schema: { type: "string" } }] as const
-  )
+  const tables = tableTypes.map((type) => [type, { schema: { type: "string" } }] as const)
   return hasTables
     ? withResponses(operation, { 200: { content: { ...Document.nodeOf(content), ...Object.fromEntries(tables) } } })
     : operation
@@ -338,10 +337,12 @@ const withResponses = (operation: Node, details: { readonly [status: string]: No
 const writing = (
   operation: Node,
   { expandable, known, resource: { methods, model } }: DescriptionContext,
-  { responses, description, summary, takesLists = false, types }: {
+  { responses, description, summary, takesLists = false, texts = [], types }: {
     readonly summary: string
     readonly description?: string
     readonly types: ReadonlyArray<string>
+    /** The types that are texts. */
+    readonly texts?: ReadonlyArray<string>
     readonly takesLists?: boolean
     readonly responses: { readonly [status: string]: { readonly description: string; readonly headers?: Node } }
   }
@@ -381,7 +382,11 @@ const writing = (
       ],
       requestBody: {
         required: true,
-        content: { ...Document.nodeOf(bodies), ...Object.fromEntries(types.map((type) => [type, bodyOf(type)])) }
+        content: {
+          ...Document.nodeOf(bodies),
+          ...Object.fromEntries(types.map((type) => [type, bodyOf(type)])),
+          ...Object.fromEntries(texts.map((type) => [type, { schema: { type: "string" } }]))
+        }
       }
     },
     Record.map(responses, ({ description, headers }, status) => ({

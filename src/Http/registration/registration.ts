@@ -84,7 +84,8 @@ export interface Options<Name extends string, Many extends Endpoint.ManyMethod =
   readonly pageTags?: boolean | undefined
   /**
    * Whether a `GET` of the list also answers `text/csv` (RFC 4180) and `application/x-ndjson` to clients that ask for these: all
-   * documents of the filter, streamed from one state of the collection. Defaults to false.
+   * documents of the filter, streamed from one state of the collection; and whether a `POST` takes lists of documents in these types.
+   * Defaults to false.
    */
   readonly tables?: boolean | TableOptions | undefined
   /**

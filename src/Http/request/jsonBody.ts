@@ -23,7 +23,7 @@ export const readJson = (
   request: HttpServerRequest.HttpServerRequest,
   types: ReadonlyArray<string>,
   limit: number
-): Effect.Effect<unknown, BodyError> => readAs(request, types, limit, parse)
+): Effect.Effect<unknown, BodyError> => readAs(request, types, limit, parseJson)
 
 /** Reads a form-urlencoded body within the limits; repeated parameters are lists, empty ones are left out. */
 export const readParameters = (
@@ -41,7 +41,7 @@ export const readQuery = (
     request,
     ["application/json", formType],
     maxBodySize,
-    (bytes, type) => type === formType ? parametersIn(bytes, maxFields, () => true) : parse(bytes)
+    (bytes, type) => type === formType ? parametersIn(bytes, maxFields, () => true) : parseJson(bytes)
   )
 
 const parametersIn = (
@@ -132,8 +132,8 @@ export const otherType = (types: ReadonlyArray<string>): UnsupportedMediaType =>
 export const bodyTooLarge = (limit: number): PayloadTooLarge =>
   errorOf("PayloadTooLarge", "errors.BodyTooLarge", { limit })
 
-// Returns an `Exit`, which the caller can use synchronously.
-const parse = (bytes: Buffer): Exit.Exit<unknown, BadRequest> => {
+/** The value of a JSON text. It is an `Exit`, which the caller can use synchronously. */
+export const parseJson = (bytes: Buffer): Exit.Exit<unknown, BadRequest> => {
   if (!isUtf8(bytes)) return Exit.fail(errorOf("BadRequest", "errors.BodyNotUtf8"))
   if (isDeeper(bytes, maxDepth)) {
     return Exit.fail(errorOf("BadRequest", "errors.BodyTooDeep", { depth: maxDepth }))

@@ -12,11 +12,9 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Predicate from "effect/Predicate"
 import * as Pull from "effect/Pull"
 import * as Result from "effect/Result"
-import type * as Schema from "effect/Schema"
-import type * as SchemaAST from "effect/SchemaAST"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { type FieldProblem, modelOf, unwrapped } from "../../Model/internal.ts"
+import type { FieldProblem } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { AccessDecision, type DocumentReads } from "../../Repository/internal.ts"
@@ -24,9 +22,9 @@ import { QueryTimeout } from "../../Repository/RepositoryError.ts"
 import type { TableType } from "../description/listTypes.ts"
 import { filterNamesOf, pagingParameters } from "../description/queryParameters.ts"
 import type { Limits } from "../KernelConfig.ts"
-import { nonNullType } from "../query/queryFields.ts"
 import type { Parameters, UrlQuery } from "../query/urlQuery.ts"
 import type { ResourceInfo } from "../registration/registration.ts"
+import { type Column, columnsOf } from "./columns.ts"
 import type { HandlerFailure, ResponseEffect } from "./handlerFailures.ts"
 import type { ListResponses } from "./listResponse.ts"
 import type { Representations } from "./representation.ts"
@@ -59,7 +57,7 @@ export const tableOf = (context: TableContext) => {
   const isPaging = (name: string) =>
     (pagingParameters.has(name) && !sorting.has(name) || name === "cursor") &&
     !(overridable.has(name) && fieldNames.has(name))
-  const columns = columnsOf(model)
+  const columns = columnsOf(model, model.wire.fields)
   return (type: TableType, parameters: Parameters, fiber: Fiber.Fiber<unknown, unknown>): ResponseEffect => {
     const paging = Object.keys(parameters).filter(isPaging)
     if (paging.length > 0) {
@@ -203,38 +201,6 @@ const cellOf = (value: unknown, escaped: (text: string) => string): string =>
 
 /** A spreadsheet evaluates a text that begins like this. */
 const withoutFormula = (text: string): string => /^[=+\-@\t\r]/u.test(text) ? `'${text}` : text
-
-interface Column {
-  readonly name: string
-  readonly path: ReadonlyArray<string>
-}
-
-/** A column for each value that documents of the model have, by its path; a list or a record is one value. */
-const columnsOf = (model: Model.Any): ReadonlyArray<Column> =>
-  membersOf(model.wire.fields).flatMap(([key, ast]) => columnsIn(ast, [key], [model]))
-
-const membersOf = (fields: Schema.Struct.Fields): ReadonlyArray<readonly [string, SchemaAST.AST]> =>
-  // Every struct field is a schema.
-  Object.entries(fields).flatMap(([key, field]) => key === "_type" ? [] : [[key, unwrapped(field as Schema.Top).ast]])
-
-/** A value that may hold one of its own kind is one column from there on. */
-const columnsIn = (
-  ast: SchemaAST.AST,
-  path: ReadonlyArray<string>,
-  around: ReadonlyArray<unknown>
-): ReadonlyArray<Column> => {
-  const own = nonNullType(ast)
-  const model = modelOf(own)
-  const members = model !== undefined
-    ? membersOf(model.wire.fields)
-    : own._tag === "Objects" && own.encoding === undefined && own.indexSignatures.length === 0
-    ? own.propertySignatures.map(({ name, type }) => [String(name), type] as const)
-    : []
-  const kind = model ?? own
-  return members.length === 0 || around.includes(kind)
-    ? [{ name: path.join("."), path }]
-    : members.flatMap(([key, type]) => columnsIn(type, [...path, key], [...around, kind]))
-}
 
 /** The columns of the selected fields, or of what these are part of. */
 const selected = (columns: ReadonlyArray<Column>, fields: ReadonlyArray<string> | undefined): ReadonlyArray<Column> =>

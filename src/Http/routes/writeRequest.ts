@@ -20,6 +20,7 @@ import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { type Identifier, identifierOf } from "../../Repository/internal.ts"
 import { maxItems } from "../description/limits.ts"
+import { tableTypes } from "../description/listTypes.ts"
 import { reservedIdsOf } from "../description/standardEndpoints.ts"
 import type { Forbidden, HttpError } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
@@ -130,6 +131,20 @@ export const writeReaders = (
   }
   const withIdOfUrl = idCompleter(model, identifier)
 
+  // A table is a list of documents.
+  const tables = registration.tables !== undefined && registration.lists ? tableTypes : []
+  const createTypes = [...postTypes, ...tables]
+  const readBody = (request: Request): Effect.Effect<unknown, HttpError> => {
+    const table = tables.find((type) => type === mediaTypeOf(headersOf(request)["content-type"] ?? ""))
+    return table === undefined
+      ? readJson(request, createTypes, limits.maxBodySize)
+      : Effect.flatMap(
+        Effect.promise(() => import("../tables/readTable.ts")),
+        ({ readTable }) =>
+          readTable(request, { maxBytes: limits.maxBodySize, maxItems, model: registration.model, type: table })
+      )
+  }
+
   const one = (request: Request, mayHaveId: boolean, read: (decode: Decode) => Decoded) =>
     Result.flatMap(documentOf(decoders, mayHaveId, read), (body) => readHeaders(request, undefined, body))
 
@@ -141,7 +156,7 @@ export const writeReaders = (
           return permitting(mask.forbiddenIn(form.values, !hasId(form.values)), () =>
             one(request, true, (decode) => decodeForm(decode, form)))
         })
-        : Effect.flatMapEager(readJson(request, postTypes, limits.maxBodySize), (body) =>
+        : Effect.flatMapEager(readBody(request), (body) =>
           // A body with an identifier may replace a document, and may then repeat stored values of unwritable fields.
           permitting(mask.forbiddenIn(body, !hasId(body)), (): Read<OneDocument | ManyDocuments> =>
             registration.lists && Array.isArray(body)

@@ -61,6 +61,7 @@ export const de: { readonly [K in keyof typeof en]: string } & { readonly [key: 
   "errors.BodyEncoding": "Der Inhalt hat ein Content-Encoding, und keines wird entpackt: bitte unverändert senden",
   "errors.BodyNotParameters":
     "Der Inhalt muss ein Objekt aus Parametern sein: Texte, Zahlen, Wahrheitswerte oder Listen davon",
+  "errors.BodyNotTable": "Der Inhalt ist als Tabelle nicht lesbar: Zeile {line} ist fehlerhaft",
   "errors.TooManyParameters": "Die URL hat mehr als {limit} Parameter",
   "errors.TooManyDocuments": "Das sind {count} Dokumente; eine Anfrage darf {limit} schreiben",
   "errors.TooManyFields": "Der Inhalt hat mehr als {limit} Felder",

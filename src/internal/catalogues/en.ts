@@ -59,6 +59,7 @@ export const en = {
   "errors.BadlyEncodedValue": "The value of the parameter {name} is not percent-encoded UTF-8",
   "errors.BodyEncoding": "The body has a Content-Encoding, and none is decoded: send it as it is",
   "errors.BodyNotParameters": "The body must be an object of parameters: texts, numbers, booleans, or lists of them",
+  "errors.BodyNotTable": "The body can't be read as a table: line {line} is malformed",
   "errors.TooManyParameters": "The URL has more than {limit} parameters",
   "errors.TooManyDocuments": "These are {count} documents; a request may write {limit}",
   "errors.TooManyFields": "The body has more than {limit} fields",
