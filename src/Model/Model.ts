@@ -64,7 +64,13 @@ export {
   versioned
 } from "./fieldTypes/managedFields.ts"
 export { ObjectId } from "./fieldTypes/objectId.ts"
-export { type OnDelete, type Referable, reference, type ReferenceOptions } from "./fieldTypes/reference.ts"
+export {
+  type OnDelete,
+  type Referable,
+  reference,
+  referencedBy,
+  type ReferenceOptions
+} from "./fieldTypes/reference.ts"
 export {
   appendTo,
   dumps,

@@ -30,7 +30,7 @@ export { evolve, withoutChecks } from "./shape/fields.ts"
 export { fold, nodesIn } from "./shape/fold.ts"
 export { holdsTexts, kindOf } from "./shape/kind.ts"
 export { childrenOf, mapParts, withChecksThat, withParts } from "./shape/nodes.ts"
-export { assertReferences, referencesOf, type ReferringField } from "./shape/references.ts"
+export { assertReferences, backReferencesOf, referencesOf, type ReferringField } from "./shape/references.ts"
 export {
   type FieldNames,
   isAmongFields,

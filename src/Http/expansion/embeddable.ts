@@ -4,6 +4,7 @@ import type { ModelView } from "../../Access/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import type { documentOperationsOf } from "../../Repository/internal.ts"
+import type { Repository } from "../../Repository/Repository.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type { Relation } from "../registration/relations.ts"
@@ -13,15 +14,20 @@ import type { Representations } from "../response/representation.ts"
 /** The documents of a registration for callers with a set of grants, as `GET` of each of them answers. */
 export interface Embeddable {
   readonly model: Model.Any
-  readonly view: Pick<ModelView, "model">
+  readonly view: Pick<ModelView, "model" | "of">
   readonly relations: ReadonlyArray<Relation>
   readonly documents: Pick<ReturnType<typeof documentOperationsOf<Model.Any>>, "find">
   readonly representations: Representations
   readonly limits: Limits
+  readonly repository: Pick<Repository<Model.Any>, "aggregate">
   /** The hooks before a document is read. */
   readonly beforeEach: ((id: unknown) => Effect.Effect<void, HandlerFailure>) | undefined
   /** The hooks after a document is read. */
   readonly afterEach: ((document: Document) => Effect.Effect<void, HandlerFailure>) | undefined
+  /** The hooks before a list is read. */
+  readonly beforeList: Effect.Effect<void, HandlerFailure> | undefined
+  /** The hooks after a list is read, for each document. */
+  readonly afterListed: ((document: Document) => Effect.Effect<void, HandlerFailure>) | undefined
 }
 
 /** The documents as the caller of the request may read them. */

@@ -5,17 +5,19 @@
 import * as Effect from "effect/Effect"
 import { quote } from "../../internal/json.ts"
 import type { FieldProblem } from "../../Model/internal.ts"
-import type { Document } from "../../Repository/DocumentStore.ts"
-import { identifierOf, idsAt, uniqueTextOfId } from "../../Repository/internal.ts"
+import type { Document, Filter } from "../../Repository/DocumentStore.ts"
+import { allOf, identifierOf, idsAt, uniqueTextOfId } from "../../Repository/internal.ts"
 import { badRequestOf } from "../messages/message.ts"
+import { namingOf } from "../query/partlyHiddenFields.ts"
 import * as QueryFields from "../query/queryFields.ts"
 import { type Expand, selectedFields } from "../query/urlQuery.ts"
-import type { Relation } from "../registration/relations.ts"
+import type { Referring, Relation } from "../registration/relations.ts"
 import { type HandlerFailure, isRefusal } from "../response/handlerFailures.ts"
 import { logUnreadable, withEmbedded } from "../response/representation.ts"
 import { Budget, limitProblem } from "./budget.ts"
 import type { Door, Doors, Embed, Embeddable, EmbeddedOf, Entered } from "./embeddable.ts"
 import { once, type PageReading, type ReadPage, readPage } from "./page.ts"
+import { countReferring, listText, referringFilter } from "./referring.ts"
 
 /** What a request expands, with the decisions on its caller. */
 export interface Expansion {
@@ -85,10 +87,12 @@ interface Target extends Entered {
 const relationIn = (
   { relations, view }: Pick<Embeddable, "relations" | "view">,
   name: string
-): readonly [Relation, QueryFields.QueryField] | undefined => {
+): readonly [Relation, QueryFields.QueryField | undefined] | undefined => {
   const relation = relations.find((one) => name === one.name || name.startsWith(`${one.name}.`))
   const field = relation && QueryFields.of(view.model).field(relation.name)
-  return relation === undefined || field === undefined ? undefined : [relation, field]
+  return relation === undefined || field === undefined && relation.referring === undefined
+    ? undefined
+    : [relation, field]
 }
 
 /** The steps from documents, by the decisions on the caller. */
@@ -110,10 +114,10 @@ const stepsOf = (
     const [relation, field] = relationIn(from, text) ?? []
     if (depth > maxExpandDepth) {
       problems.push(limitProblem(`can't follow more than ${maxExpandDepth} references in one path`))
-    } else if (relation === undefined || field === undefined) {
+    } else if (relation === undefined) {
       report({ field: "expand", validator: "Parameter", message: `"${sent}" is not a path to expand` })
     } else {
-      const isList = field.isList || field.list !== undefined
+      const isList = field !== undefined && (field.isList || field.list !== undefined)
       const below = found.get(relation) ?? { isList, paths: [], fields: [] }
       found.set(relation, below)
       if (text !== relation.name) below.paths.push({ text: text.slice(relation.name.length + 1), sent })
@@ -129,9 +133,11 @@ const stepsOf = (
     ? Effect.fail(badRequestOf(problems))
     : Effect.forEach(found, ([relation, { isList, ...below }]) => {
       const door = doors.get(relation.target.path)
-      const asked = { ...below, depth: depth + 1, isLenient: isLenient || door?.isForEach === true }
+      // A list is decided on as a whole.
+      const isForEach = door?.isForEach === true && relation.referring === undefined
+      const asked = { ...below, depth: depth + 1, isLenient: isLenient || isForEach }
       if (door === undefined) return Effect.succeed([])
-      const target: Effect.Effect<Step["target"], HandlerFailure> = door.isForEach
+      const target: Effect.Effect<Step["target"], HandlerFailure> = isForEach
         ? Effect.succeed("each")
         : Effect.flatMap(
           door.enter(undefined),
@@ -184,8 +190,14 @@ const embedding = <E>(
   shows: (document: Document, field: string) => boolean
 ): Effect.Effect<EmbeddedOf, HandlerFailure | E> =>
   Effect.map(
-    Effect.forEach(steps, (step) => {
-      const { isList, relation: { name, path } } = step
+    Effect.forEach(steps, (step): Effect.Effect<(document: Document) => ReadonlyArray<string>, HandlerFailure | E> => {
+      const { isList, relation: { name, path, referring } } = step
+      if (referring !== undefined) {
+        return Effect.map(listsOf(run, step, referring, documents), (lists) => (document) => {
+          const list = lists.get(uniqueTextOfId(document["_id"]))
+          return list === undefined ? [] : [`${quote(name)}:${list}`]
+        })
+      }
       const idsOf = (document: Document) => shows(document, name) ? idsAt(document, path) : []
       const ids = new Map(documents.flatMap((document) => idsOf(document).map((id) => [uniqueTextOfId(id), id])))
       const head = `${quote(name)}:`
@@ -230,18 +242,98 @@ const textsOf = <E>(
   )
 }
 
+/** The lists of what refers to documents, by the unique texts of their identifiers: for each the one that `GET` answers. */
+const listsOf = <E>(
+  run: Run<E>,
+  { asked, relation, target }: Step,
+  referring: Referring,
+  documents: ReadonlyArray<Document>
+): Effect.Effect<Texts, HandlerFailure | E> => {
+  if (target === undefined || target === "each" || documents.length === 0) return Effect.succeed(none)
+  const { afterListed, beforeList, limits, model, view } = target.embeddable
+  const field = QueryFields.of(view.model).field(referring.field)
+  if (field === undefined) return Effect.succeed(none)
+  const parents = new Map(documents.map((document) => [uniqueTextOfId(document["_id"]), document["_id"]]))
+  const parameters = Object.fromEntries(
+    Object.entries({ fields: asked.fields, expand: asked.paths }).flatMap(([name, names]) =>
+      names.length === 0 ? [] : [[name, names.map(({ text }) => text).join()]]
+    )
+  )
+  return target.within(Effect.gen(function*() {
+    if (beforeList !== undefined && !(yield* isRead(beforeList))) return none
+    const naming = yield* Effect.withFiber((fiber) => Effect.succeed(namingOf(model, view.of(fiber).partlyHidden)))
+    naming?.access.field(referring.field)
+    const condition = referringFilter(field.path, [...parents.values()], naming?.condition())
+    const children = yield* countReferring(
+      target.embeddable,
+      field,
+      [...parents.values()],
+      naming?.condition(),
+      run.budget
+    )
+    const refused = new Set<string>()
+    const texts = yield* readWithin(run, target, [...new Set([...children.values()].flatMap(({ ids }) => ids))], {
+      before: undefined,
+      condition,
+      after: afterListed && ((document) =>
+        Effect.tap(isRead(afterListed(document)), (isShown) =>
+          Effect.sync(() => {
+            if (!isShown) refused.add(uniqueTextOfId(document["_id"]))
+          })))
+    })
+    const lists = new Map<string, string>()
+    for (const [key, id] of parents) {
+      const { ids, total } = children.get(key) ?? { ids: [], total: 0 }
+      const keys = ids.map(uniqueTextOfId)
+      // A hook that refuses one document refuses its list.
+      if (keys.some((key) => refused.has(key))) continue
+      const items = keys.flatMap((key) => texts.get(key) ?? [])
+      const list = listText(relation.target.path, referring, id, {
+        items,
+        pageSize: limits.defaultPageSize,
+        parameters,
+        total
+      })
+      const pause = run.budget.wrote(list)
+      if (pause !== undefined) yield* pause
+      lists.set(key, list)
+    }
+    return lists
+  }))
+}
+
+/** How documents of a target are read, beside their identifiers. */
+interface Reading {
+  /** Whether a document may be read, by its identifier; `undefined` if all may. */
+  readonly before: ((id: unknown) => Effect.Effect<boolean, HandlerFailure>) | undefined
+  readonly after: ((document: Document) => Effect.Effect<boolean, HandlerFailure>) | undefined
+  readonly condition: Filter | undefined
+}
+
 /** Reads documents by one query, and what is embedded into them. */
 const read = <E>(
   run: Run<E>,
-  { embeddable, fields, steps, within }: Target,
+  target: Target,
   ids: ReadonlyArray<unknown>
 ): Effect.Effect<Texts, HandlerFailure | E> => {
-  const { afterEach, beforeEach, documents, limits, model, representations } = embeddable
+  const { afterEach, beforeEach, model } = target.embeddable
   const { valueOf } = identifierOf(model)
-  return within(Effect.gen(function*() {
-    const wanted = beforeEach === undefined
-      ? ids
-      : yield* Effect.filter(ids, (id) => isRead(beforeEach(valueOf(id))))
+  return target.within(readWithin(run, target, ids, {
+    before: beforeEach && ((id) => isRead(beforeEach(valueOf(id)))),
+    after: afterEach && ((document) => isRead(afterEach(document))),
+    condition: undefined
+  }))
+}
+
+const readWithin = <E>(
+  run: Run<E>,
+  { embeddable, fields, steps }: Target,
+  ids: ReadonlyArray<unknown>,
+  { after, before, condition }: Reading
+): Effect.Effect<Texts, HandlerFailure | E> => {
+  const { documents, limits, model, representations } = embeddable
+  return Effect.gen(function*() {
+    const wanted = before === undefined ? ids : yield* Effect.filter(ids, before)
     const representation = yield* Effect.withFiber((fiber) => Effect.succeed(representations(fiber)))
     const serialise = fields === undefined ? representation.textOf : representation.textBy(fields)
     const own = new Map<Document, string>()
@@ -257,7 +349,8 @@ const read = <E>(
       return bytes <= limits.maxPageBytes
     }
     if (wanted.length > 0) {
-      yield* documents.find({ filter: { _id: { $in: wanted } }, timeLimit: limits.queryTimeout, take })
+      const filter = allOf({ _id: { $in: wanted } }, condition) ?? {}
+      yield* documents.find({ filter, timeLimit: limits.queryTimeout, take })
     }
     if (bytes > limits.maxPageBytes) return yield* run.budget.exceeded
     const [first] = unreadable
@@ -265,9 +358,7 @@ const read = <E>(
       if (!limits.skipUnreadable) yield* representation.corrupt(first)
       yield* logUnreadable(model, unreadable)
     }
-    const found = afterEach === undefined
-      ? [...own]
-      : yield* Effect.filter(own, ([document]) => isRead(afterEach(document)))
+    const found = after === undefined ? [...own] : yield* Effect.filter(own, ([document]) => after(document))
     const embeddedOf = steps.length === 0
       ? undefined
       : yield* embedding(run, steps, found.map(([document]) => document), representation.shows)
@@ -280,7 +371,7 @@ const read = <E>(
       texts.set(uniqueTextOfId(document["_id"]), text)
     }
     return texts
-  }))
+  })
 }
 
 /** Whether the hooks of a document let it be read. What is neither a 403 nor a 404 there ends this request, too. */

@@ -81,8 +81,10 @@ export const expandablePaths = (
   let level: ReadonlyArray<{ readonly prefix: string; readonly model: Model.Any }> = [{ prefix: "", model }]
   for (let i = 0; i < depth && found.length < maxExpandable; i++) {
     level = level.flatMap(({ model, prefix }) =>
-      relations(model).flatMap(({ name, target }) =>
-        QueryFields.of(model).field(name) === undefined || isAmongFields(name, hiddenOf(model))
+      relations(model).flatMap(({ name, referring, target }) =>
+        (referring === undefined && QueryFields.of(model).field(name) === undefined) ||
+          isAmongFields(name, hiddenOf(model)) ||
+          referring !== undefined && isAmongFields(referring.field, hiddenOf(target.model))
           ? []
           : [{ prefix: `${prefix}${name}.`, model: target.model }]
       )

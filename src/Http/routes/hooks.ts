@@ -108,20 +108,26 @@ const beforeGetOf = (
 
 const requestOf = (id: unknown): Request => ({ id: Option.some(id), previous: Option.none() })
 
+const listRequest: Request = { id: Option.none(), previous: Option.none() }
+
 /** The hooks of reads, those of one document by themselves too. */
 export const readHooksOf = (model: Model.Any, hooks: ReadonlyArray<AnyHook>) => {
   const before = beforeGetOf(hooks)
   const { after } = hooksOf(model, hooks, "GET")
   const codec = documentCodec(model)
   const { valueOf } = identifierOf(model)
+  const afterBy = (requestFor: (document: Document) => Request) =>
+    after && ((document: Document): Effect.Effect<void, HandlerFailure> =>
+      Effect.flatMap(
+        codec.fromDocument(document),
+        (instance) => withoutHookFailure(after(instance, requestFor(document)))
+      ))
   return {
     before,
     after,
     beforeEach: before && ((id: unknown) => before(requestOf(id))),
-    afterEach: after && ((document: Document): Effect.Effect<void, HandlerFailure> =>
-      Effect.flatMap(
-        codec.fromDocument(document),
-        (instance) => withoutHookFailure(after(instance, requestOf(valueOf(document["_id"]))))
-      ))
+    beforeList: before?.(listRequest),
+    afterEach: afterBy((document) => requestOf(valueOf(document["_id"]))),
+    afterListed: afterBy(() => listRequest)
   }
 }

@@ -5,10 +5,12 @@
  */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type * as VariantSchema from "effect/schema/VariantSchema"
 import type * as SchemaAST from "effect/SchemaAST"
+import { evolve } from "../shape/fields.ts"
 import { withParts } from "../shape/nodes.ts"
 import { type OnDelete, type Reference, referenceAnnotation } from "../shape/references.ts"
-import { die, managedField, type ModelLike, unwrapped } from "../shape/variants.ts"
+import { die, managedField, type ModelLike, unwrapped, variants } from "../shape/variants.ts"
 
 export type { OnDelete } from "../shape/references.ts"
 
@@ -85,6 +87,40 @@ export const reference = <
   const annotations = { ...ast.annotations, [referenceAnnotation]: annotation }
   return Schema.make<Schema.Top>(withParts(ast, { annotations }))
 }
+
+/**
+ * The documents of another model that refer to one of this model: what `expand` names, and no field of a document. `field` is the
+ * path of the reference there.
+ *
+ * **Example** (The appointments of a patient)
+ *
+ * ```ts
+ * import { Schema } from "effect"
+ * import { Model } from "appkernel"
+ *
+ * class Patient extends Model.Class<Patient>()("Patient", {
+ *   id: Model.id(),
+ *   name: Schema.String,
+ *   appointments: Model.referencedBy((): Model.Referable => Appointment, "patient")
+ * }) {}
+ *
+ * class Appointment extends Model.Class<Appointment>()("Appointment", {
+ *   id: Model.id(),
+ *   patient: Model.reference(() => Patient)
+ * }) {}
+ *
+ * Object.keys(Patient.wire.fields) // => ["_type", "id", "name"]
+ * ```
+ *
+ * **Gotchas**
+ *
+ * A repository can't be made, and dies, if the field is no reference to this model.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const referencedBy = (model: () => { readonly modelName: string }, field: string): VariantSchema.Field<{}> =>
+  evolve(variants.Field({}), {}, { referencedBy: { model, field } })
 
 /** A class that is not declared yet is looked up when it is needed. */
 const nodeOf = (target: () => ModelLike): SchemaAST.AST => {

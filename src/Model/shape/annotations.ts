@@ -33,6 +33,14 @@ export interface ValidatorEntry {
   readonly value?: unknown
 }
 
+/** A reference of another model, seen from the documents that it leads to. */
+export interface BackReference {
+  /** Its class may not exist yet while this one is declared. */
+  readonly model: () => { readonly modelName: string }
+  /** The path of the reference: `patient`, `lines.product`. */
+  readonly field: string
+}
+
 /** The attributes of a field beside its type. */
 export interface FieldAttributes {
   /** Supplies the value when the input has none. */
@@ -54,6 +62,8 @@ export interface FieldAttributes {
   /** The server sets the field: callers read it and can't send it. */
   readonly readOnly?: boolean | undefined
   readonly index?: Index | undefined
+  /** What the documents of another model refer to these by. Documents have no such field. */
+  readonly referencedBy?: BackReference | undefined
   /**
    * The purpose for which the framework itself keeps the field up to date: the identifier, the version, the audit
    * fields, the deletion time, the revision number.

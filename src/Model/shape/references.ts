@@ -1,9 +1,10 @@
 /** References: fields that hold identifiers of another model's documents, and where a model has them. */
 import { memoize } from "effect/Function"
 import * as SchemaAST from "effect/SchemaAST"
+import type { BackReference } from "./annotations.ts"
 import { nodesIn } from "./fold.ts"
 import { childrenOf } from "./nodes.ts"
-import { die, type ModelLike, modelOf } from "./variants.ts"
+import { die, type ModelLike, modelOf, modelTypeId } from "./variants.ts"
 
 /** What a deletion does to referring documents: it is refused, removes the reference, or deletes them. */
 export type OnDelete = "restrict" | "null" | "cascade"
@@ -43,8 +44,21 @@ export const referencesOf: (model: ModelLike) => ReadonlyArray<ReferringField> =
   referencesIn(model, [], [])
 )
 
-/** Dies if a reference can't be removed although it has to be. @internal */
+/** The references of other models to the documents of a model, by their names here. @internal */
+export const backReferencesOf = (model: ModelLike): ReadonlyArray<BackReference & { readonly name: string }> =>
+  Object.entries(model[modelTypeId]).flatMap(([name, { referencedBy }]) =>
+    referencedBy === undefined ? [] : [{ ...referencedBy, name }]
+  )
+
+/** Dies if a reference can't be removed although it has to be, or is not there. @internal */
 export const assertReferences = (model: ModelLike): void => {
+  for (const { field, model: referring, name } of backReferencesOf(model)) {
+    // Every model has the structure of one.
+    const found = referencesOf(referring() as ModelLike).find(({ path }) => path.join(".") === field)
+    if (found?.target().modelName !== model.modelName) {
+      die(`${model.modelName}.${name} needs a reference ${referring().modelName}.${field} to ${model.modelName}`)
+    }
+  }
   for (const { isRemovable, onDelete, path } of referencesOf(model)) {
     if (onDelete === "null" && !isRemovable) {
       die(`${model.modelName}.${path.join(".")} has onDelete "null", so it has to be optional or a list`)
