@@ -9,6 +9,7 @@
 import * as Context from "effect/Context"
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as EffectOpenApi from "effect/http-api/OpenApi"
+import type * as Model from "../Model/Model.ts"
 import { type AccessPolicy, endpointOf } from "./AccessPolicy.ts"
 import { Tags } from "./description/tags.ts"
 import { RateLimiting } from "./Guard.ts"
@@ -254,7 +255,8 @@ export const make = ({ api: described, policy, registrations }: Source, options:
   const schemes = hasPolicy ? options.securitySchemes ?? bearer : {}
   const requirements = Object.keys(schemes).map((name) => ({ [name]: [] }))
   const slowsSignIns = options.slowsSignIns ?? Object.values(schemes).some(({ scheme }) => scheme === "basic")
-  const schemas = Schemas.make(api, resources, fields)
+  const relations = (model: Model.Any) => relationsOf(model, registrations)
+  const schemas = Schemas.make(api, resources, fields, relations)
   const generated = EffectOpenApi.fromApi(schemas.api, { referencePolicy: schemas.referencePolicy })
   const { complete, components: open, generated: made, ignored, known } = schemas.finish(generated)
   const { close, finish } = closing(open, ignored)
@@ -280,7 +282,7 @@ export const make = ({ api: described, policy, registrations }: Source, options:
         hidden: fields.hiddenOf(registration.model),
         expandable: expandablePaths(registration.model, {
           depth: limits.maxExpandDepth ?? KernelConfig.Limits.defaultValue().maxExpandDepth,
-          relations: (model) => relationsOf(model, registrations),
+          relations,
           hiddenOf: (model) => fields.hiddenOf(model)
         })
       })

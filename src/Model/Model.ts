@@ -236,8 +236,8 @@ export declare namespace Model {
  *
  * **Gotchas**
  *
- * Dies if a model stands anywhere else in a field, as in a record or a tuple, and if a field is named `_type`, `_id` or
- * `_links`. Also dies, with the reason, if the values of a field can't be stored or shown: symbols, declared types
+ * Dies if a model stands anywhere else in a field, as in a record or a tuple, and if a field is named `_type`, `_id`,
+ * `_links` or `_embedded`. Also dies, with the reason, if the values of a field can't be stored or shown: symbols, declared types
  * without a JSON form, redacted values that are not omitted, names with a dot or a leading dollar sign. The types of
  * `wire`, `create` and `patch` keep a suspended schema as it is declared. A unique index that does not begin with the
  * `shardKey` is refused too, since no cluster can hold it.

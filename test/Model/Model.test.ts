@@ -189,7 +189,7 @@ describe("Model.Class", () => {
   })
 
   it("rejects field names that documents and responses use", () => {
-    for (const name of ["_type", "_id", "_links"]) {
+    for (const name of ["_type", "_id", "_links", "_embedded"]) {
       assert.throws(
         () => Model.Class<unknown>()("Project", { [name]: Schema.String }),
         `Project.${name} has a name that is not for fields`

@@ -172,7 +172,7 @@ export const aggregationParameters = {
 /** The parameters of the JSON schema. @internal */
 export const schemaParameters = { mongo: yesOrNo, additional_properties: yesOrNo }
 
-/** What a write of many documents has beside its filters: whether it is of all, and whether it only tells of which. @internal */
+/** What a write of many documents has beside its filters: whether it is of all, and whether it only tells of which. */
 export const manyParameters = { all: yesOrNo, dry_run: yesOrNo }
 
 /** The fields of a model that documents can be filtered by. @internal */

@@ -44,7 +44,12 @@ export const generatedKeysOf = (model: Model.Any): ReadonlyArray<string> =>
 export const describeComponent = (
   schema: Node,
   { form, model }: ModelVariant,
-  { isWithoutLinks, rules }: { readonly isWithoutLinks: boolean; readonly rules: FieldRules }
+  { isEmbedding, isWithoutLinks, rules }: {
+    /** Whether it is a document that may embed others. */
+    readonly isEmbedding: boolean
+    readonly isWithoutLinks: boolean
+    readonly rules: FieldRules
+  }
 ): Node => {
   const { properties, required, title, ...rest } = schema
   const metadata = Metadata.make(model)
@@ -71,8 +76,20 @@ export const describeComponent = (
     // The generator's own title repeats the name.
     ...(title === undefined || title === `${model.modelName}.${form}` ? {} : { title }),
     ...(needed.length === 0 ? {} : { required: needed }),
-    properties: links === undefined || isWithoutLinks ? described : { ...described, _links: links }
+    properties: {
+      ...described,
+      ...links === undefined || isWithoutLinks ? {} : { _links: links },
+      ...form === "wire" && isEmbedding ? { _embedded: embeddedSchema } : {}
+    }
   }
+}
+
+/** Which documents and lists there are depends on the request. */
+const embeddedSchema: Node = {
+  type: "object",
+  description: "What `expand` names, by its paths: documents, and lists of them",
+  additionalProperties: true,
+  readOnly: true
 }
 
 const withText = (schema: Node, texts: ReadonlyArray<string | undefined>): Node => {

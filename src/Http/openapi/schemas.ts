@@ -7,6 +7,7 @@ import { modelOf, modelsIn } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import { ignoredKeysOf } from "../description/ignoredKeys.ts"
 import * as Envelope from "../Envelope.ts"
+import type { Relation } from "../registration/relations.ts"
 import type { FieldRules } from "./access.ts"
 import { componentNames, namesOfParts, withoutLists } from "./componentNames.ts"
 import { withDescribedSchemas } from "./describedEndpoints.ts"
@@ -73,12 +74,22 @@ export interface Known {
 }
 
 /** Derives the schemas of an `HttpApi` and of the models of `resources`. */
-export const make = (api: HttpApi.Top, resources: ReadonlyArray<Resource>, rules: FieldRules): DocumentSchemas => {
+export const make = (
+  api: HttpApi.Top,
+  resources: ReadonlyArray<Resource>,
+  rules: FieldRules,
+  relations: (model: Model.Any) => ReadonlyArray<Relation>
+): DocumentSchemas => {
   const models = new Set(resources.flatMap(({ model }) => modelsIn(model)))
   const documents = new Set(resources.map(({ model }) => model.modelName))
   const withoutLinks = new Set(resources.flatMap(({ enableHateoas, model }) => enableHateoas ? [] : [model]))
   for (const { enableHateoas, model } of resources) if (enableHateoas) withoutLinks.delete(model)
-  const described: Described = { documents, models, rules, wantedNames: new Map(), withoutLinks }
+  const embedding = new Set(
+    resources.flatMap(({ methods, model }) =>
+      methods?.includes("GET") === true && relations(model).length > 0 ? [model] : []
+    )
+  )
+  const described: Described = { documents, embedding, models, rules, wantedNames: new Map(), withoutLinks }
   return {
     api: withKnown(api),
     referencePolicy: namingPolicy(described),
@@ -94,6 +105,8 @@ interface Described {
   readonly documents: ReadonlySet<string>
   readonly rules: FieldRules
   readonly withoutLinks: ReadonlySet<Model.Any>
+  /** The models whose documents may embed others. */
+  readonly embedding: ReadonlySet<Model.Any>
   /** The names that components should have, by the unique names under which they are generated. */
   readonly wantedNames: Map<string, string>
 }
@@ -113,7 +126,7 @@ const namingPolicy =
   }
 
 const finish = (
-  { documents, models, rules, wantedNames: identified, withoutLinks }: Described,
+  { documents, embedding, models, rules, wantedNames: identified, withoutLinks }: Described,
   { components: { schemas: { [knownName]: known, ...generated } }, paths }: Generated
 ): Finished => {
   const inlined = (schema: Node): Node => withoutLists(generated, identified, schema)
@@ -133,7 +146,12 @@ const finish = (
     const found = formOf(wantedNames.get(name) ?? name, schema, models)
     if (found === undefined) return schema
     if (found.form !== "wire") sent.set(name, found)
-    return describeComponent(schema, found, { isWithoutLinks: withoutLinks.has(found.model), rules })
+    const options = {
+      isEmbedding: documents.has(wantedNames.get(name) ?? name) && embedding.has(found.model),
+      isWithoutLinks: withoutLinks.has(found.model),
+      rules
+    }
+    return describeComponent(schema, found, options)
   })
   const errorName = Document.componentOf(errorMessage) ?? ""
   const aliases = aliasesIn(described, wantedNames, errorName, documents)

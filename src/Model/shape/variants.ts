@@ -225,7 +225,7 @@ export const someFieldIn = (
 
 /** Dies if the field has a name that documents and responses use themselves. @internal */
 export const assertNotReserved = (model: string, field: string): void => {
-  if (field === "_type" || field === "_id" || field === "_links") {
+  if (/^_(type|id|links|embedded)$/u.test(field)) {
     die(`${model}.${field} has a name that is not for fields`)
   }
   if (!isName(field)) {

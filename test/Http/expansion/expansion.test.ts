@@ -331,5 +331,8 @@ describe("expansion", () => {
       assert.deepStrictEqual(pathsAt("/orders"), [{ type: "array", items: { type: "string", enum: ofOrders } }])
       assert.deepStrictEqual(pathsAt("/orders/{id}"), pathsAt("/orders"))
       assert.deepStrictEqual(pathsAt("/suppliers"), [])
+      const embedded = (name: string) => Object(Object(components.schemas[name])["properties"])["_embedded"]
+      assert.strictEqual(embedded("Order").type, "object")
+      for (const name of ["Supplier", "OrderCreate", "OrderPatch"]) assert.isUndefined(embedded(name), name)
     }))
 })

@@ -247,8 +247,10 @@ const secured = Effect.fnUntraced(
       .register(hooked, { auditLog: "reads and writes" })
       .enableSecurity()
     const { baseUrl, store, token } = yield* engine.test().pipe(
-      Effect.provide(limited),
-      Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: { APPKERNEL_AUDIT_TO: "collection" } })))
+      Effect.provide([
+        limited,
+        ConfigProvider.layer(ConfigProvider.fromEnv({ env: { APPKERNEL_AUDIT_TO: "collection" } }))
+      ])
     )
     for (const collection of ["Patient", "Visit"] as const) yield* store.insertMany(collection, documents[collection])
     const asking = Effect.fnUntraced(function*(subject: string) {

@@ -50,7 +50,7 @@ const takes = (document: Json, schema: Json, value: unknown): boolean =>
 
 const chest = { part: { name: "a", size: { width: 1 } }, labels: { any: "b" } }
 
-const read = { ...chest, id: "C1", inserted: "2026-01-31T09:30:00", _type: "Chest", _links: {} }
+const read = { ...chest, id: "C1", inserted: "2026-01-31T09:30:00", _type: "Chest", _links: {}, _embedded: {} }
 
 const odd = [
   { ...chest, more: 1 },

@@ -63,6 +63,7 @@ const chest = {
   free: { anything: { goes: 1 } },
   inserted: "ignored",
   _links: {},
+  _embedded: {},
   _type: "Chest"
 }
 
