@@ -121,6 +121,26 @@ describe("the rows of a table", () => {
   })
 })
 
+describe("writes of many documents", () => {
+  it("are there by registration, with filters or lists of items with identifiers", () => {
+    const { client } = {} as Effect.Success<ReturnType<typeof many.test>>
+    const many = KernelEngine.make("many").register(User, {
+      methods: ["GET", "PUT", "PATCH", "DELETE"],
+      many: ["PATCH"]
+    })
+    expectTypeOf<Extract<keyof typeof client.users, `${string}_many`>>().toEqualTypeOf<"patch_many">()
+    const written = client.users.patch_many({ query: { name: "~a", dry_run: "true" }, payload: { name: "b" } })
+    expectTypeOf<Exclude<Effect.Success<typeof written>, void>["count"]>().toEqualTypeOf<number>()
+    void client.users.patch_many({ query: {}, payload: [{ id: "U1", name: "b" }] })
+    // @ts-expect-error an item has an identifier
+    void client.users.patch_many({ query: {}, payload: [{ name: "b" }] })
+    // @ts-expect-error there are no pages
+    void client.users.patch_many({ query: { page: 1 }, payload: {} })
+    // @ts-expect-error only these methods are of many documents
+    KernelEngine.make("x").register(User, { methods: ["GET", "POST"], many: ["POST"] })
+  })
+})
+
 describe("KernelEngine", () => {
   it("has the registered resources and methods, and no others", () => {
     expectTypeOf<keyof Client>().toEqualTypeOf<"users" | "categories" | "changes">()

@@ -1,6 +1,6 @@
 /** Which documents a request writes: those of a filter, or those of a list. */
 import * as Effect from "effect/Effect"
-import { memoize } from "effect/Function"
+import { identity, memoize } from "effect/Function"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -47,6 +47,8 @@ export interface ManyContext {
   /** What callers see of models; `undefined` without access control. */
   readonly views: typeof Views | undefined
   readonly respondBadRequest: BadRequestResponder
+  /** Reads documents as the list does, with its entry in the audit log. */
+  readonly asList: <A, E>(read: Effect.Effect<A, E>) => Effect.Effect<A, E>
 }
 
 export const problemAt = (field: string, message: string, validator = "Parameter"): FieldProblem => ({
@@ -112,7 +114,7 @@ const preferenceOf = (model: Model.Any): Return =>
 
 /** Finds the documents that the caller may both list and write, with the hooks of reads. */
 export const choosing = (context: ManyContext) => {
-  const { cursors, limits, registration: { hooks, model }, repository, respondBadRequest, views } = context
+  const { asList, cursors, limits, registration: { hooks, model }, repository, respondBadRequest, views } = context
   const documents = documentOperationsOf(repository)
   const { print, write } = identifierOf(model)
   const { afterEach, before } = readHooksOf(model, hooks)
@@ -186,7 +188,7 @@ export const choosing = (context: ManyContext) => {
     })
     return Effect.gen(function*() {
       if (before !== undefined) yield* before({ id: Option.none(), previous: Option.none() })
-      const { documents, total } = yield* find(filter, limits.maxMany)
+      const { documents, total } = yield* (isDryRun ? asList : identity)(find(filter, limits.maxMany))
       if (afterEach !== undefined) yield* Effect.forEach(documents, afterEach, { discard: true })
       if (isDryRun) return manyAnswer({ count: total, ids: documents.map(({ _id }) => write(_id)) })
       return yield* withinBound(context, total, instead?.body, () => writeAll(documents.map(itemOf)))

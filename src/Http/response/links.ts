@@ -59,9 +59,9 @@ export const linkedEndpoints = (
 ]
 
 /**
- * The links of a resource's documents: `self` with the registered methods, `collection` if it has `GET`, one for each
- * action with its method and the names of its arguments, and one for each reference to a registered model by the name of
- * its field. A caller's links list only endpoints that the caller may use. They omit the fields that `view` hides from the
+ * The links of a resource's documents: `self` with the registered methods, `collection` if it has `GET`, with the methods of
+ * many documents, one for each action with its method and the names of its arguments, and one for each reference to a
+ * registered model by the name of its field. A caller's links list only endpoints that the caller may use. They omit the fields that `view` hides from the
  * arguments of an action that takes the model. There are none if the registration disables links. A document with the field
  * `deletedField` has the links of a deleted one.
  *
@@ -124,6 +124,8 @@ const dependentLinks = (
 
 interface LinkedResource extends Pick<ResourceInfo, "calls" | "enableHateoas" | "methods" | "model" | "path"> {
   readonly references?: ReadonlyArray<LinkedReference> | undefined
+  /** The methods that the collection has as well. Default to none. */
+  readonly many?: ReadonlyArray<string> | undefined
 }
 
 /** A field that refers to documents of a registration. */
@@ -177,7 +179,7 @@ const isFor = (options: object, isDeleted: boolean): boolean => {
 
 /** The links to some of the endpoints. */
 const linksTo: LinksTo = (
-  { calls, methods, model, path, references = [] },
+  { calls, many = [], methods, model, path, references = [] },
   view,
   isListed,
   hasCollection,
@@ -188,7 +190,9 @@ const linksTo: LinksTo = (
   const own = methods.filter((method, i) => isListed[i] && (!isDeleted || method === "GET"))
   const self = `${isDeleted ? "?deleted=include" : ""}","methods":${JSON.stringify(own)}}`
   const collection = isDeleted ? `${base}?deleted=only` : base
-  const standard = hasCollection ? `${self},"collection":{"href":"${collection}","methods":"GET"}` : self
+  const ofMany = isDeleted ? [] : many.filter((name) => isListed[methods.findIndex((method) => method === name)])
+  const ofCollection = JSON.stringify(ofMany.length === 0 ? "GET" : ["GET", ...ofMany])
+  const standard = hasCollection ? `${self},"collection":{"href":"${collection}","methods":${ofCollection}}` : self
   const listed = calls.filter(({ options }, i) => isListed[methods.length + i] && isFor(options, isDeleted))
   const relations = new Set(["self", "collection", ...calls.map(({ name, options }) => options.rel ?? name)])
   const referenceOf = referenceLinks(references, view, relations)

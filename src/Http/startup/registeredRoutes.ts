@@ -208,7 +208,18 @@ const manyRoutes = Effect.fnUntraced(function*(
   if (many.length === 0) return []
   const { manyWrites, withinMany } = yield* Effect.promise(() => import("../many/manyWrites.ts"))
   const { access, audit, errorResponses, limits } = made
-  const handlerFor = manyWrites({ ...made, registration, repository, store: yield* DocumentStore })
+  const list = routes.find((route) => route.method === "GET" && route.path === path)?.endpoint
+  const asList = <A, E>(read: Effect.Effect<A, E>) =>
+    Effect.flatMap(
+      AccessDecision,
+      (decision) =>
+        audit === undefined || decision === undefined || list === undefined ? read : audit.reading(
+          (own) => Effect.provideService(read, AccessDecision, own),
+          decision,
+          { ...list, auditLog: registration.auditLog }
+        )
+    )
+  const handlerFor = manyWrites({ ...made, registration, repository, asList, store: yield* DocumentStore })
   return many.flatMap((method) =>
     routes.filter((route) => route.method === method && route.path === `${path}/:id`).map((single): ServedRoute => {
       const { endpoint, handler, respondBadRequest, withStoreOptions } = single

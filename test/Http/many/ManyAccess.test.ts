@@ -1,6 +1,6 @@
 /** What writes of many documents leave in logs, what they may do, and how they are described and refused. */
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Redacted, Schema } from "effect"
+import { ConfigProvider, Effect, Redacted, Schema, type Scope } from "effect"
 import { Authenticated, KernelEngine, Model, OpenApi, Permission, Resource, Role } from "../../../src/index.ts"
 import { resolvedDocument } from "../../support/resolvedDocument.ts"
 import { refused, sendTo } from "../../support/rest.ts"
@@ -40,9 +40,9 @@ const engine = KernelEngine.make("shop")
       })
       .grant(Role("changer"), { methods: "PATCH" })
       .grant(Role("blind"), { hide: ["secret"] })
-      .require(Role("reader"), "GET")
+      .require([Role("reader"), Role("viewer")], "GET")
       .require(Permission.and(Role("reader"), owner), "PATCH"),
-    { many: ["PUT", "PATCH", "DELETE"] }
+    { many: ["PUT", "PATCH", "DELETE"], auditLog: "reads and writes" }
   )
   .register(Resource.make(Remark, { methods: ["GET"] }).require(Authenticated))
   .enableSecurity()
@@ -81,6 +81,8 @@ describe("Writes of many documents", () => {
       const patched = yield* writer("PATCH", "/notes?text=~", { text: "t" })
       assert.deepStrictEqual(patched.body.ids, ["A", "B"], patched.text)
       assert.sameMembers(yield* entries, ["allowed PATCH A update A", "allowed PATCH B update B"])
+      yield* writer("DELETE", "/notes?text=t&dry_run=true")
+      assert.deepStrictEqual(yield* entries, ["allowed GET  read A B"])
       // The second one would leave the rows of its caller: nothing is written, and that is noted.
       const denied = refused(403, yield* writer("PATCH", "/notes", [{ id: "A", text: "u" }, { id: "B", owner: "you" }]))
       assert.strictEqual(denied.body.document, "B")
@@ -118,6 +120,15 @@ describe("Writes of many documents", () => {
         const list = refused(400, yield* blind("GET", `/notes?${encodeURI(filter)}`))
         assert.deepStrictEqual(answer.body, list.body)
       }
+      // The link to the collection has the methods that its reader may use on the document.
+      const linked = Effect.fnUntraced(function*(role: string) {
+        const { body } = yield* (yield* as(role))("GET", "/notes/C")
+        return body._links.collection.methods
+      })
+      assert.deepStrictEqual([yield* linked("admin"), yield* linked("viewer")], [
+        ["GET", "PUT", "PATCH", "DELETE"],
+        "GET"
+      ])
       // A permission that depends on the document is asked for each, and admits nobody to the collection.
       refused(403, yield* (yield* as("reader"))("PATCH", "/notes?all=true", { text: "mine" }))
       assert.strictEqual(yield* store.count("Note", { text: "mine" }), 0)
@@ -186,7 +197,7 @@ describe("The description of writes of many documents", () => {
     Effect.gen(function*() {
       class Flag extends Model.Class<Flag>()("Flag", { id: Model.id(), all: Schema.Boolean }) {}
       const detailOf = (
-        service: { readonly test: () => Effect.Effect<unknown, { readonly message: string }, never> }
+        service: { readonly test: () => Effect.Effect<unknown, { readonly message: string }, Scope.Scope> }
       ) => Effect.map(Effect.flip(service.test()), ({ message }) => message)
       const reasons = [
         yield* detailOf(KernelEngine.make("a").register(Remark, { methods: ["GET"], many: ["DELETE"] })),

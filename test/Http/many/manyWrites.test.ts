@@ -97,7 +97,7 @@ const asked = Schema.Struct({
   method: Schema.Literals(["PATCH", "DELETE", "list", "PUT"])
 })
 
-const runs = Number(process.env["DIFFERENTIAL_RUNS"] ?? 25)
+const runs = Number(process.env["DIFFERENTIAL_RUNS"] ?? 15)
 
 // The tests look into bodies of every shape.
 // oxlint-disable-next-line typescript/no-explicit-any

@@ -59,7 +59,7 @@ const sale = Schema.Struct({
   mixed: Schema.Literals([0, 7, "none"])
 })
 
-const runs = Number(process.env["DIFFERENTIAL_RUNS"] ?? 25)
+const runs = Number(process.env["DIFFERENTIAL_RUNS"] ?? 15)
 
 const csv = { "content-type": "text/csv" }
 const ndjson = { "content-type": "application/x-ndjson" }
