@@ -171,11 +171,13 @@ type LinksTo = (
   isDeleted?: boolean
 ) => DocumentLinks
 
-/** Whether an action is for a document in its state: a deleted one can be restored and purged, and another one has the others. */
+/** Whether an action is for a document in its state: a deleted one can be restored and purged, and has its history. */
 const isFor = (options: object, isDeleted: boolean): boolean => {
-  const name = History.nameOf(options)
-  return name === "purge" || name !== "deleted" && isDeleted === (name === "restore")
+  const name = History.nameOf(options) ?? ""
+  return ofAny.has(name) || name !== "deleted" && isDeleted === (name === "restore")
 }
+
+const ofAny: ReadonlySet<string> = new Set(["purge", "revisions", "revision", "revision_changes"])
 
 /** The links to some of the endpoints. */
 const linksTo: LinksTo = (

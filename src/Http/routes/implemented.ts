@@ -18,6 +18,8 @@ export interface ImplementedOperation extends Call {
   readonly handler: Operation.Any["handler"]
   /** Whether the handler makes the response itself. */
   readonly responds?: boolean
+  /** Finds the document of an action. Defaults to that of the repository. */
+  readonly find?: (id: unknown) => Effect.Effect<unknown, HandlerFailure>
 }
 
 /** A registered resource with its handlers and hooks. */

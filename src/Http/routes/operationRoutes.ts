@@ -97,7 +97,9 @@ export const operationRoute = (call: Call, surroundings: OperationSurroundings):
     const search = Context.getUnsafe(fiber.context, HttpServerRequest.ParsedSearchParams)
     const unknown = unknownParameters(search, known)
     if (unknown.length > 0) return Effect.fail(new InvalidRequest(unknown))
-    const instance = repository === undefined ? none : Effect.map(addressed(repository, params["id"] ?? ""), one)
+    const instance = repository === undefined
+      ? none
+      : Effect.map(addressed(repository, params["id"] ?? "", call.find), one)
     const read = readParts({ params, request, search })
     return Effect.flatMap(
       instance,
@@ -204,10 +206,11 @@ const paramsReader = (
 
 const addressed = (
   repository: Repository<Model.Any>,
-  text: string
+  text: string,
+  find: Call["find"] = repository.findById
 ): Effect.Effect<unknown, HandlerFailure> => {
   const id = identifierOf(repository.model).parse(text)
-  return id === undefined ? Effect.fail(notFound(repository.model, text)) : repository.findById(id)
+  return id === undefined ? Effect.fail(notFound(repository.model, text)) : find(id)
 }
 
 class InvalidRequest {

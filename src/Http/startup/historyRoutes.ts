@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import type { GuardedEndpoint } from "../../Access/AccessControl.ts"
 import type * as Model from "../../Model/Model.ts"
+import { AccessDecision, identifierOf } from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { filterNamesOf } from "../description/queryParameters.ts"
 import * as History from "../History.ts"
@@ -75,6 +76,23 @@ const permittedBy =
   ({ access }: Made) => (handler: ResponseEffect, endpoint: GuardedEndpoint | undefined): ResponseEffect =>
     access === undefined || endpoint === undefined ? handler : access.permitted(handler, endpoint)
 
+/** An action on deleted documents, as grants name it. */
+const deletedEndpoint = (
+  { name: registration, rules }: Pick<ImplementedResource, "name" | "rules">,
+  { name, path }: ImplementedOperation,
+  { resource }: Made,
+  more: Partial<GuardedEndpoint>
+): GuardedEndpoint => ({
+  registration,
+  rules,
+  name,
+  isOperation: true,
+  path,
+  resource,
+  documents: "include",
+  ...more
+})
+
 /** Adds what is asked by a parameter of a standard endpoint to its route, and the route that restores. */
 const withDeleted = (
   { calls, name, path, rules }: ImplementedResource,
@@ -82,24 +100,14 @@ const withDeleted = (
   shown: Shown,
   made: Made
 ): { readonly calls: ReadonlyArray<ImplementedOperation>; readonly routes: ReadonlyArray<ServedRoute> } => {
-  const { deletedHandlerOf, live, own, resource, respondBadRequest: respondOtherwise } = made
+  const { deletedHandlerOf, live, own, respondBadRequest: respondOtherwise } = made
   const permitted = permittedBy(made)
-  const endpointOf = (call: ImplementedOperation, more: Partial<GuardedEndpoint>): GuardedEndpoint => ({
-    registration: name,
-    rules,
-    name: call.name,
-    isOperation: true,
-    path: call.path,
-    resource,
-    documents: "include",
-    ...more
-  })
   /** The route that answers requests with the parameter by the action's own handler, to those who may call it as well. */
   const asking = (route: ServedRoute, action: "deleted" | "purge", handler: ResponseEffect): ServedRoute => {
     const call = shown.get(action)
     if (call === undefined) return route
     const { handler: otherwise, method, path } = route
-    const asked = permitted(handler, endpointOf(call, { asMethod: method, path }))
+    const asked = permitted(handler, deletedEndpoint({ name, rules }, call, made, { asMethod: method, path }))
     return { ...route, handler: withParameters((parameters) => action in parameters ? asked : otherwise) }
   }
   const restore = shown.get("restore")
@@ -126,15 +134,38 @@ const withDeleted = (
         }),
         ...own,
         tellsTransaction: live !== undefined,
-        endpoint: endpointOf(restore, { documents: "only" })
+        endpoint: deletedEndpoint({ name, rules }, restore, made, { documents: "only" })
       }]
     ]
   }
 }
 
+/** Finds documents, and deleted ones for those who may also call the action that shows them, within the rows of both. */
+const findingDeleted = (
+  repository: Repository<Model.Any>,
+  { access }: Made,
+  endpoint: GuardedEndpoint
+): NonNullable<ImplementedOperation["find"]> => {
+  const decide = access?.deciding(endpoint).decide
+  const { print } = identifierOf(repository.model)
+  return (id) => {
+    // Only models with soft deletion have the action.
+    const deleted = repository.findById(id, { deleted: "only" as never })
+    return Effect.catchTag(
+      repository.findById(id),
+      "DocumentNotFound",
+      (error) =>
+        decide === undefined ? deleted : Effect.flatMap(decide(print(id)), (decision) =>
+          decision === undefined
+            ? Effect.fail(error)
+            : Effect.andThen(Effect.provideService(deleted, AccessDecision, decision), deleted))
+    )
+  }
+}
+
 /** Adds the handlers of former states, and `as_of`. */
 const withStates = Effect.fnUntraced(function*(
-  { calls, hooks, model, path }: ImplementedResource,
+  { calls, hooks, model, name, path, rules }: ImplementedResource,
   repository: Repository<Model.Any>,
   routes: ReadonlyArray<ServedRoute>,
   shown: Shown,
@@ -156,10 +187,16 @@ const withStates = Effect.fnUntraced(function*(
     views,
     patch: patch && permitted(patch.handler, patch.endpoint)
   })
+  const deleted = shown.get("deleted")
+  const find = deleted === undefined
+    ? undefined
+    : { find: findingDeleted(repository, made, deletedEndpoint({ name, rules }, deleted, made, { asMethod: "GET" })) }
   return {
     calls: calls.map((call) => {
       const own = History.nameOf(call.options)
-      return own === undefined || isOfDeleted(own) ? call : { ...call, handler: handlers[own], responds: true }
+      return own === undefined || isOfDeleted(own)
+        ? call
+        : { ...call, handler: handlers[own], responds: true, ...own === "restore_revision" ? {} : find }
     }),
     routes: routes.map((route) => {
       const { endpoint, handler } = route

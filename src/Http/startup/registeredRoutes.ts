@@ -191,7 +191,15 @@ const operationRoutesOf = (
     ...operationRoute(call, { ...surroundings, registration: name, isStrict, tellsTransactions: live !== undefined }),
     ...own,
     // The rules of a call are those of its name.
-    endpoint: { registration: name, rules, name: call.name, isOperation: true, path: call.path, resource }
+    endpoint: {
+      registration: name,
+      rules,
+      name: call.name,
+      isOperation: true,
+      path: call.path,
+      resource,
+      ...call.find === undefined ? {} : { documents: "include" as const }
+    }
   }))
 }
 

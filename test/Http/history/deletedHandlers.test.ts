@@ -282,6 +282,50 @@ describe("Deleted documents over HTTP", () => {
       assert.strictEqual((yield* keeper("DELETE", `/books/${id}?purge=true`)).status, 200)
     }))
 
+  it.effect("have their history for those who may look at them and at it", () =>
+    Effect.gen(function*() {
+      const engine = KernelEngine.make("library").register(
+        books
+          .action(History.revisions(Book))
+          .action(History.revision(Book))
+          .action(History.changes(Book))
+          .grant(Role("keeper"), {
+            methods: ["GET", "deleted", "revisions", "revision", "revision_changes"],
+            hide: ["price"]
+          })
+          .require(Role("reader"), ["GET", "revisions", "revision", "revision_changes"])
+          .grant(Role("owner"), {
+            methods: ["GET", "deleted"],
+            rows: (me) => ($) => $.owner.equals(me.subject)
+          })
+          .require(Role("owner"), ["revisions", "revision", "revision_changes"])
+      ).enableSecurity()
+      const { baseUrl, repositories, token } = yield* engine.test()
+      const as = Effect.fnUntraced(function*(subject: string, role: string) {
+        const headers = bearer(Redacted.value(yield* token({ subject, roles: [role] })))
+        return (path: string) => sendTo(baseUrl, "GET", path, undefined, headers)
+      })
+      const { id } = yield* repositories.books.insert(Book.make({ owner: "ann", title: "one", price: 7 }))
+      yield* repositories.books.deleteById(id)
+      const paths = ["revisions", "revisions/1", "revisions/2/changes"].map((path) => `/books/${id}/${path}`)
+      const [keeper, reader] = [yield* as("kim", "keeper"), yield* as("rita", "reader")]
+      const [ann, ben] = [yield* as("ann", "owner"), yield* as("ben", "owner")]
+      for (const path of paths) {
+        const { status, text } = yield* keeper(path)
+        assert.strictEqual(status, 200, path)
+        assert.notInclude(text, "price")
+        assert.strictEqual((yield* reader(path)).status, 404, path)
+        assert.strictEqual((yield* ann(path)).status, 200, path)
+        assert.strictEqual((yield* ben(path)).status, 404, path)
+      }
+      assert.include((yield* ann(paths[1]!)).text, "price")
+      const { _links } = (yield* keeper(`/books/${id}?deleted=only`)).body
+      assert.hasAllKeys(_links, ["self", "collection", "revisions", "revision", "revision_changes"])
+      assert.strictEqual((yield* keeper(_links.revisions.href)).status, 200)
+      yield* repositories.books.purgeById(id)
+      for (const path of paths) assert.strictEqual((yield* keeper(path)).status, 404, path)
+    }))
+
   it.effect("are refused at the start where a resource lacks the method, or a field has the name of the parameter", () =>
     Effect.gen(function*() {
       class Named extends Model.Class<Named>()("Named", {
@@ -382,11 +426,15 @@ describe("deleted documents under grants", () => {
         const may = (on: string, subject: string, book: Stored) => admits(heldFor(on, subject, book), subject, book)
         for (const subject of ["ann", "ben"]) {
           const { deleted, live } = yield* askers(subject)
+          const listed = yield* live("GET", "/books?sort_by=title")
           const asked = yield* deleted("GET", "/books?sort_by=title&deleted=only")
           const shown: ReadonlyArray<{ readonly [field: string]: unknown }> = asked.body?._items ?? []
           for (const body of shown) {
-            const same = yield* live("GET", `/books/${String(body["id"])}`)
-            assert.deepStrictEqual(own(body), own(same.body))
+            // A list shows what it shows of the others, and is refused as a whole by a hook of one of them.
+            const same = listed.status === 200
+              ? listed.body._items.find(({ id }: { readonly id: unknown }) => id === body["id"])
+              : (yield* live("GET", `/books/${String(body["id"])}`)).body
+            assert.deepStrictEqual(own(body), own(same))
           }
           for (const book of stored) {
             const [one, gone] = [
