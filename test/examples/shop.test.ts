@@ -86,11 +86,14 @@ const serves = (env: Environment) =>
     assert.strictEqual(page.body._items.length, 3)
     assert.include(page.body._links.last.href, "page=40")
     assert.strictEqual((yield* request(`${first.base}/orders`)).status, 401)
-    const orders = yield* request(`${first.base}/orders`, { headers })
-    assert.strictEqual(orders.body._items[0].lines[0]._type, "OrderLine")
-    // Every order is of a user, by their id.
-    const { customer } = orders.body._items[0]
-    assert.strictEqual((yield* request(`${first.base}/users/${customer}`, { headers })).body.id, customer)
+    const orders = yield* request(`${first.base}/orders?expand=customer,lines.product`, { headers })
+    // Every order is of a user, by their id, and has products.
+    const { _embedded, customer, lines: [line] } = orders.body._items[0]
+    assert.strictEqual(line._type, "OrderLine")
+    const bought = yield* request(`${first.base}/products/${line.product}`, { headers })
+    assert.deepStrictEqual(_embedded["lines.product"][0], bought.body)
+    const { body: owner } = yield* request(`${first.base}/users/${customer}`, { headers })
+    assert.deepStrictEqual([_embedded.customer, owner.id], [owner, customer])
 
     const created = yield* post(`${first.base}/users`, ada)
     assert.strictEqual(created.status, 201)

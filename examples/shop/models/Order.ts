@@ -9,7 +9,7 @@ const currentUser = Effect.map(
 )
 
 export class OrderLine extends Model.Class<OrderLine>()("OrderLine", {
-  product: Product.wire.fields.id,
+  product: Model.reference(() => Product),
   quantity: Schema.Int.pipe(Validator.min(1), Validator.max(1_000)),
   price: Schema.Finite.pipe(Validator.min(0), Validator.max(100_000))
 }) {}
@@ -22,7 +22,7 @@ const OrderState = Schema.Literals(["placed", "paying", "paid", "shipped", "deli
 export class Order extends Model.Class<Order>()("Order", {
   id: Model.id({ prefix: "O", brand: "OrderId" }),
   /** Whoever places it, if they don't say another customer. */
-  customer: User.wire.fields.id.pipe(Model.generated(currentUser), Model.indexed(Index.plain)),
+  customer: Model.reference(() => User).pipe(Model.generated(currentUser), Model.indexed(Index.plain)),
   lines: Schema.Array(OrderLine).pipe(Validator.notEmpty),
   state: OrderState.pipe(Model.withDefault(() => "placed" as const)),
   placed: Model.DateTime.pipe(Validator.past, Model.generated(Generator.dateNow))
