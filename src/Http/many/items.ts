@@ -6,7 +6,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Views from "../../Access/internal.ts"
-import { type FieldProblem, managedField } from "../../Model/internal.ts"
+import { type FieldProblem, isAmongFields, managedField, withoutIndexes } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type * as Cursor from "../../Repository/Cursor.ts"
 import type { Document, DocumentStore, Filter } from "../../Repository/DocumentStore.ts"
@@ -21,7 +21,12 @@ import {
 } from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { costlyFields, maxItemsOf } from "../description/limits.ts"
-import { collectionParameters, manyParameters } from "../description/queryParameters.ts"
+import {
+  collectionParameters,
+  manyParameters,
+  overridableParameters,
+  pageParameters
+} from "../description/queryParameters.ts"
 import { errorOf } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import { parameterReaders, type Parameters } from "../query/parameterReader.ts"
@@ -32,11 +37,13 @@ import type { Instead } from "../request/bodyInstead.ts"
 import type { Return } from "../request/prefer.ts"
 import type { HandlerFailure, ResponseEffect } from "../response/handlerFailures.ts"
 import * as responses from "../response/json.ts"
-import type { BadRequestResponder } from "../response/translatedResponses.ts"
+import { expectations, inputFields, parameters as parametersOf, unknownField } from "../response/problemFields.ts"
+import { type BadRequestResponder, makeBadRequest } from "../response/translatedResponses.ts"
 import { wholeView } from "../response/wholeView.ts"
 import { readHooksOf } from "../routes/hooks.ts"
 import type { ImplementedResource } from "../routes/implemented.ts"
 import type { RequestFiber } from "../routes/route.ts"
+import type { Translations } from "../Translations.ts"
 
 export interface ManyContext {
   readonly registration: ImplementedResource
@@ -46,6 +53,7 @@ export interface ManyContext {
   readonly cursors: Cursor.Options
   /** What callers see of models; `undefined` without access control. */
   readonly views: typeof Views | undefined
+  readonly translations: Translations
   readonly respondBadRequest: BadRequestResponder
   /** Reads documents as the list does, with its entry in the audit log. */
   readonly asList: <A, E>(read: Effect.Effect<A, E>) => Effect.Effect<A, E>
@@ -114,13 +122,22 @@ const preferenceOf = (model: Model.Any): Return =>
 
 /** Finds the documents that the caller may both list and write, with the hooks of reads. */
 export const choosing = (context: ManyContext) => {
-  const { asList, cursors, limits, registration: { hooks, model }, repository, respondBadRequest, views } = context
+  const { asList, cursors, limits, registration: { hooks, model }, repository, translations, views } = context
   const documents = documentOperationsOf(repository)
   const { print, write } = identifierOf(model)
   const { afterEach, before } = readHooksOf(model, hooks)
   const whole = wholeView(model)
   const readQuery = memoize((view: Views.ModelView) => UrlQuery.make(view.model, limits, cursors))
   const own = parameterReaders(manyParameters)
+  const fields = inputFields(model)
+  const expected = expectations({ ...pageParameters(limits), ...overridableParameters, ...manyParameters })
+  const responderFor = memoize(({ hidden }: Views.ModelView) =>
+    // A hidden field has no label, as one that is not there.
+    makeBadRequest(
+      translations,
+      parametersOf(expected, (path) => isAmongFields(withoutIndexes(path), hidden) ? unknownField(path) : fields(path))
+    )
+  )
   const ofPages = Object.keys(collectionParameters(model)).filter((name) => name !== "query" && name !== "logic")
   const prefer = preferenceOf(model)
 
@@ -173,7 +190,7 @@ export const choosing = (context: ManyContext) => {
     const read = filterOf(parameters, fiber, view)
     if (Result.isFailure(read)) {
       const forbidden = QueryGuard.forbiddenOf(read.failure)
-      return forbidden === undefined ? respondBadRequest(read.failure) : Effect.fail(forbidden)
+      return forbidden === undefined ? responderFor(view)(read.failure) : Effect.fail(forbidden)
     }
     const { isDryRun } = read.success
     // The rows of the method are those of the decision; these are the rows of the list.

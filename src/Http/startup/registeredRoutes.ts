@@ -209,7 +209,7 @@ const manyRoutes = Effect.fnUntraced(function*(
   repository: Repository.Repository<Model.Any>,
   routes: ReadonlyArray<ServedRoute>,
   made:
-    & Pick<Made, "access" | "audit" | "errorResponses" | "limits" | "respondBadRequest">
+    & Pick<Made, "access" | "audit" | "errorResponses" | "limits" | "respondBadRequest" | "translations">
     & Pick<ResourceSurroundings, "cursors" | "views">
 ) {
   const { many, path } = registration

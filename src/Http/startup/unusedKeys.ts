@@ -9,6 +9,7 @@ import { classesIn, errorList } from "../description/ownErrors.ts"
 import {
   aggregationParameters,
   documentParameters,
+  manyParameters,
   overridableParameters,
   pageParameters,
   schemaParameters
@@ -113,5 +114,6 @@ const parameters: ReadonlyArray<string> = Object.keys({
   ...overridableParameters,
   ...documentParameters,
   ...aggregationParameters,
-  ...schemaParameters
+  ...schemaParameters,
+  ...manyParameters
 })
