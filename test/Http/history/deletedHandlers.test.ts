@@ -205,7 +205,7 @@ embeddedStores((name, store) => {
         )
       }).pipe(Effect.scoped))
 
-    it.effect("are restored once, whoever else restores, deletes and purges at the same time", () =>
+    it.live("are restored once, whoever else restores, deletes and purges at the same time", () =>
       Effect.gen(function*() {
         const { ask, client, insert, repositories } = yield* setUp
         const id = yield* insert("wanted")
