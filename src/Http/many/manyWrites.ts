@@ -36,12 +36,12 @@ export const manyWrites = (context: ManyContext) => {
         (body) => {
           const isPatch = method === "PATCH" && isJsonPatch(request)
           if (Array.isArray(body) && !isPatch) {
-            const items = Object.keys(parameters).length > 0
-              ? Result.fail(Object.keys(parameters).map((name) => problemAt(name, "can't be given with a list")))
-              : itemsOf(body)
-            return Result.isFailure(items)
-              ? respondBadRequest(items.failure)
-              : withinBound(context, items.success.length, body, () => write(items.success, prefer))
+            return withinBound(context, body.length, body, () => {
+              const items = Object.keys(parameters).length > 0
+                ? Result.fail(Object.keys(parameters).map((name) => problemAt(name, "can't be given with a list")))
+                : itemsOf(body)
+              return Result.isFailure(items) ? respondBadRequest(items.failure) : write(items.success, prefer)
+            })
           }
           if (method === "PUT") return respondBadRequest([problemAt("", "must be a list of documents", "Type")])
           return choose(parameters, fiber, { body, isPatch }, (chosen) => write(chosen, prefer))

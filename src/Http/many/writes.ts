@@ -38,11 +38,12 @@ export const writing = ({ registration: { model }, store }: ManyContext, respond
   /** Answers the request for one document with `within` in the place of its handler. */
   const dispatch = (item: Item, within: (handler: ResponseEffect) => ResponseEffect): Effect.Effect<Outcome> =>
     Effect.withFiber(({ context }) =>
-      Effect.map(respond, (response): Outcome => ({ item, response })).pipe(
+      Effect.map(respond, (response) => outcomeOf(item, response)).pipe(
         Effect.provideContext(Context.mergeAll(
           Context.make(
             HttpServerRequest.HttpServerRequest,
-            Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
+            // Permissions and row filters are asked once for each request.
+            Context.getUnsafe(context, HttpServerRequest.HttpServerRequest).modify({})
           ),
           Context.make(HttpRouter.RouteContext, {
             ...Context.getUnsafe(context, HttpRouter.RouteContext),
@@ -65,7 +66,7 @@ export const writing = ({ registration: { model }, store }: ManyContext, respond
           Effect.flatMap(
             dispatch(item, (handler) => narrowing(handler, item.filter)),
             (outcome) =>
-              outcome.response.status !== 404 || item.isChosen === undefined
+              outcome.status !== 404 || item.isChosen === undefined
                 ? Effect.succeed([outcome])
                 : Effect.map(item.isChosen, (isChosen) => isChosen ? [outcome] : [])
           )
@@ -84,11 +85,12 @@ export const writing = ({ registration: { model }, store }: ManyContext, respond
         const later = (after: Effect.Effect<void, HookFailed>) =>
           Effect.withFiber((fiber) =>
             afterCommit(Effect.sync(() => {
-              // The transaction of the fiber has ended then.
+              // The transaction of the fiber, and the request for the document, have ended then.
+              const decision = fiber.getRef(AccessDecision)
               const within = Effect.provideService(
-                withoutHookFailure(after),
+                Effect.ensuring(withoutHookFailure(after), decision?.trail?.flush ?? Effect.void),
                 AccessDecision,
-                fiber.getRef(AccessDecision)
+                decision
               )
               afterwards.push(
                 Effect.catch(Effect.as(within, Option.none<Outcome>()), (error) =>
@@ -97,7 +99,7 @@ export const writing = ({ registration: { model }, store }: ManyContext, respond
             }))
           )
         const outcome = yield* dispatch(item, (handler) => Effect.provideService(handler, Afterwards, later))
-        if (outcome.response.status >= 400) return yield* Effect.fail(new Refused(outcome))
+        if (outcome.refusal !== undefined) return yield* Effect.fail(new Refused(outcome))
         outcomes.push(outcome)
       }
       return outcomes
@@ -106,30 +108,18 @@ export const writing = ({ registration: { model }, store }: ManyContext, respond
       const outcomes = yield* store.transaction(attempt)
       // Every hook runs, even if an earlier one fails: its document is written.
       const failed = (yield* Effect.forEach(afterwards, (after) => after)).flatMap(Option.toArray)[0]
-      return failed === undefined ? outcomes : yield* Effect.fail(new Refused(failed))
+      return failed === undefined ? outcomes : yield* Effect.fail(new Refused(failed, true))
     })
   }
 
-  /** The version of a written document that its caller sees. */
-  const versionOf = ({ response }: Outcome): unknown =>
-    versionField !== undefined && response.headers["preference-applied"] === "return=representation"
+  /** What the answer tells of the response to the request for one document: whole responses of many would be large. */
+  const outcomeOf = (item: Item, response: HttpServerResponse.HttpServerResponse): Outcome => ({
+    item,
+    status: response.status,
+    refusal: response.status >= 400 ? response : undefined,
+    version: versionField !== undefined && response.headers["preference-applied"] === "return=representation"
       ? Reflect.get(Object(JSON.parse(textOf(response))), versionField)
       : undefined
-
-  const resultOf = (outcome: Outcome): string => {
-    const { item, response: { status } } = outcome
-    const version = versionOf(outcome)
-    const more = status >= 400
-      ? `,"error":${textOf(outcome.response)}`
-      : typeof version === "number"
-      ? `,"version":${version}`
-      : ""
-    return `{"id":${item.json},"status":${status}${more}}`
-  }
-
-  const written = (outcomes: ReadonlyArray<Outcome>) => ({
-    ids: outcomes.filter(({ response }) => response.status < 400).map(({ item }) => item.json),
-    results: outcomes.map(resultOf)
   })
 
   return (items: ReadonlyArray<Item>, prefer: string | undefined): ResponseEffect => {
@@ -146,9 +136,13 @@ export const writing = ({ registration: { model }, store }: ManyContext, respond
         : manyAnswer(written(outcomes))).pipe(
         Effect.catchIf(
           (error): error is Refused => error instanceof Refused,
-          // Asked again outside of the transaction, whose entries of the audit log are gone.
-          ({ outcome: { item, response } }) =>
-            Effect.map(dispatch(item, () => Effect.succeed(response)), (outcome) => named(outcome))
+          ({ isNoted, outcome }) => {
+            const { item, refusal } = outcome
+            // Asked again outside of the transaction, whose entries of the audit log are gone.
+            return isNoted || refusal === undefined
+              ? Effect.succeed(named(outcome))
+              : Effect.map(dispatch(item, () => Effect.succeed(refusal)), named)
+          }
         )
       )
   }
@@ -159,15 +153,22 @@ export const writing = ({ registration: { model }, store }: ManyContext, respond
 /** The outcome of the write of a document. */
 interface Outcome {
   readonly item: Item
-  readonly response: HttpServerResponse.HttpServerResponse
+  readonly status: number
+  /** The response to a document that is not written. */
+  readonly refusal: HttpServerResponse.HttpServerResponse | undefined
+  /** The version of a written document that its caller sees. */
+  readonly version: unknown
 }
 
 /** A document that can't be written, for which the transaction is rolled back. */
 class Refused {
   readonly _tag = "Refused"
   readonly outcome: Outcome
-  constructor(outcome: Outcome) {
+  /** Whether the audit log has it. */
+  readonly isNoted: boolean
+  constructor(outcome: Outcome, isNoted = false) {
     this.outcome = outcome
+    this.isNoted = isNoted
   }
 }
 
@@ -192,12 +193,29 @@ const narrowed = (rows: RowFilters | undefined, filter: Filter): RowFilters => {
   }
 }
 
+/** What the answer says of a document, as JSON. */
+const resultOf = ({ item, refusal, status, version }: Outcome): string => {
+  const more = refusal !== undefined
+    ? `,"error":${textOf(refusal)}`
+    : typeof version === "number"
+    ? `,"version":${version}`
+    : ""
+  return `{"id":${item.json},"status":${status}${more}}`
+}
+
+const written = (outcomes: ReadonlyArray<Outcome>) => ({
+  ids: outcomes.filter(({ refusal }) => refusal === undefined).map(({ item }) => item.json),
+  results: outcomes.map(resultOf)
+})
+
 /** The text of a response that the engine has made. */
 const textOf = ({ body }: HttpServerResponse.HttpServerResponse): string =>
   body._tag === "Uint8Array" ? Buffer.from(body.body).toString() : "null"
 
 /** The error of a document with its identifier. */
-const named = ({ item, response }: Outcome): HttpServerResponse.HttpServerResponse => {
+const named = (
+  { item, refusal: response = HttpServerResponse.empty() }: Outcome
+): HttpServerResponse.HttpServerResponse => {
   const error: { readonly [member: string]: unknown } = { ...Object(JSON.parse(textOf(response))) }
   const said = Object.entries(error).map(([member, value]) =>
     (member === "message" || member === "detail") && typeof value === "string"

@@ -25,7 +25,8 @@ export const fieldProblem = (
 }
 
 /** The error for all problems of a request. */
-export const badRequestOf = (problems: ReadonlyArray<FieldProblem>): BadRequest => {
+export const badRequestOf = (all: ReadonlyArray<FieldProblem>): BadRequest => {
+  const problems = limitProblems(all)
   const text = textOfKey("errors.Invalid", {
     problems: problems.map(({ field, message, text }) =>
       text === undefined
@@ -57,7 +58,7 @@ export const rejectionOf = (index: number, error: Rejection | undefined): BadReq
 
 /** The error of a list with an item that has problems. */
 export const badItem = (index: number, problems: ReadonlyArray<FieldProblem>): BadRequest =>
-  badRequestOf(limitProblems(under(index, problems)))
+  badRequestOf(under(index, problems))
 
 /** The problems of an item of a list, with its index before their fields. */
 export const under = (index: number, problems: ReadonlyArray<FieldProblem>): ReadonlyArray<FieldProblem> =>

@@ -1,6 +1,6 @@
 /** Errors and schemas for callers from whom fields are hidden. */
 import type { WriteMask } from "../../Access/internal.ts"
-import { type FieldNames, limitProblems, withoutIndexes } from "../../Model/internal.ts"
+import { type FieldNames, withoutIndexes } from "../../Model/internal.ts"
 import { PropertyRequiredException, ValidationException } from "../../Model/ModelError.ts"
 import { BulkInsertFailed, DuplicateKey } from "../../Repository/RepositoryError.ts"
 import { BadRequest, errorOf, type Forbidden } from "../HttpError.ts"
@@ -24,7 +24,7 @@ export const withoutHiddenFields = (
       : []
     if (!problems.some(({ field }) => isHidden(field))) return unnamed(error)
     const hidden = fieldProblem("", "Hidden", "errors.HiddenField")
-    return badRequestOf(limitProblems([...problems.filter(({ field }) => !isHidden(field)), hidden]))
+    return badRequestOf([...problems.filter(({ field }) => !isHidden(field)), hidden])
   }
 }
 

@@ -14,7 +14,7 @@ import type { ResourceInfo } from "../registration/registration.ts"
 import { etagOf } from "../request/entityTags.ts"
 import type { ResponseEffect } from "./handlerFailures.ts"
 import * as Links from "./links.ts"
-import { type KeptTexts, type WireText, wireTextOf } from "./wireText.ts"
+import { type KeptTexts, textsToWire, type WireText } from "./wireText.ts"
 
 /** The wire form of a resource's documents. */
 export interface DocumentRepresentation {
@@ -24,7 +24,7 @@ export interface DocumentRepresentation {
   readonly textOf: (document: Document) => string | undefined
   /** {@link DocumentRepresentation.textOf} with the selected fields only. It needs the whole document if its links depend on it. */
   readonly textBy: (fields: ReadonlyArray<string>) => (document: Document) => string | undefined
-  /** The texts of `textOf`, or with selected fields those of `textBy`, as they are sent in lists. Those of records are kept. */
+  /** The texts of `textOf`, or with selected fields those of `textBy`, as they are sent in lists. Whole texts of records are kept. */
   readonly wireOf: (fields?: ReadonlyArray<string>) => (document: Document) => WireText | undefined
   /** Whether the caller sees the field of the document. */
   readonly shows: (document: Document, field: string) => boolean
@@ -97,13 +97,14 @@ export const representationsOf = (
       ? (document, links) => formOf(document).serialise(document, links)
       : form.serialise
     const textOf = (document: Document) => serialise(document, links.of(idOf(document), document))
-    /** Links that depend on the document are made anew: they are those of a caller's filters. */
-    const wireBy = (write: (document: Document) => Serialiser) => (document: Document): WireText | undefined => {
-      if (texts !== undefined && !links.dependOnDocument) return texts.of(document, write(document), links.of, idOf)
-      const text = write(document)(document, links.of(idOf(document), document))
-      return text === undefined ? undefined : wireTextOf(text)
-    }
-    const wireOfWhole = wireBy(form === undefined ? (document) => formOf(document).serialise : constant(form.serialise))
+    // Links that depend on the document are made anew: they are those of a caller's filters.
+    const kept = links.dependOnDocument ? undefined : texts
+    const writeOf: (document: Document) => Serialiser = form === undefined
+      ? (document) => formOf(document).serialise
+      : constant(form.serialise)
+    const wireOfWhole = kept === undefined
+      ? textsToWire(textOf)
+      : (document: Document) => kept.of(document, writeOf(document), links.of, idOf)
     const textBy = (fields: ReadonlyArray<string>) => {
       const selected = form?.selected(fields)
       return (document: Document) =>
@@ -113,13 +114,7 @@ export const representationsOf = (
       isShown,
       textOf,
       textBy,
-      wireOf: (fields) => {
-        if (fields === undefined) return wireOfWhole
-        const selected = form?.selected(fields)
-        return wireBy(
-          selected === undefined ? (document) => formOf(document).selected(fields) : constant(selected)
-        )
-      },
+      wireOf: (fields) => fields === undefined ? wireOfWhole : textsToWire(textBy(fields)),
       shows: (document, field) => formOf(document).shows(field),
       linksDependOnDocument: links.dependOnDocument,
       corrupt

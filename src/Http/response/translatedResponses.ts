@@ -11,7 +11,7 @@ import * as Record from "effect/Record"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import { type Label, type Text, worded } from "../../internal/text.ts"
 import { textOfKey } from "../../internal/texts.ts"
-import { type FieldProblem, typeInMessage } from "../../Model/internal.ts"
+import { type FieldProblem, limitProblems, typeInMessage } from "../../Model/internal.ts"
 import type { FieldMetadata, Metadata, TypeMetadata } from "../../Model/Metadata.ts"
 import { type Failure, fromFailure, type HttpError, isHttpError, statusOf, type Tag } from "../HttpError.ts"
 import type { ErrorOptions } from "../KernelConfig.ts"
@@ -43,8 +43,9 @@ export const makeBadRequest = (
   resolveField: FieldResolver = unknownField
 ): BadRequestResponder => {
   const sentences = sentencesFor(resolveField)
-  return (problems, message) =>
+  return (all, message) =>
     inFormat(translations, (language, headers) => {
+      const problems = limitProblems(all)
       const translated = problems.map((problem) => sentences(language, problem))
       return responses.badRequest(
         message ?? format(language, {

@@ -58,11 +58,17 @@ export class KeptTexts {
   /** The text of a document, which is kept if it is a record; `undefined` if it does not match the model. */
   of(document: Document, write: Write, links: Links, id: (document: Document) => unknown): WireText | undefined {
     const first = Slot.of(document)
+    let previous: Kept | undefined
     for (let kept = first; kept !== undefined; kept = kept.next) {
-      if (kept.write === write && kept.links === links && kept.wire !== undefined) {
+      if (kept.wire === undefined) {
+        if (previous !== undefined) previous.next = kept.next
+        continue
+      }
+      if (kept.write === write && kept.links === links) {
         kept.isUsed = true
         return kept.wire
       }
+      previous = kept
     }
     const before = writtenDefaults()
     const text = write(document, links(id(document), document))
@@ -122,7 +128,7 @@ class Kept {
   readonly write: Write
   readonly links: Links
   /** What is kept of the same record for other callers. */
-  readonly next: Kept | undefined
+  next: Kept | undefined
   isUsed = false
 
   constructor(wire: WireText | undefined, write: Write, links: Links, next: Kept | undefined) {

@@ -63,7 +63,7 @@ export const completeAll = Effect.fnUntraced(function*<A>(
     { concurrency: 2 }
   )
   const problems = results.flatMap((result, i) => Result.isFailure(result) ? under(i, result.failure.problems) : [])
-  return problems.length > 0 ? yield* badRequestOf(limitProblems(problems)) : Arr.getSuccesses(results)
+  return problems.length > 0 ? yield* badRequestOf(problems) : Arr.getSuccesses(results)
 })
 
 /**

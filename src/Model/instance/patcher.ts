@@ -27,44 +27,34 @@ export const patcher = (model: ModelLike): (patch: InstancePatch) => Effect.Effe
 }
 
 /**
- * Validates changes that replace fields as a whole, apart from the instance. Succeeds with the values of the fields; with `undefined`
- * if one of the changes may depend on the instance, or is not valid: then {@link patcher} tells.
+ * Tells whether changes are new values of whole fields that nothing else of an instance decides, each valid as it is. {@link patcher}
+ * has to do the others: it converts and merges, removes fields, and says what is wrong.
  */
-export const replacementsOf = (model: ModelLike): Replacements => {
-  const fields = new Map(
-    resolversOf(model).filter(({ key }) =>
-      model[modelTypeId][key]?.managed === undefined && nestedModel(model.store.fields[key]) === undefined
-    ).map(({ key, resolve }) => [key, { resolve, issueOf: fieldIssueOf(model, key) }] as const)
-  )
-  return (changes, isSent) =>
-    Effect.withFiber((fiber) => {
-      const named = Object.keys(changes)
-      const context: ValidationContext = { fiber, path: "", isConfidential: false, isSent, problems: [] }
-      const values: Record<string, unknown> = {}
-      let isValid = true
-      const changed = runInOrder(named.length, (i) => {
-        const key = named[i]!
-        const field = fields.get(key)
-        const change = changes[key]
-        if (field === undefined || change === undefined || change === null) isValid = false
-        if (!isValid) return
-        // The field is there, as is checked above.
-        const { issueOf, resolve } = field!
-        return Effect.flatMapEager(
-          resolve === undefined ? Effect.succeed(change) : resolve(change, context),
-          (value) => {
-            values[key] = value
-            return Effect.mapEager(issueOf({ [key]: value }), (issue) => {
-              if (issue !== undefined) isValid = false
-            })
-          }
-        )
-      }, () => {})
-      return Effect.mapEager(changed, () => isValid && context.problems.length === 0 ? values : undefined)
+export const replacementGuard = (model: ModelLike): (changes: Values) => Effect.Effect<boolean> => {
+  const issueFinders = new Map(
+    Object.keys(model.store.fields).flatMap((key) => {
+      const { converter, managed } = model[modelTypeId][key] ?? {}
+      return converter !== undefined || managed !== undefined || nestedModel(model.store.fields[key]) !== undefined
+        ? []
+        : [[key, fieldIssueOf(model, key)] as const]
     })
+  )
+  return (changes) => {
+    const named = Object.entries(changes)
+    if (named.some(([key, value]) => value === undefined || value === null || !issueFinders.has(key))) {
+      return Effect.succeed(false)
+    }
+    let isValid = true
+    const checked = runInOrder(
+      named.length,
+      (i) => issueFinders.get(named[i]![0])?.({ [named[i]![0]]: named[i]![1] }),
+      (_, issue) => {
+        if (issue !== undefined) isValid = false
+      }
+    )
+    return Effect.mapEager(checked, () => isValid)
+  }
 }
-
-export type Replacements = (changes: Values, isSent: boolean) => Effect.Effect<Values | undefined>
 
 type Plan = (patch: Omit<InstancePatch, "isSent">, context: ValidationContext) => Effect.Effect<unknown>
 

@@ -4,7 +4,7 @@
  * `VersionConflict`.
  */
 import * as Effect from "effect/Effect"
-import { hasRules, inspector, modelTypeId, patcher, replacementsOf, shardKeyOf } from "../../Model/internal.ts"
+import { hasRules, inspector, modelTypeId, patcher, replacementGuard, shardKeyOf } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
 import { AccessDecision, type RowFilters, withRowFilters } from "../collection/accessDecision.ts"
@@ -85,7 +85,7 @@ export const makeReadModifyWrite = <M extends Model.Any>(
       return replace === undefined || check !== undefined
         ? modified
         : Effect.flatMapEager(
-          replace(id, given, isSent),
+          replace(id, given),
           (stored) => stored === undefined ? modified : Effect.succeed(stored)
         )
     },
@@ -110,19 +110,18 @@ export const makeReadModifyWrite = <M extends Model.Any>(
  */
 const replacer = (model: Model.Any, { writer }: ModelWriteContext) => {
   if (hasRules(model) || viewOf(model) !== undefined || shardKeyOf(model).length > 0) return undefined
-  const replacements = replacementsOf(model)
+  const isReplacement = replacementGuard(model)
   const encode = documentEncoder(model)
   return (
     id: unknown,
-    changes: { readonly [field: string]: unknown },
-    isSent: boolean
+    changes: { readonly [field: string]: unknown }
   ): Effect.Effect<Document | undefined, WriteError> =>
     Effect.withFiber((fiber) => {
       const names = Object.keys(changes)
       if (names.length === 0 || !names.every((name) => replacesWhole(model, name))) return Effect.undefined
       if (isLimited(fiber.getRef(AccessDecision), model)) return Effect.undefined
-      return Effect.flatMapEager(replacements(changes, isSent), (values) => {
-        const set = values === undefined ? {} : encode(values)
+      return Effect.flatMapEager(isReplacement(changes), (isReplaced) => {
+        const set = isReplaced ? encode(changes) : {}
         // A value may be stored as none.
         if (!names.every((name) => Object.hasOwn(set, name))) return Effect.undefined
         return writer.update("patch", {

@@ -115,7 +115,7 @@ const during = (path: string, headers: { readonly [name: string]: string }, firs
     }))
 
 export const tablesContract = <E>(
-  name: "memory" | "embedded",
+  name: "memory" | "embedded" | "mongodb",
   store: Layer.Layer<DocumentStore.DocumentStore, E>
 ) => {
   const limits = Layer.succeed(KernelConfig.Limits, { ...KernelConfig.Limits.defaultValue(), defaultPageSize: 2 })
