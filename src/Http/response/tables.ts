@@ -23,7 +23,7 @@ import type { TableType } from "../description/listTypes.ts"
 import { filterNamesOf, pagingParameters } from "../description/queryParameters.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type { Parameters, UrlQuery } from "../query/urlQuery.ts"
-import type { ResourceInfo } from "../registration/registration.ts"
+import type { TableOptions } from "../registration/registration.ts"
 import { type Column, columnsOf } from "./columns.ts"
 import type { HandlerFailure, ResponseEffect } from "./handlerFailures.ts"
 import type { ListResponses } from "./listResponse.ts"
@@ -32,7 +32,7 @@ import type { Representations } from "./representation.ts"
 interface TableContext {
   /** The model as callers with the same fields see it. */
   readonly model: Model.Any
-  readonly options: NonNullable<ResourceInfo["tables"]>
+  readonly options: TableOptions
   readonly documents: Pick<DocumentReads, "stream">
   readonly representations: Representations
   readonly lists: ListResponses
