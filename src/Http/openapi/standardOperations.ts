@@ -254,7 +254,8 @@ const ofMany = (
   return withResponses(
     {
       summary,
-      description: `${description} All are written or none, unless \`Prefer\` has \`continue-on-error\`.`,
+      description:
+        `${description} All are written, or none: then the error has the id of the document that can't be written in \`document\`. With \`Prefer: continue-on-error\` each is written by itself.`,
       ...operation,
       responses: { 200: all, ...others },
       ...(content === undefined ? {} : {

@@ -1,5 +1,8 @@
 /** What writes of many documents leave in logs, what they may do, and how they are described and refused. */
 import { assert, describe, it } from "@effect/vitest"
+import { createConfig, lintFromString } from "@redocly/openapi-core"
+import { Validator as DocumentValidator } from "@seriousme/openapi-schema-validator"
+import { Ajv2020 } from "ajv/dist/2020.js"
 import { ConfigProvider, Effect, Redacted, Schema, type Scope } from "effect"
 import { Authenticated, KernelEngine, Model, OpenApi, Permission, Resource, Role } from "../../../src/index.ts"
 import { resolvedDocument } from "../../support/resolvedDocument.ts"
@@ -192,6 +195,40 @@ describe("The description of writes of many documents", () => {
     assert.include(engine.policy.entries.map(({ endpoint }) => endpoint), "PATCH /notes")
     assert.notProperty(paths["/remarks"], "patch")
   })
+
+  it.effect("is valid, has no errors in a linter, and is what the answers are", () =>
+    Effect.gen(function*() {
+      const document = OpenApi.make(engine, options)
+      const { errors } = yield* Effect.promise(() => new DocumentValidator().validate(structuredClone({ ...document })))
+      assert.isUndefined(errors)
+      const problems = yield* Effect.promise(async () =>
+        lintFromString({
+          source: JSON.stringify(document),
+          absoluteRef: "/openapi.json",
+          config: await createConfig({ extends: ["recommended"] })
+        })
+      )
+      assert.deepStrictEqual(problems.filter(({ severity }) => severity === "error").map(({ message }) => message), [])
+
+      const { paths } = resolvedDocument(document)
+      const ajv = new Ajv2020({ strict: false, validateFormats: false })
+      ajv.addSchema({ $id: "document", components: document.components })
+      const accepts = (method: string, { body, status }: { readonly body: unknown; readonly status: number }) => {
+        const { schema } = paths["/notes"][method].responses[status].content["application/json"]
+        const rooted: object = JSON.parse(
+          JSON.stringify(schema).replaceAll("\"#/components/", "\"document#/components/")
+        )
+        assert.isTrue(ajv.validate(rooted, body), JSON.stringify([body, ajv.errors]))
+      }
+      const { as } = yield* started
+      const admin = yield* as("admin")
+      accepts("patch", yield* admin("PATCH", "/notes?owner=me", { text: "t" }))
+      accepts("patch", yield* admin("PATCH", "/notes?owner=me&dry_run=true", { text: "t" }))
+      accepts("patch", yield* admin("PATCH", "/notes", [{ id: "A", version: 7 }, { id: "B" }], "continue-on-error"))
+      accepts("patch", yield* admin("PATCH", "/notes", [{ id: "A", version: 7 }, { id: "B" }]))
+      accepts("delete", yield* admin("DELETE", "/notes"))
+      accepts("delete", yield* admin("DELETE", "/notes?all=true", undefined, "continue-on-error"))
+    }).pipe(Effect.provide(shop("EdDSA")), Effect.scoped))
 
   it.effect("is refused at the start where it can't be served", () =>
     Effect.gen(function*() {
