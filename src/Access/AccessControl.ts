@@ -36,6 +36,8 @@ export interface GuardedEndpoint {
   readonly resource: { readonly policy: ModelPolicy; readonly repository: Repository<Model.Any> } | undefined
   /** Which documents permissions look at. An operation that has it answers documents with links, as methods do. */
   readonly documents?: Deleted | undefined
+  /** The parameter that asks for these documents; without it in the URL, permissions look at those that are not deleted. */
+  readonly askedBy?: string | undefined
   /** The method that an operation is, with a parameter: it is for documents that the grants for the method allow as well. */
   readonly asMethod?: string | undefined
 }
@@ -79,7 +81,7 @@ export const makeAccessControl = (
     open: (user, request) =>
       requestDecision(policies, { caller: callerOf(user), request }, { path: request.url }, () => [], undefined),
     at: (endpoint) => {
-      const { asMethod, documents, isOperation, name, path, registration, resource, rules } = endpoint
+      const { asMethod, askedBy, documents, isOperation, name, path, registration, resource, rules } = endpoint
       const ownIds = rules.idsFor(name, isOperation)
       const isOwn: ReadonlySet<number> = new Set(ownIds)
       const policy = resource?.policy
@@ -114,7 +116,7 @@ export const makeAccessControl = (
             caller: callerOf(user),
             request,
             document: resource !== undefined && addressed !== undefined
-              ? documentOf(resource.repository, addressed, documents)
+              ? documentOf(resource.repository, addressed, isAsked(request, askedBy) ? documents : undefined)
               : Effect.succeedNone,
             model: resource?.repository.model,
             subjectFilter: (subject) =>
@@ -180,6 +182,9 @@ export const withAllData = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Eff
   Effect.provideService(effect, AccessDecision, undefined)
 
 // internal
+
+const isAsked = ({ url }: Request, askedBy: string | undefined): boolean =>
+  askedBy === undefined || new URLSearchParams(url.slice(url.indexOf("?") + 1)).has(askedBy)
 
 /** The addressed document, read once, with all data. */
 const documentOf = (

@@ -126,8 +126,11 @@ const resourceRoutesOf = (
   const own = ownOf(registration)
   const { name, rules } = registration
   const { deletedHandlerOf, embeddableBy, routes } = routesOf(registration, repository, store, surroundings)
-  // Permissions look at the documents that the parameter of an action may ask for.
-  const documents = surroundings.deletedHandlers === undefined ? {} : { documents: "include" as const }
+  /** Permissions look at the documents that the parameter of an action asks for. */
+  const documentsBy = (askedBy: string | undefined) =>
+    surroundings.deletedHandlers === undefined || askedBy === undefined
+      ? {}
+      : { documents: "include" as const, askedBy }
   return {
     deletedHandlerOf,
     embeddableBy,
@@ -141,7 +144,7 @@ const resourceRoutesOf = (
         isOperation: false,
         path: route.path,
         resource,
-        ...route.method === "GET" || route.method === "DELETE" ? documents : {}
+        ...documentsBy(route.method === "GET" ? "deleted" : route.method === "DELETE" ? "purge" : undefined)
       }
     }))
   }
@@ -157,7 +160,7 @@ const doorTo = (
     const entered = { embeddable: embeddableBy(undefined), within: withStoreOptions }
     return { isForEach: false, enter: () => Effect.succeed(entered) }
   }
-  const { decide, dependsOnDocument } = access.deciding(endpoint)
+  const { decide, dependsOnDocument } = access.deciding({ ...endpoint, documents: undefined })
   return {
     isForEach: dependsOnDocument,
     enter: (id) =>

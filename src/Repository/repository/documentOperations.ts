@@ -84,12 +84,12 @@ export interface DeletedWrites<A> {
   /** Removes the document that was read, deleted or not, as `delete` deletes one. */
   readonly purge: DeleteRead
   /**
-   * Takes the deletion of the document that was read back, with the fields of the instance that differ from it. Fails with
-   * `VersionConflict` if one of the fields has another value by now. Succeeds with the document as it is stored then.
+   * Takes the deletion of the document that was read back, with the fields of the instance that differ from the `previous` one. Fails
+   * with `VersionConflict` if one of the fields has another value by now. Succeeds with the document as it is stored then.
    */
   readonly restore: (
     instance: A,
-    read: Pick<DocumentRead, "document" | "fields">
+    read: Pick<DocumentRead, "document" | "fields"> & { readonly previous: A }
   ) => Effect.Effect<Document, DocumentNotFound | VersionConflict | WriteError>
 }
 

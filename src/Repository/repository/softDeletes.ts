@@ -124,9 +124,10 @@ const restoreRead = <M extends Model.Any>(
   const { deletedField, versionField, writer } = context
   const targets = targetsOf(model)
   const ownFields = storedFieldsOf(model).filter((field) => model[modelTypeId][field]?.managed === undefined)
-  return Effect.fnUntraced(function*(instance, { document, fields }) {
-    const after = codec.toDocument(instance)
-    const changed = ownFields.filter((field) => !isStoredIdentically(document[field], after[field]))
+  return Effect.fnUntraced(function*(instance, { document, fields, previous }) {
+    // What differs from the instance that was read, so that new fields of the model stay as they are stored.
+    const [before, after] = [codec.toDocument(previous), codec.toDocument(instance)]
+    const changed = ownFields.filter((field) => !isStoredIdentically(before[field], after[field]))
     const set = changed.filter((field) => after[field] !== undefined)
     const unset = [deletedField, ...changed.filter((field) => after[field] === undefined)]
     const update = yield* withManagedFields(context, {

@@ -326,6 +326,47 @@ describe("Deleted documents over HTTP", () => {
       for (const path of paths) assert.strictEqual((yield* keeper(path)).status, 404, path)
     }))
 
+  it.effect("are like documents that never existed for who asks without the parameter", () =>
+    Effect.gen(function*() {
+      const own = (isMissing: boolean) =>
+        Permission.make(`own ${isMissing}`, {}, ({ caller, document }) =>
+          Effect.map(document, (found) =>
+            Option.match(found, {
+              onNone: () =>
+                isMissing,
+              onSome: (book) =>
+                Reflect.get(Object(book), "owner") === caller.subject
+            })))
+      for (const isMissing of [true, false]) {
+        const secured = KernelEngine.make("library").register(
+          books.require(own(isMissing), ["GET", "DELETE"]).require(Role("keeper"), ["deleted", "restore", "purge"])
+        ).enableSecurity()
+        const { baseUrl, repositories, token } = yield* secured.test()
+        const headers = bearer(Redacted.value(yield* token({ subject: "ann", roles: [] })))
+        const ids = yield* Effect.forEach(["ann", "ben"], (owner) =>
+          Effect.gen(function*() {
+            const { id } = yield* repositories.books.insert(Book.make({ owner, title: owner }))
+            yield* repositories.books.deleteById(id)
+            return id
+          }))
+        for (const method of ["GET", "DELETE"]) {
+          const statuses = yield* Effect.forEach(["B404", ...ids], (id) =>
+            Effect.map(sendTo(baseUrl, method, `/books/${id}`, undefined, headers), ({ status }) =>
+              status))
+          assert.deepStrictEqual(statuses, Array(3).fill(statuses[0]), method)
+        }
+      }
+    }))
+
+  it.effect("are no table", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* KernelEngine.make("library").register(books, { tables: true }).test()
+      const wrong = yield* sendTo(baseUrl, "GET", "/books?deleted=only", undefined, { accept: "text/csv" })
+      assert.deepStrictEqual([wrong.status, wrong.body.errors[0].field], [400, "deleted"])
+      const list = yield* sendTo(baseUrl, "GET", "/books?deleted=only")
+      assert.deepStrictEqual([list.status, list.headers["vary"]], [200, "Accept"])
+    }))
+
   it.effect("are refused at the start where a resource lacks the method, or a field has the name of the parameter", () =>
     Effect.gen(function*() {
       class Named extends Model.Class<Named>()("Named", {
