@@ -1,4 +1,5 @@
 /** The handlers of the actions on deleted documents, for callers with a set of grants. */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { memoize } from "effect/Function"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -55,14 +56,15 @@ export const deletedHandlers: MakeDeletedHandlers = (registration, repository, s
     })
 
   /** Tables have no deleted documents. */
-  const asJson = (handler: () => ResponseEffect) => (): ResponseEffect =>
-    registration.tables === undefined ?
-      handler() :
-      Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-        preferred(headersOf(request).accept, listTypes) === "application/json"
+  const asJson = (handler: () => ResponseEffect): () => ResponseEffect =>
+    registration.tables === undefined ? handler : () =>
+      withParameters((_, fiber) => {
+        const { accept } = headersOf(Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest))
+        return preferred(accept, listTypes) === "application/json"
           ? Effect.map(handler(), (response) =>
             HttpServerResponse.setHeader(response, "vary", varyWith(response.headers["vary"], ["Accept"])))
-          : respondBadRequest([{ field: "deleted", validator: "Parameter", message: "can't be given for a table" }]))
+          : respondBadRequest([{ field: "deleted", validator: "Parameter", message: "can't be given for a table" }])
+      })
 
   const purge = deleteWrites(writing, hooksOf(model, hooks, "DELETE"), purging(writing))
   const restore = restoreWrites(writing, hooksOf(model, hooks, "PATCH"))
