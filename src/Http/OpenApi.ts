@@ -256,7 +256,10 @@ export const make = ({ api: described, policy, registrations }: Source, options:
   const requirements = Object.keys(schemes).map((name) => ({ [name]: [] }))
   const slowsSignIns = options.slowsSignIns ?? Object.values(schemes).some(({ scheme }) => scheme === "basic")
   const relations = (model: Model.Any) => relationsOf(model, registrations)
-  const schemas = Schemas.make(api, resources, fields, relations)
+  const reachedOf = ({ calls }: { readonly calls: ReadonlyArray<Call> }) =>
+    calls.filter((call) => !omits || entries.get(endpointOf(call))?.length !== 0)
+  const shown = resources.map((resource) => ({ ...resource, calls: reachedOf(resource) }))
+  const schemas = Schemas.make(api, shown, fields, relations)
   const generated = EffectOpenApi.fromApi(schemas.api, { referencePolicy: schemas.referencePolicy })
   const { complete, components: open, generated: made, ignored, known } = schemas.finish(generated)
   const { close, finish } = closing(open, ignored)
@@ -275,7 +278,7 @@ export const make = ({ api: described, policy, registrations }: Source, options:
         // What a parameter asks for is left out as an operation of its own would be.
         resource: {
           ...registration,
-          calls: registration.calls.filter((call) => !omits || entries.get(endpointOf(call))?.length !== 0)
+          calls: reachedOf(registration)
         },
         limits,
         known,

@@ -111,10 +111,11 @@ const withDeletionTimes = ({ all, by }: Links.ResourceLinks, deletedField: strin
 
 const deletionOf = (time: unknown): string => time instanceof Date ? `"deleted":${quote(time.toISOString())},` : ""
 
+/** Only models with soft deletion have the action, and their repositories these operations. */
 const purging = ({ documents, repository }: WriteContext): Remover => ({
   find: documents.including("include").findById,
-  remove: documents.ofDeleted?.purge ?? documents.delete,
-  removeById: (id) => "purgeById" in repository ? Object(repository).purgeById(id) : repository.deleteById(id)
+  remove: documents.ofDeleted!.purge,
+  removeById: Object(repository).purgeById
 })
 
 /** Takes deletions back, with the hooks of `PATCH`. */

@@ -44,9 +44,9 @@ export const generatedKeysOf = (model: Model.Any): ReadonlyArray<string> =>
 export const describeComponent = (
   schema: Node,
   { form, model }: ModelVariant,
-  { isEmbedding, isWithoutLinks, rules }: {
-    /** Whether it is a document that may embed others. */
-    readonly isEmbedding: boolean
+  { beside, isWithoutLinks, rules }: {
+    /** The members of documents that are beside their fields. */
+    readonly beside: ReadonlyArray<BesideFields>
     readonly isWithoutLinks: boolean
     readonly rules: FieldRules
   }
@@ -79,18 +79,28 @@ export const describeComponent = (
     properties: {
       ...described,
       ...links === undefined || isWithoutLinks ? {} : { _links: links },
-      ...form === "wire" && isEmbedding ? { _embedded: embeddedSchema } : {}
+      ...form === "wire" ? Object.fromEntries(beside.map((name) => [name, besideFields[name]])) : {}
     }
   }
 }
 
-/** Which documents and lists there are depends on the request. */
-const embeddedSchema: Node = {
-  type: "object",
-  description: "What `expand` names, by its paths: documents, and lists of them",
-  additionalProperties: true,
-  readOnly: true
-}
+/** What documents may have beside their fields and links. Which documents are embedded depends on the request. */
+const besideFields = {
+  _embedded: {
+    type: "object",
+    description: "What `expand` names, by its paths: documents, and lists of them",
+    additionalProperties: true,
+    readOnly: true
+  },
+  deleted: {
+    type: "string",
+    format: "date-time",
+    description: "When the document was deleted, where the request asks for deleted ones",
+    readOnly: true
+  }
+} satisfies { readonly [name: string]: Node }
+
+export type BesideFields = keyof typeof besideFields
 
 const withText = (schema: Node, texts: ReadonlyArray<string | undefined>): Node => {
   const all = [schema["description"], ...texts].filter((text) => typeof text === "string")

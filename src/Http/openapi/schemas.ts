@@ -7,12 +7,13 @@ import { modelOf, modelsIn } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import { ignoredKeysOf } from "../description/ignoredKeys.ts"
 import * as Envelope from "../Envelope.ts"
+import * as History from "../History.ts"
 import type { Relation } from "../registration/relations.ts"
 import type { FieldRules } from "./access.ts"
 import { componentNames, namesOfParts, withoutLists } from "./componentNames.ts"
 import { withDescribedSchemas } from "./describedEndpoints.ts"
 import { errorMessageOf, errorSchema, isErrorWithoutFields, type Problems, problemSchemas } from "./errors.ts"
-import { describeComponent, formOf, generatedKeysOf, type ModelVariant } from "./modelSchemas.ts"
+import { type BesideFields, describeComponent, formOf, generatedKeysOf, type ModelVariant } from "./modelSchemas.ts"
 import * as Document from "./node.ts"
 
 type Node = Document.Node
@@ -84,12 +85,15 @@ export const make = (
   const documents = new Set(resources.map(({ model }) => model.modelName))
   const withoutLinks = new Set(resources.flatMap(({ enableHateoas, model }) => enableHateoas ? [] : [model]))
   for (const { enableHateoas, model } of resources) if (enableHateoas) withoutLinks.delete(model)
-  const embedding = new Set(
-    resources.flatMap(({ methods, model }) =>
-      methods?.includes("GET") === true && relations(model).length > 0 ? [model] : []
+  const beside = (model: Model.Any): ReadonlyArray<BesideFields> => {
+    const own = resources.filter((resource) => resource.model === model)
+    const isEmbedding = relations(model).length > 0 && own.some(({ methods }) => methods?.includes("GET") === true)
+    const isShownDeleted = own.some(({ calls = [] }) =>
+      calls.some(({ options = {} }) => History.nameOf(options) === "deleted")
     )
-  )
-  const described: Described = { documents, embedding, models, rules, wantedNames: new Map(), withoutLinks }
+    return [...isEmbedding ? ["_embedded" as const] : [], ...isShownDeleted ? ["deleted" as const] : []]
+  }
+  const described: Described = { beside, documents, models, rules, wantedNames: new Map(), withoutLinks }
   return {
     api: withKnown(api),
     referencePolicy: namingPolicy(described),
@@ -105,8 +109,8 @@ interface Described {
   readonly documents: ReadonlySet<string>
   readonly rules: FieldRules
   readonly withoutLinks: ReadonlySet<Model.Any>
-  /** The models whose documents may embed others. */
-  readonly embedding: ReadonlySet<Model.Any>
+  /** What documents of the models may have beside their fields. */
+  readonly beside: (model: Model.Any) => ReadonlyArray<BesideFields>
   /** The names that components should have, by the unique names under which they are generated. */
   readonly wantedNames: Map<string, string>
 }
@@ -126,7 +130,7 @@ const namingPolicy =
   }
 
 const finish = (
-  { documents, embedding, models, rules, wantedNames: identified, withoutLinks }: Described,
+  { beside, documents, models, rules, wantedNames: identified, withoutLinks }: Described,
   { components: { schemas: { [knownName]: known, ...generated } }, paths }: Generated
 ): Finished => {
   const inlined = (schema: Node): Node => withoutLists(generated, identified, schema)
@@ -147,7 +151,7 @@ const finish = (
     if (found === undefined) return schema
     if (found.form !== "wire") sent.set(name, found)
     const options = {
-      isEmbedding: documents.has(wantedNames.get(name) ?? name) && embedding.has(found.model),
+      beside: documents.has(wantedNames.get(name) ?? name) ? beside(found.model) : [],
       isWithoutLinks: withoutLinks.has(found.model),
       rules
     }

@@ -250,6 +250,7 @@ describe("Deleted documents over HTTP", () => {
       assert.strictEqual(paths["/books/{id}"].delete.summary, "Delete a Book")
       assert.strictEqual(paths["/books/{id}"].get.summary, "Get one Book")
       assert.hasAllKeys(paths["/books/{id}/restore"], ["post"])
+      assert.include(JSON.stringify(document.components), "When the document was deleted")
       const plain = JSON.stringify(OpenApi.make(KernelEngine.make("library").register(Book, { methods: all }), {
         title: "Library",
         version: "1"
