@@ -108,7 +108,7 @@ export const representationsOf = (
     const textBy = (fields: ReadonlyArray<string>) => {
       const selected = form?.selected(fields)
       return (document: Document) =>
-        (selected ?? formOf(document).selected(fields))(document, links.of(print(document["_id"]), document))
+        (selected ?? formOf(document).selected(fields))(document, links.of(idOf(document), document))
     }
     return {
       isShown,

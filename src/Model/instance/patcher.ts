@@ -40,18 +40,16 @@ export const replacementGuard = (model: ModelLike): (changes: Values) => Effect.
     })
   )
   return (changes) => {
-    const named = Object.entries(changes)
-    if (named.some(([key, value]) => value === undefined || value === null || !issueFinders.has(key))) {
-      return Effect.succeed(false)
+    const issues: Array<Effect.Effect<unknown>> = []
+    for (const [key, value] of Object.entries(changes)) {
+      const issueOf = value === undefined || value === null ? undefined : issueFinders.get(key)
+      if (issueOf === undefined) return Effect.succeed(false)
+      issues.push(issueOf({ [key]: value }))
     }
     let isValid = true
-    const checked = runInOrder(
-      named.length,
-      (i) => issueFinders.get(named[i]![0])?.({ [named[i]![0]]: named[i]![1] }),
-      (_, issue) => {
-        if (issue !== undefined) isValid = false
-      }
-    )
+    const checked = runInOrder(issues.length, (i) => issues[i], (_, issue) => {
+      if (issue !== undefined) isValid = false
+    })
     return Effect.mapEager(checked, () => isValid)
   }
 }

@@ -81,12 +81,12 @@ export const makeReadModifyWrite = <M extends Model.Any>(
   return {
     patch: (isSent) => (id, changes, check) => {
       const given = { ...changes }
-      const modified = modify(id, (current, stored) => plannedPatch(id, given, isSent, current, stored), check)
+      const changed = () => modify(id, (current, stored) => plannedPatch(id, given, isSent, current, stored), check)
       return replace === undefined || check !== undefined
-        ? modified
+        ? changed()
         : Effect.flatMapEager(
           replace(id, given),
-          (stored) => stored === undefined ? modified : Effect.succeed(stored)
+          (stored) => stored === undefined ? changed() : Effect.succeed(stored)
         )
     },
     modify: (id, change, check) =>
