@@ -100,8 +100,17 @@ export const folders: { readonly [name: string]: Folder } = {
       fieldTypes: { on: ["suppliers"] }
     }
   },
+  Files: {
+    on: [],
+    entries: ["document-store/folders"],
+    without: { packages: [server, ...drivers], because: "The driver of a store comes in where it is opened." },
+    rooms: {
+      port: { on: [] },
+      stores: { on: ["port"] }
+    }
+  },
   Repository: {
-    on: ["Model", "document-store", "mql", "embedded-store"],
+    on: ["Model", "Files", "document-store", "mql", "embedded-store"],
     entries: ["document-store/[^/]+", "mql", "mql/values", "embedded-store", "embedded-store/internal"],
     without: { packages: [server, "lmdb", "re2js", "robust-predicates"], because: "The repository needs no server." },
     rooms: {
@@ -152,7 +161,7 @@ export const folders: { readonly [name: string]: Folder } = {
     }
   },
   Http: {
-    on: ["Model", "Repository", "Client", "Security", "Access"],
+    on: ["Model", "Files", "Repository", "Client", "Security", "Access"],
     entries: ["document-store/internal", "document-store/folders"],
     without: { packages: drivers, because: "Only the repository talks to a store." },
     rooms: {
@@ -190,7 +199,7 @@ export const folders: { readonly [name: string]: Folder } = {
     }
   },
   Cli: {
-    on: ["Model", "Repository", "Security", "Http"],
+    on: ["Model", "Files", "Repository", "Security", "Http"],
     entries: ["embedded-store/internal"],
     without: { packages: drivers, because: "Only the repository talks to a store." },
     rooms: { commands: { on: [] } }

@@ -6,6 +6,7 @@
  */
 export * from "./Access/index.ts"
 export * from "./Client/index.ts"
+export * from "./Files/index.ts"
 export * from "./Http/index.ts"
 export * from "./Model/index.ts"
 export * from "./Repository/index.ts"

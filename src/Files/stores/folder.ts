@@ -1,0 +1,202 @@
+/**
+ * Files in a folder: the one of the identifier `0123…` is `01/23/0123…`. What is being written is in `incoming`, and is
+ * renamed when all of it is on the disk. An empty file in `holds` is a hold, whose time its process renews.
+ */
+import { makeFolder } from "@appkernel/document-store/folders"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import * as PlatformError from "effect/PlatformError"
+import * as Predicate from "effect/Predicate"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import { fileModes } from "../../internal/fileModes.ts"
+import { nodeFiles } from "../../internal/nodeFiles.ts"
+import { FileMissing, FileStoreFailed } from "../port/errors.ts"
+import type { Entry, Service } from "../port/service.ts"
+import { isIdentifier, newIdentifier, putting } from "./contents.ts"
+
+/** The files of a folder, which is created with its first file. */
+export const makeFolderFiles: (folder: string) => Effect.Effect<Service> = Effect.fnUntraced(function*(folder) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const modes = yield* fileModes
+  const root = path.resolve(folder)
+  const incoming = path.join(root, "incoming")
+  const holds = path.join(root, "holds")
+  const folderOf = (id: string) => path.join(root, id.slice(0, 2), id.slice(2, 4))
+  const fileOf = (id: string) => path.join(folderOf(id), id)
+  const partOf = (id: string) => path.join(incoming, id)
+
+  const folderMade = (made: string) =>
+    Effect.suspend(() => {
+      const problem = makeFolder(made, modes.folder)
+      return problem === undefined
+        ? Effect.void
+        : Effect.fail(new FileStoreFailed({ operation: "put", detail: problem, retryable: false }))
+    })
+
+  /** Writes the names in a folder to the disk. Where folders can't be opened, the system does so by itself. */
+  const synced = (name: string) =>
+    Effect.scoped(Effect.flatMap(
+      Effect.option(fs.open(name, { flag: "r" })),
+      Option.match({
+        onNone: () => Effect.void,
+        onSome: (opened) => opened.sync
+      })
+    ))
+
+  /** A new file with the permissions of the configuration, in a folder that is there after the first attempt. */
+  const created = (name: string) => {
+    const open = Effect.tap(
+      fs.open(name, { flag: "wx", mode: modes.file }),
+      // A umask that takes nothing from the owner is the usual one.
+      () => modes.file === 0o600 ? Effect.void : fs.chmod(name, modes.file)
+    )
+    return Effect.catchReason(
+      open,
+      "PlatformError",
+      "NotFound",
+      () => Effect.andThen(folderMade(path.dirname(name)), open)
+    )
+  }
+
+  const moved = (id: string) => {
+    const rename = fs.rename(partOf(id), fileOf(id))
+    return Effect.catchReason(rename, "PlatformError", "NotFound", () =>
+      folderMade(folderOf(id)).pipe(
+        Effect.andThen(synced(path.dirname(folderOf(id)))),
+        Effect.andThen(synced(root)),
+        Effect.andThen(rename)
+      ))
+  }
+
+  const write = <E, R>(id: string, content: Stream.Stream<Uint8Array, E, R>) =>
+    Effect.gen(function*() {
+      yield* Effect.scoped(Effect.gen(function*() {
+        const file = yield* failing("put")(created(partOf(id)))
+        const writing = (pieces: ReadonlyArray<Uint8Array>) =>
+          // An interrupted write would still run while the file is closed.
+          Effect.uninterruptible(
+            failing("put")(Effect.forEach(pieces, (piece) => file.writeAll(piece), { discard: true }))
+          )
+        yield* Stream.runForEachArray(content, writing)
+        yield* Effect.uninterruptible(failing("put")(file.sync))
+      }))
+      yield* Effect.uninterruptible(failing("put")(Effect.andThen(moved(id), synced(folderOf(id)))))
+    }).pipe(
+      Effect.onError(() =>
+        Effect.ignore(Effect.andThen(fs.remove(partOf(id), { force: true }), fs.remove(fileOf(id), { force: true })))
+      )
+    )
+
+  const entryOf = (id: string, file: string): Effect.Effect<ReadonlyArray<Entry>, PlatformError.PlatformError> =>
+    fs.stat(file).pipe(
+      Effect.map(({ mtime, size }) => [{ id, size: Number(size), modified: timeOf(mtime) }]),
+      // It is removed, or moved to its place, since its folder was read.
+      Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed([]))
+    )
+
+  const namesIn = (read: string, isWanted: (name: string) => boolean) =>
+    fs.readDirectory(read).pipe(
+      Effect.map((names) => names.filter(isWanted)),
+      Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed([]))
+    )
+
+  const entriesIn = (read: string) =>
+    Stream.fromIterableEffect(namesIn(read, isIdentifier)).pipe(
+      Stream.mapEffect((id) => entryOf(id, path.join(read, id)), { concurrency: 8 }),
+      Stream.flattenIterable
+    )
+
+  const foldersIn = (read: string) =>
+    Stream.map(Stream.fromIterableEffect(namesIn(read, isLevel)), (name) => path.join(read, name))
+
+  /** Whether the hold is one of a process that runs. */
+  const isFresh = Effect.fnUntraced(function*(hold: string) {
+    const [{ modified } = { modified: DateTime.makeUnsafe(0) }] = yield* entryOf(hold, path.join(holds, hold))
+    return DateTime.isGreaterThan(modified, DateTime.subtractDuration(yield* DateTime.now, staleAfter))
+  })
+
+  const held = Effect.fnUntraced(function*(hold: string) {
+    yield* Effect.acquireRelease(
+      failing("hold")(Effect.scoped(created(hold))),
+      () => Effect.ignore(fs.remove(hold, { force: true }))
+    )
+    const renewed = Effect.flatMap(
+      DateTime.now,
+      (now) => fs.utimes(hold, DateTime.toDateUtc(now), DateTime.toDateUtc(now))
+    )
+    yield* Effect.forkScoped(Effect.repeat(Effect.ignore(renewed), Schedule.spaced(Duration.times(staleAfter, 1 / 12))))
+  })
+
+  return {
+    description: `files in ${folder}`,
+    put: putting(write),
+    read: (id, range) =>
+      isIdentifier(id)
+        ? Stream.catchIf(
+          fs.stream(fileOf(id), range && { offset: BigInt(range.offset), bytesToRead: BigInt(range.length) }),
+          isNotFound,
+          () => Stream.fail(new FileMissing({ id }))
+        ).pipe(Stream.catchTag("PlatformError", (error) => Stream.fail(failed("read", error))))
+        : Stream.fail(new FileMissing({ id })),
+    stat: (id) =>
+      isIdentifier(id)
+        ? Effect.flatMap(
+          failing("stat")(entryOf(id, fileOf(id))),
+          ([entry]) => entry === undefined ? Effect.fail(new FileMissing({ id })) : Effect.succeed(entry)
+        )
+        : Effect.fail(new FileMissing({ id })),
+    remove: (ids) =>
+      failing("remove")(Effect.forEach(
+        ids.filter(isIdentifier),
+        (id) => Effect.andThen(fs.remove(fileOf(id), { force: true }), fs.remove(partOf(id), { force: true })),
+        { discard: true, concurrency: 8 }
+      )),
+    entries: Stream.mapError(
+      Stream.concat(entriesIn(incoming), Stream.flatMap(Stream.flatMap(foldersIn(root), foldersIn), entriesIn)),
+      (error) => failed("entries", error)
+    ),
+    hold: Effect.flatMap(newIdentifier, (id) => held(path.join(holds, id))),
+    isHeld: failing("hold")(
+      Effect.map(
+        Effect.flatMap(namesIn(holds, isIdentifier), (names) => Effect.forEach(names, isFresh)),
+        (fresh) => fresh.includes(true)
+      )
+    )
+  } satisfies Service
+}, Effect.provide(nodeFiles))
+
+// internal
+
+/** The age after which a hold is one of a process that was killed. */
+const staleAfter = Duration.minutes(2)
+
+const isLevel = (name: string): boolean => /^[0-9a-f]{2}$/u.test(name)
+
+const timeOf = (modified: Option.Option<Date>): DateTime.Utc =>
+  Option.getOrElse(Option.flatMap(modified, (date) => DateTime.make(date)), () => DateTime.makeUnsafe(0))
+
+const isNotFound = (error: PlatformError.PlatformError): boolean => error.reason._tag === "NotFound"
+
+const failing = (operation: string) =>
+<A, E, R>(
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, Exclude<E, PlatformError.PlatformError> | FileStoreFailed, R> =>
+  Effect.mapError(effect, (error) =>
+    error instanceof PlatformError.PlatformError
+      ? failed(operation, error)
+      // What is left is none of the platform's.
+      : error as Exclude<E, PlatformError.PlatformError>)
+
+const failed = (operation: string, { message, reason }: PlatformError.PlatformError): FileStoreFailed => {
+  const isFull = Predicate.hasProperty(reason.cause, "code") && fullDisk.has(reason.cause.code)
+  return new FileStoreFailed({ operation, detail: isFull ? "the disk is full" : message, retryable: isFull })
+}
+
+/** What the system says when a disk, a quota or the size that a file may have is used up. */
+const fullDisk: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EFBIG"])

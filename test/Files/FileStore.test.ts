@@ -1,0 +1,60 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Stream } from "effect"
+import * as fs from "node:fs"
+import * as path from "node:path"
+import { FileStore } from "../../src/index.ts"
+import { freshDirectory } from "../support/folders.ts"
+import { runProgram } from "../support/processes.ts"
+import { withSmallDisk } from "../support/smallDisk.ts"
+import { fileStoreContract } from "./FileStore.contract.ts"
+
+const inFolder = Layer.unwrap(Effect.map(freshDirectory, (folder) => FileStore.layerFolder(path.join(folder, "files"))))
+
+fileStoreContract("memory", FileStore.layerMemory)
+fileStoreContract("folder", inFolder)
+
+describe("FileStore in a folder", () => {
+  it.effect("has its files on two levels of folders, for their owner alone", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      const files = yield* FileStore.makeFolder(path.join(folder, "files"))
+      assert.isFalse(fs.existsSync(path.join(folder, "files")))
+      const { id } = yield* files.put(Stream.make(new Uint8Array(3)))
+      const file = path.join(folder, "files", id.slice(0, 2), id.slice(2, 4), id)
+      assert.strictEqual(fs.readFileSync(file).length, 3)
+      assert.strictEqual(fs.statSync(file).mode & 0o777, 0o600)
+      assert.strictEqual(fs.statSync(path.dirname(file)).mode & 0o777, 0o700)
+      assert.deepStrictEqual(fs.readdirSync(path.join(folder, "files", "incoming")), [])
+    }))
+
+  it.effect("forgets the hold of a process that was killed", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      const files = yield* FileStore.makeFolder(folder)
+      const hold = path.join(folder, "holds", "0".repeat(32))
+      fs.mkdirSync(path.dirname(hold))
+      fs.writeFileSync(hold, "")
+      // The test's clock begins in 1970.
+      fs.utimesSync(hold, new Date(0), new Date(-110_000))
+      assert.isTrue(yield* files.isHeld)
+      fs.utimesSync(hold, new Date(0), new Date(-130_000))
+      assert.isFalse(yield* files.isHeld)
+    }))
+
+  it.live.skipIf(withSmallDisk === undefined)(
+    "says that the disk is full, keeps nothing, and continues with space",
+    () =>
+      Effect.gen(function*() {
+        const folder = yield* freshDirectory
+        const program = yield* runProgram(programFile, { FOLDER: folder }, withSmallDisk?.(folder, 8, 3))
+        assert.strictEqual(yield* program.ended, 0, program.output())
+        assert.deepStrictEqual(program.output().trim().split("\n"), [
+          "FileStoreFailed true The store of files failed (put): the disk is full",
+          "files 1",
+          "files 2"
+        ])
+      })
+  )
+})
+
+const programFile = path.join(import.meta.dirname, "../support/fullFilesProgram.ts")
