@@ -30,6 +30,10 @@ export interface FieldMetadata {
   readonly props?: Metadata | undefined
   /** The model whose identifiers the field or the list holds. */
   readonly reference?: string | undefined
+  /** What the files of the field may be. */
+  readonly file?:
+    | { readonly types?: ReadonlyArray<string> | undefined; readonly max_size?: number | undefined }
+    | undefined
   readonly default_value?: unknown
   readonly validators?: ReadonlyArray<ValidatorEntry> | undefined
 }
@@ -80,7 +84,7 @@ const describeAll = (model: ModelLike, outer: ReadonlyArray<string>): Metadata =
 const describe = (model: ModelLike, name: string, outer: ReadonlyArray<string>): FieldMetadata => {
   // Every struct field is a schema.
   const schema = model.store.fields[name] as Schema.Top
-  const byDefault = model[modelTypeId][name]?.default
+  const { default: byDefault, file } = model[modelTypeId][name] ?? {}
   const inner = nestedModel(schema)
   const element = elementOf(schema)
   const described = inner === undefined ? undefined : describeModel(inner, outer)
@@ -94,6 +98,12 @@ const describe = (model: ModelLike, name: string, outer: ReadonlyArray<string>):
       ? described ?? describeType(schema)
       : { type: "list", sub_type: described ?? (elementType.values === undefined ? elementType.type : elementType) }),
     ...(reference === undefined ? {} : { reference: reference.target().modelName }),
+    ...(file === undefined ? {} : {
+      file: {
+        ...(file.types.length === 0 ? {} : { types: file.types }),
+        ...(file.maxSize === undefined ? {} : { max_size: file.maxSize })
+      }
+    }),
     ...(byDefault === undefined ? {} : { default_value: toWire(model, name, byDefault()) }),
     ...(validators.length === 0 ? {} : { validators })
   }

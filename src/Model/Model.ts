@@ -71,6 +71,7 @@ export {
   referencedBy,
   type ReferenceOptions
 } from "./fieldTypes/reference.ts"
+export { file, type FileOptions, files, type StoredFile } from "./File.ts"
 export {
   appendTo,
   dumps,

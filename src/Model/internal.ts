@@ -18,6 +18,7 @@ export {
 } from "./EarlierForm.ts"
 export { idSchemaOf } from "./fieldTypes/reference.ts"
 export { isAnyText, shownIdOf, wireIdOf } from "./fieldTypes/wireId.ts"
+export type { StoredFile } from "./File.ts"
 export {
   type FieldAttributes,
   loggedTypeId,
@@ -27,6 +28,7 @@ export {
 } from "./shape/annotations.ts"
 export { ObjectIdText } from "./shape/bsonKinds.ts"
 export { evolve, withoutChecks } from "./shape/fields.ts"
+export { type FileField, fileFieldsOf, type FileReference, filesOf } from "./shape/files.ts"
 export { fold, nodesIn } from "./shape/fold.ts"
 export { holdsTexts, kindOf } from "./shape/kind.ts"
 export { childrenOf, mapParts, withChecksThat, withParts } from "./shape/nodes.ts"

@@ -4,7 +4,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
-import { temporalKind } from "../shape/annotations.ts"
+import { type FileRules, temporalKind } from "../shape/annotations.ts"
 import { referenceOf } from "../shape/references.ts"
 import { jsonLinkOf, nameOf } from "../shape/storedForm.ts"
 import { isRequiredInput, type ModelLike, modelOf, modelTypeId } from "../shape/variants.ts"
@@ -76,10 +76,11 @@ const writeModel = (
   const isRoot = identityOf(owner) === writer.root
   const members = propertySignatures.map(({ name, type }) => {
     const field = String(name)
-    const { managed, optional } = owner[modelTypeId][field] ?? {}
+    const { file, managed, optional } = owner[modelTypeId][field] ?? {}
+    const member = optional === true ? Node.nullable(writeMember(writer, type)) : writeMember(writer, type)
     return {
       key: !writer.isWire && isRoot && managed === "id" ? "_id" : field,
-      schema: optional === true ? Node.nullable(writeMember(writer, type)) : writeMember(writer, type),
+      schema: file === undefined ? member : withContent(member, file),
       // Callers need not send `_type` or values that the server supplies. Stored documents have both.
       isRequired: writer.isWire ? isRequiredInput(owner, field) : !SchemaAST.isOptional(Node.encodedEnd(type))
     }
@@ -101,6 +102,13 @@ const writeModel = (
     additionalProperties: writer.additionalProperties
   }, { annotations: undefined, checks })
 }
+
+/** Says which types the files of a field have: draft-04 has no keyword for it. */
+const withContent = (schema: JsonSchema, { types }: FileRules): JsonSchema =>
+  types.length === 0 ? schema : {
+    ..."$ref" in schema ? { allOf: [schema] } : schema,
+    description: `A file of ${types.join(" or ")}`
+  }
 
 const writeMember = (writer: SchemaWriter, type: SchemaAST.AST): JsonSchema =>
   withTexts(write(writer, type), Node.encodedEnd(type).context?.annotations)

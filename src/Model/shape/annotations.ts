@@ -41,6 +41,14 @@ export interface BackReference {
   readonly field: string
 }
 
+/** What a file may be. */
+export interface FileRules {
+  /** The media types that the bytes may have; all if there are none. */
+  readonly types: ReadonlyArray<string>
+  /** The maximum number of bytes; `undefined` for that of the configuration. */
+  readonly maxSize: number | undefined
+}
+
 /** The attributes of a field beside its type. */
 export interface FieldAttributes {
   /** Supplies the value when the input has none. */
@@ -62,6 +70,8 @@ export interface FieldAttributes {
   /** The server sets the field: callers read it and can't send it. */
   readonly readOnly?: boolean | undefined
   readonly index?: Index | undefined
+  /** What a file may be, if the field holds files. */
+  readonly file?: FileRules | undefined
   /** What the documents of another model refer to these by. Documents have no such field. */
   readonly referencedBy?: BackReference | undefined
   /**
