@@ -33,7 +33,7 @@ export const fileStoreContract = (name: string, layer: Layer.Layer<FileStore.Fil
           yield* files.remove([id])
           assert.strictEqual((yield* Effect.flip(files.stat(id)))._tag, "FileMissing")
         }),
-      { fastCheck: { numRuns: 40 } }
+      { arbitrary: { runs: 40 } }
     )
 
     it.effect("refuses what is longer than its limit, and keeps nothing of it", () =>
