@@ -121,7 +121,8 @@ export const folders: { readonly [name: string]: Folder } = {
       collection: { on: ["queries"] },
       versions: { on: ["collection"] },
       changes: { on: ["versions"] },
-      repository: { on: ["changes"] }
+      repository: { on: ["changes"] },
+      files: { on: ["repository"] }
     }
   },
   Client: {

@@ -21,6 +21,12 @@ const rows = {
     when: "the model has a checked `Model.reference`",
     before: { history: "a state is recorded of what is written only" }
   },
+  "files": {
+    does:
+      "Writes the document and the records of its files in one transaction, and removes the bytes that nobody refers to.",
+    when: "the model has `Model.file` fields",
+    before: { history: "it reads what the document was" }
+  },
   "history": {
     does: "Writes the document and the entries of its history in one transaction.",
     when: "the model has `Model.historied`",

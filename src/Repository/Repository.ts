@@ -5,14 +5,17 @@
  */
 import { CurrentStoreOptions } from "@appkernel/document-store/shared"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
+import type { FileStoreFailed } from "../Files/FileStore.ts"
 import { DeclarationError } from "../internal/declarationError.ts"
 import {
   assertReferences,
   assertUniqueByShard,
+  filesOf,
   managedField,
   type ModelLike,
   modelsIn,
@@ -195,6 +198,8 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
       ? ownCollectionOf(other)
       : versions.viewCollection(other, store, ownCollectionOf(ownerOf(other)), storedOf(other))
   const all = collectionOf(model)
+  const files = filesOf(model) === undefined ? undefined : yield* fileRecording(store)
+  if (files !== undefined) yield* files.install
   const authorizedOf = (other: ModelLike) => authorized(other, collectionOf(other), store)
   yield* installReferences(store, model)
   yield* store.changes.record(model.modelName, loggedOf(model))
@@ -202,12 +207,12 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
   if (owner === model) {
     registerReferrer(
       store,
-      referrerOf(model, all, writerOf({ model, store, all, collection: all, collectionOf: undefined, recorded }))
+      referrerOf(model, all, writerOf({ model, store, all, collection: all, collectionOf: undefined, files, recorded }))
     )
   }
   return withUnrestricted(
-    makeOperations(model, store, { all, collection: authorizedOf(model), collectionOf: authorizedOf, recorded }),
-    makeOperations(model, store, { all, collection: all, collectionOf, recorded })
+    makeOperations(model, store, { all, collection: authorizedOf(model), collectionOf: authorizedOf, files, recorded }),
+    makeOperations(model, store, { all, collection: all, collectionOf, files, recorded })
   )
 })
 
@@ -349,9 +354,32 @@ export const live = <M extends Model.Any>(
 ): Stream.Stream<ListEvent<M>, ReadError, RepositoryOf<M["modelName"]>> =>
   Stream.unwrap(Effect.map(forModel(model), (repository) => documentOperationsOf(repository).live(where, options)))
 
+/**
+ * Removes the bytes of files that no document refers to, such as those of an upload that was not completed, or of a process that
+ * was killed. Those that are younger than the `grace` stay, since a document may be about to refer to them. An engine does this
+ * by itself. The result is how many files there were that no document had ever referred to.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const sweepFiles = Effect.fnUntraced(function*(
+  options: { readonly grace: Duration.Input }
+): Effect.fn.Return<number, ReadError | FileStoreFailed, DocumentStore> {
+  const store = yield* DocumentStore
+  const { sweep } = yield* fileRecording(store)
+  return yield* sweep(Duration.fromInputUnsafe(options.grace))
+})
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** What records the files of documents. It is loaded for models that have some. */
+const fileRecording = Effect.fnUntraced(function*(store: DocumentStore["Service"]) {
+  const { makeFileRecording } = yield* Effect.promise(() => import("./files/fileWriter.ts"))
+  const { filesOfStore } = yield* Effect.promise(() => import("../Files/internal.ts"))
+  return makeFileRecording({ store, files: yield* filesOfStore(store) })
+})
 
 /** Dies if writes would not be acknowledged: their results say what was written. */
 const assertAcknowledged = ({ modelName }: ModelLike, options: StoreOptions | undefined): void => {

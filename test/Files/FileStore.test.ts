@@ -8,7 +8,9 @@ import { runProgram } from "../support/processes.ts"
 import { withSmallDisk } from "../support/smallDisk.ts"
 import { fileStoreContract } from "./FileStore.contract.ts"
 
-const inFolder = Layer.orDie(Layer.unwrap(Effect.map(freshDirectory, (folder) => FileStore.layerFolder(path.join(folder, "files")))))
+const inFolder = Layer.orDie(
+  Layer.unwrap(Effect.map(freshDirectory, (folder) => FileStore.layerFolder(path.join(folder, "files"))))
+)
 
 fileStoreContract("memory", FileStore.layerMemory)
 fileStoreContract("folder", inFolder)

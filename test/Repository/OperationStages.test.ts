@@ -28,7 +28,7 @@ describe("The stages of an operation", () => {
   it("are folded in the order of the list", () => {
     const own = [...writerStages, ...callerStages, ...collectionStages].map(({ name }) => name)
     const isFolded = new Set(own)
-    assert.lengthOf(own, 9)
+    assert.lengthOf(own, 10)
     assert.deepStrictEqual(operationStages.map(({ name }) => name).filter((name) => isFolded.has(name)), own)
   })
 

@@ -122,13 +122,13 @@ export const makeFolderFiles: (folder: string) => Effect.Effect<Service> = Effec
   })
 
   const held = Effect.fnUntraced(function*(hold: string) {
-    yield* Effect.acquireRelease(
-      failing("hold")(Effect.scoped(created(hold))),
-      () => Effect.ignore(fs.remove(hold, { force: true }))
-    )
     const renewed = Effect.flatMap(
       DateTime.now,
       (now) => fs.utimes(hold, DateTime.toDateUtc(now), DateTime.toDateUtc(now))
+    )
+    yield* Effect.acquireRelease(
+      failing("hold")(Effect.andThen(Effect.scoped(created(hold)), renewed)),
+      () => Effect.ignore(fs.remove(hold, { force: true }))
     )
     yield* Effect.forkScoped(Effect.repeat(Effect.ignore(renewed), Schedule.spaced(Duration.times(staleAfter, 1 / 12))))
   })

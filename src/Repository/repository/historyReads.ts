@@ -20,7 +20,11 @@ export const makeHistoryReads = <M extends Model.Any>(
   documents: ModelCollection,
   store: DocumentStore["Service"],
   { fromDocument }: DocumentCodec<M["Type"]>,
-  upgrade: (document: Document) => Document
+  { purging, upgrade }: {
+    readonly upgrade: (document: Document) => Document
+    /** Removes with the entries of a document what only they have. */
+    readonly purging: (id: unknown, purge: Effect.Effect<number, ReadError>) => Effect.Effect<number, ReadError>
+  }
 ): Histories<M> => {
   const collection = model.modelName
   const history = historyOf(collection)
@@ -116,7 +120,9 @@ export const makeHistoryReads = <M extends Model.Any>(
         Effect.flatMap(
           documents.statesOf(storedId(id), { privilege: "delete" }),
           (isAdmitted) =>
-            isAdmitted === undefined ? Effect.succeed(0) : store.deleteMany(history, { document_id: storedId(id) })
+            isAdmitted === undefined
+              ? Effect.succeed(0)
+              : purging(storedId(id), store.deleteMany(history, { document_id: storedId(id) }))
         )
     )
   }

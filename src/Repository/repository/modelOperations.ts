@@ -15,6 +15,7 @@ import type { ModelCollection } from "../collection/modelCollection.ts"
 import { hasVersions, ownerOf } from "../collection/storedCollection.ts"
 import type { DocumentStore, StoredChange } from "../DocumentStore.ts"
 import { operationStage } from "../OperationStages.ts"
+import type { ReadError } from "../RepositoryError.ts"
 import type { RecordedVersion } from "../versions/earlierCollections.ts"
 import { storedSchema } from "../versions/storedSchema.ts"
 import { auditFieldsOf } from "./auditFields.ts"
@@ -38,6 +39,23 @@ interface Collections {
   readonly collection: ModelCollection
   /** The version of what a history records, of a model with versions. */
   readonly recorded: RecordedVersion | undefined
+  /** Records the files of a model that has some. */
+  readonly files: FileRecording | undefined
+}
+
+/** What records the files of documents. */
+export interface FileRecording {
+  readonly recordingFiles: (
+    model: ModelLike,
+    writer: ModelWriter,
+    facts: Pick<WriterFacts, "all" | "collection" | "store">
+  ) => ModelWriter
+  readonly purgingHistory: (
+    model: ModelLike,
+    facts: Pick<WriterFacts, "all" | "store">,
+    id: unknown,
+    purge: Effect.Effect<number, ReadError>
+  ) => Effect.Effect<number, ReadError>
 }
 
 /** What the stages of writes depend on. */
@@ -56,6 +74,10 @@ export const writerStages: ReadonlyArray<Stage<WriterFacts, ModelWriter>> = [
       collectionOf === undefined || checkedReferencesOf(model).length === 0
         ? undefined
         : (inner) => checkingReferences(model, inner, { ...facts, collectionOf })
+  },
+  {
+    ...operationStage("files"),
+    wrap: ({ files, model, ...facts }) => files && ((inner) => files.recordingFiles(model, inner, facts))
   },
   {
     ...operationStage("history"),
@@ -82,7 +104,7 @@ const schemaOf = (model: Model.Any, store: DocumentStore["Service"]) =>
 export const makeOperations = <M extends Model.Any>(
   model: M,
   store: DocumentStore["Service"],
-  { all, collection, collectionOf, recorded }: Collections & {
+  { all, collection, collectionOf, files, recorded }: Collections & {
     readonly collectionOf: (model: ModelLike) => ModelCollection
   }
 ): Operations<M> => {
@@ -90,7 +112,7 @@ export const makeOperations = <M extends Model.Any>(
   const codec = documentCodec(model)
   const auditFields = auditFieldsOf(model)
   const [deletedField, revisionField] = [managedField(model, "deleted"), managedField(model, "revision")]
-  const writer = writerOf({ model, store, all, collection, collectionOf, recorded })
+  const writer = writerOf({ model, store, all, collection, collectionOf, files, recorded })
   const deleting = makeDeleting(model, collection, store)
   const { documentWrites, ...writes } = makeWrites(model, collection, writer, auditFields, codec)
   const { deleteRead, ofDeleted, ...deletes } = deletedField === undefined
@@ -112,7 +134,10 @@ export const makeOperations = <M extends Model.Any>(
     ...deletes,
     ...(revisionField === undefined
       ? {}
-      : makeHistoryReads(model, collection, store, codec, recorded?.upgrade ?? Function.identity)),
+      : makeHistoryReads(model, collection, store, codec, {
+        upgrade: recorded?.upgrade ?? Function.identity,
+        purging: (id, purge) => files === undefined ? purge : files.purgingHistory(model, { all, store }, id, purge)
+      })),
     syncIndexes: store.syncIndexes(name, indexesOf(ownerOf(model))),
     installValidator: (options) =>
       Effect.flatMap(schemaOf(ownerOf(model), store), (schema) => store.setValidator(name, schema, options))

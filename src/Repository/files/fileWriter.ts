@@ -1,0 +1,251 @@
+/**
+ * Writes documents of models with file fields together with the records of their files, in one transaction. A document that
+ * refers to bytes which are not there is refused. A history holds the files of all of its states until it is purged.
+ */
+import { conjunctionOf, rejectDuplicateKey } from "@appkernel/document-store/shared"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type { Service as Files } from "../../Files/FileStore.ts"
+import { filesOf, managedField, type ModelLike, modelTypeId, nestedModel } from "../../Model/internal.ts"
+import { Problem, ValidationException } from "../../Model/ModelError.ts"
+import { insertEach, insertInChunks, isRejection } from "../collection/bulkInserts.ts"
+import { targetsOf } from "../collection/documentTargets.ts"
+import type { CollectionOperation, ModelCollection, Scope, UpdateName } from "../collection/modelCollection.ts"
+import { ownerOf } from "../collection/storedCollection.ts"
+import type { Document, DocumentStore, Filter, TakeOptions, Update } from "../DocumentStore.ts"
+import { historyOf, uniqueTextOfId } from "../repository/historyEntry.ts"
+import type { ModelWriter } from "../repository/modelWriter.ts"
+import type { ReadError, StoreError, WriteError } from "../RepositoryError.ts"
+import { type Change, installFileRecords, recordChanges, type Stores, sweep } from "./fileRecords.ts"
+
+interface Facts {
+  readonly all: ModelCollection
+  readonly collection: ModelCollection
+  readonly store: DocumentStore["Service"]
+  readonly files: Files
+}
+
+/** What records the files of documents in a store. */
+export const makeFileRecording = (stores: Stores) => ({
+  install: installFileRecords(stores.store),
+  sweep: (grace: Duration.Duration) => sweep(stores, grace),
+  recordingFiles: (model: ModelLike, writer: ModelWriter, facts: Omit<Facts, "files">): ModelWriter =>
+    recordingFiles(model, writer, { ...facts, files: stores.files }),
+  purgingHistory: (
+    model: ModelLike,
+    facts: Omit<Facts, "collection" | "files">,
+    id: unknown,
+    purge: Effect.Effect<number, ReadError>
+  ) => purgingHistory(model, { ...facts, files: stores.files }, id, purge)
+})
+
+// internal
+
+/** Adds the records of files to a writer. */
+const recordingFiles = (
+  model: ModelLike,
+  writer: ModelWriter,
+  { all, collection, files, store }: Facts
+): ModelWriter => {
+  const stores: Stores = { store, files }
+  const names = fileFieldsIn(model)
+  const targets = targetsOf(model)
+  const projection = { ...targets.projection, ...Object.fromEntries(names.map((name) => [name, 1])) }
+  const idsOf = idsIn(model)
+  // A history has what a document was.
+  const isKept = managedField(model, "revision") !== undefined
+  const changeOf = (id: unknown, before: Document | undefined, after: Document | undefined): DocumentChange => {
+    const [had, has] = [idsOf(before), idsOf(after)]
+    return {
+      id,
+      holder: holderOf(model, id),
+      added: [...has].filter((file) => !had.has(file)),
+      removed: [...had].filter((file) => !has.has(file))
+    }
+  }
+
+  /** Without the files that recorded states of the document still refer to. */
+  const withKept = Effect.fnUntraced(function*(change: DocumentChange) {
+    if (!isKept || change.removed.length === 0) return change
+    const kept = yield* idsInHistory(store, model, change.id)
+    return { ...change, removed: change.removed.filter((file) => !kept.has(file)) }
+  })
+
+  /** Writes in a transaction, and records what `write` says. */
+  const recorded = <A, E>(
+    write: Effect.Effect<{ readonly result: A; readonly changes: ReadonlyArray<DocumentChange> }, E>
+  ): Effect.Effect<A, E | StoreError | ValidationException> =>
+    store.transaction(Effect.gen(function*() {
+      const { changes, result } = yield* write
+      const missing = yield* recordChanges(stores, yield* Effect.forEach(changes, withKept))
+      return missing === undefined ? result : yield* Effect.fail(missingFile(model, names))
+    }))
+
+  const find = (
+    filter: Filter | undefined,
+    scope: Scope,
+    options?: Pick<TakeOptions, "limit" | "sort">
+  ) => collection.find({ filter: filter ?? {}, projection, ...options }, scope)
+
+  const statesOf = (documents: ReadonlyArray<Document>) =>
+    documents.length === 0
+      ? Effect.succeed([])
+      : all.find({ filter: targets.all(documents), projection }, { deleted: "include" })
+
+  const changesOf = (
+    before: ReadonlyArray<Document>,
+    after: ReadonlyArray<Document>
+  ): ReadonlyArray<DocumentChange> => {
+    const left = new Map(after.map((document) => [uniqueTextOfId(document["_id"]), document]))
+    return before.map((document) => changeOf(document["_id"], document, left.get(uniqueTextOfId(document["_id"]))))
+  }
+
+  const insert = (document: Document): Effect.Effect<Document, WriteError> =>
+    idsOf(document).size === 0
+      ? writer.insert(document)
+      : recorded(Effect.map(writer.insert(document), (result) => ({
+        result,
+        changes: [changeOf(document["_id"], undefined, document)]
+      })))
+
+  const insertChunk = (documents: ReadonlyArray<Document>, isOrdered: boolean) => {
+    const write = writer.insertMany(documents, { ordered: isOrdered })
+    if (documents.every((document) => idsOf(document).size === 0)) return write
+    const whole = recorded(Effect.map(
+      Effect.filterOrFail(write, ({ failures }) => failures.length === 0, ({ failures }) => failures[0]!.error),
+      (result) => ({ result, changes: documents.map((document) => changeOf(document["_id"], undefined, document)) })
+    ))
+    return Effect.catchIf(whole, isRejection, () => insertEach(documents, isOrdered, insert))
+  }
+
+  const updateFirst = Effect.fnUntraced(
+    function*<N extends UpdateName>(
+      change: Parameters<ModelWriter["update"]>[0],
+      operation: CollectionOperation<N>
+    ) {
+      const { filter, scope } = operation
+      const { sort } = Object(operation.options)
+      const found = yield* find(filter, { privilege: "update", ...scope }, {
+        limit: 1,
+        ...sort === undefined ? {} : { sort }
+      })
+      const [before] = found
+      // The one that was read, by the original conditions: a positional path selects the item of a list by them.
+      const narrowed = before === undefined ? filter : conjunctionOf(filter, targets.one(before))
+      const result = yield* writer.update(change, { ...operation, filter: narrowed })
+      return { result, changes: changesOf(found, yield* statesOf(found)) }
+    }
+  )
+
+  return {
+    insert,
+    insertMany: (documents, options) => {
+      const isOrdered = options?.ordered !== false
+      return insertInChunks(documents, isOrdered, (chunk) => insertChunk(chunk, isOrdered))
+    },
+    replace: (filter, document, upsert) =>
+      recorded(Effect.gen(function*() {
+        const [before] = yield* find(filter, { privilege: "update" }, { limit: 1 })
+        const result = yield* writer.replace(filter, document, upsert)
+        return { result, changes: result === undefined ? [] : [changeOf(result["_id"], before, result)] }
+      })),
+    update: (change, operation) => {
+      if (!touches(names, operation.update)) return writer.update(change, operation)
+      return recorded(
+        operation.name === "updateMany"
+          ? Effect.gen(function*() {
+            const before = yield* find(operation.filter, { privilege: "update", ...operation.scope })
+            const result = yield* writer.update(change, operation)
+            return { result, changes: changesOf(before, yield* statesOf(before)) }
+          })
+          : updateFirst(change, operation)
+      )
+    },
+    delete: (change, operation) =>
+      isKept
+        ? writer.delete(change, operation)
+        : removing(recorded(Effect.gen(function*() {
+          const { filter, name, scope } = operation
+          const before = yield* find(
+            filter,
+            { privilege: "delete", ...scope },
+            name === "deleteOne" ? { limit: 1 } : {}
+          )
+          const [first] = before
+          const narrowed = name === "deleteOne" && first !== undefined
+            ? conjunctionOf(filter, targets.one(first))
+            : filter
+          const result = yield* writer.delete(change, { ...operation, filter: narrowed })
+          return { result, changes: changesOf(before, yield* statesOf(before)) }
+        })))
+  }
+}
+
+/** Removes the recorded states of a document by `purge`, and the files that only they hold. */
+const purgingHistory = (
+  model: ModelLike,
+  { all, files, store }: Omit<Facts, "collection">,
+  id: unknown,
+  purge: Effect.Effect<number, ReadError>
+): Effect.Effect<number, ReadError> =>
+  removing(store.transaction(Effect.gen(function*() {
+    const held = idsIn(model)(yield* all.findById(id, { deleted: "include" }))
+    const removed = [...yield* idsInHistory(store, model, id)].filter((file) => !held.has(file))
+    yield* recordChanges({ store, files }, [{ holder: holderOf(model, id), added: [], removed }])
+    return yield* purge
+  })))
+
+interface DocumentChange extends Change {
+  readonly id: unknown
+}
+
+/** The files of the recorded states of a document. */
+const idsInHistory = (
+  store: DocumentStore["Service"],
+  model: ModelLike,
+  id: unknown
+): Effect.Effect<ReadonlySet<string>, ReadError> =>
+  Effect.map(
+    store.find(historyOf(model.modelName), { filter: { document_id: id } }),
+    (states) => new Set(states.flatMap(({ document }) => [...idsIn(model)(Object(document))]))
+  )
+
+/** Who holds the files of a document and of its history. */
+const holderOf = (model: ModelLike, id: unknown): string => `${ownerOf(model).modelName}/${uniqueTextOfId(id)}`
+
+const idsIn = (model: ModelLike) => {
+  const found = filesOf(model)
+  return (document: Document | undefined): ReadonlySet<string> =>
+    new Set(document === undefined ? [] : found?.(document).map(({ id }) => id))
+}
+
+/** The fields that are files, or in which models have some. */
+const fileFieldsIn = (model: ModelLike): ReadonlyArray<string> =>
+  Object.entries(model.store.fields).flatMap(([name, schema]) => {
+    const inner = nestedModel(schema)
+    const hasFiles = model[modelTypeId][name]?.file !== undefined || inner !== undefined && filesOf(inner) !== undefined
+    return hasFiles ? [name] : []
+  })
+
+/** Whether an update may change one of the fields, or something in it. */
+const touches = (names: ReadonlyArray<string>, update: Update): boolean =>
+  Object.entries(update).some(([operator, operands]) =>
+    Object.entries(Object(operands)).some(([path, operand]) =>
+      [path, ...operator === "$rename" ? [String(operand)] : []].some((one) => names.includes(one.split(".")[0]!))
+    )
+  )
+
+/** What removes files only is never refused for a missing one, and adds no key. */
+const removing = (write: Effect.Effect<number, WriteError>): Effect.Effect<number, ReadError> =>
+  rejectDuplicateKey("delete", Effect.catchTag(write, ["AccessDenied", "ValidationException"], Effect.die))
+
+const missingFile = ({ modelName }: ModelLike, [field = ""]: ReadonlyArray<string>): ValidationException => {
+  const message = "must be a file that is stored"
+  return new ValidationException({
+    model: modelName,
+    validator: "File",
+    field,
+    detail: message,
+    problems: [new Problem({ field, validator: "File", message })]
+  })
+}

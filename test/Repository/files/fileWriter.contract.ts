@@ -1,0 +1,265 @@
+import { assert, it as tests } from "@effect/vitest"
+import { DateTime, Duration, Effect, Exit, Fiber, Layer, Schema, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { DocumentStore, FileStore, Model, Repository } from "../../../src/index.ts"
+
+class Side extends Model.Class<Side>()("Side", { scan: Model.file().pipe(Model.optional) }) {}
+
+class Photo extends Model.Class<Photo>()("Photo", {
+  id: Model.id(),
+  title: Schema.String,
+  picture: Model.file().pipe(Model.optional),
+  pages: Model.files(),
+  sides: Schema.Array(Side).pipe(Model.optional)
+}) {}
+
+class Album extends Model.Class<Album>()("Album", {
+  id: Model.id(),
+  cover: Model.file().pipe(Model.optional),
+  ...Model.historied,
+  ...Model.softDeleted
+}) {}
+
+class Print extends Model.Class<Print>()("Print", {
+  id: Model.id(),
+  photo: Model.reference(() => Photo, { onDelete: "cascade" }),
+  scan: Model.file().pipe(Model.optional)
+}) {}
+
+const Step = Schema.Struct({
+  do: Schema.Literals([
+    "insert",
+    "insert many",
+    "replace",
+    "remove",
+    "append",
+    "drop",
+    "copy",
+    "delete",
+    "delete many",
+    "roll back",
+    "print",
+    "album",
+    "change album",
+    "delete album",
+    "restore album",
+    "purge album",
+    "purge history",
+    "leave bytes",
+    "sweep"
+  ]),
+  id: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3 }))
+})
+
+const runs = Number(process.env["DIFFERENTIAL_RUNS"] ?? 12)
+
+/** The layer has the documents and their files. Each time it is built, both are empty. */
+export const fileWriterContract = <E>(
+  name: string,
+  store: Layer.Layer<DocumentStore.DocumentStore | FileStore.FileStore, E>
+): void => {
+  const layer = Layer.mergeAll(Repository.layer(Photo), Repository.layer(Album), Repository.layer(Print)).pipe(
+    Layer.provideMerge(store)
+  )
+  tests.layer(layer)(`Files of documents / ${name}`, (it) => {
+    it.effect("refuses a document whose bytes are not there, and keeps the stored one", () =>
+      Effect.gen(function*() {
+        const photos = yield* Repository.for(Photo)
+        const { id } = yield* photos.insert(new Photo({ title: "a", picture: yield* uploaded }))
+        const stored = yield* photos.findById(id)
+        const missing = { ...stored.picture!, id: "0".repeat(32) }
+        for (
+          const write of [
+            photos.insert(new Photo({ title: "b", picture: missing })),
+            photos.save(new Photo({ ...stored, picture: missing })),
+            photos.modify(id, (one) => Effect.succeed(new Photo({ ...one, pages: [missing] }))),
+            photos.updateOne(undefined, ($) => [$.picture.set(missing)]),
+            photos.bulkInsert([new Photo({ title: "c", sides: [new Side({ scan: missing })] })])
+          ]
+        ) {
+          const error = yield* Effect.flip<unknown, unknown, never>(write)
+          assert.include(JSON.stringify(error) + String(error), "must be a file that is stored")
+        }
+        assert.deepStrictEqual(yield* photos.findById(id), stored)
+        assert.strictEqual(yield* photos.count(), 1)
+        yield* photos.deleteAll
+      }))
+
+    it.effect("removes the bytes with the commit that leaves nobody who refers to them", () =>
+      Effect.gen(function*() {
+        const [photos, files] = [yield* Repository.for(Photo), yield* FileStore.FileStore]
+        const [one, other] = [yield* uploaded, yield* uploaded]
+        const { id } = yield* photos.insert(new Photo({ title: "a", picture: one, pages: [other] }))
+        yield* photos.insert(new Photo({ title: "b", picture: other }))
+        yield* Repository.transaction(Effect.gen(function*() {
+          yield* photos.modify(id, ({ pages, title }) => Effect.succeed(new Photo({ id, pages, title })))
+          // Somebody may still read it who has read the document.
+          assert.strictEqual((yield* files.stat(one.id)).size, one.size)
+        }))
+        assert.deepStrictEqual(yield* stored, [other.id])
+        yield* photos.deleteMany(($) => $.title.equals("a"))
+        assert.deepStrictEqual(yield* stored, [other.id])
+        yield* photos.deleteAll
+        assert.deepStrictEqual(yield* stored, [])
+      }))
+
+    it.effect("leaves bytes alone while somebody holds the store of files, and sweeps them afterwards", () =>
+      Effect.gen(function*() {
+        const [photos, files] = [yield* Repository.for(Photo), yield* FileStore.FileStore]
+        yield* TestClock.setTime(Date.UTC(2100, 0))
+        const picture = yield* uploaded
+        yield* Effect.scoped(Effect.gen(function*() {
+          const { id } = yield* photos.insert(new Photo({ title: "a", picture }))
+          yield* files.hold
+          yield* photos.deleteById(id)
+          yield* swept
+          assert.deepStrictEqual(yield* stored, [picture.id])
+        }))
+        yield* swept
+        assert.deepStrictEqual(yield* stored, [])
+      }))
+
+    it.effect.prop(
+      "has the bytes of all documents at any time and no others after a sweep, whatever many writers do at once",
+      [
+        Schema.Array(Schema.Array(Step).check(Schema.isMinLength(5), Schema.isMaxLength(14))).check(
+          Schema.isMinLength(1),
+          Schema.isMaxLength(4)
+        )
+      ],
+      ([lists]) =>
+        Effect.gen(function*() {
+          // Attempts of a transaction after the first may wait for a moment.
+          yield* TestClock.withLive(Effect.gen(function*() {
+            const watching = yield* Effect.forkChild(Effect.forever(complete))
+            const results = yield* Effect.forEach(
+              lists,
+              (steps, n) => Effect.forEach(steps, (step) => Effect.exit(run(step, n)), { concurrency: 1 }),
+              { concurrency: 4 }
+            )
+            const died = results.flat().find((exit) => Exit.hasDies(exit))
+            if (died !== undefined) yield* died
+            const exit = yield* Fiber.interrupt(watching).pipe(Effect.andThen(Fiber.await(watching)))
+            if (Exit.isFailure(exit) && !Exit.hasInterrupts(exit)) return yield* exit
+          }))
+          yield* complete
+          yield* swept
+          assert.deepStrictEqual(yield* stored, [...yield* referred].toSorted())
+        }),
+      { arbitrary: { runs } }
+    )
+  })
+}
+
+// internal
+
+const uploaded = Effect.gen(function*() {
+  const files = yield* FileStore.FileStore
+  const { id, sha256, size } = yield* files.put(Stream.make(new TextEncoder().encode(crypto.randomUUID())))
+  return { id, sha256, size, key: "k", name: "a.txt", type: "text/plain", at: DateTime.makeUnsafe(0) }
+})
+
+/** By this clock, all that is left of uploads is old. */
+const swept = TestClock.setTime(Date.UTC(2100, 0)).pipe(
+  Effect.andThen(Repository.sweepFiles({ grace: Duration.zero }))
+)
+
+const stored = Effect.gen(function*() {
+  const files = yield* FileStore.FileStore
+  return (yield* Stream.runCollect(files.entries)).map(({ id }) => id).toSorted()
+})
+
+/** What documents and their histories refer to. */
+const referred = Effect.gen(function*() {
+  const store = yield* DocumentStore.DocumentStore
+  const found = new Set<string>()
+  const visit = (value: unknown): void => {
+    if (typeof value !== "object" || value === null) return
+    const { id, sha256 } = value as { readonly id?: unknown; readonly sha256?: unknown }
+    if (typeof id === "string" && sha256 !== undefined) found.add(id)
+    else for (const inner of Object.values(value)) visit(inner)
+  }
+  const all = ["Photo", "Album", "Album.history", "Print"].map((collection) => store.find(collection, {}))
+  for (const documents of yield* store.transaction(Effect.all(all))) for (const document of documents) visit(document)
+  return found
+})
+
+/** Dies if a document lacks its bytes. They may have gone since it was read, and so has the document then. */
+const complete = Effect.gen(function*() {
+  const files = yield* FileStore.FileStore
+  const missing: Array<string> = []
+  for (const id of yield* referred) if (Exit.isFailure(yield* Effect.exit(files.stat(id)))) missing.push(id)
+  const still = missing.length === 0 ? new Set<string>() : yield* referred
+  assert.deepStrictEqual(missing.filter((id) => still.has(id)), [])
+}).pipe(Effect.orDie)
+
+const run = Effect.fnUntraced(function*({ do: what, id: number }: typeof Step.Type, writer: number) {
+  const [photos, albums, prints] = [
+    yield* Repository.for(Photo),
+    yield* Repository.for(Album),
+    yield* Repository.for(Print)
+  ]
+  const id = String(number)
+  switch (what) {
+    case "insert":
+      return yield* photos.insert(new Photo({ id, title: "a", picture: yield* uploaded, pages: [yield* uploaded] }))
+    case "insert many": {
+      const ids = [id, String((number + 1) % 4), `${id}-${writer}`]
+      const side = new Side({ scan: yield* uploaded })
+      return yield* photos.bulkInsert(ids.map((id) => new Photo({ id, title: "b", sides: [side] })), { ordered: false })
+    }
+    case "replace": {
+      const picture = yield* uploaded
+      return yield* photos.save(new Photo({ id, title: "c", picture }))
+    }
+    case "remove":
+      return yield* photos.modify(id, ({ pages, title }) => Effect.succeed(new Photo({ id, pages, title })))
+    case "append": {
+      const page = yield* uploaded
+      return yield* photos.updateMany(undefined, ($) => [$.pages.append(page)])
+    }
+    case "drop":
+      return yield* photos.findOneAndUpdate(($) => $.title.equals("a"), ($) => [$.pages.set([])], { sort: "-id" })
+    case "copy": {
+      const { picture } = yield* photos.findById(id)
+      const other = String((number + 1) % 4)
+      return yield* photos.modify(
+        other,
+        (one) =>
+          Effect.succeed(new Photo({ ...one, sides: picture === undefined ? [] : [new Side({ scan: picture })] }))
+      )
+    }
+    case "delete":
+      return yield* photos.deleteById(id)
+    case "delete many":
+      return yield* photos.deleteMany(($) => $.title.equals("b"))
+    case "roll back": {
+      const picture = yield* uploaded
+      return yield* Repository.transaction(Effect.gen(function*() {
+        yield* photos.save(new Photo({ id, title: "d", picture }))
+        yield* photos.deleteMany(($) => $.title.equals("a"))
+        return yield* Effect.fail("no")
+      }))
+    }
+    case "print":
+      return yield* prints.insert(new Print({ photo: id, scan: yield* uploaded }))
+    case "album":
+      return yield* albums.insert(new Album({ id, cover: yield* uploaded }))
+    case "change album": {
+      const cover = yield* uploaded
+      return yield* albums.modify(id, (one) => Effect.succeed(new Album({ ...one, cover })))
+    }
+    case "delete album":
+      return yield* albums.deleteById(id)
+    case "restore album":
+      return yield* albums.restoreById(id)
+    case "purge album":
+      return yield* albums.purgeById(id)
+    case "purge history":
+      return yield* albums.history.purge(id)
+    case "leave bytes":
+      return yield* uploaded
+    case "sweep":
+      return yield* Repository.sweepFiles({ grace: Duration.millis(1) })
+  }
+})
