@@ -2,33 +2,33 @@
 import * as Effect from "effect/Effect"
 import { memoize } from "effect/Function"
 import * as Option from "effect/Option"
+import { filesKey } from "../internal/filesKey.ts"
 import { FileStore, makeFolder, makeMemory } from "./FileStore.ts"
 import type { Service } from "./port/service.ts"
+
+export { FileMissing, FileStoreFailed } from "./port/errors.ts"
+export type { Entry, Service } from "./port/service.ts"
+export { isIdentifier, newIdentifier, putting } from "./stores/contents.ts"
 
 /** A store of documents, as far as its files depend on it. */
 interface Documents {
   readonly folder?: string | undefined
-}
-
-/** Says which files belong to a store of documents. */
-export const belongTo = (documents: Documents, files: Effect.Effect<Service>): void => {
-  others.set(documents, files)
+  readonly [filesKey]?: Effect.Effect<Service>
 }
 
 /** The store of the files of documents. */
 export const filesOfStore = (documents: Documents): Effect.Effect<Service> =>
   Effect.flatMap(
     Effect.serviceOption(FileStore),
-    Option.match({ onNone: () => ownOf(documents), onSome: Effect.succeed })
+    Option.match({ onNone: () => ownOf(documents), onSome: (files) => Effect.succeed(files) })
   )
 
 // internal
 
-const others = new WeakMap<Documents, Effect.Effect<Service>>()
-
 /** One for each store of documents: all that use it have the same files in memory. */
 const ownOf = memoize((documents: Documents): Effect.Effect<Service> =>
   Effect.runSync(Effect.cached(
-    others.get(documents) ?? (documents.folder === undefined ? makeMemory : makeFolder(`${documents.folder}/files`))
+    documents[filesKey]
+      ?? (documents.folder === undefined ? makeMemory : makeFolder(`${documents.folder}/files`))
   ))
 )

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import { type Collection, type Db, MongoClient, MongoError, type W } from "mongodb"
+import { type Collection, type Db, GridFSBucket, MongoClient, MongoError, type W } from "mongodb"
 import { StoreUnavailable } from "../RepositoryError.ts"
 import { classify, defect, type FailureContext } from "./classifyError.ts"
 import type { MongoAddress } from "./connectionString.ts"
@@ -124,6 +124,7 @@ const makeSession = ({ address, client, db, deadlines, limit, lookUpLimit }: {
       "server.address": port === undefined ? address.hosts : address.hosts.slice(0, -port.length - 1),
       ...port === undefined ? {} : { "server.port": port }
     },
+    files: (bucketName) => new GridFSBucket(db, { bucketName }),
     startSession: () => client.startSession(),
     limit,
     lookUpLimit,

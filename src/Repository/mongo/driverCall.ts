@@ -13,7 +13,7 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
-import type { AbstractCursor, ClientSession, Collection } from "mongodb"
+import type { AbstractCursor, ClientSession, Collection, GridFSBucket } from "mongodb"
 import type { Document, StoreOptions } from "../DocumentStore.ts"
 import { QueryTimeout, type ReadError, type StoreError, StoreUnavailable } from "../RepositoryError.ts"
 import { classify, defect, type FailureContext } from "./classifyError.ts"
@@ -23,6 +23,8 @@ import { documentsOfBytes } from "./documentBytes.ts"
 /** A connected database, with the attributes of its spans and errors. */
 export interface MongoSession {
   readonly collection: (name: string, options: StoreOptions) => Collection
+  /** A bucket of GridFS. */
+  readonly files: (bucket: string) => GridFSBucket
   readonly redact: (text: string) => string
   readonly attributes: Readonly<Record<string, string>>
   readonly startSession: () => ClientSession

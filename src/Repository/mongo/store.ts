@@ -2,6 +2,7 @@
 import { makeSync, makeTransactional, missingIndexesOf } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import { filesKey } from "../../internal/filesKey.ts"
 import { type Document, DocumentStore, type IndexDescription, type ValidatorOptions } from "../DocumentStore.ts"
 import type { ReadError, StoreError, StoreUnavailable } from "../RepositoryError.ts"
 import { makeOplog } from "./changeLog.ts"
@@ -71,7 +72,7 @@ const makeStore = Effect.fnUntraced(function*(
     mongoTransactions(session, operationsOf)
   )
 
-  return DocumentStore.of({
+  const store = DocumentStore.of({
     description,
     isolation: "snapshot",
     ...operations,
@@ -92,5 +93,10 @@ const makeStore = Effect.fnUntraced(function*(
       ) => setValidator(call("setValidator", collection), jsonSchema, options?.action ?? "error"),
       listIndexes
     })
+  })
+  // Loaded with the first model that has files.
+  const gridFiles = Effect.promise(() => import("./gridFiles.ts"))
+  return Object.assign(store, {
+    [filesKey]: Effect.map(gridFiles, ({ makeGridFiles }) => makeGridFiles(session, description))
   })
 })
