@@ -363,11 +363,19 @@ export const live = <M extends Model.Any>(
  * @since 0.1.0
  */
 export const sweepFiles = Effect.fnUntraced(function*(
-  options: { readonly grace: Duration.Input }
+  options: {
+    readonly grace: Duration.Input
+    /** Does nothing if this or another process has swept within this time. Defaults to none. */
+    readonly every?: Duration.Input | undefined
+  }
 ): Effect.fn.Return<number, ReadError | FileStoreFailed, DocumentStore> {
   const store = yield* DocumentStore
   const { sweep } = yield* fileRecording(store)
-  return yield* sweep(Duration.fromInputUnsafe(options.grace))
+  const { every, grace } = options
+  return yield* sweep(
+    Duration.fromInputUnsafe(grace),
+    every === undefined ? undefined : Duration.fromInputUnsafe(every)
+  )
 })
 
 // -----------------------------------------------------------------------------

@@ -183,6 +183,14 @@ export const settings = {
     "who may read the folders and files that are made: the user of the process, with `group` its group (0750, 0640), with `everybody` each user of the machine (0755, 0644)",
     "owner"
   ),
+  "files.sweep_interval": duration(Duration.seconds(1))(
+    "time between two sweeps, which remove the bytes of files that no document refers to",
+    "1 hour"
+  ),
+  "files.sweep_grace": duration(Duration.seconds(1))(
+    "age from which they do so: an upload whose document is not written yet is younger",
+    "1 hour"
+  ),
   "cache.records": size("bytes of decoded documents and index entries that the embedded store keeps", "32 MiB"),
   "cache.texts": size("bytes of the JSON texts of documents that are kept for the next request", "64 MiB"),
   "i18n.languages": texts("languages, the default first", { value: "", shown: "none" }),

@@ -289,7 +289,7 @@ appkernel:
     shutdown_timeout: 8 seconds
     circuit_breaker: { failure_threshold: 3, recovery_timeout: 60, half_open_max_calls: 2 }
   embedded: { path: /var/lib/shop }
-  files: { readable_by: group }
+  files: { readable_by: group, sweep_interval: 60, sweep_grace: 60 }
   cache: { records: 64 MiB, texts: 8 MiB }
   i18n: { path: /etc/shop/texts, languages: [en, de-CH] }
   query:

@@ -7,6 +7,7 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import { ClientAddressSource } from "../../internal/clientAddress.ts"
 import { ContentHashed, MayConvert } from "../../internal/passwordHash.ts"
+import { filesOf } from "../../Model/internal.ts"
 import { keepSignIn } from "../../Security/SignIns.ts"
 import { mayConvert } from "../request/costlyValues.ts"
 import { ErrorFormat } from "../response/problemDetails.ts"
@@ -36,6 +37,10 @@ export const serve = Effect.fnUntraced(function*(parts: ServiceParts) {
       Context.add(HttpServerRequest.MaxBodySize, ByteSize.bytes(limits.maxBodySize))
     )
   )
+  if (parts.registrations.some((one) => one._tag === "Resource" && filesOf(one.model) !== undefined)) {
+    const { sweeping } = yield* Effect.promise(() => import("./sweeping.ts"))
+    yield* sweeping
+  }
   // Streams end before the server waits for what it still answers.
   if (live !== undefined) yield* Effect.addFinalizer(() => live.streams.end)
   return repositories

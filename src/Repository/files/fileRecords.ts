@@ -7,7 +7,7 @@ import { afterCommit, rejectDuplicateKey } from "@appkernel/document-store/share
 import { dateOf } from "@appkernel/mql/values"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { FileStoreFailed, Service as Files } from "../../Files/FileStore.ts"
@@ -62,16 +62,18 @@ export const recordChanges = Effect.fnUntraced(function*(
 
 /**
  * Removes the bytes that nobody holds: those of files that are gone, and those that have no record and are older than the
- * `grace`, which are left of uploads that were not completed. Nothing is removed while somebody holds the store of files. The
+ * `grace`, which are left of uploads that were not completed. With `every`, one process does so in each such time. Nothing is removed while somebody holds the store of files. The
  * result is how many there were.
  */
 export const sweep = Effect.fnUntraced(function*(
   stores: Stores,
-  grace: Duration.Duration
+  grace: Duration.Duration,
+  every?: Duration.Duration
 ): Effect.fn.Return<number, ReadError | FileStoreFailed> {
   const { files, store } = stores
-  if (yield* files.isHeld) return 0
   const now = yield* DateTime.now
+  if (every !== undefined && !(yield* isDue(store, now, every))) return 0
+  if (yield* files.isHeld) return 0
   const before = DateTime.subtractDuration(now, grace)
   const expired = dateOf(before.epochMilliseconds)
   let count = 0
@@ -116,6 +118,24 @@ export const asStoreFailure = ({ detail, operation, retryable }: FileStoreFailed
 const chunkSize = 200
 
 const date = Effect.map(Clock.currentTimeMillis, dateOf)
+
+/** Whether nobody has swept for about this time. Of several that ask at once, one is told so. */
+const isDue = Effect.fnUntraced(function*(
+  store: DocumentStore["Service"],
+  now: DateTime.Utc,
+  every: Duration.Duration
+): Effect.fn.Return<boolean, ReadError> {
+  const at = dateOf(now.epochMilliseconds)
+  const isFirst = yield* store.insertOne(fileRecords, { _id: "sweep", at }).pipe(
+    Effect.as(true),
+    Effect.catchTag("DuplicateKey", () => Effect.succeed(false))
+  )
+  if (isFirst) return true
+  // Timers are not exact.
+  const last = dateOf(now.epochMilliseconds - Duration.toMillis(every) * 0.9)
+  const due = store.updateOne(fileRecords, { _id: "sweep", at: { $lte: last } }, { $set: { at } })
+  return (yield* rejectDuplicateKey("sweep", due)).matchedCount === 1
+})
 
 /** Adds a holder, if the bytes are there and are to stay. */
 const hold = Effect.fnUntraced(function*(

@@ -119,6 +119,26 @@ export const fileWriterContract = <E>(
         assert.deepStrictEqual(yield* stored, [])
       }))
 
+    it.effect("sweeps once in an interval, whoever asks", () =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(Date.UTC(2100, 0))
+        const sweeps = (options: Parameters<typeof Repository.sweepFiles>[0]) =>
+          Effect.map(
+            Effect.all([1, 2, 3].map(() => Repository.sweepFiles(options)), { concurrency: 3 }),
+            (counts) => counts.reduce((sum, count) => sum + count)
+          )
+        const every = Duration.hours(1)
+        yield* sweeps({ grace: Duration.zero, every })
+        yield* uploaded
+        yield* TestClock.adjust("50 minutes")
+        assert.strictEqual(yield* sweeps({ grace: Duration.zero, every }), 0)
+        yield* TestClock.adjust("10 minutes")
+        assert.strictEqual(yield* sweeps({ grace: Duration.days(100_000), every }), 0)
+        yield* TestClock.adjust("1 hour")
+        assert.strictEqual(yield* sweeps({ grace: Duration.zero, every }), 1)
+        assert.deepStrictEqual(yield* stored, [])
+      }))
+
     it.effect.prop(
       "has the bytes of all documents at any time and no others after a sweep, whatever many writers do at once",
       [
