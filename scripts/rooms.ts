@@ -193,10 +193,12 @@ export const folders: { readonly [name: string]: Folder } = {
       live: { on: ["response"] },
       expansion: { on: ["response"] },
       tables: { on: ["response"] },
-      routes: { on: ["live", "expansion", "tables"] },
+      files: { on: ["response"] },
+      routes: { on: ["live", "expansion", "tables", "files"] },
       history: { on: ["routes"] },
+      documentFiles: { on: ["routes"] },
       many: { on: ["routes"] },
-      startup: { on: ["history", "many", "documents", "monitoring", "Tokens"] }
+      startup: { on: ["history", "documentFiles", "many", "documents", "monitoring", "Tokens"] }
     }
   },
   Cli: {

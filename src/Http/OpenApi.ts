@@ -17,6 +17,7 @@ import * as KernelConfig from "./KernelConfig.ts"
 import { admittingEntries, fieldRules, withAccess } from "./openapi/access.ts"
 import { withEntityTag } from "./openapi/entityTagHeaders.ts"
 import { withErrorSchemas, withProblems } from "./openapi/errors.ts"
+import { fileOperations } from "./openapi/fileOperations.ts"
 import * as Json from "./openapi/node.ts"
 import { expandablePaths } from "./openapi/parameters.ts"
 import {
@@ -304,7 +305,7 @@ export const make = ({ api: described, policy, registrations }: Source, options:
     const accessed = withAccess(described, entriesAt(key), { requirements, errorMessage: known.errorMessage })
     return ordered(withProblems(accessed, known.problemOf))
   })
-  const operations = { ...own, ...watchedChanges(own, resources) }
+  const operations = { ...own, ...fileOperations(own, resources), ...watchedChanges(own, resources) }
   const { components, rename } = finish(Json.operationsOf(operations).map(({ operation }) => operation))
   const shared = sharing(joined(Json.mapOperations(operations, rename)))
   const { paths } = shared

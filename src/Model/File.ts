@@ -68,7 +68,7 @@ export interface FileOptions {
    * is not known by its bytes is then `application/octet-stream`, or `text/plain` for text.
    */
   readonly types?: ReadonlyArray<string> | undefined
-  /** The maximum size of a file. Defaults to `files.max_size`. */
+  /** The maximum size of a file. Defaults to `server.max_multipart_size`. */
   readonly maxSize?: ByteSize.Input | undefined
 }
 

@@ -1,8 +1,16 @@
 /** A body of the service itself, which a write takes in the place of that of the request. */
 import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type { DocumentNotFound } from "../../Repository/RepositoryError.ts"
+import type { HttpError } from "../HttpError.ts"
 import type { Return } from "./prefer.ts"
 
 export interface Instead {
+  /** The fields that it writes, if they are none that callers send: what they become, by what they are. */
+  readonly server?: {
+    readonly fields: ReadonlyArray<string>
+    readonly changesOf: (instance: object) => Effect.Effect<Record<string, unknown>, DocumentNotFound | HttpError>
+  } | undefined
   readonly body: unknown
   /** Whether the body is a JSON Patch. */
   readonly isPatch: boolean

@@ -39,7 +39,11 @@ export const readForm = (
   parts: ReadonlyArray<ReceivedPart>,
   { isStrict, maxDepth }: { readonly maxDepth: number; readonly isStrict: boolean }
 ): Form => {
-  const byName = Map.groupBy(parts.filter((part) => part._tag === "Text" || part.isChosen), ({ name }) => name)
+  const byName = Map.groupBy(
+    // What was received is not part of what a JSON body would be.
+    parts.filter((part) => part._tag === "Text" || part._tag === "File" && part.isChosen),
+    ({ name }) => name
+  )
   const values: Values = {}
   const problems: Array<FieldProblem> = []
   for (const [name, fieldParts] of byName) {
@@ -177,7 +181,7 @@ const readPart = (
   part: ReceivedPart,
   maxDepth: number
 ): Result.Result<unknown, PartProblem> => {
-  if (part._tag === "File") return invalid("File", "can't be a file")
+  if (part._tag !== "Text") return invalid("File", "can't be a file")
   const [type = "", charset] = part.contentType.split(";charset=")
   if (charset !== undefined && !utf8.has(charset) || !isUtf8(part.bytes)) return invalid("Form", "must be UTF-8 text")
   const text = Buffer.from(part.bytes.buffer, part.bytes.byteOffset, part.bytes.byteLength).toString("utf8")

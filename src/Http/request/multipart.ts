@@ -1,9 +1,14 @@
 /** Reads `multipart/form-data` incrementally. Of files it keeps the sizes only. */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as MultipartParser from "effect/http/MultipartParser"
+import * as Queue from "effect/Queue"
 import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import { errorOf } from "../HttpError.ts"
 import { type BodyError, mediaTypeOf, refusedType, sendContinue } from "./jsonBody.ts"
 
@@ -11,6 +16,22 @@ import { type BodyError, mediaTypeOf, refusedType, sendContinue } from "./jsonBo
 export type ReceivedPart =
   | { readonly _tag: "Text"; readonly name: string; readonly contentType: string; readonly bytes: Uint8Array }
   | { readonly _tag: "File"; readonly name: string; readonly size: number; readonly isChosen: boolean }
+  /** A file that was received while the form was read. */
+  | { readonly _tag: "Received"; readonly name: string }
+
+/** A file in a form, while the form is read. */
+export interface FormFile {
+  readonly name: string
+  readonly filename: string
+  readonly contentType: string
+  readonly content: Stream.Stream<Uint8Array>
+}
+
+/** Receives some of the files of a form. */
+export interface FormFiles<E> {
+  readonly takes: (name: string) => boolean
+  readonly receive: (file: FormFile) => Effect.Effect<void, E>
+}
 
 export interface FormLimits {
   /** The maximum number of bytes of the body. */
@@ -27,30 +48,96 @@ export const isMultipart = (contentType: string | undefined): boolean =>
  * Reads a `multipart/form-data` body (RFC 7578) into its parts, in order. Texts are held in memory within the limits,
  * and nothing is written to disk. A part with a file name is a text if its type is text or JSON.
  */
-export const readMultipart = (
+export const readMultipart = <E = never>(
   request: HttpServerRequest.HttpServerRequest,
-  limits: FormLimits
-): Effect.Effect<ReadonlyArray<ReceivedPart>, BodyError> => {
+  limits: FormLimits,
+  files?: FormFiles<E>
+): Effect.Effect<ReadonlyArray<ReceivedPart>, BodyError | E> => {
   const source = NodeHttpServerRequest.toIncomingMessage(request)
   const contentType = source.headers["content-type"] ?? ""
   const refused = refusedType(source.headers, (type) => type === "multipart/form-data", ["multipart/form-data"])
   if (refused !== undefined) return Effect.fail(refused)
-  if (Number(source.headers["content-length"]) > limits.maxMultipartSize) return Effect.fail(tooLarge(limits))
+  // Each file has a limit of its own.
+  const own = files === undefined ? limits : { ...limits, maxMultipartSize: Number.MAX_SAFE_INTEGER }
+  if (Number(source.headers["content-length"]) > own.maxMultipartSize) return Effect.fail(tooLarge(own))
   sendContinue(request)
-  return Effect.callback<ReadonlyArray<ReceivedPart>, BodyError>((resume) => {
-    const reader = makeReader(contentType, limits, (result) => resume(Effect.fromResult(result)))
-    // The listeners are released with the request. Only the first result counts.
-    source.on("data", reader.write)
-    source.on("end", reader.end)
-    source.on("error", () => resume(Effect.fail(malformed)))
-  })
+  return files === undefined
+    ? Effect.callback<ReadonlyArray<ReceivedPart>, BodyError>((resume) => {
+      const reader = makeReader(contentType, own, (result) => resume(Effect.fromResult(result)))
+      // The listeners are released with the request. Only the first result counts.
+      source.on("data", reader.write)
+      source.on("end", reader.end)
+      source.on("error", () => resume(Effect.fail(malformed)))
+    })
+    : Effect.scoped(receiving(request, contentType, limits, files))
 }
+
+/** Reads a form no faster than its files are received. */
+const receiving = Effect.fnUntraced(function*<E>(
+  request: HttpServerRequest.HttpServerRequest,
+  contentType: string,
+  limits: FormLimits,
+  { receive, takes }: FormFiles<E>
+): Effect.fn.Return<ReadonlyArray<ReceivedPart>, BodyError | E, Scope.Scope> {
+  const events: Array<MultipartParser.PartInfo | Uint8Array | undefined> = []
+  let result: Result.Result<ReadonlyArray<ReceivedPart>, BodyError> | undefined
+  const reader = makeReader(
+    contentType,
+    { ...limits, maxMultipartSize: Number.MAX_SAFE_INTEGER },
+    (done) => {
+      result = done
+    },
+    {
+      takes: ({ filename, name }) => filename !== undefined && filename !== "" && takes(name),
+      open: (info) => {
+        events.push(info)
+        return (chunk) => events.push(chunk ?? undefined)
+      }
+    }
+  )
+  let open: { readonly content: Queue.Queue<Uint8Array, Cause.Done>; readonly kept: Fiber.Fiber<void, E> } | undefined
+  const take = Effect.fnUntraced(function*(event: (typeof events)[number]) {
+    if (event === undefined) {
+      if (open === undefined) return
+      yield* Queue.end(open.content)
+      yield* Fiber.join(open.kept)
+      open = undefined
+    } else if (event instanceof Uint8Array) {
+      if (open !== undefined) yield* Effect.raceFirst(Queue.offer(open.content, event), Fiber.join(open.kept))
+    } else {
+      const content = yield* Queue.bounded<Uint8Array, Cause.Done>(1)
+      const { contentType: type, filename = "", name } = event
+      const kept = yield* Effect.forkScoped(
+        receive({ name, filename, contentType: type, content: Stream.fromQueue(content) })
+      )
+      open = { content, kept }
+    }
+  })
+  const advance = Effect.suspend(() =>
+    Effect.andThen(
+      Effect.forEach(events.splice(0), take, { discard: true }),
+      () => result !== undefined && Result.isFailure(result) ? Effect.fail(result.failure) : Effect.void
+    )
+  )
+  yield* Stream.runForEach(Stream.mapError(request.stream, () => malformed), (chunk) => {
+    reader.write(chunk)
+    return advance
+  })
+  reader.end()
+  yield* advance
+  return result === undefined ? yield* Effect.fail(malformed) : yield* Effect.fromResult(result)
+})
 
 /** Parses a form incrementally. Calls `done` once, with the parts or the first problem. */
 export const makeReader = (
   contentType: string,
   limits: FormLimits,
-  done: (result: Result.Result<ReadonlyArray<ReceivedPart>, BodyError>) => void
+  done: (result: Result.Result<ReadonlyArray<ReceivedPart>, BodyError>) => void,
+  files?: {
+    readonly takes: (info: MultipartParser.PartInfo) => boolean
+    /** Gets the chunks of a file that is taken, and `null` at its end. */
+    readonly open: (info: MultipartParser.PartInfo) => (chunk: Uint8Array | null) => void
+  }
 ): { readonly write: (chunk: Uint8Array) => void; readonly end: () => void } => {
   let parts: Array<ReceivedPart> | undefined = []
   const finish = (result: Result.Result<ReadonlyArray<ReceivedPart>, BodyError>) => {
@@ -64,13 +151,20 @@ export const makeReader = (
   }
   const parser = MultipartParser.make({
     headers: { "content-type": contentType },
-    isFile,
+    isFile: (info) => files?.takes(info) === true || isFile(info),
     maxParts: limits.maxParts,
     maxFieldSize: limits.maxFieldSize,
     maxTotalSize: limits.maxMultipartSize,
     onField: (info, bytes) => addPart(info, { _tag: "Text", name: info.name, contentType: typeOf(info), bytes }),
     onFile: (info) => {
       let size = 0
+      if (files?.takes(info) === true) {
+        const receive = files.open(info)
+        return (chunk) => {
+          if (chunk === null) addPart(info, { _tag: "Received", name: info.name })
+          receive(chunk)
+        }
+      }
       return (chunk) => {
         if (chunk === null) {
           addPart(info, { _tag: "File", name: info.name, size, isChosen: size > 0 || info.filename !== "" })

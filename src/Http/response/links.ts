@@ -7,6 +7,7 @@ import { memoize } from "effect/Function"
 import type { ModelView } from "../../Access/internal.ts"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import { quote } from "../../internal/json.ts"
+import { fileFieldsOf } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
 import type { PermittedLinks } from "../../Repository/internal.ts"
@@ -161,6 +162,23 @@ const referenceLinks = (
   }
 }
 
+/** The links to the files of documents, by field; none of those whose visibility depends on the document. */
+const fileLinks = (
+  { methods, model }: Pick<LinkedResource, "methods" | "model">,
+  view: LinkedView | undefined,
+  isListed: ReadonlyArray<boolean>
+): ReadonlyArray<readonly [field: string, text: string]> => {
+  const has = (method: string) => isListed[methods.findIndex((name) => name === method)] === true
+  return fileFieldsOf(model).flatMap(({ isList, name }) => {
+    if (view?.dependsOnDocument === true || view?.mask.isHidden(name) === true) return []
+    const isWritable = has("PATCH") && view?.mask.isUnwritable(name) !== true
+    const own = isList
+      ? isWritable ? ["POST"] : []
+      : [...has("GET") ? ["GET"] : [], ...isWritable ? ["PUT", "DELETE"] : []]
+    return own.length === 0 ? [] : [[name, `/${encodeURIComponent(name)}","methods":${JSON.stringify(own)}}`] as const]
+  })
+}
+
 type LinkedView = Pick<ModelView, "dependsOnDocument" | "mask">
 
 type LinksTo = (
@@ -198,7 +216,10 @@ const linksTo: LinksTo = (
   const listed = calls.filter(({ options }, i) => isListed[methods.length + i] && isFor(options, isDeleted))
   const relations = new Set(["self", "collection", ...calls.map(({ name, options }) => options.rel ?? name)])
   const referenceOf = referenceLinks(references, view, relations)
-  if (listed.length === 0 && referenceOf === undefined) return (id) => `${head}${segment(id)}${standard}},`
+  const files = isDeleted ? [] : fileLinks({ methods, model }, view, isListed).filter(([name]) => !relations.has(name))
+  if (listed.length === 0 && referenceOf === undefined && files.length === 0) {
+    return (id) => `${head}${segment(id)}${standard}},`
+  }
   const prefix = `${path}/:id`
   const actions = listed.map(({ method, name, options, path }) => {
     const parameter = History.parameterOf(options)
@@ -216,6 +237,7 @@ const linksTo: LinksTo = (
       }",${rest}`
     ]
   })
+  for (const [name, text] of files) actions.push([`,${quote(name)}:{"href":"${base}/`, text])
   return (id, document) => {
     const encodedId = segment(id)
     let links = `${head}${encodedId}${standard}${referenceOf === undefined ? "" : referenceOf(document)}`

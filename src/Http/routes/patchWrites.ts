@@ -48,7 +48,7 @@ export const patchWrites = (context: WriteContext, onPatch: MethodHooks) => {
         const document = codec.toDocument(stored)
         const asked = changes._tag === "Merge"
           ? changes.changes
-          : yield* changes.changesOf(document, serialiserOf(yield* Effect.fiber, document))
+          : yield* changes.changesOf(document, serialiserOf(yield* Effect.fiber, document), Object(stored))
         const granted = yield* keeping(context, asked, { previous, document, mode: "merge" }, (changed) => {
           const merged = applyPatch(model, Object(stored), changed, {
             mode: changes._tag === "Merge" ? "merge" : "replace",

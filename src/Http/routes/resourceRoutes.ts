@@ -19,6 +19,7 @@ import { schemaParameters } from "../description/queryParameters.ts"
 import { endpointsOf, type Name, type StandardEndpoint } from "../description/standardEndpoints.ts"
 import { watchPathOf } from "../description/watchPath.ts"
 import type { Doors, Embeddable } from "../expansion/embeddable.ts"
+import type { Uploads } from "../files/uploads.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type { Live } from "../live/live.ts"
 import type { Watchable } from "../live/watchRoute.ts"
@@ -97,7 +98,9 @@ export const routesOf = (
       .map(({ path: other }) => ({ method: "POST", path: `${path}${other}` }) as const)
     return [{
       ...route,
-      ...name === "patch" ? { patchTypes } : {},
+      ...name === "patch"
+        ? { patchTypes: surroundings.uploads === undefined ? patchTypes : [...patchTypes, "multipart/form-data"] }
+        : {},
       ...others.length === 0 ? {} : { asked: [...route.asked ?? [], ...others] }
     }]
   })
@@ -153,6 +156,8 @@ export interface ResourceSurroundings {
   readonly doors: Doors
   /** Makes the handlers of actions on deleted documents, where the resource has them. */
   readonly deletedHandlers: MakeDeletedHandlers | undefined
+  /** What takes the files of the model; `undefined` if it has none. */
+  readonly uploads: Uploads | undefined
   /** What callers see of models, on which the handlers then depend; `undefined` without access control. */
   readonly views: typeof Views | undefined
 }

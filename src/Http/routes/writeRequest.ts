@@ -1,6 +1,7 @@
 /** Reads the write requests of a resource. */
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
+import * as Exit from "effect/Exit"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -22,15 +23,17 @@ import { type Identifier, identifierOf } from "../../Repository/internal.ts"
 import { maxItems } from "../description/limits.ts"
 import { tableTypes } from "../description/listTypes.ts"
 import { reservedIdsOf } from "../description/standardEndpoints.ts"
+import type { Received, Uploads } from "../files/uploads.ts"
 import type { Forbidden, HttpError } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
+import { badRequestOf } from "../messages/message.ts"
 import type { Instead } from "../request/bodyInstead.ts"
 import { costlyCounter } from "../request/costlyValues.ts"
 import { documentPatcher } from "../request/documentPatch.ts"
-import { decodeForm, readForm } from "../request/form.ts"
+import { decodeForm, type Form, readForm } from "../request/form.ts"
 import { maxDepth, mediaTypeOf, readJson } from "../request/jsonBody.ts"
 import { tokensOf } from "../request/jsonPatch.ts"
-import { isMultipart, readMultipart } from "../request/multipart.ts"
+import { isMultipart, readMultipart, type ReceivedPart } from "../request/multipart.ts"
 import * as preconditions from "../request/preconditions.ts"
 import * as preference from "../request/prefer.ts"
 import { rejectExcess } from "../request/unknownKeys.ts"
@@ -68,7 +71,11 @@ export type RequestedChanges =
   | { readonly _tag: "Merge"; readonly changes: Values }
   | {
     readonly _tag: "Patch"
-    readonly changesOf: (stored: Document, serialise: Serialiser) => Effect.Effect<Values, HandlerFailure>
+    readonly changesOf: (
+      stored: Document,
+      serialise: Serialiser,
+      instance: object
+    ) => Effect.Effect<Values, HandlerFailure>
   }
 
 /** A request, or all of its problems. */
@@ -103,7 +110,8 @@ export interface WriteReaders {
 export const writeReaders = (
   registration: ImplementedResource,
   { mask, model }: ModelView,
-  limits: Limits
+  limits: Limits,
+  uploads?: Uploads
 ): WriteReaders => {
   const identifier = identifierOf(model)
   const permitting = permittingBy(mask)
@@ -145,17 +153,62 @@ export const writeReaders = (
       )
   }
 
+  const formOf = (parts: ReadonlyArray<ReceivedPart>) => readForm(model, parts, { maxDepth, isStrict })
+
+  /** Reads a form, and keeps its files as it arrives. What is not valid leaves none. */
+  const withForm = <Body>(
+    request: Request,
+    use: (form: Form, files: Values) => Effect.Effect<Read<Body>, HttpError>,
+    isInsert: (form: Form) => boolean
+  ): Effect.Effect<Read<Body>, HttpError> => {
+    if (uploads === undefined) {
+      return Effect.flatMap(readMultipart(request, formLimits), (parts) => use(formOf(parts), {}))
+    }
+    return Effect.suspend(() => {
+      const received: Array<Received> = []
+      const counted = new Map<string, number>()
+      const read = readMultipart<HttpError>(request, formLimits, {
+        takes: (name) => uploads.fields.has(name),
+        receive: ({ content, contentType, filename: name, name: field }) =>
+          Effect.suspend(() => {
+            const count = (counted.get(field) ?? 0) + 1
+            counted.set(field, count)
+            if (mask.isUnwritable(field)) return Effect.fail(fieldForbidden(field))
+            if (count > 1 && uploads.fields.get(field)?.isList !== true) {
+              return Effect.fail(badRequestOf([{ field, validator: "Form", message: "is given more than once" }]))
+            }
+            return Effect.map(uploads.receive(field, { content, name, type: mediaTypeOf(contentType) }), (file) => {
+              received.push(file)
+            })
+          })
+      })
+      return Effect.flatMap(read, (parts) => {
+        const form = formOf(parts)
+        const files = uploads.valuesOf(received)
+        const forbidden = mask.forbiddenIn({ ...form.values, ...files }, isInsert(form))
+        return forbidden === undefined ? use(form, files) : Effect.fail(fieldForbidden(forbidden))
+      }).pipe(
+        Effect.onExit((exit) =>
+          Exit.isSuccess(exit) && Result.isSuccess(exit.value) ? Effect.void : uploads.discard(received)
+        )
+      )
+    })
+  }
+
   const one = (request: Request, mayHaveId: boolean, read: (decode: Decode) => Decoded) =>
     Result.flatMap(documentOf(decoders, mayHaveId, read), (body) => readHeaders(request, undefined, body))
 
   return {
     create: (request) =>
       isMultipart(headersOf(request)["content-type"])
-        ? Effect.flatMap(readMultipart(request, formLimits), (parts) => {
-          const form = readForm(model, parts, { maxDepth, isStrict })
-          return permitting(mask.forbiddenIn(form.values, !hasId(form.values)), () =>
-            one(request, true, (decode) => decodeForm(decode, form)))
-        })
+        ? withForm(request, (form, files) =>
+          permitting(mask.forbiddenIn(form.values, !hasId(form.values)), () =>
+            Result.map(
+              one(request, true, (decode) =>
+                decodeForm(decode, form)),
+              (read) => ({ ...read, body: { ...read.body, value: { ...read.body.value, ...files } } })
+            )), ({ values }) =>
+          !hasId(values))
         : Effect.flatMapEager(readBody(request), (body) =>
           // A body with an identifier may replace a document, and may then repeat stored values of unwritable fields.
           permitting(mask.forbiddenIn(body, !hasId(body)), (): Read<OneDocument | ManyDocuments> =>
@@ -173,8 +226,27 @@ export const writeReaders = (
               (value) => readHeaders(request, id, value, instead)
             ))
       ),
-    patch: (id, request, instead) =>
-      Effect.flatMapEager(
+    patch: (id, request, instead) => {
+      if (instead?.server !== undefined) {
+        const { changesOf, fields } = instead.server
+        const changing = Object.fromEntries(fields.map((field) => [field, {}]))
+        return permitting(mask.forbiddenIn(changing, false), () =>
+          Result.succeed({
+            id,
+            body: { _tag: "Patch", changesOf: (_, __, instance) => changesOf(instance) },
+            conditions: preconditions.none,
+            prefer: instead.prefer ?? preference.returnOf(headersOf(request)["prefer"]?.toString())
+          }))
+      }
+      if (uploads !== undefined && instead === undefined && isMultipart(headersOf(request)["content-type"])) {
+        return withForm(request, (form, files) =>
+          permitting(mask.forbiddenIn(form.values, false), () =>
+            Result.flatMap(
+              valid(rejectOtherId(decodeForm(decoders.patch, form), form.values, id, identifier)),
+              (changes) => readHeaders(request, id, { _tag: "Merge", changes: { ...changes, ...files } })
+            )), () => false)
+      }
+      return Effect.flatMapEager(
         instead === undefined ? readJson(request, patchTypes, limits.maxBodySize) : Effect.succeed(instead.body),
         (body) => {
           const isPatch = instead?.isPatch ?? isJsonPatch(request)
@@ -193,7 +265,8 @@ export const writeReaders = (
             () => Result.flatMap(read(), (body) => readHeaders(request, id, body, instead))
           )
         }
-      ),
+      )
+    },
     delete: (id, request) => Effect.succeed(readHeaders(request, id, undefined))
   }
 }

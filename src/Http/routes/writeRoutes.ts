@@ -10,6 +10,7 @@ import { type DocumentReads, identifierOf } from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { documentParameters } from "../description/queryParameters.ts"
 import type { Doors, EmbedWritten } from "../expansion/embeddable.ts"
+import type { Uploads } from "../files/uploads.ts"
 import type { Limits } from "../KernelConfig.ts"
 import { queryReader } from "../query/parameterReader.ts"
 import { expandOf } from "../query/urlQuery.ts"
@@ -36,7 +37,8 @@ export const writeRoutes = (
   repository: Repository<Model.Any>,
   store: DocumentStore["Service"],
   representations: Representations,
-  { doors, limits, respondBadRequest, view }: {
+  { doors, limits, respondBadRequest, uploads, view }: {
+    readonly uploads: Uploads | undefined
     readonly doors: Doors
     readonly limits: Limits
     readonly respondBadRequest: BadRequestResponder
@@ -44,7 +46,7 @@ export const writeRoutes = (
   }
 ): { readonly [N in "create" | "replace" | "patch" | "delete"]: ResponseEffect } => {
   const { hooks, model } = registration
-  const read = writeReaders(registration, view, limits)
+  const read = writeReaders(registration, view, limits, uploads)
   const context = writeContext(registration, repository, store, representations, view)
   const replaceWith = replaceWrites(context)
   const create = createWrites(

@@ -6,6 +6,7 @@ import * as Base64Url from "effect/encoding/Base64Url"
 import * as Redacted from "effect/Redacted"
 import type { GuardedEndpoint } from "../../Access/AccessControl.ts"
 import type * as Model from "../../Model/Model.ts"
+import type * as Cursor from "../../Repository/Cursor.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { AccessDecision, ownerOf } from "../../Repository/internal.ts"
 import * as Repository from "../../Repository/Repository.ts"
@@ -23,6 +24,7 @@ import { operationRoute, type OperationSurroundings } from "../routes/operationR
 import { type ResourceSurroundings, routesOf, watchRoutes } from "../routes/resourceRoutes.ts"
 import { unconfirmedByClient } from "../server/sendBuffers.ts"
 import type { Translations } from "../Translations.ts"
+import { fileRoutes, uploadsFor } from "./fileRoutes.ts"
 import { deletedHandlersOf, withHistory } from "./historyRoutes.ts"
 import { RegistrationInvalid } from "./registrationInvalid.ts"
 import { respondingOf } from "./stages.ts"
@@ -43,7 +45,9 @@ export const registeredRoutes = Effect.fnUntraced(function*(made: Made) {
     limits.maxPageBytes,
     yield* unconfirmedByClient
   )
-  const cursors = access === undefined ? {} : { secret: (yield* KernelConfig.cursorSecret) ?? (yield* randomSecret) }
+  const cursors: Cursor.Options = access === undefined
+    ? {}
+    : { secret: (yield* KernelConfig.cursorSecret) ?? (yield* randomSecret) }
   const texts = new KeptTexts(yield* KernelConfig.keptTexts)
   const tables = all.some((registration) => registration._tag === "Resource" && registration.tables !== undefined)
     ? yield* Effect.promise(() => import("../response/tables.ts"))
@@ -68,10 +72,11 @@ export const registeredRoutes = Effect.fnUntraced(function*(made: Made) {
     // An earlier form has the documents of its model.
     const repository = owner === model ? owned : yield* Repository.make(model)
     const resource = access?.resourceOf(registration, repository)
+    const uploads = yield* uploadsFor(model, limits)
     const { deletedHandlerOf, embeddableBy, routes: standard } = resourceRoutesOf(
       registration,
       yield* DocumentStore,
-      { ...surroundings, deletedHandlers: yield* deletedHandlersOf(registration), repository, resource }
+      { ...surroundings, deletedHandlers: yield* deletedHandlersOf(registration), repository, resource, uploads }
     )
     const reading = standard.find(({ method, path }) => method === "GET" && path === `${registration.path}/:id`)
     if (reading !== undefined) doors.set(registration.path, doorTo(reading, embeddableBy, made))
@@ -85,6 +90,13 @@ export const registeredRoutes = Effect.fnUntraced(function*(made: Made) {
     })
     routes.push(
       ...own.routes,
+      ...uploads === undefined ? [] : yield* fileRoutes(registration, repository, standard, {
+        ...made,
+        uploads,
+        own: ownOf(registration),
+        secret: cursors.secret ?? (yield* KernelConfig.cursorSecret) ?? (yield* randomSecret),
+        views: surroundings.views
+      }),
       ...yield* manyRoutes(registration, repository, standard, { ...made, cursors, views: surroundings.views }),
       ...operationRoutesOf(
         { ...registration, calls: own.calls },

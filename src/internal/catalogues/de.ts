@@ -58,6 +58,8 @@ export const de: { readonly [K in keyof typeof en]: string } & { readonly [key: 
   "errors.BadlyEncodedPath": "Der Pfad ist kein UTF-8 in Prozentkodierung",
   "errors.BadlyEncodedName": "Der Name eines Parameters ist kein UTF-8 in Prozentkodierung",
   "errors.BadlyEncodedValue": "Der Wert des Parameters {name} ist kein UTF-8 in Prozentkodierung",
+  "errors.FileType": "Die Datei ist ihren Bytes nach {type}, und muss von der Art {types} sein",
+  "errors.FileNeeded": "Das Formular muss eine Datei haben",
   "errors.BodyEncoding": "Der Inhalt hat ein Content-Encoding, und keines wird entpackt: bitte unverändert senden",
   "errors.BodyNotParameters":
     "Der Inhalt muss ein Objekt aus Parametern sein: Texte, Zahlen, Wahrheitswerte oder Listen davon",

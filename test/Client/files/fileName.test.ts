@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import * as path from "node:path"
-import { fileNameOf, safeFileName } from "../../../src/Client/files/fileName.ts"
+import { fileNameOf } from "../../../src/Client/files/fileName.ts"
+import { safeFileName } from "../../../src/internal/safeFileName.ts"
 
 const url = "http://upstream/reports/2026.csv"
 

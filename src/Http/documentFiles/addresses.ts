@@ -1,0 +1,111 @@
+/**
+ * Signed addresses of files: each is for one `GET` of one file until a time, with the rights that the one who asked for it has at the
+ * time of its use.
+ */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as SchemaParser from "effect/SchemaParser"
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto"
+import { CurrentUser } from "../../Security/CurrentUser.ts"
+import { errorOf } from "../HttpError.ts"
+import { queryReader } from "../query/parameterReader.ts"
+import type { HandlerFailure, ResponseEffect } from "../response/handlerFailures.ts"
+import * as responses from "../response/json.ts"
+import type { BadRequestResponder } from "../response/translatedResponses.ts"
+import { type Responding, withParameters } from "../routes/route.ts"
+
+/** What makes the addresses of the files of a field, and what answers at them. */
+export const addresses = ({ field, respond, respondBadRequest, secret }: {
+  readonly field: string
+  readonly secret: Redacted.Redacted
+  /** Answers a `GET` of the file to the user of the fiber. */
+  readonly respond: Responding
+  readonly respondBadRequest: BadRequestResponder
+}) => {
+  const key = createHash("sha256").update(`appkernel/file\n${Redacted.value(secret)}`).digest()
+
+  /** What a path says beside its claims, which nobody can read or change. */
+  const boundTo = (path: string): Buffer => Buffer.from(`${field}\n${path}`)
+
+  const sealed = (claims: string, path: string): string => {
+    const nonce = randomBytes(12)
+    const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(boundTo(path))
+    return Buffer.concat([nonce, cipher.update(claims, "utf8"), cipher.final(), cipher.getAuthTag()]).toString(
+      "base64url"
+    )
+  }
+
+  const opened = (text: string, path: string): string => {
+    const bytes = Buffer.from(text, "base64url")
+    const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, 12), { authTagLength: 16 })
+      .setAAD(boundTo(path)).setAuthTag(bytes.subarray(-16))
+    return decipher.update(bytes.subarray(12, -16), undefined, "utf8") + decipher.final("utf8")
+  }
+
+  /** Answers with the address to who may read the file now. */
+  const sign = (get: ResponseEffect): ResponseEffect =>
+    withParameters((parameters, fiber) => {
+      const read = readParameters(parameters)
+      if (Result.isFailure(read)) return respondBadRequest(read.failure)
+      const { expires_in: seconds = defaultSeconds } = read.success
+      const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+      const path = request.url.split("?", 1)[0]!.replace(/\/address$/u, "")
+      const expires = Math.floor(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe() / 1000) + seconds
+      const user = Context.getOrUndefined(fiber.context, CurrentUser)
+      const claims = JSON.stringify({ expires, ...user === undefined ? {} : { user } })
+      const href = `${path}/signed/${sealed(claims, path)}`
+      return Effect.as(
+        Effect.provideService(get, HttpServerRequest.ParsedSearchParams, {}),
+        HttpServerResponse.setHeader(
+          responses.json(JSON.stringify({ href, expires: DateTime.formatIso(DateTime.makeUnsafe(expires * 1000)) })),
+          "cache-control",
+          "no-store"
+        )
+      )
+    })
+
+  const open: ResponseEffect = Effect.withFiber<HttpServerResponse.HttpServerResponse, HandlerFailure>((fiber) => {
+    const { params } = Context.getUnsafe(fiber.context, HttpRouter.RouteContext)
+    const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+    const path = request.url.split("?", 1)[0]!.split("/signed/", 1)[0]!
+    const signed = Result.getOrUndefined(
+      Result.flatMap(Result.try(() => opened(params["signature"] ?? "", path)), (claims) => decodeClaims(claims))
+    )
+    if (signed === undefined || signed.expires * 1000 <= fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()) {
+      return Effect.fail(errorOf("Forbidden", "errors.Denied"))
+    }
+    fiber.setContext(
+      signed.user === undefined
+        ? Context.omit(CurrentUser)(fiber.context)
+        // What was signed is what a `CurrentUser` is.
+        : Context.add(fiber.context, CurrentUser, signed.user as CurrentUser["Service"])
+    )
+    return Effect.provideService(respond, HttpServerRequest.HttpServerRequest, request)
+  })
+
+  return { sign, open }
+}
+
+// internal
+
+const defaultSeconds = 300
+
+const readParameters = queryReader({
+  expires_in: {
+    schema: Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: 86_400 })),
+    message: "must be a whole number of seconds from 1 to 86,400",
+    isRequired: false
+  }
+}, "is not a parameter of an address")
+
+const decodeClaims = SchemaParser.decodeUnknownResult(
+  Schema.fromJsonString(Schema.Struct({ expires: Schema.Int, user: Schema.optionalKey(Schema.Unknown) }))
+)

@@ -1,0 +1,269 @@
+/** The handlers of the files of a resource's documents. */
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Result from "effect/Result"
+import type * as Views from "../../Access/internal.ts"
+import { nameInHeader } from "../../internal/safeFileName.ts"
+import { formWithout, type StoredFile } from "../../Model/internal.ts"
+import type * as Model from "../../Model/Model.ts"
+import type { Document } from "../../Repository/DocumentStore.ts"
+import { AccessDecision, documentOperationsOf } from "../../Repository/internal.ts"
+import type { Repository } from "../../Repository/Repository.ts"
+import type { DocumentNotFound } from "../../Repository/RepositoryError.ts"
+import { encoded } from "../description/pathShape.ts"
+import { fileTagOf, sent } from "../files/sent.ts"
+import type { Received, Uploads } from "../files/uploads.ts"
+import { errorOf, type HttpError } from "../HttpError.ts"
+import type { Limits } from "../KernelConfig.ts"
+import { BodyInstead } from "../request/bodyInstead.ts"
+import { mediaTypeOf, refusedType } from "../request/jsonBody.ts"
+import { isMultipart, readMultipart } from "../request/multipart.ts"
+import * as preconditions from "../request/preconditions.ts"
+import { readRaw } from "../request/rawBody.ts"
+import type { ResponseEffect } from "../response/handlerFailures.ts"
+import { fieldForbidden } from "../response/hiddenFields.ts"
+import type { BadRequestResponder } from "../response/translatedResponses.ts"
+import { readHooksOf } from "../routes/hooks.ts"
+import type { ImplementedResource } from "../routes/implemented.ts"
+import { headersOf, notFound, type RequestFiber, withIdOf, withoutParameters } from "../routes/route.ts"
+
+interface Made {
+  readonly registration: ImplementedResource
+  readonly repository: Repository<Model.Any>
+  readonly uploads: Uploads
+  readonly limits: Limits
+  /** What callers see of documents; `undefined` without access control. */
+  readonly views: typeof Views | undefined
+  /** The `PATCH` of the resource, whose stages, hooks and checks a change of a file passes; `undefined` if it has none. */
+  readonly patch: ResponseEffect | undefined
+  readonly respondBadRequest: BadRequestResponder
+}
+
+/** The handlers of the files of one field. */
+export const fileHandlers = (made: Made, field: string) => {
+  const { limits, patch = noPatch, registration, repository, respondBadRequest, uploads, views } = made
+  const { hooks, model, path } = registration
+  const documents = documentOperationsOf(repository)
+  const { afterEach, beforeEach } = readHooksOf(model, hooks)
+  const plain = formWithout(model, [])
+  const isList = uploads.fields.get(field)?.isList === true
+
+  /** What the caller sees of the files of a document: of one that is not there, as of a field that is hidden, nothing. */
+  const seen = Effect.fnUntraced(function*(id: unknown, fiber: RequestFiber) {
+    const grants = Context.get(fiber.context, AccessDecision)?.endpoint
+    const view = views === undefined || grants === undefined ? undefined : views.modelView(model, grants)
+    if (beforeEach !== undefined) yield* beforeEach(id)
+    const document = yield* documents.findById(id, { timeLimit: limits.queryTimeout })
+    if (document === undefined) return yield* notFound(model, id)
+    if (afterEach !== undefined) yield* afterEach(document)
+    const caller = view?.ofCaller(grants!)
+    const form = caller === undefined ? plain : caller.isShown(document) ? caller.formOf(document) : undefined
+    return form?.shows(field) === true ? filesIn(document, field) : []
+  })
+
+  const get: ResponseEffect = withIdOf(model, (id, request) =>
+    Effect.withFiber((fiber) => {
+      const key = keyOf(fiber)
+      return Effect.flatMap(seen(id, fiber), (files) => {
+        const file = fileAt(files, isList, key)
+        return file === undefined
+          ? Effect.fail(notFound(model, id))
+          : sent(
+            uploads.store,
+            { ...file, at: DateTime.fromDateUnsafe(file.at) },
+            headersOf(request),
+            request.method,
+            respondBadRequest
+          )
+      })
+    }))
+
+  /** Refuses, before a body is read, what the write would refuse. */
+  const writable = Effect.fnUntraced(function*(
+    id: unknown,
+    key: string | undefined,
+    conditions: preconditions.Preconditions,
+    fiber: RequestFiber
+  ) {
+    const grants = Context.get(fiber.context, AccessDecision)?.endpoint
+    const view = views === undefined || grants === undefined ? undefined : views.modelView(model, grants)
+    if (view?.mask.isUnwritable(field) === true) return yield* fieldForbidden(field)
+    const document = yield* documents.findById(id, { privilege: "update" })
+    if (document === undefined) return yield* notFound(model, id)
+    yield* checked(filesIn(document, field), id, key, conditions)
+  })
+
+  const checked = (
+    files: ReadonlyArray<Pick<StoredRecord, "key" | "sha256">>,
+    id: unknown,
+    key: string | undefined,
+    conditions: preconditions.Preconditions
+  ): Effect.Effect<void, DocumentNotFound | HttpError> => {
+    const file = fileAt(files, isList, key)
+    if (key !== undefined && file === undefined) return Effect.fail(notFound(model, id))
+    const { ifMatch, ifNoneMatch } = conditions
+    return file === undefined
+      ? ifMatch === undefined ? Effect.void : Effect.fail(preconditions.failed)
+      : ifNoneMatch === "any" || preconditions.evaluate(conditions, fileTagOf(file)) !== "proceed"
+      ? Effect.fail(preconditions.failed)
+      : Effect.void
+  }
+
+  /** Changes the field by the `PATCH` of the document. */
+  const change = (
+    id: unknown,
+    key: string | undefined,
+    conditions: preconditions.Preconditions,
+    next: (files: ReadonlyArray<StoredFile>) => Effect.Effect<ReadonlyArray<StoredFile>, DocumentNotFound>
+  ): ResponseEffect =>
+    Effect.provideService(patch, BodyInstead, {
+      body: undefined,
+      isPatch: false,
+      server: {
+        fields: [field],
+        changesOf: (instance) => {
+          const value: unknown = Reflect.get(instance, field) ?? []
+          // What a file field has in an instance.
+          const files = [value].flat() as ReadonlyArray<StoredFile>
+          return Effect.map(
+            Effect.andThen(checked(files, id, key, conditions), next(files)),
+            (changed) => ({ [field]: isList ? changed : changed[0] ?? null })
+          )
+        }
+      }
+    })
+
+  const withConditions = (
+    use: (
+      id: unknown,
+      request: HttpServerRequest.HttpServerRequest,
+      conditions: preconditions.Preconditions,
+      key: string | undefined
+    ) => ResponseEffect
+  ): ResponseEffect =>
+    withIdOf(model, (id, request) =>
+      Effect.withFiber((fiber) => {
+        const conditions = preconditions.read(headersOf(request))
+        if (Result.isFailure(conditions)) return respondBadRequest(conditions.failure)
+        const key = keyOf(fiber)
+        return Effect.andThen(
+          writable(id, key, conditions.success, fiber),
+          use(id, request, conditions.success, key)
+        )
+      }))
+
+  const put = withConditions((id, request, conditions, key) =>
+    Effect.flatMap(received(uploads, field, request, limits), (upload) => {
+      const { file } = upload
+      const written = change(id, key, conditions, (files) =>
+        Effect.succeed(
+          !isList
+            ? [file]
+            : key === undefined
+            ? [...files, file]
+            // Its address stays.
+            : files.map((one) => one.key === key ? renamed(file, key) : one)
+        ))
+      return Effect.map(written, (response) => {
+        const tagged = HttpServerResponse.setHeader(response, "etag", fileTagOf(file))
+        return isList && key === undefined && response.status < 300
+          ? HttpServerResponse.setHeader(
+            HttpServerResponse.setStatus(tagged, 201),
+            "location",
+            `${encoded(path)}/${segmentOf(request)}/${encodeURIComponent(field)}/${file.key}`
+          )
+          : tagged
+      })
+    })
+  )
+
+  const remove = withConditions((id, _, conditions, key) =>
+    change(id, key, conditions, (files) =>
+      files.length === 0
+        ? Effect.fail(notFound(model, id))
+        : Effect.succeed(files.filter((file) => isList && file.key !== key)))
+  )
+
+  const only = (handler: ResponseEffect) => withoutParameters(handler, respondBadRequest)
+  return { get: only(get), put: only(put), remove: only(remove) }
+}
+
+// internal
+
+/** What a document in the store has of a file. */
+interface StoredRecord extends Omit<StoredFile, "at"> {
+  readonly at: Date
+}
+
+const filesIn = (document: Document, field: string): ReadonlyArray<StoredRecord> =>
+  // What a file field has in a document.
+  [document[field] as StoredRecord | ReadonlyArray<StoredRecord> | null | undefined ?? []].flat()
+
+/** The file at an address: that of a list has a key, and that of a field without one has none. */
+const fileAt = <F extends { readonly key: string }>(
+  files: ReadonlyArray<F>,
+  isList: boolean,
+  key: string | undefined
+): F | undefined => key === undefined ? isList ? undefined : files[0] : files.find((file) => file.key === key)
+
+// Only a resource with that method has the routes.
+const noPatch: ResponseEffect = Effect.die(new Error("The resource has no PATCH"))
+
+const keyOf = (fiber: RequestFiber): string | undefined =>
+  Context.getUnsafe(fiber.context, HttpRouter.RouteContext).params["key"]
+
+/** The identifier as the URL of the request has it. */
+const segmentOf = ({ url }: HttpServerRequest.HttpServerRequest): string =>
+  url.split("?", 1)[0]!.split("/").at(-2) ?? ""
+
+const renamed = (file: StoredFile, key: string): StoredFile =>
+  // The class of the file, whose instances have these fields.
+  new (file.constructor as new(file: StoredFile) => StoredFile)({ ...file, key })
+
+/** The file of a request: its body, or the only file of a form. */
+const received = (
+  uploads: Uploads,
+  field: string,
+  request: HttpServerRequest.HttpServerRequest,
+  { maxBodySize, maxFields, maxMultipartSize }: Limits
+): Effect.Effect<Received, HttpError> => {
+  const headers = headersOf(request)
+  if (isMultipart(headers["content-type"])) {
+    const files: Array<Received> = []
+    const limits = { maxMultipartSize, maxFieldSize: maxBodySize, maxParts: maxFields }
+    return readMultipart<HttpError>(request, limits, {
+      takes: () => true,
+      receive: ({ content, contentType, filename: name }) =>
+        files.length > 0
+          ? Effect.fail(fileNeeded)
+          : Effect.map(uploads.receive(field, { content, name, type: mediaTypeOf(contentType) }), (file) => {
+            files.push(file)
+          })
+    }).pipe(
+      Effect.flatMap(() => files[0] === undefined ? Effect.fail(fileNeeded) : Effect.succeed(files[0])),
+      Effect.onError(() => uploads.discard(files))
+    )
+  }
+  const type = headers["content-type"] === undefined ? undefined : mediaTypeOf(headers["content-type"])
+  const coded = refusedType({ ...headers, "content-type": "any" }, () => true, [])
+  if (coded !== undefined) return Effect.fail(coded)
+  return Effect.flatMap(
+    readRaw(request, [], Number.MAX_SAFE_INTEGER),
+    (content) =>
+      uploads.receive(field, {
+        content,
+        type,
+        name: nameIn(headers["content-disposition"]),
+        size: headers["content-length"] === undefined ? undefined : Number(headers["content-length"])
+      })
+  )
+}
+
+const nameIn = (disposition: string | undefined): string | undefined =>
+  disposition === undefined ? undefined : Result.getOrElse(Result.try(() => nameInHeader(disposition)), () => undefined)
+
+const fileNeeded = errorOf("BadRequest", "errors.FileNeeded")

@@ -1,0 +1,110 @@
+/** Receives a file: finds out what it is by its first bytes, and keeps it in the store as it arrives. */
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Pull from "effect/Pull"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { randomBytes } from "node:crypto"
+import type { FileStoreFailed, FileTooLarge, Service } from "../../Files/FileStore.ts"
+import { safeFileName } from "../../internal/safeFileName.ts"
+import type { FileField, StoredFile } from "../../Model/internal.ts"
+import { errorOf, type HttpError } from "../HttpError.ts"
+import { type BodyError, bodyTooLarge, otherType } from "../request/jsonBody.ts"
+import { headSize, isAsSaid, typeOfHead } from "./contentTypes.ts"
+
+/** A file as its sender describes it. */
+export interface Given {
+  readonly name: string | undefined
+  /** The type that the sender says, in lower case and without parameters. */
+  readonly type: string | undefined
+  readonly content: Stream.Stream<Uint8Array, BodyError>
+}
+
+/** What a field says of files, with a size for each. */
+export interface Rules extends Pick<FileField, "types"> {
+  readonly maxSize: number
+}
+
+/** What is known before the bytes: the failure for a type, or a size, that the field does not take. */
+export const refusedBefore = (
+  { maxSize, types }: Rules,
+  { size, type }: { readonly type: string | undefined; readonly size: number | undefined }
+): HttpError | undefined =>
+  size !== undefined && size > maxSize
+    ? bodyTooLarge(maxSize)
+    : types.length === 0 || type === undefined || type === "application/octet-stream" || types.includes(type)
+    ? undefined
+    : otherType(types)
+
+/** Keeps a file. Its type is that of its bytes, and has to be one that the field takes. */
+export const receive = (
+  files: Service,
+  { maxSize, types }: Rules,
+  { content, name, type: said }: Given
+): Effect.Effect<StoredFile, HttpError> =>
+  Effect.scoped(Effect.gen(function*() {
+    const { head, whole } = yield* peeked(content)
+    const type = yield* typeOfHead(head, said)
+    if (types.length > 0 && !types.includes(type)) {
+      return yield* errorOf("UnsupportedMediaType", "errors.FileType", { type, types: types.join(", ") })
+    }
+    if (!isAsSaid(type, said)) {
+      return yield* errorOf("UnsupportedMediaType", "errors.FileType", { type, types: said ?? "" })
+    }
+    const { id, sha256, size } = yield* files.put(whole, { maxSize })
+    return {
+      id,
+      key: randomBytes(9).toString("base64url"),
+      name: safeFileName(name ?? "") ?? "file",
+      size,
+      type,
+      sha256,
+      at: yield* DateTime.now
+    }
+  })).pipe(Effect.catchTags({
+    FileTooLarge: ({ limit }: FileTooLarge) => Effect.fail(bodyTooLarge(limit)),
+    FileStoreFailed: unavailable
+  }))
+
+/** A store that can't be asked at the moment is a 503. */
+export const unavailable = (error: FileStoreFailed): Effect.Effect<never, HttpError> =>
+  error.retryable
+    ? Effect.andThen(
+      Effect.logWarning(error.message),
+      Effect.fail(errorOf("ServiceUnavailable", "errors.StoreUnavailable"))
+    )
+    : Effect.die(error)
+
+// internal
+
+/** The first bytes of a stream, and all of it. */
+const peeked = <E>(
+  content: Stream.Stream<Uint8Array, E>
+): Effect.Effect<
+  { readonly head: Uint8Array; readonly whole: Stream.Stream<Uint8Array, E> },
+  E,
+  Scope.Scope
+> =>
+  Effect.flatMap(Stream.toPull(content), (pull) => {
+    const chunks: Array<Uint8Array> = []
+    let size = 0
+    const begun = (isEnded: boolean) => {
+      const first = Stream.fromArray(chunks)
+      return {
+        head: Buffer.concat(chunks).subarray(0, headSize),
+        whole: isEnded ? first : Stream.concat(first, Stream.fromPull(Effect.succeed(pull)))
+      }
+    }
+    const next: Effect.Effect<ReturnType<typeof begun>, E> = Pull.matchEffect(pull, {
+      onSuccess: (more) => {
+        for (const chunk of more) {
+          chunks.push(chunk)
+          size += chunk.length
+        }
+        return size < headSize ? next : Effect.succeed(begun(false))
+      },
+      onFailure: (cause) => Effect.failCause(cause),
+      onDone: () => Effect.succeed(begun(true))
+    })
+    return next
+  })

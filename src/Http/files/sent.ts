@@ -1,0 +1,135 @@
+/** Sends a file: whole, in one range or in several (RFC 9110, section 14), under the preconditions of the request. */
+import { create } from "content-disposition"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import { randomBytes } from "node:crypto"
+import type { IncomingHttpHeaders } from "node:http"
+import { combineRanges, parse } from "range-parser"
+import type { Service } from "../../Files/FileStore.ts"
+import type { StoredFile } from "../../Model/internal.ts"
+import { parseTags, strongly } from "../request/entityTags.ts"
+import * as preconditions from "../request/preconditions.ts"
+import type { ResponseEffect } from "../response/handlerFailures.ts"
+import type { BadRequestResponder } from "../response/translatedResponses.ts"
+import { sentAs } from "./contentTypes.ts"
+
+/** The entity tag of a file: that of its bytes. */
+export const fileTagOf = ({ sha256 }: Pick<StoredFile, "sha256">): string => `"${sha256}"`
+
+/** The response to a `GET` or a `HEAD` of a file. */
+export const sent = (
+  files: Service,
+  file: StoredFile,
+  headers: IncomingHttpHeaders,
+  method: string,
+  respondBadRequest: BadRequestResponder
+): ResponseEffect => {
+  const { at, id, name, size, type } = file
+  const { disposition, type: contentType } = sentAs(type)
+  const etag = fileTagOf(file)
+  const modified = DateTime.toDateUtc(at).toUTCString()
+  const own = {
+    etag,
+    "last-modified": modified,
+    "accept-ranges": "bytes",
+    "content-disposition": create(name, { type: disposition }),
+    "x-content-type-options": "nosniff",
+    "content-security-policy": "sandbox; default-src 'none'",
+    "cross-origin-resource-policy": "same-site",
+    // Ranges and the checksum are those of the bytes as they are.
+    "content-encoding": "identity"
+  }
+  const conditions = preconditions.read(headers)
+  if (Result.isFailure(conditions)) return respondBadRequest(conditions.failure)
+  const evaluated = preconditions.evaluate(conditions.success, etag)
+  const unmodified = headers["if-unmodified-since"]
+  if (
+    evaluated === "failed" ||
+    headers["if-match"] === undefined && unmodified !== undefined && Date.parse(modified) > Date.parse(unmodified)
+  ) {
+    return Effect.fail(preconditions.failed)
+  }
+  if (evaluated === "not modified" || preconditions.isNotModifiedSince(headers, modified)) {
+    return Effect.succeed(HttpServerResponse.empty({ status: 304, headers: own }))
+  }
+  const respond = (status: number, stream: Stream.Stream<Uint8Array, unknown>, length: number, more: object) =>
+    Effect.succeed(
+      HttpServerResponse.stream(method === "HEAD" ? Stream.empty : stream, {
+        status,
+        contentLength: length,
+        headers: { ...own, "content-type": contentType, ...more }
+      })
+    )
+  const asked = method === "GET" && isCurrent(headers["if-range"]?.toString(), etag, modified)
+    ? rangesOf(headers.range, size)
+    : undefined
+  if (asked === "unsatisfiable") {
+    return Effect.succeed(
+      HttpServerResponse.empty({ status: 416, headers: { ...own, "content-range": `bytes */${size}` } })
+    )
+  }
+  const [first, ...others] = asked ?? []
+  if (first === undefined) return respond(200, files.read(id), size, {})
+  const contentRange = ({ end, start }: Range) => `bytes ${start}-${end}/${size}`
+  const bytes = ({ end, start }: Range) => files.read(id, { offset: start, length: end - start + 1 })
+  if (others.length === 0) {
+    return respond(206, bytes(first), first.end - first.start + 1, { "content-range": contentRange(first) })
+  }
+  const boundary = randomBytes(16).toString("hex")
+  const parts = [first, ...others].map((range) => ({
+    range,
+    head: Buffer.from(
+      `\r\n--${boundary}\r\ncontent-type: ${contentType}\r\ncontent-range: ${contentRange(range)}\r\n\r\n`
+    )
+  }))
+  const end = Buffer.from(`\r\n--${boundary}--\r\n`)
+  return respond(
+    206,
+    Stream.concat(
+      Stream.flatMap(Stream.fromArray(parts), ({ head, range }) => Stream.concat(Stream.succeed(head), bytes(range))),
+      Stream.succeed(end)
+    ),
+    parts.reduce((sum, { head, range }) => sum + head.length + range.end - range.start + 1, end.length),
+    { "content-type": `multipart/byteranges; boundary=${boundary}` }
+  )
+}
+
+// internal
+
+interface Range {
+  readonly start: number
+  readonly end: number
+}
+
+const maxRanges = 32
+
+/** The flag of a header with a range that can't be read. */
+const malformed = 1
+
+/** The ranges that a request asks for; `undefined` for the whole file, as for a header that is no list of ranges of bytes. */
+const rangesOf = (
+  header: string | undefined,
+  size: number
+): ReadonlyArray<Range> | "unsatisfiable" | undefined => {
+  if (header === undefined || !/^bytes=[\d,\s-]+$/u.test(header) || header.split(",").length > maxRanges) {
+    return undefined
+  }
+  const { code, ranges } = parse(size, header)
+  if ((code & malformed) !== 0) return undefined
+  if (ranges.length === 0) return "unsatisfiable"
+  const combined = combineRanges(ranges)
+  // Ranges that are most of the file are no less than the file.
+  return combined.length > 1 && combined.reduce((sum, { end, start }) => sum + end - start + 1 + 256, 0) > size + 4096
+    ? undefined
+    : combined
+}
+
+/** Whether the ranges are those of this file (RFC 9110, section 13.1.5). */
+const isCurrent = (ifRange: string | undefined, etag: string, modified: string): boolean => {
+  if (ifRange === undefined || ifRange === modified) return true
+  const tags = parseTags(ifRange)
+  return tags !== "any" && tags !== "malformed" && tags.length === 1 && strongly(tags, etag)
+}

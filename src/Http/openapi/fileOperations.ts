@@ -1,0 +1,137 @@
+/** The operations of the files of documents: what they have in common with a `GET` and a `PATCH` of the document. */
+import { type FileField, fileFieldsOf } from "../../Model/internal.ts"
+import * as Json from "./node.ts"
+import type { Resource } from "./schemas.ts"
+
+type Node = Json.Node
+
+/** The paths of the files of documents, for the operations that the document has. */
+export const fileOperations = (paths: Node, resources: ReadonlyArray<Resource>): Node =>
+  Object.fromEntries(
+    resources.flatMap(({ model, path }) => {
+      const item = Json.nodeOf(paths[`${path}/{id}`])
+      return fileFieldsOf(model).flatMap((field) => {
+        const own = operationsOf(field, item)
+        const at = `${path}/{id}/${field.name}`
+        return field.isList
+          ? [[at, own.list], [`${at}/{key}`, own.one], [`${at}/{key}/address`, own.address]] as const
+          : [[at, own.one], [`${at}/address`, own.address]] as const
+      })
+    }).filter(([, item]) => Object.keys(item).length > 0)
+  )
+
+// internal
+
+const operationsOf = (field: FileField, { get, patch }: Node): Record<"one" | "list" | "address", Node> => {
+  const { isList, maxSize, name, types } = field
+  const content = binary(types.length === 0 ? ["application/octet-stream"] : types)
+  const size = maxSize === undefined ? "" : `, up to ${maxSize} bytes`
+  const key = isList ? [{ name: "key", in: "path", required: true, schema: { type: "string" } }] : []
+  const like = (base: unknown, verb: string, more: Node): Node => {
+    const { operationId, parameters, requestBody: _, responses, ...others } = Json.nodeOf(base)
+    return {
+      ...others,
+      operationId: `${String(operationId)}_${name}_${verb}`,
+      parameters: [
+        ...Json.listOf(parameters).filter((one) => Json.nodeOf(one)["in"] === "path"),
+        ...verb === "append" ? [] : key
+      ],
+      responses: withoutSuccess(Json.nodeOf(responses)),
+      ...more
+    }
+  }
+  const responsesWith = (base: unknown, more: Node): Node => ({
+    ...more,
+    ...withoutSuccess(Json.nodeOf(Json.nodeOf(base)["responses"]))
+  })
+  const ranges = {
+    "200": { description: "The file", headers: headersOfFile, content },
+    "206": {
+      description: "A range of the file, or several as multipart/byteranges",
+      headers: headersOfFile,
+      content: { ...content, ...binary(["multipart/byteranges"]) }
+    },
+    "304": { description: "The file is the one that the client has" },
+    "416": { description: "The file has no such range" }
+  }
+  const write = (verb: string, summary: string, status: string): Node =>
+    like(patch, verb, {
+      summary,
+      description: `The bytes decide which type a file has${size}.`,
+      requestBody: {
+        required: true,
+        content: {
+          ...content,
+          "multipart/form-data": {
+            schema: { type: "object", properties: { file: { type: "string", format: "binary" } }, required: ["file"] }
+          }
+        }
+      },
+      responses: {
+        [status]: Json.nodeOf(Json.nodeOf(patch)["responses"])["200"],
+        ...withoutSuccess(Json.nodeOf(Json.nodeOf(patch)["responses"]))
+      }
+    })
+  const one = {
+    ...get === undefined ? {} : {
+      get: like(get, "get", {
+        summary: `Get the file ${name}`,
+        description: "What a browser could run is sent as an attachment.",
+        responses: responsesWith(get, ranges)
+      })
+    },
+    ...patch === undefined ? {} : {
+      put: write("put", `Write the file ${name}`, "200"),
+      delete: like(patch, "delete", {
+        summary: `Remove the file ${name}`,
+        responses: {
+          "200": Json.nodeOf(Json.nodeOf(patch)["responses"])["200"],
+          ...withoutSuccess(Json.nodeOf(Json.nodeOf(patch)["responses"]))
+        }
+      })
+    }
+  }
+  return {
+    one,
+    list: patch === undefined ? {} : { post: write("append", `Append a file to ${name}`, "201") },
+    address: get === undefined ? {} : {
+      post: like(get, "address", {
+        summary: `Sign an address of the file ${name}, for a while and without credentials`,
+        parameters: [
+          ...Json.listOf(Json.nodeOf(get)["parameters"]).filter((one) => Json.nodeOf(one)["in"] === "path"),
+          ...key,
+          {
+            name: "expires_in",
+            in: "query",
+            description: "Seconds",
+            schema: { type: "integer", minimum: 1, maximum: 86_400, default: 300 }
+          }
+        ],
+        responses: responsesWith(get, {
+          "200": {
+            description: "The address, and when it expires",
+            content: {
+              "application/json": {
+                schema: {
+                  type: "object",
+                  properties: { href: { type: "string" }, expires: { type: "string", format: "date-time" } },
+                  required: ["href", "expires"]
+                }
+              }
+            }
+          }
+        })
+      })
+    }
+  }
+}
+
+const binary = (types: ReadonlyArray<string>): Node =>
+  Object.fromEntries(types.map((type) => [type, { schema: { type: "string", contentMediaType: type } }]))
+
+const withoutSuccess = (responses: Node): Node => Json.omitBy(responses, (status) => /^[23]/u.test(status))
+
+const headersOfFile: Node = {
+  ETag: { description: "The checksum of the bytes", schema: { type: "string" } },
+  "Content-Disposition": { description: "The name of the file", schema: { type: "string" } }
+}

@@ -1,0 +1,94 @@
+/** The routes of the files of a resource's documents: below a document, at the name of the field. */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
+import type * as Views from "../../Access/internal.ts"
+import { FileStore, makeMemory } from "../../Files/FileStore.ts"
+import { fileFieldsOf } from "../../Model/internal.ts"
+import type * as Model from "../../Model/Model.ts"
+import type { Repository } from "../../Repository/Repository.ts"
+import type { Method } from "../description/endpoint.ts"
+import type { Uploads } from "../files/uploads.ts"
+import type { ResponseEffect } from "../response/handlerFailures.ts"
+import type { ImplementedResource } from "../routes/implemented.ts"
+import { jsonRoute } from "../routes/route.ts"
+import { respondingOf } from "./stages.ts"
+import type { RouteSurroundings, ServedRoute } from "./surroundings.ts"
+
+/** What takes the files of a model; `undefined` for one without. */
+export const uploadsFor = Effect.fnUntraced(function*(model: Model.Any, limits: RouteSurroundings["limits"]) {
+  if (fileFieldsOf(model).length === 0) return undefined
+  const given = yield* Effect.serviceOption(FileStore)
+  const store = Option.isSome(given) ? given.value : yield* makeMemory
+  const { uploadsOf } = yield* Effect.promise(() => import("../files/uploads.ts"))
+  return uploadsOf(model, store, limits)
+})
+
+interface Made extends RouteSurroundings, Pick<ServedRoute, "respondBadRequest"> {
+  readonly uploads: Uploads
+  /** What the registration says of all of its routes. */
+  readonly own: Partial<ServedRoute>
+  /** What signs addresses. */
+  readonly secret: Redacted.Redacted
+  readonly views: typeof Views | undefined
+}
+
+/** The routes, each with the grants, the stages and the hooks of a `GET` or of a `PATCH` of its document. */
+export const fileRoutes = Effect.fnUntraced(function*(
+  registration: ImplementedResource,
+  repository: Repository<Model.Any>,
+  routes: ReadonlyArray<ServedRoute>,
+  made: Made
+) {
+  const { path } = registration
+  const ofDocument = (method: Method) => routes.find((route) => route.method === method && route.path === `${path}/:id`)
+  const reading = ofDocument("GET")
+  const writing = ofDocument("PATCH")
+  const { fileHandlers } = yield* Effect.promise(() => import("../documentFiles/handlers.ts"))
+  const { addresses } = yield* Effect.promise(() => import("../documentFiles/addresses.ts"))
+  return [...made.uploads.fields.values()].flatMap(({ isList, name }): ReadonlyArray<ServedRoute> => {
+    const at = `${path}/:id/${name}` as const
+    const { get, put, remove } = fileHandlers({ ...made, registration, repository, patch: writing?.handler }, name)
+    const route = (like: ServedRoute | undefined, method: Method, path: `/${string}`, handler: ResponseEffect) => {
+      if (like === undefined) return []
+      const { asked: _asked, accepted, patchTypes: _types, ...others } = like
+      // A file has the type that it has.
+      return [{ ...others, ...method === "GET" ? {} : { accepted }, method, path, handler } as ServedRoute]
+    }
+    const item = isList ? `${at}/:key` as const : at
+    const signed = reading === undefined ? undefined : addresses({
+      field: name,
+      secret: made.secret,
+      respond: respondingOf(
+        { ...reading, path: item, handler: get },
+        // The signature says who asks.
+        { ...made, access: made.access && { ...made.access, authenticated: (next) => next } }
+      ),
+      respondBadRequest: made.respondBadRequest
+    })
+    return [
+      ...route(reading, "GET", item, get),
+      ...route(writing, "PUT", item, put),
+      ...route(writing, "DELETE", item, remove),
+      ...isList ? route(writing, "POST", at, put) : [],
+      ...signed === undefined || reading === undefined ? [] : [
+        {
+          ...jsonRoute({
+            method: "POST",
+            path: `${item}/address`,
+            handler: signed.sign(get),
+            respondBadRequest: made.respondBadRequest
+          }),
+          ...made.own,
+          endpoint: reading.endpoint
+        },
+        {
+          method: "GET" as const,
+          path: `${item}/signed/:signature` as const,
+          handler: signed.open,
+          respondBadRequest: made.respondBadRequest
+        }
+      ]
+    ]
+  })
+})

@@ -1,0 +1,382 @@
+/** The files of documents over real sockets: addresses, conditions, ranges, forms, rights and signed addresses. */
+import { assert, describe, it } from "@effect/vitest"
+import { EmbeddedStore, FileStore, KernelEngine, Model, OpenApi, Resource, Role } from "appkernel"
+import { Effect, Layer, Redacted, Schema, Stream } from "effect"
+import { createHash } from "node:crypto"
+
+const file = { types: ["image/png", "text/plain"], maxSize: "100 kB" } as const
+
+class Photo extends Model.Class<Photo>()("Photo", {
+  id: Model.id({ prefix: "P" }),
+  owner: Schema.String,
+  picture: Model.file(file).pipe(Model.optional),
+  pages: Model.files(),
+  ...Model.versioned
+}) {}
+
+const photos = Resource.make(Photo, { methods: ["GET", "POST", "PUT", "PATCH", "DELETE"] })
+
+const open = KernelEngine.make("photos").register(photos, { urlBase: "/api/v1" })
+
+const png = (length = 1000): Buffer<ArrayBuffer> => {
+  const bytes = Buffer.from(Uint8Array.from({ length }, (_, i) => i % 251))
+  bytes.set(Buffer.from("89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489", "hex"))
+  return bytes
+}
+
+interface Sent {
+  readonly body?: NonNullable<RequestInit["body"]>
+  readonly headers?: Record<string, string>
+}
+
+const caller = (baseUrl: string, own: Record<string, string> = {}) => (method: string, path: string, sent: Sent = {}) =>
+  Effect.promise(async () => {
+    const url = path.startsWith("/api") ? `${baseUrl}${path}` : `${baseUrl}/api/v1/photos${path}`
+    const response = await fetch(url, { method, ...sent, headers: { ...own, ...sent.headers } })
+    const bytes = Buffer.from(await response.arrayBuffer())
+    const headers: Record<string, string | undefined> = Object.fromEntries(response.headers)
+    const isJson = headers["content-type"]?.includes("json") === true
+    return { status: response.status, headers, bytes, body: isJson ? JSON.parse(bytes.toString()) : undefined }
+  })
+
+const store = Layer.merge(EmbeddedStore.layerMemory, FileStore.layerMemory)
+
+const json = { "content-type": "application/json" }
+
+const started = Effect.gen(function*() {
+  const service = yield* open.test({ store })
+  const call = caller(service.baseUrl)
+  const { body } = yield* call("POST", "", { body: JSON.stringify({ owner: "ann" }), headers: json })
+  return { ...service, call, id: String(body.result) }
+})
+
+const put = { body: png(), headers: { "content-type": "image/png" } }
+
+describe("files of documents", () => {
+  it.effect("are written, read and removed at the document's address, and their identifiers are nowhere", () =>
+    Effect.gen(function*() {
+      const { call, id } = yield* started
+      assert.strictEqual((yield* call("GET", `/${id}/picture`)).status, 404)
+      const written = yield* call("PUT", `/${id}/picture`, {
+        ...put,
+        headers: { ...put.headers, "content-disposition": "attachment; filename*=UTF-8''M%C3%B6nch.png" }
+      })
+      const sha256 = createHash("sha256").update(put.body).digest("hex")
+      assert.deepStrictEqual([written.status, written.headers["etag"]], [200, `"${sha256}"`])
+
+      const { body: { _links, picture } } = yield* call("GET", `/${id}`)
+      assert.deepInclude(picture, { name: "Mönch.png", size: 1000, type: "image/png", sha256 })
+      assert.notProperty(picture, "id")
+      assert.deepStrictEqual(_links.picture, {
+        href: `/api/v1/photos/${id}/picture`,
+        methods: ["GET", "PUT", "DELETE"]
+      })
+      assert.deepStrictEqual(_links.pages, { href: `/api/v1/photos/${id}/pages`, methods: ["POST"] })
+      for (const query of ["picture.id=a", "fields=picture.id", "sort=picture.id", "sort_by=picture.id"]) {
+        assert.strictEqual((yield* call("GET", `?${query}`)).status, 400, query)
+      }
+
+      const read = yield* call("GET", `/${id}/picture`)
+      assert.deepStrictEqual(read.bytes, put.body)
+      assert.deepInclude(read.headers, {
+        "content-type": "image/png",
+        "content-disposition": "inline; filename=\"M?nch.png\"; filename*=UTF-8''M%C3%B6nch.png",
+        "x-content-type-options": "nosniff",
+        "content-security-policy": "sandbox; default-src 'none'",
+        "accept-ranges": "bytes",
+        "content-length": "1000"
+      })
+      const head = yield* call("HEAD", `/${id}/picture`)
+      assert.deepStrictEqual(
+        [head.status, head.headers["etag"], head.headers["content-length"], head.bytes.length],
+        [200, read.headers["etag"], "1000", 0]
+      )
+      assert.strictEqual((yield* call("DELETE", `/${id}/picture`)).status, 200)
+      for (const method of ["GET", "DELETE"]) assert.strictEqual((yield* call(method, `/${id}/picture`)).status, 404)
+      assert.strictEqual((yield* call("POST", `/${id}/picture`)).status, 405)
+    }))
+
+  it.effect("hold preconditions on the file at the time of the write", () =>
+    Effect.gen(function*() {
+      const { call, id } = yield* started
+      const at = `/${id}/picture`
+      const withHeader = (name: string, value: string) => ({ ...put, headers: { ...put.headers, [name]: value } })
+      assert.strictEqual((yield* call("PUT", at, withHeader("if-match", "*"))).status, 412)
+      const { headers: { etag = "" } } = yield* call("PUT", at, withHeader("if-none-match", "*"))
+      assert.strictEqual((yield* call("PUT", at, withHeader("if-none-match", "*"))).status, 412)
+      assert.strictEqual((yield* call("PUT", at, withHeader("if-match", "\"other\""))).status, 412)
+      assert.strictEqual((yield* call("DELETE", at, { headers: { "if-match": "\"other\"" } })).status, 412)
+      assert.strictEqual((yield* call("GET", at, { headers: { "if-none-match": etag } })).status, 304)
+      assert.strictEqual((yield* call("GET", at, { headers: { "if-match": "\"other\"" } })).status, 412)
+      const { headers } = yield* call("GET", at)
+      const modified = headers["last-modified"] ?? ""
+      assert.strictEqual((yield* call("GET", at, { headers: { "if-modified-since": modified } })).status, 304)
+      // Of many at once that replace the file that they saw, one does.
+      const all = yield* Effect.forEach(
+        Array.from({ length: 8 }, (_, i) => png(600 + i)),
+        (body) => call("PUT", at, { body, headers: { ...put.headers, "if-match": etag } }),
+        { concurrency: 8 }
+      )
+      assert.deepStrictEqual(all.map(({ status }) => status).toSorted((a, b) => a - b), [
+        200,
+        ...Array.from({ length: 7 }, () => 412)
+      ])
+    }))
+
+  it.effect("are sent in ranges", () =>
+    Effect.gen(function*() {
+      const { call, id } = yield* started
+      const { headers: { etag = "" } } = yield* call("PUT", `/${id}/picture`, put)
+      const ask = (range: string, more = {}) => call("GET", `/${id}/picture`, { headers: { range, ...more } })
+      const one = yield* ask("bytes=10-19")
+      assert.deepStrictEqual([one.status, one.headers["content-range"], one.bytes], [
+        206,
+        "bytes 10-19/1000",
+        put.body.subarray(10, 20)
+      ])
+      assert.deepStrictEqual((yield* ask("bytes=-3")).bytes, put.body.subarray(-3))
+      assert.deepStrictEqual((yield* ask("bytes=990-")).bytes, put.body.subarray(990))
+      const several = yield* ask("bytes=500-509,0-1")
+      const boundary = several.headers["content-type"]?.split("boundary=")[1] ?? ""
+      assert.strictEqual(several.status, 206)
+      const part = (start: number, end: number) =>
+        `\r\n--${boundary}\r\ncontent-type: image/png\r\ncontent-range: bytes ${start}-${end}/1000\r\n\r\n${
+          put.body.subarray(start, end + 1).toString("latin1")
+        }`
+      assert.strictEqual(several.bytes.toString("latin1"), `${part(500, 509)}${part(0, 1)}\r\n--${boundary}--\r\n`)
+      const unsatisfiable = yield* ask("bytes=1000-")
+      assert.deepStrictEqual([unsatisfiable.status, unsatisfiable.headers["content-range"]], [416, "bytes */1000"])
+      const whole = [
+        "bytes=5-1",
+        "bytes=a-b",
+        "items=0-1",
+        "bytes",
+        "bytes=",
+        "bytes=0-1;x",
+        `bytes=${Array.from({ length: 200 }, (_, i) => `${i * 2}-${i * 2}`).join(",")}`
+      ]
+      for (const range of whole) assert.strictEqual((yield* ask(range)).status, 200, range)
+      assert.strictEqual((yield* ask("bytes=0-1", { "if-range": etag })).status, 206)
+      assert.strictEqual((yield* ask("bytes=0-1", { "if-range": `W/${etag}` })).status, 200)
+      assert.strictEqual((yield* ask("bytes=0-1", { "if-range": "\"other\"" })).status, 200)
+      assert.strictEqual((yield* ask("bytes=0-1", { "if-range": "Sun, 01 Jan 2006 00:00:00 GMT" })).status, 200)
+    }))
+
+  it.effect("are refused by what they say, and by what they are", () =>
+    Effect.gen(function*() {
+      const { call, id } = yield* started
+      const write = (body: NonNullable<RequestInit["body"]>, type: string, more = {}) =>
+        call("PUT", `/${id}/picture`, { body, headers: { "content-type": type, ...more } })
+      assert.strictEqual((yield* write(png(), "image/jpeg")).status, 415)
+      assert.strictEqual(
+        (yield* write("<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>", "image/png")).status,
+        415
+      )
+      assert.strictEqual((yield* write("<!doctype html><script>alert(1)</script>", "text/plain")).status, 415)
+      assert.strictEqual((yield* write("hello", "image/png")).status, 415)
+      assert.strictEqual((yield* write(png(), "image/png", { "content-encoding": "gzip" })).status, 415)
+      assert.strictEqual((yield* write(png(100_001), "image/png")).status, 413)
+      assert.strictEqual((yield* write("hello", "text/plain")).status, 200)
+      const form = new FormData()
+      form.set("a", "no file")
+      assert.strictEqual((yield* call("PUT", `/${id}/picture`, { body: form })).status, 400)
+      const { body } = yield* call("GET", `/${id}`)
+      assert.deepInclude(body.picture, { type: "text/plain", size: 5 })
+    }))
+
+  it.effect("are lists to which files are appended, each at an address of its own", () =>
+    Effect.gen(function*() {
+      const { call, id } = yield* started
+      const append = (text: string) =>
+        call("POST", `/${id}/pages`, { body: text, headers: { "content-type": "text/plain" } })
+      const made = yield* Effect.forEach(["a", "b", "c", "d"], append, { concurrency: 4 })
+      assert.deepStrictEqual(made.map(({ status }) => status), [201, 201, 201, 201])
+      const [first = "", second = ""] = made.map(({ headers }) => headers["location"] ?? "")
+      const { body } = yield* call("GET", first)
+      assert.isUndefined(body)
+      assert.strictEqual((yield* call("GET", first)).bytes.toString(), "a")
+      assert.strictEqual((yield* call("PUT", first, { body: "e" })).status, 200)
+      assert.strictEqual((yield* call("GET", first)).bytes.toString(), "e")
+      assert.strictEqual((yield* call("DELETE", second)).status, 200)
+      assert.strictEqual((yield* call("GET", second)).status, 404)
+      const { body: { pages } } = yield* call("GET", `/${id}`)
+      assert.deepStrictEqual(pages.map(({ size }: { readonly size: number }) => size), [1, 1, 1])
+    }))
+
+  it.effect("come with a form of the document, and stay in a document that is sent back", () =>
+    Effect.gen(function*() {
+      const { call, store: { find } } = yield* started
+      assert.isDefined(find)
+      const form = new FormData()
+      form.set("owner", "bob")
+      form.set("picture", new Blob([png()], { type: "image/png" }), "../../m.png")
+      form.append("pages", new Blob(["a"], { type: "text/plain" }), "1.txt")
+      form.append("pages", new Blob(["b"], { type: "text/plain" }), "2.txt")
+      const { body: { result: id }, status } = yield* call("POST", "", { body: form })
+      assert.strictEqual(status, 201)
+      const { body: document } = yield* call("GET", `/${id}`)
+      assert.deepInclude(document.picture, { name: "m.png", size: 1000 })
+      assert.deepStrictEqual(document.pages.map(({ name }: { readonly name: string }) => name), ["1.txt", "2.txt"])
+
+      const back = { ...document, owner: "eve", picture: { ...document.picture, id: "x", sha256: "0" }, pages: [] }
+      assert.strictEqual((yield* call("PUT", `/${id}`, { body: JSON.stringify(back), headers: json })).status, 200)
+      const patch = JSON.stringify({ picture: { id: "x" }, pages: [] })
+      assert.strictEqual((yield* call("PATCH", `/${id}`, { body: patch, headers: json })).status, 200)
+      const kept = (yield* call("GET", `/${id}`)).body
+      assert.deepStrictEqual([kept.owner, kept.picture, kept.pages], ["eve", document.picture, document.pages])
+      assert.deepStrictEqual((yield* call("GET", `/${id}/picture`)).bytes, png())
+
+      const changes = new FormData()
+      changes.set("owner", "kim")
+      changes.append("pages", new Blob(["c"], { type: "text/plain" }), "3.txt")
+      assert.strictEqual((yield* call("PATCH", `/${id}`, { body: changes })).status, 200)
+      const changed = (yield* call("GET", `/${id}`)).body
+      assert.deepStrictEqual([changed.owner, changed.picture, changed.pages.length], ["kim", document.picture, 1])
+
+      const wrong = new FormData()
+      wrong.set("owner", "bob")
+      wrong.set("picture", new Blob(["<html>"], { type: "image/png" }), "m.png")
+      assert.strictEqual((yield* call("POST", "", { body: wrong })).status, 415)
+      const twice = new FormData()
+      twice.set("owner", "bob")
+      twice.append("picture", new Blob([png()]), "1.png")
+      twice.append("picture", new Blob([png()]), "2.png")
+      assert.strictEqual((yield* call("POST", "", { body: twice })).status, 400)
+      const lacking = new FormData()
+      lacking.append("picture", new Blob([png()]), "1.png")
+      assert.strictEqual((yield* call("POST", "", { body: lacking })).status, 400)
+    }))
+
+  it.effect("leave no bytes where a request fails before it writes", () =>
+    Effect.gen(function*() {
+      const files = yield* FileStore.makeMemory
+      const { baseUrl } = yield* open.test({
+        store: Layer.merge(EmbeddedStore.layerMemory, Layer.succeed(FileStore.FileStore, files))
+      })
+      const call = caller(baseUrl)
+      const form = new FormData()
+      form.append("picture", new Blob([png()]), "1.png")
+      form.append("pages", new Blob(["a"]), "1.txt")
+      assert.strictEqual((yield* call("POST", "", { body: form })).status, 400)
+      assert.strictEqual((yield* call("PUT", "/P1/picture", put)).status, 404)
+      assert.deepStrictEqual(yield* Stream.runCollect(files.entries), [])
+    }))
+
+  it.effect("are described in the OpenAPI document", () =>
+    Effect.sync(() => {
+      const { paths } = OpenApi.make(open, { title: "Photos", version: "1" })
+      const at = paths["/api/v1/photos/{id}/picture"] ?? {}
+      assert.deepStrictEqual(Object.keys(at), ["get", "put", "delete"])
+      assert.deepStrictEqual(Object.keys(Object(at["get"]?.["responses"])), [
+        "200",
+        "206",
+        "304",
+        "400",
+        "404",
+        "406",
+        "412",
+        "416",
+        "500",
+        "501",
+        "503"
+      ])
+      assert.deepStrictEqual(Object(at["get"]?.["responses"])["200"].content["image/png"].schema, {
+        type: "string",
+        contentMediaType: "image/png"
+      })
+      assert.containsAllKeys(Object(at["put"]?.["responses"]), ["200", "412", "413", "415"])
+      assert.containsAllKeys(paths, ["/api/v1/photos/{id}/pages", "/api/v1/photos/{id}/pages/{key}"])
+    }))
+})
+
+const guarded = KernelEngine.make("photos")
+  .register(
+    photos
+      .grant(Role("owner"), { rows: (me) => ($) => $.owner.equals(me.subject) })
+      .grant(Role("guest"), { methods: ["GET", "PATCH"], hide: ["picture"] })
+      .grant(Role("reader"), { methods: ["GET", "PATCH"], readOnly: ["picture"] })
+      .require(Role("admin"), ["GET", "POST", "PATCH"]),
+    { urlBase: "/api/v1" }
+  )
+  .enableSecurity()
+
+describe("rights to files", () => {
+  const setUp = Effect.gen(function*() {
+    const service = yield* guarded.test({ store })
+    const as = (subject: string, role: string) =>
+      Effect.map(
+        service.token({ subject, roles: [role] }),
+        (token) => caller(service.baseUrl, { authorization: `Bearer ${Redacted.value(token)}` })
+      )
+    const admin = yield* as("root", "admin")
+    const { body } = yield* admin("POST", "", { body: JSON.stringify({ owner: "ann" }), headers: json })
+    const id = String(body.result)
+    yield* admin("PUT", `/${id}/picture`, put)
+    return { ...service, admin, as, id, anonymous: caller(service.baseUrl) }
+  })
+
+  it.effect("are those to the document and to the field, and what is hidden is as what is not there", () =>
+    Effect.gen(function*() {
+      const { anonymous, as, id } = yield* setUp
+      const [ann, bob] = [yield* as("ann", "owner"), yield* as("bob", "owner")]
+      const [guest, reader] = [yield* as("gus", "guest"), yield* as("ron", "reader")]
+      const at = `/${id}/picture`
+      assert.strictEqual((yield* ann("GET", at)).status, 200)
+      assert.strictEqual((yield* reader("GET", at)).status, 200)
+      assert.strictEqual((yield* anonymous("GET", at)).status, 401)
+
+      const missing = yield* bob("GET", `/${id}x/picture`)
+      const outside = yield* bob("GET", at)
+      const hidden = yield* guest("GET", at)
+      assert.deepStrictEqual([missing.status, outside.status, hidden.status], [404, 404, 404])
+      assert.strictEqual(outside.bytes.toString(), hidden.bytes.toString())
+      assert.strictEqual(outside.bytes.toString(), missing.bytes.toString().replace(`${id}x`, id))
+      assert.notProperty((yield* guest("GET", `/${id}`)).body._links, "picture")
+      assert.deepStrictEqual((yield* reader("GET", `/${id}`)).body._links.picture.methods, ["GET"])
+
+      assert.strictEqual((yield* bob("PUT", at, put)).status, 404)
+      assert.strictEqual((yield* guest("PUT", at, put)).status, 403)
+      assert.strictEqual((yield* reader("PUT", at, put)).status, 403)
+      assert.strictEqual((yield* reader("DELETE", at)).status, 403)
+      const form = new FormData()
+      form.set("picture", new Blob([png()]), "1.png")
+      assert.strictEqual((yield* reader("PATCH", `/${id}`, { body: form })).status, 403)
+      assert.strictEqual((yield* anonymous("PUT", at, put)).status, 401)
+      assert.strictEqual((yield* ann("PUT", at, put)).status, 200)
+    }))
+
+  it.effect("are in a signed address those of who asked for it, for one file and a while", () =>
+    Effect.gen(function*() {
+      const { admin, anonymous, as, id } = yield* setUp
+      const ann = yield* as("ann", "owner")
+      const guest = yield* as("gus", "guest")
+      assert.strictEqual((yield* guest("POST", `/${id}/picture/address`)).status, 404)
+      assert.strictEqual((yield* anonymous("POST", `/${id}/picture/address`)).status, 401)
+      assert.strictEqual((yield* ann("POST", `/${id}/picture/address?expires_in=0`)).status, 400)
+      const { body: { href }, headers, status } = yield* ann("POST", `/${id}/picture/address?expires_in=60`)
+      assert.deepStrictEqual([status, headers["cache-control"]], [200, "no-store"])
+      assert.notInclude(href, "ann")
+      const read = yield* anonymous("GET", href)
+      assert.deepStrictEqual([read.status, read.bytes], [200, put.body])
+      assert.strictEqual((yield* anonymous("GET", href, { headers: { range: "bytes=0-1" } })).status, 206)
+
+      const { body: { result: other } } = yield* admin("POST", "", {
+        body: JSON.stringify({ owner: "ann" }),
+        headers: json
+      })
+      yield* admin("PUT", `/${other}/picture`, put)
+      const forged = [
+        href.replace(id, other),
+        `${href.slice(0, -3)}AAA`,
+        href.slice(0, -1),
+        `${href.split("signed/")[0]}signed/a`
+      ]
+      for (const address of forged) assert.strictEqual((yield* anonymous("GET", address)).status, 403, address)
+      for (const method of ["PUT", "DELETE", "POST"]) {
+        assert.strictEqual((yield* anonymous(method, href)).status, 405, method)
+      }
+      // The rows of the one who asked are those of today.
+      yield* admin("PATCH", `/${id}`, { body: JSON.stringify({ owner: "bob" }), headers: json })
+      assert.strictEqual((yield* anonymous("GET", href)).status, 404)
+    }))
+})
