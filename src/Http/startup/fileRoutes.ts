@@ -1,11 +1,10 @@
 /** The routes of the files of a resource's documents: below a document, at the name of the field. */
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import type * as Views from "../../Access/internal.ts"
-import { FileStore, makeMemory } from "../../Files/FileStore.ts"
 import { fileFieldsOf } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
+import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { Method } from "../description/endpoint.ts"
 import type { Uploads } from "../files/uploads.ts"
@@ -18,8 +17,8 @@ import type { RouteSurroundings, ServedRoute } from "./surroundings.ts"
 /** What takes the files of a model; `undefined` for one without. */
 export const uploadsFor = Effect.fnUntraced(function*(model: Model.Any, limits: RouteSurroundings["limits"]) {
   if (fileFieldsOf(model).length === 0) return undefined
-  const given = yield* Effect.serviceOption(FileStore)
-  const store = Option.isSome(given) ? given.value : yield* makeMemory
+  const { filesOfStore } = yield* Effect.promise(() => import("../../Files/internal.ts"))
+  const store = yield* filesOfStore(yield* DocumentStore)
   const { uploadsOf } = yield* Effect.promise(() => import("../files/uploads.ts"))
   return uploadsOf(model, store, limits)
 })
@@ -49,12 +48,6 @@ export const fileRoutes = Effect.fnUntraced(function*(
   return [...made.uploads.fields.values()].flatMap(({ isList, name }): ReadonlyArray<ServedRoute> => {
     const at = `${path}/:id/${name}` as const
     const { get, put, remove } = fileHandlers({ ...made, registration, repository, patch: writing?.handler }, name)
-    const route = (like: ServedRoute | undefined, method: Method, path: `/${string}`, handler: ResponseEffect) => {
-      if (like === undefined) return []
-      const { asked: _asked, accepted, patchTypes: _types, ...others } = like
-      // A file has the type that it has.
-      return [{ ...others, ...method === "GET" ? {} : { accepted }, method, path, handler } as ServedRoute]
-    }
     const item = isList ? `${at}/:key` as const : at
     const signed = reading === undefined ? undefined : addresses({
       field: name,
@@ -92,3 +85,18 @@ export const fileRoutes = Effect.fnUntraced(function*(
     ]
   })
 })
+
+// internal
+
+/** A route with the stages of one of the document; none if the resource lacks that one. */
+const route = (
+  like: ServedRoute | undefined,
+  method: Method,
+  path: `/${string}`,
+  handler: ResponseEffect
+): ReadonlyArray<ServedRoute> => {
+  if (like === undefined) return []
+  const { accepted, asked: _asked, caching: _caching, patchTypes: _types, ...others } = like
+  // A file has the type that it has, and the tag of its bytes.
+  return [{ ...others, ...method === "GET" || accepted === undefined ? {} : { accepted }, method, path, handler }]
+}
