@@ -108,7 +108,7 @@ const receiving = Effect.fnUntraced(function*<E>(
       const content = yield* Queue.bounded<Uint8Array, Cause.Done>(1)
       const { contentType: type, filename = "", name } = event
       const kept = yield* Effect.forkScoped(
-        receive({ name, filename, contentType: type, content: Stream.fromQueue(content) })
+        receive({ name, filename: unescaped(filename), contentType: type, content: Stream.fromQueue(content) })
       )
       open = { content, kept }
     }
@@ -183,6 +183,9 @@ export const makeReader = (
     }
   }
 }
+
+/** What browsers escape in the names of files (the HTML standard, multipart form data). */
+const unescaped = (name: string): string => name.replaceAll("%22", "\"").replaceAll("%0D", "\r").replaceAll("%0A", "\n")
 
 const isFile = (info: MultipartParser.PartInfo): boolean =>
   MultipartParser.defaultIsFile(info) && info.contentType !== "application/json" &&

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { EmbeddedStore, FileStore, KernelEngine, Model, OpenApi, Resource, Role } from "appkernel"
 import { Effect, Layer, Redacted, Schema, Stream } from "effect"
 import { createHash } from "node:crypto"
+import { nameInHeader } from "../../../src/internal/safeFileName.ts"
 
 const file = { types: ["image/png", "text/plain"], maxSize: "100 kB" } as const
 
@@ -286,6 +287,87 @@ describe("files of documents", () => {
       })
       assert.containsAllKeys(Object(at["put"]?.["responses"]), ["200", "412", "413", "415"])
       assert.containsAllKeys(paths, ["/api/v1/photos/{id}/pages", "/api/v1/photos/{id}/pages/{key}"])
+    }))
+})
+
+/** What no file system, header or form expects in a name. */
+const hostileNames = (() => {
+  const starts = ["", "../", "..\\", "/etc/", "C:\\", "....//", "%2e%2e%2f", "\u202e", "a\r\nX-Injected: 1\r\n", "a\0"]
+  const names = [
+    "passwd",
+    "con",
+    "nul.txt",
+    "a\"b",
+    "a;b=c",
+    "é",
+    "日本.png",
+    "💥",
+    "a".repeat(500),
+    ".htaccess",
+    "a*b?c",
+    "a%22b"
+  ]
+  const ends = ["", ". \u2028"]
+  return starts.flatMap((start) => names.flatMap((name) => ends.map((end) => `${start}${name}${end}`)))
+})()
+
+describe("hostile requests for files", () => {
+  it.effect("leave names that are those of a file in a folder, and headers that have only them", () =>
+    Effect.gen(function*() {
+      assert.isAbove(hostileNames.length, 200)
+      const { baseUrl, call, id } = yield* started
+      for (const [i, name] of hostileNames.entries()) {
+        const form = new FormData()
+        form.set("file", new Blob(["a"], { type: "text/plain" }), name)
+        const raw = { "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(name)}` }
+        const sent = i % 2 === 0 ? { body: form } : { body: "a", headers: { "content-type": "text/plain", ...raw } }
+        const { status } = yield* call("PUT", `/${id}/picture`, sent)
+        // No header of a form has such a character.
+        if (status === 400 && i % 2 === 0 && name.includes("\0")) continue
+        assert.strictEqual(status, 200, name)
+        const { headers } = yield* call("GET", `/${id}/picture`)
+        const { body: { picture } } = yield* call("GET", `/${id}`)
+        assert.notMatch(picture.name, /[/\\\p{Cc}\u2028\u202e"]|^\.|\.$|^(?:con|nul)(?:\.|$)/iu, name)
+        assert.isAtMost(Buffer.byteLength(picture.name), 255)
+        assert.strictEqual(nameInHeader(headers["content-disposition"] ?? ""), picture.name)
+        assert.notProperty(headers, "x-injected")
+      }
+      assert.isString(baseUrl)
+    }))
+
+  it.effect("get an answer for any range, boundary and body", () =>
+    Effect.gen(function*() {
+      const { call, id } = yield* started
+      yield* call("PUT", `/${id}/picture`, put)
+      const numbers = ["", "0", "1", "999", "1000", "-1", "99999999999999999999", "1e3", "0x1", " 5", "a"]
+      const ranges = numbers.flatMap((a) =>
+        numbers.flatMap((b) => [`bytes=${a}-${b}`, `bytes=0-0,${a}-${b}`, `${a}=${b}-`])
+      )
+      for (const range of ranges) {
+        const { bytes, headers, status } = yield* call("GET", `/${id}/picture`, { headers: { range } })
+        assert.include([200, 206, 416], status, range)
+        assert.strictEqual(String(bytes.length), headers["content-length"] ?? "0", range)
+        if (status === 200) assert.strictEqual(bytes.length, 1000)
+      }
+      const type = "multipart/form-data"
+      const part = (head: string) => `--b\r\n${head}\r\n\r\nhello\r\n`
+      const file = "content-disposition: form-data; name=\"picture\"; filename=\"a.txt\"\r\ncontent-type: text/plain"
+      const forms: ReadonlyArray<readonly [type: string, body: string, status: number]> = [
+        [type, "", 400],
+        [`${type}; boundary=`, part(file), 400],
+        [`${type}; boundary=${"b".repeat(5000)}`, part(file), 400],
+        [`${type}; boundary=b`, part(file), 400],
+        [`${type}; boundary=b`, `${part(file)}${part(file)}--b--\r\n`, 400],
+        [`${type}; boundary=b`, `${part("content-disposition: attachment; filename=a")}--b--\r\n`, 400],
+        [`${type}; boundary=b`, `${part(`${file}\r\n${"x: y\r\n".repeat(5000)}`)}--b--\r\n`, 400],
+        [`${type}; boundary=b`, "--b--\r\n", 400],
+        [`${type}; boundary=b`, `${part(file)}--b--\r\n`, 200],
+        [`${type}; boundary="b"`, `preamble\r\n${part(file)}--b--\r\nepilogue`, 200]
+      ]
+      for (const [type, body, status] of forms) {
+        const answer = yield* call("PUT", `/${id}/picture`, { body, headers: { "content-type": type } })
+        assert.strictEqual(answer.status, status, `${type} ${body.slice(0, 200)}`)
+      }
     }))
 })
 
