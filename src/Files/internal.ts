@@ -6,6 +6,7 @@ import { filesKey } from "../internal/filesKey.ts"
 import { FileStore, makeFolder, makeMemory } from "./FileStore.ts"
 import type { Service } from "./port/service.ts"
 
+export { makeFolder } from "./FileStore.ts"
 export { FileMissing, FileStoreFailed } from "./port/errors.ts"
 export type { Entry, Service } from "./port/service.ts"
 export { isIdentifier, newIdentifier, putting } from "./stores/contents.ts"

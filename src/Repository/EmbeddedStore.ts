@@ -74,10 +74,12 @@ import { configOf, configOr } from "../internal/configurationKeys.ts"
 import { withFileModes } from "../internal/fileModes.ts"
 import { refuseWorkers } from "../internal/worker.ts"
 import { DocumentStore } from "./DocumentStore.ts"
-import type { StoreUnavailable } from "./RepositoryError.ts"
+import type { FoundFiles } from "./files/folderFiles.ts"
+import type { ReadError, StoreUnavailable } from "./RepositoryError.ts"
 
 export type { Backup, CollectionVerification, LogVerification, Options, Verification } from "@appkernel/embedded-store"
 export { verify } from "@appkernel/embedded-store"
+export type { FoundFiles } from "./files/folderFiles.ts"
 
 /**
  * The options as configuration: `appkernel.embedded.path`, which defaults to `./data`, and `appkernel.cache.records`, a number
@@ -103,7 +105,7 @@ export const make = (options: Store.Options): Effect.Effect<DocumentStore["Servi
 
 /**
  * Copies a folder into a new one, while this process, another one or nobody has it open. The copy has the documents and
- * indexes of one moment, without the free space of the folder, and a file `manifest.json` with the {@link Backup}. It is
+ * indexes of one moment, without the free space of the folder, their files, and a file `manifest.json` with the {@link Backup}. It is
  * read and checked before it appears at its place. Fails with `StoreUnavailable` if something is there already, or the
  * folder is damaged.
  *
@@ -129,7 +131,10 @@ export const backup = (
     /** The folder to make. */
     readonly to: string
   }
-): Effect.Effect<Store.Backup, StoreUnavailable> => withFileModes(Store.backup(options))
+): Effect.Effect<Store.Backup, StoreUnavailable> =>
+  // Held before the documents are copied, so that no file is removed that they refer to.
+  Effect.scoped(Effect.flatMap(folderFiles, ({ copyFolderFiles, holdFiles }) =>
+    Effect.andThen(holdFiles(options.path), withFileModes(Store.backup({ ...options, beside: copyFolderFiles })))))
 
 /**
  * Makes a folder of a {@link backup}, which is read and checked, beside its place, and moves it there. Fails with
@@ -147,7 +152,20 @@ export const restore = (
     readonly replace?: boolean | undefined
   }
 ): Effect.Effect<Pick<Store.Backup, "collections"> & { readonly replaced?: string }, StoreUnavailable> =>
-  withFileModes(Store.restore(options))
+  Effect.flatMap(
+    folderFiles,
+    ({ copyFolderFiles }) => withFileModes(Store.restore({ ...options, beside: copyFolderFiles }))
+  )
+
+/**
+ * Reads all files that the documents of a folder, or of a {@link backup}, refer to, and compares their checksums. This process must not
+ * have the folder open.
+ *
+ * @category verification
+ * @since 0.1.0
+ */
+export const verifyFiles = (options: Pick<Store.Options, "path">): Effect.Effect<FoundFiles, ReadError> =>
+  Effect.flatMap(folderFiles, ({ foundInFolder }) => foundInFolder(options.path))
 
 /**
  * A store in memory, which ends with the process. All reads of a document return the same frozen object.
@@ -187,3 +205,9 @@ export const layer: Layer.Layer<DocumentStore, StoreUnavailable | Config.ConfigE
  * @since 0.1.0
  */
 export const layerMemory: Layer.Layer<DocumentStore> = Layer.effect(DocumentStore, makeMemory)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const folderFiles = Effect.promise(() => import("./files/folderFiles.ts"))

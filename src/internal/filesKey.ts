@@ -1,2 +1,4 @@
-/** The property in which a store of documents says where its files are, without loading what keeps them. */
+/** Where the files of a store of documents are: how the store says so, without loading what keeps them. */
+
+/** The property of a store of documents that has the effect which opens its files. */
 export const filesKey: unique symbol = Symbol.for("~appkernel/Files/ofStore")

@@ -14,7 +14,7 @@ import type { StoreUnavailable } from "@appkernel/document-store/StoreError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import type { Backup } from "./store/backup.ts"
+import type { Backup, Beside } from "./store/backup.ts"
 import { loaded } from "./store/loaded.ts"
 import type { Verification } from "./store/verify.ts"
 
@@ -101,8 +101,11 @@ export const backup = (
   options: Options & {
     /** The folder to make. */
     readonly to: string
+    /** Copies what belongs to the documents. @internal */
+    readonly beside?: Beside | undefined
   }
-): Effect.Effect<Backup, StoreUnavailable> => Effect.flatMap(backups, ({ backup }) => backup(options.path, options.to))
+): Effect.Effect<Backup, StoreUnavailable> =>
+  Effect.flatMap(backups, ({ backup }) => backup(options.path, options.to, options.beside))
 
 /**
  * Makes a folder of a {@link backup}, which is read and checked, beside its place, and moves it there. Fails with
@@ -118,11 +121,13 @@ export const restore = (
     readonly from: string
     /** Whether the folder may be there already. Defaults to false. */
     readonly replace?: boolean | undefined
+    /** Copies what belongs to the documents. @internal */
+    readonly beside?: Beside | undefined
   }
 ): Effect.Effect<Pick<Backup, "collections"> & { readonly replaced?: string }, StoreUnavailable> =>
   Effect.flatMap(
     backups,
-    ({ restore }) => restore({ from: options.from, folder: options.path, replace: options.replace === true })
+    ({ restore }) => restore({ ...options, folder: options.path, replace: options.replace === true })
   )
 
 /**

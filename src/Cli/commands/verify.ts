@@ -17,20 +17,29 @@ export const verifyCommand = Command.make(
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ folder, json }) {
-    const files = yield* FileSystem.FileSystem
-    if (!(yield* files.exists(folder))) return yield* new CommandFailed({ detail: `There is no folder ${folder}` })
+    const system = yield* FileSystem.FileSystem
+    if (!(yield* system.exists(folder))) return yield* new CommandFailed({ detail: `There is no folder ${folder}` })
     const found = yield* EmbeddedStore.verify({ path: folder })
     const { collections, log, problem } = found
+    const files = problem === undefined ? yield* EmbeddedStore.verifyFiles({ path: folder }) : undefined
     const damagedChanges = log?.damaged ?? 0
-    yield* print(json, found, [
+    yield* print(json, { ...found, ...files === undefined || files.files === 0 ? {} : { files } }, [
       ...collections.map(collectionLine),
       ...collections.flatMap(({ damaged }) => damaged.map(({ message }) => message)),
       ...collections.filter(({ missing }) => missing > 0).map(({ missing, name }) => `${name}: ${missing} missing`),
       ...log === undefined ? [] : [`The log of changes: ${counted(log.changes, "change")}`],
+      ...files === undefined || files.files === 0 ? [] : [
+        `${counted(files.files, "file")} of documents${files.isElsewhere ? ", which are kept elsewhere" : ""}`
+      ],
+      ...files?.missing.map((id) => `The file ${id} is missing`) ?? [],
+      ...files?.damaged.map((id) => `The file ${id} is damaged: its checksum is wrong`) ?? [],
       ...damagedChanges === 0 ? [] : [`${counted(damagedChanges, "change")} in the log are damaged`]
     ])
     if (problem !== undefined) return yield* new CommandFailed({ detail: `${folder}: ${problem}` })
-    if (damagedChanges > 0 || collections.some(({ damaged, missing }) => damaged.length + missing > 0)) {
+    const wrongFiles = files === undefined ? 0 : files.missing.length + files.damaged.length
+    if (
+      wrongFiles > 0 || damagedChanges > 0 || collections.some(({ damaged, missing }) => damaged.length + missing > 0)
+    ) {
       return yield* new CommandFailed({ detail: `${folder} is damaged` })
     }
   }, reported)

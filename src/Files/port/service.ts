@@ -56,12 +56,13 @@ export interface Service {
   readonly description: string
   /**
    * Reads a content to its end and keeps it. It is durable once the effect succeeds, if the store is. Fails with
-   * `FileTooLarge` as soon as the content is longer than `maxSize` bytes. What a failure or an interruption leaves is nothing
+   * `FileTooLarge` as soon as the content is longer than `maxSize` bytes. With `id`, it is a copy of what another store has under
+   * this identifier; otherwise the store makes a new one. What a failure or an interruption leaves is nothing
    * that {@link read} finds: it is removed, or {@link entries} has it.
    */
   readonly put: <E, R>(
     content: Stream.Stream<Uint8Array, E, R>,
-    options?: { readonly maxSize?: number | undefined }
+    options?: { readonly maxSize?: number | undefined; readonly id?: string | undefined }
   ) => Effect.Effect<Stored, E | FileTooLarge | FileStoreFailed, R>
   /** The bytes, or those of a range. They are read as the stream is pulled. */
   readonly read: (id: string, range?: Range) => Stream.Stream<Uint8Array, FileMissing | FileStoreFailed>

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
-import { type FileStoreFailed, FileTooLarge } from "../port/errors.ts"
+import { FileStoreFailed, FileTooLarge } from "../port/errors.ts"
 import type { Range, Service } from "../port/service.ts"
 
 /** A new identifier, of 128 random bits. */
@@ -25,9 +25,13 @@ export const putting = (
 ): Service["put"] =>
 <E, R>(
   content: Stream.Stream<Uint8Array, E, R>,
-  { maxSize = Infinity }: NonNullable<Parameters<Service["put"]>[1]> = {}
+  { id: given, maxSize = Infinity }: NonNullable<Parameters<Service["put"]>[1]> = {}
 ) =>
-  Effect.flatMap(newIdentifier, (id) => {
+  Effect.flatMap(given === undefined ? newIdentifier : Effect.succeed(given), (id) => {
+    // No other text reaches a path.
+    if (!isIdentifier(id)) {
+      return Effect.fail(new FileStoreFailed({ operation: "put", detail: noIdentifier, retryable: false }))
+    }
     const hash = createHash("sha256")
     let size = 0
     const measured: Stream.Stream<Uint8Array, E | FileTooLarge, R> = Stream.mapArrayEffect(content, (pieces) => {
@@ -43,3 +47,7 @@ export const putting = (
 
 /** The end of a range, without what is behind the end of the file. */
 export const endOf = ({ length, offset }: Range, size: number): number => Math.min(offset + length, size)
+
+// internal
+
+const noIdentifier = "the identifier is none of a store of files"

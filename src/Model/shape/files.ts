@@ -8,6 +8,7 @@ import { elementOf, type ModelLike, modelTypeId, nestedModel } from "./variants.
 export interface FileReference {
   readonly id: string
   readonly size: number
+  readonly sha256: string
 }
 
 /** A file field of a model, without those of models in its fields. @internal */

@@ -19,10 +19,16 @@ export const fileRecords = "appkernel_files"
 
 const goneIndex: IndexDescription = { name: "gone_1", key: { gone: 1 }, sparse: true }
 
+/** A file as a document has it. */
+export interface Held {
+  readonly id: string
+  readonly sha256: string
+}
+
 /** What a write changes for one document or its history: which files it holds that it did not hold, and the other way round. */
 export interface Change {
   readonly holder: string
-  readonly added: ReadonlyArray<string>
+  readonly added: ReadonlyArray<Held>
   readonly removed: ReadonlyArray<string>
 }
 
@@ -45,8 +51,8 @@ export const recordChanges = Effect.fnUntraced(function*(
   changes: ReadonlyArray<Change>
 ): Effect.fn.Return<string | undefined, ReadError> {
   for (const { added, holder } of changes) {
-    for (const id of added) {
-      if (!(yield* rejectDuplicateKey("files", hold(stores, id, holder)))) return id
+    for (const file of added) {
+      if (!(yield* rejectDuplicateKey("files", hold(stores, file, holder)))) return file.id
     }
   }
   const released: Array<string> = []
@@ -109,9 +115,12 @@ export const sweep = Effect.fnUntraced(function*(
   return count
 })
 
-/** The bytes that a file holder's failure is told as. */
+/** A failure of the store of files, as one of the store. */
 export const asStoreFailure = ({ detail, operation, retryable }: FileStoreFailed): StoreUnavailable =>
   new StoreUnavailable({ operation: `files.${operation}`, detail, retryable })
+
+/** The documents that hold a file. */
+export const holdersOf = ({ holders }: Document): ReadonlyArray<unknown> => Array.isArray(holders) ? holders : []
 
 // internal
 
@@ -140,7 +149,7 @@ const isDue = Effect.fnUntraced(function*(
 /** Adds a holder, if the bytes are there and are to stay. */
 const hold = Effect.fnUntraced(function*(
   { files, store }: Stores,
-  id: string,
+  { id, sha256 }: Held,
   holder: string
 ): Effect.fn.Return<boolean, StoreError> {
   const record = yield* store.findById(fileRecords, id)
@@ -151,7 +160,7 @@ const hold = Effect.fnUntraced(function*(
       Effect.mapError(asStoreFailure)
     )
     if (size === undefined) return false
-    yield* store.insertOne(fileRecords, { _id: id, size, holders: [holder] })
+    yield* store.insertOne(fileRecords, { _id: id, size, sha256, holders: [holder] })
     return true
   }
   if (holdersOf(record).length === 0) return false
@@ -174,8 +183,6 @@ const release = Effect.fnUntraced(function*(
   })
   return isLast
 })
-
-const holdersOf = ({ holders }: Document): ReadonlyArray<unknown> => Array.isArray(holders) ? holders : []
 
 /** Removes bytes unless somebody holds the store, which has to be asked after nothing refers to them any more. */
 const removeBytes = ({ files }: Stores, ids: ReadonlyArray<string>): Effect.Effect<boolean, FileStoreFailed> =>

@@ -16,7 +16,7 @@ import type { Document, DocumentStore, Filter, TakeOptions, Update } from "../Do
 import { historyOf, uniqueTextOfId } from "../repository/historyEntry.ts"
 import type { ModelWriter } from "../repository/modelWriter.ts"
 import type { ReadError, StoreError, WriteError } from "../RepositoryError.ts"
-import { type Change, installFileRecords, recordChanges, type Stores, sweep } from "./fileRecords.ts"
+import { type Change, type Held, installFileRecords, recordChanges, type Stores, sweep } from "./fileRecords.ts"
 
 interface Facts {
   readonly all: ModelCollection
@@ -59,8 +59,8 @@ const recordingFiles = (
     return {
       id,
       holder: holderOf(model, id),
-      added: [...has].filter((file) => !had.has(file)),
-      removed: [...had].filter((file) => !has.has(file))
+      added: [...has.values()].filter((file) => !had.has(file.id)),
+      removed: [...had.keys()].filter((file) => !has.has(file))
     }
   }
 
@@ -207,7 +207,7 @@ const idsInHistory = (
 ): Effect.Effect<ReadonlySet<string>, ReadError> =>
   Effect.map(
     store.find(historyOf(model.modelName), { filter: { document_id: id } }),
-    (states) => new Set(states.flatMap(({ document }) => [...idsIn(model)(Object(document))]))
+    (states) => new Set(states.flatMap(({ document }) => [...idsIn(model)(Object(document)).keys()]))
   )
 
 /** Who holds the files of a document and of its history. */
@@ -215,8 +215,8 @@ const holderOf = (model: ModelLike, id: unknown): string => `${ownerOf(model).mo
 
 const idsIn = (model: ModelLike) => {
   const found = filesOf(model)
-  return (document: Document | undefined): ReadonlySet<string> =>
-    new Set(document === undefined ? [] : found?.(document).map(({ id }) => id))
+  return (document: Document | undefined): ReadonlyMap<string, Held> =>
+    new Map(document === undefined ? [] : found?.(document).map((file) => [file.id, file]))
 }
 
 /** The fields that are files, or in which models have some. */

@@ -61,7 +61,7 @@ onMongo("Files in GridFS", (layer, server) => {
             server,
             (client) =>
               client.db(db).collection("appkernel_files.chunks").insertOne({
-                files_id: id as never,
+                files_id: id,
                 n: 0,
                 data: Buffer.alloc(9)
               })

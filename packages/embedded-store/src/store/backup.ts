@@ -39,7 +39,7 @@ export interface Backup {
 
 /** @internal */
 export const backup = Effect.fnUntraced(
-  function*(folder: string, to: string): Effect.fn.Return<Backup, StoreUnavailable> {
+  function*(folder: string, to: string, beside: Beside = nothingBeside): Effect.fn.Return<Backup, StoreUnavailable> {
     const [location, target] = [path.resolve(folder), path.resolve(to)]
     if (fs.existsSync(target)) return yield* failed("backup", `${target} is there already`)
     return yield* made("backup", target, (draft) =>
@@ -55,14 +55,28 @@ export const backup = Effect.fnUntraced(
         const result = { time, ...yield* digestOf("backup", path.join(draft, dataFile)), collections }
         yield* attempt("backup", () =>
           fs.writeFileSync(path.join(draft, manifestFile), `${JSON.stringify(result, undefined, 2)}\n`))
+        yield* beside(location, draft)
         return result
       }))
   }
 )
 
+/**
+ * Copies what belongs to the documents of a folder, and is not among them: from one folder into another one, which has the
+ * documents already.
+ *
+ * @internal
+ */
+export type Beside = (from: string, to: string) => Effect.Effect<void, StoreUnavailable>
+
 /** @internal */
 export const restore = Effect.fnUntraced(
-  function*({ folder, from, replace }: { readonly from: string; readonly folder: string; readonly replace: boolean }) {
+  function*({ beside = nothingBeside, folder, from, replace }: {
+    readonly from: string
+    readonly folder: string
+    readonly replace: boolean
+    readonly beside?: Beside | undefined
+  }) {
     const [source, target] = [path.resolve(from), path.resolve(folder)]
     const manifest = yield* manifestOf("restore", source)
     if (manifest === undefined) return yield* failed("restore", `${source} is no backup: it has no ${manifestFile}`)
@@ -84,7 +98,9 @@ export const restore = Effect.fnUntraced(
         const found = yield* verifyUnused(draft)
         const problem = differenceOf(manifest, digest, found)
         if (problem !== undefined) return yield* failed("restore", `${source} is damaged: ${problem}`)
-        return isSound(found) ? found : yield* failed("restore", `${source} is damaged: ${verificationProblem(found)}`)
+        if (!isSound(found)) return yield* failed("restore", `${source} is damaged: ${verificationProblem(found)}`)
+        yield* beside(source, draft)
+        return found
       }), replaced)
     const collections = found.collections.map(({ documents, name }) => ({ name, documents }))
     return { collections, ...replaced === undefined ? {} : { replaced } }
@@ -113,6 +129,8 @@ export const verified = Effect.fnUntraced(function*(folder: string): Effect.fn.R
 // internal
 
 const manifestFile = "manifest.json"
+
+const nothingBeside: Beside = () => Effect.void
 
 const damagedManifest = `${manifestFile} is damaged`
 
@@ -202,8 +220,8 @@ const made = <A>(
     yield* attempt(operation, () => {
       for (const name of fs.readdirSync(draft)) {
         if (isLock(name)) continue
-        // What has been copied has other permissions.
-        fs.chmodSync(path.join(draft, name), modes.file)
+        // What has been copied has other permissions; a folder beside it has its own.
+        if (!fs.statSync(path.join(draft, name)).isDirectory()) fs.chmodSync(path.join(draft, name), modes.file)
         flush(path.join(draft, name))
       }
       flush(draft)

@@ -14,6 +14,8 @@ import { everything } from "../storage/orderedStore.ts"
 export interface OtherLog extends Pick<ChangeLog, "end" | "read"> {
   /** The names of the folder's collections. */
   readonly collections: Effect.Effect<ReadonlyArray<string>, ReadError>
+  /** All documents of a collection. */
+  readonly documents: (collection: string) => Effect.Effect<ReadonlyArray<Document>, ReadError>
 }
 
 export const openOtherLog = Effect.fnUntraced(function*(
@@ -33,11 +35,23 @@ export const openOtherLog = Effect.fnUntraced(function*(
         }))
       )
     ),
-    (tables) => ({ ...logReads(tables), collections: [...tables.catalog.keys()].toSorted() })
+    (tables) => ({ ...logReads(tables), catalog: tables.catalog, collections: [...tables.catalog.keys()].toSorted() })
   )
+  const documentsOf = (number: number) => {
+    const found: Array<Document> = []
+    return Effect.fromResult(reader.read("documents", () => {
+      reader.documents(number).scan(everything, (_, document) => found.push(document) > 0)
+      return found
+    }))
+  }
   return {
     end: Effect.flatMap(now, ({ end }) => end),
     read: (collections, options) => Effect.flatMap(now, ({ read }) => read(collections, options)),
-    collections: Effect.map(now, ({ collections }) => collections)
+    collections: Effect.map(now, ({ collections }) => collections),
+    documents: (name) =>
+      Effect.flatMap(now, ({ catalog }) => {
+        const collection = catalog.get(name)
+        return collection === undefined ? Effect.succeed([]) : documentsOf(collection.number)
+      })
   }
 })

@@ -1,0 +1,92 @@
+/** Copies of the files of documents, for backups and for other stores, and whether they are what the documents refer to. */
+import { openLog } from "@appkernel/embedded-store/internal"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { createHash } from "node:crypto"
+import * as fs from "node:fs"
+import { makeFolder, type Service } from "../../Files/internal.ts"
+import type { Document } from "../DocumentStore.ts"
+import { type ReadError, StoreUnavailable } from "../RepositoryError.ts"
+import { asStoreFailure, fileRecords, holdersOf } from "./fileRecords.ts"
+
+/** What was found of the files that documents refer to. */
+export interface FoundFiles {
+  readonly files: number
+  /** Whether the folder has none of them: then they are not read. */
+  readonly isElsewhere: boolean
+  /** The identifiers of files whose bytes are not those that were written. */
+  readonly damaged: ReadonlyArray<string>
+  readonly missing: ReadonlyArray<string>
+}
+
+/** Asks that no file of a folder is removed until the scope closes, if it has some. */
+export const holdFiles = (folder: string): Effect.Effect<void, StoreUnavailable, Scope.Scope> =>
+  Effect.suspend(() =>
+    fs.existsSync(filesIn(folder))
+      ? Effect.mapError(Effect.flatMap(makeFolder(filesIn(folder)), ({ hold }) => hold), asStoreFailure)
+      : Effect.void
+  )
+
+/** Copies what the other store does not have. What is removed meanwhile is left out. */
+export const copyFiles = (from: Service, to: Service): Effect.Effect<void, StoreUnavailable> =>
+  Stream.runForEach(
+    from.entries,
+    Effect.fnUntraced(function*({ id, size }) {
+      const there = yield* Effect.catchTag(to.stat(id), "FileMissing", () => Effect.undefined)
+      if (there?.size === size) return
+      if (there !== undefined) yield* to.remove([id])
+      yield* Effect.catchTag(to.put(from.read(id), { id }), ["FileMissing", "FileTooLarge"], () => Effect.void)
+    })
+  ).pipe(Effect.mapError(asStoreFailure))
+
+/**
+ * Copies the files of a folder into another one, which has the documents already. Fails if these refer to a file that is missing or
+ * damaged then. Those that they do not refer to are swept later.
+ */
+export const copyFolderFiles = Effect.fnUntraced(function*(from: string, to: string) {
+  if (fs.existsSync(filesIn(from))) yield* copyFiles(yield* makeFolder(filesIn(from)), yield* makeFolder(filesIn(to)))
+  const { damaged, missing } = yield* Effect.mapError(foundInFolder(to), ({ message }) => unavailable(message))
+  const [first] = [...missing, ...damaged]
+  if (first === undefined) return
+  return yield* unavailable(
+    `${missing.length} files of documents are missing, and ${damaged.length} are damaged: ${first}`
+  )
+})
+
+/** Reads all files that the documents of a folder refer to. No other process of this program has it open. */
+export const foundInFolder = (folder: string): Effect.Effect<FoundFiles, ReadError> =>
+  Effect.scoped(Effect.gen(function*() {
+    const { documents } = yield* openLog(folder)
+    const held = (yield* documents(fileRecords)).filter((record) => holdersOf(record).length > 0)
+    if (!fs.existsSync(filesIn(folder))) return { files: held.length, isElsewhere: true, damaged: [], missing: [] }
+    return { isElsewhere: false, ...yield* foundFiles(held, yield* makeFolder(filesIn(folder))) }
+  }))
+
+// internal
+
+/** The folder of the files of a folder of documents. */
+const filesIn = (folder: string): string => `${folder}/files`
+
+/** Reads the files of records. */
+const foundFiles = Effect.fnUntraced(function*(
+  held: ReadonlyArray<Document>,
+  files: Service
+): Effect.fn.Return<Omit<FoundFiles, "isElsewhere">, StoreUnavailable> {
+  const [damaged, missing]: [Array<string>, Array<string>] = [[], []]
+  for (const { _id, sha256 } of held) {
+    const id = String(_id)
+    const hash = createHash("sha256")
+    const isThere = yield* Stream.runForEach(files.read(id), (piece) => Effect.sync(() => hash.update(piece))).pipe(
+      Effect.as(true),
+      Effect.catchTag("FileMissing", () => Effect.succeed(false)),
+      Effect.mapError(asStoreFailure)
+    )
+    if (!isThere) missing.push(id)
+    else if (hash.digest("hex") !== sha256) damaged.push(id)
+  }
+  return { files: held.length, damaged, missing }
+})
+
+const unavailable = (detail: string): StoreUnavailable =>
+  new StoreUnavailable({ operation: "files", detail, retryable: false })
