@@ -38,6 +38,21 @@ export interface Source {
 }
 
 /**
+ * Copies the files that belong to the documents of a store that was copied.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const copyFiles = (
+  from: Store,
+  to: Store
+): Effect.Effect<{ readonly files: number; readonly missing: number }, ReadError> =>
+  Effect.flatMap(
+    Effect.promise(() => import("./files/folderFiles.ts")),
+    ({ copyDocumentFiles }) => copyDocumentFiles(from, to)
+  )
+
+/**
  * What is followed, and how far that is.
  *
  * @category models

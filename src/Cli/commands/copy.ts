@@ -74,11 +74,19 @@ const showing =
 
 const copied = Effect.fnUntraced(function*(from: Store, to: Store, json: boolean) {
   const collections = yield* StoreCopy.copy({ from, to, onProgress: showing(yield* makeProgress) })
+  const { files, missing } = yield* StoreFollow.copyFiles(from, to)
   const logged = yield* Effect.filter(collections, ({ name }) => StoreFollow.isLogged(from.changes, name))
-  yield* print(json, { from: from.description, to: to.description, collections }, [
+  yield* print(json, {
+    from: from.description,
+    to: to.description,
+    collections,
+    ...files + missing === 0 ? {} : { files, missing }
+  }, [
     ...collections.map(({ documents, hash, indexes, name }) =>
       `${name}: ${counted(documents, "document")}, ${counted(indexes.length, "index", "indexes")}, ${hash}`
     ),
+    ...files === 0 ? [] : [`${counted(files, "file")} of documents`],
+    ...missing === 0 ? [] : [`${counted(missing, "file")} of documents are kept elsewhere, or missing in the source`],
     `${to.description} has what ${from.description} has`,
     ...logged.length === 0 ? [] : [
       `The log of changes begins anew there: who follows ${

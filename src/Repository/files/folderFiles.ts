@@ -5,8 +5,8 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
 import * as fs from "node:fs"
-import { makeFolder, type Service } from "../../Files/internal.ts"
-import type { Document } from "../DocumentStore.ts"
+import { filesOfStore, makeFolder, type Service } from "../../Files/internal.ts"
+import type { Document, DocumentStore } from "../DocumentStore.ts"
 import { type ReadError, StoreUnavailable } from "../RepositoryError.ts"
 import { asStoreFailure, fileRecords, holdersOf } from "./fileRecords.ts"
 
@@ -52,6 +52,36 @@ export const copyFolderFiles = Effect.fnUntraced(function*(from: string, to: str
   return yield* unavailable(
     `${missing.length} files of documents are missing, and ${damaged.length} are damaged: ${first}`
   )
+})
+
+/**
+ * Copies the files of documents that were copied. Counts those that are in the target then, and those that the source does not have:
+ * they are kept elsewhere.
+ */
+export const copyDocumentFiles = Effect.fnUntraced(function*(
+  from: DocumentStore["Service"],
+  to: DocumentStore["Service"]
+): Effect.fn.Return<{ readonly files: number; readonly missing: number }, ReadError> {
+  const [source, target] = [yield* filesOfStore(from), yield* filesOfStore(to)]
+  let [files, missing] = [0, 0]
+  yield* Stream.runForEach(
+    from.stream(fileRecords, { filter: { holders: { $exists: true, $ne: [] } } }),
+    Effect.fnUntraced(function*({ _id, sha256, size }) {
+      const id = String(_id)
+      const there = yield* Effect.catchTag(target.stat(id), "FileMissing", () => Effect.undefined)
+      const copied = there?.size === size
+        ? { sha256 }
+        : yield* Effect.catchTag(
+          target.put(source.read(id), { id }),
+          ["FileMissing", "FileTooLarge"],
+          () => Effect.undefined
+        )
+      if (copied === undefined) missing++
+      else if (copied.sha256 === sha256) files++
+      else return yield* Effect.andThen(target.remove([id]), unavailable(`the file ${id} is damaged`))
+    }, Effect.catchTag("FileStoreFailed", (error) => Effect.fail(asStoreFailure(error))))
+  )
+  return { files, missing }
 })
 
 /** Reads all files that the documents of a folder refer to. No other process of this program has it open. */

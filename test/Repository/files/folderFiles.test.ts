@@ -6,8 +6,10 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 import { filesOfStore } from "../../../src/Files/internal.ts"
 import { DocumentStore, EmbeddedStore, Repository } from "../../../src/index.ts"
+import { runCommand } from "../../support/command.ts"
 import { Photo } from "../../support/filesModel.ts"
 import { freshDirectory } from "../../support/folders.ts"
+import { freshDatabase, onMongo } from "../../support/mongo.ts"
 import { printed, runProgram } from "../../support/processes.ts"
 
 /** Runs of the program that are killed, at random. */
@@ -92,6 +94,26 @@ describe("The files of a folder", () => {
       }),
     120_000
   )
+})
+
+onMongo("The files of a folder / mongodb", (_, server) => {
+  it.effect("are copied with their documents to a database, into GridFS, and back", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      const [data, back] = [path.join(folder, "data"), path.join(folder, "back")]
+      const program = yield* runProgram(programFile, { FOLDER: data })
+      yield* printed(program, "done\n".repeat(20))
+      program.process.kill("SIGKILL")
+      yield* program.ended
+      const files = yield* assertWhole(data)
+      const env = { COPY: server.url.replace(/\/(\?|$)/u, `/${yield* freshDatabase(server)}$1`) }
+      for (const [from, to] of [[data, "env:COPY"], ["env:COPY", back]] as const) {
+        const { code, output } = yield* TestClock.withLive(runCommand(env, "copy", from, to))
+        assert.strictEqual(code, 0, output)
+        assert.match(output, new RegExp(`^${files} files? of documents$`, "mu"))
+      }
+      assert.strictEqual(yield* assertWhole(back), files)
+    }), 120_000)
 })
 
 const programFile = path.join(import.meta.dirname, "../../support/filesProgram.ts")

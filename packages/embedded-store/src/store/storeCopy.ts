@@ -99,8 +99,8 @@ export const copy = Effect.fn("StoreCopy.copy")(function*({ from, onProgress = (
     }
     copied.push({ name, documents: count, hash, indexes: indexes.map(({ name }) => name).toSorted() })
   }
-  const names = new Set([ledger, ...collections.map(({ name }) => name)])
-  for (const { name } of yield* to.listCollections) {
+  const names = new Set(collections.map(({ name }) => name))
+  for (const { name } of yield* collectionsOf(to)) {
     if (names.has(name) || (yield* to.find(name, { limit: 1 })).length === 0) continue
     return yield* new CopyFailed({ detail: `${name} has documents in the copy, and none in the source` })
   }
@@ -122,7 +122,10 @@ export const note = (to: Store, facts: Document): Effect.Effect<void, StoreError
 
 /** What is copied of a store. */
 export const collectionsOf = (store: Store): Effect.Effect<ReadonlyArray<CollectionDescription>, ReadError> =>
-  Effect.map(store.listCollections, (collections) => collections.filter(({ name }) => name !== ledger))
+  Effect.map(store.listCollections, (collections) => collections.filter(isCopied))
+
+/** Whether a collection has documents of the store: neither the note of a copy, nor the bytes of files in GridFS. */
+const isCopied = ({ name }: CollectionDescription): boolean => name !== ledger && !name.startsWith("appkernel_files.")
 
 /**
  * Takes the target for a source, and returns its note, which says how far the copy is. Fails if it has documents of another
