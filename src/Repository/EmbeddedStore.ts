@@ -137,6 +137,14 @@ export const backup = (
     Effect.andThen(holdFiles(options.path), withFileModes(Store.backup({ ...options, beside: copyFolderFiles })))))
 
 /**
+ * Copies the documents of a folder as {@link backup} does, without their files.
+ *
+ * @internal
+ */
+export const backupDocuments = (options: Parameters<typeof backup>[0]): Effect.Effect<Store.Backup, StoreUnavailable> =>
+  withFileModes(Store.backup(options))
+
+/**
  * Makes a folder of a {@link backup}, which is read and checked, beside its place, and moves it there. Fails with
  * `StoreUnavailable` if the folder is there and not empty, or the backup is damaged. With `replace`, the folder that is
  * there is kept under the name of the result's `replaced`, and fails if somebody has it open.

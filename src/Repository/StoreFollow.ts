@@ -105,7 +105,7 @@ export const folderInUse = Effect.fn("StoreFollow.folderInUse")(function*(
     collections,
     snapshot: Effect.gen(function*() {
       yield* Effect.acquireRelease(clear, () => clear)
-      yield* EmbeddedStore.backup({ path: location, to })
+      yield* EmbeddedStore.backupDocuments({ path: location, to })
       return yield* EmbeddedStore.make({ path: to })
     })
   }

@@ -129,7 +129,7 @@ export const withStore = <A, E>(
       const { path: folder } = yield* withConfig(Effect.suspend(() => EmbeddedStore.config))
       const to = path.join(yield* files.makeTempDirectoryScoped({ directory: path.dirname(folder) }), "copy")
       yield* Console.error(`${folder} is in use: reading a copy of what it has now`)
-      yield* EmbeddedStore.backup({ path: folder, to })
+      yield* EmbeddedStore.backupDocuments({ path: folder, to })
       return yield* inStore(module, use, to)
     })))
 
