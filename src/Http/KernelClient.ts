@@ -26,6 +26,7 @@ import * as HttpError from "./HttpError.ts"
 import type { Change, ListEvent, StreamOptions, WatchedChange } from "./subscription/collectionEvents.ts"
 import { byEvents, byPolls } from "./subscription/subscription.ts"
 import { askingByBody, exactly, withRequestParts } from "./typedClient/calls.ts"
+import { type Files, filesOfGroup } from "./typedClient/files.ts"
 import { tableRows } from "./typedClient/rows.ts"
 import { callOf, withStreams } from "./typedClient/streams.ts"
 
@@ -504,6 +505,54 @@ export const rows: {
       context
     })
   })) as never
+
+/**
+ * The files of the documents of a group, beside the clients of {@link make}: `put`, `get` and `delete` for each field of files, and
+ * `append` for a list. The bytes are a `Stream` or a `Blob`; `FileSystem.stream` has those of a path.
+ *
+ * **Example** (The picture of a photo)
+ *
+ * ```ts check
+ * import { Effect, FileSystem } from "effect"
+ * import { KernelClient, KernelEngine, Model, Resource } from "appkernel"
+ *
+ * class Photo extends Model.Class<Photo>()("Photo", {
+ *   id: Model.id({ prefix: "P" }),
+ *   picture: Model.file({ types: ["image/png"] }).pipe(Model.optional)
+ * }) {}
+ *
+ * const engine = KernelEngine.make("photos")
+ *   .register(Resource.make(Photo, { methods: ["GET", "POST", "PATCH"] }), { urlBase: "/api/v1" })
+ *
+ * export const upload = Effect.fn(function*(id: string, path: string) {
+ *   const files = yield* KernelClient.files(engine, "photos", { baseUrl: "http://photos:5000" })
+ *   const fs = yield* FileSystem.FileSystem
+ *   yield* files.picture.put({ params: { id }, payload: fs.stream(path) })
+ *   return yield* files.picture.get({ params: { id } })
+ * })
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const files = <
+  Id extends string,
+  Groups extends HttpApiGroup.Constraint,
+  const Name extends Groups["identifier"]
+>(
+  described: { readonly api: HttpApi.HttpApi<Id, Groups> },
+  name: Name,
+  options?: Options
+): Effect.Effect<
+  Files<KernelClient.CollectionOf<Groups, Name>["model"]>,
+  never,
+  HttpClient.HttpClient | HttpApiGroup.MiddlewareClient<Extract<Groups, { readonly identifier: Name }>>
+> =>
+  Effect.gen(function*() {
+    const httpClient = transformed(options)(yield* HttpClient.HttpClient)
+    // An arbitrary api has no static types, and the type of the fields follows from the model.
+    return yield* filesOfGroup(described.api as never, name, { httpClient, baseUrl: options?.baseUrl })
+  }) as never
 
 /**
  * Passes on the failures of a call of a typed client, of which an operation then needs to declare only the application's own
