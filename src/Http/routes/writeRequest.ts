@@ -1,7 +1,6 @@
 /** Reads the write requests of a resource. */
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
-import * as Exit from "effect/Exit"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -13,6 +12,7 @@ import {
   type FieldProblem,
   isRequiredInput,
   managedField,
+  modelTypeId,
   type Serialiser,
   withoutIndexes,
   withoutRules
@@ -23,17 +23,17 @@ import { type Identifier, identifierOf } from "../../Repository/internal.ts"
 import { maxItems } from "../description/limits.ts"
 import { tableTypes } from "../description/listTypes.ts"
 import { reservedIdsOf } from "../description/standardEndpoints.ts"
-import type { Received, Uploads } from "../files/uploads.ts"
+import { formReader } from "../files/documentForm.ts"
+import type { Uploads } from "../files/uploads.ts"
 import type { Forbidden, HttpError } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
-import { badRequestOf } from "../messages/message.ts"
 import type { Instead } from "../request/bodyInstead.ts"
 import { costlyCounter } from "../request/costlyValues.ts"
 import { documentPatcher } from "../request/documentPatch.ts"
-import { decodeForm, type Form, readForm } from "../request/form.ts"
+import { decodeForm } from "../request/form.ts"
 import { maxDepth, mediaTypeOf, readJson } from "../request/jsonBody.ts"
 import { tokensOf } from "../request/jsonPatch.ts"
-import { isMultipart, readMultipart, type ReceivedPart } from "../request/multipart.ts"
+import { isMultipart } from "../request/multipart.ts"
 import * as preconditions from "../request/preconditions.ts"
 import * as preference from "../request/prefer.ts"
 import { rejectExcess } from "../request/unknownKeys.ts"
@@ -153,69 +153,51 @@ export const writeReaders = (
       )
   }
 
-  const formOf = (parts: ReadonlyArray<ReceivedPart>) => readForm(model, parts, { maxDepth, isStrict })
+  const withForm = formReader({ model, mask, uploads, formLimits, isStrict })
 
-  /** Reads a form, and keeps its files as it arrives. What is not valid leaves none. */
-  const withForm = <Body>(
-    request: Request,
-    use: (form: Form, files: Values) => Effect.Effect<Read<Body>, HttpError>,
-    isInsert: (form: Form) => boolean
-  ): Effect.Effect<Read<Body>, HttpError> => {
-    if (uploads === undefined) {
-      return Effect.flatMap(readMultipart(request, formLimits), (parts) => use(formOf(parts), {}))
-    }
-    return Effect.suspend(() => {
-      const received: Array<Received> = []
-      const counted = new Map<string, number>()
-      const read = readMultipart<HttpError>(request, formLimits, {
-        takes: (name) => uploads.fields.has(name),
-        receive: ({ content, contentType, filename: name, name: field }) =>
-          Effect.suspend(() => {
-            const count = (counted.get(field) ?? 0) + 1
-            counted.set(field, count)
-            if (mask.isUnwritable(field)) return Effect.fail(fieldForbidden(field))
-            if (count > 1 && uploads.fields.get(field)?.isList !== true) {
-              return Effect.fail(badRequestOf([{ field, validator: "Form", message: "is given more than once" }]))
-            }
-            return Effect.map(uploads.receive(field, { content, name, type: mediaTypeOf(contentType) }), (file) => {
-              received.push(file)
-            })
-          })
-      })
-      return Effect.flatMap(read, (parts) => {
-        const form = formOf(parts)
-        const files = uploads.valuesOf(received)
-        const forbidden = mask.forbiddenIn({ ...form.values, ...files }, isInsert(form))
-        return forbidden === undefined ? use(form, files) : Effect.fail(fieldForbidden(forbidden))
-      }).pipe(
-        Effect.onExit((exit) =>
-          Exit.isSuccess(exit) && Result.isSuccess(exit.value) ? Effect.void : uploads.discard(received)
-        )
+  const needed = uploads === undefined ? [] : [...uploads.fields.keys()].filter((field) => {
+    const { default: byDefault, optional } = registration.model[modelTypeId][field] ?? {}
+    return optional !== true && byDefault === undefined
+  })
+
+  /** Refuses new documents that lack a file, which only a form has. */
+  const withFiles = (read: Read<OneDocument | ManyDocuments>): Read<OneDocument | ManyDocuments> =>
+    needed.length === 0 ? read : Result.flatMap(read, (request): typeof read => {
+      const values = request.body._tag === "One" ? [request.body.value] : request.body.values
+      const problems = values.flatMap((value, i) =>
+        needed.filter((field) => value[field] === undefined).map((field) => ({
+          field: request.body._tag === "One" ? field : `${i}.${field}`,
+          validator: "File",
+          message: "must be a file of a form"
+        }))
       )
+      return problems.length === 0 ? read : Result.fail(problems)
     })
-  }
 
   const one = (request: Request, mayHaveId: boolean, read: (decode: Decode) => Decoded) =>
     Result.flatMap(documentOf(decoders, mayHaveId, read), (body) => readHeaders(request, undefined, body))
 
   return {
     create: (request) =>
-      isMultipart(headersOf(request)["content-type"])
-        ? withForm(request, (form, files) =>
-          permitting(mask.forbiddenIn(form.values, !hasId(form.values)), () =>
-            Result.map(
-              one(request, true, (decode) =>
-                decodeForm(decode, form)),
-              (read) => ({ ...read, body: { ...read.body, value: { ...read.body.value, ...files } } })
-            )), ({ values }) =>
-          !hasId(values))
-        : Effect.flatMapEager(readBody(request), (body) =>
-          // A body with an identifier may replace a document, and may then repeat stored values of unwritable fields.
-          permitting(mask.forbiddenIn(body, !hasId(body)), (): Read<OneDocument | ManyDocuments> =>
-            registration.lists && Array.isArray(body)
-              ? documentsOf(decoders, body)
-              : one(request, hasId(body), (decode) =>
-                decode(body)))),
+      Effect.map(
+        isMultipart(headersOf(request)["content-type"])
+          ? withForm(request, (form, files) =>
+            permitting(mask.forbiddenIn(form.values, !hasId(form.values)), () =>
+              Result.map(
+                one(request, true, (decode) =>
+                  decodeForm(decode, form)),
+                (read) => ({ ...read, body: { ...read.body, value: { ...read.body.value, ...files } } })
+              )), ({ values }) =>
+            !hasId(values))
+          : Effect.flatMapEager(readBody(request), (body) =>
+            // A body with an identifier may replace a document, and may then repeat stored values of unwritable fields.
+            permitting(mask.forbiddenIn(body, !hasId(body)), (): Read<OneDocument | ManyDocuments> =>
+              registration.lists && Array.isArray(body)
+                ? documentsOf(decoders, body)
+                : one(request, hasId(body), (decode) =>
+                  decode(body)))),
+        withFiles
+      ),
     replace: (id, request, instead) =>
       Effect.flatMapEager(
         instead === undefined ? readJson(request, jsonTypes, limits.maxBodySize) : Effect.succeed(instead.body),

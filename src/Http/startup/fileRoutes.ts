@@ -11,6 +11,7 @@ import type { Uploads } from "../files/uploads.ts"
 import type { ResponseEffect } from "../response/handlerFailures.ts"
 import type { ImplementedResource } from "../routes/implemented.ts"
 import { jsonRoute } from "../routes/route.ts"
+import { RegistrationInvalid } from "./registrationInvalid.ts"
 import { respondingOf } from "./stages.ts"
 import type { RouteSurroundings, ServedRoute } from "./surroundings.ts"
 
@@ -39,7 +40,14 @@ export const fileRoutes = Effect.fnUntraced(function*(
   routes: ReadonlyArray<ServedRoute>,
   made: Made
 ) {
-  const { path } = registration
+  const { model, name, path } = registration
+  const unfit = [...made.uploads.fields.keys()].find((field) => !/^[\w~-]+$/u.test(field))
+  if (unfit !== undefined) {
+    return yield* new RegistrationInvalid({
+      registration: name,
+      detail: `${model.modelName}.${unfit} has files, and its name is no segment of a path`
+    })
+  }
   const ofDocument = (method: Method) => routes.find((route) => route.method === method && route.path === `${path}/:id`)
   const reading = ofDocument("GET")
   const writing = ofDocument("PATCH")

@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { fileFieldsOf } from "../../Model/internal.ts"
 import { keysPath } from "../description/keysPath.ts"
 import { shapeOf } from "../description/pathShape.ts"
 import { endpointsOf } from "../description/standardEndpoints.ts"
@@ -77,6 +78,7 @@ const claimsOf = (registration: Registration): ReadonlyArray<Claim> => {
     ...standard.map((endpoint) => named(endpoint.name, "")),
     ...calls.map((call) => named(call.name, ` (${call.method} ${call.path})`)),
     ...standard.map((endpoint) => claim(endpoint.method, `${path}${endpoint.path}`, what)),
+    ...registration._tag === "Service" ? [] : claimsOfFiles(registration),
     // What a parameter asks for has the place of the endpoint.
     ...calls.flatMap((call) =>
       History.parameterOf(call.options) === undefined ? [claim(call.method, call.path, call.name)] : []
@@ -84,6 +86,19 @@ const claimsOf = (registration: Registration): ReadonlyArray<Claim> => {
     ...linksOf(registration)
   ]
 }
+
+/** The routes of the files of documents. */
+const claimsOfFiles = ({ methods, model, path }: Extract<Registration, { readonly _tag: "Resource" }>) =>
+  fileFieldsOf(model).flatMap(({ isList, name }) => {
+    const claimed = (method: string, own = "") => claim(method, `${path}/:id/${name}${own}`, `the file ${name}`)
+    const item = isList ? "/:key" : ""
+    return [
+      ...methods.includes("GET") ? [claimed("GET", item), claimed("POST", `${item}/address`)] : [],
+      ...methods.includes("PATCH")
+        ? [claimed("PUT", item), claimed("DELETE", item), ...isList ? [claimed("POST")] : []]
+        : []
+    ]
+  })
 
 /** The link relations of a resource; none if its links are disabled. */
 const linksOf = (registration: Registration): ReadonlyArray<Claim> => {

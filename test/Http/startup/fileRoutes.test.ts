@@ -1,6 +1,6 @@
 /** The files of documents over real sockets: addresses, conditions, ranges, forms, rights and signed addresses. */
 import { assert, describe, it } from "@effect/vitest"
-import { EmbeddedStore, FileStore, KernelEngine, Model, OpenApi, Resource, Role } from "appkernel"
+import { EmbeddedStore, FileStore, History, KernelEngine, Model, OpenApi, Resource, Role } from "appkernel"
 import { Effect, Layer, Redacted, Schema, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { nameInHeader } from "../../../src/internal/safeFileName.ts"
@@ -368,6 +368,72 @@ describe("hostile requests for files", () => {
         const answer = yield* call("PUT", `/${id}/picture`, { body, headers: { "content-type": type } })
         assert.strictEqual(answer.status, status, `${type} ${body.slice(0, 200)}`)
       }
+    }))
+})
+
+class Scan extends Model.Class<Scan>()("Scan", {
+  id: Model.id({ prefix: "S" }),
+  title: Schema.String,
+  paper: Model.file({ types: ["text/plain"] }),
+  ...Model.historied,
+  ...Model.softDeleted
+}, { logged: true }) {}
+
+const scans = KernelEngine.make("scans").register(
+  Resource.make(Scan, { methods: ["GET", "POST", "PATCH", "DELETE"] })
+    .action(History.revisions(Scan))
+    .action(History.revision(Scan))
+    .action(History.changes(Scan))
+    .action(History.restore(Scan)),
+  { tables: true, many: ["PATCH"] }
+)
+
+describe("what is told of files", () => {
+  it.effect("has no identifier of bytes, in tables, streams and former states", () =>
+    Effect.gen(function*() {
+      const { baseUrl, repositories } = yield* scans.test({ store })
+      const ask = (method: string, path: string, sent: Sent = {}) =>
+        Effect.promise(async () => {
+          const response = await fetch(`${baseUrl}/scans${path}`, { method, ...sent })
+          return { status: response.status, text: await response.text() }
+        })
+      const lacking = yield* ask("POST", "", { body: JSON.stringify({ title: "a" }), headers: json })
+      assert.strictEqual(lacking.status, 400, lacking.text)
+      const form = new FormData()
+      form.set("title", "a")
+      form.set("paper", new Blob(["hello"], { type: "text/plain" }), "a.txt")
+      const made = yield* ask("POST", "", { body: form })
+      assert.strictEqual(made.status, 201, made.text)
+      const { result: id } = JSON.parse(made.text)
+      yield* ask("PUT", `/${id}/paper`, { body: "world!", headers: { "content-type": "text/plain" } })
+      assert.strictEqual((yield* ask("DELETE", `/${id}/paper`)).status, 400)
+      const { paper } = yield* repositories.scans.findById(id)
+      const texts = yield* Effect.forEach(
+        [
+          ["GET", `/${id}`, {}],
+          ["GET", "", {}],
+          ["GET", "", { accept: "text/csv" }],
+          ["GET", "", { accept: "application/x-ndjson" }],
+          ["GET", "?fields=paper", {}],
+          ["GET", `/aggregate?pipe=${encodeURIComponent("[{\"$match\":{}}]")}`, {}],
+          ["GET", `/${id}/revisions/1`, {}],
+          ["GET", `/${id}/revisions/2/changes`, {}],
+          ["GET", `/${id}?as_of=2100-01-01T00:00:00Z`, {}],
+          ["GET", "/changes", {}],
+          ["GET", "/schema", {}],
+          ["GET", "/schema?mongo=true", {}],
+          ["GET", "/meta", {}]
+        ] as const,
+        ([method, path, headers]) => ask(method, path, { headers })
+      )
+      for (const { status, text } of texts) {
+        assert.strictEqual(status, 200, text)
+        assert.notInclude(text, paper.id)
+      }
+      assert.include(texts[2]?.text ?? "", "paper.name")
+      assert.strictEqual((yield* ask("GET", `/${id}/paper`)).text, "world!")
+      assert.strictEqual((yield* ask("PATCH", "?all=true", { body: `{"title":"b"}`, headers: json })).status, 200)
+      assert.strictEqual((yield* ask("GET", `/${id}/paper`)).text, "world!")
     }))
 })
 
