@@ -88,7 +88,11 @@ export const addresses = ({ field, respond, respondBadRequest, secret }: {
         // What was signed is what a `CurrentUser` is.
         : Context.add(fiber.context, CurrentUser, signed.user as CurrentUser["Service"])
     )
-    return Effect.provideService(respond, HttpServerRequest.HttpServerRequest, request)
+    // Nobody else may keep what the address is for, nor learn the address from where the file leads.
+    return Effect.map(
+      Effect.provideService(respond, HttpServerRequest.HttpServerRequest, request),
+      HttpServerResponse.setHeaders({ "cache-control": "private, no-cache", "referrer-policy": "no-referrer" })
+    )
   })
 
   return { sign, open }

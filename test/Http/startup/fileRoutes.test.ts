@@ -506,6 +506,7 @@ describe("rights to files", () => {
       assert.notInclude(href, "ann")
       const read = yield* anonymous("GET", href)
       assert.deepStrictEqual([read.status, read.bytes], [200, put.body])
+      assert.strictEqual(read.headers["cache-control"], "private, no-cache")
       assert.strictEqual((yield* anonymous("GET", href, { headers: { range: "bytes=0-1" } })).status, 206)
 
       const { body: { result: other } } = yield* admin("POST", "", {
