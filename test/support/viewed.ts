@@ -77,6 +77,7 @@ export const servingViewed = <E>(
       translations,
       live: undefined,
       tables: undefined,
+      uploads: undefined,
       texts,
       views: Views
     }

@@ -20,7 +20,7 @@ export type ReceivedPart =
   | { readonly _tag: "Received"; readonly name: string }
 
 /** A file in a form, while the form is read. */
-export interface FormFile {
+interface FormFile {
   readonly name: string
   readonly filename: string
   readonly contentType: string

@@ -35,7 +35,7 @@ export type Files<M extends Model.Any> = {
  * @category models
  * @since 0.1.0
  */
-export interface One<Params> {
+interface One<Params> {
   readonly get: (
     request: { readonly params: Params }
   ) => Call<Stream.Stream<Uint8Array, HttpClientError.HttpClientError>>
@@ -49,7 +49,7 @@ export interface One<Params> {
  * @category models
  * @since 0.1.0
  */
-export interface List<DocumentId> extends One<{ readonly id: DocumentId; readonly key: string }> {
+interface List<DocumentId> extends One<{ readonly id: DocumentId; readonly key: string }> {
   readonly append: (
     request: { readonly params: { readonly id: DocumentId }; readonly payload: Payload }
   ) => Call<unknown>
@@ -61,7 +61,7 @@ export interface List<DocumentId> extends One<{ readonly id: DocumentId; readonl
  * @category models
  * @since 0.1.0
  */
-export type Payload = Stream.Stream<Uint8Array, unknown> | Blob
+type Payload = Stream.Stream<Uint8Array, unknown> | Blob
 
 /** The calls for the files of a group. */
 export const filesOfGroup = (

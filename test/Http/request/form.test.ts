@@ -242,7 +242,7 @@ const textsOf = (results: ReadonlyArray<ReadonlyArray<ReceivedPart> | string>) =
       : result.map((part) =>
         part._tag === "Text"
           ? `${part.name}=${Buffer.from(part.bytes).toString()} (${part.contentType})`
-          : `${part.name}: ${part.size} bytes`
+          : `${part.name}: ${part._tag === "File" ? part.size : 0} bytes`
       )
   )
 

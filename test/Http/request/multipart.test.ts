@@ -12,7 +12,11 @@ const server = Effect.gen(function*() {
   const request = yield* HttpServerRequest.HttpServerRequest
   const parts = yield* readMultipart(request, limits)
   return HttpServerResponse.jsonUnsafe(
-    parts.map((part) => part._tag === "File" ? [part.name, part.size] : [part.name, Buffer.from(part.bytes).toString()])
+    parts.map((part) =>
+      part._tag === "Text"
+        ? [part.name, Buffer.from(part.bytes).toString()]
+        : [part.name, part._tag === "File" ? part.size : 0]
+    )
   )
 }).pipe(Effect.catch(({ _tag }) => Effect.succeed(HttpServerResponse.text(_tag, { status: 400 }))))
 
