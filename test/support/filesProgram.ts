@@ -1,6 +1,6 @@
 /**
  * A program that puts, replaces and removes the files of documents in an embedded store (`FOLDER`) with concurrent writers, and
- * prints a line for each, until it is killed.
+ * numbers them in what it prints, until it is killed.
  */
 import { DateTime, Effect, Layer, Stream } from "effect"
 import { filesOfStore } from "../../src/Files/internal.ts"
@@ -18,6 +18,8 @@ const uploaded = Effect.gen(function*() {
   return { ...stored, key: "k", name: "a.txt", type: "text/plain", at: DateTime.makeUnsafe(0) }
 })
 
+let count = 0
+
 const step = Effect.gen(function*() {
   const photos = yield* Repository.for(Photo)
   const id = String(Math.floor(Math.random() * 12))
@@ -27,7 +29,8 @@ const step = Effect.gen(function*() {
   else if (chance < 0.7) yield* photos.deleteMany(($) => $.title.equals("b"))
   else if (chance < 0.9) yield* photos.deleteById(id)
   else yield* Repository.sweepFiles({ grace: "30 seconds" })
-  yield* Effect.sync(() => process.stdout.write("done\n"))
+  count++
+  yield* Effect.sync(() => process.stdout.write(`done ${count}.\n`))
 }).pipe(Effect.catch(() => Effect.void))
 
 await Effect.runPromise(

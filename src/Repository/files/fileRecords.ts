@@ -11,6 +11,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { FileStoreFailed, Service as Files } from "../../Files/FileStore.ts"
+import type { FileReference } from "../../Model/internal.ts"
 import type { Document, DocumentStore, IndexDescription } from "../DocumentStore.ts"
 import { type ReadError, type StoreError, StoreUnavailable } from "../RepositoryError.ts"
 
@@ -19,16 +20,10 @@ export const fileRecords = "appkernel_files"
 
 const goneIndex: IndexDescription = { name: "gone_1", key: { gone: 1 }, sparse: true }
 
-/** A file as a document has it. */
-export interface Held {
-  readonly id: string
-  readonly sha256: string
-}
-
 /** What a write changes for one document or its history: which files it holds that it did not hold, and the other way round. */
 export interface Change {
   readonly holder: string
-  readonly added: ReadonlyArray<Held>
+  readonly added: ReadonlyArray<FileReference>
   readonly removed: ReadonlyArray<string>
 }
 
@@ -149,7 +144,7 @@ const isDue = Effect.fnUntraced(function*(
 /** Adds a holder, if the bytes are there and are to stay. */
 const hold = Effect.fnUntraced(function*(
   { files, store }: Stores,
-  { id, sha256 }: Held,
+  { id, sha256 }: FileReference,
   holder: string
 ): Effect.fn.Return<boolean, StoreError> {
   const record = yield* store.findById(fileRecords, id)

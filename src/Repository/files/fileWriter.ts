@@ -6,7 +6,14 @@ import { conjunctionOf, rejectDuplicateKey } from "@appkernel/document-store/sha
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Service as Files } from "../../Files/FileStore.ts"
-import { filesOf, managedField, type ModelLike, modelTypeId, nestedModel } from "../../Model/internal.ts"
+import {
+  type FileReference,
+  filesOf,
+  managedField,
+  type ModelLike,
+  modelTypeId,
+  nestedModel
+} from "../../Model/internal.ts"
 import { Problem, ValidationException } from "../../Model/ModelError.ts"
 import { insertEach, insertInChunks, isRejection } from "../collection/bulkInserts.ts"
 import { targetsOf } from "../collection/documentTargets.ts"
@@ -16,7 +23,7 @@ import type { Document, DocumentStore, Filter, TakeOptions, Update } from "../Do
 import { historyOf, uniqueTextOfId } from "../repository/historyEntry.ts"
 import type { ModelWriter } from "../repository/modelWriter.ts"
 import type { ReadError, StoreError, WriteError } from "../RepositoryError.ts"
-import { type Change, type Held, installFileRecords, recordChanges, type Stores, sweep } from "./fileRecords.ts"
+import { type Change, installFileRecords, recordChanges, type Stores, sweep } from "./fileRecords.ts"
 
 interface Facts {
   readonly all: ModelCollection
@@ -215,7 +222,7 @@ const holderOf = (model: ModelLike, id: unknown): string => `${ownerOf(model).mo
 
 const idsIn = (model: ModelLike) => {
   const found = filesOf(model)
-  return (document: Document | undefined): ReadonlyMap<string, Held> =>
+  return (document: Document | undefined): ReadonlyMap<string, FileReference> =>
     new Map(document === undefined ? [] : found?.(document).map((file) => [file.id, file]))
 }
 

@@ -44,7 +44,7 @@ interface Collections {
 }
 
 /** What records the files of documents. */
-export interface FileRecording {
+interface FileRecording {
   readonly recordingFiles: (
     model: ModelLike,
     writer: ModelWriter,

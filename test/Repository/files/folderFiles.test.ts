@@ -10,7 +10,7 @@ import { runCommand } from "../../support/command.ts"
 import { Photo } from "../../support/filesModel.ts"
 import { freshDirectory } from "../../support/folders.ts"
 import { freshDatabase, onMongo } from "../../support/mongo.ts"
-import { printed, runProgram } from "../../support/processes.ts"
+import { printed, type Program, runProgram } from "../../support/processes.ts"
 
 /** Runs of the program that are killed, at random. */
 const kills = Number(process.env["KILLS"] ?? 2)
@@ -50,9 +50,10 @@ describe("The files of a folder", () => {
           const backup = path.join(folder, "backup")
           yield* Effect.scoped(Effect.gen(function*() {
             const program = yield* runProgram(programFile, { FOLDER: data })
-            yield* printed(program, "done\n".repeat(1 + Math.floor(Math.random() * 100)))
+            yield* doneTimes(program, 1 + Math.floor(Math.random() * 100))
             yield* TestClock.withLive(EmbeddedStore.backup({ path: data, to: backup }))
-            yield* printed(program, "done\n".repeat(program.output().length / 5 + Math.floor(Math.random() * 30)))
+            const [, count = 0] = /done (\d+)\.\n$/u.exec(program.output()) ?? []
+            yield* doneTimes(program, Number(count) + 1 + Math.floor(Math.random() * 30))
             program.process.kill("SIGKILL")
             assert.strictEqual(yield* program.ended, "SIGKILL", program.output())
           }))
@@ -76,7 +77,7 @@ describe("The files of a folder", () => {
         const folder = yield* freshDirectory
         const [data, backup] = [path.join(folder, "data"), path.join(folder, "backup")]
         const program = yield* runProgram(programFile, { FOLDER: data })
-        yield* printed(program, "done\n".repeat(20))
+        yield* doneTimes(program, 20)
         program.process.kill("SIGKILL")
         yield* program.ended
         assert.isAbove(yield* assertWhole(data), 0)
@@ -102,7 +103,7 @@ onMongo("The files of a folder / mongodb", (_, server) => {
       const folder = yield* freshDirectory
       const [data, back] = [path.join(folder, "data"), path.join(folder, "back")]
       const program = yield* runProgram(programFile, { FOLDER: data })
-      yield* printed(program, "done\n".repeat(20))
+      yield* doneTimes(program, 20)
       program.process.kill("SIGKILL")
       yield* program.ended
       const files = yield* assertWhole(data)
@@ -115,5 +116,8 @@ onMongo("The files of a folder / mongodb", (_, server) => {
       assert.strictEqual(yield* assertWhole(back), files)
     }), 120_000)
 })
+
+/** Waits until the program has done so much. */
+const doneTimes = (program: Program, count: number) => printed(program, `done ${count}.`)
 
 const programFile = path.join(import.meta.dirname, "../../support/filesProgram.ts")
