@@ -28,7 +28,7 @@ export {
 } from "./shape/annotations.ts"
 export { ObjectIdText } from "./shape/bsonKinds.ts"
 export { evolve, withoutChecks } from "./shape/fields.ts"
-export { type FileField, fileFieldsOf, filesOf } from "./shape/files.ts"
+export { type FileField, fileFieldsOf, type FileReference, filesOf } from "./shape/files.ts"
 export { fold, nodesIn } from "./shape/fold.ts"
 export { holdsTexts, kindOf } from "./shape/kind.ts"
 export { childrenOf, mapParts, withChecksThat, withParts } from "./shape/nodes.ts"

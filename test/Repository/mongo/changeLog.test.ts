@@ -1,6 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger, Stream } from "effect"
-import { type Collection, type Document, MongoNetworkError, MongoServerError, Timestamp } from "mongodb"
+import {
+  type Collection,
+  type Document,
+  type GridFSBucket,
+  MongoNetworkError,
+  MongoServerError,
+  Timestamp
+} from "mongodb"
 import { DocumentStore } from "../../../packages/document-store/src/DocumentStore.ts"
 import { makeOplog } from "../../../src/Repository/mongo/changeLog.ts"
 import { makeDriverDeadlines } from "../../../src/Repository/mongo/deadlines.ts"
@@ -71,6 +78,8 @@ const logOn = (
     const session: MongoSession = {
       // What the log uses of a collection.
       collection: (collectionName) => ({ collectionName, db, ...writes }) as unknown as Collection,
+      // The log has no files.
+      files: () => ({}) as GridFSBucket,
       redact: (text) => text,
       attributes: {},
       startSession: () => assert.fail("no session is started"),

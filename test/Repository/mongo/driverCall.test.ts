@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Cause, Deferred, Duration, Effect, Exit, Fiber, Stream, Tracer } from "effect"
-import { type CommandStartedEvent, MongoClient } from "mongodb"
+import { type CommandStartedEvent, GridFSBucket, MongoClient } from "mongodb"
 import { inspect } from "node:util"
 import type { Document } from "../../../packages/document-store/src/DocumentStore.ts"
 import * as bulkInsert from "../../../src/Repository/mongo/bulkInsert.ts"
@@ -183,6 +183,7 @@ const observed = Effect.fnUntraced(function*(server: FoundServer) {
   client.on("commandStarted", (event: CommandStartedEvent) => commands.push(event.commandName))
   const session: mongo.MongoSession = {
     collection: (name) => client.db(database).collection(name),
+    files: (bucketName) => new GridFSBucket(client.db(database), { bucketName }),
     startSession: () => client.startSession(),
     redact: (text) => text.replaceAll(canary, "<redacted>"),
     limit: 30_000,

@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, type Layer, Stream } from "effect"
-import { type CommandStartedEvent, MongoClient } from "mongodb"
+import { type CommandStartedEvent, GridFSBucket, MongoClient } from "mongodb"
 import { type Document, DocumentStore, type FindOptions } from "../../../packages/document-store/src/DocumentStore.ts"
 import { makeDriverDeadlines } from "../../../src/Repository/mongo/deadlines.ts"
 import * as mongo from "../../../src/Repository/mongo/driverCall.ts"
@@ -160,6 +160,7 @@ onMongo("Text index / mongodb", (_, server) => {
       client.on("commandStarted", ({ command }: CommandStartedEvent) => commands.push(command))
       const session: mongo.MongoSession = {
         collection: (name) => client.db(db).collection(name),
+        files: (bucketName) => new GridFSBucket(client.db(db), { bucketName }),
         startSession: () => client.startSession(),
         redact: (text) => text,
         limit: 30_000,
