@@ -96,12 +96,16 @@ export const complaintsOf = (program: Program): ReadonlyArray<string> =>
     !/"level":"INFO"|\] INFO \(|There is no configuration file/u.test(line)
   )
 
-/** A free port. */
+/**
+ * A free port for a program that is started later. It is below those that systems give to connections, which begin at
+ * 32768, so that no connection of another test takes it meanwhile.
+ */
 export const freePort: Effect.Effect<number> = Effect.callback<number>((resume) => {
-  const server = createServer()
-  server.listen(0, "127.0.0.1", () => {
-    const address = server.address()
-    const port = typeof address === "object" && address !== null ? address.port : 0
-    server.close(() => resume(Effect.succeed(port)))
-  })
+  const listen = (): void => {
+    const port = 11_000 + Math.floor(Math.random() * 20_000)
+    const server = createServer()
+    server.once("error", listen)
+    server.listen(port, "127.0.0.1", () => server.close(() => resume(Effect.succeed(port))))
+  }
+  listen()
 })

@@ -27,7 +27,7 @@ export const Conditions = Schema.Struct(conditions)
 
 /** @internal */
 export const PreferHeader = Schema.Struct({
-  /** RFC 7240: `continue-on-error` writes each document by itself, `return=minimal` asks for no body. */
+  /** RFC 7240: `handling=lenient` writes each document by itself, `return=minimal` asks for no body. */
   prefer: text
 })
 

@@ -123,10 +123,10 @@ export const writing = ({ registration: { model }, store }: ManyContext, respond
   })
 
   return (items: ReadonlyArray<Item>, prefer: string | undefined): ResponseEffect => {
-    if (preference.continuesOnError(prefer)) {
+    if (preference.isLenient(prefer)) {
       return Effect.map(
         oneByOne(items),
-        (outcomes) => manyAnswer(written(outcomes), 207, { "preference-applied": "continue-on-error" })
+        (outcomes) => manyAnswer(written(outcomes), 207, preference.appliedHeaders.lenient)
       )
     }
     const isMinimal = preference.returnOf(prefer) === "minimal"

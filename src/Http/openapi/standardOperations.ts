@@ -255,7 +255,7 @@ const ofMany = (
     {
       summary,
       description:
-        `${description} All are written, or none: then the error has the id of the document that can't be written in \`document\`. With \`Prefer: continue-on-error\` each is written by itself.`,
+        `${description} All are written, or none: then the error has the id of the document that can't be written in \`document\`. With \`Prefer: handling=lenient\` each is written by itself.`,
       ...operation,
       responses: { 200: all, ...others },
       ...(content === undefined ? {} : {
@@ -413,13 +413,13 @@ const prefer = Document.header("Prefer", "`return=representation` to be answered
 
 const manyPrefer = Document.header(
   "Prefer",
-  "`continue-on-error` to write each document by itself (OData 4.01), `return=minimal` for no body (RFC 7240)",
-  { type: "string", examples: ["continue-on-error"] }
+  "`handling=lenient` to write each document by itself, `return=minimal` for no body (RFC 7240)",
+  { type: "string", examples: ["handling=lenient"] }
 )
 
 const manyApplied = Document.responseHeader("The preference that was followed, where there was one", {
   type: "string",
-  enum: ["continue-on-error", "return=minimal"]
+  enum: ["handling=lenient", "return=minimal"]
 })
 
 const applied = Document.responseHeader("The preference that was followed, where there was one", {

@@ -9,16 +9,14 @@ export const returnOf = (prefer: string | undefined): Return | undefined => {
   return value === "representation" || value === "minimal" ? value : undefined
 }
 
-/** Whether a `Prefer` header has `continue-on-error` (OData 4.01, section 8.2.8.3): one failure leaves the others as they are. */
-export const continuesOnError = (prefer: string | undefined): boolean => {
-  const value = valueOf(prefer, "continue-on-error")
-  return value === "" || value === "true"
-}
+/** Whether the first `handling` of a `Prefer` header is `lenient` (RFC 7240, section 4.4): one failure leaves the others as they are. */
+export const isLenient = (prefer: string | undefined): boolean => valueOf(prefer, "handling") === "lenient"
 
 /** The headers that confirm the preference. */
 export const appliedHeaders = {
   representation: { "preference-applied": "return=representation" },
-  minimal: { "preference-applied": "return=minimal" }
+  minimal: { "preference-applied": "return=minimal" },
+  lenient: { "preference-applied": "handling=lenient" }
 } as const
 
 // internal

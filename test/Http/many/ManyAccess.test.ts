@@ -97,7 +97,7 @@ describe("Writes of many documents", () => {
         "PATCH",
         "/notes",
         [{ id: "C", text: "u" }, { id: "B", text: "u" }],
-        "continue-on-error"
+        "handling=lenient"
       )
       assert.deepStrictEqual(each.body.ids, ["B"])
       assert.sameMembers(yield* entries, ["denied PATCH C 404", "allowed PATCH B update B"])
@@ -224,10 +224,10 @@ describe("The description of writes of many documents", () => {
       const admin = yield* as("admin")
       accepts("patch", yield* admin("PATCH", "/notes?owner=me", { text: "t" }))
       accepts("patch", yield* admin("PATCH", "/notes?owner=me&dry_run=true", { text: "t" }))
-      accepts("patch", yield* admin("PATCH", "/notes", [{ id: "A", version: 7 }, { id: "B" }], "continue-on-error"))
+      accepts("patch", yield* admin("PATCH", "/notes", [{ id: "A", version: 7 }, { id: "B" }], "handling=lenient"))
       accepts("patch", yield* admin("PATCH", "/notes", [{ id: "A", version: 7 }, { id: "B" }]))
       accepts("delete", yield* admin("DELETE", "/notes"))
-      accepts("delete", yield* admin("DELETE", "/notes?all=true", undefined, "continue-on-error"))
+      accepts("delete", yield* admin("DELETE", "/notes?all=true", undefined, "handling=lenient"))
     }).pipe(Effect.provide(shop("EdDSA")), Effect.scoped))
 
   it.effect("is refused at the start where it can't be served", () =>

@@ -96,7 +96,7 @@ export const manyWritesContract = <E>(
           }
         )
         assert.deepStrictEqual(patch.body.ids, ["A", "C"], patch.text)
-        const like = yield* send("PATCH", "/orders?id=~a&total=<9", { total: 5 }, { prefer: "continue-on-error" })
+        const like = yield* send("PATCH", "/orders?id=~a&total=<9", { total: 5 }, { prefer: "handling=lenient" })
         assert.deepStrictEqual([like.status, like.body.ids], [207, ["A"]], like.text)
         const minimal = yield* send("DELETE", "/orders?total=5", undefined, { prefer: "return=minimal" })
         assert.deepStrictEqual(
@@ -203,9 +203,9 @@ export const manyWritesContract = <E>(
       Effect.gen(function*() {
         yield* given("/orders", [order("A"), order("B"), order("C", { total: 2 })])
         const answer = yield* send("PATCH", "/orders?state=open", { code: "X", state: "paid" }, {
-          prefer: "continue-on-error"
+          prefer: "handling=lenient"
         })
-        assert.deepStrictEqual([answer.status, answer.headers["preference-applied"]], [207, "continue-on-error"])
+        assert.deepStrictEqual([answer.status, answer.headers["preference-applied"]], [207, "handling=lenient"])
         const [first, ...others] = answer.body.results
         assert.deepStrictEqual(first, { id: "A", status: 200, version: 2 })
         assert.deepStrictEqual(answer.body.ids, ["A"])
@@ -218,7 +218,7 @@ export const manyWritesContract = <E>(
           { id: "none", state: "sent" },
           { id: "B", total: -1 },
           { id: "C", version: 1, state: "sent" }
-        ], { prefer: "return=minimal, continue-on-error" })
+        ], { prefer: "return=minimal, handling=lenient" })
         assert.deepStrictEqual(
           items.body.results.map(({ id, status }: { id: string; status: number }) => `${id} ${status}`),
           ["A 409", "none 404", "B 400", "C 200"]
@@ -270,7 +270,7 @@ export const manyWritesContract = <E>(
       Effect.gen(function*() {
         yield* given("", [], "Node")
         const documents = yield* DocumentStore.DocumentStore
-        for (const prefer of ["", "continue-on-error"]) {
+        for (const prefer of ["", "handling=lenient"]) {
           yield* documents.insertMany("Node", [
             { _id: "1", tree: "a" },
             { _id: "2", tree: "a", parent: "1" },
@@ -307,7 +307,7 @@ export const manyWritesContract = <E>(
         assert.deepInclude(locked.body, { error: "Locked", document: "G1" })
         assert.strictEqual(locked.status, 423)
         assert.deepStrictEqual([ran, yield* numbers], [["before G0"], [1, 2]])
-        const each = yield* send("PATCH", "/guardeds", list, { prefer: "continue-on-error" })
+        const each = yield* send("PATCH", "/guardeds", list, { prefer: "handling=lenient" })
         assert.deepStrictEqual(each.body.results.map(({ status }: { status: number }) => status), [200, 423])
         assert.deepStrictEqual(yield* numbers, [5, 2])
 
@@ -327,7 +327,7 @@ export const manyWritesContract = <E>(
         const caller = (i: number) =>
           Effect.flatMap(
             send("PATCH", "/orders?state=open", { state: i % 2 === 0 ? "paid" : "sent" }, {
-              prefer: i % 3 === 0 ? "continue-on-error" : ""
+              prefer: i % 3 === 0 ? "handling=lenient" : ""
             }),
             ({ body, status }) =>
               status === 503

@@ -42,7 +42,7 @@ describe("Writes of many documents", () => {
       const denied = refused(403, yield* ask("PATCH", "/tasks?state=open", { state: "closed" }))
       assert.strictEqual(denied.body.document, "D")
       assert.strictEqual(yield* closed, 0)
-      const each = yield* ask("PATCH", "/tasks?state=open", { state: "closed" }, "continue-on-error")
+      const each = yield* ask("PATCH", "/tasks?state=open", { state: "closed" }, "handling=lenient")
       assert.deepStrictEqual(
         each.body.results.map(({ status, version }: { readonly status: number; readonly version?: number }) => [
           status,

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { continuesOnError, returnOf } from "../../../src/Http/request/prefer.ts"
+import { isLenient, returnOf } from "../../../src/Http/request/prefer.ts"
 
 describe("the preference for the response to a write", () => {
   it("is found among others, as RFC 7240 defines them", () => {
@@ -35,16 +35,17 @@ describe("the preference for the response to a write", () => {
     assert.strictEqual(returnOf(`return=minimal, ${text}`), "minimal")
   })
 
-  it("has one to go on after an error, with or without a value", () => {
+  it("is lenient for many where its first word on handling is", () => {
     const headers: ReadonlyArray<readonly [string | undefined, boolean]> = [
-      ["continue-on-error", true],
-      ["return=minimal, Continue-On-Error = \"true\"", true],
-      ["continue-on-error=false", false],
-      ["continue-on-error=false, continue-on-error", false],
-      ["continue-on-errors", false],
+      ["handling=lenient", true],
+      ["return=minimal, Handling = \"lenient\"", true],
+      ["handling=strict", false],
+      ["handling=strict, handling=lenient", false],
+      ["handling", false],
+      ["lenient", false],
       ["return=minimal", false],
       [undefined, false]
     ]
-    for (const [header, expected] of headers) assert.strictEqual(continuesOnError(header), expected, header)
+    for (const [header, expected] of headers) assert.strictEqual(isLenient(header), expected, header)
   })
 })
