@@ -20,6 +20,7 @@ import type { Transport } from "../Client/HttpClientFactory.ts"
 import type * as Model from "../Model/Model.ts"
 import type * as Documents from "./description/documents.ts"
 import type * as Endpoint from "./description/endpoint.ts"
+import type { Expanded } from "./description/expanded.ts"
 import { readersOf } from "./description/plainAnswers.ts"
 import type { ChangesQuery, ListQuery, TableQuery } from "./description/requests.ts"
 import * as HttpError from "./HttpError.ts"
@@ -238,6 +239,14 @@ export declare namespace KernelClient {
     readonly fields: string
   }
 
+  /** A request that expands references. The type of its result follows from the literal. */
+  export interface Expanding<Paths extends string> {
+    readonly expand?: Paths
+  }
+
+  /** A page. */
+  export type ListOf<Document> = Documents.Collection<Schema.Schema<Document>>["Type"]
+
   /** The request of a stream. */
   export type StreamRequest<Query> =
     & StreamOptions
@@ -279,12 +288,12 @@ export declare namespace KernelClient {
     Hidden extends string,
     Failure
   > {
-    <R extends Mode = "decoded-only">(
-      request: { readonly query: ListQuery<M>["Type"] & { readonly fields: string } } & ResponseOptions<R>
-    ): CallResult<E, Documents.Collection<Documents.Selection<M>>["Type"], R, Failure>
-    <R extends Mode = "decoded-only">(
-      request?: { readonly query?: ListQuery<M>["Type"] } & ResponseOptions<R>
-    ): CallResult<E, Documents.Collection<Schema.Schema<Shown<M, Hidden>>>["Type"], R, Failure>
+    <R extends Mode = "decoded-only", const Paths extends string = never>(
+      request: { readonly query: ListQuery<M>["Type"] & Selecting & Expanding<Paths> } & ResponseOptions<R>
+    ): CallResult<E, ListOf<Expanded<Documents.Selection<M>["Type"], M, Paths>>, R, Failure>
+    <R extends Mode = "decoded-only", const Paths extends string = never>(
+      request?: { readonly query?: ListQuery<M>["Type"] & Expanding<Paths> } & ResponseOptions<R>
+    ): CallResult<E, ListOf<Expanded<Shown<M, Hidden>, M, Paths>>, R, Failure>
   }
 
   /** The method that reads a document. */
@@ -294,18 +303,18 @@ export declare namespace KernelClient {
     Hidden extends string,
     Failure
   > {
-    <R extends Mode = "decoded-only">(
+    <R extends Mode = "decoded-only", const Paths extends string = never>(
       request:
         & ById<M>
-        & { readonly query: { readonly fields: string }; readonly headers?: Conditions }
+        & { readonly query: Selecting & Expanding<Paths>; readonly headers?: Conditions }
         & ResponseOptions<R>
-    ): CallResult<E, Documents.Selection<M>["Type"], R, Failure>
-    <R extends Mode = "decoded-only">(
+    ): CallResult<E, Expanded<Documents.Selection<M>["Type"], M, Paths>, R, Failure>
+    <R extends Mode = "decoded-only", const Paths extends string = never>(
       request:
         & ById<M>
-        & { readonly query?: { readonly fields?: never }; readonly headers?: Conditions }
+        & { readonly query?: Unselecting & Expanding<Paths>; readonly headers?: Conditions }
         & ResponseOptions<R>
-    ): CallResult<E, Shown<M, Hidden>, R, Failure>
+    ): CallResult<E, Expanded<Shown<M, Hidden>, M, Paths>, R, Failure>
   }
 
   /** The method that inserts one document or a list of documents. */

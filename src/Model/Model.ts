@@ -69,7 +69,8 @@ export {
   type Referable,
   reference,
   referencedBy,
-  type ReferenceOptions
+  type ReferenceOptions,
+  type Referring
 } from "./fieldTypes/reference.ts"
 export { file, type FileOptions, files, type StoredFile } from "./File.ts"
 export {

@@ -32,7 +32,13 @@ export { type FileField, fileFieldsOf, type FileReference, filesOf } from "./sha
 export { fold, nodesIn } from "./shape/fold.ts"
 export { holdsTexts, kindOf } from "./shape/kind.ts"
 export { childrenOf, mapParts, withChecksThat, withParts } from "./shape/nodes.ts"
-export { assertReferences, backReferencesOf, referencesOf, type ReferringField } from "./shape/references.ts"
+export {
+  assertReferences,
+  backReferencesOf,
+  embeddedOf,
+  referencesOf,
+  type ReferringField
+} from "./shape/references.ts"
 export {
   type FieldNames,
   isAmongFields,

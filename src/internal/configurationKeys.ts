@@ -203,7 +203,7 @@ export const settings = {
     "10,000"
   ),
   "query.max_expand_paths": integer(0, 1_000)("paths that a request may expand", "10"),
-  "query.max_expand_depth": integer(1, 10)("references that a path to expand may follow", "3"),
+  "query.max_expand_depth": integer(1, 10)("references that a path to expand may follow", "2"),
   "query.max_expanded": integer(0, 1_000_000)("documents that are read to expand those of one answer", "10,000"),
   "query.max_many": integer(1, 1_000_000)(
     "documents that one request may write by a filter or a list of changes",

@@ -4,7 +4,7 @@ import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
-import { mapParts, type ModelLike, modelOf, wireIdOf, withParts } from "../../Model/internal.ts"
+import { embeddedOf, mapParts, type ModelLike, modelOf, wireIdOf, withParts } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import { Links, OperationIds, OperationResult } from "../Envelope.ts"
 
@@ -169,11 +169,22 @@ export interface Representation<M extends Model.Any> extends
  * @category schemas
  * @since 0.1.0
  */
-export const representation = <M extends Model.Any>(model: M): Representation<M> =>
+export const representation: <M extends Model.Any>(model: M) => Representation<M> = memoize((model: Model.Any) =>
   // The fields are those of the model and the links, which the type of an arbitrary model does not express.
-  Schema.Struct({ ...model.wire.fields, _links: Schema.optionalKey(Links) }).annotate(
-    model.wire.ast.annotations ?? {}
-  ) as never
+  Schema.Struct({
+    ...model.wire.fields,
+    _links: Schema.optionalKey(Links),
+    // What a request expands is in the type of its call.
+    ...embedding(model)
+  }).annotate(model.wire.ast.annotations ?? {}) as never
+)
+
+/** The member that has what `expand` names, if a model has any. Any field may be hidden from the caller. */
+const embedding = (model: Model.Any) => {
+  // Only models are referred to.
+  const embedded = embeddedOf(model, selection as (model: object) => Schema.Codec<unknown>, collection)
+  return embedded && { _embedded: Schema.optionalKey(embedded) }
+}
 
 /**
  * A document with the fields that a caller selects (`fields`) and the identifier.
@@ -206,9 +217,10 @@ export type Partially<T> = T extends ReadonlyArray<infer Item> ? ReadonlyArray<P
  * @category schemas
  * @since 0.1.0
  */
-export const selection = <M extends Model.Any>(model: M): Selection<M> =>
-  // The fields are those of `Representation`, all optional but `_type` and `id`.
-  partial(representation(model), ["_type", "id"], "Selection") as never
+export const selection: <M extends Model.Any>(model: M) => Selection<M> = memoize((model: Model.Any) =>
+  // The fields are those of `Representation`, all optional but `_type` and `id`. Embedded documents may lack fields anyway.
+  partial(representation(model), ["_type", "id", "_embedded"], "Selection") as never
+)
 
 /**
  * The wire form of a list.

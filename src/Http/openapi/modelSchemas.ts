@@ -21,7 +21,9 @@ export interface ModelVariant {
 
 /** The model with a variant of this name and these properties. */
 export const formOf = (name: string, schema: Node, models: ReadonlySet<Model.Any>): ModelVariant | undefined => {
-  const keys = Object.keys(Document.nodeOf(schema["properties"])).filter((key) => key !== "_links")
+  const keys = Object.keys(Document.nodeOf(schema["properties"])).filter((key) =>
+    key !== "_links" && key !== "_embedded"
+  )
   for (const model of models) {
     for (const [suffix, form] of Object.entries(forms)) {
       const { fields } = model[form]
@@ -53,7 +55,7 @@ export const describeComponent = (
 ): Node => {
   const { properties, required, title, ...rest } = schema
   const metadata = Metadata.make(model)
-  const { _links: links, ...fields } = Document.nodeOf(properties)
+  const { _embedded: embedded, _links: links, ...fields } = Document.nodeOf(properties)
   const shown = Document.omitBy(fields, (name) => rules.isHidden(model, form, name))
   const needed = Document.listOf(required).filter((name) => !rules.isPartial(model, form, String(name)))
   const described = Document.mapValues(shown, (value, name) => {
@@ -79,19 +81,26 @@ export const describeComponent = (
     properties: {
       ...described,
       ...links === undefined || isWithoutLinks ? {} : { _links: links },
-      ...form === "wire" ? Object.fromEntries(beside.map((name) => [name, besideFields[name]])) : {}
+      ...form === "wire"
+        ? Object.fromEntries(
+          beside.map((
+            name
+          ) => [name, { ...name === "_embedded" ? Document.nodeOf(embedded) : {}, ...besideFields[name] }])
+        )
+        : {}
     }
   }
 }
 
+/** Keeps those of the documents to embed that `names` has: their models are registered. Any other component has no `names`. */
+export const describeEmbedded = (schema: Node, names: ReadonlyArray<string> | undefined): Node =>
+  names === undefined
+    ? schema
+    : { ...schema, properties: Document.omitBy(Document.nodeOf(schema["properties"]), (name) => !names.includes(name)) }
+
 /** What documents may have beside their fields and links. Which documents are embedded depends on the request. */
 const besideFields = {
-  _embedded: {
-    type: "object",
-    description: "What `expand` names, by its paths: documents, and lists of them",
-    additionalProperties: true,
-    readOnly: true
-  },
+  _embedded: { description: "What `expand` names, by its paths", readOnly: true },
   deleted: {
     type: "string",
     format: "date-time",

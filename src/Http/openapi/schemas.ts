@@ -13,7 +13,14 @@ import type { FieldRules } from "./access.ts"
 import { componentNames, namesOfParts, withoutLists } from "./componentNames.ts"
 import { withDescribedSchemas } from "./describedEndpoints.ts"
 import { errorMessageOf, errorSchema, isErrorWithoutFields, type Problems, problemSchemas } from "./errors.ts"
-import { type BesideFields, describeComponent, formOf, generatedKeysOf, type ModelVariant } from "./modelSchemas.ts"
+import {
+  type BesideFields,
+  describeComponent,
+  describeEmbedded,
+  formOf,
+  generatedKeysOf,
+  type ModelVariant
+} from "./modelSchemas.ts"
 import * as Document from "./node.ts"
 
 type Node = Document.Node
@@ -93,7 +100,11 @@ export const make = (
     )
     return [...isEmbedding ? ["_embedded" as const] : [], ...isShownDeleted ? ["deleted" as const] : []]
   }
-  const described: Described = { beside, documents, models, rules, wantedNames: new Map(), withoutLinks }
+  const embedded = (name: string): ReadonlyArray<string> | undefined => {
+    const model = [...models].find(({ modelName }) => name === `${modelName}Embedded`)
+    return model && relations(model).map(({ name }) => name)
+  }
+  const described: Described = { beside, documents, embedded, models, rules, wantedNames: new Map(), withoutLinks }
   return {
     api: withKnown(api),
     referencePolicy: namingPolicy(described),
@@ -111,6 +122,8 @@ interface Described {
   readonly withoutLinks: ReadonlySet<Model.Any>
   /** What documents of the models may have beside their fields. */
   readonly beside: (model: Model.Any) => ReadonlyArray<BesideFields>
+  /** The names of what documents may embed, by the name of the component that has it. */
+  readonly embedded: (name: string) => ReadonlyArray<string> | undefined
   /** The names that components should have, by the unique names under which they are generated. */
   readonly wantedNames: Map<string, string>
 }
@@ -130,7 +143,7 @@ const namingPolicy =
   }
 
 const finish = (
-  { beside, documents, models, rules, wantedNames: identified, withoutLinks }: Described,
+  { beside, documents, embedded, models, rules, wantedNames: identified, withoutLinks }: Described,
   { components: { schemas: { [knownName]: known, ...generated } }, paths }: Generated
 ): Finished => {
   const inlined = (schema: Node): Node => withoutLists(generated, identified, schema)
@@ -147,11 +160,12 @@ const finish = (
   const sent = new Map<string, ModelVariant>()
   const described = Document.mapValues(schemas, (value, name) => {
     const schema = Document.rewrite(Document.nodeOf(value), plain)
-    const found = formOf(wantedNames.get(name) ?? name, schema, models)
-    if (found === undefined) return schema
+    const wanted = wantedNames.get(name) ?? name
+    const found = formOf(wanted, schema, models)
+    if (found === undefined) return describeEmbedded(schema, embedded(wanted))
     if (found.form !== "wire") sent.set(name, found)
     const options = {
-      beside: documents.has(wantedNames.get(name) ?? name) ? beside(found.model) : [],
+      beside: documents.has(wanted.replace(/Selection$/u, "")) ? beside(found.model) : [],
       isWithoutLinks: withoutLinks.has(found.model),
       rules
     }

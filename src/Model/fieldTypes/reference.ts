@@ -9,7 +9,7 @@ import type * as VariantSchema from "effect/schema/VariantSchema"
 import type * as SchemaAST from "effect/SchemaAST"
 import { evolve } from "../shape/fields.ts"
 import { withParts } from "../shape/nodes.ts"
-import { type OnDelete, type Reference, referenceAnnotation } from "../shape/references.ts"
+import { embed, type OnDelete, type Reference, referenceAnnotation } from "../shape/references.ts"
 import { die, managedField, type ModelLike, unwrapped, variants } from "../shape/variants.ts"
 
 export type { OnDelete } from "../shape/references.ts"
@@ -24,6 +24,16 @@ export type { OnDelete } from "../shape/references.ts"
 export interface Referable<Id = string> {
   readonly modelName: string
   readonly wire: { readonly fields: { readonly id: Schema.Codec<Id, Id> } }
+}
+
+/**
+ * The mark by which a typed client knows the model of a reference. No schema has this property at run time.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Referring<M> {
+  readonly "~Referring"?: M
 }
 
 /**
@@ -79,10 +89,10 @@ export const reference = <
 >(
   model: () => M,
   { checked = false, onDelete }: ReferenceOptions = {}
-): M["wire"]["fields"]["id"] => {
+): M["wire"]["fields"]["id"] & Referring<M> => {
   // Every model has the structure that `M` has a part of.
   const target = model as unknown as () => ModelLike
-  const annotation: Reference = { target, onDelete, isChecked: checked }
+  const annotation: Reference = { target, onDelete, isChecked: checked, embed }
   const ast = nodeOf(target)
   const annotations = { ...ast.annotations, [referenceAnnotation]: annotation }
   return Schema.make<Schema.Top>(withParts(ast, { annotations }))
@@ -120,7 +130,7 @@ export const reference = <
  * @since 0.1.0
  */
 export const referencedBy = (model: () => { readonly modelName: string }, field: string): VariantSchema.Field<{}> =>
-  evolve(variants.Field({}), {}, { referencedBy: { model, field } })
+  evolve(variants.Field({}), {}, { referencedBy: { model, field, embed } })
 
 /** A class that is not declared yet is looked up when it is needed. */
 const nodeOf = (target: () => ModelLike): SchemaAST.AST => {

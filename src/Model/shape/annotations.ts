@@ -33,12 +33,27 @@ export interface ValidatorEntry {
   readonly value?: unknown
 }
 
+/**
+ * Describes what `expand` embeds in the documents of a model, with the schemas of a document and of a list. References have it, so that
+ * only programs with references load it.
+ */
+export type Embed = (
+  model: AnyModel,
+  document: (model: AnyModel) => Schema.Codec<unknown>,
+  collection: (item: Schema.Codec<unknown>) => Schema.Struct<Schema.Struct.Fields>
+) => Schema.Codec<unknown>
+
+interface AnyModel {
+  readonly modelName: string
+}
+
 /** A reference of another model, seen from the documents that it leads to. */
 export interface BackReference {
   /** Its class may not exist yet while this one is declared. */
   readonly model: () => { readonly modelName: string }
   /** The path of the reference: `patient`, `lines.product`. */
   readonly field: string
+  readonly embed: Embed
 }
 
 /** What a file may be. */

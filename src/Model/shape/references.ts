@@ -1,7 +1,8 @@
 /** References: fields that hold identifiers of another model's documents, and where a model has them. */
 import { memoize } from "effect/Function"
+import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
-import type { BackReference } from "./annotations.ts"
+import type { BackReference, Embed } from "./annotations.ts"
 import { nodesIn } from "./fold.ts"
 import { childrenOf } from "./nodes.ts"
 import { die, type ModelLike, modelOf, modelTypeId } from "./variants.ts"
@@ -18,6 +19,7 @@ export interface Reference {
   readonly target: () => ModelLike
   readonly onDelete: OnDelete | undefined
   readonly isChecked: boolean
+  readonly embed: Embed
 }
 
 /** @internal */
@@ -26,6 +28,8 @@ export interface ReferringField extends Reference {
   readonly path: ReadonlyArray<string>
   /** Whether the document is valid without the reference: it is an item of a list, or may be absent. */
   readonly isRemovable: boolean
+  /** Whether the path leads through a list. */
+  readonly isList: boolean
 }
 
 /** The reference that a schema is. @internal */
@@ -41,7 +45,7 @@ export const referenceOf = (ast: SchemaAST.AST): Reference | undefined => {
  * @internal
  */
 export const referencesOf: (model: ModelLike) => ReadonlyArray<ReferringField> = memoize((model) =>
-  referencesIn(model, [], [])
+  referencesIn(model, [], [], false)
 )
 
 /** The references of other models to the documents of a model, by their names here. @internal */
@@ -49,6 +53,38 @@ export const backReferencesOf = (model: ModelLike): ReadonlyArray<BackReference 
   Object.entries(model[modelTypeId]).flatMap(([name, { referencedBy }]) =>
     referencedBy === undefined ? [] : [{ ...referencedBy, name }]
   )
+
+/**
+ * What is embedded in a document by `expand`. Models refer to each other, so it is made when it is needed. Documents have the schema
+ * `document`, lists of them `collection`.
+ *
+ * @internal
+ */
+export const embed: Embed = (model, document, collection) =>
+  Schema.suspend(() => {
+    const known = model as ModelLike // every model has the structure of one
+    const references = referencesOf(known).map(({ isList, path, target }) => {
+      const one = document(target())
+      return [path.join("."), isList ? Schema.Array(one) : one] as const
+    })
+    const lists = backReferencesOf(known).map(({ model: target, name }) => {
+      const { fields } = collection(document(target()))
+      return [name, Schema.Struct({ ...fields, total: Schema.Int })] as const
+    })
+    return Schema.Struct(Object.fromEntries(
+      [...references, ...lists].map(([name, schema]) => [name, Schema.optionalKey<Schema.Codec<unknown>>(schema)])
+    ))
+  }).annotate({ identifier: `${model.modelName}Embedded` })
+
+/** {@link embed}, if `expand` can name anything in the documents of the model. @internal */
+export const embeddedOf = (
+  model: ModelLike,
+  ...schemas: Parameters<Embed> extends [unknown, ...infer Schemas] ? Schemas : never
+): Schema.Codec<unknown> | undefined =>
+  [
+    ...nodesIn(model.wire.ast, (node) => childrenOf(node, false)).map(referenceOf),
+    ...Object.values(model[modelTypeId]).map(({ referencedBy }) => referencedBy)
+  ].find((one) => one !== undefined)?.embed(model, ...schemas)
 
 /** Dies if a reference can't be removed although it has to be, or is not there. @internal */
 export const assertReferences = (model: ModelLike): void => {
@@ -70,28 +106,29 @@ export const assertReferences = (model: ModelLike): void => {
 const referencesIn = (
   model: ModelLike,
   prefix: ReadonlyArray<string>,
-  outer: ReadonlyArray<ModelLike>
+  outer: ReadonlyArray<ModelLike>,
+  isWithinList: boolean
 ): ReadonlyArray<ReferringField> => {
   const found: Array<ReferringField> = []
   const followed = new Set<SchemaAST.AST>()
-  const visit = (ast: SchemaAST.AST, path: ReadonlyArray<string>, isRemovable: boolean): void => {
+  const visit = (ast: SchemaAST.AST, path: ReadonlyArray<string>, isRemovable: boolean, isList: boolean): void => {
     const reference = referenceOf(ast)
     if (reference !== undefined) {
-      found.push({ ...reference, path, isRemovable })
+      found.push({ ...reference, path, isRemovable, isList })
       return
     }
     const inner = modelOf(ast)
     if (inner !== undefined) {
-      if (![model, ...outer].includes(inner)) found.push(...referencesIn(inner, path, [model, ...outer]))
+      if (![model, ...outer].includes(inner)) found.push(...referencesIn(inner, path, [model, ...outer], isList))
       return
     }
     switch (ast._tag) {
       case "Arrays":
-        for (const item of [...ast.elements, ...ast.rest]) visit(item, path, ast.elements.length === 0)
+        for (const item of [...ast.elements, ...ast.rest]) visit(item, path, ast.elements.length === 0, true)
         return
       case "Objects":
         for (const { name, type } of ast.propertySignatures) {
-          visit(type, [...path, String(name)], SchemaAST.isOptional(type))
+          visit(type, [...path, String(name)], SchemaAST.isOptional(type), isList)
         }
         for (const { type } of ast.indexSignatures) {
           if (holdsReference(type)) {
@@ -100,18 +137,25 @@ const referencesIn = (
         }
         return
       case "Union":
-        for (const type of ast.types) visit(type, path, isRemovable || ast.types.some(({ _tag }) => _tag === "Null"))
+        for (const type of ast.types) {
+          visit(
+            type,
+            path,
+            isRemovable || ast.types.some(({ _tag }) => _tag === "Null"),
+            isList
+          )
+        }
         return
       case "Suspend":
         if (followed.has(ast)) return
         followed.add(ast)
-        visit(ast.thunk(), path, isRemovable)
+        visit(ast.thunk(), path, isRemovable, isList)
     }
   }
   for (const [name, schema] of Object.entries(model.store.fields)) {
     // Every struct field is a schema.
     const { ast } = schema as { readonly ast: SchemaAST.AST }
-    visit(ast, [...prefix, name], SchemaAST.isOptional(ast))
+    visit(ast, [...prefix, name], SchemaAST.isOptional(ast), isWithinList)
   }
   return found
 }
