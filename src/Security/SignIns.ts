@@ -289,8 +289,8 @@ const accountRolesOf = ({ claims, roles }: CurrentUser["Service"]): ReadonlyArra
   return Array.isArray(accountRoles) ? accountRoles : roles
 }
 
-/** The sign-in that a token of this application names. Tokens of other issuers may have a `sid` of their own. */
-const signInOf = ({ claims }: CurrentUser["Service"], application: string): string | undefined => {
+/** The sign-in that a token of this application names. Tokens of other issuers may have a `sid` of their own. @internal */
+export const signInOf = ({ claims }: CurrentUser["Service"], application: string): string | undefined => {
   const { iss, sid } = claims
   return iss === application && typeof sid === "string" ? sid : undefined
 }

@@ -5,6 +5,7 @@
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -14,13 +15,17 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto"
+import { DocumentStore } from "../../Repository/DocumentStore.ts"
+import type { StoreError } from "../../Repository/RepositoryError.ts"
 import { CurrentUser } from "../../Security/CurrentUser.ts"
+import { Jwt } from "../../Security/Jwt.ts"
+import { hasAccount, isLiveIn, Lifetimes, signInOf } from "../../Security/SignIns.ts"
 import { errorOf } from "../HttpError.ts"
 import { queryReader } from "../query/parameterReader.ts"
 import type { HandlerFailure, ResponseEffect } from "../response/handlerFailures.ts"
 import * as responses from "../response/json.ts"
 import type { BadRequestResponder } from "../response/translatedResponses.ts"
-import { type Responding, withParameters } from "../routes/route.ts"
+import { type RequestFiber, type Responding, withParameters } from "../routes/route.ts"
 
 /** What makes the addresses of the files of a field, and what answers at them. */
 export const addresses = ({ field, respond, respondBadRequest, secret }: {
@@ -58,8 +63,9 @@ export const addresses = ({ field, respond, respondBadRequest, secret }: {
       const { expires_in: seconds = defaultSeconds } = read.success
       const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
       const path = request.url.split("?", 1)[0]!.replace(/\/address$/u, "")
-      const expires = Math.floor(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe() / 1000) + seconds
       const user = Context.getOrUndefined(fiber.context, CurrentUser)
+      const now = Math.floor(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe() / 1000)
+      const expires = now + Math.min(seconds, lifetimeFor(user, now, fiber))
       const claims = JSON.stringify({ expires, ...user === undefined ? {} : { user } })
       const href = `${path}/signed/${sealed(claims, path)}`
       return Effect.as(
@@ -80,25 +86,60 @@ export const addresses = ({ field, respond, respondBadRequest, secret }: {
       Result.flatMap(Result.try(() => opened(params["signature"] ?? "", path)), (claims) => decodeClaims(claims))
     )
     if (signed === undefined || signed.expires * 1000 <= fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()) {
-      return Effect.fail(errorOf("Forbidden", "errors.Denied"))
+      return denied
     }
+    // What was signed is what a `CurrentUser` is.
+    const user = signed.user as CurrentUser["Service"] | undefined
     fiber.setContext(
-      signed.user === undefined
-        ? Context.omit(CurrentUser)(fiber.context)
-        // What was signed is what a `CurrentUser` is.
-        : Context.add(fiber.context, CurrentUser, signed.user as CurrentUser["Service"])
+      user === undefined ? Context.omit(CurrentUser)(fiber.context) : Context.add(fiber.context, CurrentUser, user)
     )
     // Nobody else may keep what the address is for, nor learn the address from where the file leads.
-    return Effect.map(
+    const answer = Effect.map(
       Effect.provideService(respond, HttpServerRequest.HttpServerRequest, request),
-      HttpServerResponse.setHeaders({ "cache-control": "private, no-cache", "referrer-policy": "no-referrer" })
+      (response) =>
+        HttpServerResponse.setHeaders(response, {
+          "cache-control": response.headers["cache-control"]?.includes("no-store") === true
+            ? "no-store"
+            : "private, no-cache",
+          "referrer-policy": "no-referrer"
+        })
     )
+    return Effect.flatMap(isKnown(user, fiber), (isKnown) => isKnown ? answer : denied)
   })
 
   return { sign, open }
 }
 
 // internal
+
+const denied: ResponseEffect = Effect.fail(errorOf("Forbidden", "errors.Denied"))
+
+/** Whether the user has a sign-in that can be looked up when the address is used. */
+const isSignedIn = (user: CurrentUser["Service"], fiber: RequestFiber): boolean => {
+  const jwt = Context.getOrUndefined(fiber.context, Jwt)
+  return jwt !== undefined && signInOf(user, jwt.application) !== undefined
+}
+
+/** Other credentials can't be checked again, so what they sign lives no longer than an access token, nor than they do. */
+const lifetimeFor = (user: CurrentUser["Service"] | undefined, now: number, fiber: RequestFiber): number => {
+  if (user === undefined || isSignedIn(user, fiber)) return Infinity
+  const { exp } = user.claims
+  const { accessToken } = Context.get(fiber.context, Lifetimes)
+  return Math.floor(Math.min(Duration.toSeconds(accessToken), typeof exp === "number" ? exp - now : Infinity))
+}
+
+/** Whether the sign-in of a user lives on, or otherwise the account, as far as it can be known. */
+const isKnown = (user: CurrentUser["Service"] | undefined, fiber: RequestFiber): Effect.Effect<boolean, StoreError> => {
+  const jwt = Context.getOrUndefined(fiber.context, Jwt)
+  if (user === undefined) return Effect.succeed(true)
+  const known = jwt !== undefined && isSignedIn(user, fiber)
+    ? isLiveIn(jwt.application, user)
+    // A token of another issuer may be of somebody without an account here.
+    : typeof user.claims["iss"] === "string"
+    ? Effect.succeed(true)
+    : hasAccount(user.subject)
+  return Effect.provideService(known, DocumentStore, Context.getUnsafe(fiber.context, DocumentStore))
+}
 
 const defaultSeconds = 300
 

@@ -1,4 +1,5 @@
 /** The handlers of the files of a resource's documents. */
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -77,7 +78,8 @@ export const fileHandlers = (made: Made, field: string) => {
             { ...file, at: DateTime.fromDateUnsafe(file.at) },
             headersOf(request),
             request.method,
-            respondBadRequest
+            respondBadRequest,
+            fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
           )
       })
     }))

@@ -25,15 +25,17 @@ export const sent = (
   file: StoredFile,
   headers: IncomingHttpHeaders,
   method: string,
-  respondBadRequest: BadRequestResponder
+  respondBadRequest: BadRequestResponder,
+  /** The time, in milliseconds. */
+  now: number
 ): ResponseEffect => {
   const { at, id, name, size, type } = file
   const { disposition, type: contentType } = sentAs(type)
   const etag = fileTagOf(file)
-  const modified = DateTime.toDateUtc(at).toUTCString()
+  const modified = preconditions.lastModifiedOf(DateTime.toDateUtc(at), now)
   const own = {
     etag,
-    "last-modified": modified,
+    ...modified === undefined ? {} : { "last-modified": modified },
     "accept-ranges": "bytes",
     "content-disposition": create(name, { type: disposition }),
     "x-content-type-options": "nosniff",
@@ -48,7 +50,8 @@ export const sent = (
   const unmodified = headers["if-unmodified-since"]
   if (
     evaluated === "failed" ||
-    headers["if-match"] === undefined && unmodified !== undefined && Date.parse(modified) > Date.parse(unmodified)
+    headers["if-match"] === undefined && unmodified !== undefined &&
+      Math.floor(DateTime.toEpochMillis(at) / 1000) * 1000 > Date.parse(unmodified)
   ) {
     return Effect.fail(preconditions.failed)
   }
@@ -128,7 +131,7 @@ const rangesOf = (
 }
 
 /** Whether the ranges are those of this file (RFC 9110, section 13.1.5). */
-const isCurrent = (ifRange: string | undefined, etag: string, modified: string): boolean => {
+const isCurrent = (ifRange: string | undefined, etag: string, modified: string | undefined): boolean => {
   if (ifRange === undefined || ifRange === modified) return true
   const tags = parseTags(ifRange)
   return tags !== "any" && tags !== "malformed" && tags.length === 1 && strongly(tags, etag)

@@ -57,13 +57,13 @@ export const readMultipart = <E = never>(
   const contentType = source.headers["content-type"] ?? ""
   const refused = refusedType(source.headers, (type) => type === "multipart/form-data", ["multipart/form-data"])
   if (refused !== undefined) return Effect.fail(refused)
-  // Each file has a limit of its own.
-  const own = files === undefined ? limits : { ...limits, maxMultipartSize: Number.MAX_SAFE_INTEGER }
-  if (Number(source.headers["content-length"]) > own.maxMultipartSize) return Effect.fail(tooLarge(own))
+  if (files === undefined && Number(source.headers["content-length"]) > limits.maxMultipartSize) {
+    return Effect.fail(tooLarge(limits))
+  }
   sendContinue(request)
   return files === undefined
     ? Effect.callback<ReadonlyArray<ReceivedPart>, BodyError>((resume) => {
-      const reader = makeReader(contentType, own, (result) => resume(Effect.fromResult(result)))
+      const reader = makeReader(contentType, limits, (result) => resume(Effect.fromResult(result)))
       // The listeners are released with the request. Only the first result counts.
       source.on("data", reader.write)
       source.on("end", reader.end)
@@ -83,7 +83,7 @@ const receiving = Effect.fnUntraced(function*<E>(
   let result: Result.Result<ReadonlyArray<ReceivedPart>, BodyError> | undefined
   const reader = makeReader(
     contentType,
-    { ...limits, maxMultipartSize: Number.MAX_SAFE_INTEGER },
+    limits,
     (done) => {
       result = done
     },
@@ -145,6 +145,12 @@ export const makeReader = (
     parts = undefined
     done(result)
   }
+  // Each file that is taken has a limit of its own.
+  let rest = limits.maxMultipartSize
+  const count = (bytes: number): void => {
+    rest -= bytes
+    if (rest < 0) finish(Result.fail(tooLarge(limits)))
+  }
   const addPart = (info: MultipartParser.PartInfo, part: ReceivedPart) => {
     if (info.contentDisposition !== "form-data") finish(Result.fail(malformed))
     else parts?.push(part)
@@ -154,8 +160,11 @@ export const makeReader = (
     isFile: (info) => files?.takes(info) === true || isFile(info),
     maxParts: limits.maxParts,
     maxFieldSize: limits.maxFieldSize,
-    maxTotalSize: limits.maxMultipartSize,
-    onField: (info, bytes) => addPart(info, { _tag: "Text", name: info.name, contentType: typeOf(info), bytes }),
+    maxTotalSize: files === undefined ? limits.maxMultipartSize : Number.MAX_SAFE_INTEGER,
+    onField: (info, bytes) => {
+      count(bytes.length)
+      addPart(info, { _tag: "Text", name: info.name, contentType: typeOf(info), bytes })
+    },
     onFile: (info) => {
       let size = 0
       if (files?.takes(info) === true) {
@@ -168,7 +177,10 @@ export const makeReader = (
       return (chunk) => {
         if (chunk === null) {
           addPart(info, { _tag: "File", name: info.name, size, isChosen: size > 0 || info.filename !== "" })
-        } else size += chunk.length
+        } else {
+          size += chunk.length
+          count(chunk.length)
+        }
       }
     },
     onError: (error) => finish(Result.fail(error._tag === "ReachedLimit" ? tooLarge(limits) : malformed)),

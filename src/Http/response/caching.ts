@@ -22,7 +22,7 @@ export const cached = <E, R>(
 ): Effect.Effect<Response, E, R> => {
   const forCaller = cacheControl === undefined ? undefined : privately(cacheControl)
   return Effect.flatMap(handler, (response) => {
-    if (response.status !== 200 && response.status !== 304) return Effect.succeed(response)
+    if (!controlledStatuses.has(response.status)) return Effect.succeed(response)
     const known = response.headers["cache-control"]
     const control = known === undefined ? cacheControl : known === anyCaller ? forCaller : undefined
     const controlled = control === undefined
@@ -33,6 +33,8 @@ export const cached = <E, R>(
 }
 
 // internal
+
+const controlledStatuses: ReadonlySet<number> = new Set([200, 206, 304])
 
 /** The value that `makeCallerHeaders` sets. */
 const anyCaller = "private, no-cache"

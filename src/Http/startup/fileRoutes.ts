@@ -57,18 +57,19 @@ export const fileRoutes = Effect.fnUntraced(function*(
     const at = `${path}/:id/${name}` as const
     const { get, put, remove } = fileHandlers({ ...made, registration, repository, patch: writing?.handler }, name)
     const item = isList ? `${at}/:key` as const : at
-    const signed = reading === undefined ? undefined : addresses({
+    const [read] = route(reading, "GET", item, get)
+    const signed = read === undefined ? undefined : addresses({
       field: name,
       secret: made.secret,
       respond: respondingOf(
-        { ...reading, path: item, handler: get },
+        read,
         // The signature says who asks.
         { ...made, access: made.access && { ...made.access, authenticated: (next) => next } }
       ),
       respondBadRequest: made.respondBadRequest
     })
     return [
-      ...route(reading, "GET", item, get),
+      ...read === undefined ? [] : [read],
       ...route(writing, "PUT", item, put),
       ...route(writing, "DELETE", item, remove),
       ...isList ? route(writing, "POST", at, put) : [],
@@ -104,7 +105,14 @@ const route = (
   handler: ResponseEffect
 ): ReadonlyArray<ServedRoute> => {
   if (like === undefined) return []
-  const { accepted, asked: _asked, caching: _caching, patchTypes: _types, ...others } = like
-  // A file has the type that it has, and the tag of its bytes.
-  return [{ ...others, ...method === "GET" || accepted === undefined ? {} : { accepted }, method, path, handler }]
+  const { accepted, asked: _asked, caching, patchTypes: _types, ...others } = like
+  // A file has the type that it has, and the tag of its bytes, by which every cache asks unless the registration says more.
+  return [{
+    ...others,
+    ...method === "GET" || accepted === undefined ? {} : { accepted },
+    caching: { cacheControl: caching?.cacheControl ?? "no-cache", pageTags: false },
+    method,
+    path,
+    handler
+  }]
 }

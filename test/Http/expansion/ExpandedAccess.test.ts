@@ -5,13 +5,14 @@ import {
   Authenticated,
   CurrentSubject,
   HttpError,
+  KernelConfig,
   KernelEngine,
   Model,
   Permission,
   Resource,
   Role
 } from "appkernel"
-import { ConfigProvider, Effect, Option, Redacted, Schema } from "effect"
+import { ConfigProvider, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { bearer, sendTo } from "../../support/rest.ts"
 
 class Ward extends Model.Class<Ward>()("Ward", { id: Model.id(), owner: Schema.String, floor: Schema.Int }) {}
@@ -160,7 +161,8 @@ const service = Effect.fnUntraced(function*(policy: typeof Policy.Type) {
     .register(resourceOf(Patient, policy.Patient) as never)
     .register(visits.require(Authenticated, "PATCH") as never)
     .enableSecurity()
-  const { baseUrl, store, token } = yield* engine.test()
+  const deep = Layer.succeed(KernelConfig.Limits, { ...KernelConfig.Limits.defaultValue(), maxExpandDepth: 3 })
+  const { baseUrl, store, token } = yield* Effect.provide(engine.test(), deep)
   for (const [collection, all] of Object.entries(documents)) yield* store.insertMany(collection, all)
   const headersOf = Effect.fnUntraced(function*(subject: string | undefined) {
     if (subject === undefined) return {}

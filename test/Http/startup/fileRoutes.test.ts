@@ -1,9 +1,26 @@
 /** The files of documents over real sockets: addresses, conditions, ranges, forms, rights and signed addresses. */
 import { assert, describe, it } from "@effect/vitest"
-import { EmbeddedStore, FileStore, History, KernelEngine, Model, OpenApi, Resource, Role } from "appkernel"
-import { Effect, Layer, Redacted, Schema, Stream } from "effect"
+import {
+  Accounts,
+  Anonymous,
+  Authenticated,
+  DocumentStore,
+  EmbeddedStore,
+  FileStore,
+  History,
+  Jwt,
+  KernelEngine,
+  Model,
+  OpenApi,
+  Resource,
+  Role,
+  Tokens
+} from "appkernel"
+import { DateTime, Effect, Layer, Redacted, Schema, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import { createHash } from "node:crypto"
 import { nameInHeader } from "../../../src/internal/safeFileName.ts"
+import { Account } from "../../support/models.ts"
 
 const file = { types: ["image/png", "text/plain"], maxSize: "100 kB" } as const
 
@@ -109,8 +126,12 @@ describe("files of documents", () => {
       assert.strictEqual((yield* call("DELETE", at, { headers: { "if-match": "\"other\"" } })).status, 412)
       assert.strictEqual((yield* call("GET", at, { headers: { "if-none-match": etag } })).status, 304)
       assert.strictEqual((yield* call("GET", at, { headers: { "if-match": "\"other\"" } })).status, 412)
+      // In the same second another one may come.
+      assert.notProperty((yield* call("GET", at)).headers, "last-modified")
+      yield* TestClock.adjust("2 seconds")
       const { headers } = yield* call("GET", at)
-      const modified = headers["last-modified"] ?? ""
+      assert.strictEqual(headers["cache-control"], "no-cache")
+      const modified = headers["last-modified"] ?? "none"
       assert.strictEqual((yield* call("GET", at, { headers: { "if-modified-since": modified } })).status, 304)
       // Of many at once that replace the file that they saw, one does.
       const all = yield* Effect.forEach(
@@ -335,6 +356,24 @@ describe("hostile requests for files", () => {
       assert.isString(baseUrl)
     }))
 
+  it.effect("are refused with more text, or bytes of other parts, than a form may have", () =>
+    Effect.gen(function*() {
+      const { call, id } = yield* started
+      const form = (part: string | Blob, count: number) => {
+        const body = new FormData()
+        for (let i = 0; i < count; i++) body.append(`part${i}`, part)
+        return body
+      }
+      const [text, other] = ["x".repeat(1_000_000), new Blob([new Uint8Array(1_000_000)])]
+      const statusOf = (method: string, path: string, part: string | Blob) =>
+        Effect.map(call(method, path, { body: form(part, 12) }), ({ status }) => status)
+      for (const part of [text, other]) {
+        assert.strictEqual(yield* statusOf("POST", "", part), 413)
+        assert.strictEqual(yield* statusOf("PATCH", `/${id}`, part), 413)
+      }
+      assert.strictEqual(yield* statusOf("PUT", `/${id}/picture`, text), 413)
+    }))
+
   it.effect("get an answer for any range, boundary and body", () =>
     Effect.gen(function*() {
       const { call, id } = yield* started
@@ -524,8 +563,46 @@ describe("rights to files", () => {
       for (const method of ["PUT", "DELETE", "POST"]) {
         assert.strictEqual((yield* anonymous(method, href)).status, 405, method)
       }
+      // Caches and clients of pictures get no less than at the document's own address.
+      assert.strictEqual((yield* anonymous("GET", href, { headers: { accept: "image/png" } })).status, 200)
+      // A token that no sign-in stands behind can't be looked up later.
+      const { body: long } = yield* ann("POST", `/${id}/picture/address?expires_in=86400`)
+      assert.strictEqual(DateTime.toEpochMillis(DateTime.makeUnsafe(long.expires)), 900_000)
       // The rows of the one who asked are those of today.
       yield* admin("PATCH", `/${id}`, { body: JSON.stringify({ owner: "bob" }), headers: json })
       assert.strictEqual((yield* anonymous("GET", href)).status, 404)
+    }))
+
+  it.effect("are at a signed address those of a sign-in that lives, and what is not stored stays so", () =>
+    Effect.gen(function*() {
+      const engine = KernelEngine.make("photos")
+        .register(Resource.make(Account, { methods: ["POST"] }).require(Anonymous), { urlBase: "/api/v1" })
+        .register(
+          Resource.make(Photo, { methods: ["GET", "POST", "PATCH"] }).require(Authenticated),
+          { urlBase: "/api/v1", cacheControl: "no-store" }
+        )
+        .register(Tokens.service, { urlBase: "/api/v1" })
+        .enableSecurity()
+      const services = Layer.mergeAll(
+        store,
+        Jwt.layer,
+        Accounts.fromModel(Account, { login: "email", secret: "password" })
+      )
+      const test = yield* engine.test({ store: Layer.fresh(services) })
+      const payload = { email: "jane@example.com", password: "correct horse" }
+      const { result: jane } = yield* test.anonymous.users.create({ payload })
+      const plain = caller(test.baseUrl)
+      const body = new URLSearchParams({ grant_type: "password", username: payload.email, password: payload.password })
+      const { body: { access_token } } = yield* plain("POST", "/api/v1/token", { body })
+      const as = caller(test.baseUrl, { authorization: `Bearer ${access_token}` })
+      const { body: { result: id } } = yield* as("POST", "", { body: JSON.stringify({ owner: "ann" }), headers: json })
+      yield* as("PUT", `/${id}/picture`, put)
+      assert.strictEqual((yield* as("GET", `/${id}/picture`)).headers["cache-control"], "private, no-store")
+      const { body: { expires, href } } = yield* as("POST", `/${id}/picture/address?expires_in=86400`)
+      assert.strictEqual(DateTime.toEpochMillis(DateTime.makeUnsafe(expires)), 86_400_000)
+      const { headers, status } = yield* plain("GET", href)
+      assert.deepStrictEqual([status, headers["cache-control"]], [200, "no-store"])
+      yield* Effect.provideService(Tokens.signOut(jane), DocumentStore.DocumentStore, test.store)
+      assert.deepStrictEqual([(yield* plain("GET", href)).status, (yield* as("GET", `/${id}`)).status], [403, 401])
     }))
 })
