@@ -5,6 +5,7 @@
 import { conjunctionOf, rejectDuplicateKey } from "@appkernel/document-store/shared"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import type { Service as Files } from "../../Files/FileStore.ts"
 import {
   type FileReference,
@@ -74,8 +75,13 @@ const recordingFiles = (
   /** Without the files that recorded states of the document still refer to. */
   const withKept = Effect.fnUntraced(function*(change: DocumentChange) {
     if (!isKept || change.removed.length === 0) return change
-    const kept = yield* idsInHistory(store, model, change.id)
-    return { ...change, removed: change.removed.filter((file) => !kept.has(file)) }
+    const removed = new Set(change.removed)
+    yield* Stream.runForEachWhile(idsInHistory(store, model, change.id), (file) =>
+      Effect.sync(() => {
+        removed.delete(file)
+        return removed.size > 0
+      }))
+    return { ...change, removed: [...removed] }
   })
 
   /** Writes in a transaction, and records what `write` says. */
@@ -197,7 +203,8 @@ const purgingHistory = (
 ): Effect.Effect<number, ReadError> =>
   removing(store.transaction(Effect.gen(function*() {
     const held = idsIn(model)(yield* all.findById(id, { deleted: "include" }))
-    const removed = [...yield* idsInHistory(store, model, id)].filter((file) => !held.has(file))
+    const recorded = new Set(yield* Stream.runCollect(idsInHistory(store, model, id)))
+    const removed = [...recorded].filter((file) => !held.has(file))
     yield* recordChanges({ store, files }, [{ holder: holderOf(model, id), added: [], removed }])
     return yield* purge
   })))
@@ -206,16 +213,21 @@ interface DocumentChange extends Change {
   readonly id: unknown
 }
 
-/** The files of the recorded states of a document. */
+/** The files of the recorded states of a document, of the latest ones first. A file of several states is there several times. */
 const idsInHistory = (
   store: DocumentStore["Service"],
   model: ModelLike,
   id: unknown
-): Effect.Effect<ReadonlySet<string>, ReadError> =>
-  Effect.map(
-    store.find(historyOf(model.modelName), { filter: { document_id: id } }),
-    (states) => new Set(states.flatMap(({ document }) => [...idsIn(model)(Object(document)).keys()]))
-  )
+): Stream.Stream<string, ReadError> => {
+  const idsOf = idsIn(model)
+  const projection = Object.fromEntries(fileFieldsIn(model).map((name) => [`document.${name}`, 1]))
+  const states = store.stream(historyOf(model.modelName), {
+    filter: { document_id: id },
+    sort: { revision: -1 },
+    projection
+  })
+  return Stream.flatMap(states, ({ document }) => Stream.fromIterable(idsOf(Object(document)).keys()))
+}
 
 /** Who holds the files of a document and of its history. */
 const holderOf = (model: ModelLike, id: unknown): string => `${ownerOf(model).modelName}/${uniqueTextOfId(id)}`
