@@ -29,6 +29,27 @@ describe("FileStore in a folder", () => {
       assert.deepStrictEqual(fs.readdirSync(path.join(folder, "files", "incoming")), [])
     }))
 
+  it.effect(
+    "has the names of its folders on the disk with the first file, whoever has made them",
+    () =>
+      Effect.gen(function*() {
+        const folder = yield* freshDirectory
+        const synced = Effect.gen(function*() {
+          const program = yield* runProgram(syncingFile, {
+            BELOW: folder,
+            FOLDER: path.join(folder, "data/scans/files")
+          })
+          assert.strictEqual(yield* program.ended, 0, program.output())
+          return program.output().trim().split("\n").toSorted()
+        })
+        const below = ["data/scans", "data/scans/files", "data/scans/files/00", "data/scans/files/00/00"]
+        assert.deepStrictEqual(yield* synced, [".", "data", ...below])
+        // Who has made them may have been killed before they were on the disk.
+        assert.deepStrictEqual(yield* synced, below)
+      }),
+    60_000
+  )
+
   it.effect("forgets the hold of a process that was killed", () =>
     Effect.gen(function*() {
       const folder = yield* freshDirectory
@@ -58,5 +79,7 @@ describe("FileStore in a folder", () => {
       })
   )
 })
+
+const syncingFile = path.join(import.meta.dirname, "../support/syncedFoldersProgram.ts")
 
 const programFile = path.join(import.meta.dirname, "../support/fullFilesProgram.ts")

@@ -30,6 +30,11 @@ export const makeFolderFiles: (folder: string) => Effect.Effect<Service> = Effec
   const folderOf = (id: string) => path.join(root, id.slice(0, 2), id.slice(2, 4))
   const fileOf = (id: string) => path.join(folderOf(id), id)
   const partOf = (id: string) => path.join(incoming, id)
+  // The folder that is there already, in which those that are made are.
+  let top = path.dirname(root)
+  while (!(yield* Effect.orElseSucceed(fs.exists(top), () => true))) top = path.dirname(top)
+  /** The folders whose names are on the disk. */
+  const onDisk = new Set<string>()
 
   const folderMade = (made: string) =>
     Effect.suspend(() => {
@@ -64,14 +69,25 @@ export const makeFolderFiles: (folder: string) => Effect.Effect<Service> = Effec
     )
   }
 
+  /** Writes the name of a folder to the disk, and those of the folders that it is in: once, for who has made it may not have. */
+  const named = (one: string): Effect.Effect<void, PlatformError.PlatformError> =>
+    one === top || onDisk.has(one)
+      ? Effect.void
+      : synced(path.dirname(one)).pipe(
+        Effect.andThen(named(path.dirname(one))),
+        Effect.andThen(Effect.sync(() => {
+          onDisk.add(one)
+        }))
+      )
+
   const moved = (id: string) => {
     const rename = fs.rename(partOf(id), fileOf(id))
-    return Effect.catchReason(rename, "PlatformError", "NotFound", () =>
-      folderMade(folderOf(id)).pipe(
-        Effect.andThen(synced(path.dirname(folderOf(id)))),
-        Effect.andThen(synced(root)),
-        Effect.andThen(rename)
-      ))
+    return Effect.catchReason(
+      rename,
+      "PlatformError",
+      "NotFound",
+      () => Effect.andThen(folderMade(folderOf(id)), rename)
+    )
   }
 
   const write = <E, R>(id: string, content: Stream.Stream<Uint8Array, E, R>) =>
@@ -86,7 +102,7 @@ export const makeFolderFiles: (folder: string) => Effect.Effect<Service> = Effec
         yield* Stream.runForEachArray(content, writing)
         yield* Effect.uninterruptible(failing("put")(file.sync))
       }))
-      yield* Effect.uninterruptible(failing("put")(Effect.andThen(moved(id), synced(folderOf(id)))))
+      yield* Effect.uninterruptible(failing("put")(Effect.all([moved(id), synced(folderOf(id)), named(folderOf(id))])))
     }).pipe(
       Effect.onError(() =>
         Effect.ignore(Effect.andThen(fs.remove(partOf(id), { force: true }), fs.remove(fileOf(id), { force: true })))
