@@ -24,7 +24,8 @@ import type { Document, DocumentStore, Filter, TakeOptions, Update } from "../Do
 import { historyOf, uniqueTextOfId } from "../repository/historyEntry.ts"
 import type { ModelWriter } from "../repository/modelWriter.ts"
 import type { ReadError, StoreError, WriteError } from "../RepositoryError.ts"
-import { type Change, installFileRecords, recordChanges, type Stores, sweep } from "./fileRecords.ts"
+import { type Change, holderOf, installFileRecords, recordChanges, type Stores } from "./fileRecords.ts"
+import { sweep } from "./sweep.ts"
 
 interface Facts {
   readonly all: ModelCollection
@@ -62,18 +63,18 @@ const recordingFiles = (
   const idsOf = idsIn(model)
   // A history has what a document was.
   const isKept = managedField(model, "revision") !== undefined
-  const changeOf = (id: unknown, before: Document | undefined, after: Document | undefined): DocumentChange => {
+  const changeOf = (id: unknown, before: Document | undefined, after: Document | undefined): Change => {
     const [had, has] = [idsOf(before), idsOf(after)]
     return {
       id,
-      holder: holderOf(model, id),
+      holder: holderOf(ownerOf(model).modelName, id),
       added: [...has.values()].filter((file) => !had.has(file.id)),
       removed: [...had.keys()].filter((file) => !has.has(file))
     }
   }
 
   /** Without the files that recorded states of the document still refer to. */
-  const withKept = Effect.fnUntraced(function*(change: DocumentChange) {
+  const withKept = Effect.fnUntraced(function*(change: Change) {
     if (!isKept || change.removed.length === 0) return change
     const removed = new Set(change.removed)
     yield* Stream.runForEachWhile(idsInHistory(store, model, change.id), (file) =>
@@ -86,7 +87,7 @@ const recordingFiles = (
 
   /** Writes in a transaction, and records what `write` says. */
   const recorded = <A, E>(
-    write: Effect.Effect<{ readonly result: A; readonly changes: ReadonlyArray<DocumentChange> }, E>
+    write: Effect.Effect<{ readonly result: A; readonly changes: ReadonlyArray<Change> }, E>
   ): Effect.Effect<A, E | StoreError | ValidationException> =>
     store.transaction(Effect.gen(function*() {
       const { changes, result } = yield* write
@@ -108,7 +109,7 @@ const recordingFiles = (
   const changesOf = (
     before: ReadonlyArray<Document>,
     after: ReadonlyArray<Document>
-  ): ReadonlyArray<DocumentChange> => {
+  ): ReadonlyArray<Change> => {
     const left = new Map(after.map((document) => [uniqueTextOfId(document["_id"]), document]))
     return before.map((document) => changeOf(document["_id"], document, left.get(uniqueTextOfId(document["_id"]))))
   }
@@ -205,13 +206,9 @@ const purgingHistory = (
     const held = idsIn(model)(yield* all.findById(id, { deleted: "include" }))
     const recorded = new Set(yield* Stream.runCollect(idsInHistory(store, model, id)))
     const removed = [...recorded].filter((file) => !held.has(file))
-    yield* recordChanges({ store, files }, [{ holder: holderOf(model, id), added: [], removed }])
+    yield* recordChanges({ store, files }, [{ id, holder: holderOf(ownerOf(model).modelName, id), added: [], removed }])
     return yield* purge
   })))
-
-interface DocumentChange extends Change {
-  readonly id: unknown
-}
 
 /** The files of the recorded states of a document, of the latest ones first. A file of several states is there several times. */
 const idsInHistory = (
@@ -228,9 +225,6 @@ const idsInHistory = (
   })
   return Stream.flatMap(states, ({ document }) => Stream.fromIterable(idsOf(Object(document)).keys()))
 }
-
-/** Who holds the files of a document and of its history. */
-const holderOf = (model: ModelLike, id: unknown): string => `${ownerOf(model).modelName}/${uniqueTextOfId(id)}`
 
 const idsIn = (model: ModelLike) => {
   const found = filesOf(model)

@@ -1,7 +1,7 @@
 import { assert, it as tests } from "@effect/vitest"
 import { DateTime, Duration, Effect, Exit, Fiber, Layer, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { DocumentStore, FileStore, Model, Repository } from "../../../src/index.ts"
+import { DocumentStore, FileStore, Generator, Index, Model, Repository } from "../../../src/index.ts"
 
 class Side extends Model.Class<Side>()("Side", { scan: Model.file().pipe(Model.optional) }) {}
 
@@ -23,7 +23,15 @@ class Album extends Model.Class<Album>()("Album", {
 class Print extends Model.Class<Print>()("Print", {
   id: Model.id(),
   photo: Model.reference(() => Photo, { onDelete: "cascade" }),
-  scan: Model.file().pipe(Model.optional)
+  scan: Model.file().pipe(Model.optional),
+  until: Model.DateTime.pipe(Model.optional, Model.indexed(Index.expireAfter(0)))
+}) {}
+
+class Pass extends Model.Class<Pass>()("Pass", {
+  id: Model.ObjectId.pipe(Model.generated(Generator.objectId)),
+  portrait: Model.file().pipe(Model.optional),
+  until: Model.DateTime.pipe(Model.optional, Model.indexed(Index.expireAfter(0))),
+  ...Model.historied
 }) {}
 
 const Step = Schema.Struct({
@@ -39,6 +47,7 @@ const Step = Schema.Struct({
     "delete many",
     "roll back",
     "print",
+    "expire prints",
     "album",
     "change album",
     "delete album",
@@ -58,7 +67,12 @@ export const fileWriterContract = <E>(
   name: string,
   store: Layer.Layer<DocumentStore.DocumentStore | FileStore.FileStore, E>
 ): void => {
-  const layer = Layer.mergeAll(Repository.layer(Photo), Repository.layer(Album), Repository.layer(Print)).pipe(
+  const layer = Layer.mergeAll(
+    Repository.layer(Photo),
+    Repository.layer(Album),
+    Repository.layer(Print),
+    Repository.layer(Pass)
+  ).pipe(
     Layer.provideMerge(store)
   )
   tests.layer(layer)(`Files of documents / ${name}`, (it) => {
@@ -136,6 +150,34 @@ export const fileWriterContract = <E>(
         assert.strictEqual(yield* sweeps({ grace: Duration.days(100_000), every }), 0)
         yield* TestClock.adjust("1 hour")
         assert.strictEqual(yield* sweeps({ grace: Duration.zero, every }), 1)
+        assert.deepStrictEqual(yield* stored, [])
+      }))
+
+    it.effect("lets go of the files of documents that expired, but not of those in a history, or of documents that are there", () =>
+      Effect.gen(function*() {
+        const [prints, passes] = [yield* Repository.for(Print), yield* Repository.for(Pass)]
+        const [photos, store] = [yield* Repository.for(Photo), yield* DocumentStore.DocumentStore]
+        const [gone, both, kept, past] = [yield* uploaded, yield* uploaded, yield* uploaded, yield* uploaded]
+        yield* photos.insert(new Photo({ id: "p", title: "a" }))
+        yield* prints.bulkInsert([gone, both, kept].map((scan, n) => new Print({ id: String(n), photo: "p", scan })))
+        const { id } = yield* passes.insert(new Pass({ portrait: both }))
+        yield* passes.modify(id, () => Effect.succeed(new Pass({ id, portrait: past })))
+        const { id: other } = yield* passes.insert(new Pass({ portrait: yield* uploaded }))
+        const { portrait: own = past } = yield* passes.findById(other)
+        yield* store.deleteMany("Print", { _id: { $in: ["0", "1"] } })
+        yield* store.deleteMany("Pass", { "portrait.id": past.id })
+        // The one that has the identifier of a document that expired has no file.
+        yield* prints.insert(new Print({ id: "0", photo: "p" }))
+        yield* swept
+        assert.deepStrictEqual(yield* stored, [both.id, kept.id, past.id, own.id].toSorted())
+        yield* passes.history.purge(id)
+        yield* swept
+        assert.deepStrictEqual(yield* stored, [kept.id, own.id].toSorted())
+        yield* passes.deleteAll
+        yield* passes.history.purge(other)
+        yield* prints.deleteAll
+        yield* photos.deleteAll
+        yield* swept
         assert.deepStrictEqual(yield* stored, [])
       }))
 
@@ -263,6 +305,9 @@ const run = Effect.fnUntraced(function*({ do: what, id: number }: typeof Step.Ty
     }
     case "print":
       return yield* prints.insert(new Print({ photo: id, scan: yield* uploaded }))
+    case "expire prints":
+      // What a store does by itself.
+      return yield* (yield* DocumentStore.DocumentStore).deleteMany("Print", { photo: id })
     case "album":
       return yield* albums.insert(new Album({ id, cover: yield* uploaded }))
     case "change album": {
