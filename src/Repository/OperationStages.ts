@@ -23,7 +23,7 @@ const rows = {
   },
   "files": {
     does:
-      "Writes the document and the records of its files in one transaction, and removes the bytes that nobody refers to.",
+      "Writes the document and the records of its files in one transaction, by which a sweep removes the bytes that nobody refers to.",
     when: "the model has `Model.file` fields",
     before: { history: "it reads what the document was" }
   },

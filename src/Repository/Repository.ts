@@ -355,9 +355,9 @@ export const live = <M extends Model.Any>(
   Stream.unwrap(Effect.map(forModel(model), (repository) => documentOperationsOf(repository).live(where, options)))
 
 /**
- * Removes the bytes of files that no document refers to, such as those of an upload that was not completed, or of a process that
- * was killed. Those that are younger than the `grace` stay, since a document may be about to refer to them. An engine does this
- * by itself. The result is how many files there were that no document had ever referred to.
+ * Removes the bytes of files that no document refers to: those of an upload that was not completed or of a killed process, and of
+ * files that were replaced or deleted. What is younger than the `grace` stays: a document may be about to refer to it, or somebody
+ * reads it. An engine does this by itself. The result is how many files there were that no document had ever referred to.
  *
  * @category combinators
  * @since 0.1.0

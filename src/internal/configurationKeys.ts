@@ -188,7 +188,7 @@ export const settings = {
     "1 hour"
   ),
   "files.sweep_grace": duration(Duration.seconds(1))(
-    "age from which they do so: an upload whose document is not written yet is younger",
+    "age from which they do so: an upload whose document is not written yet is younger, and a file that was replaced or deleted can be read for this long",
     "1 hour"
   ),
   "cache.records": size("bytes of decoded documents and index entries that the embedded store keeps", "32 MiB"),

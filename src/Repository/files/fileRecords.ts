@@ -1,9 +1,9 @@
 /**
  * The records of files, in one collection: who holds a file, in the transactions of the documents that refer to it. A file
- * without a holder is gone: its bytes are removed after the commit. Its record remains for a while, so that nobody refers to
- * it again.
+ * without a holder is gone, and nobody refers to it again. Its record and its bytes remain for a while, for those who read
+ * them.
  */
-import { afterCommit, rejectDuplicateKey } from "@appkernel/document-store/shared"
+import { rejectDuplicateKey } from "@appkernel/document-store/shared"
 import { dateOf } from "@appkernel/mql/values"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -50,14 +50,9 @@ export const recordChanges = Effect.fnUntraced(function*(
       if (!(yield* rejectDuplicateKey("files", hold(stores, file, holder, id)))) return file.id
     }
   }
-  const released: Array<string> = []
   for (const { holder, removed } of changes) {
-    for (const id of removed) {
-      if (yield* rejectDuplicateKey("files", release(stores, id, holder))) released.push(id)
-    }
+    for (const id of removed) yield* rejectDuplicateKey("files", release(stores, id, holder))
   }
-  // What this does not remove is removed by the sweep.
-  if (released.length > 0) yield* afterCommit(Effect.ignore(removeBytes(stores, released), { log: "Warn" }))
   return undefined
 })
 
@@ -71,10 +66,10 @@ export const holderOf = (collection: string, id: unknown): string => `${collecti
 /** The documents that hold a file. */
 export const holdersOf = ({ holders }: Document): ReadonlyArray<unknown> => Array.isArray(holders) ? holders : []
 
-// internal
-
 /** The time of the clock. */
 export const date = Effect.map(Clock.currentTimeMillis, dateOf)
+
+// internal
 
 /** Adds a holder, if the bytes are there and are to stay. */
 const hold = Effect.fnUntraced(function*(
@@ -103,22 +98,17 @@ const hold = Effect.fnUntraced(function*(
   return true
 })
 
-/** Removes a holder. Whether it was the last one. */
+/** Removes a holder. */
 const release = Effect.fnUntraced(function*(
   { store }: Stores,
   id: string,
   holder: string
-): Effect.fn.Return<boolean, StoreError> {
+): Effect.fn.Return<void, StoreError> {
   const record = yield* store.findById(fileRecords, id)
-  if (record === undefined || !holdersOf(record).includes(holder)) return false
+  if (record === undefined || !holdersOf(record).includes(holder)) return
   const isLast = holdersOf(record).length === 1
   yield* store.updateOne(fileRecords, { _id: id }, {
     $pull: { holders: holder },
     ...isLast ? { $set: { gone: yield* date } } : {}
   })
-  return isLast
 })
-
-/** Removes bytes unless somebody holds the store, which has to be asked after nothing refers to them any more. */
-export const removeBytes = ({ files }: Stores, ids: ReadonlyArray<string>): Effect.Effect<boolean, FileStoreFailed> =>
-  Effect.flatMap(files.isHeld, (isHeld) => isHeld ? Effect.succeed(false) : Effect.as(files.remove(ids), true))

@@ -13,11 +13,11 @@ import type { FileStoreFailed } from "../../Files/FileStore.ts"
 import type { Document, DocumentStore } from "../DocumentStore.ts"
 import { historyOf } from "../repository/historyEntry.ts"
 import type { ReadError } from "../RepositoryError.ts"
-import { date, fileRecords, holderOf, holdersOf, recordChanges, removeBytes, type Stores } from "./fileRecords.ts"
+import { date, fileRecords, holderOf, holdersOf, recordChanges, type Stores } from "./fileRecords.ts"
 
 /**
- * Removes the bytes that nobody holds: those of files that are gone, and those that have no record and are older than the
- * `grace`, which are left of uploads that were not completed. Documents that have expired hold no files any more. With
+ * Removes the bytes that nobody holds: those of files that are gone for the `grace`, and those that have no record and are older
+ * than it, which are left of uploads that were not completed. Documents that have expired hold no files any more. With
  * `every`, one process does so in each such time. Nothing is removed while somebody holds the store of files. The result is how
  * many there were that had no record.
  */
@@ -32,7 +32,6 @@ export const sweep = Effect.fnUntraced(function*(
   yield* releaseExpired(stores)
   if (yield* files.isHeld) return 0
   const before = DateTime.subtractDuration(now, grace)
-  const expired = dateOf(before.epochMilliseconds)
   let count = 0
   const orphans = files.entries.pipe(
     Stream.filter(({ modified }) => DateTime.isLessThan(modified, before)),
@@ -56,11 +55,14 @@ export const sweep = Effect.fnUntraced(function*(
     })
   )
   yield* Stream.runForEach(
-    Stream.grouped(store.stream(fileRecords, { filter: { gone: { $lte: dateOf(now.epochMilliseconds) } } }), chunkSize),
+    Stream.grouped(
+      store.stream(fileRecords, { filter: { gone: { $lte: dateOf(before.epochMilliseconds) } } }),
+      chunkSize
+    ),
     Effect.fnUntraced(function*(records) {
-      const isRemoved = yield* removeBytes(stores, records.map(({ _id }) => String(_id)))
-      const old = isRemoved ? records.filter(({ gone }) => Number(gone) <= expired.getTime()) : []
-      yield* store.deleteMany(fileRecords, { _id: { $in: old.map(({ _id }) => _id) }, holders: [] })
+      const ids = records.map(({ _id }) => _id)
+      const isRemoved = yield* removeBytes(stores, ids.map(String))
+      if (isRemoved) yield* store.deleteMany(fileRecords, { _id: { $in: ids }, holders: [] })
     })
   )
   return count
@@ -69,6 +71,10 @@ export const sweep = Effect.fnUntraced(function*(
 // internal
 
 const chunkSize = 200
+
+/** Removes bytes unless somebody holds the store, which has to be asked after nothing refers to them any more. */
+const removeBytes = ({ files }: Stores, ids: ReadonlyArray<string>): Effect.Effect<boolean, FileStoreFailed> =>
+  Effect.flatMap(files.isHeld, (isHeld) => isHeld ? Effect.succeed(false) : Effect.as(files.remove(ids), true))
 
 /** Whether nobody has swept for about this time. Of several that ask at once, one is told so. */
 const isDue = Effect.fnUntraced(function*(

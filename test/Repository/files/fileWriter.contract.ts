@@ -99,21 +99,33 @@ export const fileWriterContract = <E>(
         yield* photos.deleteAll
       }))
 
-    it.effect("removes the bytes with the commit that leaves nobody who refers to them", () =>
+    it.effect("leaves the bytes that nobody refers to any more to those who read them, and sweeps them after the grace", () =>
       Effect.gen(function*() {
+        yield* TestClock.setTime(Date.UTC(2100, 0))
+        const sweep = Repository.sweepFiles({ grace: Duration.minutes(10) })
         const [photos, files] = [yield* Repository.for(Photo), yield* FileStore.FileStore]
         const [one, other] = [yield* uploaded, yield* uploaded]
         const { id } = yield* photos.insert(new Photo({ title: "a", picture: one, pages: [other] }))
         yield* photos.insert(new Photo({ title: "b", picture: other }))
         yield* Repository.transaction(Effect.gen(function*() {
           yield* photos.modify(id, ({ pages, title }) => Effect.succeed(new Photo({ id, pages, title })))
-          // Somebody may still read it who has read the document.
           assert.strictEqual((yield* files.stat(one.id)).size, one.size)
         }))
-        assert.deepStrictEqual(yield* stored, [other.id])
+        yield* sweep
+        // Somebody may still read it who has read the document.
+        assert.deepStrictEqual(yield* stored, [one.id, other.id].toSorted())
+        yield* TestClock.adjust("9 minutes")
         yield* photos.deleteMany(($) => $.title.equals("a"))
+        yield* sweep
+        assert.deepStrictEqual(yield* stored, [one.id, other.id].toSorted())
+        yield* TestClock.adjust("1 minute")
+        yield* sweep
         assert.deepStrictEqual(yield* stored, [other.id])
         yield* photos.deleteAll
+        yield* sweep
+        assert.deepStrictEqual(yield* stored, [other.id])
+        yield* TestClock.adjust("10 minutes")
+        yield* sweep
         assert.deepStrictEqual(yield* stored, [])
       }))
 
