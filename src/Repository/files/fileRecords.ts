@@ -25,6 +25,8 @@ export interface Change {
   readonly holder: string
   readonly added: ReadonlyArray<FileReference>
   readonly removed: ReadonlyArray<string>
+  /** Those that it holds still, because its document or its history was seen to refer to them. Defaults to none. */
+  readonly kept?: ReadonlyArray<string> | undefined
 }
 
 /** The stores of documents and of their files. */
@@ -45,10 +47,16 @@ export const recordChanges = Effect.fnUntraced(function*(
   stores: Stores,
   changes: ReadonlyArray<Change>
 ): Effect.fn.Return<string | undefined, ReadError> {
+  const { store } = stores
   for (const { added, holder, id } of changes) {
     for (const file of added) {
       if (!(yield* rejectDuplicateKey("files", hold(stores, file, holder, id)))) return file.id
     }
+  }
+  // Snapshots let two writes keep a file for what the other one removes, unless both write to its record.
+  const kept = store.isolation === "serializable" ? [] : changes.flatMap((change) => change.kept ?? [])
+  if (kept.length > 0) {
+    yield* rejectDuplicateKey("files", store.updateMany(fileRecords, { _id: { $in: kept } }, { $inc: { writes: 1 } }))
   }
   for (const { holder, removed } of changes) {
     for (const id of removed) yield* rejectDuplicateKey("files", release(stores, id, holder))

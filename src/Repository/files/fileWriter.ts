@@ -82,7 +82,7 @@ const recordingFiles = (
         removed.delete(file)
         return removed.size > 0
       }))
-    return { ...change, removed: [...removed] }
+    return { ...change, removed: [...removed], kept: change.removed.filter((file) => !removed.has(file)) }
   })
 
   /** Writes in a transaction, and records what `write` says. */
@@ -206,7 +206,9 @@ const purgingHistory = (
     const held = idsIn(model)(yield* all.findById(id, { deleted: "include" }))
     const recorded = new Set(yield* Stream.runCollect(idsInHistory(store, model, id)))
     const removed = [...recorded].filter((file) => !held.has(file))
-    yield* recordChanges({ store, files }, [{ id, holder: holderOf(ownerOf(model).modelName, id), added: [], removed }])
+    const kept = [...recorded].filter((file) => held.has(file))
+    const change = { id, holder: holderOf(ownerOf(model).modelName, id), added: [], removed, kept }
+    yield* recordChanges({ store, files }, [change])
     return yield* purge
   })))
 

@@ -1,5 +1,5 @@
 import { assert, it as tests } from "@effect/vitest"
-import { DateTime, Duration, Effect, Exit, Fiber, Layer, Schema, Stream } from "effect"
+import { DateTime, Deferred, Duration, Effect, Exit, Fiber, Layer, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { DocumentStore, FileStore, Generator, Index, Model, Repository } from "../../../src/index.ts"
 
@@ -192,6 +192,39 @@ export const fileWriterContract = <E>(
         yield* swept
         assert.deepStrictEqual(yield* stored, [])
       }))
+
+    it.effect("keeps what a document and its history refer to, and nothing else, when the history is purged during a write", () =>
+      TestClock.withLive(Effect.gen(function*() {
+        const albums = yield* Repository.for(Album)
+        const [before, after] = [yield* uploaded, yield* uploaded]
+        const [{ id: one }, { id: other }] = [
+          yield* albums.insert(new Album({ cover: yield* uploaded })),
+          yield* albums.insert(new Album({ cover: before }))
+        ]
+        yield* albums.modify(other, (album) => Effect.succeed(new Album({ ...album, cover: after })))
+        const next = yield* uploaded
+        for (const [id, cover] of [[one, next], [other, before]] as const) {
+          const isPurged = yield* Deferred.make<void>()
+          const writing = yield* Effect.forkChild(Effect.andThen(
+            Deferred.await(isPurged),
+            Effect.exit(albums.modify(id, (album) => Effect.succeed(new Album({ ...album, cover }))))
+          ))
+          yield* Repository.transaction(Effect.gen(function*() {
+            yield* albums.history.purge(id)
+            yield* Deferred.succeed(isPurged, undefined)
+            // A write that conflicts with this transaction has to wait for it.
+            yield* Effect.timeoutOption(Fiber.await(writing), "200 millis")
+          }))
+          yield* Fiber.await(writing)
+        }
+        yield* complete
+      })).pipe(
+        Effect.andThen(swept),
+        Effect.andThen(complete),
+        Effect.andThen(Effect.gen(function*() {
+          assert.deepStrictEqual(yield* stored, [...yield* referred].toSorted())
+        }))
+      ))
 
     it.effect.prop(
       "has the bytes of all documents at any time and no others after a sweep, whatever many writers do at once",
