@@ -64,8 +64,6 @@ export const backup = Effect.fnUntraced(
 /**
  * Copies what belongs to the documents of a folder, and is not among them: from one folder into another one, which has the
  * documents already.
- *
- * @internal
  */
 export type Beside = (from: string, to: string) => Effect.Effect<void, StoreUnavailable>
 
