@@ -36,7 +36,7 @@ export interface WriteMask {
   readonly loose: FieldNames
   /** Whether one of the fields is required, although the decoder of a body accepts a body without it. */
   readonly needsCompletion: boolean
-  /** The name of a field in a body, or in an item of a list as a body, that may not be sent whatever is stored. */
+  /** The name of a field in a body, or in an item of a list as a body, that may not be sent whatever is stored. Of files `isUnwritable` tells it. */
   readonly forbiddenIn: (body: unknown, isInsert: boolean) => string | undefined
   /** Whether a field in none of the documents may be written. */
   readonly isUnwritable: (name: string) => boolean
@@ -111,6 +111,8 @@ interface Node {
   /** Whether every stored document has it. */
   readonly isAlwaysStored: boolean
   readonly isUnwritable: boolean
+  /** Whether it holds files, which no body in JSON sets: only a value that comes with their bytes counts. */
+  readonly isFile: boolean
   /** The model that `inner` is about. */
   readonly nested: ModelLike | undefined
   readonly isList: boolean
@@ -126,9 +128,10 @@ const treeOf = (
 ): Tree => {
   const tree = new Map<string, Node>()
   for (const key of new Set([...hidden, ...unwritable].map((name) => name.split(".", 1)[0] ?? ""))) {
+    const isFile = model[modelTypeId][key]?.file !== undefined
     // The framework sets the other fields, and ignores what is sent for them.
-    if (!Object.hasOwn(model.create.fields, key)) continue
-    const nested = nestedModel(model.store.fields[key])
+    if (!isFile && !Object.hasOwn(model.create.fields, key)) continue
+    const nested = isFile ? undefined : nestedModel(model.store.fields[key])
     const isMasked = hidden.includes(key) || model[modelTypeId][key]?.omitted === true
     const isHidden = isMasked || isUnreadable
     const isUnwritable = unwritable.includes(key)
@@ -140,7 +143,7 @@ const treeOf = (
       ? new Map()
       : treeOf(nested, hiddenWithin, under(unwritable, key), isHidden, isAlwaysStored)
     if (isMasked || isUnwritable || inner.size > 0) {
-      tree.set(key, { isHidden, isAlwaysStored, isUnwritable, nested, isList, inner })
+      tree.set(key, { isHidden, isAlwaysStored, isUnwritable, isFile, nested, isList, inner })
     }
   }
   return tree
@@ -160,9 +163,9 @@ const isRequired = (model: ModelLike, name: string): boolean => {
 /** A field in a body that is not writable and, for an existing document, not readable either. */
 const sentIn = (tree: Tree, body: unknown, isInsert: boolean, path: string): string | undefined => {
   if (!isPlainObject(body)) return undefined
-  for (const [key, { inner, isHidden, isUnwritable }] of tree) {
+  for (const [key, { inner, isFile, isHidden, isUnwritable }] of tree) {
     const value = ownValue(body, key)
-    if (value === undefined || value === null && isInsert) continue
+    if (value === undefined || value === null && isInsert || isFile) continue
     if (isUnwritable && (isHidden || isInsert)) return path + key
     const found = Array.isArray(value)
       ? sentInOneOf(inner, value, isInsert, `${path}${key}.`)
@@ -222,6 +225,7 @@ const keepIn = (
     const sent = values[key]
     const stored = ownValue(previous, key)
     const isSent = sent !== undefined
+    if (node.isFile && !isSent) continue
     if (node.isUnwritable) {
       const isNone = state.isInsert && sent === null
       // The answer to a comparison with a hidden value would tell it.

@@ -96,6 +96,8 @@ export const fileHandlers = (made: Made, field: string) => {
     if (view?.mask.isUnwritable(field) === true) return yield* fieldForbidden(field)
     const document = yield* documents.findById(id, { privilege: "update" })
     if (document === undefined) return yield* notFound(model, id)
+    const updates = view?.ofCaller(grants!).updatesOf(document)
+    if (updates?.every(({ mask }) => mask.isUnwritable(field)) === true) return yield* fieldForbidden(field)
     yield* checked(filesIn(document, field), id, key, conditions)
   })
 
@@ -126,7 +128,6 @@ export const fileHandlers = (made: Made, field: string) => {
       body: undefined,
       isPatch: false,
       server: {
-        fields: [field],
         changesOf: (instance) => {
           const value: unknown = Reflect.get(instance, field) ?? []
           // What a file field has in an instance.

@@ -29,8 +29,7 @@ export const formReader = ({ formLimits, isStrict, mask, model, uploads }: {
   /** Reads a form, and keeps its files as it arrives. What is not valid leaves none. */
   return <Body>(
     request: HttpServerRequest.HttpServerRequest,
-    use: (form: Form, files: Values) => Effect.Effect<Result.Result<Body, ReadonlyArray<FieldProblem>>, HttpError>,
-    isInsert: (form: Form) => boolean
+    use: (form: Form, files: Values) => Effect.Effect<Result.Result<Body, ReadonlyArray<FieldProblem>>, HttpError>
   ): Effect.Effect<Result.Result<Body, ReadonlyArray<FieldProblem>>, HttpError> => {
     if (uploads === undefined) {
       return Effect.flatMap(readMultipart(request, formLimits), (parts) => use(formOf(parts), {}))
@@ -53,12 +52,7 @@ export const formReader = ({ formLimits, isStrict, mask, model, uploads }: {
             })
           })
       })
-      return Effect.flatMap(read, (parts) => {
-        const form = formOf(parts)
-        const files = uploads.valuesOf(received)
-        const forbidden = mask.forbiddenIn({ ...form.values, ...files }, isInsert(form))
-        return forbidden === undefined ? use(form, files) : Effect.fail(fieldForbidden(forbidden))
-      }).pipe(
+      return Effect.flatMap(read, (parts) => use(formOf(parts), uploads.valuesOf(received))).pipe(
         Effect.onExit((exit) =>
           Exit.isSuccess(exit) && Result.isSuccess(exit.value) ? Effect.void : uploads.discard(received)
         )

@@ -6,9 +6,8 @@ import type { HttpError } from "../HttpError.ts"
 import type { Return } from "./prefer.ts"
 
 export interface Instead {
-  /** The fields that it writes, if they are none that callers send: what they become, by what they are. */
+  /** What fields become, by what they are, if they are none that callers send in a body. */
   readonly server?: {
-    readonly fields: ReadonlyArray<string>
     readonly changesOf: (instance: object) => Effect.Effect<Record<string, unknown>, DocumentNotFound | HttpError>
   } | undefined
   readonly body: unknown

@@ -187,8 +187,7 @@ export const writeReaders = (
                 one(request, true, (decode) =>
                   decodeForm(decode, form)),
                 (read) => ({ ...read, body: { ...read.body, value: { ...read.body.value, ...files } } })
-              )), ({ values }) =>
-            !hasId(values))
+              )))
           : Effect.flatMapEager(readBody(request), (body) =>
             // A body with an identifier may replace a document, and may then repeat stored values of unwritable fields.
             permitting(mask.forbiddenIn(body, !hasId(body)), (): Read<OneDocument | ManyDocuments> =>
@@ -210,15 +209,14 @@ export const writeReaders = (
       ),
     patch: (id, request, instead) => {
       if (instead?.server !== undefined) {
-        const { changesOf, fields } = instead.server
-        const changing = Object.fromEntries(fields.map((field) => [field, {}]))
-        return permitting(mask.forbiddenIn(changing, false), () =>
-          Result.succeed({
-            id,
-            body: { _tag: "Patch", changesOf: (_, __, instance) => changesOf(instance) },
-            conditions: preconditions.none,
-            prefer: instead.prefer ?? preference.returnOf(headersOf(request)["prefer"]?.toString())
-          }))
+        const { changesOf } = instead.server
+        const read: Read<RequestedChanges> = Result.succeed({
+          id,
+          body: { _tag: "Patch", changesOf: (_, __, instance) => changesOf(instance) },
+          conditions: preconditions.none,
+          prefer: instead.prefer ?? preference.returnOf(headersOf(request)["prefer"]?.toString())
+        })
+        return Effect.succeed(read)
       }
       if (uploads !== undefined && instead === undefined && isMultipart(headersOf(request)["content-type"])) {
         return withForm(request, (form, files) =>
@@ -226,7 +224,7 @@ export const writeReaders = (
             Result.flatMap(
               valid(rejectOtherId(decodeForm(decoders.patch, form), form.values, id, identifier)),
               (changes) => readHeaders(request, id, { _tag: "Merge", changes: { ...changes, ...files } })
-            )), () => false)
+            )))
       }
       return Effect.flatMapEager(
         instead === undefined ? readJson(request, patchTypes, limits.maxBodySize) : Effect.succeed(instead.body),

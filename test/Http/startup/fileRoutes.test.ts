@@ -481,7 +481,7 @@ const guarded = KernelEngine.make("photos")
     photos
       .grant(Role("owner"), { rows: (me) => ($) => $.owner.equals(me.subject) })
       .grant(Role("guest"), { methods: ["GET", "PATCH"], hide: ["picture"] })
-      .grant(Role("reader"), { methods: ["GET", "PATCH"], readOnly: ["picture"] })
+      .grant(Role("reader"), { methods: ["GET", "POST", "PATCH"], readOnly: ["picture"] })
       .require(Role("admin"), ["GET", "POST", "PATCH"]),
     { urlBase: "/api/v1" }
   )
@@ -490,9 +490,9 @@ const guarded = KernelEngine.make("photos")
 describe("rights to files", () => {
   const setUp = Effect.gen(function*() {
     const service = yield* guarded.test({ store })
-    const as = (subject: string, role: string) =>
+    const as = (subject: string, ...roles: ReadonlyArray<string>) =>
       Effect.map(
-        service.token({ subject, roles: [role] }),
+        service.token({ subject, roles: [...roles] }),
         (token) => caller(service.baseUrl, { authorization: `Bearer ${Redacted.value(token)}` })
       )
     const admin = yield* as("root", "admin")
@@ -530,6 +530,41 @@ describe("rights to files", () => {
       assert.strictEqual((yield* reader("PATCH", `/${id}`, { body: form })).status, 403)
       assert.strictEqual((yield* anonymous("PUT", at, put)).status, 401)
       assert.strictEqual((yield* ann("PUT", at, put)).status, 200)
+    }))
+
+  it.effect("are those of one grant for both the field and the document, by any way of writing", () =>
+    Effect.gen(function*() {
+      const { admin, as, id } = yield* setUp
+      // What the one grant writes are the caller's own documents, and the other one writes all without their pictures.
+      const bob = yield* as("bob", "owner", "reader")
+      const formOf = (values: Record<string, string>) => {
+        const form = new FormData()
+        for (const [name, value] of Object.entries(values)) form.set(name, value)
+        form.set("picture", new Blob([png(700)]), "1.png")
+        return { body: form }
+      }
+      const named = (values: object) => ({ body: JSON.stringify(values), headers: json })
+      const own = String((yield* bob("POST", "", named({ owner: "bob" }))).body.result)
+      const before = (yield* admin("GET", `/${id}`)).body
+      const writes = (id: string) =>
+        Effect.map(
+          Effect.all([
+            bob("PUT", `/${id}/picture`, put),
+            bob("PATCH", `/${id}`, formOf({})),
+            bob("DELETE", `/${id}/picture`)
+          ]),
+          (answers) => answers.map(({ status }) => status)
+        )
+      assert.deepStrictEqual(yield* writes(id), [403, 403, 403])
+      assert.deepStrictEqual((yield* admin("GET", `/${id}`)).body, before)
+      assert.deepStrictEqual(yield* writes(own), [200, 200, 200])
+      // Fields that both grants write are written together by each.
+      assert.strictEqual((yield* bob("PATCH", `/${id}`, named({ owner: "eve", picture: null }))).status, 200)
+      assert.deepStrictEqual((yield* admin("GET", `/${id}`)).body.picture, before.picture)
+
+      assert.strictEqual((yield* bob("POST", "", named({ owner: "ann" }))).status, 201)
+      assert.strictEqual((yield* bob("POST", "", formOf({ owner: "ann" }))).status, 403)
+      assert.strictEqual((yield* bob("POST", "", formOf({ owner: "bob" }))).status, 201)
     }))
 
   it.effect("are in a signed address those of who asked for it, for one file and a while", () =>
