@@ -53,17 +53,30 @@ export const fileHandlers = (made: Made, field: string) => {
   const plain = formWithout(model, [])
   const isList = uploads.fields.get(field)?.isList === true
 
-  /** What the caller sees of the files of a document: of one that is not there, as of a field that is hidden, nothing. */
-  const seen = Effect.fnUntraced(function*(id: unknown, fiber: RequestFiber) {
+  /** What the caller may do with the files of documents. */
+  const rightsOf = (fiber: RequestFiber): Rights => {
     const grants = Context.get(fiber.context, AccessDecision)?.endpoint
     const view = views === undefined || grants === undefined ? undefined : views.modelView(model, grants)
+    const caller = view?.ofCaller(grants!)
+    return {
+      isUnwritable: view?.mask.isUnwritable(field) === true,
+      isUnwritableIn: (document) =>
+        caller?.updatesOf(document).every(({ mask }) => mask.isUnwritable(field)) === true,
+      seenIn: (document) => {
+        const form = caller === undefined ? plain : caller.isShown(document) ? caller.formOf(document) : undefined
+        return form?.shows(field) === true ? filesIn(document, field) : undefined
+      }
+    }
+  }
+
+  /** What the caller sees of the files of a document: of one that is not there, as of a field that is hidden, nothing. */
+  const seen = Effect.fnUntraced(function*(id: unknown, fiber: RequestFiber) {
+    const { seenIn } = rightsOf(fiber)
     if (beforeEach !== undefined) yield* beforeEach(id)
     const document = yield* documents.findById(id, { timeLimit: limits.queryTimeout })
     if (document === undefined) return yield* notFound(model, id)
     if (afterEach !== undefined) yield* afterEach(document)
-    const caller = view?.ofCaller(grants!)
-    const form = caller === undefined ? plain : caller.isShown(document) ? caller.formOf(document) : undefined
-    return form?.shows(field) === true ? filesIn(document, field) : []
+    return seenIn(document) ?? []
   })
 
   const get: ResponseEffect = withIdOf(model, (id, request) =>
@@ -85,55 +98,46 @@ export const fileHandlers = (made: Made, field: string) => {
     }))
 
   /** Refuses, before a body is read, what the write would refuse. */
-  const writable = Effect.fnUntraced(function*(
-    id: unknown,
-    key: string | undefined,
-    conditions: preconditions.Preconditions,
-    fiber: RequestFiber
-  ) {
-    const grants = Context.get(fiber.context, AccessDecision)?.endpoint
-    const view = views === undefined || grants === undefined ? undefined : views.modelView(model, grants)
-    if (view?.mask.isUnwritable(field) === true) return yield* fieldForbidden(field)
+  const writable = Effect.fnUntraced(function*(asked: Asked) {
+    const { id, rights } = asked
+    if (rights.isUnwritable) return yield* fieldForbidden(field)
     const document = yield* documents.findById(id, { privilege: "update" })
     if (document === undefined) return yield* notFound(model, id)
-    const updates = view?.ofCaller(grants!).updatesOf(document)
-    if (updates?.every(({ mask }) => mask.isUnwritable(field)) === true) return yield* fieldForbidden(field)
-    yield* checked(filesIn(document, field), id, key, conditions)
+    if (rights.isUnwritableIn(document)) return yield* fieldForbidden(field)
+    yield* checked(rights.seenIn(document), asked)
   })
 
+  /** Checks what was asked of the files that the caller sees. Of those that they don't see, no answer tells whether there are some. */
   const checked = (
-    files: ReadonlyArray<Pick<StoredRecord, "key" | "sha256">>,
-    id: unknown,
-    key: string | undefined,
-    conditions: preconditions.Preconditions
+    files: Seen,
+    { conditions: { ifMatch, ifNoneMatch }, conditions, id, key }: Asked
   ): Effect.Effect<void, DocumentNotFound | HttpError> => {
-    const file = fileAt(files, isList, key)
+    const file = fileAt(files ?? [], isList, key)
     if (key !== undefined && file === undefined) return Effect.fail(notFound(model, id))
-    const { ifMatch, ifNoneMatch } = conditions
-    return file === undefined
-      ? ifMatch === undefined ? Effect.void : Effect.fail(preconditions.failed)
-      : ifNoneMatch === "any" || preconditions.evaluate(conditions, fileTagOf(file)) !== "proceed"
-      ? Effect.fail(preconditions.failed)
-      : Effect.void
+    const isMet = files === undefined
+      ? ifMatch === undefined && ifNoneMatch === undefined
+      : file === undefined
+      ? ifMatch === undefined
+      : ifNoneMatch !== "any" && preconditions.evaluate(conditions, fileTagOf(file)) === "proceed"
+    return isMet ? Effect.void : Effect.fail(preconditions.failed)
   }
 
   /** Changes the field by the `PATCH` of the document. */
   const change = (
-    id: unknown,
-    key: string | undefined,
-    conditions: preconditions.Preconditions,
-    next: (files: ReadonlyArray<StoredFile>) => Effect.Effect<ReadonlyArray<StoredFile>, DocumentNotFound>
+    asked: Asked,
+    next: (files: ReadonlyArray<StoredFile>, seen: Seen) => Effect.Effect<ReadonlyArray<StoredFile>, DocumentNotFound>
   ): ResponseEffect =>
     Effect.provideService(patch, BodyInstead, {
       body: undefined,
       isPatch: false,
       server: {
-        changesOf: (instance) => {
+        changesOf: (instance, document) => {
           const value: unknown = Reflect.get(instance, field) ?? []
           // What a file field has in an instance.
           const files = [value].flat() as ReadonlyArray<StoredFile>
+          const seen = asked.rights.seenIn(document)
           return Effect.map(
-            Effect.andThen(checked(files, id, key, conditions), next(files)),
+            Effect.andThen(checked(seen, asked), next(files, seen)),
             (changed) => ({ [field]: isList ? changed : changed[0] ?? null })
           )
         }
@@ -141,28 +145,21 @@ export const fileHandlers = (made: Made, field: string) => {
     })
 
   const withConditions = (
-    use: (
-      id: unknown,
-      request: HttpServerRequest.HttpServerRequest,
-      conditions: preconditions.Preconditions,
-      key: string | undefined
-    ) => ResponseEffect
+    use: (asked: Asked, request: HttpServerRequest.HttpServerRequest) => ResponseEffect
   ): ResponseEffect =>
     withIdOf(model, (id, request) =>
       Effect.withFiber((fiber) => {
         const conditions = preconditions.read(headersOf(request))
         if (Result.isFailure(conditions)) return respondBadRequest(conditions.failure)
-        const key = keyOf(fiber)
-        return Effect.andThen(
-          writable(id, key, conditions.success, fiber),
-          use(id, request, conditions.success, key)
-        )
+        const asked: Asked = { id, key: keyOf(fiber), conditions: conditions.success, rights: rightsOf(fiber) }
+        return Effect.andThen(writable(asked), use(asked, request))
       }))
 
-  const put = withConditions((id, request, conditions, key) =>
+  const put = withConditions((asked, request) =>
     Effect.flatMap(received(uploads, field, request, limits), (upload) => {
+      const { key } = asked
       const { file } = upload
-      const written = change(id, key, conditions, (files) =>
+      const written = change(asked, (files) =>
         Effect.succeed(
           !isList
             ? [file]
@@ -184,11 +181,11 @@ export const fileHandlers = (made: Made, field: string) => {
     })
   )
 
-  const remove = withConditions((id, _, conditions, key) =>
-    change(id, key, conditions, (files) =>
-      files.length === 0
-        ? Effect.fail(notFound(model, id))
-        : Effect.succeed(files.filter((file) => isList && file.key !== key)))
+  const remove = withConditions((asked) =>
+    change(asked, (files, seen) =>
+      seen?.length === 0
+        ? Effect.fail(notFound(model, asked.id))
+        : Effect.succeed(files.filter((file) => isList && file.key !== asked.key)))
   )
 
   const only = (handler: ResponseEffect) => withoutParameters(handler, respondBadRequest)
@@ -200,6 +197,25 @@ export const fileHandlers = (made: Made, field: string) => {
 /** What a document in the store has of a file. */
 interface StoredRecord extends Omit<StoredFile, "at"> {
   readonly at: Date
+}
+
+/** The files of a field of a document, as far as the caller sees them: `undefined` if that is not at all. */
+type Seen = ReadonlyArray<StoredRecord> | undefined
+
+interface Rights {
+  /** Whether the caller may write the field of no document. */
+  readonly isUnwritable: boolean
+  readonly isUnwritableIn: (document: Document) => boolean
+  readonly seenIn: (document: Document) => Seen
+}
+
+/** What a write asks for. */
+interface Asked {
+  readonly id: unknown
+  /** The key in the address; `undefined` without one. */
+  readonly key: string | undefined
+  readonly conditions: preconditions.Preconditions
+  readonly rights: Rights
 }
 
 const filesIn = (document: Document, field: string): ReadonlyArray<StoredRecord> =>

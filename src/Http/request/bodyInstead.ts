@@ -1,6 +1,7 @@
 /** A body of the service itself, which a write takes in the place of that of the request. */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
+import type { Document } from "../../Repository/DocumentStore.ts"
 import type { DocumentNotFound } from "../../Repository/RepositoryError.ts"
 import type { HttpError } from "../HttpError.ts"
 import type { Return } from "./prefer.ts"
@@ -8,7 +9,10 @@ import type { Return } from "./prefer.ts"
 export interface Instead {
   /** What fields become, by what they are, if they are none that callers send in a body. */
   readonly server?: {
-    readonly changesOf: (instance: object) => Effect.Effect<Record<string, unknown>, DocumentNotFound | HttpError>
+    readonly changesOf: (
+      instance: object,
+      stored: Document
+    ) => Effect.Effect<Record<string, unknown>, DocumentNotFound | HttpError>
   } | undefined
   readonly body: unknown
   /** Whether the body is a JSON Patch. */

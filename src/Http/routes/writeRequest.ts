@@ -212,7 +212,7 @@ export const writeReaders = (
         const { changesOf } = instead.server
         const read: Read<RequestedChanges> = Result.succeed({
           id,
-          body: { _tag: "Patch", changesOf: (_, __, instance) => changesOf(instance) },
+          body: { _tag: "Patch", changesOf: (stored, _, instance) => changesOf(instance, stored) },
           conditions: preconditions.none,
           prefer: instead.prefer ?? preference.returnOf(headersOf(request)["prefer"]?.toString())
         })

@@ -482,6 +482,11 @@ const guarded = KernelEngine.make("photos")
       .grant(Role("owner"), { rows: (me) => ($) => $.owner.equals(me.subject) })
       .grant(Role("guest"), { methods: ["GET", "PATCH"], hide: ["picture"] })
       .grant(Role("reader"), { methods: ["GET", "POST", "PATCH"], readOnly: ["picture"] })
+      .grant(Role("blind"), { methods: ["PATCH"] })
+      .grant(Role("partly"), { methods: ["GET"], hide: ["picture"] })
+      .grant(Role("partly"), { methods: ["PATCH"] })
+      .grant(Role("narrow"), { methods: ["GET"], rows: (me) => ($) => $.owner.equals(me.subject) })
+      .grant(Role("narrow"), { methods: ["PATCH"] })
       .require(Role("admin"), ["GET", "POST", "PATCH"]),
     { urlBase: "/api/v1" }
   )
@@ -565,6 +570,35 @@ describe("rights to files", () => {
       assert.strictEqual((yield* bob("POST", "", named({ owner: "ann" }))).status, 201)
       assert.strictEqual((yield* bob("POST", "", formOf({ owner: "ann" }))).status, 403)
       assert.strictEqual((yield* bob("POST", "", formOf({ owner: "bob" }))).status, 201)
+    }))
+
+  it.effect("tell those who may write a file that they don't see nothing of it", () =>
+    Effect.gen(function*() {
+      const { admin, as, id } = yield* setUp
+      const { body: { result: bare } } = yield* admin("POST", "", { body: JSON.stringify({ owner: "ann" }), headers: json })
+      const { headers: { etag = "" } } = yield* admin("GET", `/${id}/picture`)
+      for (const role of ["blind", "partly", "narrow"]) {
+        const call = yield* as("nat", role)
+        const answers = Effect.fnUntraced(function*(id: string) {
+          const at = `/${id}/picture`
+          const conditional = yield* Effect.forEach(
+            [["if-none-match", "*"], ["if-none-match", etag], ["if-match", "*"], ["if-match", etag]] as const,
+            ([name, value]) =>
+              Effect.all([
+                call("PUT", at, { ...put, headers: { ...put.headers, [name]: value } }),
+                call("DELETE", at, { headers: { [name]: value } })
+              ])
+          )
+          const removed = yield* call("DELETE", at)
+          const left = yield* admin("GET", at)
+          const written = yield* call("PUT", at, put)
+          return [...conditional.flat(), removed, left, written].map(({ status }) => status)
+        })
+        const expected = [412, 412, 412, 412, 412, 412, 412, 412, 200, 404, 200]
+        assert.deepStrictEqual(yield* answers(id), expected, role)
+        assert.deepStrictEqual(yield* answers(bare), expected, role)
+        yield* admin("DELETE", `/${bare}/picture`)
+      }
     }))
 
   it.effect("are in a signed address those of who asked for it, for one file and a while", () =>
