@@ -125,7 +125,8 @@ export const fileHandlers = (made: Made, field: string) => {
   /** Changes the field by the `PATCH` of the document. */
   const change = (
     asked: Asked,
-    next: (files: ReadonlyArray<StoredFile>, seen: Seen) => Effect.Effect<ReadonlyArray<StoredFile>, DocumentNotFound>
+    next: (files: ReadonlyArray<StoredFile>, seen: Seen) => Effect.Effect<ReadonlyArray<StoredFile>, DocumentNotFound>,
+    discard?: Effect.Effect<void>
   ): ResponseEffect =>
     Effect.provideService(patch, BodyInstead, {
       body: undefined,
@@ -140,7 +141,8 @@ export const fileHandlers = (made: Made, field: string) => {
             Effect.andThen(checked(seen, asked), next(files, seen)),
             (changed) => ({ [field]: isList ? changed : changed[0] ?? null })
           )
-        }
+        },
+        discard
       }
     })
 
@@ -167,7 +169,7 @@ export const fileHandlers = (made: Made, field: string) => {
             ? [...files, file]
             // Its address stays.
             : files.map((one) => one.key === key ? renamed(file, key) : one)
-        ))
+        ), uploads.discard([upload]))
       return Effect.map(written, (response) => {
         const tagged = HttpServerResponse.setHeader(response, "etag", fileTagOf(file))
         return isList && key === undefined && response.status < 300

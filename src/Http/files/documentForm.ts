@@ -14,7 +14,12 @@ import { type FormLimits, readMultipart, type ReceivedPart } from "../request/mu
 import { fieldForbidden } from "../response/hiddenFields.ts"
 import type { Received, Uploads } from "./uploads.ts"
 
-type Values = { readonly [field: string]: unknown }
+/** The values of the files of a form. */
+interface FormValues {
+  readonly values: { readonly [field: string]: unknown }
+  /** Removes their bytes. */
+  readonly discard: Effect.Effect<void> | undefined
+}
 
 /** Makes what reads forms, and passes them on with the values of their files. */
 export const formReader = ({ formLimits, isStrict, mask, model, uploads }: {
@@ -29,10 +34,13 @@ export const formReader = ({ formLimits, isStrict, mask, model, uploads }: {
   /** Reads a form, and keeps its files as it arrives. What is not valid leaves none. */
   return <Body>(
     request: HttpServerRequest.HttpServerRequest,
-    use: (form: Form, files: Values) => Effect.Effect<Result.Result<Body, ReadonlyArray<FieldProblem>>, HttpError>
+    use: (form: Form, files: FormValues) => Effect.Effect<Result.Result<Body, ReadonlyArray<FieldProblem>>, HttpError>
   ): Effect.Effect<Result.Result<Body, ReadonlyArray<FieldProblem>>, HttpError> => {
     if (uploads === undefined) {
-      return Effect.flatMap(readMultipart(request, formLimits), (parts) => use(formOf(parts), {}))
+      return Effect.flatMap(
+        readMultipart(request, formLimits),
+        (parts) => use(formOf(parts), { values: {}, discard: undefined })
+      )
     }
     return Effect.suspend(() => {
       const received: Array<Received> = []
@@ -52,7 +60,10 @@ export const formReader = ({ formLimits, isStrict, mask, model, uploads }: {
             })
           })
       })
-      return Effect.flatMap(read, (parts) => use(formOf(parts), uploads.valuesOf(received))).pipe(
+      return Effect.flatMap(
+        read,
+        (parts) => use(formOf(parts), { values: uploads.valuesOf(received), discard: uploads.discard(received) })
+      ).pipe(
         Effect.onExit((exit) =>
           Exit.isSuccess(exit) && Result.isSuccess(exit.value) ? Effect.void : uploads.discard(received)
         )

@@ -13,6 +13,8 @@ export interface Instead {
       instance: object,
       stored: Document
     ) => Effect.Effect<Record<string, unknown>, DocumentNotFound | HttpError>
+    /** Removes what is kept for the changes beside the document, once nothing was written. */
+    readonly discard: Effect.Effect<void> | undefined
   } | undefined
   readonly body: unknown
   /** Whether the body is a JSON Patch. */

@@ -10,6 +10,7 @@ import type { Method } from "../description/endpoint.ts"
 import type * as Hook from "../description/hook.ts"
 import type { AnyHook } from "../Resource.ts"
 import type { HandlerFailure } from "../response/handlerFailures.ts"
+import { isServiceError } from "../ServiceError.ts"
 
 type Instance = Model.Any["Type"]
 
@@ -43,7 +44,31 @@ export const Afterwards = Context.Reference<
 
 /** Runs the hooks after a write, once it is committed. */
 export const runAfterwards = (after: Effect.Effect<void, HookFailed>): Effect.Effect<void, HookFailed> =>
-  Effect.flatMap(Afterwards, (later) => later === undefined ? after : later(after))
+  Effect.flatMap(Afterwards, (later) =>
+    later === undefined
+      ? Effect.tapError(after, ({ error }) => Effect.sync(() => afterWrites.add(error)))
+      : later(after))
+
+/** Whether the failure of a write says that nothing was written. That of a store may come after the commit. */
+export const isUnwritten = (error: HandlerFailure): boolean =>
+  !afterWrites.has(error) && (isServiceError(error) || unwritten.has(error._tag))
+
+/** The failures of hooks after writes. */
+const afterWrites = new WeakSet<HandlerFailure>()
+
+const unwritten: ReadonlySet<string> = new Set([
+  "AccessDenied",
+  "BadRequest",
+  "Conflict",
+  "DocumentNotFound",
+  "DuplicateKey",
+  "Forbidden",
+  "NotFound",
+  "PreconditionFailed",
+  "PropertyRequiredException",
+  "ValidationException",
+  "VersionConflict"
+])
 
 /** The hooks of one method, composed by kind; `undefined` if there are none. */
 export interface MethodHooks {

@@ -52,6 +52,8 @@ export interface WriteRequest<Body> {
   readonly body: Body
   readonly conditions: preconditions.Preconditions
   readonly prefer: preference.Return | undefined
+  /** Removes the bytes of the files that the request brought, once nothing was written. */
+  readonly discard?: Effect.Effect<void> | undefined
 }
 
 /** A document to create. `problems` are the broken rules of values, if these are not stored already. */
@@ -179,24 +181,23 @@ export const writeReaders = (
 
   return {
     create: (request) =>
-      Effect.map(
-        isMultipart(headersOf(request)["content-type"])
-          ? withForm(request, (form, files) =>
-            permitting(mask.forbiddenIn(form.values, !hasId(form.values)), () =>
-              Result.map(
-                one(request, true, (decode) =>
-                  decodeForm(decode, form)),
-                (read) => ({ ...read, body: { ...read.body, value: { ...read.body.value, ...files } } })
-              )))
-          : Effect.flatMapEager(readBody(request), (body) =>
-            // A body with an identifier may replace a document, and may then repeat stored values of unwritable fields.
-            permitting(mask.forbiddenIn(body, !hasId(body)), (): Read<OneDocument | ManyDocuments> =>
+      isMultipart(headersOf(request)["content-type"])
+        ? withForm(request, (form, { discard, values }) =>
+          permitting(mask.forbiddenIn(form.values, !hasId(form.values)), () =>
+            withFiles(Result.map(
+              one(request, true, (decode) =>
+                decodeForm(decode, form)),
+              (read) => ({ ...read, body: { ...read.body, value: { ...read.body.value, ...values } }, discard })
+            ))))
+        : Effect.flatMapEager(readBody(request), (body) =>
+          // A body with an identifier may replace a document, and may then repeat stored values of unwritable fields.
+          permitting(mask.forbiddenIn(body, !hasId(body)), () =>
+            withFiles(
               registration.lists && Array.isArray(body)
                 ? documentsOf(decoders, body)
                 : one(request, hasId(body), (decode) =>
-                  decode(body)))),
-        withFiles
-      ),
+                  decode(body))
+            ))),
     replace: (id, request, instead) =>
       Effect.flatMapEager(
         instead === undefined ? readJson(request, jsonTypes, limits.maxBodySize) : Effect.succeed(instead.body),
@@ -209,22 +210,30 @@ export const writeReaders = (
       ),
     patch: (id, request, instead) => {
       if (instead?.server !== undefined) {
-        const { changesOf } = instead.server
+        const { changesOf, discard } = instead.server
         const read: Read<RequestedChanges> = Result.succeed({
           id,
           body: { _tag: "Patch", changesOf: (stored, _, instance) => changesOf(instance, stored) },
           conditions: preconditions.none,
-          prefer: instead.prefer ?? preference.returnOf(headersOf(request)["prefer"]?.toString())
+          prefer: instead.prefer ?? preference.returnOf(headersOf(request)["prefer"]?.toString()),
+          discard
         })
         return Effect.succeed(read)
       }
       if (uploads !== undefined && instead === undefined && isMultipart(headersOf(request)["content-type"])) {
-        return withForm(request, (form, files) =>
-          permitting(mask.forbiddenIn(form.values, false), () =>
-            Result.flatMap(
-              valid(rejectOtherId(decodeForm(decoders.patch, form), form.values, id, identifier)),
-              (changes) => readHeaders(request, id, { _tag: "Merge", changes: { ...changes, ...files } })
-            )))
+        return withForm(
+          request,
+          (form, { discard, values }) =>
+            permitting(mask.forbiddenIn(form.values, false), () =>
+              Result.flatMap(
+                valid(rejectOtherId(decodeForm(decoders.patch, form), form.values, id, identifier)),
+                (changes): Read<RequestedChanges> =>
+                  Result.map(
+                    readHeaders<RequestedChanges>(request, id, { _tag: "Merge", changes: { ...changes, ...values } }),
+                    (read) => ({ ...read, discard })
+                  )
+              ))
+        )
       }
       return Effect.flatMapEager(
         instead === undefined ? readJson(request, patchTypes, limits.maxBodySize) : Effect.succeed(instead.body),

@@ -1,5 +1,6 @@
 /** The routes that change documents of a resource, and how a document is deleted. */
 import * as Effect from "effect/Effect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type { ModelView } from "../../Access/internal.ts"
@@ -14,21 +15,22 @@ import type { Uploads } from "../files/uploads.ts"
 import type { Limits } from "../KernelConfig.ts"
 import { queryReader } from "../query/parameterReader.ts"
 import { expandOf } from "../query/urlQuery.ts"
-import { BodyInstead } from "../request/bodyInstead.ts"
-import type { PreconditionCheck } from "../request/preconditions.ts"
+import { BodyInstead, type Instead } from "../request/bodyInstead.ts"
+import { isMultipart } from "../request/multipart.ts"
+import { checkOf, type PreconditionCheck, read as readConditions } from "../request/preconditions.ts"
 import type { HandlerFailure, ResponseEffect } from "../response/handlerFailures.ts"
 import { withoutHiddenFields } from "../response/hiddenFields.ts"
 import type { Representations } from "../response/representation.ts"
 import type { BadRequestResponder } from "../response/translatedResponses.ts"
 import { writeResponses, type WrittenAnswer } from "../response/writeResponse.ts"
 import { createWrites } from "./createWrites.ts"
-import { hooksOf, isHooked, type MethodHooks, withoutHookFailure } from "./hooks.ts"
+import { hooksOf, isHooked, isUnwritten, type MethodHooks, withoutHookFailure } from "./hooks.ts"
 import type { ImplementedResource } from "./implemented.ts"
 import { patchWrites } from "./patchWrites.ts"
 import { replaceWrites } from "./replaceWrites.ts"
-import { notFound, withIdOf, withParameters, withRequest } from "./route.ts"
+import { headersOf, notFound, withIdOf, withParameters, withRequest } from "./route.ts"
 import { withHooks, type WriteContext, writeContext, type WriteFailure } from "./writeContext.ts"
-import { writeReaders, type WriteRequest } from "./writeRequest.ts"
+import { type RequestedChanges, writeReaders, type WriteRequest } from "./writeRequest.ts"
 import { expectedFields, guarded, retryConflicts } from "./writeVersions.ts"
 
 /** The endpoints that change documents: each reads the request, applies it by one repository call, and responds. */
@@ -76,6 +78,25 @@ export const writeRoutes = (
       )
     })
 
+  const readPatch = (
+    id: unknown,
+    request: HttpServerRequest.HttpServerRequest,
+    instead: Instead | undefined
+  ): Effect.Effect<Result.Result<WriteRequest<RequestedChanges>, ReadonlyArray<FieldProblem>>, HandlerFailure> => {
+    const reading = read.patch(id, request, instead)
+    const headers = headersOf(request)
+    if (uploads === undefined || instead !== undefined || !isMultipart(headers["content-type"])) return reading
+    const conditions = readConditions(headers)
+    if (Result.isFailure(conditions)) return Effect.succeed(Result.fail(conditions.failure))
+    // No file is received for a document that the write would refuse.
+    return Effect.gen(function*() {
+      const document = (yield* context.documents.findById(id, { privilege: "update" })) ?? (yield* notFound(model, id))
+      const check = checkOf(conditions.success, context.tagsFor(yield* Effect.fiber))
+      if (check !== undefined) yield* check(document)
+      return yield* reading
+    })
+  }
+
   return {
     create: withRequest((request) => expanding(undefined, (embed) => steps(read.create(request), create, embed))),
     replace: withIdOf(model, (id, request) =>
@@ -92,8 +113,7 @@ export const writeRoutes = (
       (id, request) =>
         expanding(
           id,
-          (embed) =>
-            Effect.withFiber((fiber) => steps(read.patch(id, request, fiber.getRef(BodyInstead)), patch, embed))
+          (embed) => Effect.withFiber((fiber) => steps(readPatch(id, request, fiber.getRef(BodyInstead)), patch, embed))
         )
     ),
     delete: withIdOf(model, (id, request) => steps(read.delete(id, request), remove))
@@ -112,14 +132,17 @@ export const writeSteps = (
     reading: Effect.Effect<Result.Result<WriteRequest<Body>, ReadonlyArray<FieldProblem>>, E>,
     applying: (request: WriteRequest<Body>) => Effect.Effect<WrittenAnswer, HandlerFailure>,
     embed?: EmbedWritten
-  ): ResponseEffect =>
-    Effect.flatMapEager(reading, (request): ResponseEffect =>
+  ): ResponseEffect => {
+    const applied = (request: WriteRequest<Body>) =>
+      request.discard === undefined ? applying(request) : discarding(applying(request), request.discard)
+    return Effect.flatMapEager(reading, (request): ResponseEffect =>
       Result.isFailure(request)
         ? respondBadRequest(request.failure)
         : Effect.flatMapEager(
-          view.mask.isEmpty ? applying(request.success) : Effect.mapError(applying(request.success), conceal),
+          view.mask.isEmpty ? applied(request.success) : Effect.mapError(applied(request.success), conceal),
           (written) => respond(written, request.success.prefer, embed)
         ))
+  }
 }
 
 /** How a deletion finds and removes a document. */
@@ -180,6 +203,12 @@ export const deleteWrites = (
 }
 
 // internal
+
+/** Runs `discard` if nothing was written. Where that is not sure, the sweep finds what is left. */
+const discarding = <A>(
+  write: Effect.Effect<A, HandlerFailure>,
+  discard: Effect.Effect<void>
+): Effect.Effect<A, HandlerFailure> => Effect.tapError(write, (error) => isUnwritten(error) ? discard : Effect.void)
 
 const readParameters = queryReader({ expand: documentParameters.expand }, "is not a parameter of a write")
 

@@ -8,12 +8,14 @@ import {
   EmbeddedStore,
   FileStore,
   History,
+  Index,
   Jwt,
   KernelEngine,
   Model,
   OpenApi,
   Resource,
   Role,
+  ServiceError,
   Tokens
 } from "appkernel"
 import { DateTime, Effect, Layer, Redacted, Schema, Stream } from "effect"
@@ -473,6 +475,100 @@ describe("what is told of files", () => {
       assert.strictEqual((yield* ask("GET", `/${id}/paper`)).text, "world!")
       assert.strictEqual((yield* ask("PATCH", "?all=true", { body: `{"title":"b"}`, headers: json })).status, 200)
       assert.strictEqual((yield* ask("GET", `/${id}/paper`)).text, "world!")
+    }))
+})
+
+class Refused extends ServiceError<Refused>()("Refused", { status: 422 }) {}
+
+class Card extends Model.Class<Card>()("Card", {
+  id: Model.id({ prefix: "C" }),
+  code: Schema.String.pipe(Model.indexed(Index.unique)),
+  picture: Model.file(file).pipe(Model.optional),
+  ...Model.versioned
+}) {}
+
+class Deed extends Model.Class<Deed>()("Deed", {
+  id: Model.id({ prefix: "D" }),
+  paper: Model.file(),
+  pages: Model.files()
+}) {}
+
+const refusing = (code: string) => (card: Card) => card.code === code ? Effect.fail(new Refused()) : Effect.void
+
+const cards = KernelEngine.make("cards")
+  .register(
+    Resource.make(Card, { methods: ["GET", "POST", "PATCH", "DELETE"] })
+      .beforePatch(refusing("refuse"), { error: [Refused] })
+      .afterPatch(refusing("fail after"), { error: [Refused] }),
+    { urlBase: "/api/v1" }
+  )
+  .register(Deed, { urlBase: "/api/v1", methods: ["GET", "POST"] })
+
+describe("the bytes of a write that is refused", () => {
+  const setUp = Effect.gen(function*() {
+    const files = yield* FileStore.makeMemory
+    let puts = 0
+    const counted: FileStore.Service["put"] = (content, options) =>
+      Effect.suspend(() => {
+        puts++
+        return files.put(content, options)
+      })
+    const { baseUrl } = yield* cards.test({
+      store: Layer.merge(EmbeddedStore.layerMemory, Layer.succeed(FileStore.FileStore, { ...files, put: counted }))
+    })
+    const call = caller(baseUrl)
+    const made = (code: string) =>
+      Effect.map(
+        call("POST", "/api/v1/cards", { body: JSON.stringify({ code }), headers: json }),
+        ({ body }) => `/api/v1/cards/${body.result}`
+      )
+    return { call, made, puts: () => puts, entries: Stream.runCollect(files.entries) }
+  })
+
+  const formOf = (values: Record<string, string>, field = "picture") => {
+    const form = new FormData()
+    for (const [name, value] of Object.entries(values)) form.set(name, value)
+    form.append(field, new Blob([png()], { type: "image/png" }), "1.png")
+    return form
+  }
+
+  it.effect("are not taken where the document tells it before", () =>
+    Effect.gen(function*() {
+      const { call, made, puts } = yield* setUp
+      const [gone, card] = [yield* made("a"), yield* made("b")]
+      yield* call("DELETE", gone)
+      const body = formOf({})
+      assert.strictEqual((yield* call("PATCH", gone, { body })).status, 404)
+      assert.strictEqual((yield* call("PATCH", card, { body, headers: { "if-match": "\"other\"" } })).status, 412)
+      assert.strictEqual((yield* call("PATCH", card, { body, headers: { "if-match": "other" } })).status, 400)
+      assert.strictEqual(puts(), 0)
+    }))
+
+  it.effect("are removed at once, and stay if it is a hook after the write that fails", () =>
+    Effect.gen(function*() {
+      const { call, entries, made } = yield* setUp
+      const [first, second] = [yield* made("a"), yield* made("b")]
+      const answers = [
+        yield* call("POST", "/api/v1/cards", { body: formOf({ code: "a" }) }),
+        yield* call("PATCH", first, { body: formOf({ code: "b" }) }),
+        yield* call("PATCH", first, { body: formOf({ code: "refuse" }) }),
+        yield* call("PATCH", first, { body: formOf({ version: "99" }) }),
+        yield* call("POST", "/api/v1/deeds", { body: formOf({}, "pages") })
+      ]
+      assert.deepStrictEqual(answers.map(({ status }) => status), [409, 409, 422, 409, 400])
+      assert.deepStrictEqual(yield* entries, [])
+
+      const headers = { ...put.headers, "if-none-match": "*" }
+      const all = yield* Effect.forEach(
+        Array.from({ length: 8 }, (_, i) => png(600 + i)),
+        (body) => call("PUT", `${first}/picture`, { body, headers }),
+        { concurrency: 8 }
+      )
+      assert.strictEqual(all.filter(({ status }) => status === 200).length, 1)
+      assert.strictEqual((yield* entries).length, 1)
+
+      assert.strictEqual((yield* call("PATCH", second, { body: formOf({ code: "fail after" }) })).status, 422)
+      assert.deepStrictEqual((yield* call("GET", `${second}/picture`)).bytes, png())
     }))
 })
 
