@@ -60,11 +60,12 @@ export const fileHandlers = (made: Made, field: string) => {
     const caller = view?.ofCaller(grants!)
     return {
       isUnwritable: view?.mask.isUnwritable(field) === true,
-      isUnwritableIn: (document) =>
-        caller?.updatesOf(document).every(({ mask }) => mask.isUnwritable(field)) === true,
+      isUnwritableIn: (document) => caller?.updatesOf(document).every(({ mask }) => mask.isUnwritable(field)) === true,
       seenIn: (document) => {
         const form = caller === undefined ? plain : caller.isShown(document) ? caller.formOf(document) : undefined
-        return form?.shows(field) === true ? filesIn(document, field) : undefined
+        if (form === undefined || !sentParts.every((part) => form.shows(`${field}.${part}`))) return undefined
+        const files = filesIn(document, field)
+        return form.shows(`${field}.name`) ? files : files.map((file) => ({ ...file, name: "file" }))
       }
     }
   }
@@ -219,6 +220,9 @@ interface Asked {
   readonly conditions: preconditions.Preconditions
   readonly rights: Rights
 }
+
+/** What the headers of a file tell beside its name: where one of them is hidden, the file is. */
+const sentParts = ["at", "sha256", "size", "type"]
 
 const filesIn = (document: Document, field: string): ReadonlyArray<StoredRecord> =>
   // What a file field has in a document.

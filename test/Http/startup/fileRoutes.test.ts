@@ -55,7 +55,7 @@ const caller = (baseUrl: string, own: Record<string, string> = {}) => (method: s
     const response = await fetch(url, { method, ...sent, headers: { ...own, ...sent.headers } })
     const bytes = Buffer.from(await response.arrayBuffer())
     const headers: Record<string, string | undefined> = Object.fromEntries(response.headers)
-    const isJson = headers["content-type"]?.includes("json") === true
+    const isJson = bytes.length > 0 && headers["content-type"]?.includes("json") === true
     return { status: response.status, headers, bytes, body: isJson ? JSON.parse(bytes.toString()) : undefined }
   })
 
@@ -581,6 +581,11 @@ const guarded = KernelEngine.make("photos")
       .grant(Role("blind"), { methods: ["PATCH"] })
       .grant(Role("partly"), { methods: ["GET"], hide: ["picture"] })
       .grant(Role("partly"), { methods: ["PATCH"] })
+      .grant(Role("nameless"), { methods: ["GET"], hide: ["picture.name", "pages.name"] })
+      .grant(Role("timeless"), { methods: ["GET"], hide: ["picture.at"] })
+      .grant(Role("typeless"), { methods: ["GET"], hide: ["picture.type"] })
+      .grant(Role("sizeless"), { methods: ["GET"], hide: ["picture.size"] })
+      .grant(Role("sumless"), { methods: ["GET"], hide: ["picture.sha256"] })
       .grant(Role("narrow"), { methods: ["GET"], rows: (me) => ($) => $.owner.equals(me.subject) })
       .grant(Role("narrow"), { methods: ["PATCH"] })
       .require(Role("admin"), ["GET", "POST", "PATCH"]),
@@ -668,10 +673,37 @@ describe("rights to files", () => {
       assert.strictEqual((yield* bob("POST", "", formOf({ owner: "bob" }))).status, 201)
     }))
 
+  it.effect("hide in headers what is hidden of a file in its document", () =>
+    Effect.gen(function*() {
+      const { admin, anonymous, as, id } = yield* setUp
+      const named = { ...put.headers, "content-disposition": "attachment; filename=secret.png" }
+      assert.strictEqual((yield* admin("PUT", `/${id}/picture`, { ...put, headers: named })).status, 200)
+      const { headers: { location = "" } } = yield* admin("POST", `/${id}/pages`, { ...put, headers: named })
+      const nameless = yield* as("nat", "nameless")
+      const { body: { href } } = yield* nameless("POST", `/${id}/picture/address`)
+      for (const [call, path] of [[nameless, `/${id}/picture`], [nameless, location], [anonymous, href]] as const) {
+        const { bytes, headers } = yield* call("GET", path)
+        assert.deepStrictEqual([bytes, headers["content-disposition"]], [put.body, "inline; filename=file"])
+      }
+      assert.notProperty((yield* nameless("GET", `/${id}`)).body.picture, "name")
+      for (const role of ["timeless", "typeless", "sizeless", "sumless"]) {
+        const call = yield* as("nat", role)
+        assert.strictEqual((yield* call("GET", `/${id}`)).status, 200)
+        for (const method of ["GET", "HEAD"]) {
+          const { headers, status } = yield* call(method, `/${id}/picture`)
+          assert.deepStrictEqual([status, headers["last-modified"]], [404, undefined], role)
+        }
+        assert.strictEqual((yield* call("GET", location)).status, 200)
+      }
+    }))
+
   it.effect("tell those who may write a file that they don't see nothing of it", () =>
     Effect.gen(function*() {
       const { admin, as, id } = yield* setUp
-      const { body: { result: bare } } = yield* admin("POST", "", { body: JSON.stringify({ owner: "ann" }), headers: json })
+      const { body: { result: bare } } = yield* admin("POST", "", {
+        body: JSON.stringify({ owner: "ann" }),
+        headers: json
+      })
       const { headers: { etag = "" } } = yield* admin("GET", `/${id}/picture`)
       for (const role of ["blind", "partly", "narrow"]) {
         const call = yield* as("nat", role)
