@@ -8,13 +8,17 @@ const { BELOW: below = "", FOLDER: folder = "" } = process.env
 
 const { fsync } = fs
 const synced = new Set<number>()
-fs.fsync = (descriptor, done) => {
-  const { ino } = fs.fstatSync(descriptor)
-  fsync(descriptor, (error) => {
-    synced.add(ino)
-    done(error)
-  })
-}
+const noted: typeof fsync = Object.assign(
+  (descriptor: number, done: fs.NoParamCallback) => {
+    const { ino } = fs.fstatSync(descriptor)
+    fsync(descriptor, (error) => {
+      synced.add(ino)
+      done(error)
+    })
+  },
+  { __promisify__: fsync.__promisify__ }
+)
+fs.fsync = noted
 // Those who import it get this one.
 syncBuiltinESMExports()
 
