@@ -70,12 +70,16 @@ export const parseGuardedJson = (text: string, report: ProblemCollector): unknow
 /** An integer that a number would round. */
 const manyDigits = /\d{16}/u
 
-/** Reads an integer that a number would round as a BSON integer, if it is in the range of one. */
-const exactly = (...[, value, context]: ReadonlyArray<unknown>): unknown =>
+/**
+ * Reads an integer that a number would round as a BSON integer, if it is in the range of one. The text by which JSON writes a
+ * number is that number.
+ */
+const exactly = (...[, value, context]: ReadonlyArray<unknown>): unknown => {
+  if (typeof value !== "number" || Number.isSafeInteger(value)) return value
   // The third argument, which tells the text of a value, is newer than the type of `JSON.parse`.
-  typeof value === "number" && !Number.isSafeInteger(value)
-    ? longOf(String(ownValue(context, "source"))) ?? value
-    : value
+  const text = String(ownValue(context, "source"))
+  return text === String(value) ? value : longOf(text) ?? value
+}
 
 const longOf = (digits: string): Long | undefined => {
   if (!/^-?\d{1,19}$/u.test(digits)) return undefined

@@ -9,6 +9,7 @@ class Line extends Model.Class<Line>()("Line", { n: Schema.Int }) {}
 class Parcel extends Model.Class<Parcel>()("Parcel", {
   id: Model.id(),
   big: Schema.BigInt,
+  double: Schema.Finite,
   price: Schema.BigDecimal,
   text: Schema.String,
   nested: Schema.NullOr(Schema.Struct({ a: Schema.Finite, b: Schema.optionalKey(Schema.String) })),
@@ -21,7 +22,8 @@ const engine = KernelEngine.make("parcels").register(Parcel, { methods: ["GET", 
 
 const parcels = Array.from({ length: 9 }, (_, i) => ({
   id: `P${i}`,
-  big: i === 8 ? "9007199254740993" : String(i),
+  big: i === 8 ? "9007199254740993" : i === 7 ? "-177642391872326430" : String(i),
+  double: i === 1 ? -177642391872326430 : i === 2 ? 12345678901234567000 : i / 8,
   price: `${i}.5`,
   text: "42",
   nested: i === 3 ? null : { a: i % 3, ...(i % 2 === 0 ? { b: `b${i % 4}` } : {}) },
@@ -51,6 +53,18 @@ export const partsContract = <E>(name: string, store: Layer.Layer<DocumentStore.
           assert.strictEqual(yield* found(`{"big":{"$gte":${exact}}}`), "P8")
         }
         assert.strictEqual(yield* found("{\"big\":9007199254740992}"), "")
+        // These are the texts of numbers whose exact values end in 2 and in 9,000,000,000.
+        for (
+          const [field, text, id] of [["big", "-177642391872326430", "P7"], ["double", "-177642391872326430", "P1"], [
+            "double",
+            "12345678901234567000",
+            "P2"
+          ]]
+        ) {
+          assert.strictEqual(yield* found(`{"${field}":${text}}`), id)
+          assert.strictEqual(yield* found(`{"${field}":{"$in":[${text},3]}}`), field === "big" ? "P3P7" : id)
+          assert.strictEqual(yield* found(`{"${field}":{"$gte":${text},"$lte":${text}}}`), id)
+        }
         for (const price of ["\"4.5\"", "4.5", "{\"$numberDecimal\":\"4.5\"}"]) {
           assert.strictEqual(yield* found(`{"price":${price}}`), "P4")
         }
