@@ -106,6 +106,7 @@ export const folders: { readonly [name: string]: Folder } = {
     without: { packages: [server, ...drivers], because: "The driver of a store comes in where it is opened." },
     rooms: {
       port: { on: [] },
+      pictures: { on: ["port"] },
       stores: { on: ["port"] }
     }
   },

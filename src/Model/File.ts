@@ -7,12 +7,15 @@ import * as ByteSize from "effect/ByteSize"
 import type * as DateTimes from "effect/DateTime"
 import * as Schema from "effect/Schema"
 import type * as VariantSchema from "effect/schema/VariantSchema"
+import { DeclarationError } from "../internal/declarationError.ts"
 import { DateTime } from "./codec/temporal.ts"
 import { type Field, omitted, readOnly, withDefault } from "./Field.ts"
 import { makeClass } from "./instance/modelClass.ts"
-import type { FileRules } from "./shape/annotations.ts"
+import type { FileRules, PictureSize } from "./shape/annotations.ts"
 import { type AnyField, evolve } from "./shape/fields.ts"
 import type { ModelLike, Variant } from "./shape/variants.ts"
+
+export type { PictureSize } from "./shape/annotations.ts"
 
 /**
  * What is known of a file: what a document has in the place of its bytes.
@@ -70,6 +73,18 @@ export interface FileOptions {
   readonly types?: ReadonlyArray<string> | undefined
   /** The maximum size of a file. Defaults to `server.max_multipart_size`. */
   readonly maxSize?: ByteSize.Input | undefined
+  /**
+   * The sizes in which pictures are served beside the file, by their names: `{ thumbnail: { width: 200 } }`. The package `sharp` makes
+   * them. Defaults to none.
+   */
+  readonly image?: { readonly [size: string]: PictureSize } | undefined
+  /**
+   * Whether pictures are kept without what cameras write into them, such as the place and the time (EXIF, XMP, IPTC). They are
+   * encoded again for it, by the package `sharp`; a picture that can't be is refused. Defaults to false. The pictures of `image` never have it.
+   */
+  readonly stripMetadata?: boolean | undefined
+  /** The maximum number of pixels of a picture that is decoded, for a size or without its metadata. Defaults to 100 million. */
+  readonly maxPixels?: number | undefined
 }
 
 /**
@@ -90,6 +105,23 @@ export interface FileOptions {
  * }) {}
  *
  * Model.metadata(Photo)["picture"]?.file // => { types: ["image/jpeg", "image/png"], max_size: 10_000_000 }
+ * ```
+ *
+ * **Example** (A picture in two sizes)
+ *
+ * ```ts
+ * import { Model } from "appkernel"
+ *
+ * class Profile extends Model.Class<Profile>()("Profile", {
+ *   id: Model.id(),
+ *   portrait: Model.file({
+ *     types: ["image/jpeg", "image/png", "image/webp"],
+ *     image: { thumbnail: { width: 100, height: 100 }, page: { width: 1200, format: "avif" } },
+ *     stripMetadata: true
+ *   }).pipe(Model.optional)
+ * }) {}
+ *
+ * Object.keys(Model.metadata(Profile)["portrait"]?.file?.image ?? {}) // => ["thumbnail", "page"]
  * ```
  *
  * @category constructors
@@ -142,10 +174,25 @@ const model = (): FileModel =>
   // A class of the declared fields.
   known ??= makeClass("StoredFile", declared(), undefined, {}) as FileModel
 
-const holding = (self: Parameters<typeof readOnly>[0], { maxSize, types = [] }: FileOptions = {}): AnyField => {
+const holding = (
+  self: Parameters<typeof readOnly>[0],
+  { image = {}, maxPixels = 100_000_000, maxSize, stripMetadata = false, types = [] }: FileOptions = {}
+): AnyField => {
+  for (const [name, { height, quality = 80, width }] of Object.entries(image)) {
+    const isValid = /^[\w-]+$/u.test(name) && (width ?? height) !== undefined && quality >= 1 && quality <= 100 &&
+      [width ?? 1, height ?? 1, quality].every((one) => Number.isInteger(one) && one >= 1 && one <= 16_383)
+    if (!isValid) {
+      throw new DeclarationError(
+        `The size "${name}" of a picture needs a name of letters, digits, - and _, a width or a height from 1 to 16,383, and a quality from 1 to 100`
+      )
+    }
+  }
   const rules: FileRules = {
     types,
-    maxSize: maxSize === undefined ? undefined : Number(ByteSize.fromInputUnsafe(maxSize))
+    maxSize: maxSize === undefined ? undefined : Number(ByteSize.fromInputUnsafe(maxSize)),
+    image,
+    stripMetadata,
+    maxPixels
   }
   return evolve(readOnly(self), {}, { file: rules })
 }

@@ -6,7 +6,7 @@
 import type * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import { toWire } from "./codec/serialiser.ts"
-import { relatedAnnotation, validatorAnnotation, type ValidatorEntry } from "./shape/annotations.ts"
+import { type PictureSize, relatedAnnotation, validatorAnnotation, type ValidatorEntry } from "./shape/annotations.ts"
 import { isConvertedCheck } from "./shape/fieldConverter.ts"
 import { choicesOf, kindOf } from "./shape/kind.ts"
 import { referencesOf } from "./shape/references.ts"
@@ -32,7 +32,12 @@ export interface FieldMetadata {
   readonly reference?: string | undefined
   /** What the files of the field may be. */
   readonly file?:
-    | { readonly types?: ReadonlyArray<string> | undefined; readonly max_size?: number | undefined }
+    | {
+      readonly types?: ReadonlyArray<string> | undefined
+      readonly max_size?: number | undefined
+      /** The sizes in which pictures are served. */
+      readonly image?: { readonly [size: string]: PictureSize } | undefined
+    }
     | undefined
   readonly default_value?: unknown
   readonly validators?: ReadonlyArray<ValidatorEntry> | undefined
@@ -101,7 +106,8 @@ const describe = (model: ModelLike, name: string, outer: ReadonlyArray<string>):
     ...(file === undefined ? {} : {
       file: {
         ...(file.types.length === 0 ? {} : { types: file.types }),
-        ...(file.maxSize === undefined ? {} : { max_size: file.maxSize })
+        ...(file.maxSize === undefined ? {} : { max_size: file.maxSize }),
+        ...(Object.keys(file.image).length === 0 ? {} : { image: file.image })
       }
     }),
     ...(byDefault === undefined ? {} : { default_value: toWire(model, name, byDefault()) }),

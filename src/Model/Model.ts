@@ -72,7 +72,7 @@ export {
   type ReferenceOptions,
   type Referring
 } from "./fieldTypes/reference.ts"
-export { file, type FileOptions, files, type StoredFile } from "./File.ts"
+export { file, type FileOptions, files, type PictureSize, type StoredFile } from "./File.ts"
 export {
   appendTo,
   dumps,

@@ -5,6 +5,10 @@
  *
  * @since 0.1.0
  */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type { Stores } from "./files/fileRecords.ts"
+import type { PictureSizes } from "./files/pictureSizes.ts"
 
 // How values, identifiers and documents are stored, and which indexes a model has.
 export { compare } from "@appkernel/mql/values"
@@ -26,6 +30,15 @@ export { withTransactionId } from "@appkernel/document-store/shared"
 export { applyPatch } from "./repository/applyPatch.ts"
 export { documentOperationsOf, type DocumentReads, storedFieldsOf } from "./repository/documentOperations.ts"
 export { beginVersions } from "./versions/begin.ts"
+
+// The sizes of pictures, for those who have some.
+export type { PictureSizes } from "./files/pictureSizes.ts"
+/** The sizes of pictures in the stores, which are made as long as the scope is open. */
+export const pictureSizesOf = (stores: Stores): Effect.Effect<PictureSizes, never, Scope.Scope> =>
+  Effect.flatMap(
+    Effect.promise(() => import("./files/pictureSizes.ts")),
+    ({ makePictureSizes }) => makePictureSizes(stores)
+  )
 
 // What callers may do.
 export { allOf, anyOf, conjunctionOf, negated, nothing } from "@appkernel/document-store/shared"

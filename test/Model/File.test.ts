@@ -72,6 +72,17 @@ describe("Model.file", () => {
   it("says in the metadata and in the JSON schema what files may be", () => {
     const { pages, picture } = Model.metadata(Photo)
     assert.deepStrictEqual(picture?.file, { types: ["image/jpeg"], max_size: 10_000_000 })
+    const image = { small: { width: 10 } }
+    class Sized extends Model.Class<Sized>()("Sized", { scan: Model.file({ image }) }) {}
+    assert.deepStrictEqual(Model.metadata(Sized)["scan"]?.file, { image })
+    for (
+      const [name, size] of [["a/b", { width: 1 }], ["a", {}], ["a", { width: 0 }], ["a", {
+        width: 1,
+        quality: 101
+      }]] as const
+    ) {
+      assert.throws(() => Model.file({ image: { [name]: size } }), `The size "${name}" of a picture needs`)
+    }
     assert.deepStrictEqual(pages?.file, { types: ["image/png", "image/jpeg"] })
     const { properties }: { readonly properties?: Record<string, Record<string, unknown>> } = Model.jsonSchema(Photo)
     assert.strictEqual(properties?.["picture"]?.["description"], "A file of image/jpeg")

@@ -92,7 +92,7 @@ const manifest = `${
 }\n`
 
 /** Packages with native parts, which can't be in a bundle. */
-const native = ["lmdb"]
+const native = ["lmdb", "sharp"]
 
 const assertOurs = Effect.fnUntraced(function*(target: string) {
   const files = yield* FileSystem.FileSystem

@@ -27,6 +27,21 @@ export class FileTooLarge extends Schema.TaggedError<FileTooLarge>()("FileTooLar
 }
 
 /**
+ * Occurs when a picture can't be read, or has more pixels than its `limit`: then no other picture is made of it. A retry fails as
+ * well.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class PictureRefused extends Schema.TaggedError<PictureRefused>()("PictureRefused", {
+  limit: Schema.optionalKey(Schema.Int)
+}) {
+  override get message(): string {
+    return this.limit === undefined ? "The picture can't be read" : `The picture has more than ${this.limit} pixels`
+  }
+}
+
+/**
  * Occurs when a store of files does not answer, refuses the access, or has no space left. `retryable` says whether the same
  * call may succeed later without intervention.
  *

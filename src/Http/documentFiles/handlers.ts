@@ -7,6 +7,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import type * as Views from "../../Access/internal.ts"
 import { nameInHeader } from "../../internal/safeFileName.ts"
 import { formWithout, type StoredFile } from "../../Model/internal.ts"
@@ -20,7 +21,8 @@ import { fileTagOf, sent } from "../files/sent.ts"
 import type { Received, Uploads } from "../files/uploads.ts"
 import { errorOf, type HttpError } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
-import { BodyInstead } from "../request/bodyInstead.ts"
+import { queryReader } from "../query/parameterReader.ts"
+import { BodyInstead, type Brought } from "../request/bodyInstead.ts"
 import { mediaTypeOf, refusedType } from "../request/jsonBody.ts"
 import { isMultipart, readMultipart } from "../request/multipart.ts"
 import * as preconditions from "../request/preconditions.ts"
@@ -30,7 +32,14 @@ import { fieldForbidden } from "../response/hiddenFields.ts"
 import type { BadRequestResponder } from "../response/translatedResponses.ts"
 import { readHooksOf } from "../routes/hooks.ts"
 import type { ImplementedResource } from "../routes/implemented.ts"
-import { headersOf, notFound, type RequestFiber, withIdOf, withoutParameters } from "../routes/route.ts"
+import {
+  headersOf,
+  notFound,
+  type RequestFiber,
+  withIdAndParameters,
+  withIdOf,
+  withoutParameters
+} from "../routes/route.ts"
 
 interface Made {
   readonly registration: ImplementedResource
@@ -51,7 +60,8 @@ export const fileHandlers = (made: Made, field: string) => {
   const documents = documentOperationsOf(repository)
   const { afterEach, beforeEach } = readHooksOf(model, hooks)
   const plain = formWithout(model, [])
-  const isList = uploads.fields.get(field)?.isList === true
+  const { image = {}, isList = false } = uploads.fields.get(field) ?? {}
+  const sizes = Object.keys(image)
 
   /** What the caller may do with the files of documents. */
   const rightsOf = (fiber: RequestFiber): Rights => {
@@ -80,23 +90,35 @@ export const fileHandlers = (made: Made, field: string) => {
     return seenIn(document) ?? []
   })
 
-  const get: ResponseEffect = withIdOf(model, (id, request) =>
-    Effect.withFiber((fiber) => {
-      const key = keyOf(fiber)
-      return Effect.flatMap(seen(id, fiber), (files) => {
-        const file = fileAt(files, isList, key)
-        return file === undefined
-          ? Effect.fail(notFound(model, id))
-          : sent(
-            uploads.store,
-            { ...file, at: DateTime.fromDateUnsafe(file.at) },
-            headersOf(request),
-            request.method,
-            respondBadRequest,
-            fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-          )
-      })
-    }))
+  const readParameters = queryReader({
+    size: {
+      schema: Schema.Literals(sizes),
+      message: sizes.length === 0 ? notParameter : `must be one of ${sizes.join(", ")}`,
+      isRequired: false
+    }
+  }, notParameter)
+
+  const get: ResponseEffect = withIdAndParameters(model, (id, request, parameters, fiber) => {
+    const asked = readParameters(parameters)
+    if (Result.isFailure(asked)) return respondBadRequest(asked.failure)
+    const { size } = asked.success
+    const key = keyOf(fiber)
+    return Effect.flatMap(seen(id, fiber), (files): ResponseEffect => {
+      const found = fileAt(files, isList, key)
+      if (found === undefined) return Effect.fail(notFound(model, id))
+      const file = { ...found, at: DateTime.fromDateUnsafe(found.at) }
+      const respond = (one: StoredFile) =>
+        sent(
+          uploads.store,
+          one,
+          headersOf(request),
+          request.method,
+          respondBadRequest,
+          fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+        )
+      return size === undefined ? respond(file) : Effect.flatMap(uploads.sized(field, file, size), respond)
+    })
+  })
 
   /** Refuses, before a body is read, what the write would refuse. */
   const writable = Effect.fnUntraced(function*(asked: Asked) {
@@ -127,7 +149,7 @@ export const fileHandlers = (made: Made, field: string) => {
   const change = (
     asked: Asked,
     next: (files: ReadonlyArray<StoredFile>, seen: Seen) => Effect.Effect<ReadonlyArray<StoredFile>, DocumentNotFound>,
-    discard?: Effect.Effect<void>
+    brought?: Brought
   ): ResponseEffect =>
     Effect.provideService(patch, BodyInstead, {
       body: undefined,
@@ -143,7 +165,7 @@ export const fileHandlers = (made: Made, field: string) => {
             (changed) => ({ [field]: isList ? changed : changed[0] ?? null })
           )
         },
-        discard
+        brought
       }
     })
 
@@ -170,7 +192,7 @@ export const fileHandlers = (made: Made, field: string) => {
             ? [...files, file]
             // Its address stays.
             : files.map((one) => one.key === key ? renamed(file, key) : one)
-        ), uploads.discard([upload]))
+        ), uploads.brought([upload]))
       return Effect.map(written, (response) => {
         const tagged = HttpServerResponse.setHeader(response, "etag", fileTagOf(file))
         return isList && key === undefined && response.status < 300
@@ -192,10 +214,12 @@ export const fileHandlers = (made: Made, field: string) => {
   )
 
   const only = (handler: ResponseEffect) => withoutParameters(handler, respondBadRequest)
-  return { get: only(get), put: only(put), remove: only(remove) }
+  return { get, put: only(put), remove: only(remove) }
 }
 
 // internal
+
+const notParameter = "is not a parameter of a file"
 
 /** What a document in the store has of a file. */
 interface StoredRecord extends Omit<StoredFile, "at"> {

@@ -23,7 +23,7 @@ export const errorKeys = {
   ],
   Unauthorized: ["errors.CredentialsNeeded", "errors.CredentialsInvalid", "errors.WatchDenied"],
   Forbidden: ["errors.Denied", "errors.FieldForbidden", "errors.Forbidden", "errors.InItem", "errors.WatchDenied"],
-  NotFound: ["errors.DocumentNotFound", "errors.Route"],
+  NotFound: ["errors.DocumentNotFound", "errors.Route", "errors.PictureUnreadable", "errors.PictureTooLarge"],
   MethodNotAllowed: ["errors.MethodNotAllowed"],
   NotAcceptable: ["errors.NotAcceptable"],
   Conflict: [
@@ -37,8 +37,14 @@ export const errorKeys = {
   ],
   Gone: ["errors.PositionGone"],
   PreconditionFailed: ["errors.PreconditionFailed"],
-  PayloadTooLarge: ["errors.BodyTooLarge", "errors.TooManyFields", "errors.FormTooLarge", "errors.TooManyDocuments"],
-  UnsupportedMediaType: ["errors.BodyType", "errors.BodyEncoding", "errors.FileType"],
+  PayloadTooLarge: [
+    "errors.BodyTooLarge",
+    "errors.TooManyFields",
+    "errors.FormTooLarge",
+    "errors.TooManyDocuments",
+    "errors.PictureTooLarge"
+  ],
+  UnsupportedMediaType: ["errors.BodyType", "errors.BodyEncoding", "errors.FileType", "errors.PictureUnreadable"],
   TooManyRequests: ["errors.TooManyRequests", "errors.TooManyAttempts", "errors.CostlyStreams"],
   InternalServerError: ["errors.InternalServerError", "errors.DataDamaged"],
   NotImplemented: ["errors.Unsupported"],

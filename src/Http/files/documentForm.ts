@@ -8,6 +8,7 @@ import type { FieldProblem } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { HttpError } from "../HttpError.ts"
 import { badRequestOf } from "../messages/message.ts"
+import type { Brought } from "../request/bodyInstead.ts"
 import { type Form, readForm } from "../request/form.ts"
 import { maxDepth, mediaTypeOf } from "../request/jsonBody.ts"
 import { type FormLimits, readMultipart, type ReceivedPart } from "../request/multipart.ts"
@@ -17,8 +18,7 @@ import type { Received, Uploads } from "./uploads.ts"
 /** The values of the files of a form. */
 interface FormValues {
   readonly values: { readonly [field: string]: unknown }
-  /** Removes their bytes. */
-  readonly discard: Effect.Effect<void> | undefined
+  readonly brought: Brought | undefined
 }
 
 /** Makes what reads forms, and passes them on with the values of their files. */
@@ -39,7 +39,7 @@ export const formReader = ({ formLimits, isStrict, mask, model, uploads }: {
     if (uploads === undefined) {
       return Effect.flatMap(
         readMultipart(request, formLimits),
-        (parts) => use(formOf(parts), { values: {}, discard: undefined })
+        (parts) => use(formOf(parts), { values: {}, brought: undefined })
       )
     }
     return Effect.suspend(() => {
@@ -62,7 +62,7 @@ export const formReader = ({ formLimits, isStrict, mask, model, uploads }: {
       })
       return Effect.flatMap(
         read,
-        (parts) => use(formOf(parts), { values: uploads.valuesOf(received), discard: uploads.discard(received) })
+        (parts) => use(formOf(parts), { values: uploads.valuesOf(received), brought: uploads.brought(received) })
       ).pipe(
         Effect.onExit((exit) =>
           Exit.isSuccess(exit) && Result.isSuccess(exit.value) ? Effect.void : uploads.discard(received)

@@ -5,7 +5,8 @@ import * as Pull from "effect/Pull"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { randomBytes } from "node:crypto"
-import type { FileStoreFailed, FileTooLarge, Service } from "../../Files/FileStore.ts"
+import { type FileStoreFailed, FileTooLarge, type PictureRefused, type Service } from "../../Files/FileStore.ts"
+import { cleanedPicture } from "../../Files/internal.ts"
 import { safeFileName } from "../../internal/safeFileName.ts"
 import type { FileField, StoredFile } from "../../Model/internal.ts"
 import { errorOf, type HttpError } from "../HttpError.ts"
@@ -21,13 +22,13 @@ export interface Given {
 }
 
 /** What a field says of files, with a size for each. */
-export interface Rules extends Pick<FileField, "types"> {
+export interface Rules extends Pick<FileField, "maxPixels" | "stripMetadata" | "types"> {
   readonly maxSize: number
 }
 
 /** What is known before the bytes: the failure for a type, or a size, that the field does not take. */
 export const refusedBefore = (
-  { maxSize, types }: Rules,
+  { maxSize, types }: Pick<Rules, "maxSize" | "types">,
   { size, type }: { readonly type: string | undefined; readonly size: number | undefined }
 ): HttpError | undefined =>
   size !== undefined && size > maxSize
@@ -39,7 +40,7 @@ export const refusedBefore = (
 /** Keeps a file. Its type is that of its bytes, and has to be one that the field takes. */
 export const receive = (
   files: Service,
-  { maxSize, types }: Rules,
+  { maxPixels, maxSize, stripMetadata, types }: Rules,
   { content, name, type: said }: Given
 ): Effect.Effect<StoredFile, HttpError> =>
   Effect.scoped(Effect.gen(function*() {
@@ -51,7 +52,10 @@ export const receive = (
     if (!isAsSaid(type, said)) {
       return yield* errorOf("UnsupportedMediaType", "errors.FileType", { type, types: said ?? "" })
     }
-    const { id, sha256, size } = yield* files.put(whole, { maxSize })
+    const kept = stripMetadata && type.startsWith("image/")
+      ? Stream.make(yield* cleanedPicture(limited(whole, maxSize), type, maxPixels))
+      : whole
+    const { id, sha256, size } = yield* files.put(kept, { maxSize })
     return {
       id,
       key: randomBytes(9).toString("base64url"),
@@ -63,7 +67,13 @@ export const receive = (
     }
   })).pipe(Effect.catchTags({
     FileTooLarge: ({ limit }: FileTooLarge) => Effect.fail(bodyTooLarge(limit)),
-    FileStoreFailed: unavailable
+    FileStoreFailed: unavailable,
+    PictureRefused: ({ limit }: PictureRefused) =>
+      Effect.fail(
+        limit === undefined
+          ? errorOf("UnsupportedMediaType", "errors.PictureUnreadable")
+          : errorOf("PayloadTooLarge", "errors.PictureTooLarge", { limit })
+      )
   }))
 
 /** A store that can't be asked at the moment is a 503. */
@@ -76,6 +86,18 @@ export const unavailable = (error: FileStoreFailed): Effect.Effect<never, HttpEr
     : Effect.die(error)
 
 // internal
+
+/** A content that fails once it has more bytes. */
+const limited = <E>(
+  content: Stream.Stream<Uint8Array, E>,
+  limit: number
+): Stream.Stream<Uint8Array, E | FileTooLarge> => {
+  let size = 0
+  return Stream.mapEffect(content, (piece) => {
+    size += piece.length
+    return size > limit ? Effect.fail(new FileTooLarge({ limit })) : Effect.succeed(piece)
+  })
+}
 
 /** The first bytes of a stream, and all of it. */
 const peeked = <E>(

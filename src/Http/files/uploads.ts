@@ -1,9 +1,13 @@
 /** The files that requests bring for the documents of a model. */
 import * as Effect from "effect/Effect"
 import type { Service } from "../../Files/FileStore.ts"
+import { isPicture, type PictureRefused } from "../../Files/internal.ts"
 import { type FileField, fileFieldsOf, nestedModel, type StoredFile } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
-import type { HttpError } from "../HttpError.ts"
+import type { PictureSizes } from "../../Repository/internal.ts"
+import type { ReadError } from "../../Repository/RepositoryError.ts"
+import { errorOf, type HttpError } from "../HttpError.ts"
+import type { Brought } from "../request/bodyInstead.ts"
 import { type Given, receive, refusedBefore, unavailable } from "./received.ts"
 
 /** A file of a field, as an instance of a document has it. */
@@ -23,6 +27,10 @@ export interface Uploads {
   ) => Effect.Effect<Received, HttpError>
   /** Removes the bytes of files that no document will have. */
   readonly discard: (files: ReadonlyArray<Received>) => Effect.Effect<void>
+  /** What becomes of files with the write that brought them. */
+  readonly brought: (files: ReadonlyArray<Received>) => Brought
+  /** A picture in one of the sizes of its field. */
+  readonly sized: (field: string, file: StoredFile, size: string) => Effect.Effect<StoredFile, HttpError | ReadError>
   /** The values of fields: a file, or a list. */
   readonly valuesOf: (files: ReadonlyArray<Received>) => { readonly [field: string]: unknown }
 }
@@ -31,25 +39,65 @@ export interface Uploads {
 export const uploadsOf = (
   model: Model.Any,
   store: Service,
+  pictures: PictureSizes | undefined,
   { maxMultipartSize }: { readonly maxMultipartSize: number }
 ): Uploads => {
   const fields = new Map(fileFieldsOf(model).map((field) => [field.name, field]))
+  const discard = (files: ReadonlyArray<Received>) =>
+    files.length === 0 ? Effect.void : Effect.ignore(
+      Effect.catch(store.remove(files.map(({ file }) => file.id)), unavailable)
+    )
   return {
     store,
     fields,
     receive: (name, given) => {
-      const { maxSize = maxMultipartSize, types = [] } = fields.get(name) ?? {}
-      const rules = { types, maxSize }
+      const { maxPixels, maxSize = maxMultipartSize, stripMetadata, types } = fields.get(name)!
+      const rules = { types, maxSize, stripMetadata, maxPixels }
       const refused = refusedBefore(rules, { size: given.size, type: given.type })
       if (refused !== undefined) return Effect.fail(refused)
       // Each file field is a field of such models.
       const inner = nestedModel(model.store.fields[name]) as unknown as new(file: StoredFile) => StoredFile
       return Effect.map(receive(store, rules, given), (file) => ({ field: name, file: new inner(file) }))
     },
-    discard: (files) =>
-      files.length === 0 ? Effect.void : Effect.ignore(
-        Effect.catch(store.remove(files.map(({ file }) => file.id)), unavailable)
-      ),
+    discard,
+    brought: (files) => ({
+      discard: discard(files),
+      written: Effect.forEach(
+        files,
+        ({ field, file }) =>
+          Effect.forEach(
+            Object.values(fields.get(field)?.image ?? {}),
+            (size) =>
+              pictures === undefined || !isPicture(file.type)
+                ? Effect.void
+                : pictures.begin(file.id, { ...size, maxPixels: fields.get(field)!.maxPixels }),
+            { discard: true }
+          ),
+        {
+          discard: true
+        }
+      )
+    }),
+    sized: (name, file, size) => {
+      const { image, maxPixels } = fields.get(name)!
+      if (pictures === undefined || !isPicture(file.type)) return Effect.fail(noPicture)
+      return pictures.get(file.id, { ...image[size], maxPixels }).pipe(
+        Effect.map(({ id, sha256, size, type }) => ({
+          ...file,
+          id,
+          sha256,
+          size,
+          type,
+          name: `${file.name.replace(/\.\w+$/u, "")}.${type.slice("image/".length)}`
+        })),
+        Effect.catchTags({
+          FileMissing: () => Effect.fail(noPicture),
+          FileStoreFailed: unavailable,
+          PictureRefused: ({ limit }: PictureRefused) =>
+            Effect.fail(limit === undefined ? noPicture : errorOf("NotFound", "errors.PictureTooLarge", { limit }))
+        })
+      )
+    },
     valuesOf: (files) =>
       Object.fromEntries(
         Array.from(Map.groupBy(files, ({ field }) => field), ([name, own]) => [
@@ -59,3 +107,7 @@ export const uploadsOf = (
       )
   }
 }
+
+// internal
+
+const noPicture = errorOf("NotFound", "errors.PictureUnreadable")

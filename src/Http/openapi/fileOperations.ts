@@ -23,8 +23,10 @@ export const fileOperations = (paths: Node, resources: ReadonlyArray<Resource>):
 // internal
 
 const operationsOf = (field: FileField, { get, patch }: Node): Record<"one" | "list" | "address", Node> => {
-  const { isList, maxSize, name, types } = field
+  const { image, isList, maxSize, name, types } = field
   const content = binary(types.length === 0 ? ["application/octet-stream"] : types)
+  const sizes = Object.keys(image)
+  const sizeTypes = Object.values(image).map(({ format = "webp" }) => `image/${format}`)
   const size = maxSize === undefined ? "" : `, up to ${maxSize} bytes`
   const key = isList ? [{ name: "key", in: "path", required: true, schema: { type: "string" } }] : []
   const like = (base: unknown, verb: string, more: Node): Node => {
@@ -45,7 +47,7 @@ const operationsOf = (field: FileField, { get, patch }: Node): Record<"one" | "l
     ...withoutSuccess(Json.nodeOf(Json.nodeOf(base)["responses"]))
   })
   const ranges = {
-    "200": { description: "The file", headers: headersOfFile, content },
+    "200": { description: "The file", headers: headersOfFile, content: { ...binary(sizeTypes), ...content } },
     "206": {
       description: "A range of the file, or several as multipart/byteranges",
       headers: headersOfFile,
@@ -77,6 +79,18 @@ const operationsOf = (field: FileField, { get, patch }: Node): Record<"one" | "l
       get: like(get, "get", {
         summary: `Get the file ${name}`,
         description: "What a browser could run is sent as an attachment.",
+        ...sizes.length === 0 ? {} : {
+          parameters: [
+            ...Json.listOf(Json.nodeOf(get)["parameters"]).filter((one) => Json.nodeOf(one)["in"] === "path"),
+            ...key,
+            {
+              name: "size",
+              in: "query",
+              description: "The size of the picture; without it, the file as it is",
+              schema: { type: "string", enum: sizes }
+            }
+          ]
+        },
         responses: responsesWith(get, ranges)
       })
     },

@@ -6,6 +6,14 @@ import type { DocumentNotFound } from "../../Repository/RepositoryError.ts"
 import type { HttpError } from "../HttpError.ts"
 import type { Return } from "./prefer.ts"
 
+/** What is done for the files that a write brings, when it is done. */
+export interface Brought {
+  /** Removes their bytes, once nothing was written. */
+  readonly discard: Effect.Effect<void>
+  /** Begins to make their sizes, once they are written. */
+  readonly written: Effect.Effect<void>
+}
+
 export interface Instead {
   /** What fields become, by what they are, if they are none that callers send in a body. */
   readonly server?: {
@@ -13,8 +21,7 @@ export interface Instead {
       instance: object,
       stored: Document
     ) => Effect.Effect<Record<string, unknown>, DocumentNotFound | HttpError>
-    /** Removes what is kept for the changes beside the document, once nothing was written. */
-    readonly discard: Effect.Effect<void> | undefined
+    readonly brought: Brought | undefined
   } | undefined
   readonly body: unknown
   /** Whether the body is a JSON Patch. */

@@ -169,13 +169,19 @@ const fileLinks = (
   isListed: ReadonlyArray<boolean>
 ): ReadonlyArray<readonly [field: string, text: string]> => {
   const has = (method: string) => isListed[methods.findIndex((name) => name === method)] === true
-  return fileFieldsOf(model).flatMap(({ isList, name }) => {
+  return fileFieldsOf(model).flatMap(({ image, isList, name }) => {
     if (view?.dependsOnDocument === true || view?.mask.isHidden(name) === true) return []
     const isWritable = has("PATCH") && view?.mask.isUnwritable(name) !== true
     const own = isList
       ? isWritable ? ["POST"] : []
       : [...has("GET") ? ["GET"] : [], ...isWritable ? ["PUT", "DELETE"] : []]
-    return own.length === 0 ? [] : [[name, `/${encodeURIComponent(name)}","methods":${JSON.stringify(own)}}`] as const]
+    // The sizes of a picture: values of the parameter `size`.
+    const sizes = own.includes("GET") && Object.keys(image).length > 0
+      ? `,"sizes":${JSON.stringify(Object.keys(image))}`
+      : ""
+    return own.length === 0
+      ? []
+      : [[name, `/${encodeURIComponent(name)}","methods":${JSON.stringify(own)}${sizes}}`] as const]
   })
 }
 

@@ -27,7 +27,7 @@ import { formReader } from "../files/documentForm.ts"
 import type { Uploads } from "../files/uploads.ts"
 import type { Forbidden, HttpError } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
-import type { Instead } from "../request/bodyInstead.ts"
+import type { Brought, Instead } from "../request/bodyInstead.ts"
 import { costlyCounter } from "../request/costlyValues.ts"
 import { documentPatcher } from "../request/documentPatch.ts"
 import { decodeForm } from "../request/form.ts"
@@ -52,8 +52,8 @@ export interface WriteRequest<Body> {
   readonly body: Body
   readonly conditions: preconditions.Preconditions
   readonly prefer: preference.Return | undefined
-  /** Removes the bytes of the files that the request brought, once nothing was written. */
-  readonly discard?: Effect.Effect<void> | undefined
+  /** What becomes of the files that the request brought. */
+  readonly brought?: Brought | undefined
 }
 
 /** A document to create. `problems` are the broken rules of values, if these are not stored already. */
@@ -182,12 +182,12 @@ export const writeReaders = (
   return {
     create: (request) =>
       isMultipart(headersOf(request)["content-type"])
-        ? withForm(request, (form, { discard, values }) =>
+        ? withForm(request, (form, { brought, values }) =>
           permitting(mask.forbiddenIn(form.values, !hasId(form.values)), () =>
             withFiles(Result.map(
               one(request, true, (decode) =>
                 decodeForm(decode, form)),
-              (read) => ({ ...read, body: { ...read.body, value: { ...read.body.value, ...values } }, discard })
+              (read) => ({ ...read, body: { ...read.body, value: { ...read.body.value, ...values } }, brought })
             ))))
         : Effect.flatMapEager(readBody(request), (body) =>
           // A body with an identifier may replace a document, and may then repeat stored values of unwritable fields.
@@ -210,27 +210,27 @@ export const writeReaders = (
       ),
     patch: (id, request, instead) => {
       if (instead?.server !== undefined) {
-        const { changesOf, discard } = instead.server
+        const { brought, changesOf } = instead.server
         const read: Read<RequestedChanges> = Result.succeed({
           id,
           body: { _tag: "Patch", changesOf: (stored, _, instance) => changesOf(instance, stored) },
           conditions: preconditions.none,
           prefer: instead.prefer ?? preference.returnOf(headersOf(request)["prefer"]?.toString()),
-          discard
+          brought
         })
         return Effect.succeed(read)
       }
       if (uploads !== undefined && instead === undefined && isMultipart(headersOf(request)["content-type"])) {
         return withForm(
           request,
-          (form, { discard, values }) =>
+          (form, { brought, values }) =>
             permitting(mask.forbiddenIn(form.values, false), () =>
               Result.flatMap(
                 valid(rejectOtherId(decodeForm(decoders.patch, form), form.values, id, identifier)),
                 (changes): Read<RequestedChanges> =>
                   Result.map(
                     readHeaders<RequestedChanges>(request, id, { _tag: "Merge", changes: { ...changes, ...values } }),
-                    (read) => ({ ...read, discard })
+                    (read) => ({ ...read, brought })
                   )
               ))
         )

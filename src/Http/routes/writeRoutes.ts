@@ -15,7 +15,7 @@ import type { Uploads } from "../files/uploads.ts"
 import type { Limits } from "../KernelConfig.ts"
 import { queryReader } from "../query/parameterReader.ts"
 import { expandOf } from "../query/urlQuery.ts"
-import { BodyInstead, type Instead } from "../request/bodyInstead.ts"
+import { BodyInstead, type Brought, type Instead } from "../request/bodyInstead.ts"
 import { isMultipart } from "../request/multipart.ts"
 import { checkOf, type PreconditionCheck, read as readConditions } from "../request/preconditions.ts"
 import type { HandlerFailure, ResponseEffect } from "../response/handlerFailures.ts"
@@ -134,7 +134,7 @@ export const writeSteps = (
     embed?: EmbedWritten
   ): ResponseEffect => {
     const applied = (request: WriteRequest<Body>) =>
-      request.discard === undefined ? applying(request) : discarding(applying(request), request.discard)
+      request.brought === undefined ? applying(request) : settling(applying(request), request.brought)
     return Effect.flatMapEager(reading, (request): ResponseEffect =>
       Result.isFailure(request)
         ? respondBadRequest(request.failure)
@@ -204,11 +204,12 @@ export const deleteWrites = (
 
 // internal
 
-/** Runs `discard` if nothing was written. Where that is not sure, the sweep finds what is left. */
-const discarding = <A>(
+/** Discards files if nothing was written. Where that is not sure, the sweep finds what is left. */
+const settling = <A>(
   write: Effect.Effect<A, HandlerFailure>,
-  discard: Effect.Effect<void>
-): Effect.Effect<A, HandlerFailure> => Effect.tapError(write, (error) => isUnwritten(error) ? discard : Effect.void)
+  { discard, written }: Brought
+): Effect.Effect<A, HandlerFailure> =>
+  Effect.tap(Effect.tapError(write, (error) => isUnwritten(error) ? discard : Effect.void), () => written)
 
 const readParameters = queryReader({ expand: documentParameters.expand }, "is not a parameter of a write")
 

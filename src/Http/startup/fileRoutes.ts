@@ -5,6 +5,7 @@ import type * as Views from "../../Access/internal.ts"
 import { fileFieldsOf } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
+import { pictureSizesOf } from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { Method } from "../description/endpoint.ts"
 import type { Uploads } from "../files/uploads.ts"
@@ -16,12 +17,25 @@ import { respondingOf } from "./stages.ts"
 import type { RouteSurroundings, ServedRoute } from "./surroundings.ts"
 
 /** What takes the files of a model; `undefined` for one without. */
-export const uploadsFor = Effect.fnUntraced(function*(model: Model.Any, limits: RouteSurroundings["limits"]) {
-  if (fileFieldsOf(model).length === 0) return undefined
-  const { filesOfStore } = yield* Effect.promise(() => import("../../Files/internal.ts"))
-  const store = yield* filesOfStore(yield* DocumentStore)
+export const uploadsFor = Effect.fnUntraced(function*(
+  { model, name }: ImplementedResource,
+  limits: RouteSurroundings["limits"]
+) {
+  const fields = fileFieldsOf(model)
+  if (fields.length === 0) return undefined
+  const { filesOfStore, isSharpMissing } = yield* Effect.promise(() => import("../../Files/internal.ts"))
+  const pictured = fields.filter(({ image, stripMetadata }) => stripMetadata || Object.keys(image).length > 0)
+  if (pictured[0] !== undefined && isSharpMissing()) {
+    return yield* new RegistrationInvalid({
+      registration: name,
+      detail: `the pictures of ${model.modelName}.${pictured[0].name} need the package sharp: npm install sharp`
+    })
+  }
+  const store = yield* DocumentStore
+  const files = yield* filesOfStore(store)
+  const pictures = pictured.length === 0 ? undefined : yield* pictureSizesOf({ store, files })
   const { uploadsOf } = yield* Effect.promise(() => import("../files/uploads.ts"))
-  return uploadsOf(model, store, limits)
+  return uploadsOf(model, files, pictures, limits)
 })
 
 interface Made extends RouteSurroundings, Pick<ServedRoute, "respondBadRequest"> {

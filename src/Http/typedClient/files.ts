@@ -37,7 +37,11 @@ export type Files<M extends Model.Any> = {
  */
 interface One<Params> {
   readonly get: (
-    request: { readonly params: Params }
+    request: {
+      readonly params: Params
+      /** One of the sizes of a picture. Defaults to the file as it is. */
+      readonly query?: { readonly size?: string | undefined } | undefined
+    }
   ) => Call<Stream.Stream<Uint8Array, HttpClientError.HttpClientError>>
   readonly put: (request: { readonly params: Params; readonly payload: Payload }) => Call<unknown>
   readonly delete: (request: { readonly params: Params }) => Call<unknown>
@@ -111,7 +115,7 @@ type Call<A> = Effect.Effect<A, HttpError | HttpClientError.HttpClientError | Sc
 
 const groupOf = (
   model: Model.Any,
-  { isList, name }: FileField,
+  { image, isList, name }: FileField,
   { middlewares, path }: HttpApiEndpoint.Top
 ): HttpApiGroup.Constraint => {
   // An endpoint of a document has a path that ends with its identifier.
@@ -119,10 +123,11 @@ const groupOf = (
   const document = byId(model)
   const params = isList ? Schema.Struct({ ...document.fields, key: Schema.String }) : document
   const item = isList ? `${at}/:key` as const : at
+  const query = Schema.Struct({ size: Schema.optional(Schema.Literals(Object.keys(image))) })
   const bytes = HttpApiSchema.StreamUint8Array()
   const error = Object.values(responses)
   const endpoints: ReadonlyArray<HttpApiEndpoint.Constraint> = [
-    HttpApiEndpoint.get("get", item, { params, success: bytes, error }),
+    HttpApiEndpoint.get("get", item, { params, query, success: bytes, error }),
     HttpApiEndpoint.put("put", item, { params, payload: bytes, success: result(model), error }),
     HttpApiEndpoint.delete("delete", item, { params, success: result(model), error }),
     ...isList

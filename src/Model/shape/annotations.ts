@@ -62,6 +62,34 @@ export interface FileRules {
   readonly types: ReadonlyArray<string>
   /** The maximum number of bytes; `undefined` for that of the configuration. */
   readonly maxSize: number | undefined
+  /** The sizes in which pictures are made, by their names. */
+  readonly image: { readonly [size: string]: PictureSize }
+  /** Whether pictures are kept without what their cameras have written into them. */
+  readonly stripMetadata: boolean
+  /** The maximum number of pixels of a picture that is decoded. */
+  readonly maxPixels: number
+}
+
+/**
+ * A size of pictures: they become as large as it says, and never larger than they are.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface PictureSize {
+  /** In pixels. Defaults to what the height makes of it. */
+  readonly width?: number | undefined
+  /** In pixels. Defaults to what the width makes of it. */
+  readonly height?: number | undefined
+  /**
+   * What a picture of another shape than the width and the height becomes: `cover` cuts its edges, `contain` leaves some of the
+   * width or the height. Defaults to `cover`.
+   */
+  readonly fit?: "contain" | "cover" | undefined
+  /** Defaults to `webp`. */
+  readonly format?: "avif" | "jpeg" | "png" | "webp" | undefined
+  /** From 1 to 100. Defaults to 80. */
+  readonly quality?: number | undefined
 }
 
 /** The attributes of a field beside its type. */

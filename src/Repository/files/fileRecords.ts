@@ -16,7 +16,10 @@ import { type ReadError, type StoreError, StoreUnavailable } from "../Repository
 /** The name of the collection. */
 export const fileRecords = "appkernel_files"
 
-const goneIndex: IndexDescription = { name: "gone_1", key: { gone: 1 }, sparse: true }
+const indexes: ReadonlyArray<IndexDescription> = [
+  { name: "gone_1", key: { gone: 1 }, sparse: true },
+  { name: "made.id_1", key: { "made.id": 1 }, sparse: true }
+]
 
 /** What a write changes for one document or its history: which files it holds that it did not hold, and the other way round. */
 export interface Change {
@@ -35,9 +38,9 @@ export interface Stores {
   readonly files: Files
 }
 
-/** Makes the index that the sweep reads. */
+/** Makes the indexes that the sweep reads. */
 export const installFileRecords = (store: DocumentStore["Service"]): Effect.Effect<void, StoreError> =>
-  store.createIndexes(fileRecords, [goneIndex])
+  store.createIndexes(fileRecords, indexes)
 
 /**
  * Records changes in the transaction of the write that makes them. Returns a file that can't be held, because its bytes are not
@@ -73,6 +76,10 @@ export const holderOf = (collection: string, id: unknown): string => `${collecti
 
 /** The documents that hold a file. */
 export const holdersOf = ({ holders }: Document): ReadonlyArray<unknown> => Array.isArray(holders) ? holders : []
+
+/** The identifiers of the files that were made of the one of a record: its picture in other sizes. */
+export const madeIdsOf = ({ made }: Document): ReadonlyArray<string> =>
+  Array.isArray(made) ? made.flatMap(({ id }: { readonly id?: string }) => id === undefined ? [] : [id]) : []
 
 /** The time of the clock. */
 export const date = Effect.map(Clock.currentTimeMillis, dateOf)

@@ -13,7 +13,7 @@ import type { FileStoreFailed } from "../../Files/FileStore.ts"
 import type { Document, DocumentStore } from "../DocumentStore.ts"
 import { historyOf } from "../repository/historyEntry.ts"
 import type { ReadError } from "../RepositoryError.ts"
-import { date, fileRecords, holderOf, holdersOf, recordChanges, type Stores } from "./fileRecords.ts"
+import { date, fileRecords, holderOf, holdersOf, madeIdsOf, recordChanges, type Stores } from "./fileRecords.ts"
 
 /**
  * Removes the bytes that nobody holds: those of files that are gone for the `grace`, and those that have no record and are older
@@ -41,8 +41,11 @@ export const sweep = Effect.fnUntraced(function*(
     orphans,
     Effect.fnUntraced(function*(entries) {
       const ids = entries.map(({ id }) => id)
-      const records = yield* store.find(fileRecords, { filter: { _id: { $in: ids } }, projection: { _id: 1 } })
-      const recorded = new Set(records.map(({ _id }) => _id))
+      const records = yield* store.find(fileRecords, {
+        filter: { $or: [{ _id: { $in: ids } }, { "made.id": { $in: ids } }] },
+        projection: { "made.id": 1 }
+      })
+      const recorded = new Set(records.flatMap((record) => [record["_id"], ...madeIdsOf(record)]))
       for (const id of ids) {
         if (recorded.has(id)) continue
         // From now on nobody can refer to it; somebody who has come first keeps it.
@@ -61,7 +64,7 @@ export const sweep = Effect.fnUntraced(function*(
     ),
     Effect.fnUntraced(function*(records) {
       const ids = records.map(({ _id }) => _id)
-      const isRemoved = yield* removeBytes(stores, ids.map(String))
+      const isRemoved = yield* removeBytes(stores, [...ids.map(String), ...records.flatMap(madeIdsOf)])
       if (isRemoved) yield* store.deleteMany(fileRecords, { _id: { $in: ids }, holders: [] })
     })
   )

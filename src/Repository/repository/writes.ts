@@ -5,7 +5,7 @@ import { instrumented } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
 import * as Option from "effect/Option"
-import { inspector, managedField, modelTypeId } from "../../Model/internal.ts"
+import { filesOf, inspector, managedField, modelTypeId } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
 import { withRowFilters } from "../collection/accessDecision.ts"
@@ -59,8 +59,9 @@ export const makeWrites = <M extends Model.Any>(
   const collection = model.modelName
   const context = writeContextOf(model, documents, writer, auditFields)
   const retry = makeRetryLostUpdates(context)
-  // Documents of such a model have no fields to add, and no references to check.
-  const isUnmanaged = checkedReferencesOf(model).length === 0 && auditFields === undefined &&
+  // Documents of such a model have no fields to add, no references to check, and no files to record.
+  const isUnmanaged = filesOf(model) === undefined && checkedReferencesOf(model).length === 0 &&
+    auditFields === undefined &&
     context.versionField === undefined &&
     context.deletedField === undefined
     && managedField(model, "revision") === undefined

@@ -59,6 +59,8 @@ export const de: { readonly [K in keyof typeof en]: string } & { readonly [key: 
   "errors.BadlyEncodedName": "Der Name eines Parameters ist kein UTF-8 in Prozentkodierung",
   "errors.BadlyEncodedValue": "Der Wert des Parameters {name} ist kein UTF-8 in Prozentkodierung",
   "errors.FileType": "Die Datei ist ihren Bytes nach {type}, und muss von der Art {types} sein",
+  "errors.PictureUnreadable": "Die Datei ist kein Bild, das gelesen werden kann",
+  "errors.PictureTooLarge": "Das Bild hat mehr als {limit} Bildpunkte",
   "errors.FileNeeded": "Das Formular muss eine Datei haben",
   "errors.BodyEncoding": "Der Inhalt hat ein Content-Encoding, und keines wird entpackt: bitte unverändert senden",
   "errors.BodyNotParameters":

@@ -58,6 +58,8 @@ export const en = {
   "errors.BadlyEncodedName": "The name of a parameter is not percent-encoded UTF-8",
   "errors.BadlyEncodedValue": "The value of the parameter {name} is not percent-encoded UTF-8",
   "errors.FileType": "The file is {type} by its bytes, and must be {types}",
+  "errors.PictureUnreadable": "The file is no picture that can be read",
+  "errors.PictureTooLarge": "The picture has more than {limit} pixels",
   "errors.FileNeeded": "The form must have one file",
   "errors.BodyEncoding": "The body has a Content-Encoding, and none is decoded: send it as it is",
   "errors.BodyNotParameters": "The body must be an object of parameters: texts, numbers, booleans, or lists of them",
