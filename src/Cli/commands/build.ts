@@ -154,6 +154,7 @@ const started: Plugin = {
 
 /** Writes the program and answers with the packages that it needs beside it. */
 const bundle = Effect.fnUntraced(function*(input: string, dir: string) {
+  const path = yield* Path.Path
   const { rolldown } = yield* Effect.tryPromise({
     try: () => import("rolldown"),
     catch: () => new CommandFailed({ detail: "The command build needs rolldown: npm install --save-dev rolldown" })
@@ -179,7 +180,11 @@ const bundle = Effect.fnUntraced(function*(input: string, dir: string) {
     output.filter((file): file is OutputChunk => file.type === "chunk")
       .flatMap(({ dynamicImports, imports }) => [...imports, ...dynamicImports])
   )
-  return native.filter((name) => imported.has(name))
+  // One that the project does not have is optional.
+  return yield* Effect.filter(
+    native.filter((name) => imported.has(name)),
+    (name) => Effect.map(findPackage(name, path.resolve("node_modules")), (found) => found !== undefined)
+  )
 })
 
 const Manifest = Schema.fromJsonString(Schema.Struct({
