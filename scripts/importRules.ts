@@ -39,7 +39,9 @@ const portable = [
     message: "Clients load this room, browsers included."
   },
   {
-    regex: String.raw`^(?:\.\./)+(?:${["Files", "Repository", "Client", "Security"].map(unportableIn).join("|")})`,
+    regex: String.raw`^(?:\.\./)+(?:${
+      ["Files", "Repository", "Client", "Security", "Jobs"].map(unportableIn).join("|")
+    })`,
     allowTypeImports: true,
     message: "Clients load this room: it may import types of other folders only, and models."
   }

@@ -162,8 +162,17 @@ export const folders: { readonly [name: string]: Folder } = {
       fields: { on: [] }
     }
   },
+  Jobs: {
+    on: ["Model", "Repository", "Security"],
+    entries: ["document-store/internal", "document-store/shared", "mql/values"],
+    without: { packages: [server, ...drivers], because: "Only the repository talks to a store." },
+    rooms: {
+      queue: { on: [] },
+      running: { on: ["queue"] }
+    }
+  },
   Http: {
-    on: ["Model", "Files", "Repository", "Client", "Security", "Access"],
+    on: ["Model", "Files", "Repository", "Client", "Security", "Access", "Jobs"],
     entries: ["document-store/internal", "document-store/folders"],
     without: { packages: drivers, because: "Only the repository talks to a store." },
     rooms: {

@@ -71,7 +71,8 @@ describe("Pages that lead to others", () => {
     const isMissing = {
       "admin page": !("enableExplorer" in engine),
       "File storage as a field": !("file" in Model),
-      "Mails, jobs and schedules": !("enableJobs" in engine)
+      "Mails and webhooks": !("enableWebhooks" in engine),
+      "jobs and schedules": !("enableCron" in engine)
     }
     for (const [feature, missing] of Object.entries(isMissing)) {
       assert.strictEqual(lacking.includes(feature), missing, feature)
@@ -171,7 +172,9 @@ describe("The reference", () => {
       "Http/server/overload",
       "Http/routes/rateLimits",
       "Http/routes/authentication",
-      "Http/Tokens"
+      "Http/Tokens",
+      "Jobs/running/measures",
+      "Jobs/running/workers"
     ]
       .flatMap((
         module

@@ -254,6 +254,16 @@ describe("What programs load", () => {
     assert.deepStrictEqual(loadedWith(root).filter((module) => checks.test(module)).toSorted(), words)
   })
 
+  it("has nothing of jobs for those without, but what the root exports", () => {
+    const [root, ...engine] = served
+    const jobs = /^Jobs\//
+    assert.deepStrictEqual(loadedWith("Http/KernelEngine.ts", ...engine).filter((module) => jobs.test(module)), [])
+    assert.deepStrictEqual(loadedWith(root).filter((module) => jobs.test(module)).toSorted(), [
+      "Jobs/Job.ts",
+      "Jobs/index.ts"
+    ])
+  })
+
   it("has them by need", () => {
     assert.isTrue(loadedWith("Repository/collection/filteredCollection.ts").some((module) => language.test(module)))
     const access = loadedWith("Http/startup/access.ts")

@@ -18,14 +18,17 @@
  * @since 0.1.0
  */
 import type * as Config from "effect/Config"
+import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import type * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import type * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import type { Described, HttpClientFactory } from "../Client/HttpClientFactory.ts"
+import type * as Job from "../Jobs/Job.ts"
 import type * as Model from "../Model/Model.ts"
 import type { DocumentStore } from "../Repository/DocumentStore.ts"
 import type { Migration, MigrationFailed, MigrationsMissing } from "../Repository/Migration.ts"
@@ -84,7 +87,10 @@ export interface KernelEngine<
   readonly registrations: ReadonlyArray<Registration.Registration>
   /** Who may call what, for which documents, and with which of their fields. */
   readonly policy: AccessPolicy.AccessPolicy
-  /** Exposes a model, a resource or a service. A model is read-only unless `methods` adds more. */
+  /**
+   * Exposes a model, a resource or a service, or does jobs. A model is read-only unless `methods` adds more. Jobs are done while
+   * the service runs: when it stops, those that run have the time of `server.shutdown_timeout`, and then another process does them.
+   */
   readonly register: <
     T extends Registration.Target,
     const Methods extends ReadonlyArray<Resource.Method> = readonly ["GET"],
@@ -101,6 +107,17 @@ export interface KernelEngine<
     Requirements | Registration.RequirementsOf<T>,
     Guards
   >
+  /**
+   * Runs an effect at the times of a cron expression (minutes, hours, days, months, weekdays): once for each time, whichever
+   * process of the service does it. A run is a job, with what holds for jobs: it is done at least once, and tried again after a
+   * failure. The function form has the time that the run is for.
+   */
+  readonly enableCron: <E, R>(
+    name: string,
+    expression: string,
+    effect: Effect.Effect<unknown, E, R> | ((due: DateTime.Utc) => Effect.Effect<unknown, E, R>),
+    options?: Job.CronOptions
+  ) => KernelEngine<Id, Groups, Repositories, Requirements | R, Guards>
   /**
    * Enables security: every request is checked by the rules of its registration, and a registration without a rule denies
    * everything. Callers prove who they are by the credentials whose layers are provided: `Jwt.layer` for bearer tokens,
@@ -325,7 +342,17 @@ export type { TestUser } from "./startup/test.ts"
 
 requireNode()
 
-const nothing = { implementations: [], additions: [], migrations: [], openApi: undefined } as const
+// Here, because services without jobs load nothing of theirs.
+const isJob = (target: object): target is Job.Any => Predicate.isTagged(target, "JobImplementation")
+
+const nothing = {
+  implementations: [],
+  additions: [],
+  migrations: [],
+  jobs: [],
+  schedules: [],
+  openApi: undefined
+} as const
 
 type AnyEngine = KernelEngine<string, HttpApiGroup.Constraint, Repository.RepositoryOf<string>>
 
@@ -374,7 +401,8 @@ const makeEngine = (parts: EngineParts): never => {
     launch: launchWith(description.id, parts.options),
     test: testWith<StartFailure | KernelServer.ListenFailed>(description, {
       serve: layerServe,
-      server: KernelServer.layerWith({ address: "127.0.0.1", port: 0 })
+      server: KernelServer.layerWith({ address: "127.0.0.1", port: 0 }),
+      queues: [...parts.jobs.map(({ job }) => job.name), ...parts.schedules.map(({ name }) => `cron ${name}`)]
     }),
     enableSecurity: (security: EngineParts["security"]) =>
       makeEngine({ ...parts, security: { ...parts.security, ...security }, api: description.enableSecurity() }),
@@ -383,7 +411,18 @@ const makeEngine = (parts: EngineParts): never => {
       makeEngine({ ...parts, rateLimits: { ...parts.rateLimits, ...rateLimits }, api: description.enableRateLimits() }),
     use: (addition: EngineParts["additions"][number]) =>
       makeEngine({ ...parts, additions: [...parts.additions, addition] }),
-    register: (target: Model.Any | Resource.Any | Service.Any, options?: RegisterOptions) => {
+    enableCron: (
+      name: string,
+      expression: string,
+      effect: unknown,
+      options: Job.CronOptions = {}
+    ) => {
+      // Its type says that it is an effect, or a function that returns one.
+      const run = typeof effect === "function" ? effect as Job.Schedule["run"] : () => effect
+      return makeEngine({ ...parts, schedules: [...parts.schedules, { name, expression, run, options }] })
+    },
+    register: (target: Model.Any | Resource.Any | Service.Any | Job.Any, options?: RegisterOptions) => {
+      if (isJob(target)) return makeEngine({ ...parts, jobs: [...parts.jobs, target] })
       const isMade = Service.isService(target) || Resource.isResource(target)
       const own = isMade ? target : Resource.make(Registration.formed(target, options), options)
       return makeEngine({

@@ -38,7 +38,7 @@ export const settings = {
   "server.address": text("address to listen on", "127.0.0.1"),
   "server.port": integer(0, 65_535)("port, 0 for any that is free", "5000"),
   "server.shutdown_timeout": duration(Duration.zero)(
-    "time for running requests to finish when the service stops",
+    "time for running requests, and for running jobs, to finish when the service stops",
     "20 seconds"
   ),
   "server.backlog": integer(1, 65_535)("connections that wait to be accepted", "511"),
@@ -190,6 +190,14 @@ export const settings = {
   "files.sweep_grace": duration(Duration.seconds(1))(
     "age from which they do so: an upload whose document is not written yet is younger, and a file that was replaced or deleted can be read for this long",
     "1 hour"
+  ),
+  "jobs.keep_done": duration(Duration.seconds(1), Duration.days(366))(
+    "how long a job that is done is still known, so that a second one with its key is none; dead letters remain until they are discarded",
+    "7 days"
+  ),
+  "jobs.lock": duration(Duration.seconds(1))(
+    "how long a process has a job without a sign of life; then another one does it, so that it is done again so long after the process was killed",
+    "30 seconds"
   ),
   "cache.records": size("bytes of decoded documents and index entries that the embedded store keeps", "32 MiB"),
   "cache.texts": size("bytes of the JSON texts of documents that are kept for the next request", "64 MiB"),

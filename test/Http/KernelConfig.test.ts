@@ -290,6 +290,7 @@ appkernel:
     circuit_breaker: { failure_threshold: 3, recovery_timeout: 60, half_open_max_calls: 2 }
   embedded: { path: /var/lib/shop }
   files: { readable_by: group, sweep_interval: 60, sweep_grace: 60 }
+  jobs: { keep_done: 1 day, lock: 10 }
   cache: { records: 64 MiB, texts: 8 MiB }
   i18n: { path: /etc/shop/texts, languages: [en, de-CH] }
   query:

@@ -6,6 +6,7 @@
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import type * as Job from "../../Jobs/Job.ts"
 import * as Model from "../../Model/Model.ts"
 import type { StoreOptions } from "../../Repository/DocumentStore.ts"
 import type * as Repository from "../../Repository/Repository.ts"
@@ -127,7 +128,7 @@ export type Described = Model.Any & Resource.Hookless | Resource.AnyDescription 
  * @category models
  * @since 0.1.0
  */
-export type Target = Model.Any & Resource.Hookless | Resource.Any | Service.Any
+export type Target = Model.Any & Resource.Hookless | Resource.Any | Service.Any | Job.Any
 
 /**
  * The options for a target. A model's resource is made from them.
@@ -141,7 +142,9 @@ export type OptionsFor<
   Name extends string,
   Form extends number = never,
   Many extends Endpoint.ManyMethod = Endpoint.ManyMethod
-> = T extends { readonly modelName: string } ? ModelOptions<Methods, Name, Form, Many> : Options<Name, Many>
+> = T extends { readonly modelName: string } ? ModelOptions<Methods, Name, Form, Many>
+  : T extends Job.Any ? never
+  : Options<Name, Many>
 
 /**
  * The target, or its earlier form if it is registered in one. Only `Model.form` with a model knows the types of its fields.
@@ -219,6 +222,7 @@ export type RepositoriesOf<T> = T extends { readonly modelName: infer Name exten
 export type RequirementsOf<T> = T extends
   Resource.Implementation<infer _M, infer _Methods, infer _Actions, infer _E, infer R> ? R
   : T extends Service.Implementation<infer _Name, infer _Endpoints, infer R> ? R
+  : T extends Job.Implementation<infer _JobName, infer _Payload, infer _E, infer R> ? R
   : never
 
 /**

@@ -44,6 +44,8 @@ export interface Authorization extends Authenticator {
   }
   /** A router whose routes are for everybody. Handlers know the caller, and repositories apply the caller's row filters. */
   readonly open: (router: HttpRouter.HttpRouter) => HttpRouter.HttpRouter
+  /** The decision on what nobody asks an endpoint for: repositories apply the row filters of the user. */
+  readonly openTo: AccessControl["open"]
 }
 
 export const makeAuthorization = (access: AccessControl, authenticator: Authenticator): Authorization => {
@@ -57,6 +59,7 @@ export const makeAuthorization = (access: AccessControl, authenticator: Authenti
         ? Effect.succeed(true)
         : Effect.map(decidingAt(access, endpoint).decide(undefined), (decided) => decided !== undefined),
     deciding: (endpoint) => decidingAt(access, endpoint),
+    openTo: access.open,
     open: (router) => openRouter(router, (handler) => authenticated(deciding(access, handler)))
   }
 }

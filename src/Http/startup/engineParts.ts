@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import type * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpRouter from "effect/http/HttpRouter"
 import type * as Layer from "effect/Layer"
+import type * as Job from "../../Jobs/Job.ts"
 import type { Migration } from "../../Repository/Migration.ts"
 import { provided } from "../../Security/Authentication.ts"
 import * as AccessPolicy from "../AccessPolicy.ts"
@@ -23,6 +24,8 @@ export interface EngineParts {
   readonly implementations: ReadonlyArray<AnyImplementation>
   readonly additions: ReadonlyArray<Layer.Layer<never, never, HttpRouter.HttpRouter>>
   readonly migrations: ReadonlyArray<Migration>
+  readonly jobs: ReadonlyArray<Job.Any>
+  readonly schedules: ReadonlyArray<Job.Schedule>
   readonly options: Options
   readonly openApi: OpenApi.Options & Documentation.Options | undefined
   /** The roles that roles include. */

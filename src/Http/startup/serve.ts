@@ -41,6 +41,10 @@ export const serve = Effect.fnUntraced(function*(parts: ServiceParts) {
     const { sweeping } = yield* Effect.promise(() => import("./sweeping.ts"))
     yield* sweeping
   }
+  if (parts.jobs.length + parts.schedules.length > 0) {
+    const { doingJobs } = yield* Effect.promise(() => import("./jobs.ts"))
+    yield* Effect.provideContext(doingJobs(parts, surroundings), repositories)
+  }
   // Streams end before the server waits for what it still answers.
   if (live !== undefined) yield* Effect.addFinalizer(() => live.streams.end)
   return repositories

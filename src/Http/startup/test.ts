@@ -19,6 +19,7 @@ import type * as Model from "../../Model/Model.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import * as EmbeddedStore from "../../Repository/EmbeddedStore.ts"
 import * as Repository from "../../Repository/Repository.ts"
+import type { ReadError } from "../../Repository/RepositoryError.ts"
 import * as Jwt from "../../Security/Jwt.ts"
 import type * as Guard from "../Guard.ts"
 import type * as KernelApi from "../KernelApi.ts"
@@ -64,6 +65,11 @@ export interface TestService<Groups extends HttpApiGroup.Constraint, Guards exte
   readonly repositories: TestRepositories<Groups>
   /** The store of the service. */
   readonly store: DocumentStore["Service"]
+  /**
+   * Waits until no job is due or running. Those that are due later, such as the next run of a schedule, follow when the clock of
+   * the test goes on.
+   */
+  readonly idle: Effect.Effect<void, ReadError>
   /** The address of the service, for clients of another kind: `http://127.0.0.1:41234`. */
   readonly baseUrl: string
 }
@@ -97,6 +103,8 @@ export const testWith = <E>(
   layers: {
     readonly serve: Layer.Layer<Repository.RepositoryOf<string>, E, DocumentStore | HttpServer.HttpServer>
     readonly server: Layer.Layer<HttpServer.HttpServer, E>
+    /** The names of the queues. */
+    readonly queues: ReadonlyArray<string>
   }
 ) =>
   Effect.fnUntraced(function*({ store = Layer.fresh(EmbeddedStore.layerMemory) }: AnyTestOptions = {}) {
@@ -130,6 +138,10 @@ export const testWith = <E>(
         resources.map(({ model, name }) => [name, Context.get(context, Repository.key(model))])
       ),
       store: Context.get(context, DocumentStore),
+      idle: Effect.flatMap(
+        Effect.promise(() => import("../../Jobs/internal.ts")),
+        ({ untilIdle }) => untilIdle(Context.get(context, DocumentStore), layers.queues)
+      ),
       baseUrl
     }
   })

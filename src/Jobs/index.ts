@@ -1,0 +1,6 @@
+/**
+ * Jobs that follow from writes, and schedules.
+ *
+ * @since 0.1.0
+ */
+export * as Job from "./Job.ts"

@@ -1,0 +1,109 @@
+/**
+ * Jobs as data: what there is to know of one, whatever its payload is.
+ *
+ * @since 0.1.0
+ */
+import type * as DateTime from "effect/DateTime"
+import type * as Duration from "effect/Duration"
+import type * as Schedules from "effect/Schedule"
+import type * as Schema from "effect/Schema"
+
+/**
+ * The options of `enqueue`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface EnqueueOptions {
+  /** A second job with the same key is none while the first one is known, which includes some time after its end. */
+  readonly key?: string | undefined
+  /** The time until the first attempt. Defaults to none. */
+  readonly delay?: Duration.Input | undefined
+}
+
+/**
+ * What an implementation knows of its job.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Attempt {
+  /** The key, or an identifier that was made for the job. It is the same in each attempt. */
+  readonly id: string
+  /** 1 for the first attempt. */
+  readonly attempt: number
+}
+
+/**
+ * The implementation of any job.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Any {
+  readonly _tag: "JobImplementation"
+  readonly job: { readonly name: string; readonly "~appkernel/Job": Described }
+  /** An effect, whose services the engine's type names. */
+  readonly run: (payload: never, attempt: Attempt) => unknown
+}
+
+/**
+ * What there is to know of a job, whatever its payload is.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Described {
+  readonly name: string
+  readonly payload: Schema.Top
+  readonly options: {
+    readonly retry?: {
+      readonly times?: number | undefined
+      readonly schedule?: Schedules.Schedule<unknown, number> | undefined
+    } | undefined
+    readonly timeout?: Duration.Input | undefined
+    readonly concurrency?: number | undefined
+    readonly runAs?: "service" | "subject" | undefined
+  }
+}
+
+/**
+ * The options of `KernelEngine.enableCron`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface CronOptions extends Pick<Described["options"], "retry" | "timeout"> {
+  /** The time zone of the expression: `Europe/Zurich`. Defaults to UTC. */
+  readonly zone?: string | undefined
+  /**
+   * What happens to due times at which no process of the service runs. With `"once"` the earliest of them is made up for at the next
+   * start, with `"each"` all of them, one after the other, and with `"skip"` none: a run that would begin more than a minute late
+   * is left out. Defaults to `"once"`.
+   */
+  readonly missed?: "once" | "each" | "skip" | undefined
+}
+
+/**
+ * A schedule of an engine.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Schedule {
+  readonly name: string
+  readonly expression: string
+  /** The work for a due time: an effect, whose services the engine's type names. */
+  readonly run: (due: DateTime.Utc) => unknown
+  readonly options: CronOptions
+}
+
+/**
+ * How work fails, whichever work it is.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export interface Failure {
+  readonly _tag: string
+}

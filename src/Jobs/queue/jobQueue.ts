@@ -1,0 +1,124 @@
+/** Jobs in Effect's queue: what is stored of one, and by whom and in which trace it was caused. */
+import { dateOf } from "@appkernel/mql/values"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Function from "effect/Function"
+import * as Option from "effect/Option"
+import * as PersistedQueue from "effect/persistence/PersistedQueue"
+import * as Schema from "effect/Schema"
+import { DocumentStore } from "../../Repository/DocumentStore.ts"
+import { afterCommit } from "../../Repository/internal.ts"
+import type { ReadError, StoreError } from "../../Repository/RepositoryError.ts"
+import { CurrentUser } from "../../Security/CurrentUser.ts"
+import type { Described, EnqueueOptions } from "./description.ts"
+import { localQueue, queuedJobs, wake } from "./records.ts"
+import { offerTo } from "./storedQueue.ts"
+
+/** What is stored of a job. */
+export interface Element {
+  readonly payload: unknown
+  /** The subject of the user who caused it. */
+  readonly subject?: string | undefined
+  /** The span in which it was caused. */
+  readonly span?: { readonly traceId: string; readonly spanId: string; readonly sampled: boolean } | undefined
+}
+
+/** The queue of a job in a store of queues. */
+export const queueOf = (
+  store: PersistedQueue.PersistedQueueStore["Service"],
+  { name, options: { retry }, payload }: Described
+): Effect.Effect<PersistedQueue.PersistedQueue<Element>> =>
+  PersistedQueue.makeFactory.pipe(
+    Effect.flatMap((factory) =>
+      factory.make({
+        name,
+        schema: elementSchema(payload),
+        maxAttempts: (retry?.times ?? 9) + 1,
+        retrySchedule: retry?.schedule
+      })
+    ),
+    Effect.provideService(PersistedQueue.PersistedQueueStore, store)
+  )
+
+/** Stores a job, with who causes it and in which span. */
+export const enqueue = (
+  described: Described,
+  payload: unknown,
+  options?: EnqueueOptions
+): Effect.Effect<void, StoreError, DocumentStore> =>
+  Effect.gen(function*() {
+    const subject = Option.getOrUndefined(yield* CurrentUser.option)?.subject
+    const span = Option.getOrUndefined(yield* Effect.option(Effect.currentParentSpan))
+    yield* enqueueElement(described, {
+      payload,
+      ...(subject !== undefined && { subject }),
+      ...(span !== undefined && { span: { traceId: span.traceId, spanId: span.spanId, sampled: span.sampled } })
+    }, options)
+  })
+
+/** Stores a job. Whoever enqueues gives a payload that fits its type, so one that the schema refuses is a defect. */
+export const enqueueElement = (
+  described: Described,
+  element: Element,
+  { delay, key }: EnqueueOptions = {}
+): Effect.Effect<void, StoreError, DocumentStore> =>
+  DocumentStore.pipe(
+    Effect.flatMap((store) => offering(store)(described).offer(element, { id: key, delay })),
+    Effect.asVoid,
+    Effect.catchTag("SchemaError", (error) => Effect.die(error)),
+    // It is what the store has failed with.
+    Effect.catchTag("PersistedQueueError", ({ cause }) => Effect.fail(cause as StoreError))
+  )
+
+/** Gives a dead letter its attempts again. */
+export const retryDead = Effect.fnUntraced(function*(id: string): Effect.fn.Return<boolean, StoreError, DocumentStore> {
+  const store = yield* DocumentStore
+  const now = yield* Clock.currentTimeMillis
+  const found = yield* store.findOneAndUpdate(
+    queuedJobs,
+    { _id: id, state: "dead" },
+    { $set: { state: "waiting", attempts: 0, due: dateOf(now) }, $unset: { ended: "" } }
+  )
+  if (found === undefined) return false
+  yield* afterCommit(wake(store, String(found["queue"])))
+  return true
+})
+
+/** Waits until no job of these queues is due or running: for tests, whose clock does not go on meanwhile. */
+export const untilIdle = Effect.fnUntraced(function*(
+  store: DocumentStore["Service"],
+  queues: ReadonlyArray<string>
+): Effect.fn.Return<void, ReadError> {
+  for (const queue of queues) {
+    const { settled } = localQueue(store, queue)
+    for (;;) {
+      settled.closeUnsafe()
+      const due = dateOf(yield* Clock.currentTimeMillis)
+      const count = yield* store.count(queuedJobs, { queue, $or: [{ due: { $lte: due } }, { state: "running" }] })
+      if (count === 0) break
+      yield* settled.await
+    }
+  }
+})
+
+// internal
+
+const elementSchema = (payload: Schema.Top) =>
+  Schema.Struct({
+    payload,
+    subject: Schema.optional(Schema.String),
+    span: Schema.optional(
+      Schema.Struct({ traceId: Schema.String, spanId: Schema.String, sampled: Schema.Boolean })
+    )
+    // The schemas of payloads need no services.
+  }) as unknown as Schema.Codec<Element, unknown>
+
+// Its codecs are compiled once.
+const offering = Function.memoize((store: DocumentStore["Service"]) => {
+  const port: PersistedQueue.PersistedQueueStore["Service"] = {
+    offer: offerTo(store),
+    take: () => Effect.never,
+    cleanup: () => Effect.void
+  }
+  return Function.memoize((described: Described) => Effect.runSync(queueOf(port, described)))
+})

@@ -1,0 +1,60 @@
+/** The records of jobs in the store of documents: their collection, its indexes, and how fibers of this process learn of a new one. */
+import { getOrMake } from "@appkernel/document-store/internal"
+import * as Effect from "effect/Effect"
+import * as Function from "effect/Function"
+import * as Latch from "effect/Latch"
+import * as Semaphore from "effect/Semaphore"
+import { randomUUID } from "node:crypto"
+import type { DocumentStore, IndexDescription } from "../../Repository/DocumentStore.ts"
+
+/** The name of the collection. */
+export const queuedJobs = "QueuedJob"
+
+/**
+ * A record that can be taken has the time `due` from which on it can be: that of the next attempt, or, while somebody works on it,
+ * the end of the lock. Others have none, and stand apart in the first index.
+ */
+export const recordIndexes: ReadonlyArray<IndexDescription> = [
+  { name: "queue_1_due_1", key: { queue: 1, due: 1 } },
+  { name: "state_1_ended_1", key: { state: 1, ended: 1 } }
+]
+
+/** Of a record in a queue with this key. A colon in the name of a queue would make two of them one. */
+export const jobIdOf = (queue: string, key: string): string =>
+  `${queue.replaceAll("%", "%25").replaceAll(":", "%3A")}:${key}`
+
+/** This process. Records that another one has taken of a store which only one process has are left over. */
+export const thisProcess: string = randomUUID()
+
+/** What the fibers of a process that take from one queue have in common. */
+export interface LocalQueue {
+  /** Opened when there may be something to take. */
+  readonly wake: Latch.Latch
+  /** Opened when something that was taken has come to an end. */
+  readonly settled: Latch.Latch
+  /** Of those who found nothing, one looks for the others. */
+  readonly turn: Semaphore.Semaphore
+  /** Whether the last look found nothing. */
+  isIdle: boolean
+  /** Whether what another process has left over is released. */
+  isRecovered: boolean
+}
+
+/** The queue of a store in this process. */
+export const localQueue = (store: DocumentStore["Service"], queue: string): LocalQueue =>
+  getOrMake(queuesOf(store), queue, () => ({
+    wake: Latch.makeUnsafe(false),
+    settled: Latch.makeUnsafe(false),
+    turn: Semaphore.makeUnsafe(1),
+    isIdle: true,
+    isRecovered: false
+  }))
+
+/** Tells the fibers of this process that there may be something to take. */
+export const wake = (store: DocumentStore["Service"], queue: string): Effect.Effect<void> =>
+  Effect.sync(() => void localQueue(store, queue).wake.openUnsafe())
+
+// internal
+
+/** By the store, as long as it lives: offers and takes of it meet here. */
+const queuesOf = Function.memoize((_store: DocumentStore["Service"]) => new Map<string, LocalQueue>())

@@ -1,0 +1,258 @@
+/**
+ * Effect's queue on our stores: its `PersistedQueueStore`, one for all of them. An offer is one write of the fiber that makes it, so
+ * it is part of that fiber's transaction. A claim moves a record's `due` to the end of a lock, which is moved on while the work
+ * lasts; whoever comes after the end takes the record, and what the earlier one says of it then has no effect.
+ */
+import { rejectDuplicateKey } from "@appkernel/document-store/shared"
+import { dateOf } from "@appkernel/mql/values"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as PersistedQueue from "effect/persistence/PersistedQueue"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import * as SchemaParser from "effect/SchemaParser"
+import type * as Scope from "effect/Scope"
+import { randomUUID } from "node:crypto"
+import type { Document, DocumentStore, Update } from "../../Repository/DocumentStore.ts"
+import { afterCommit } from "../../Repository/internal.ts"
+import type { ReadError, StoreError } from "../../Repository/RepositoryError.ts"
+import { jobIdOf, localQueue, queuedJobs, recordIndexes, thisProcess, wake } from "./records.ts"
+
+type Store = DocumentStore["Service"]
+
+type Port = PersistedQueue.PersistedQueueStore["Service"]
+
+/** How a process takes records. */
+export interface QueueOptions {
+  /** How long a process has a record without a sign of life. Defaults to 30 seconds. */
+  readonly lock?: Duration.Input | undefined
+  /** How often others are asked for, in a store that several processes use. Defaults to a second. */
+  readonly poll?: Duration.Input | undefined
+}
+
+/** Adds records to queues. It needs nothing that runs, so that whoever has the store can offer. */
+export const offerTo = (store: Store): Port["offer"] => ({ delay, element, id, isCustomId, name }) =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const _id = jobIdOf(name, id)
+    const record = {
+      queue: name,
+      key: id,
+      element: JSON.stringify(element),
+      state: "waiting",
+      attempts: 0,
+      created: dateOf(now),
+      due: dateOf(now + (delay === undefined ? 0 : Duration.toMillis(delay)))
+    }
+    // A second offer of a key is no failure, with which a transaction would end.
+    const written = isCustomId
+      ? store.updateOne(queuedJobs, { _id }, { $setOnInsert: record }, { upsert: true }).pipe(
+        Effect.catchTag("DuplicateKey", () => Effect.void)
+      )
+      : store.insertOne(queuedJobs, { _id, ...record })
+    return Effect.andThen(written, afterCommit(wake(store, name)))
+  }).pipe(failing("Can't store the job"))
+
+/** The queues of a store for those who take from them, until the scope closes. */
+export const makeQueueStore = Effect.fnUntraced(function*(
+  store: Store,
+  { lock = "30 seconds", poll = "1 second" }: QueueOptions = {}
+): Effect.fn.Return<Port, StoreError, Scope.Scope> {
+  yield* store.createIndexes(queuedJobs, recordIndexes)
+  const lockTime = Duration.toMillis(lock)
+  // Only the embedded store is serializable, and one process alone has it: nobody else offers, and all that is due is known.
+  const isAlone = store.isolation === "serializable"
+  const process = yield* Effect.scope
+  const soon = (now: number) => dateOf(now + lockTime)
+
+  const refresh = ({ _id, token }: Claim) =>
+    Effect.sleep(lockTime / 3).pipe(
+      Effect.andThen(Clock.currentTimeMillis),
+      Effect.flatMap((now) => store.updateOne(queuedJobs, { _id, token }, { $set: { due: soon(now) } })),
+      Effect.catch((error) => Effect.logWarning("Can't keep the lock of a job", error)),
+      Effect.forever
+    )
+
+  /** Says what has become of a record, unless the lock has ended and somebody else has taken it. */
+  const settle = (claim: Claim, change: (now: number) => Update) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const { _id, token } = claim
+      return rejectDuplicateKey("jobs", store.updateOne(queuedJobs, { _id, token }, withoutLock(change(now))))
+    }).pipe(
+      Effect.retry(Schedule.spaced("500 millis").pipe(Schedule.upTo({ duration: lockTime }))),
+      // The lock ends, and the job is done once more.
+      Effect.catch((error) => Effect.logWarning("Can't store the end of a job", error)),
+      Effect.andThen(wake(store, claim.queue)),
+      Effect.andThen(Effect.sync(() => void localQueue(store, claim.queue).settled.openUnsafe()))
+    )
+
+  const bury = (claim: Claim, cause: Cause.Cause<unknown>, attempts = claim.attempts) =>
+    settle(claim, (now) => ({
+      $set: { state: "dead", attempts, ended: dateOf(now), failure: failureOf(cause) },
+      $unset: { due: "" }
+    }))
+
+  const claimOne = Effect.fnUntraced(function*(
+    name: string,
+    maxAttempts: number
+  ): Effect.fn.Return<Claim | undefined, StoreError> {
+    for (;;) {
+      const now = yield* Clock.currentTimeMillis
+      const token = randomUUID()
+      const found = yield* store.findOneAndUpdate(
+        queuedJobs,
+        { queue: name, due: { $lte: dateOf(now) } },
+        { $set: { state: "running", token, process: thisProcess, due: soon(now) }, $inc: { attempts: 1 } },
+        { sort: { due: 1 }, returnDocument: "after" }
+      )
+      if (found === undefined) return undefined
+      const claim = { ...decodeRecord(found), token }
+      if (claim.attempts <= maxAttempts) return claim
+      yield* bury(claim, Cause.fail("The process ended during the last attempt"), maxAttempts)
+    }
+  })
+
+  /** Gives back what an earlier process had taken of a store that only one process has. */
+  const recover = (name: string) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      store.updateMany(
+        queuedJobs,
+        { queue: name, due: { $gt: dateOf(now) }, state: "running", process: { $ne: thisProcess } },
+        withoutLock({ $set: { state: "waiting", due: dateOf(now) } })
+      ))
+
+  /** Waits after nothing was found, until the next record is due or others may have offered one. */
+  const pause = Effect.fnUntraced(function*(name: string): Effect.fn.Return<void, ReadError> {
+    if (!isAlone) return yield* Effect.sleep(poll)
+    // One may have become due since it was looked for.
+    const [next] = yield* store.find(queuedJobs, {
+      filter: { queue: name, due: { $gt: dateOf(0) } },
+      sort: { due: 1 },
+      limit: 1
+    })
+    const now = yield* Clock.currentTimeMillis
+    return yield* next === undefined ? Effect.never : Effect.sleep(Math.max(0, decodeRecord(next).due.getTime() - now))
+  })
+
+  const take: Port["take"] = ({ maxAttempts, name, retryDelay }) =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.gen(function*() {
+        const local = localQueue(store, name)
+        if (isAlone && !local.isRecovered) {
+          yield* recover(name)
+          local.isRecovered = true
+        }
+        const claim = local.isIdle ? undefined : yield* claimOne(name, maxAttempts)
+        local.isIdle = claim === undefined
+        if (claim !== undefined) return claim
+        yield* restore(local.turn.take(1))
+        return yield* Effect.gen(function*() {
+          for (;;) {
+            local.wake.closeUnsafe()
+            const found = yield* claimOne(name, maxAttempts)
+            local.isIdle = found === undefined
+            if (found !== undefined) return found
+            yield* restore(Effect.raceFirst(local.wake.await, pause(name)))
+          }
+        }).pipe(Effect.ensuring(local.turn.release(1)))
+      }).pipe(
+        failing("Can't take a job"),
+        Effect.flatMap((claim) => {
+          const element = Result.try(() => JSON.parse(claim.element) as unknown)
+          // A text that is no JSON never becomes any.
+          if (Result.isFailure(element)) {
+            return Effect.andThen(bury(claim, Cause.die(element.failure)), take({ maxAttempts, name, retryDelay }))
+          }
+          const ended = (exit: Exit.Exit<unknown, unknown>) => {
+            if (Exit.isSuccess(exit)) {
+              return settle(claim, (now) => ({ $set: { state: "done", ended: dateOf(now) }, $unset: { due: "" } }))
+            }
+            const undecodable = deadLetterIn(exit.cause)
+            if (undecodable !== undefined) return bury(claim, undecodable)
+            if (Cause.hasInterruptsOnly(exit.cause)) {
+              return settle(claim, (now) => ({
+                $set: { state: "waiting", due: dateOf(now) },
+                $inc: { attempts: -1 }
+              }))
+            }
+            if (claim.attempts >= maxAttempts) return bury(claim, exit.cause)
+            return Effect.flatMap(retryDelay(claim.attempts), (delay) =>
+              settle(claim, (now) => ({
+                $set: {
+                  state: "waiting",
+                  due: dateOf(now + Duration.toMillis(delay)),
+                  failure: failureOf(exit.cause)
+                }
+              })))
+          }
+          return Effect.forkIn(refresh(claim), process).pipe(
+            Effect.flatMap((refreshing) =>
+              Effect.addFinalizer((exit) => Effect.andThen(ended(exit), Fiber.interrupt(refreshing)))
+            ),
+            Effect.as({ id: claim.key, attempts: claim.attempts, element: element.success })
+          )
+        })
+      )
+    )
+
+  return {
+    offer: offerTo(store),
+    take,
+    cleanup: ({ failedTimeToLive, timeToLive }) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        const ended = (state: string, time: Duration.Duration) =>
+          store.deleteMany(queuedJobs, { state, ended: { $lte: dateOf(now - Duration.toMillis(time)) } })
+        return Effect.andThen(
+          ended("done", timeToLive),
+          failedTimeToLive === undefined ? Effect.void : ended("dead", failedTimeToLive)
+        )
+      }).pipe(failing("Can't remove the jobs that have ended"), Effect.asVoid)
+  }
+})
+
+// internal
+
+interface Claim extends Schema.Schema.Type<typeof StoredRecord> {
+  /** The proof that this process has the record. */
+  readonly token: string
+}
+
+// The element is a JSON text, so that it comes back as it was.
+const StoredRecord = Schema.Struct({
+  _id: Schema.String,
+  queue: Schema.String,
+  key: Schema.String,
+  element: Schema.String,
+  attempts: Schema.Int,
+  due: Schema.Date
+})
+
+const decodeRecord: (document: Document) => typeof StoredRecord.Type = SchemaParser.decodeUnknownSync(StoredRecord)
+
+const withoutLock = (update: Update): Update => ({
+  ...update,
+  $unset: { ...update["$unset"] as object, token: "", process: "" }
+})
+
+const failing = (message: string) =>
+  Effect.mapError((cause: StoreError) => new PersistedQueue.PersistedQueueError({ message, cause }))
+
+const failureOf = (cause: Cause.Cause<unknown>): string => Cause.pretty(cause).slice(0, maxFailure)
+
+const maxFailure = 4_000
+
+/** Why the factory can't decode an element: a signal that it sends by the cause. */
+const deadLetterIn = (cause: Cause.Cause<unknown>): Cause.Cause<unknown> | undefined => {
+  for (const reason of cause.reasons) {
+    if (Cause.isFailReason(reason) && isDeadLetter(reason.error)) return reason.error.cause
+  }
+  return undefined
+}
+
+const isDeadLetter = (error: unknown): error is { readonly cause: Cause.Cause<unknown> } =>
+  Predicate.isTagged(error, "~effect/persistence/PersistedQueue/DeadLetter")

@@ -1,0 +1,256 @@
+import { assert, it } from "@effect/vitest"
+import { Deferred, Duration, Effect, Exit, Fiber, Layer, Ref, Schedule, Schema, Scope } from "effect"
+import { PersistedQueue } from "effect/persistence"
+import { DocumentStore, Repository } from "../../../src/index.ts"
+import { makeQueueStore } from "../../../src/Jobs/queue/storedQueue.ts"
+
+/** What Effect's queue does, whichever store keeps it: its own suite for stores, and what ours has beyond it. */
+export const storedQueueContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
+  it.layer(Layer.provideMerge(queues(), store), { excludeTestServices: true })(`The queue / ${name}`, (it) => {
+    it.effect("gives what was offered, decoded", () =>
+      Effect.gen(function*() {
+        const queue = yield* queueOf("offered")
+        yield* queue.offer({ n: 42n })
+        assert.deepStrictEqual(yield* queue.take((item, { attempts }) => Effect.succeed([item.n, attempts])), [42n, 1])
+      }))
+
+    it.effect("gives an element to another one when who has it is interrupted, which is no attempt", () =>
+      Effect.gen(function*() {
+        const queue = yield* queueOf("interrupted")
+        const begun = yield* Deferred.make<void>()
+        const first = yield* Effect.forkScoped(
+          queue.take(() => Effect.andThen(Deferred.succeed(begun, undefined), Effect.never))
+        )
+        yield* queue.offer({ n: 1n })
+        yield* Deferred.await(begun)
+        const second = yield* Effect.forkScoped(queue.take((item, { attempts }) => Effect.succeed([item.n, attempts])))
+        yield* queue.offer({ n: 2n })
+        // The other element proves that the one in work is not given twice.
+        assert.deepStrictEqual(yield* Fiber.join(second), [2n, 1])
+        yield* Fiber.interrupt(first)
+        assert.deepStrictEqual(yield* queue.take((item, { attempts }) => Effect.succeed([item.n, attempts])), [1n, 1])
+      }))
+
+    it.effect("gives an element again after a failure, until its attempts are used: then it is a dead letter", () =>
+      Effect.gen(function*() {
+        const queue = yield* queueOf("failing")
+        const id = yield* queue.offer({ n: 1n })
+        for (const attempt of [1, 2, 3]) {
+          const failure = queue.take((_, { attempts, id }) => Effect.fail(`${id} ${attempts}`))
+          assert.strictEqual(yield* Effect.flip(failure), `${id} ${attempt}`)
+        }
+        const [dead] = yield* recordsOf("failing")
+        assert.deepInclude(dead, { state: "dead", attempts: 3 })
+        assert.include(dead?.["failure"], `${id} 3`)
+        yield* queue.offer({ n: 2n })
+        assert.strictEqual(yield* queue.take((item) => Effect.succeed(item.n)), 2n)
+      }))
+
+    it.effect("has an identifier once, also after its end, and within a transaction", () =>
+      Effect.gen(function*() {
+        const queue = yield* queueOf("identified")
+        const offer = queue.offer({ n: 1n }, { id: "a:b" })
+        yield* Effect.all([offer, offer, offer], { concurrency: 3 })
+        assert.strictEqual(yield* queue.take((_, { id }) => Effect.succeed(id)), "a:b")
+        yield* offer
+        yield* Repository.transaction(Effect.andThen(offer, queue.offer({ n: 2n })))
+        assert.strictEqual(yield* queue.take((item) => Effect.succeed(item.n)), 2n)
+        const states = (yield* recordsOf("identified")).map(({ state }) => state)
+        assert.deepStrictEqual(states, ["done", "done"])
+      }))
+
+    it.effect("keeps queues apart whose names and identifiers join to one text", () =>
+      Effect.gen(function*() {
+        const [one, other] = [yield* queueOf("joined"), yield* queueOf("joined:x")]
+        yield* one.offer({ n: 1n }, { id: "x:y" })
+        yield* other.offer({ n: 2n }, { id: "y" })
+        assert.strictEqual(yield* one.take((item) => Effect.succeed(item.n)), 1n)
+        assert.strictEqual(yield* other.take((item) => Effect.succeed(item.n)), 2n)
+      }))
+
+    it.effect("makes a dead letter of what can't be decoded, and gives the next element", () =>
+      Effect.gen(function*() {
+        const queue = yield* queueOf("unknown")
+        const port = yield* PersistedQueue.PersistedQueueStore
+        yield* port.offer({ name: "unknown", id: "1", element: { n: null }, isCustomId: false })
+        yield* queue.offer({ n: 2n })
+        assert.strictEqual(yield* queue.take((item) => Effect.succeed(item.n)), 2n)
+        assert.deepInclude((yield* recordsOf("unknown"))[0], { state: "dead", attempts: 1 })
+      }))
+
+    it.effect("gives an element after its delay, and others before", () =>
+      Effect.gen(function*() {
+        const queue = yield* queueOf("delayed")
+        const begin = Date.now()
+        yield* queue.offer({ n: 1n }, { delay: "200 millis" })
+        yield* queue.offer({ n: 2n })
+        const taken = [
+          yield* queue.take((item) => Effect.succeed(item.n)),
+          yield* queue.take((item) => Effect.succeed(item.n))
+        ]
+        assert.deepStrictEqual(taken, [2n, 1n])
+        assert.isAtLeast(Date.now() - begin, 200)
+      }))
+
+    it.effect("removes what is done for some time, and dead letters if it is told to", () =>
+      Effect.gen(function*() {
+        const queue = yield* queueOf("removed")
+        const port = yield* PersistedQueue.PersistedQueueStore
+        yield* queue.offer({ n: 1n }, { id: "done" })
+        yield* queue.take(() => Effect.void)
+        yield* port.offer({ name: "removed", id: "dead", element: {}, isCustomId: false })
+        yield* queue.offer({ n: 2n }, { id: "waiting" })
+        yield* queue.take(() => Effect.interrupt).pipe(Effect.exit)
+        const left = Effect.map(recordsOf("removed"), (records) => records.map(({ key }) => String(key)).toSorted())
+        yield* port.cleanup({ timeToLive: Duration.hours(1), failedTimeToLive: undefined })
+        assert.deepStrictEqual(yield* left, ["dead", "done", "waiting"])
+        yield* port.cleanup({ timeToLive: Duration.zero, failedTimeToLive: undefined })
+        assert.deepStrictEqual(yield* left, ["dead", "waiting"])
+        yield* port.cleanup({ timeToLive: Duration.zero, failedTimeToLive: Duration.zero })
+        assert.deepStrictEqual(yield* left, ["waiting"])
+      }))
+
+    it.effect("gives each element to one of many who take", () =>
+      Effect.gen(function*() {
+        const queue = yield* queueOf("many")
+        const all = Array.from({ length: 40 }, (_, i) => BigInt(i))
+        const taken = yield* Ref.make<ReadonlyArray<bigint>>([])
+        const takers = yield* Effect.forkScoped(
+          Effect.forEach(all, () => queue.take((item) => Ref.update(taken, (list) => [...list, item.n])), {
+            concurrency: 8
+          })
+        )
+        yield* Effect.forEach(all, (n) => queue.offer({ n }), { concurrency: 4 })
+        yield* Fiber.join(takers)
+        assert.deepStrictEqual((yield* Ref.get(taken)).toSorted((a, b) => Number(a - b)), all)
+      }))
+
+    it.effect("has what is offered in a transaction when that is committed, and never what was rolled back", () =>
+      Effect.gen(function*() {
+        const queue = yield* queueOf("committed")
+        const taken = yield* Deferred.make<bigint>()
+        yield* Effect.forkScoped(queue.take((item) => Deferred.succeed(taken, item.n)))
+        const rolledBack = Effect.andThen(queue.offer({ n: 1n }), Effect.fail("no"))
+        assert.strictEqual(yield* Effect.flip(Repository.transaction(rolledBack)), "no")
+        yield* Repository.transaction(Effect.gen(function*() {
+          yield* queue.offer({ n: 2n })
+          yield* Effect.forEach(Array.from({ length: 10 }), () => Effect.yieldNow)
+          assert.isFalse(yield* Deferred.isDone(taken))
+        }))
+        assert.strictEqual(yield* Deferred.await(taken), 2n)
+        assert.lengthOf(yield* recordsOf("committed"), 1)
+      }))
+
+    it.effect("gives an element to others when its lock has ended, and what its first holder then says has no effect", () =>
+      Effect.gen(function*() {
+        const queue = yield* queueOf("lost")
+        yield* queue.offer({ n: 1n })
+        const process = yield* Scope.make()
+        // A store in another process, which ends without giving back what it has taken.
+        const store = yield* DocumentStore.DocumentStore
+        const dying = yield* makeQueueStore({ ...store }, { lock: "50 millis" }).pipe(Scope.provide(process))
+        const handler = yield* Scope.make()
+        const take = dying.take({ name: "lost", maxAttempts: 3, retryDelay: () => Effect.succeed(Duration.zero) })
+        assert.deepInclude(yield* Scope.provide(take, handler), { attempts: 1 })
+        yield* Scope.close(process, Exit.void)
+        const taken = yield* queue.take((_, { attempts }) =>
+          Effect.as(Scope.close(handler, Exit.fail("too late")), attempts)
+        )
+        assert.strictEqual(taken, 2)
+        const [record] = yield* recordsOf("lost")
+        assert.deepInclude(record, { state: "done", attempts: 2 })
+        assert.notProperty(record, "failure")
+      }))
+
+    it.effect("asks a store that one process has for nothing while there is nothing to do", () =>
+      Effect.gen(function*() {
+        if (name === "mongodb") return
+        const store = yield* DocumentStore.DocumentStore
+        let count = 0
+        const counting = { ...store, find: counted(store.find), findOneAndUpdate: counted(store.findOneAndUpdate) }
+        function counted<Args extends ReadonlyArray<unknown>, A>(operation: (...args: Args) => A) {
+          return (...args: Args) => {
+            count++
+            return operation(...args)
+          }
+        }
+        const port = yield* makeQueueStore(counting, { lock: "1 second", poll: "1 milli" })
+        const take = port.take({ name: "idle", maxAttempts: 3, retryDelay: () => Effect.succeed(Duration.zero) })
+        const taken = yield* Effect.forkScoped(Effect.scoped(Effect.all([take, take, take], { concurrency: 3 })))
+        yield* Effect.sleep("50 millis")
+        // One looks for all, and then when the next one is due.
+        assert.isAtMost(count, 2)
+        for (const key of ["1", "2", "3"]) yield* port.offer({ name: "idle", id: key, element: 1, isCustomId: false })
+        assert.deepStrictEqual((yield* Fiber.join(taken)).map(({ id }) => id).toSorted(), ["1", "2", "3"])
+      }))
+
+    it.effect("makes a dead letter of what has ended the process in each attempt", () =>
+      Effect.gen(function*() {
+        const queue = yield* queueOf("deadly")
+        yield* queue.offer({ n: 1n })
+        const store = yield* DocumentStore.DocumentStore
+        for (const _ of [1, 2, 3]) {
+          const process = yield* Scope.make()
+          const dying = yield* makeQueueStore({ ...store }, { lock: "10 millis", poll: "5 millis" }).pipe(
+            Scope.provide(process)
+          )
+          const take = dying.take({ name: "deadly", maxAttempts: 3, retryDelay: () => Effect.succeed(Duration.zero) })
+          yield* Scope.provide(take, yield* Scope.make())
+          yield* Scope.close(process, Exit.void)
+        }
+        yield* Effect.forkScoped(queue.take(() => Effect.die("It was given once more")))
+        const dead = yield* Effect.repeat(recordsOf("deadly"), {
+          until: ([record]) => record?.["state"] === "dead",
+          schedule: Schedule.spaced("5 millis")
+        }).pipe(Effect.andThen(recordsOf("deadly")))
+        assert.deepInclude(dead[0], { state: "dead", attempts: 3 })
+      }))
+
+    it.effect("keeps the lock as long as the work lasts", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore.DocumentStore
+        const port = yield* makeQueueStore({ ...store }, { lock: "150 millis", poll: "5 millis" })
+        const queue = yield* Effect.provideService(
+          Effect.flatMap(PersistedQueue.makeFactory, (factory) => factory.make({ name: "long", schema: Item })),
+          PersistedQueue.PersistedQueueStore,
+          port
+        )
+        yield* queue.offer({ n: 1n })
+        yield* queue.take(() =>
+          Effect.gen(function*() {
+            const [begin] = yield* recordsOf("long")
+            // The lock is moved on again and again.
+            let due = begin?.["due"] as Date
+            for (const _ of [1, 2, 3]) {
+              const [moved] = yield* Effect.repeat(recordsOf("long"), {
+                until: ([record]) => (record?.["due"] as Date) > due,
+                schedule: Schedule.spaced("5 millis")
+              }).pipe(Effect.andThen(recordsOf("long")))
+              due = moved?.["due"] as Date
+            }
+          })
+        )
+      }))
+  })
+
+const Item = Schema.Struct({ n: Schema.BigInt })
+
+const queues = () =>
+  Layer.provideMerge(
+    PersistedQueue.layer,
+    Layer.effect(
+      PersistedQueue.PersistedQueueStore,
+      Effect.flatMap(DocumentStore.DocumentStore, (store) =>
+        makeQueueStore(store, { lock: "5 seconds", poll: "5 millis" }))
+    )
+  )
+
+const queueOf = (name: string) =>
+  PersistedQueue.make({ name, schema: Item, maxAttempts: 3, retrySchedule: Schedule.spaced("1 millis") as never })
+
+/** The records of a queue, the oldest first. */
+const recordsOf = (queue: string) =>
+  Effect.flatMap(
+    DocumentStore.DocumentStore,
+    (store) => store.find("QueuedJob", { filter: { queue }, sort: { created: 1 } })
+  )

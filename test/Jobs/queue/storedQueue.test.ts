@@ -1,0 +1,4 @@
+import { storeMatrix } from "../../support/storeMatrix.ts"
+import { storedQueueContract } from "./storedQueue.contract.ts"
+
+storeMatrix(storedQueueContract)
