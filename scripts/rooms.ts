@@ -208,7 +208,8 @@ export const folders: { readonly [name: string]: Folder } = {
       history: { on: ["routes"] },
       documentFiles: { on: ["routes"] },
       many: { on: ["routes"] },
-      startup: { on: ["history", "documentFiles", "many", "documents", "monitoring", "Tokens"] }
+      idempotency: { on: ["routes"] },
+      startup: { on: ["history", "documentFiles", "many", "idempotency", "documents", "monitoring", "Tokens"] }
     }
   },
   Cli: {

@@ -42,6 +42,7 @@ const groups: { readonly [title: string]: ReadonlyArray<string> } = {
     "guides/translations",
     "guides/browsers",
     "guides/live",
+    "guides/repeated-requests",
     "guides/limits",
     "guides/requests"
   ],

@@ -29,6 +29,7 @@ import {
   ServiceUnavailable,
   TooManyRequests,
   Unauthorized,
+  UnprocessableContent,
   UnsupportedMediaType
 } from "./errors/errorClasses.ts"
 import type { errorKeys } from "./errors/errorKeys.ts"
@@ -54,6 +55,7 @@ export type HttpError =
   | PreconditionFailed
   | PayloadTooLarge
   | UnsupportedMediaType
+  | UnprocessableContent
   | TooManyRequests
   | InternalServerError
   | NotImplemented
@@ -90,6 +92,7 @@ export const table = {
   PreconditionFailed: row(PreconditionFailed, 412),
   PayloadTooLarge: row(PayloadTooLarge, 413),
   UnsupportedMediaType: row(UnsupportedMediaType, 415),
+  UnprocessableContent: row(UnprocessableContent, 422),
   TooManyRequests: row(TooManyRequests, 429, { retry_after: Schema.Int }),
   InternalServerError: row(InternalServerError, 500),
   NotImplemented: row(NotImplemented, 501),

@@ -28,6 +28,7 @@ import type { Change, ListEvent, StreamOptions, WatchedChange } from "./subscrip
 import { byEvents, byPolls } from "./subscription/subscription.ts"
 import { askingByBody, exactly, withRequestParts } from "./typedClient/calls.ts"
 import { type Files, filesOfGroup } from "./typedClient/files.ts"
+import { sentAgain, withKeys } from "./typedClient/idempotencyKeys.ts"
 import { tableRows } from "./typedClient/rows.ts"
 import { callOf, withStreams } from "./typedClient/streams.ts"
 
@@ -562,6 +563,42 @@ export const files = <
     // An arbitrary api has no static types, and the type of the fields follows from the model.
     return yield* filesOfGroup(described.api as never, name, { httpClient, baseUrl: options?.baseUrl })
   }) as never
+
+/**
+ * Sends each write with an `Idempotency-Key`, and each request again while it gets no answer, a transient one, or the one that the
+ * first request with its key has not ended yet: as the `transformClient` of {@link make}. The service makes a write once if its
+ * registration has `idempotencyKeys`.
+ *
+ * `key` makes a key for each write; random by default. `times` is how often a request is sent again, 4 by default, after a tenth of
+ * a second and then twice as long each time, and not before `Retry-After`. A body that is a stream is not sent again.
+ *
+ * **Example** (An order that is placed once)
+ *
+ * ```ts check
+ * import { Schema } from "effect"
+ * import { KernelClient, KernelEngine, Model } from "appkernel"
+ *
+ * class Order extends Model.Class<Order>()("Order", { id: Model.id({ prefix: "O" }), item: Schema.String }) {}
+ *
+ * const engine = KernelEngine.make("orders")
+ *   .register(Order, { methods: ["GET", "POST"], idempotencyKeys: "accepted" })
+ *
+ * export const client = KernelClient.make(engine, {
+ *   baseUrl: "http://orders:5000",
+ *   transformClient: KernelClient.withIdempotencyKeys()
+ * })
+ * ```
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const withIdempotencyKeys = (
+  { key, times = 4 }: {
+    readonly key?: Effect.Effect<string> | undefined
+    readonly times?: number | undefined
+  } = {}
+): (client: HttpClient.HttpClient) => HttpClient.HttpClient =>
+(client) => withKeys(sentAgain(client, times), key)
 
 /**
  * Passes on the failures of a call of a typed client, of which an operation then needs to declare only the application's own

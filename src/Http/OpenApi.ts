@@ -11,6 +11,8 @@ import * as HttpApi from "effect/http-api/HttpApi"
 import * as EffectOpenApi from "effect/http-api/OpenApi"
 import type * as Model from "../Model/Model.ts"
 import { type AccessPolicy, endpointOf } from "./AccessPolicy.ts"
+import { rawOf } from "./description/raw.ts"
+import type { StandardEndpoint } from "./description/standardEndpoints.ts"
 import { Tags } from "./description/tags.ts"
 import { RateLimiting } from "./Guard.ts"
 import * as KernelConfig from "./KernelConfig.ts"
@@ -18,6 +20,7 @@ import { admittingEntries, fieldRules, withAccess } from "./openapi/access.ts"
 import { withEntityTag } from "./openapi/entityTagHeaders.ts"
 import { withErrorSchemas, withProblems } from "./openapi/errors.ts"
 import { fileOperations } from "./openapi/fileOperations.ts"
+import { withIdempotencyKey } from "./openapi/idempotencyKeys.ts"
 import * as Json from "./openapi/node.ts"
 import { expandablePaths } from "./openapi/parameters.ts"
 import {
@@ -164,6 +167,8 @@ export interface Source {
       readonly calls: ReadonlyArray<Call>
       /** Whether bodies may have undeclared keys. Defaults to `ignore`. */
       readonly onExcessProperty?: "ignore" | "error" | undefined
+      /** Whether writes take an `Idempotency-Key`. Defaults to what the limits say. */
+      readonly idempotencyKeys?: KernelConfig.Limits["idempotencyKeys"] | undefined
       /** Whether responses to `GET` have entity tags. */
       readonly caching?: { readonly pageTags: boolean } | undefined
     }
@@ -190,7 +195,7 @@ export interface Options {
   /** The current limits, for the parameters of collections. Defaults to those of `KernelConfig`. */
   readonly limits?:
     | Pick<KernelConfig.Limits, "defaultPageSize" | "maxPageSize">
-      & Partial<Pick<KernelConfig.Limits, "skipUnreadable" | "onKnownId" | "maxExpandDepth">>
+      & Partial<Pick<KernelConfig.Limits, "skipUnreadable" | "onKnownId" | "idempotencyKeys" | "maxExpandDepth">>
     | undefined
   /**
    * How callers of a service with access control prove who they are, by name; any of them suffices. Defaults to those that are
@@ -271,7 +276,7 @@ export const make = ({ api: described, policy, registrations }: Source, options:
   const own = Json.mapOperations(inReadingOrder(reached, resources), (value, method, path) => {
     const key = `${method} ${path}`
     const { isLimited, name, tags } = details.get(key) ?? { name: key, tags: [], isLimited: false }
-    const { registration, standard } = registered.get(key) ?? {}
+    const { call, registration, standard } = registered.get(key) ?? {}
     const operation = Json.mapSchemas(value, complete)
     const completed = standard === undefined || registration?._tag !== "Resource"
       ? operation
@@ -292,7 +297,16 @@ export const make = ({ api: described, policy, registrations }: Source, options:
       })
     // Caches don't store the changes of a collection.
     const isTagged = registration?.caching?.pageTags === true && method === "get" && standard?.name !== "changes"
-    const sampled = withSamples(isTagged ? withEntityTag(completed) : completed)
+    const tagged = isTagged ? withEntityTag(completed) : completed
+    const sampled = withSamples(
+      isRepeatable(method, { call, standard })
+        ? withIdempotencyKey(
+          tagged,
+          registration?.idempotencyKeys ?? limits.idempotencyKeys ?? "none",
+          known.errorMessage
+        )
+        : tagged
+    )
     const described = {
       ...withErrorSchemas(
         registration?.onExcessProperty === "error" ? close(sampled) : sampled,
@@ -333,6 +347,14 @@ export const make = ({ api: described, policy, registrations }: Source, options:
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Whether answers to the operation of a registration are kept for repeated requests. */
+const isRepeatable = (
+  method: string,
+  { call, standard }: { readonly call?: Call | undefined; readonly standard?: StandardEndpoint | undefined }
+): boolean =>
+  method !== "get" && standard?.isMany !== true && standard?.name !== "query" &&
+  (standard !== undefined || call !== undefined && rawOf(Reflect.get(Object(call.options), "payload")) === undefined)
 
 interface Detail {
   readonly name: string

@@ -199,6 +199,15 @@ export const settings = {
     "how long a process has a job without a sign of life; then another one does it, so that it is done again so long after the process was killed",
     "30 seconds"
   ),
+  "idempotency.keys": oneOf("none", "accepted", "required")(
+    "whether writes take an `Idempotency-Key`, or need one, at registrations without `idempotencyKeys`",
+    "none"
+  ),
+  "idempotency.keep": duration(Duration.seconds(1))(
+    "time for which the answer to a request with a key is given again",
+    "24 hours"
+  ),
+  "idempotency.max_answer_size": size("size up to which such an answer is kept", "64 KiB"),
   "cache.records": size("bytes of decoded documents and index entries that the embedded store keeps", "32 MiB"),
   "cache.texts": size("bytes of the JSON texts of documents that are kept for the next request", "64 MiB"),
   "i18n.languages": texts("languages, the default first", { value: "", shown: "none" }),

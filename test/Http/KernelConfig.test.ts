@@ -103,6 +103,7 @@ const everything = Effect.gen(function*() {
     rateLimits: yield* RateLimits.config,
     cors: yield* Cors.config,
     limits: yield* KernelConfig.Limits,
+    idempotency: yield* KernelConfig.idempotency,
     lifetimes: yield* Lifetimes,
     migrationsOnStart: yield* KernelConfig.migrationsOnStart,
     cursorSecret: yield* KernelConfig.cursorSecret,
@@ -187,8 +188,10 @@ const expected = {
     maxMany: 40,
     queryTimeout: Duration.millis(250),
     skipUnreadable: true,
-    onKnownId: "error" as const
+    onKnownId: "error" as const,
+    idempotencyKeys: "required" as const
   },
+  idempotency: { keep: Duration.hours(2), maxAnswerSize: 2_048 },
   lifetimes: {
     accessToken: Duration.minutes(5),
     refreshToken: Duration.days(90),
@@ -291,6 +294,7 @@ appkernel:
   embedded: { path: /var/lib/shop }
   files: { readable_by: group, sweep_interval: 60, sweep_grace: 60 }
   jobs: { keep_done: 1 day, lock: 10 }
+  idempotency: { keys: required, keep: 2 hours, max_answer_size: 2 KiB }
   cache: { records: 64 MiB, texts: 8 MiB }
   i18n: { path: /etc/shop/texts, languages: [en, de-CH] }
   query:
@@ -363,6 +367,9 @@ const env = {
   APPKERNEL_ERRORS_FORMAT: "Problem",
   APPKERNEL_ERRORS_DOCUMENTATION: "https://shop.example/errors/",
   APPKERNEL_SERVER_KILL_TIMEOUT: "15",
+  APPKERNEL_IDEMPOTENCY_KEYS: "Required",
+  APPKERNEL_IDEMPOTENCY_KEEP: "7200",
+  APPKERNEL_IDEMPOTENCY_MAX_ANSWER_SIZE: "2 KiB",
   APPKERNEL_FILES_READABLE_BY: "Group",
   APPKERNEL_COMPRESSION_ENABLED: "true",
   APPKERNEL_COMPRESSION_MIN_SIZE: "2048",

@@ -64,6 +64,8 @@ export interface Limits {
    * or fail with a 409 (`error`). Defaults to `replace`.
    */
   readonly onKnownId: "replace" | "error"
+  /** Whether writes take an `Idempotency-Key` or need one, at registrations that do not say it. Defaults to `none`. */
+  readonly idempotencyKeys: "none" | "accepted" | "required"
 }
 
 /** The keys of the limits. */
@@ -81,7 +83,8 @@ const limitKeys = {
   maxMany: "query.max_many",
   queryTimeout: "query.timeout",
   skipUnreadable: "query.skip_unreadable",
-  onKnownId: "server.on_known_id"
+  onKnownId: "server.on_known_id",
+  idempotencyKeys: "idempotency.keys"
 } as const satisfies { readonly [K in keyof Limits]: Key }
 
 /**

@@ -301,6 +301,27 @@ export interface AuditOptions {
 export const audit: Config.Config<AuditOptions> = section("audit")
 
 /**
+ * How the answers to requests with an `Idempotency-Key` are kept.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface IdempotencyOptions {
+  /** The time for which an answer is given again. Defaults to 24 hours. */
+  readonly keep: Duration.Duration
+  /** The bytes of an answer that is kept; a repetition for a larger one is a 409. Defaults to 64 KiB. */
+  readonly maxAnswerSize: number
+}
+
+/**
+ * The keys of `idempotency`, without `idempotency.keys`, which is one of the limits.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const idempotency: Config.Config<IdempotencyOptions> = section("idempotency", "keep", "max_answer_size")
+
+/**
  * `server.trusted_proxies` and `server.forwarded_header`.
  *
  * @category configuration

@@ -101,6 +101,14 @@ export class PayloadTooLarge extends Schema.TaggedError<PayloadTooLarge>()("Payl
 export class UnsupportedMediaType extends Schema.TaggedError<UnsupportedMediaType>()("UnsupportedMediaType", said) {}
 
 /**
+ * Status 422: the request can be read, and asks for what can't be: an `Idempotency-Key` was used for another request before.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class UnprocessableContent extends Schema.TaggedError<UnprocessableContent>()("UnprocessableContent", said) {}
+
+/**
  * Status 429: the caller has sent too many requests, or there were too many failed attempts to sign in. `retry_after` is the
  * number of seconds after which a retry is answered, as in the header `Retry-After`.
  *

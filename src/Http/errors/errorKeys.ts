@@ -33,7 +33,9 @@ export const errorKeys = {
     "errors.VersionConflict",
     "errors.InItem",
     "errors.NotAllInserted",
-    "errors.patch.PatchConflict"
+    "errors.patch.PatchConflict",
+    "errors.KeyRunning",
+    "errors.AnswerNotKept"
   ],
   Gone: ["errors.PositionGone"],
   PreconditionFailed: ["errors.PreconditionFailed"],
@@ -45,6 +47,7 @@ export const errorKeys = {
     "errors.PictureTooLarge"
   ],
   UnsupportedMediaType: ["errors.BodyType", "errors.BodyEncoding", "errors.FileType", "errors.PictureUnreadable"],
+  UnprocessableContent: ["errors.KeyReused"],
   TooManyRequests: ["errors.TooManyRequests", "errors.TooManyAttempts", "errors.CostlyStreams"],
   InternalServerError: ["errors.InternalServerError", "errors.DataDamaged"],
   NotImplemented: ["errors.Unsupported"],

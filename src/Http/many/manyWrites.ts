@@ -25,7 +25,7 @@ export const manyWrites = (context: ManyContext) => {
     return withParameters((parameters, fiber) => {
       const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
       const headers = headersOf(request)
-      const conditional = ["if-match", "if-none-match"].filter((name) => headers[name] !== undefined)
+      const conditional = ["if-match", "if-none-match", "idempotency-key"].filter((name) => headers[name] !== undefined)
       if (conditional.length > 0) {
         return respondBadRequest(conditional.map((name) => problemAt(name, "is for a single document")))
       }

@@ -14,6 +14,7 @@ const descriptions: { readonly [T in keyof typeof statusOf]: string } = {
   PreconditionFailed: "The document is not the one that the request's precondition names",
   PayloadTooLarge: "The body is larger than the server takes",
   UnsupportedMediaType: "The body is of a content type that the server does not take here",
+  UnprocessableContent: "The `Idempotency-Key` was used for another request",
   TooManyRequests: "There were too many requests; `retry_after` and `Retry-After` are the seconds to wait",
   InternalServerError: "The request could not be handled; it is logged under the identifier in the message",
   NotImplemented: "The store at hand can't do this",

@@ -48,6 +48,11 @@ export interface Options<Name extends string, Many extends Endpoint.ManyMethod =
    */
   readonly onKnownId?: "replace" | "error" | undefined
   /**
+   * Whether writes take an `Idempotency-Key`, by which a repeated request is answered as the first one, or need one. Each is one
+   * transaction then. Defaults to `idempotency.keys`.
+   */
+  readonly idempotencyKeys?: "none" | "accepted" | "required" | undefined
+  /**
    * How the endpoints of a resource read and write its documents in a cluster: see `Repository.withStoreOptions`. Defaults to the
    * options of the repository.
    */
@@ -253,6 +258,8 @@ interface Mounted {
   readonly isDeprecated: boolean
   /** The entries of the audit log; `undefined` for those of the configuration. */
   readonly auditLog: Options<string>["auditLog"]
+  /** Whether writes take or need a key; `undefined` for what the configuration says. */
+  readonly idempotencyKeys: Options<string>["idempotencyKeys"]
   readonly timeout: Duration.Duration | undefined
   readonly priority: "low" | "normal" | "high"
   /** The headers of responses to `GET` for caches; `undefined` without such options. */
@@ -397,6 +404,7 @@ const placeOf = (defaultSegment: string, options: Options<string>) => {
     givenOptions: Object.keys(options),
     isDeprecated: options.deprecated !== undefined,
     auditLog: options.auditLog,
+    idempotencyKeys: options.idempotencyKeys,
     timeout: options.timeout === undefined ? undefined : Duration.fromInputUnsafe(options.timeout),
     priority: options.priority ?? "normal",
     caching: options.cacheControl === undefined && options.pageTags !== true

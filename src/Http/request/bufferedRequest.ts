@@ -27,6 +27,11 @@ export class BufferedRequest extends IncomingMessage {
     }
   }
 
+  /** Keeps the body that was read as a stream, for who reads it again. */
+  keep(body: Buffer): void {
+    this.#chunks = [body]
+  }
+
   /** The complete body, unless it is not buffered or is being read as a stream. */
   get body(): Buffer | undefined {
     const buffered = this.#chunks

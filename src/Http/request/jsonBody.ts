@@ -73,11 +73,22 @@ const readAs = <A>(
   const source = NodeHttpServerRequest.toIncomingMessage(request)
   const refused = refusedType(source.headers, (type) => types.includes(type), types)
   if (refused !== undefined) return Effect.fail(refused)
+  return Effect.flatMapEager(
+    readBytes(request, limit),
+    (bytes) => parseAs(bytes, mediaTypeOf(source.headers["content-type"] ?? ""))
+  )
+}
+
+/** Reads a request's body of at most `limit` bytes. */
+export const readBytes = (
+  request: HttpServerRequest.HttpServerRequest,
+  limit: number
+): Effect.Effect<Buffer, BadRequest | PayloadTooLarge> => {
+  const source = NodeHttpServerRequest.toIncomingMessage(request)
   if (Number(source.headers["content-length"]) > limit) return Effect.fail(bodyTooLarge(limit))
   sendContinue(request)
   const buffered = source instanceof BufferedRequest ? source.body : undefined
-  const parse = (bytes: Buffer) => parseAs(bytes, mediaTypeOf(source.headers["content-type"] ?? ""))
-  return buffered === undefined ? Effect.flatMap(read(source, limit), parse) : parse(buffered)
+  return buffered === undefined ? read(source, limit) : Effect.succeed(buffered)
 }
 
 /** Sends `100 Continue` to a client that waits for it, not by HTTP/1.0 (RFC 9110, section 10.1.1). */
@@ -88,7 +99,7 @@ export const sendContinue = (request: HttpServerRequest.HttpServerRequest): void
   }
 }
 
-const read = (source: Readable, limit: number): Effect.Effect<Buffer, BodyError> =>
+const read = (source: Readable, limit: number): Effect.Effect<Buffer, BadRequest | PayloadTooLarge> =>
   Effect.callback((resume) => {
     const chunks: Array<Buffer> = []
     let size = 0

@@ -12,7 +12,7 @@ import type { HandlerFailure } from "../response/handlerFailures.ts"
 import { fieldForbidden, withoutHiddenKeys } from "../response/hiddenFields.ts"
 import type { WrittenAnswer, WrittenDocument } from "../response/writeResponse.ts"
 import { completeAll, insertAll, rejectedAsItem } from "./bulkInsert.ts"
-import { type HookFailed, isHooked, type MethodHooks, withoutHookFailure } from "./hooks.ts"
+import { type HookFailed, isHooked, type MethodHooks, runAfterwards, withoutHookFailure } from "./hooks.ts"
 import type { ReplaceWith } from "./replaceWrites.ts"
 import {
   type Instance,
@@ -183,8 +183,10 @@ const insertsOfMany = (context: WriteContext, onPost: MethodHooks) => {
         : Effect.flatMap(Effect.forEach(items, prepare), (items) => store.transaction(Effect.forEach(items, insert)))
       if (after !== undefined) {
         // Every hook runs, even if an earlier one fails: its document is inserted.
-        const results = yield* Effect.forEach(inserted, (instance) => Effect.result(after(instance, request)))
-        yield* Effect.forEach(results, Effect.fromResult, { discard: true })
+        const results = Effect.forEach(inserted, (instance) => Effect.result(after(instance, request)))
+        yield* runAfterwards(
+          Effect.flatMap(results, (results) => Effect.forEach(results, Effect.fromResult, { discard: true }))
+        )
       }
       return inserted.map((instance) => written(context, instance, true).id)
     }

@@ -43,6 +43,7 @@ export const compose = Effect.fnUntraced(function*(parts: ServiceParts) {
   )
   const access = yield* accessOf(parts, all, errorResponses)
   const audit = yield* auditLogOf(access !== undefined)
+  const idempotency = yield* idempotencyOf(registrations, { errorResponses, limits })
   const live = registrations.some((one) => one._tag === "Resource" && isLogged(one.model)) ? yield* liveOf : undefined
   const rateLimits = limitsOf(parts.rateLimits, yield* configuredRateLimits)
   const made = {
@@ -69,6 +70,7 @@ export const compose = Effect.fnUntraced(function*(parts: ServiceParts) {
     cors: yield* configuredCors,
     errorFormat: yield* KernelConfig.errors,
     errorResponses,
+    idempotency,
     isMeasured: yield* isMeasured,
     isTraced: (yield* Tracer.Tracer) !== Tracer.nativeTracer,
     limiter: rateLimits && (yield* reloadedLimiter(parts.rateLimits, rateLimits, routes, errorResponses)),
@@ -114,6 +116,17 @@ const auditLogOf = Effect.fnUntraced(function*(hasAccess: boolean) {
   }
   const { makeAuditLog } = yield* Effect.promise(() => import("../routes/auditLog.ts"))
   return yield* makeAuditLog(options, yield* DocumentStore)
+})
+
+/** What keeps the answers to requests with a key, if a registration has such. */
+const idempotencyOf = Effect.fnUntraced(function*(
+  registrations: ReadonlyArray<Registration>,
+  made: { readonly errorResponses: ErrorResponses; readonly limits: KernelConfig.Limits }
+) {
+  const hasKeys = registrations.some(({ idempotencyKeys = made.limits.idempotencyKeys }) => idempotencyKeys !== "none")
+  if (!hasKeys) return undefined
+  const { makeIdempotency } = yield* Effect.promise(() => import("../idempotency/idempotency.ts"))
+  return yield* makeIdempotency(yield* DocumentStore, yield* KernelConfig.idempotency, made)
 })
 
 /** What streams changes. It loads the query language. */

@@ -119,7 +119,7 @@ const route = (
   handler: ResponseEffect
 ): ReadonlyArray<ServedRoute> => {
   if (like === undefined) return []
-  const { accepted, asked: _asked, caching, patchTypes: _types, ...others } = like
+  const { accepted, asked: _asked, caching, idempotencyKeys: _keys, patchTypes: _types, ...others } = like
   // A file has the type that it has, and the tag of its bytes, by which every cache asks unless the registration says more.
   return [{
     ...others,

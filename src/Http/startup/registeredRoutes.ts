@@ -11,6 +11,7 @@ import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { AccessDecision, ownerOf } from "../../Repository/internal.ts"
 import * as Repository from "../../Repository/Repository.ts"
 import * as AccessPolicy from "../AccessPolicy.ts"
+import { rawOf } from "../description/raw.ts"
 import type { Door } from "../expansion/embeddable.ts"
 import * as KernelConfig from "../KernelConfig.ts"
 import type { Live } from "../live/live.ts"
@@ -85,7 +86,7 @@ export const registeredRoutes = Effect.fnUntraced(function*(made: Made) {
       lists,
       views: surroundings.views,
       resource,
-      own: ownOf(registration),
+      own: ownOf(registration, limits),
       deletedHandlerOf
     })
     routes.push(
@@ -93,7 +94,7 @@ export const registeredRoutes = Effect.fnUntraced(function*(made: Made) {
       ...uploads === undefined ? [] : yield* fileRoutes(registration, repository, standard, {
         ...made,
         uploads,
-        own: ownOf(registration),
+        own: ownOf(registration, limits),
         secret: cursors.secret ?? (yield* KernelConfig.cursorSecret) ?? (yield* randomSecret),
         views: surroundings.views
       }),
@@ -113,11 +114,16 @@ export const registeredRoutes = Effect.fnUntraced(function*(made: Made) {
 type Registered = ImplementedResource | ImplementedService
 
 /** What a registration says of all of its routes. */
-const ownOf = ({ auditLog, caching, headers, priority, timeout, ...registration }: Registered) => {
+const ownOf = (
+  { auditLog, caching, headers, priority, timeout, ...registration }: Registered,
+  limits: Pick<KernelConfig.Limits, "idempotencyKeys">
+) => {
+  const { idempotencyKeys = limits.idempotencyKeys } = registration
   const options = registration._tag === "Resource" ? registration.storeOptions : undefined
   return {
     auditLog,
     caching,
+    idempotencyKeys: idempotencyKeys === "none" ? undefined : idempotencyKeys,
     priority,
     timeout,
     headers: Object.keys(headers).length === 0 ? undefined : headers,
@@ -135,7 +141,7 @@ const resourceRoutesOf = (
     readonly resource: GuardedEndpoint["resource"]
   }
 ) => {
-  const own = ownOf(registration)
+  const own = ownOf(registration, surroundings.limits)
   const { name, rules } = registration
   const { deletedHandlerOf, embeddableBy, routes } = routesOf(registration, repository, store, surroundings)
   /** Permissions look at the documents that the parameter of an action asks for. */
@@ -199,12 +205,14 @@ const operationRoutesOf = (
     },
   resource?: GuardedEndpoint["resource"]
 ): ReadonlyArray<ServedRoute> => {
-  const own = ownOf(registration)
+  const own = ownOf(registration, surroundings.limits)
   const { calls, name, onExcessProperty, rules } = registration
   const isStrict = onExcessProperty === "error"
   return calls.map((call) => ({
     ...operationRoute(call, { ...surroundings, registration: name, isStrict, tellsTransactions: live !== undefined }),
     ...own,
+    // A raw body is read by the handler.
+    ...rawOf(call.options.payload) === undefined ? {} : { idempotencyKeys: undefined },
     // The rules of a call are those of its name.
     endpoint: {
       registration: name,
@@ -259,7 +267,13 @@ const manyRoutes = Effect.fnUntraced(function*(
         // The request for all of them is authenticated.
         { access: access && { ...access, authenticated: (next) => next }, audit, errorResponses, limits }
       )
-      return { ...single, path, endpoint: endpoint && { ...endpoint, path }, handler: handlerFor(method, respond) }
+      return {
+        ...single,
+        path,
+        idempotencyKeys: undefined,
+        endpoint: endpoint && { ...endpoint, path },
+        handler: handlerFor(method, respond)
+      }
     })
   )
 })

@@ -100,6 +100,7 @@ const knownOptions: ReadonlySet<string> = new Set([
   "lists",
   "describes",
   "onKnownId",
+  "idempotencyKeys",
   "storeOptions",
   "segment",
   "name",

@@ -233,6 +233,7 @@ export const routeStages: ReadonlyArray<Stage<Served, Answer>> = [
     when: "`enableSecurity`, except for what is for everybody",
     before: {
       "decision again": "it decides first",
+      "idempotency key": "an answer is given again to a caller who still may",
       accept: "a caller who may not learns nothing of the route",
       "parameters of the body": "nobody else has a body read"
     },
@@ -276,7 +277,19 @@ export const routeStages: ReadonlyArray<Stage<Served, Answer>> = [
     name: "transaction number",
     does: "Adds `Stream-Txid`, by which a client finds its write among the changes.",
     when: "writes, if changes of a model are recorded",
+    before: { "idempotency key": "the transaction has its number once it is committed" },
     wrap: ({ route: { tellsTransaction } }) => tellsTransaction === true ? (next) => withTransaction(next) : undefined
+  },
+  {
+    name: "idempotency key",
+    does: "Runs a write and keeps its answer in one transaction, and answers a repeated request with what is kept.",
+    when: "`idempotencyKeys` of the registration, or `idempotency.keys`; for writes",
+    wrap: ({ route, service: { idempotency } }) => {
+      const { idempotencyKeys, method } = route
+      return idempotency && idempotencyKeys && method !== "GET"
+        ? (next) => idempotency.answeredOnce(next, { ...route, idempotencyKeys })
+        : undefined
+    }
   }
 ]
 

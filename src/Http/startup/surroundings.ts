@@ -9,6 +9,7 @@ import type * as Scope from "effect/Scope"
 import type { GuardedEndpoint } from "../../Access/AccessControl.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { Cors } from "../Cors.ts"
+import type { Idempotency } from "../idempotency/idempotency.ts"
 import type * as KernelConfig from "../KernelConfig.ts"
 import type { Registration } from "../registration/registration.ts"
 import type { Caching } from "../response/caching.ts"
@@ -37,6 +38,8 @@ export interface ServedRoute extends Route {
   /** The headers of every answer. */
   readonly headers?: { readonly [name: string]: string } | undefined
   readonly auditLog?: Registration["auditLog"]
+  /** Whether its answers are kept for repeated requests; they are not if `undefined`. */
+  readonly idempotencyKeys?: "accepted" | "required" | undefined
   /** The time for an answer. */
   readonly timeout?: Duration.Duration | undefined
   readonly priority?: Priority
@@ -50,6 +53,8 @@ export interface RouteSurroundings {
   readonly access: Access | undefined
   readonly audit?: AuditLog | undefined
   readonly errorResponses: ErrorResponses
+  /** What keeps answers; `undefined` if no route has kept ones. */
+  readonly idempotency?: Idempotency | undefined
   readonly limits: KernelConfig.Limits
   readonly limiter?: RateLimiter | undefined
   readonly overload?: KernelConfig.OverloadOptions & { readonly refuse: Refusal }

@@ -16,6 +16,10 @@ export const de: { readonly [K in keyof typeof en]: string } & { readonly [key: 
   "errors.DuplicateKey": "{model}: {fields} gibt es schon",
   "errors.DuplicateValue": "Es gibt bereits ein Dokument von {model} mit einem Wert, den keine zwei haben dürfen",
   "errors.DocumentReferenced": "{model} {id} kann nicht gelöscht werden, da {by} im Feld {field} darauf verweist",
+  "errors.KeyRunning": "Die erste Anfrage mit diesem Idempotency-Key ist noch nicht beendet",
+  "errors.AnswerNotKept":
+    "Die erste Anfrage mit diesem Idempotency-Key ist beendet; ihre Antwort ist zu groß, um sie erneut zu geben",
+  "errors.KeyReused": "Dieser Idempotency-Key wurde für eine andere Anfrage verwendet",
   "errors.VersionConflict": "{model} {id} hat nicht mehr die Version {expected}",
   "errors.QueryRejected": "Der Speicher nimmt nicht an, was die Anfrage verlangt oder sendet",
   "errors.QueryAdvice": "Der Speicher kann nicht, was die Anfrage verlangt: {advice}",

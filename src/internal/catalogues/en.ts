@@ -16,6 +16,10 @@ export const en = {
   "errors.DuplicateKey": duplicates.named,
   "errors.DuplicateValue": duplicates.unnamed,
   "errors.DocumentReferenced": "{model} {id} can't be deleted, because the {field} of a stored {by} refers to it",
+  "errors.KeyRunning": "The first request with this Idempotency-Key has not ended yet",
+  "errors.AnswerNotKept":
+    "The first request with this Idempotency-Key has ended; its answer is too large to be given again",
+  "errors.KeyReused": "This Idempotency-Key was used for another request",
   "errors.VersionConflict": "{model} {id} no longer has version {expected}",
   "errors.QueryRejected": "The store can't take what the request asks for or sends",
   "errors.QueryAdvice": "The store can't do what the request asks for: {advice}",

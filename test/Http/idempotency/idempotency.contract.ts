@@ -1,0 +1,215 @@
+/** Writes that are asked for again by their `Idempotency-Key`, on any store. */
+import { assert, it } from "@effect/vitest"
+import { Effect, type Layer, Schema } from "effect"
+import {
+  type DocumentStore,
+  KernelEngine,
+  Model,
+  Raw,
+  Repository,
+  Resource,
+  Service,
+  ServiceError
+} from "../../../src/index.ts"
+import { problemsIn, refused, send, serving } from "../../support/rest.ts"
+
+class Order extends Model.Class<Order>()("Order", {
+  id: Model.id({ prefix: "O" }),
+  item: Schema.NonEmptyString,
+  sent: Schema.Int.pipe(Model.withDefault(() => 0)),
+  ...Model.versioned,
+  ...Model.historied
+}) {}
+
+class Note extends Model.Class<Note>()("Note", { id: Model.id({ prefix: "N" }), text: Schema.String }) {}
+
+class OutOfStock extends ServiceError<OutOfStock>()("OutOfStock", { status: 409 }) {}
+
+/** What follows from writes, and how often handlers have run. */
+const told: Array<string> = []
+let runs = 0
+
+const Orders = Resource.make(Order, { methods: ["GET", "POST", "PUT", "PATCH", "DELETE"] })
+  .afterPost((order) => Effect.sync(() => void told.push(order.item)))
+  .action("send", { method: "POST", success: Schema.Int }, (order) =>
+    Effect.gen(function*() {
+      runs += 1
+      const orders = yield* Repository.for(Order)
+      return (yield* orders.save(new Order({ ...order, sent: order.sent + 1 }))).sent
+    }))
+  .action(
+    "letter",
+    { method: "POST", payload: Schema.Struct({ size: Schema.Int }), success: Schema.String },
+    (order, { payload }) =>
+      Effect.gen(function*() {
+        yield* (yield* Repository.for(Order)).save(new Order({ ...order, sent: order.sent + 1 }))
+        return "x".repeat(payload.size)
+      })
+  )
+  .action("fail", {
+    method: "POST",
+    payload: Schema.Struct({ fails: Schema.Boolean }),
+    success: Schema.Int,
+    error: OutOfStock
+  }, (
+    order,
+    { payload }
+  ) =>
+    Effect.gen(function*() {
+      yield* (yield* Repository.for(Order)).save(new Order({ ...order, sent: 99 }))
+      return payload.fails ? yield* new OutOfStock() : 99
+    }))
+
+const Counter = Service.make("CounterService")
+  .operation(
+    "count",
+    { payload: Schema.Struct({ by: Schema.Int }), success: Schema.Int },
+    ({ payload }) => Effect.sync(() => runs += payload.by)
+  )
+  .operation(
+    "bytes",
+    { payload: Raw.request({ contentType: "text/plain" }), success: Schema.Int },
+    () => Effect.succeed(1)
+  )
+
+const engine = KernelEngine.make("orders")
+  .register(Orders, { idempotencyKeys: "accepted", many: ["PATCH"], tables: true })
+  .register(Note, { methods: ["GET", "POST"], idempotencyKeys: "required" })
+  .register(Counter, { segment: "counter", idempotencyKeys: "accepted" })
+
+let keys = 0
+const fresh = () => `key-${keys++}`
+
+const count = Effect.map(send("GET", "/orders?page_size=1000"), ({ body }) => body._items.length)
+
+export const idempotencyContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
+  it.layer(serving(engine, store), { excludeTestServices: true })(`idempotency / ${name}`, (it) => {
+    const placed = Effect.map(send("POST", "/orders", { item: "tea" }), ({ body }) => String(body.result))
+
+    it.effect("a repeated write is answered as the first one, and not made again", () =>
+      Effect.gen(function*() {
+        const key = { "idempotency-key": fresh(), prefer: "return=representation" }
+        const before = told.length
+        const first = yield* send("POST", "/orders", { item: "coffee" }, key)
+        assert.strictEqual(first.status, 201, first.text)
+        assert.isUndefined(first.headers["idempotency-replayed"])
+        const again = yield* send("POST", "/orders", { item: "coffee" }, key)
+        assert.deepStrictEqual([again.status, again.text], [201, first.text])
+        assert.strictEqual(again.headers["idempotency-replayed"], "true")
+        for (const header of ["location", "etag", "content-type", "preference-applied"]) {
+          assert.strictEqual(again.headers[header], first.headers[header], header)
+        }
+        assert.strictEqual(told.length, before + 1, "hooks follow once")
+        const path = String(first.headers["location"])
+        const patch = { "idempotency-key": `"${fresh()}"` }
+        const patched = [
+          yield* send("PATCH", path, { item: "cake" }, patch),
+          yield* send("PATCH", path, { item: "cake" }, patch)
+        ]
+        assert.deepStrictEqual(patched.map(({ status }) => status), [200, 200])
+        assert.strictEqual((yield* send("GET", path)).body.version, 2)
+        // A deletion that is repeated is no 404.
+        const deletion = { "idempotency-key": fresh() }
+        const gone = [
+          yield* send("DELETE", path, undefined, deletion),
+          yield* send("DELETE", path, undefined, deletion)
+        ]
+        assert.strictEqual(gone[0]?.status, gone[1]?.status)
+      }))
+
+    it.effect("of many at once with one key, one is made", () =>
+      Effect.gen(function*() {
+        const path = `/orders/${yield* placed}/send`
+        const [before, key] = [runs, { "idempotency-key": fresh() }]
+        const answers = yield* Effect.forEach(Array.from({ length: 40 }), () => send("POST", path, undefined, key), {
+          concurrency: 40
+        })
+        assert.isTrue(answers.every(({ status }) => status === 200 || status === 409))
+        for (const { headers, status } of answers) if (status === 409) assert.strictEqual(headers["retry-after"], "1")
+        assert.strictEqual(runs, before + 1)
+        const last = yield* send("POST", path, undefined, key)
+        assert.deepStrictEqual([last.status, last.text], [200, answers.find(({ status }) => status === 200)?.text])
+        assert.strictEqual((yield* send("GET", path.replace("/send", ""))).body.sent, 1)
+      }))
+
+    it.effect("with many keys at once, each is made once", () =>
+      Effect.gen(function*() {
+        const before = yield* count
+        const made = Array.from({ length: 20 }, () => fresh())
+        const answers = yield* Effect.forEach(
+          [...made, ...made],
+          (key) => send("POST", "/orders", { item: key }, { "idempotency-key": key }),
+          { concurrency: 40 }
+        )
+        assert.isTrue(answers.every(({ status }) => status === 201 || status === 409))
+        for (const key of made) {
+          assert.strictEqual((yield* send("POST", "/orders", { item: key }, { "idempotency-key": key })).status, 201)
+        }
+        assert.strictEqual(yield* count, before + 20)
+      }))
+
+    it.effect("a key is for one request", () =>
+      Effect.gen(function*() {
+        const key = { "idempotency-key": fresh() }
+        assert.strictEqual((yield* send("POST", "/orders", { item: "tea" }, key)).status, 201)
+        refused(422, yield* send("POST", "/orders", { item: "milk" }, key))
+        refused(422, yield* send("POST", "/orders?expand=", { item: "tea" }, key))
+        assert.strictEqual((yield* send("POST", "/counter/count", { by: 0 }, key)).status, 200, "of one endpoint")
+      }))
+
+    it.effect("what is refused has written nothing, and may be asked for again", () =>
+      Effect.gen(function*() {
+        const key = { "idempotency-key": fresh() }
+        refused(400, yield* send("POST", "/orders", { item: "" }, key))
+        assert.strictEqual((yield* send("POST", "/orders", { item: "tea" }, key)).status, 201)
+
+        const path = `/orders/${yield* placed}`
+        const other = { "idempotency-key": fresh() }
+        refused(409, yield* send("POST", `${path}/fail`, { fails: true }, other))
+        assert.strictEqual((yield* send("GET", path)).body.sent, 0, "the transaction is rolled back")
+        const made = yield* send("POST", `${path}/fail`, { fails: false }, other)
+        assert.strictEqual(made.status, 200, made.text)
+        assert.strictEqual((yield* send("GET", path)).body.sent, 99)
+      }))
+
+    it.effect("an answer that is too large is made once, and not given again", () =>
+      Effect.gen(function*() {
+        const path = `/orders/${yield* placed}`
+        for (const [size, status] of [[30_000, 200], [70_000, 409]] as const) {
+          const key = { "idempotency-key": fresh() }
+          assert.strictEqual((yield* send("POST", `${path}/letter`, { size }, key)).status, 200)
+          const again = yield* send("POST", `${path}/letter`, { size }, key)
+          assert.strictEqual(again.status, status)
+          assert.isUndefined(again.headers["retry-after"])
+        }
+        assert.strictEqual((yield* send("GET", path)).body.sent, 2)
+      }))
+
+    it.effect("a body in pieces or of any size is read once for the key, and once for the write", () =>
+      Effect.gen(function*() {
+        for (const size of [1, 10_000, 300_000]) {
+          const key = { "idempotency-key": fresh() }
+          const item = "x".repeat(size)
+          const first = yield* send("POST", "/orders", { item }, key)
+          assert.strictEqual(first.status, 201, first.text.slice(0, 200))
+          assert.strictEqual((yield* send("POST", "/orders", { item }, key)).text, first.text)
+        }
+        refused(413, yield* send("POST", "/orders", { item: "x".repeat(2_000_000) }, { "idempotency-key": fresh() }))
+      }))
+
+    it.effect("a key that can't be one, or can't be kept, is a 400", () =>
+      Effect.gen(function*() {
+        for (const key of ["", "\"", "\"a", "a\"b", "a,b", "a;b", "x".repeat(256), "é"]) {
+          const answer = yield* send("POST", "/orders", { item: "tea" }, { "idempotency-key": key })
+          assert.deepStrictEqual(problemsIn(refused(400, answer)), ["Idempotency-Key Header"], key)
+        }
+        refused(400, yield* send("POST", "/notes", { text: "a" }))
+        assert.strictEqual((yield* send("POST", "/notes", { text: "a" }, { "idempotency-key": fresh() })).status, 201)
+        const table = { "content-type": "text/csv", "idempotency-key": fresh() }
+        refused(400, yield* send("POST", "/orders", Buffer.from("item\r\ntea\r\n"), table))
+        refused(400, yield* send("PATCH", "/orders?item=none", { item: "a" }, { "idempotency-key": fresh() }))
+        // Its handler reads the body itself.
+        const raw = { "content-type": "text/plain", "idempotency-key": fresh() }
+        assert.strictEqual((yield* send("POST", "/counter/bytes", Buffer.from("a"), raw)).status, 200)
+      }))
+  })
