@@ -1,6 +1,7 @@
 import { KernelEngine, Tokens, Translations } from "appkernel"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { fileURLToPath } from "node:url"
+import { closeDay, Jobs, sending } from "./receipts.ts"
 import { Orders } from "./resources/Orders.ts"
 import { Products } from "./resources/Products.ts"
 import { Users } from "./resources/Users.ts"
@@ -18,6 +19,9 @@ export const engine = KernelEngine.make("shop", { development: process.env["NODE
   .register(Payments, { urlBase: "/api/v1" })
   .register(UsersV2, { urlBase: "/api/v2", name: "users_v2", tags: ["users, version 2"] })
   .register(Tokens.service, { urlBase: "/api/v1" })
+  .register(Jobs, { urlBase: "/api/v1", segment: "jobs", name: "jobs" })
+  .register(sending)
+  .enableCron("close-day", "0 0 * * *", closeDay, { zone: "Europe/Zurich" })
   .enableSecurity()
   .use(HttpRouter.add("GET", "/", HttpServerResponse.redirect("/docs")))
   .use(stock)

@@ -1,5 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Deferred, Effect, Exit, Fiber, Layer, Schema, Scope, type Tracer } from "effect"
+import {
+  ConfigProvider,
+  DateTime,
+  Deferred,
+  Effect,
+  Exit,
+  Fiber,
+  Layer,
+  Metric,
+  Schema,
+  Scope,
+  type Tracer
+} from "effect"
 import { TestClock } from "effect/testing"
 import {
   Accounts,
@@ -156,6 +168,39 @@ describe("A job of a service", () => {
       assert.strictEqual(span.traceId, cause.traceId)
       assert.strictEqual(span._tag === "Span" && span.name, "job traced")
     }))
+
+  it.effect("is counted, and so are those that wait and dead letters", () =>
+    Effect.gen(function*() {
+      const { engine } = shopOf(5)
+      const { baseUrl, idle, store } = yield* engine.test()
+      const enqueue = (key: string, delay: "1 second" | "1 hour") =>
+        Effect.provideService(
+          SendReceipt.enqueue({ order: key, at: 1n }, { key, delay }),
+          DocumentStore.DocumentStore,
+          store
+        )
+      yield* enqueue("a", "1 second")
+      yield* enqueue("b", "1 hour")
+      for (const time of ["1 second", "1 second", "2 seconds", "10 seconds"] as const) {
+        yield* TestClock.adjust(time)
+        yield* idle
+      }
+      const text = yield* Effect.repeat(
+        Effect.promise(() => fetch(`${baseUrl}/metrics`).then((answer) => answer.text())),
+        {
+          until: (text) => text.includes("appkernel_jobs_dead{job=\"send-receipt\"} 1")
+        }
+      )
+      assert.include(text, "appkernel_jobs_attempts_total{job=\"send-receipt\",outcome=\"failed\"} 3")
+      assert.include(text, "appkernel_jobs_waiting{job=\"send-receipt\"} 0")
+      assert.include(text, "appkernel_jobs_delay_seconds{job=\"send-receipt\"} 0")
+    }).pipe(
+      Effect.provideService(
+        ConfigProvider.ConfigProvider,
+        ConfigProvider.fromUnknown({ appkernel: { metrics: { enabled: true } } })
+      ),
+      Effect.provideService(Metric.MetricRegistry, new Map())
+    ))
 
   it.effect("has its time to end when the service stops, and otherwise is done by the next process", () =>
     Effect.gen(function*() {

@@ -23,13 +23,14 @@ type Store = Layer.Layer<DocumentStore.DocumentStore, unknown>
 
 const suite = (store: string, layerStore: Store) => {
   const opened = Effect.gen(function*() {
-    const { anonymous, as, baseUrl, repositories } = yield* engine.test({ store: surroundings(layerStore) })
+    const { anonymous, as, baseUrl, idle, repositories } = yield* engine.test({ store: surroundings(layerStore) })
     const stockOf = (id: Product["id"]) => Effect.map(repositories.products.findById(id), ({ stock }) => stock)
     return {
       anonymous,
       as,
       admin: yield* as({ subject: "U-admin", roles: ["admin"] }),
       customer: yield* as({ subject: "U1" }),
+      idle,
       repositories,
       stockOf,
       baseUrl
@@ -73,7 +74,7 @@ const suite = (store: string, layerStore: Store) => {
 
     it.live("takes all ordered items out of the stock, or none", () =>
       Effect.gen(function*() {
-        const { admin, customer, repositories, stockOf } = yield* opened
+        const { admin, customer, idle, repositories, stockOf } = yield* opened
         const { result: lamp } = yield* admin.products.create({ payload: { ...product, code: "LMP-0003" } })
         const { result: bulb } = yield* admin.products.create({ payload: { ...product, code: "BLB-0001", stock: 1 } })
         const order = (lamps: number, bulbs: number) =>
@@ -92,6 +93,13 @@ const suite = (store: string, layerStore: Store) => {
         assert.strictEqual<string>(stored.customer, "U1")
         const again = yield* Effect.flip(customer.orders.create({ payload: { id, lines: stored.lines } }))
         assert.strictEqual(again._tag, "AlreadyPlaced")
+        // One receipt, and none of the orders that were refused.
+        yield* idle
+        const { _items: jobs } = yield* admin.jobs.list({ query: { queue: "send-receipt" } })
+        assert.deepStrictEqual(jobs.map(({ element, state }) => [JSON.parse(element).payload, state]), [
+          [{ order: id }, "done"]
+        ])
+        assert.strictEqual((yield* Effect.flip(customer.jobs.list()))._tag, "Forbidden")
       }))
 
     it.live("does not oversell under concurrent orders", () =>

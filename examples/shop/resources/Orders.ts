@@ -3,6 +3,7 @@ import { Effect, Option, Schema } from "effect"
 import { Order } from "../models/Order.ts"
 import { Product } from "../models/Product.ts"
 import { User } from "../models/User.ts"
+import { SendReceipt } from "../receipts.ts"
 
 export class OutOfStock extends ServiceError<OutOfStock>()("OutOfStock", {
   status: 409,
@@ -29,7 +30,10 @@ const takeFromStock = Effect.fn("takeFromStock")(function*(order: Order) {
 
 export const Orders = Resource.make(Order, { methods: ["GET", "POST"], transactional: true })
   .beforePost(
-    (order, { previous }) => Option.isSome(previous) ? Effect.fail(new AlreadyPlaced()) : takeFromStock(order),
+    (order, { previous }) =>
+      Option.isSome(previous)
+        ? Effect.fail(new AlreadyPlaced())
+        : Effect.andThen(takeFromStock(order), SendReceipt.enqueue({ order: order.id })),
     { error: [OutOfStock, AlreadyPlaced] }
   )
   .afterPost((order) => Effect.logInfo("An order is placed", { order: order.id, lines: order.lines.length }))
