@@ -168,7 +168,8 @@ export const folders: { readonly [name: string]: Folder } = {
     without: { packages: [server, ...drivers], because: "Only the repository talks to a store." },
     rooms: {
       queue: { on: [] },
-      running: { on: ["queue"] }
+      running: { on: ["queue"] },
+      cluster: { on: [] }
     }
   },
   Http: {

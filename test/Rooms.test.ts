@@ -260,6 +260,7 @@ describe("What programs load", () => {
     assert.deepStrictEqual(loadedWith("Http/KernelEngine.ts", ...engine).filter((module) => jobs.test(module)), [])
     assert.deepStrictEqual(loadedWith(root).filter((module) => jobs.test(module)).toSorted(), [
       "Jobs/Job.ts",
+      "Jobs/Workflows.ts",
       "Jobs/index.ts"
     ])
   })

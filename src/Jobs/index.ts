@@ -4,3 +4,4 @@
  * @since 0.1.0
  */
 export * as Job from "./Job.ts"
+export * as Workflows from "./Workflows.ts"

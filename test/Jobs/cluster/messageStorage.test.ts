@@ -1,0 +1,4 @@
+import { storeMatrix } from "../../support/storeMatrix.ts"
+import { messageStorageContract } from "./messageStorage.contract.ts"
+
+storeMatrix(messageStorageContract)
