@@ -142,7 +142,16 @@ const suite = (store: string, layerStore: Store) => {
         if (wrong._tag === "WrongAmount") assert.strictEqual(wrong.due, 80)
         const receipt = yield* customer.payments.pay({ payload: { order, amount: 80 } })
         assert.deepStrictEqual([receipt._type, receipt.order, receipt.amount], ["Receipt", order, 80])
-        assert.strictEqual((yield* customer.orders.get({ params: { id: order } })).state, "paid")
+        const [shown] = (yield* customer.orders.list({ query: { expand: "lines.product" } }))._items
+          .filter(({ id }) => id === order)
+        assert.deepStrictEqual([shown?.state, shown?._embedded?.["lines.product"]?.[0]?.code], ["paid", "LMP-0005"])
+        const { _items: states } = yield* customer.orders.revisions({ params: { id: order }, query: {} })
+        const documents = yield* Effect.forEach(states, ({ revision }) =>
+          customer.orders.revision({ params: { id: order, revision } }))
+        assert.deepStrictEqual(
+          documents.map(({ state }) => state),
+          ["paid", "paying", "placed"]
+        )
         assert.deepStrictEqual(yield* customer.payments.status({ params: { payment_id: receipt.payment } }), receipt)
         assert.deepStrictEqual(yield* customer.payments.pay({ payload: { order, amount: 80 } }), receipt)
         const unknown = yield* Effect.flip(

@@ -25,7 +25,8 @@ export class Order extends Model.Class<Order>()("Order", {
   customer: Model.reference(() => User).pipe(Model.generated(currentUser), Model.indexed(Index.plain)),
   lines: Schema.Array(OrderLine).pipe(Validator.notEmpty),
   state: OrderState.pipe(Model.withDefault(() => "placed" as const)),
-  placed: Model.DateTime.pipe(Validator.past, Model.generated(Generator.dateNow))
+  placed: Model.DateTime.pipe(Validator.past, Model.generated(Generator.dateNow)),
+  ...Model.historied
 }, {
   validators: [
     Validator.related(

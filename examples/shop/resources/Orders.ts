@@ -1,4 +1,4 @@
-import { Authenticated, Repository, Resource, Role, ServiceError } from "appkernel"
+import { Authenticated, History, Repository, Resource, Role, ServiceError } from "appkernel"
 import { Effect, Option, Schema } from "effect"
 import { Order } from "../models/Order.ts"
 import { Product } from "../models/Product.ts"
@@ -36,6 +36,9 @@ export const Orders = Resource.make(Order, { methods: ["GET", "POST"], transacti
         : Effect.andThen(takeFromStock(order), SendReceipt.enqueue({ order: order.id })),
     { error: [OutOfStock, AlreadyPlaced] }
   )
+  // How the order went: placed, paying, paid, and when.
+  .action(History.revisions(Order))
+  .action(History.revision(Order))
   .afterPost((order) => Effect.logInfo("An order is placed", { order: order.id, lines: order.lines.length }))
   .grant(Authenticated, {
     rows: (me) => ($) => $.customer.equals(User.wire.fields.id.make(me.subject)),
