@@ -167,6 +167,7 @@ export const folders: { readonly [name: string]: Folder } = {
     entries: ["document-store/internal", "document-store/shared", "mql/values"],
     without: { packages: [server, ...drivers], because: "Only the repository talks to a store." },
     rooms: {
+      mail: { on: [] },
       queue: { on: [] },
       running: { on: ["queue"] },
       cluster: { on: [] }

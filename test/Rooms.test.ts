@@ -260,8 +260,10 @@ describe("What programs load", () => {
     assert.deepStrictEqual(loadedWith("Http/KernelEngine.ts", ...engine).filter((module) => jobs.test(module)), [])
     assert.deepStrictEqual(loadedWith(root).filter((module) => jobs.test(module)).toSorted(), [
       "Jobs/Job.ts",
+      "Jobs/Mailer.ts",
       "Jobs/Workflows.ts",
-      "Jobs/index.ts"
+      "Jobs/index.ts",
+      "Jobs/mail/mail.ts"
     ])
   })
 

@@ -4,4 +4,5 @@
  * @since 0.1.0
  */
 export * as Job from "./Job.ts"
+export * as Mailer from "./Mailer.ts"
 export * as Workflows from "./Workflows.ts"

@@ -208,6 +208,11 @@ export const settings = {
     "24 hours"
   ),
   "idempotency.max_answer_size": size("size up to which such an answer is kept", "64 KiB"),
+  "mail.url": address(
+    "server that sends mails, with name and password: `smtps://shop:secret@mail.example.org`, see `Mailer`",
+    { shown: "none: mails are written to the log" }
+  ),
+  "mail.from": text("sender of mails that name none", "noreply@localhost"),
   "cache.records": size("bytes of decoded documents and index entries that the embedded store keeps", "32 MiB"),
   "cache.texts": size("bytes of the JSON texts of documents that are kept for the next request", "64 MiB"),
   "i18n.languages": texts("languages, the default first", { value: "", shown: "none" }),

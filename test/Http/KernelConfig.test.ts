@@ -21,6 +21,7 @@ import * as Cors from "../../src/Http/Cors.ts"
 import * as KernelConfig from "../../src/Http/KernelConfig.ts"
 import * as RateLimits from "../../src/Http/RateLimits.ts"
 import * as Translations from "../../src/Http/Translations.ts"
+import { configOf } from "../../src/internal/configurationKeys.ts"
 import { fileModes } from "../../src/internal/fileModes.ts"
 import * as EmbeddedStore from "../../src/Repository/EmbeddedStore.ts"
 import * as MongoStore from "../../src/Repository/MongoStore.ts"
@@ -104,6 +105,7 @@ const everything = Effect.gen(function*() {
     cors: yield* Cors.config,
     limits: yield* KernelConfig.Limits,
     idempotency: yield* KernelConfig.idempotency,
+    mail: { url: yield* configOf("mail.url"), from: yield* configOf("mail.from") },
     lifetimes: yield* Lifetimes,
     migrationsOnStart: yield* KernelConfig.migrationsOnStart,
     cursorSecret: yield* KernelConfig.cursorSecret,
@@ -192,6 +194,7 @@ const expected = {
     idempotencyKeys: "required" as const
   },
   idempotency: { keep: Duration.hours(2), maxAnswerSize: 2_048 },
+  mail: { url: "smtp://shop:secret@mail.example.org", from: "shop@example.org" },
   lifetimes: {
     accessToken: Duration.minutes(5),
     refreshToken: Duration.days(90),
@@ -295,6 +298,7 @@ appkernel:
   files: { readable_by: group, sweep_interval: 60, sweep_grace: 60 }
   jobs: { keep_done: 1 day, lock: 10 }
   idempotency: { keys: required, keep: 2 hours, max_answer_size: 2 KiB }
+  mail: { url: "smtp://shop:secret@mail.example.org", from: shop@example.org }
   cache: { records: 64 MiB, texts: 8 MiB }
   i18n: { path: /etc/shop/texts, languages: [en, de-CH] }
   query:
@@ -367,6 +371,8 @@ const env = {
   APPKERNEL_ERRORS_FORMAT: "Problem",
   APPKERNEL_ERRORS_DOCUMENTATION: "https://shop.example/errors/",
   APPKERNEL_SERVER_KILL_TIMEOUT: "15",
+  APPKERNEL_MAIL_URL: "smtp://shop:secret@mail.example.org",
+  APPKERNEL_MAIL_FROM: "shop@example.org",
   APPKERNEL_IDEMPOTENCY_KEYS: "Required",
   APPKERNEL_IDEMPOTENCY_KEEP: "7200",
   APPKERNEL_IDEMPOTENCY_MAX_ANSWER_SIZE: "2 KiB",

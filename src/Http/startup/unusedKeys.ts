@@ -44,6 +44,8 @@ interface Known {
 }
 
 const isUsed = (key: string, known: Known): boolean => {
+  // A program names them.
+  if (key.startsWith("mails.")) return true
   if (key.startsWith("errors.")) return known.errors.has(key)
   if (key.startsWith("models.")) return [...known.models].some(({ modelName }) => key === `models.${modelName}`)
   if (!key.startsWith("validators.")) return isLabel(key, known)
