@@ -68,9 +68,9 @@ describe("Mailer", () => {
           text: "Hallo\n.\nWelt",
           html: "<p>Hallo</p>"
         }, { id: "order/17" })
-        const [{ source = "", to = [] } = {}] = received
+        const { from: sender, source, to } = received[0]!
         assert.deepStrictEqual(to, ["ann@example.org", "bob@example.org", "eve@example.org"])
-        assert.strictEqual(received[0]?.from, "shop@example.org")
+        assert.strictEqual(sender, "shop@example.org")
         assert.include(source, "Message-ID: <order%2F17@example.org>")
         assert.include(source, "Reply-To: help@example.org")
         assert.notInclude(source, "eve@example.org")
@@ -113,7 +113,9 @@ describe("Mailer", () => {
             ? Effect.fail(new Mailer.MailFailed({ detail: "down", isPermanent: false }))
             : Ref.update(sent, (all) => [...all, `${String(to)} ${id === undefined ? "" : "as a job"}`])
       })
-      const engine = KernelEngine.make("mails").register(Orders, { name: "orders", segment: "orders" }).register(Mailer.sending)
+      const engine = KernelEngine.make("mails").register(Orders, { name: "orders", segment: "orders" }).register(
+        Mailer.sending
+      )
       yield* Effect.gen(function*() {
         const { client, idle } = yield* engine.test()
         yield* client.orders.create({ payload: { email: "ann@example.org" } })

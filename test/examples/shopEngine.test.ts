@@ -149,7 +149,9 @@ const suite = (store: string, layerStore: Store) => {
         const documents = yield* Effect.forEach(states, ({ revision }) =>
           customer.orders.revision({ params: { id: order, revision } }))
         assert.deepStrictEqual(
-          documents.map(({ state }) => state),
+          documents.map(({ state }) =>
+            state
+          ),
           ["paid", "paying", "placed"]
         )
         assert.deepStrictEqual(yield* customer.payments.status({ params: { payment_id: receipt.payment } }), receipt)
