@@ -29,9 +29,11 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { S3Options } from "./port/s3Options.ts"
 import type { Service } from "./port/service.ts"
 
 export * from "./port/errors.ts"
+export type { S3Options } from "./port/s3Options.ts"
 export type { Entry, Range, Service, Stored } from "./port/service.ts"
 
 /**
@@ -65,12 +67,47 @@ export const makeMemory: Effect.Effect<Service> = Effect.flatMap(
 )
 
 /**
+ * Files in a bucket of S3, or of another service with its API. A file that is longer than a part is written in parts, and they are
+ * removed if it is not completed. No file takes the name of another one, where the service knows `If-None-Match`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const makeS3 = (options: S3Options): Effect.Effect<Service> =>
+  Effect.map(Effect.promise(() => import("./stores/s3.ts")), ({ makeS3Files }) => makeS3Files(options))
+
+/**
  * {@link makeFolder} as a layer.
  *
  * @category layers
  * @since 0.1.0
  */
 export const layerFolder = (path: string): Layer.Layer<FileStore> => Layer.effect(FileStore, makeFolder(path))
+
+/**
+ * {@link makeS3} as a layer.
+ *
+ * **Example** (Files in a bucket, by the environment)
+ *
+ * ```ts check
+ * import { FileStore } from "appkernel"
+ * import { Config, Effect, Layer } from "effect"
+ *
+ * const files = Layer.unwrap(Effect.gen(function*() {
+ *   return FileStore.layerS3({
+ *     endpoint: "https://s3.eu-central-1.amazonaws.com",
+ *     region: "eu-central-1",
+ *     bucket: "photos",
+ *     accessKeyId: yield* Config.Redacted("AWS_ACCESS_KEY_ID"),
+ *     secretAccessKey: yield* Config.Redacted("AWS_SECRET_ACCESS_KEY")
+ *   })
+ * }))
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerS3 = (options: S3Options): Layer.Layer<FileStore> => Layer.effect(FileStore, makeS3(options))
 
 /**
  * {@link makeMemory} as a layer, for tests.

@@ -1,0 +1,300 @@
+/**
+ * Files in a bucket of S3, or of another service with its API. The object of an identifier has its name, below a prefix, and is written
+ * at once, or in parts if it is long. An object below `holds/` is a hold, with the time at which its process renewed it.
+ */
+import { AwsClient } from "aws4fetch"
+import * as ByteSize from "effect/ByteSize"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import { createHash } from "node:crypto"
+import { FileMissing, FileStoreFailed } from "../port/errors.ts"
+import type { S3Options } from "../port/s3Options.ts"
+import type { Entry, Range, Service } from "../port/service.ts"
+import { isIdentifier, newIdentifier, putting } from "./contents.ts"
+
+export const makeS3Files = (
+  {
+    accessKeyId,
+    bucket,
+    endpoint,
+    isPathStyle = true,
+    partSize: givenSize = "8 MiB",
+    prefix = "",
+    region = "us-east-1",
+    secretAccessKey,
+    sessionToken
+  }: S3Options
+): Service => {
+  const partSize = Number(ByteSize.fromInputUnsafe(givenSize))
+  const client = new AwsClient({
+    accessKeyId: Redacted.value(accessKeyId),
+    secretAccessKey: Redacted.value(secretAccessKey),
+    ...sessionToken === undefined ? {} : { sessionToken: Redacted.value(sessionToken) },
+    service: "s3",
+    region,
+    retries: 3
+  })
+  const base = new URL(endpoint)
+  if (isPathStyle) base.pathname = `${base.pathname.replace(/\/$/u, "")}/${bucket}`
+  else base.hostname = `${bucket}.${base.hostname}`
+  const root = base.href.replace(/\/$/u, "")
+  // What an endpoint does not know it refuses once.
+  let knowsConditions = true
+
+  /** Sends a request. Only a status that `isExpected` takes is a success. */
+  const send = (
+    operation: string,
+    method: string,
+    path: string,
+    { body, headers, isExpected = isSuccess }: {
+      readonly body?: Buffer<ArrayBuffer> | string
+      readonly headers?: Record<string, string>
+      readonly isExpected?: (status: number) => boolean
+    } = {}
+  ): Effect.Effect<Response, FileStoreFailed> =>
+    Effect.tryPromise({
+      try: (signal) =>
+        client.fetch(`${root}${path}`, {
+          method,
+          signal,
+          headers: { ...headers, "x-amz-content-sha256": createHash("sha256").update(body ?? "").digest("hex") },
+          ...body === undefined ? {} : { body }
+        }),
+      catch: (cause) => failed(operation, cause)
+    }).pipe(
+      Effect.flatMap((response) =>
+        isExpected(response.status) ?
+          Effect.succeed(response) :
+          Effect.flatMap(textOf(operation, response), (text) =>
+            Effect.fail(
+              new FileStoreFailed({
+                operation,
+                detail: `${response.status} ${valueOf(text, "Code") ?? ""}`.trim(),
+                retryable: response.status >= 500 || response.status === 429
+              })
+            ))
+      )
+    )
+
+  const pathOf = (name: string) => `/${encodeURI(prefix + name)}`
+
+  /** Ends a write, which takes no name that another one has, where the endpoint knows how. */
+  const conclude = (
+    method: string,
+    path: string,
+    body: Buffer<ArrayBuffer> | string
+  ): Effect.Effect<Response, FileStoreFailed> => {
+    const isConditional = knowsConditions
+    return Effect.flatMap(
+      send("put", method, path, {
+        body,
+        headers: isConditional ? { "if-none-match": "*" } : {},
+        isExpected: (status) => isSuccess(status) || isConditional && status === 501
+      }),
+      (response) => {
+        if (response.status !== 501) return Effect.succeed(response)
+        knowsConditions = false
+        return conclude(method, path, body)
+      }
+    )
+  }
+
+  const begun = (path: string) =>
+    Effect.map(
+      Effect.flatMap(send("put", "POST", `${path}?uploads=`), (response) => textOf("put", response)),
+      (text) => encodeURIComponent(valueOf(text, "UploadId") ?? "")
+    )
+
+  const completed = Effect.fnUntraced(function*(path: string, upload: string, tags: ReadonlyArray<string>) {
+    const parts = tags.map((tag, i) => `<Part><PartNumber>${i + 1}</PartNumber><ETag>${tag}</ETag></Part>`).join("")
+    const body = `<CompleteMultipartUpload>${parts}</CompleteMultipartUpload>`
+    const answer = yield* conclude("POST", `${path}?uploadId=${upload}`, body)
+    // It begins before the parts are put together, so that its status says nothing.
+    const code = valueOf(yield* textOf("put", answer), "Code")
+    if (code !== undefined) return yield* new FileStoreFailed({ operation: "put", detail: code, retryable: true })
+  })
+
+  const aborted = (path: string, upload: string) =>
+    send("remove", "DELETE", `${path}?uploadId=${upload}`, { isExpected: isGoneOrSuccess })
+
+  const write = <E, R>(id: string, content: Stream.Stream<Uint8Array, E, R>) =>
+    Effect.suspend(() => {
+      const path = pathOf(id)
+      const tags: Array<string> = []
+      let upload: string | undefined
+      const writePart = Effect.fnUntraced(function*({ body, isLast }: Part) {
+        if (isLast && upload === undefined) return yield* conclude("PUT", path, body)
+        upload ??= yield* begun(path)
+        const { headers } = yield* send("put", "PUT", `${path}?partNumber=${tags.length + 1}&uploadId=${upload}`, {
+          body
+        })
+        tags.push(headers.get("etag") ?? "")
+        if (isLast) yield* completed(path, upload, tags)
+      })
+      return Effect.onError(
+        Stream.runForEach(partsOf(content, partSize), writePart),
+        // What an object may have become of is in `entries`; one of another content stays.
+        () => upload === undefined ? Effect.void : Effect.ignore(aborted(path, upload))
+      )
+    })
+
+  /** The objects, or the uploads, whose names begin with this. */
+  const listed = (what: "Contents" | "Upload", name: string): Stream.Stream<Listed, FileStoreFailed> =>
+    Stream.paginate("", (after) =>
+      Effect.gen(function*() {
+        const start = encodeURIComponent(prefix + name)
+        const path = what === "Contents" ? `/?list-type=2&prefix=${start}` : `/?uploads=&prefix=${start}`
+        const text = yield* Effect.flatMap(send("entries", "GET", path + after), (response) =>
+          textOf("entries", response))
+        const next = what === "Contents"
+          ? ["continuation-token", "NextContinuationToken"] as const
+          : ["key-marker", "NextKeyMarker"] as const
+        const token = valueOf(text, "IsTruncated") === "true" ? valueOf(text, next[1]) : undefined
+        const found = Array.from(text.matchAll(new RegExp(`<${what}>(.*?)</${what}>`, "gsu")), ([, one = ""]) => ({
+          name: (valueOf(one, "Key") ?? "").slice(prefix.length),
+          size: Number(valueOf(one, "Size") ?? 0),
+          modified: DateTime.makeUnsafe(valueOf(one, "LastModified") ?? valueOf(one, "Initiated") ?? 0),
+          upload: encodeURIComponent(valueOf(one, "UploadId") ?? "")
+        }))
+        return [
+          found,
+          Option.map(Option.fromUndefinedOr(token), (value) =>
+            `&${next[0]}=${encodeURIComponent(value)}`)
+        ]
+      }))
+
+  const removed = (id: string) =>
+    Effect.andThen(
+      send("remove", "DELETE", pathOf(id), { isExpected: isGoneOrSuccess }),
+      Stream.runForEach(listed("Upload", id), ({ name, upload }) => aborted(pathOf(name), upload))
+    )
+
+  const hold = Effect.fnUntraced(function*(id: string) {
+    const path = pathOf(`holds/${id}`)
+    const renewed = Effect.flatMap(
+      DateTime.now,
+      (now) => send("hold", "PUT", path, { body: String(now.epochMilliseconds) })
+    )
+    yield* Effect.acquireRelease(renewed, () => Effect.ignore(send("hold", "DELETE", path)))
+    yield* Effect.forkScoped(Effect.repeat(Effect.ignore(renewed), Schedule.spaced(Duration.times(staleAfter, 1 / 12))))
+  })
+
+  const isFresh = Effect.fnUntraced(function*(name: string) {
+    const text = yield* Effect.flatMap(
+      send("hold", "GET", pathOf(name), { isExpected: isGoneOrSuccess }),
+      (response) => textOf("hold", response)
+    )
+    const now = yield* DateTime.now
+    return Number(text) > now.epochMilliseconds - Duration.toMillis(staleAfter)
+  })
+
+  const found = Effect.fnUntraced(function*(method: "GET" | "HEAD", id: string, range?: Range) {
+    if (!isIdentifier(id)) return yield* new FileMissing({ id })
+    const headers = range === undefined ? {} : { range: `bytes=${range.offset}-${lastOf(range)}` }
+    const response = yield* send(method === "GET" ? "read" : "stat", method, pathOf(id), {
+      headers,
+      isExpected: (status) => isGoneOrSuccess(status) || status === 416
+    })
+    return response.status === 404 ? yield* new FileMissing({ id }) : response
+  })
+
+  const stat = (id: string) =>
+    Effect.map(found("HEAD", id), ({ headers }) => ({
+      size: Number(headers.get("content-length")),
+      modified: DateTime.makeUnsafe(headers.get("last-modified") ?? 0)
+    }))
+
+  return {
+    description: `files in the bucket ${bucket} of ${base.host}`,
+    put: putting(write),
+    read: (id, range) =>
+      Stream.unwrap(
+        range?.length === 0
+          ? Effect.as(stat(id), Stream.empty)
+          : Effect.map(found("GET", id, range), ({ body, status }) =>
+            status === 416 || body === null ? Stream.empty : Stream.fromReadableStream({
+              evaluate: () =>
+                body,
+              onError: (cause) => failed("read", cause)
+            }))
+      ),
+    stat,
+    remove: (ids) => Effect.forEach(ids.filter(isIdentifier), removed, { concurrency: 8, discard: true }),
+    entries: Stream.concat(listed("Contents", ""), listed("Upload", "")).pipe(
+      Stream.filter(({ name }) => isIdentifier(name)),
+      Stream.map(({ modified, name, size }): Entry => ({ id: name, modified, size }))
+    ),
+    hold: Effect.flatMap(newIdentifier, hold),
+    isHeld: Stream.runCollect(listed("Contents", "holds/")).pipe(
+      Effect.flatMap((holds) => Effect.forEach(holds, ({ name }) => isFresh(name))),
+      Effect.map((fresh) => fresh.includes(true))
+    )
+  }
+}
+
+// internal
+
+/** The age after which a hold is one of a process that was killed. */
+const staleAfter = Duration.minutes(2)
+
+interface Listed {
+  readonly name: string
+  readonly size: number
+  readonly modified: DateTime.Utc
+  readonly upload: string
+}
+
+interface Part {
+  readonly body: Buffer<ArrayBuffer>
+  readonly isLast: boolean
+}
+
+/** A content in parts of one size; the last one, which there always is, may be smaller. */
+const partsOf = <E, R>(content: Stream.Stream<Uint8Array, E, R>, partSize: number): Stream.Stream<Part, E, R> =>
+  Stream.mapAccum(
+    // A content that fails has no end.
+    Stream.concat(content, Stream.succeed(undefined)),
+    (): ReadonlyArray<Uint8Array> => [],
+    (before, piece): readonly [ReadonlyArray<Uint8Array>, ReadonlyArray<Part>] => {
+      if (piece === undefined) return [[], [{ body: Buffer.concat(before), isLast: true }]]
+      // A copy, since who made the piece may write to it again.
+      const pieces = [...before, piece.slice()]
+      const size = pieces.reduce((sum, { length }) => sum + length, 0)
+      if (size <= partSize) return [pieces, []]
+      const all = Buffer.concat(pieces)
+      const count = Math.ceil(size / partSize) - 1
+      const parts = Array.from(
+        { length: count },
+        (_, i): Part => ({ body: all.subarray(i * partSize, (i + 1) * partSize), isLast: false })
+      )
+      return [[all.subarray(count * partSize)], parts]
+    }
+  )
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300
+
+const isGoneOrSuccess = (status: number): boolean => status === 404 || isSuccess(status)
+
+/** The last byte of a range, as a header has it. */
+const lastOf = ({ length, offset }: Range): string => Number.isFinite(length) ? String(offset + length - 1) : ""
+
+/** The text of an element of XML, of those that S3 has. */
+const valueOf = (xml: string, element: string): string | undefined =>
+  new RegExp(`<${element}>([^<]*)</${element}>`, "u").exec(xml)?.[1]?.replaceAll("&quot;", "\"").replaceAll(
+    "&amp;",
+    "&"
+  )
+
+const failed = (operation: string, cause: unknown): FileStoreFailed => {
+  const reason: unknown = Predicate.hasProperty(cause, "cause") ? cause.cause : cause
+  return new FileStoreFailed({ operation, detail: String(reason), retryable: true })
+}
+
+const textOf = (operation: string, response: Response): Effect.Effect<string, FileStoreFailed> =>
+  Effect.tryPromise({ try: () => response.text(), catch: (cause) => failed(operation, cause) })

@@ -1,0 +1,151 @@
+/** The store of files in S3: what all stores of files do, and what is particular to it, on a server that is not ours. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Layer, Redacted, Stream } from "effect"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { afterAll } from "vitest"
+import { FileStore } from "../../../src/index.ts"
+import { startS3 } from "../../support/s3Server.ts"
+import { fileStoreContract } from "../FileStore.contract.ts"
+
+const server = await startS3()
+
+const url = "url" in server ? server.url : undefined
+
+afterAll(async () => {
+  if ("url" in server) await server.stop()
+})
+
+const call = (method: string, path: string) =>
+  Effect.promise(async () => {
+    const response = await fetch(`${url}${path}`, { method })
+    return { status: response.status, text: await response.text() }
+  })
+
+/** Options for a bucket of its own. */
+const newBucket = Effect.gen(function*() {
+  const bucket = `b-${crypto.randomUUID()}`
+  assert.strictEqual((yield* call("PUT", `/${bucket}`)).status, 200)
+  return { ...credentials, endpoint: url ?? "", bucket, prefix: "files/" }
+})
+
+const credentials = { accessKeyId: Redacted.make("key"), secretAccessKey: Redacted.make("the-secret") }
+
+const mebi = 1024 * 1024
+
+const pieces = (count: number) => Stream.map(Stream.range(1, count), (i) => new Uint8Array(mebi).fill(i))
+
+if (url !== undefined) {
+  fileStoreContract("S3", Layer.unwrap(Effect.map(newBucket, (options) => FileStore.layerS3(options))))
+}
+
+describe.skipIf(url === undefined)("FileStore in S3", () => {
+  it.live("writes a long content in parts, reads any of it, and takes no part of one that fails", () =>
+    Effect.gen(function*() {
+      const options = yield* newBucket
+      const files = yield* FileStore.makeS3({ ...options, partSize: "5 MiB" })
+      const { id, size } = yield* files.put(pieces(17))
+      assert.strictEqual(size, 17 * mebi)
+      const whole = Buffer.concat(yield* Stream.runCollect(files.read(id)))
+      assert.deepStrictEqual(
+        [whole.length, whole[0], whole[7 * mebi], whole.at(-1)],
+        [size, 1, 8, 17]
+      )
+      const across = Buffer.concat(yield* Stream.runCollect(files.read(id, { offset: 5 * mebi - 1, length: 2 })))
+      assert.deepStrictEqual([...across], [5, 6])
+      assert.strictEqual((yield* files.stat(id)).size, size)
+
+      const cut = Stream.concat(pieces(12), Stream.fail("gone" as const))
+      assert.strictEqual(yield* Effect.flip(files.put(cut)), "gone")
+      assert.strictEqual((yield* Effect.flip(files.put(pieces(12), { maxSize: 11 * mebi })))._tag, "FileTooLarge")
+      const uploads = yield* call("GET", `/${options.bucket}?uploads`)
+      assert.notInclude(uploads.text, "<Upload>")
+      const all = yield* Stream.runCollect(files.entries)
+      assert.deepStrictEqual(all.map((entry) => entry.id), [id])
+    }))
+
+  it.live("finds the uploads of a process that was killed, and removes them", () =>
+    Effect.gen(function*() {
+      const options = yield* newBucket
+      const files = yield* FileStore.makeS3(options)
+      const id = "0".repeat(32)
+      yield* call("POST", `/${options.bucket}/files/${id}?uploads`)
+      yield* call("PUT", `/${options.bucket}/elsewhere`)
+      const [entry, ...others] = yield* Stream.runCollect(files.entries)
+      assert.deepStrictEqual([entry?.id, entry?.size, others], [id, 0, []])
+      yield* files.remove([id])
+      assert.deepStrictEqual(yield* Stream.runCollect(files.entries), [])
+    }))
+
+  it.live("lists more objects than one answer has", () =>
+    Effect.gen(function*() {
+      const options = yield* newBucket
+      const files = yield* FileStore.makeS3(options)
+      const ids = Array.from({ length: 1_050 }, (_, i) => i.toString(16).padStart(32, "0"))
+      yield* Effect.forEach(ids, (id) => call("PUT", `/${options.bucket}/files/${id}`), { concurrency: 16 })
+      const found = yield* Stream.runCollect(files.entries)
+      assert.deepStrictEqual(found.map((entry) => entry.id).toSorted(), ids)
+    }), 60_000)
+
+  it.live("takes no name that another content has", () =>
+    Effect.gen(function*() {
+      const files = yield* FileStore.makeS3(yield* newBucket)
+      const { id } = yield* files.put(Stream.make(new Uint8Array([1])))
+      const again = yield* Effect.flip(files.put(Stream.make(new Uint8Array([2])), { id }))
+      assert.deepInclude(again, { _tag: "FileStoreFailed", detail: "412 PreconditionFailed" })
+      assert.deepStrictEqual([...Buffer.concat(yield* Stream.runCollect(files.read(id)))], [1])
+    }))
+
+  it.live("says what a service refuses, and never a secret", () =>
+    Effect.gen(function*() {
+      const files = yield* FileStore.makeS3({ ...(yield* newBucket), bucket: "missing" })
+      const failure = yield* Effect.flip(files.put(Stream.make(new Uint8Array(1))))
+      assert.deepInclude(failure, { _tag: "FileStoreFailed", detail: "404 NoSuchBucket", retryable: false })
+      assert.notInclude(JSON.stringify([failure, files.description]), "secret")
+    }))
+})
+
+describe("FileStore in a service that is like S3", () => {
+  /** What a service answers to each request. */
+  const service = (answer: (method: string, conditional: boolean) => number) =>
+    Effect.acquireRelease(
+      Effect.promise(() => {
+        const seen: Array<string> = []
+        const listening = createServer((request, response) => {
+          const isConditional = request.headers["if-none-match"] !== undefined
+          seen.push(`${request.method} ${isConditional}`)
+          request.resume().on("end", () => response.writeHead(answer(request.method ?? "", isConditional)).end())
+        })
+        return new Promise<{ readonly seen: Array<string>; readonly endpoint: string; readonly close: () => void }>(
+          (resolve) => {
+            listening.listen(0, "127.0.0.1", () => {
+              const { port } = listening.address() as AddressInfo
+              resolve({ seen, endpoint: `http://127.0.0.1:${port}`, close: () => listening.close() })
+            })
+          }
+        )
+      }),
+      ({ close }) => Effect.sync(close)
+    )
+
+  it.live("writes without conditions where these are not known", () =>
+    Effect.gen(function*() {
+      const { endpoint, seen } = yield* service((_, isConditional) => isConditional ? 501 : 200)
+      const files = yield* FileStore.makeS3({ ...credentials, endpoint, bucket: "b" })
+      yield* files.put(Stream.make(new Uint8Array(1)))
+      yield* files.put(Stream.make(new Uint8Array(1)))
+      assert.deepStrictEqual(seen.filter((line) => line.endsWith("true")).length > 0, true)
+      assert.strictEqual(seen.at(-1), "PUT false")
+    }))
+
+  it.live("is asked again where it is busy, and gives up with a failure that a retry may mend", () =>
+    Effect.gen(function*() {
+      const { endpoint } = yield* service(() => 503)
+      const files = yield* FileStore.makeS3({ ...credentials, endpoint, bucket: "b" })
+      const exit = yield* Effect.exit(files.stat("0".repeat(32)))
+      assert.isTrue(Exit.isFailure(exit))
+      assert.strictEqual((yield* Effect.flip(files.stat("0".repeat(32))))._tag, "FileStoreFailed")
+      const gone = yield* FileStore.makeS3({ ...credentials, endpoint: "http://127.0.0.1:1", bucket: "b" })
+      assert.deepInclude(yield* Effect.flip(gone.stat("0".repeat(32))), { retryable: true })
+    }))
+})
