@@ -25,12 +25,18 @@ export const filesOfStore = (documents: Documents): Effect.Effect<Service> =>
     Option.match({ onNone: () => ownOf(documents), onSome: (files) => Effect.succeed(files) })
   )
 
+/** Whether the files are in the folder of the documents. */
+export const isBeside = ({ folder }: Documents, { description }: Pick<Service, "description">): boolean =>
+  folder !== undefined && description === `files in ${folderBeside(folder)}`
+
 // internal
+
+const folderBeside = (folder: string): string => `${folder}/files`
 
 /** One for each store of documents: all that use it have the same files in memory. */
 const ownOf = memoize((documents: Documents): Effect.Effect<Service> =>
   Effect.runSync(Effect.cached(
     documents[filesKey]
-      ?? (documents.folder === undefined ? makeMemory : makeFolder(`${documents.folder}/files`))
+      ?? (documents.folder === undefined ? makeMemory : makeFolder(folderBeside(documents.folder)))
   ))
 )

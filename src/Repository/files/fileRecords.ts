@@ -8,6 +8,7 @@ import { dateOf } from "@appkernel/mql/values"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { FileStoreFailed, Service as Files } from "../../Files/FileStore.ts"
+import { isBeside } from "../../Files/internal.ts"
 import type { FileReference } from "../../Model/internal.ts"
 import type { Document, DocumentStore, IndexDescription } from "../DocumentStore.ts"
 import { uniqueTextOfId } from "../repository/historyEntry.ts"
@@ -38,9 +39,25 @@ export interface Stores {
   readonly files: Files
 }
 
-/** Makes the indexes that the sweep reads. */
-export const installFileRecords = (store: DocumentStore["Service"]): Effect.Effect<void, StoreError> =>
-  store.createIndexes(fileRecords, indexes)
+/** The document that says whether the files are in the folder of the documents, so that a check of the folder misses them there. */
+export const placeOfFiles = "place"
+
+/** Makes the indexes that the sweep reads, and says where the files of a folder are. */
+export const installFileRecords = Effect.fnUntraced(function*(
+  { files, store }: Stores
+): Effect.fn.Return<void, ReadError> {
+  yield* store.createIndexes(fileRecords, indexes)
+  if (store.folder === undefined) return
+  const beside = isBeside(store, files)
+  const known = yield* store.findById(fileRecords, placeOfFiles)
+  if (known?.["beside"] === beside) return
+  yield* Effect.catchTag(
+    store.updateOne(fileRecords, { _id: placeOfFiles }, { $set: { beside } }, { upsert: true }),
+    "DuplicateKey",
+    // Another process says the same.
+    () => Effect.void
+  )
+})
 
 /**
  * Records changes in the transaction of the write that makes them. Returns a file that can't be held, because its bytes are not

@@ -8,7 +8,7 @@ import * as fs from "node:fs"
 import { filesOfStore, makeFolder, type Service } from "../../Files/internal.ts"
 import type { Document, DocumentStore } from "../DocumentStore.ts"
 import { type ReadError, StoreUnavailable } from "../RepositoryError.ts"
-import { asStoreFailure, fileRecords, holdersOf } from "./fileRecords.ts"
+import { asStoreFailure, fileRecords, holdersOf, placeOfFiles } from "./fileRecords.ts"
 
 /** What was found of the files that documents refer to. */
 export interface FoundFiles {
@@ -88,8 +88,12 @@ export const copyDocumentFiles = Effect.fnUntraced(function*(
 export const foundInFolder = (folder: string): Effect.Effect<FoundFiles, ReadError> =>
   Effect.scoped(Effect.gen(function*() {
     const { documents } = yield* openLog(folder)
-    const held = (yield* documents(fileRecords)).filter((record) => holdersOf(record).length > 0)
-    if (!fs.existsSync(filesIn(folder))) return { files: held.length, isElsewhere: true, damaged: [], missing: [] }
+    const records = yield* documents(fileRecords)
+    const held = records.filter((record) => holdersOf(record).length > 0)
+    const isMissed = records.some(({ _id, beside }) => _id === placeOfFiles && beside === true)
+    if (!isMissed && !fs.existsSync(filesIn(folder))) {
+      return { files: held.length, isElsewhere: true, damaged: [], missing: [] }
+    }
     return { isElsewhere: false, ...yield* foundFiles(held, yield* makeFolder(filesIn(folder))) }
   }))
 

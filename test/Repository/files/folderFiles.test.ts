@@ -92,6 +92,13 @@ describe("The files of a folder", () => {
         const refused = yield* Effect.flip(EmbeddedStore.restore({ from: backup, path: path.join(folder, "restored") }))
         assert.include(refused.message, "1 files of documents are missing, and 0 are damaged: ")
         assert.isFalse(fs.existsSync(path.join(folder, "restored")))
+        // A folder that is gone altogether is one whose files are missing, unless they are kept elsewhere.
+        fs.rmSync(path.join(backup, "files"), { recursive: true })
+        const found = yield* EmbeddedStore.verifyFiles({ path: backup })
+        assert.deepStrictEqual([found.isElsewhere, found.missing.length], [false, found.files])
+        assert.isAbove(found.files, 0)
+        const { code, output } = yield* runCommand({}, "verify", backup)
+        assert.deepStrictEqual([code, output.includes(`The file ${found.missing[0]} is missing`)], [1, true], output)
       }),
     120_000
   )
