@@ -129,7 +129,10 @@ export const makeS3Files = (
       const tags: Array<string> = []
       let upload: string | undefined
       const writePart = Effect.fnUntraced(function*({ body, isLast }: Part) {
-        if (isLast && upload === undefined) return yield* conclude("PUT", path, body)
+        if (isLast && upload === undefined) {
+          yield* conclude("PUT", path, body)
+          return
+        }
         upload ??= yield* begun(path)
         const { headers } = yield* send("put", "PUT", `${path}?partNumber=${tags.length + 1}&uploadId=${upload}`, {
           body

@@ -1,8 +1,20 @@
 /** The files that requests bring for the documents of a model. */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as SchemaParser from "effect/SchemaParser"
 import type { Service } from "../../Files/FileStore.ts"
 import { isPicture, type PictureRefused } from "../../Files/internal.ts"
-import { type FileField, fileFieldsOf, nestedModel, type StoredFile } from "../../Model/internal.ts"
+import {
+  type FieldProblem,
+  type FileField,
+  fileFieldsOf,
+  nestedModel,
+  problemsOf,
+  type StoredFile
+} from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { PictureSizes } from "../../Repository/internal.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
@@ -31,6 +43,8 @@ export interface Uploads {
   readonly brought: (files: ReadonlyArray<Received>) => Brought
   /** A picture in one of the sizes of its field. */
   readonly sized: (field: string, file: StoredFile, size: string) => Effect.Effect<StoredFile, HttpError | ReadError>
+  /** What the validators of lists say of the values of a new document, which the schema of its body does not have. */
+  readonly problemsIn: (values: { readonly [field: string]: unknown }) => ReadonlyArray<FieldProblem>
   /** The values of fields: a file, or a list. */
   readonly valuesOf: (files: ReadonlyArray<Received>) => { readonly [field: string]: unknown }
 }
@@ -47,9 +61,19 @@ export const uploadsOf = (
     files.length === 0 ? Effect.void : Effect.ignore(
       Effect.catch(store.remove(files.map(({ file }) => file.id)), unavailable)
     )
+  const lists = [...fields.values()].flatMap(({ isList, name }) =>
+    // Every struct field is a schema.
+    isList ? [[name, Schema.optional(Schema.toType(model.store.fields[name] as Schema.Top))] as const] : []
+  )
+  const decodeLists = SchemaParser.decodeUnknownExit(Schema.Struct(Object.fromEntries(lists)), { errors: "all" })
   return {
     store,
     fields,
+    problemsIn: (values) => {
+      const decoded = decodeLists(values)
+      const issue = Exit.isSuccess(decoded) ? Option.none() : Cause.findErrorOption(decoded.cause)
+      return Option.isSome(issue) ? problemsOf(issue.value) : []
+    },
     receive: (name, given) => {
       const { maxPixels, maxSize = maxMultipartSize, stripMetadata, types } = fields.get(name)!
       const rules = { types, maxSize, stripMetadata, maxPixels }

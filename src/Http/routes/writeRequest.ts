@@ -162,6 +162,16 @@ export const writeReaders = (
     return optional !== true && byDefault === undefined
   })
 
+  const removable = uploads === undefined ?
+    [] :
+    [...uploads.fields.values()].flatMap(({ isList, name }) =>
+      !isList && registration.model[modelTypeId][name]?.optional === true && !mask.isUnwritable(name) ? [name] : []
+    )
+
+  /** The files that a body removes. */
+  const removedIn = (body: unknown): Values =>
+    Object.fromEntries(removable.filter((field) => ownValue(body, field) === null).map((field) => [field, null]))
+
   /** Refuses new documents that lack a file, which only a form has. */
   const withFiles = (read: Read<OneDocument | ManyDocuments>): Read<OneDocument | ManyDocuments> =>
     needed.length === 0 ? read : Result.flatMap(read, (request): typeof read => {
@@ -183,12 +193,14 @@ export const writeReaders = (
     create: (request) =>
       isMultipart(headersOf(request)["content-type"])
         ? withForm(request, (form, { brought, values }) =>
-          permitting(mask.forbiddenIn(form.values, !hasId(form.values)), () =>
-            withFiles(Result.map(
+          permitting(mask.forbiddenIn(form.values, !hasId(form.values)), () => {
+            const problems = uploads?.problemsIn(values) ?? []
+            return problems.length > 0 ? Result.fail(problems) : withFiles(Result.map(
               one(request, true, (decode) =>
                 decodeForm(decode, form)),
               (read) => ({ ...read, body: { ...read.body, value: { ...read.body.value, ...values } }, brought })
-            ))))
+            ))
+          }))
         : Effect.flatMapEager(readBody(request), (body) =>
           // A body with an identifier may replace a document, and may then repeat stored values of unwritable fields.
           permitting(mask.forbiddenIn(body, !hasId(body)), () =>
@@ -247,7 +259,7 @@ export const writeReaders = (
               }))
               : Result.map(
                 valid(rejectOtherId(decoders.patch(body), body, id, identifier)),
-                (changes) => ({ _tag: "Merge", changes })
+                (changes) => ({ _tag: "Merge", changes: { ...changes, ...removedIn(body) } })
               )
           return permitting(
             isPatch ? closedTargetOf(body, mask) : mask.forbiddenIn(body, false),

@@ -75,7 +75,7 @@ export const filesOfGroup = (
 ) => {
   const { get } = endpointsIn(api, group)
   const model = standardModel(get)
-  if (get === undefined || model === undefined) throw new DeclarationError(`${group} has no documents`)
+  if (get === undefined || model === undefined) return Effect.die(new DeclarationError(`${group} has no documents`))
   const described = fileFieldsOf(model).reduce(
     (files: HttpApi.Constraint, field): HttpApi.Constraint =>
       // An arbitrary api has no static types.

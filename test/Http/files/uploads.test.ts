@@ -1,6 +1,16 @@
 /** Pictures among the files of documents: their sizes, and what they are kept without. */
 import { assert, describe, it } from "@effect/vitest"
-import { EmbeddedStore, FileStore, KernelClient, KernelEngine, Model, OpenApi, Repository, Resource } from "appkernel"
+import {
+  EmbeddedStore,
+  FileStore,
+  KernelClient,
+  KernelEngine,
+  Model,
+  OpenApi,
+  Repository,
+  Resource,
+  Validator
+} from "appkernel"
 import { DateTime, Effect, Layer, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
 import * as path from "node:path"
@@ -31,7 +41,7 @@ const started = Effect.gen(function*() {
   return { ...service, call, files, count, id: String(json.result) }
 })
 
-const callerOf = (baseUrl: string, headers: Record<string, string> = {}) =>
+const callerOf = (baseUrl: string, headers: Record<string, string> = {}, resource = "/photos") =>
 (
   method: string,
   at: string,
@@ -40,7 +50,7 @@ const callerOf = (baseUrl: string, headers: Record<string, string> = {}) =>
   more: Record<string, string> = {}
 ) =>
   Effect.promise(async () => {
-    const response = await fetch(at.startsWith("/photos") ? baseUrl + at : `${baseUrl}/photos${at}`, {
+    const response = await fetch(at.startsWith(resource) ? baseUrl + at : `${baseUrl}${resource}${at}`, {
       method,
       ...body === undefined ? {} : { body },
       headers: { ...headers, ...more, ...type === undefined ? {} : { "content-type": type } }
@@ -88,6 +98,46 @@ const bomb = (side: number): Buffer<ArrayBuffer> => {
     chunk("IEND", Buffer.alloc(0))
   ])
 }
+
+describe("Files of documents", () => {
+  it.effect("are removed by the null of a patch, where they are optional", () =>
+    Effect.gen(function*() {
+      const { call, id } = yield* started
+      const patch = (body: object) => call("PATCH", `/${id}`, JSON.stringify(body), "application/json")
+      yield* call("PUT", `/${id}/clean`, "kept", "text/plain")
+      yield* call("POST", `/${id}/pages`, "kept", "text/plain")
+      assert.strictEqual((yield* patch({ clean: { name: "other" }, pages: null })).status, 200)
+      assert.strictEqual((yield* patch({ picture: null, pages: [] })).status, 200)
+      const { json: kept } = yield* call("GET", `/${id}`)
+      assert.deepStrictEqual([kept.clean.name, kept.pages.length], ["file", 1])
+      assert.strictEqual((yield* patch({ clean: null })).status, 200)
+      assert.strictEqual((yield* call("GET", `/${id}/clean`)).status, 404)
+    }))
+
+  it.effect("are as many in a list as its validator says, and leave nothing of one more", () =>
+    Effect.gen(function*() {
+      class Album extends Model.Class<Album>()("Album", {
+        id: Model.id(),
+        pages: Model.files().pipe(Validator.max(2))
+      }) {}
+      const files = yield* FileStore.makeMemory
+      const { baseUrl } = yield* KernelEngine.make("albums").register(
+        Resource.make(Album, { methods: ["GET", "POST", "PATCH"] })
+      ).test({ store: Layer.merge(EmbeddedStore.layerMemory, Layer.succeed(FileStore.FileStore, files)) })
+      const call = callerOf(baseUrl, {}, "/albums")
+      const formOf = (count: number) => {
+        const form = new FormData()
+        for (let i = 0; i < count; i++) form.append("pages", new Blob(["a"]), `${i}.txt`)
+        return form
+      }
+      assert.strictEqual((yield* call("POST", "", formOf(3))).status, 400)
+      const { json: { result: id } } = yield* call("POST", "", formOf(2))
+      const more = yield* call("POST", `/${id}/pages`, "b", "text/plain")
+      assert.strictEqual(more.status, 400)
+      assert.include(JSON.stringify(more.json), "must have at most 2 elements")
+      assert.strictEqual((yield* Stream.runCollect(files.entries)).length, 2)
+    }))
+})
 
 describe("Pictures", () => {
   it.effect("have their sizes below the file's address, the right way up and without what a camera writes into them", () =>
