@@ -52,7 +52,7 @@ describe.skipIf(url === undefined)("FileStore in S3", () => {
         [size, 1, 8, 17]
       )
       const across = Buffer.concat(yield* Stream.runCollect(files.read(id, { offset: 5 * mebi - 1, length: 2 })))
-      assert.deepStrictEqual([...across], [5, 6])
+      assert.strictEqual(across.toString("hex"), "0506")
       assert.strictEqual((yield* files.stat(id)).size, size)
 
       const cut = Stream.concat(pieces(12), Stream.fail("gone" as const))
@@ -93,7 +93,7 @@ describe.skipIf(url === undefined)("FileStore in S3", () => {
       const { id } = yield* files.put(Stream.make(new Uint8Array([1])))
       const again = yield* Effect.flip(files.put(Stream.make(new Uint8Array([2])), { id }))
       assert.deepInclude(again, { _tag: "FileStoreFailed", detail: "412 PreconditionFailed" })
-      assert.deepStrictEqual([...Buffer.concat(yield* Stream.runCollect(files.read(id)))], [1])
+      assert.strictEqual(Buffer.concat(yield* Stream.runCollect(files.read(id))).toString("hex"), "01")
     }))
 
   it.live("says what a service refuses, and never a secret", () =>
