@@ -45,7 +45,7 @@ export const placeOfFiles = "place"
 /** Makes the indexes that the sweep reads, and says where the files of a folder are. */
 export const installFileRecords = Effect.fnUntraced(function*(
   { files, store }: Stores
-): Effect.fn.Return<void, ReadError> {
+): Effect.fn.Return<void, StoreError> {
   yield* store.createIndexes(fileRecords, indexes)
   if (store.folder === undefined) return
   const beside = isBeside(store, files)
