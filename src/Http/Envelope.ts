@@ -15,6 +15,8 @@ import { Problem } from "../Model/ModelError.ts"
 export const Link = Schema.Struct({
   href: Schema.String,
   methods: Schema.optionalKey(Schema.Union([Schema.String, Schema.Array(Schema.String)])),
+  /** Whether `href` is a URI template (RFC 6570), whose parameters are those of an action's path. */
+  templated: Schema.optionalKey(Schema.Boolean),
   args: Schema.optionalKey(Schema.Array(Schema.String))
 }).annotate({ identifier: "Link" })
 

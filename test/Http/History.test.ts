@@ -106,6 +106,14 @@ describe("The history of documents over HTTP", () => {
       const { result: id } = yield* client.letters.create({ payload: { owner: "ann", text: "0" } })
       yield* Effect.forEach([1, 2, 3, 4], (n) => client.letters.patch({ params: { id }, payload: { text: `${n}` } }))
       const ask = asking(baseUrl)
+      const { _links: links } = (yield* ask("GET", `/letters/${id}`)).json
+      assert.deepStrictEqual(links.revision, {
+        href: `/letters/${id}/revisions/{revision}`,
+        methods: "GET",
+        templated: true
+      })
+      assert.notProperty(links.revisions, "templated")
+      assert.strictEqual((yield* client.letters.get({ params: { id } }))._links?.["revision"]?.templated, true)
       const seen: Array<number> = []
       let path: string | undefined = `/letters/${id}/revisions?page_size=2`
       while (path !== undefined) {

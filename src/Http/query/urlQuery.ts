@@ -164,10 +164,11 @@ export type Selected = Pick<UrlQuery, "expand" | "fields">
  * @since 0.1.0
  */
 export const selection = (
-  model: Model.Any
+  model: Model.Any,
+  unknown = "is not a parameter of a single document"
 ): (parameters: Parameters) => Result.Result<Selected, ReadonlyArray<FieldProblem>> => {
   const access = QueryFields.of(model)
-  const read = queryReader(documentParameters, "is not a parameter of a single document")
+  const read = queryReader(documentParameters, unknown)
   return (parameters) => {
     const listed = read(parameters)
     if (Result.isFailure(listed)) return Result.fail(listed.failure)

@@ -235,12 +235,16 @@ const linksTo: LinksTo = (
       ),
       ...Object.keys(partFields(options.query))
     ]
-    const rest = JSON.stringify({ methods: method, ...(args.length === 0 ? {} : { args }) }).slice(1)
+    const template = path.slice(prefix.length).replaceAll(/:(\w+)/gu, "{$1}")
+    // A URI template (RFC 6570) says that it is one, as HAL has it.
+    const rest = JSON.stringify({
+      methods: method,
+      ...template.includes("{") ? { templated: true } : {},
+      ...args.length === 0 ? {} : { args }
+    }).slice(1)
     return [
       `,${quote(options.rel ?? name)}:{"href":"${base}/`,
-      `${encoded(path.slice(prefix.length).replaceAll(/:(\w+)/gu, "{$1}"))}${
-        parameter === undefined ? "" : `?${parameter}=true`
-      }",${rest}`
+      `${encoded(template)}${parameter === undefined ? "" : `?${parameter}=true`}",${rest}`
     ]
   })
   for (const [name, text] of files) actions.push([`,${quote(name)}:{"href":"${base}/`, text])
