@@ -215,10 +215,12 @@ describe("A job of a service", () => {
         Effect.gen(function*() {
           const scope = yield* Scope.make()
           const begun = yield* Deferred.make<void>()
-          yield* Scope.provide(serve(Effect.andThen(Deferred.succeed(begun, undefined), work)), scope)
+          const served = serve(Effect.andThen(Deferred.succeed(begun, undefined), work))
+          const { baseUrl } = yield* Scope.provide(served, scope)
           yield* Deferred.await(begun)
           const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
-          yield* Effect.yieldNow
+          // The server needs no time of this clock.
+          yield* closed(baseUrl)
           yield* TestClock.adjust(time)
           yield* Fiber.join(closing)
           return (yield* Effect.flatMap(DocumentStore.DocumentStore, (store) => store.find("QueuedJob", {}))).map((
@@ -230,6 +232,43 @@ describe("A job of a service", () => {
       assert.deepStrictEqual(yield* stopped(Effect.sleep("4 seconds"), "5 seconds"), ["done"])
       // What was interrupted has used no attempt.
       assert.deepStrictEqual(attempts, [1, 1])
+    }))
+
+  it.live("goes on beside the last requests when the service stops, whose port is closed", () =>
+    Effect.gen(function*() {
+      const Long = Job.make("long", { payload: {} })
+      const [begun, released] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const engine = KernelEngine.make("long").register(Note, { methods: ["GET"] }).register(
+        Long.implement(() => Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(released)))
+      )
+      const scope = yield* Scope.make()
+      const { baseUrl, store } = yield* Scope.provide(engine.test(), scope)
+      yield* Effect.provideService(Long.enqueue({}), DocumentStore.DocumentStore, store)
+      yield* Deferred.await(begun)
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      // The job ends once the port is closed, and by nothing else.
+      yield* closed(baseUrl)
+      assert.isUndefined(closing.pollUnsafe())
+      yield* Deferred.succeed(released, undefined)
+      yield* Fiber.join(closing)
+    }))
+
+  it.effect("that waits for what is interrupted has failed, and is tried again after its delay", () =>
+    Effect.gen(function*() {
+      const Waiting = Job.make("waiting", { payload: {}, retry: { times: 1 } })
+      let attempts = 0
+      const engine = KernelEngine.make("waiting").register(
+        Waiting.implement(() => Effect.andThen(Effect.sync(() => void attempts++), Effect.interrupt))
+      )
+      const { idle, store } = yield* engine.test()
+      yield* Effect.provideService(Waiting.enqueue({}), DocumentStore.DocumentStore, store)
+      yield* idle
+      assert.strictEqual(attempts, 1)
+      yield* TestClock.adjust("1 second")
+      yield* idle
+      assert.strictEqual(attempts, 2)
+      const [record] = yield* store.find("QueuedJob", {})
+      assert.deepInclude(record, { state: "dead", attempts: 2 })
     }))
 
   it.effect("is done with the rights that the user who has caused it has then", () =>
@@ -274,6 +313,12 @@ describe("A job of a service", () => {
     }))
 })
 
+/** Waits until nobody listens at the address. */
+const closed = (baseUrl: string) =>
+  Effect.repeat(Effect.promise(() => fetch(`${baseUrl}/health/live`).then(() => true, () => false)), {
+    until: (isOpen) => !isOpen
+  })
+
 describe("A schedule", () => {
   /** Processes of one service, on one store, each of which notes the due times that it has worked for. */
   const processOf = (
@@ -305,6 +350,41 @@ describe("A schedule", () => {
         yield* idle
       }
       assert.deepStrictEqual(runs, ["2030-03-01T02:00:00.000Z", "2030-03-02T02:00:00.000Z", "2030-03-03T02:00:00.000Z"])
+    }).pipe(Effect.provide(EmbeddedStore.layerMemory)))
+
+  it.effect("that skips what was missed does again what was interrupted, however late", () =>
+    Effect.gen(function*() {
+      yield* at("2030-03-01T00:00:00Z")
+      const store = yield* DocumentStore.DocumentStore
+      const ends: Array<string> = []
+      const served = (work: Effect.Effect<void>) =>
+        KernelEngine.make("shop").enableCron("close-day", "0 2 * * *", work, { missed: "skip" })
+          .test({ store: Layer.succeed(DocumentStore.DocumentStore, { ...store }) })
+      const scope = yield* Scope.make()
+      const begun = yield* Deferred.make<void>()
+      const stuck = served(Effect.andThen(Deferred.succeed(begun, undefined), Effect.never))
+      const { baseUrl } = yield* Scope.provide(stuck, scope)
+      yield* TestClock.adjust("2 hours")
+      yield* Deferred.await(begun)
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      yield* closed(baseUrl)
+      yield* TestClock.adjust("5 minutes")
+      yield* Fiber.join(closing)
+      const { idle } = yield* served(Effect.sync(() => void ends.push("done")))
+      yield* idle
+      assert.deepStrictEqual(ends, ["done"])
+    }).pipe(Effect.provide(EmbeddedStore.layerMemory)))
+
+  it.effect("whose expression has changed does not run at the times of the old one", () =>
+    Effect.gen(function*() {
+      yield* at("2030-03-01T00:00:00Z")
+      const runs: Array<string> = []
+      const store = yield* DocumentStore.DocumentStore
+      yield* Effect.scoped(processOf(store, runs, {}, "0 2 * * *"))
+      const { idle } = yield* processOf({ ...store }, runs, {}, "0 4 * * *")
+      yield* TestClock.adjust("1 day")
+      yield* idle
+      assert.deepStrictEqual(runs, ["2030-03-01T04:00:00.000Z"])
     }).pipe(Effect.provide(EmbeddedStore.layerMemory)))
 
   it.effect.each(

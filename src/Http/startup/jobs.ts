@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
 import { configOf } from "../../internal/configurationKeys.ts"
 import { runJobs, type RunOptions, scheduledOf } from "../../Jobs/internal.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
@@ -39,7 +40,17 @@ export const doingJobs = Effect.fnUntraced(function*(
     isMeasured,
     asSubject
   })
-  yield* Effect.forEach(scheduled, ({ begin }) => begin, { discard: true })
+  const begun = Effect.forEach(scheduled, ({ begin }) => begin, { discard: true })
+  yield* begun
+  // A run enqueues the next one. Where that has failed, another one follows nevertheless: its key is that of its time.
+  if (scheduled.length > 0) {
+    yield* Effect.forkScoped(
+      Effect.repeat(
+        Effect.catch(begun, (error) => Effect.logWarning("Can't enqueue the next run of a schedule", error)),
+        Schedule.spaced("10 minutes")
+      )
+    )
+  }
 })
 
 // internal

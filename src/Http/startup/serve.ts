@@ -2,9 +2,11 @@
 import * as ByteSize from "effect/ByteSize"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as Scope from "effect/Scope"
 import { ClientAddressSource } from "../../internal/clientAddress.ts"
 import { ContentHashed, MayConvert } from "../../internal/passwordHash.ts"
 import { filesOf } from "../../Model/internal.ts"
@@ -20,6 +22,9 @@ import { respondingOf, servingOf } from "./stages.ts"
 export const serve = Effect.fnUntraced(function*(parts: ServiceParts) {
   const { live, repositories, surroundings } = yield* compose(parts)
   const { clientAddressOf, errorFormat, limits, router, routes } = surroundings
+  let stopping: Fiber.Fiber<void> | undefined
+  // After the server has stopped, beside which the jobs do.
+  if (hasJobs(parts)) yield* Effect.addFinalizer(() => stopping === undefined ? Effect.void : Fiber.await(stopping))
   yield* router.addAll(
     routes.flatMap((route) => {
       const responding = respondingOf(route, surroundings)
@@ -41,11 +46,21 @@ export const serve = Effect.fnUntraced(function*(parts: ServiceParts) {
     const { sweeping } = yield* Effect.promise(() => import("./sweeping.ts"))
     yield* sweeping
   }
-  if (parts.jobs.length + parts.schedules.length > 0) {
+  if (hasJobs(parts)) {
     const { doingJobs } = yield* Effect.promise(() => import("./jobs.ts"))
-    yield* Effect.provideContext(doingJobs(parts, surroundings), repositories)
+    const scope = yield* Scope.make()
+    yield* Effect.addFinalizer((exit) =>
+      Effect.map(Effect.forkDetach(Scope.close(scope, exit)), (fiber) => {
+        stopping = fiber
+      })
+    )
+    yield* Scope.provide(Effect.provideContext(doingJobs(parts, surroundings), repositories), scope)
   }
   // Streams end before the server waits for what it still answers.
   if (live !== undefined) yield* Effect.addFinalizer(() => live.streams.end)
   return repositories
 })
+
+// internal
+
+const hasJobs = ({ jobs, schedules }: ServiceParts): boolean => jobs.length + schedules.length > 0

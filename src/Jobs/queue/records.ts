@@ -16,6 +16,7 @@ export const queuedJobs = "QueuedJob"
  */
 export const recordIndexes: ReadonlyArray<IndexDescription> = [
   { name: "queue_1_due_1", key: { queue: 1, due: 1 } },
+  { name: "queue_1_state_1", key: { queue: 1, state: 1 } },
   { name: "state_1_ended_1", key: { state: 1, ended: 1 } }
 ]
 

@@ -10,7 +10,6 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
 import * as PersistedQueue from "effect/persistence/PersistedQueue"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -67,7 +66,6 @@ export const makeQueueStore = Effect.fnUntraced(function*(
   const lockTime = Duration.toMillis(lock)
   // Only the embedded store is serializable, and one process alone has it: nobody else offers, and all that is due is known.
   const isAlone = store.isolation === "serializable"
-  const process = yield* Effect.scope
   const soon = (now: number) => dateOf(now + lockTime)
 
   const refresh = ({ _id, token }: Claim) =>
@@ -107,7 +105,11 @@ export const makeQueueStore = Effect.fnUntraced(function*(
       const found = yield* store.findOneAndUpdate(
         queuedJobs,
         { queue: name, due: { $lte: dateOf(now) } },
-        { $set: { state: "running", token, process: thisProcess, due: soon(now) }, $inc: { attempts: 1 } },
+        {
+          $set: { state: "running", token, process: thisProcess, due: soon(now) },
+          $inc: { attempts: 1 },
+          $min: { taken: dateOf(now) }
+        },
         { sort: { due: 1 }, returnDocument: "after" }
       )
       if (found === undefined) return undefined
@@ -173,7 +175,13 @@ export const makeQueueStore = Effect.fnUntraced(function*(
               return settle(claim, (now) => ({ $set: { state: "done", ended: dateOf(now) }, $unset: { due: "" } }))
             }
             const undecodable = deadLetterIn(exit.cause)
-            if (undecodable !== undefined) return bury(claim, undecodable)
+            if (undecodable !== undefined) {
+              const attributes = { queue: claim.queue, id: claim.key }
+              return Effect.andThen(
+                Effect.annotateLogs(Effect.logWarning("A job can't be decoded", undecodable), attributes),
+                bury(claim, undecodable)
+              )
+            }
             if (Cause.hasInterruptsOnly(exit.cause)) {
               return settle(claim, (now) => ({
                 $set: { state: "waiting", due: dateOf(now) },
@@ -190,10 +198,9 @@ export const makeQueueStore = Effect.fnUntraced(function*(
                 }
               })))
           }
-          return Effect.forkIn(refresh(claim), process).pipe(
-            Effect.flatMap((refreshing) =>
-              Effect.addFinalizer((exit) => Effect.andThen(ended(exit), Fiber.interrupt(refreshing)))
-            ),
+          // It ends after what is added after it: the lock is kept until the end is stored, also while the process stops.
+          return Effect.forkScoped(refresh(claim)).pipe(
+            Effect.andThen(Effect.addFinalizer(ended)),
             Effect.as({ id: claim.key, attempts: claim.attempts, element: element.success })
           )
         })

@@ -6,10 +6,11 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { DeclarationError } from "../../internal/declarationError.ts"
-import type { DocumentStore } from "../../Repository/DocumentStore.ts"
+import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { StoreError } from "../../Repository/RepositoryError.ts"
 import type { Any, Described, Failure, Schedule } from "../queue/description.ts"
 import { enqueueElement } from "../queue/jobQueue.ts"
+import { jobIdOf, queuedJobs } from "../queue/records.ts"
 
 /** The job of a schedule, and what enqueues its first run. */
 export interface Scheduled {
@@ -25,18 +26,25 @@ export const scheduledOf = ({ expression, name, options, run: work }: Schedule):
   }
   const { missed = "once", zone: _, ...others } = options
   const described: Described = { name: `cron ${name}`, payload: Payload, options: { ...others, concurrency: 1 } }
+  const written = `${expression} ${options.zone ?? "UTC"}`
   const nextAfter = (time: number) => Cron.next(parsed.success, DateTime.makeUnsafe(time)).getTime()
   const enqueueNext = Effect.fnUntraced(function*(after: number) {
     const due = nextAfter(after)
     const delay = Math.max(0, due - (yield* Clock.currentTimeMillis))
-    yield* enqueueElement(described, { payload: { due } }, { key: DateTime.formatIso(DateTime.makeUnsafe(due)), delay })
+    yield* enqueueElement(described, { payload: { due, expression: written } }, {
+      key: DateTime.formatIso(DateTime.makeUnsafe(due)),
+      delay
+    })
   })
-  const run = Effect.fnUntraced(function*({ due }: typeof Payload.Type, attempt: number) {
+  const run = Effect.fnUntraced(function*({ due, expression }: typeof Payload.Type, id: string) {
     const now = yield* Clock.currentTimeMillis
+    const at = DateTime.formatIso(DateTime.makeUnsafe(due))
     // Before the work, which may end the process. Of the times that have passed, "each" has the next one.
     yield* enqueueNext(missed === "each" ? due : now)
-    if (missed === "skip" && attempt === 1 && now - due > late) {
-      return yield* Effect.logWarning(`The schedule ${name} has missed ${DateTime.formatIso(DateTime.makeUnsafe(due))}`)
+    // It was enqueued by an earlier version of the service.
+    if (expression !== written) return yield* Effect.logWarning(`The schedule ${name} is not for ${at} any more`)
+    if (missed === "skip" && (yield* firstTaken(described.name, id, now)) - due > late) {
+      return yield* Effect.logWarning(`The schedule ${name} has missed ${at}`)
     }
     // The engine's type says which services it needs.
     yield* work(DateTime.makeUnsafe(due)) as Effect.Effect<unknown, Failure>
@@ -45,7 +53,7 @@ export const scheduledOf = ({ expression, name, options, run: work }: Schedule):
     implementation: {
       _tag: "JobImplementation",
       job: { name: described.name, "~appkernel/Job": described },
-      run: (payload: typeof Payload.Type, { attempt }) => run(payload, attempt)
+      run: (payload: typeof Payload.Type, { id }) => run(payload, id)
     },
     begin: Effect.flatMap(Clock.currentTimeMillis, (now) => enqueueNext(now))
   })
@@ -53,8 +61,15 @@ export const scheduledOf = ({ expression, name, options, run: work }: Schedule):
 
 // internal
 
-/** The due time, in milliseconds since 1970. */
-const Payload = Schema.Struct({ due: Schema.Finite })
+/** The due time, in milliseconds since 1970, and by which expression and zone it is. */
+const Payload = Schema.Struct({ due: Schema.Finite, expression: Schema.String })
+
+/** When a run was taken for the first time: one that was interrupted, or is tried again, was not missed. */
+const firstTaken = (queue: string, id: string, now: number) =>
+  Effect.map(
+    DocumentStore.use((store) => store.findById(queuedJobs, jobIdOf(queue, id))),
+    (record) => record?.["taken"] instanceof Date ? record["taken"].getTime() : now
+  )
 
 /** A run that begins later, in milliseconds, was missed. */
 const late = 60_000

@@ -59,7 +59,7 @@ export const runJobs = Effect.fnUntraced(function*(
       const worker: Worker = { isBusy: false, isStopping: false, fiber: undefined }
       const take = queue.take((element, { attempts, id }) => {
         worker.isBusy = true
-        return attempted(implementation, element, { id, attempt: attempts }, options)
+        return attempted(implementation, element, { id, attempt: attempts }, options, () => worker.isStopping)
       }).pipe(
         Effect.catchIf(
           isOfQueue,
@@ -111,7 +111,8 @@ const attempted = (
   { job, run }: Any,
   { payload, span, subject }: Element,
   attempt: Parameters<Any["run"]>[1],
-  { asSubject }: RunOptions
+  { asSubject }: RunOptions,
+  isStopping: () => boolean
 ): Effect.Effect<unknown, Failure> => {
   const { name, options } = job["~appkernel/Job"]
   // The schema has decoded the payload, and the engine's type says which services are needed.
@@ -123,7 +124,12 @@ const attempted = (
     ? Effect.die(new Error("Nobody has caused the job"))
     : asSubject(subject, timed)
   const attributes = { "job.name": name, "job.id": attempt.id, "job.attempt": attempt.attempt }
-  return own.pipe(
+  // Nobody has interrupted the worker: what the work waited for was interrupted, and would be again at once.
+  const notInterrupted = Effect.catchCause(own, (cause) =>
+    Cause.hasInterruptsOnly(cause) && !isStopping()
+      ? Effect.die(new Error("The work has waited for what was interrupted"))
+      : Effect.failCause(cause))
+  return notInterrupted.pipe(
     Effect.onExit((exit) => {
       const outcome = Exit.isSuccess(exit) ? "done" : Cause.hasInterruptsOnly(exit.cause) ? "interrupted" : "failed"
       const counted = Metric.update(Metric.withAttributes(attempts, { job: name, outcome }), 1)
