@@ -569,6 +569,8 @@ export const files = <
  * first request with its key has not ended yet: as the `transformClient` of {@link make}. The service makes a write once if its
  * registration has `idempotencyKeys`.
  *
+ * Where a registration ignores keys, a write that is sent again is made again.
+ *
  * `key` makes a key for each write; random by default. `times` is how often a request is sent again, 4 by default, after a tenth of
  * a second and then twice as long each time, and not before `Retry-After`. A body that is a stream is not sent again.
  *

@@ -354,7 +354,11 @@ const isRepeatable = (
   { call, standard }: { readonly call?: Call | undefined; readonly standard?: StandardEndpoint | undefined }
 ): boolean =>
   method !== "get" && standard?.isMany !== true && standard?.name !== "query" &&
-  (standard !== undefined || call !== undefined && rawOf(Reflect.get(Object(call.options), "payload")) === undefined)
+  (standard !== undefined || call !== undefined && isRepeatableCall(call))
+
+const isRepeatableCall = ({ options }: Call): boolean =>
+  rawOf(Reflect.get(Object(options), "payload")) === undefined &&
+  Reflect.get(Object(options), "idempotencyKeys") !== "none"
 
 interface Detail {
   readonly name: string

@@ -99,6 +99,7 @@ export const description = Service.describe("TokenService")
   .operation("token", {
     path: "/token",
     anonymous: true,
+    idempotencyKeys: "none",
     payload: TokenRequest,
     form: true,
     success: TokenResponse,
@@ -111,6 +112,7 @@ export const description = Service.describe("TokenService")
   .operation("revoke", {
     path: "/token/revoke",
     anonymous: true,
+    idempotencyKeys: "none",
     payload: Schema.Struct({
       token: Schema.optionalKey(Schema.Redacted(Schema.String)),
       token_type_hint: Schema.optionalKey(Schema.String)

@@ -59,6 +59,11 @@ export interface Options {
    * value in an `OperationResult`. Defaults to no result; its `result` is `null`.
    */
   readonly success?: Part | undefined
+  /**
+   * `none` if an `Idempotency-Key` is ignored here, whatever the registration says: for what has to happen each time, or whose answer
+   * may be kept nowhere, such as a sign-in.
+   */
+  readonly idempotencyKeys?: "none" | undefined
   /** The status of the response: 201 for created, 202 for accepted, or 200, the default. */
   readonly status?: 200 | 201 | 202 | undefined
   /**

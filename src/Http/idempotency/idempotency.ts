@@ -7,6 +7,7 @@ import { currentUserIdOf } from "@appkernel/document-store/internal"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Cookies from "effect/http/Cookies"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -23,6 +24,7 @@ import {
   hiddenBy,
   identifierOf
 } from "../../Repository/internal.ts"
+import { CurrentUser } from "../../Security/CurrentUser.ts"
 import type { IdempotencyOptions } from "../config/serviceOptions.ts"
 import { errorOf } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
@@ -89,6 +91,7 @@ export const makeIdempotency = Effect.fnUntraced(function*(
           if (found !== undefined) return found
           yield* kept.begin(request)
           const response = yield* Effect.provideService(next, Afterwards, later)
+          if (response.status >= 400) return yield* Effect.fail(new Refusal(response))
           if (!isKept(response)) {
             yield* kept.discard(request.id)
             return response
@@ -98,7 +101,10 @@ export const makeIdempotency = Effect.fnUntraced(function*(
           yield* kept.complete(request.id, isSmall ? answer : undefined)
           return response
         })
-      )
+      ).pipe(Effect.catchIf(
+        (error): error is Refusal => error instanceof Refusal,
+        ({ response }) => Effect.succeed(response)
+      ))
       yield* withoutHookFailure(Effect.forEach(afterwards, runAfterwards, { discard: true }))
       return result
     })
@@ -172,17 +178,31 @@ const none = Buffer.alloc(0)
 const digestOf = (text: string, bytes: Uint8Array = none): string =>
   createHash("sha256").update(text).update("\n").update(bytes).digest("base64url")
 
-/** A refusal has written nothing that a repetition would write again, and what no cache may store is kept nowhere. */
-const isKept = ({ headers, status }: Response): boolean =>
-  status < 400 && !(headers["cache-control"] ?? "").includes("no-store") && headers["set-cookie"] === undefined
+/** A response that refuses the request. What a repetition would write again is not written. */
+class Refusal {
+  readonly _tag = "Refusal"
+  readonly response: Response
+  constructor(response: Response) {
+    this.response = response
+  }
+}
 
-/** What the caller may see and do here. */
-const rightsOf = Effect.map(AccessDecision, (decision) =>
-  decision === undefined ? [] : [
-    ...decision.grants(),
-    ...(decision.endpoint?.read ?? []).map((grant) => `read ${partOf(grant)}`),
-    ...(decision.endpoint?.write ?? []).map((grant) => `write ${partOf(grant)}`)
-  ])
+/** What no cache may store, and a cookie, is kept nowhere. */
+const isKept = ({ cookies, headers }: Response): boolean =>
+  !(headers["cache-control"] ?? "").includes("no-store") && headers["set-cookie"] === undefined &&
+  Cookies.isEmpty(cookies)
+
+/** What the caller may see and do here, and by which roles elsewhere: an answer may have documents of any model. */
+const rightsOf = Effect.map(
+  Effect.zip(AccessDecision, CurrentUser.option),
+  ([decision, user]) =>
+    decision === undefined ? [] : [
+      ...(user._tag === "Some" ? user.value.roles : []).map((role) => `role ${role}`),
+      ...decision.grants(),
+      ...(decision.endpoint?.read ?? []).map((grant) => `read ${partOf(grant)}`),
+      ...(decision.endpoint?.write ?? []).map((grant) => `write ${partOf(grant)}`)
+    ]
+)
 
 const partOf = (grant: EffectiveGrant): string => JSON.stringify([grant.id, hiddenBy(grant).toSorted()])
 

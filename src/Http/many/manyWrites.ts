@@ -15,7 +15,8 @@ export { withinMany } from "./writes.ts"
 
 /** Handlers of writes of many documents. `respond` answers the request for one of them. */
 export const manyWrites = (context: ManyContext) => {
-  const { limits, respondBadRequest } = context
+  const { limits, registration: { idempotencyKeys = limits.idempotencyKeys }, respondBadRequest } = context
+  const forOne = ["if-match", "if-none-match", ...idempotencyKeys === "none" ? [] : ["idempotency-key"]]
   const choose = choosing(context)
   const itemsOf = listing(context)
 
@@ -25,7 +26,7 @@ export const manyWrites = (context: ManyContext) => {
     return withParameters((parameters, fiber) => {
       const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
       const headers = headersOf(request)
-      const conditional = ["if-match", "if-none-match", "idempotency-key"].filter((name) => headers[name] !== undefined)
+      const conditional = forOne.filter((name) => headers[name] !== undefined)
       if (conditional.length > 0) {
         return respondBadRequest(conditional.map((name) => problemAt(name, "is for a single document")))
       }

@@ -51,7 +51,8 @@ export const createWrites = (
     Effect.catchTag(create({ ...value }), "DuplicateKey", (error) =>
       // The store may name any violated index, so this looks the identifier up.
       Effect.flatMap(
-        documents.findById(id),
+        // Of a transaction that has failed by it, nothing is read any more.
+        Effect.orElseSucceed(documents.findById(id), () => undefined),
         (existing) =>
           existing === undefined
             ? Effect.fail(error)

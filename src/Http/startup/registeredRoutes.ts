@@ -212,7 +212,9 @@ const operationRoutesOf = (
     ...operationRoute(call, { ...surroundings, registration: name, isStrict, tellsTransactions: live !== undefined }),
     ...own,
     // A raw body is read by the handler.
-    ...rawOf(call.options.payload) === undefined ? {} : { idempotencyKeys: undefined },
+    ...rawOf(call.options.payload) === undefined && call.options.idempotencyKeys !== "none"
+      ? {}
+      : { idempotencyKeys: undefined },
     // The rules of a call are those of its name.
     endpoint: {
       registration: name,

@@ -172,7 +172,8 @@ const upsert = (
     const inserted = Effect.as(insertOne(context, document, scope), { ...noUpdate, upsertedId: document["_id"] })
     return Effect.catchTag(inserted, "DuplicateKey", (error) =>
       Effect.flatMap(
-        firstMatch(context, { filter, scope }),
+        // Of a transaction that has failed by it, nothing is read any more.
+        Effect.orElseSucceed(firstMatch(context, { filter, scope }), () => undefined),
         // Another write may have inserted it in between.
         (match) => match === undefined ? Effect.fail(error) : upsert(context, filter, document, scope)
       ))

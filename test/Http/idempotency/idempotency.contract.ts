@@ -1,8 +1,10 @@
 /** Writes that are asked for again by their `Idempotency-Key`, on any store. */
 import { assert, it } from "@effect/vitest"
 import { Effect, type Layer, Schema } from "effect"
+import { HttpServerResponse } from "effect/http"
 import {
   type DocumentStore,
+  Index,
   KernelEngine,
   Model,
   Raw,
@@ -24,6 +26,13 @@ class Order extends Model.Class<Order>()("Order", {
 class Note extends Model.Class<Note>()("Note", { id: Model.id({ prefix: "N" }), text: Schema.String }) {}
 
 class OutOfStock extends ServiceError<OutOfStock>()("OutOfStock", { status: 409 }) {}
+
+class Scrap extends Model.Class<Scrap>()("Scrap", { id: Schema.String, n: Schema.Int }) {}
+
+class Code extends Model.Class<Code>()("Code", {
+  id: Schema.String,
+  code: Schema.String.pipe(Model.indexed(Index.unique))
+}) {}
 
 /** What follows from writes, and how often handlers have run. */
 const told: Array<string> = []
@@ -67,6 +76,26 @@ const Counter = Service.make("CounterService")
     ({ payload }) => Effect.sync(() => runs += payload.by)
   )
   .operation(
+    "refused",
+    { payload: Schema.Struct({}), success: Raw.response({ contentType: "text/plain" }) },
+    () =>
+      Effect.gen(function*() {
+        yield* (yield* Repository.for(Order)).insert(new Order({ item: "refused" }))
+        return HttpServerResponse.text("no", { status: 402 })
+      })
+  )
+  .operation(
+    "cookie",
+    { payload: Schema.Struct({}), success: Raw.response({ contentType: "text/plain" }) },
+    () =>
+      Effect.sync(() => HttpServerResponse.setCookieUnsafe(HttpServerResponse.text(`${runs++}`), "session", "secret"))
+  )
+  .operation(
+    "each",
+    { payload: Schema.Struct({}), success: Schema.Int, idempotencyKeys: "none" },
+    () => Effect.sync(() => runs++)
+  )
+  .operation(
     "bytes",
     { payload: Raw.request({ contentType: "text/plain" }), success: Schema.Int },
     () => Effect.succeed(1)
@@ -75,6 +104,8 @@ const Counter = Service.make("CounterService")
 const engine = KernelEngine.make("orders")
   .register(Orders, { idempotencyKeys: "accepted", many: ["PATCH"], tables: true })
   .register(Note, { methods: ["GET", "POST"], idempotencyKeys: "required" })
+  .register(Code, { methods: ["GET", "POST"], idempotencyKeys: "accepted" })
+  .register(Scrap, { methods: ["GET", "PATCH"], many: ["PATCH"] })
   .register(Counter, { segment: "counter", idempotencyKeys: "accepted" })
 
 let keys = 0
@@ -172,6 +203,34 @@ export const idempotencyContract = <E>(name: string, store: Layer.Layer<Document
         assert.strictEqual((yield* send("GET", path)).body.sent, 99)
       }))
 
+    it.effect("a response that refuses has written nothing, and one that is for nobody to keep is made each time", () =>
+      Effect.gen(function*() {
+        const post = (path: string, key: { readonly [name: string]: string }) =>
+          send("POST", `/counter/${path}`, {}, key)
+        const key = { "idempotency-key": fresh() }
+        const before = yield* count
+        assert.deepStrictEqual([(yield* post("refused", key)).status, (yield* post("refused", key)).text], [402, "no"])
+        assert.strictEqual(yield* count, before)
+        for (const path of ["cookie", "each"]) {
+          const again = { "idempotency-key": fresh() }
+          const [first, second] = [yield* post(path, again), yield* post(path, again)]
+          assert.deepStrictEqual([first.status, second.status], [200, 200])
+          assert.notStrictEqual(first.text, second.text, path)
+        }
+      }))
+
+    it.effect("a taken value is a 409 with a key as without", () =>
+      Effect.gen(function*() {
+        yield* send("POST", "/codes", { id: "a", code: "1" })
+        for (const headers of [{}, { "idempotency-key": fresh() }]) {
+          refused(409, yield* send("POST", "/codes", { id: "b", code: "1" }, headers))
+        }
+        const replaced = { "idempotency-key": fresh() }
+        for (let i = 0; i < 2; i++) {
+          assert.strictEqual((yield* send("POST", "/codes", { id: "a", code: "2" }, replaced)).status, 200)
+        }
+      }))
+
     it.effect("an answer that is too large is made once, and not given again", () =>
       Effect.gen(function*() {
         const path = `/orders/${yield* placed}`
@@ -208,6 +267,9 @@ export const idempotencyContract = <E>(name: string, store: Layer.Layer<Document
         const table = { "content-type": "text/csv", "idempotency-key": fresh() }
         refused(400, yield* send("POST", "/orders", Buffer.from("item\r\ntea\r\n"), table))
         refused(400, yield* send("PATCH", "/orders?item=none", { item: "a" }, { "idempotency-key": fresh() }))
+        // Where keys are ignored, they are.
+        const ignored = { "idempotency-key": fresh() }
+        assert.strictEqual((yield* send("PATCH", "/scraps?n=1", { n: 2 }, ignored)).status, 200)
         // Its handler reads the body itself.
         const raw = { "content-type": "text/plain", "idempotency-key": fresh() }
         assert.strictEqual((yield* send("POST", "/counter/bytes", Buffer.from("a"), raw)).status, 200)
