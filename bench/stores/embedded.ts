@@ -4,7 +4,8 @@
 import * as Effect from "effect/Effect"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Stream from "effect/Stream"
-import { DocumentStore, EmbeddedStore } from "../../src/Repository/index.ts"
+import { DocumentStore } from "../../src/Repository/DocumentStore.ts"
+import * as EmbeddedStore from "../../src/Repository/EmbeddedStore.ts"
 import type { Open } from "./contestant.ts"
 import type { StoredProduct } from "./data.ts"
 
@@ -12,7 +13,7 @@ const collection = "products"
 
 export const open: Open<"effect"> = async (folder) => {
   const runtime = ManagedRuntime.make(EmbeddedStore.layerWith({ path: folder }))
-  const store = await runtime.runPromise(DocumentStore.DocumentStore)
+  const store = await runtime.runPromise(DocumentStore)
   await runtime.runPromise(store.createIndexes(collection, [
     { name: "code", key: { code: 1 }, unique: true },
     { name: "added", key: { added: 1 } }

@@ -142,8 +142,8 @@ const suite = (store: string, layerStore: Store) => {
         if (wrong._tag === "WrongAmount") assert.strictEqual(wrong.due, 80)
         const receipt = yield* customer.payments.pay({ payload: { order, amount: 80 } })
         assert.deepStrictEqual([receipt._type, receipt.order, receipt.amount], ["Receipt", order, 80])
-        const [shown] = (yield* customer.orders.list({ query: { expand: "lines.product" } }))._items
-          .filter(({ id }) => id === order)
+        const { _items: orders } = yield* customer.orders.list({ query: { expand: "lines.product" } })
+        const shown = orders.find(({ id }) => id === order)
         assert.deepStrictEqual([shown?.state, shown?._embedded?.["lines.product"]?.[0]?.code], ["paid", "LMP-0005"])
         const { _items: states } = yield* customer.orders.revisions({ params: { id: order }, query: {} })
         const documents = yield* Effect.forEach(states, ({ revision }) =>

@@ -179,7 +179,7 @@ export const selection = (
 }
 
 /** What a parameter `expand` names. */
-export const expandOf = (text: string): Expand => ({ paths: namesIn(text), fields: [] })
+const expandOf = (text: string): Expand => ({ paths: namesIn(text), fields: [] })
 
 /** The fields of these names, as in {@link UrlQuery.fields}, and the names that are none. */
 export const selectedFields = (
