@@ -7,10 +7,12 @@ import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import type { Service } from "../../Files/FileStore.ts"
 import { isPicture, type PictureRefused } from "../../Files/internal.ts"
+import { ownValue } from "../../internal/objects.ts"
 import {
   type FieldProblem,
   type FileField,
   fileFieldsOf,
+  modelTypeId,
   nestedModel,
   problemsOf,
   type StoredFile
@@ -45,6 +47,13 @@ export interface Uploads {
   readonly sized: (field: string, file: StoredFile, size: string) => Effect.Effect<StoredFile, HttpError | ReadError>
   /** What the validators of lists say of the values of a new document, which the schema of its body does not have. */
   readonly problemsIn: (values: { readonly [field: string]: unknown }) => ReadonlyArray<FieldProblem>
+  /** A problem for each file that a new document needs and lacks; the names of fields follow `prefix`. */
+  readonly missingIn: (
+    document: { readonly [field: string]: unknown },
+    prefix?: string
+  ) => ReadonlyArray<FieldProblem>
+  /** The fields whose files a patch removes: the optional ones that it sets to null. */
+  readonly removedIn: (body: unknown) => ReadonlyArray<string>
   /** The values of fields: a file, or a list. */
   readonly valuesOf: (files: ReadonlyArray<Received>) => { readonly [field: string]: unknown }
 }
@@ -61,6 +70,14 @@ export const uploadsOf = (
     files.length === 0 ? Effect.void : Effect.ignore(
       Effect.catch(store.remove(files.map(({ file }) => file.id)), unavailable)
     )
+  const attributesOf = (field: string) => model[modelTypeId][field] ?? {}
+  const needed = [...fields.keys()].filter((field) => {
+    const { default: byDefault, optional } = attributesOf(field)
+    return optional !== true && byDefault === undefined
+  })
+  const removable = [...fields.values()].flatMap(({ isList, name }) =>
+    !isList && attributesOf(name).optional === true ? [name] : []
+  )
   const lists = [...fields.values()].flatMap(({ isList, name }) =>
     // Every struct field is a schema.
     isList ? [[name, Schema.optional(Schema.toType(model.store.fields[name] as Schema.Top))] as const] : []
@@ -69,6 +86,13 @@ export const uploadsOf = (
   return {
     store,
     fields,
+    missingIn: (document, prefix = "") =>
+      needed.filter((field) => document[field] === undefined).map((field) => ({
+        field: prefix + field,
+        validator: "File",
+        message: "must be a file of a form"
+      })),
+    removedIn: (body) => removable.filter((field) => ownValue(body, field) === null),
     problemsIn: (values) => {
       const decoded = decodeLists(values)
       const issue = Exit.isSuccess(decoded) ? Option.none() : Cause.findErrorOption(decoded.cause)

@@ -12,7 +12,6 @@ import {
   type FieldProblem,
   isRequiredInput,
   managedField,
-  modelTypeId,
   type Serialiser,
   withoutIndexes,
   withoutRules
@@ -157,32 +156,12 @@ export const writeReaders = (
 
   const withForm = formReader({ model, mask, uploads, formLimits, isStrict })
 
-  const needed = uploads === undefined ? [] : [...uploads.fields.keys()].filter((field) => {
-    const { default: byDefault, optional } = registration.model[modelTypeId][field] ?? {}
-    return optional !== true && byDefault === undefined
-  })
-
-  const removable = uploads === undefined ?
-    [] :
-    [...uploads.fields.values()].flatMap(({ isList, name }) =>
-      !isList && registration.model[modelTypeId][name]?.optional === true && !mask.isUnwritable(name) ? [name] : []
-    )
-
-  /** The files that a body removes. */
-  const removedIn = (body: unknown): Values =>
-    Object.fromEntries(removable.filter((field) => ownValue(body, field) === null).map((field) => [field, null]))
-
   /** Refuses new documents that lack a file, which only a form has. */
   const withFiles = (read: Read<OneDocument | ManyDocuments>): Read<OneDocument | ManyDocuments> =>
-    needed.length === 0 ? read : Result.flatMap(read, (request): typeof read => {
-      const values = request.body._tag === "One" ? [request.body.value] : request.body.values
-      const problems = values.flatMap((value, i) =>
-        needed.filter((field) => value[field] === undefined).map((field) => ({
-          field: request.body._tag === "One" ? field : `${i}.${field}`,
-          validator: "File",
-          message: "must be a file of a form"
-        }))
-      )
+    uploads === undefined ? read : Result.flatMap(read, ({ body }): typeof read => {
+      const problems = body._tag === "One"
+        ? uploads.missingIn(body.value)
+        : body.values.flatMap((value, i) => uploads.missingIn(value, `${i}.`))
       return problems.length === 0 ? read : Result.fail(problems)
     })
 
@@ -251,6 +230,7 @@ export const writeReaders = (
         instead === undefined ? readJson(request, patchTypes, limits.maxBodySize) : Effect.succeed(instead.body),
         (body) => {
           const isPatch = instead?.isPatch ?? isJsonPatch(request)
+          const removed = isPatch ? [] : uploads?.removedIn(body) ?? []
           const read = (): Result.Result<RequestedChanges, ReadonlyArray<FieldProblem>> =>
             isPatch
               ? Result.map(patcher.read(body), (operations) => ({
@@ -259,10 +239,15 @@ export const writeReaders = (
               }))
               : Result.map(
                 valid(rejectOtherId(decoders.patch(body), body, id, identifier)),
-                (changes) => ({ _tag: "Merge", changes: { ...changes, ...removedIn(body) } })
+                (changes) => ({
+                  _tag: "Merge",
+                  changes: { ...changes, ...Object.fromEntries(removed.map((field) => [field, null])) }
+                })
               )
           return permitting(
-            isPatch ? closedTargetOf(body, mask) : mask.forbiddenIn(body, false),
+            isPatch
+              ? closedTargetOf(body, mask)
+              : mask.forbiddenIn(body, false) ?? removed.find((field) => mask.isUnwritable(field)),
             () => Result.flatMap(read(), (body) => readHeaders(request, id, body, instead))
           )
         }

@@ -631,11 +631,17 @@ describe("rights to files", () => {
       assert.strictEqual((yield* guest("PUT", at, put)).status, 403)
       assert.strictEqual((yield* reader("PUT", at, put)).status, 403)
       assert.strictEqual((yield* reader("DELETE", at)).status, 403)
+      const none = { body: JSON.stringify({ picture: null }), headers: json }
+      for (const one of [guest, reader]) assert.strictEqual((yield* one("PATCH", `/${id}`, none)).status, 403)
+      assert.strictEqual((yield* ann("GET", at)).status, 200)
       const form = new FormData()
       form.set("picture", new Blob([png()]), "1.png")
       assert.strictEqual((yield* reader("PATCH", `/${id}`, { body: form })).status, 403)
       assert.strictEqual((yield* anonymous("PUT", at, put)).status, 401)
       assert.strictEqual((yield* ann("PUT", at, put)).status, 200)
+      assert.strictEqual((yield* ann("PATCH", `/${id}`, none)).status, 200)
+      assert.strictEqual((yield* ann("GET", at)).status, 404)
+      assert.notProperty((yield* ann("GET", `/${id}`)).body, "picture")
     }))
 
   it.effect("are those of one grant for both the field and the document, by any way of writing", () =>
@@ -665,7 +671,8 @@ describe("rights to files", () => {
       assert.deepStrictEqual((yield* admin("GET", `/${id}`)).body, before)
       assert.deepStrictEqual(yield* writes(own), [200, 200, 200])
       // Fields that both grants write are written together by each.
-      assert.strictEqual((yield* bob("PATCH", `/${id}`, named({ owner: "eve", picture: null }))).status, 200)
+      assert.strictEqual((yield* bob("PATCH", `/${id}`, named({ owner: "eve", picture: null }))).status, 403)
+      assert.strictEqual((yield* bob("PATCH", `/${id}`, named({ owner: "eve" }))).status, 200)
       assert.deepStrictEqual((yield* admin("GET", `/${id}`)).body.picture, before.picture)
 
       assert.strictEqual((yield* bob("POST", "", named({ owner: "ann" }))).status, 201)
