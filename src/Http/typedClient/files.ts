@@ -87,7 +87,11 @@ export const filesOfGroup = (
     (client) =>
       Record.map(
         client as CallGroups,
-        (calls) => Record.map(calls, (call) => (request: object) => call(streamed(request)))
+        (calls) =>
+          Record.map(
+            calls,
+            (call, name) => (request: object) => call(streamed(name === "get" ? { query: {}, ...request } : request))
+          )
       )
   )
 }

@@ -308,7 +308,8 @@ describe("Pictures", () => {
       const { baseUrl, call, id } = yield* started
       yield* call("PUT", `/${id}/picture`, yield* photographed)
       const files = yield* KernelClient.files(open, "photos", { baseUrl })
-      const get = (size?: string) => files.picture.get({ params: { id }, query: { size } })
+      const get = (size?: string) =>
+        files.picture.get({ params: { id }, ...size === undefined ? {} : { query: { size } } })
       const small = Buffer.concat(yield* Stream.runCollect(yield* get("square")))
       assert.strictEqual((yield* Effect.promise(() => sharp(small).metadata())).width, 10)
       const whole = Buffer.concat(yield* Stream.runCollect(yield* get()))
