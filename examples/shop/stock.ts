@@ -28,26 +28,9 @@ export const stock = HttpRouter.add(
     else if (operation !== undefined) (arriving ?? products).set(key, value)
   }
 
-  // By their checksums: a browser asks once for an address, and shows what it got.
-  const images = new Map()
-
-  const imageOf = (id, { sha256 }) => {
-    const known = images.get(id + sha256)
-    if (known) return known
-    const image = new Image(48, 48)
-    images.set(id + sha256, image)
-    fetch("/api/v1/products/" + encodeURIComponent(id) + "/picture?size=thumbnail")
-      .then((response) => response.blob())
-      .then((blob) => {
-        image.src = URL.createObjectURL(blob)
-      })
-    return image
-  }
-
-  const rowOf = ({ code, id, name, picture, stock }) => {
+  const rowOf = ({ code, name, stock }) => {
     const row = document.createElement("tr")
     for (const text of [code, name, stock]) row.insertCell().textContent = text
-    if (picture) row.cells[1].prepend(imageOf(id, picture))
     return row
   }
 
@@ -57,7 +40,7 @@ export const stock = HttpRouter.add(
   }
 
   const connect = () => {
-    const source = new EventSource("/api/v1/products/changes?live=sse&fields=id,code,name,picture,stock")
+    const source = new EventSource("/api/v1/products/changes?live=sse&fields=code,name,stock")
     const say = (text) => {
       document.getElementById("connection").textContent = text
     }

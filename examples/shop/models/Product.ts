@@ -18,11 +18,6 @@ export class Product extends Model.Class<Product>()("Product", {
   currency: Schema.Literals(["CHF", "EUR", "USD"]).annotate({ identifier: "Currency" }),
   stock: Schema.Int.pipe(Validator.min(0), Validator.max(1_000_000)),
   tags: Schema.Array(Schema.String.pipe(Validator.notEmpty)).pipe(Validator.unique, Model.withDefault(() => [])),
-  picture: Model.file({
-    types: ["image/jpeg", "image/png", "image/webp"],
-    maxSize: "5 MB",
-    image: { thumbnail: { width: 96, height: 96 } }
-  }).pipe(Model.optional),
   dimensions: Dimensions.pipe(Model.optional),
   added: Model.DateTime.pipe(Validator.past, Model.generated(Generator.dateNow))
 }, { logged: true }) {}

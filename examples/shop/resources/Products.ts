@@ -2,7 +2,7 @@ import { Anonymous, Resource, Role } from "appkernel"
 import { Effect, Schema } from "effect"
 import { Product } from "../models/Product.ts"
 
-export const Products = Resource.make(Product, { methods: ["GET", "POST", "PATCH"] })
+export const Products = Resource.make(Product, { methods: ["GET", "POST"] })
   .action(
     "get_summary",
     { summary: "The product in one line", success: Schema.String, anonymous: true },
