@@ -191,13 +191,15 @@ describe("the first start of the shop / embedded", () => {
       const started = yield* start({ APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data") })
       yield* printed(started.program, "a browser at")
       const answers = yield* printedBySh(suggestedIn(started))
-      const [cheapest, filtered, schema, created, users] = answers.map((line) => JSON.parse(line))
-      assert.lengthOf(answers, 5)
+      const [cheapest, filtered, schema, created, users, orders, revisions] = answers.map((line) => JSON.parse(line))
+      assert.lengthOf(answers, 7)
       assert.lengthOf(cheapest._items, 3)
       assert.isNotEmpty(filtered._items)
       assert.strictEqual(schema.title, "Product")
       assert.strictEqual(created._type, "OperationResult")
       assert.deepStrictEqual(users._items.map(({ id }: { id: string }) => id), [created.result])
+      assert.lengthOf(orders._items[0]._embedded["lines.product"], 1)
+      assert.deepStrictEqual(revisions._items.map(({ change }: { change: string }) => change), ["insert"])
     }))
 
   it.live(
