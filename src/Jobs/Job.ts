@@ -113,7 +113,7 @@ export interface Job<Name extends string, Payload, Failure> {
   readonly implement: <R>(
     run: (payload: Payload, attempt: Attempt) => Effect.Effect<unknown, Failure | RepositoryFailure, R>
   ) => Implementation<Name, Payload, Failure, R>
-  /** The schema of the payload, and the options. @internal */
+  /** The schema of the payload, and the options. */
   readonly "~appkernel/Job": Described
 }
 
