@@ -50,6 +50,7 @@ import type {
   WriteError
 } from "../Repository/RepositoryError.ts"
 import type { Attempt, Described, EnqueueOptions } from "./queue/description.ts"
+import type * as JobQueue from "./queue/jobQueue.ts"
 
 export type { Any, Attempt, CronOptions, Described, EnqueueOptions, Schedule } from "./queue/description.ts"
 
@@ -217,5 +218,7 @@ export const discard = (id: string): Effect.Effect<boolean, StoreError, Document
 // internal
 // -----------------------------------------------------------------------------
 
+let loaded: Promise<typeof JobQueue> | undefined
+
 // Effect's queue is loaded by programs that use it, and by no others.
-const queue = Effect.promise(() => import("./queue/jobQueue.ts"))
+const queue = Effect.promise(() => loaded ??= import("./queue/jobQueue.ts"))

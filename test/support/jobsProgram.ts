@@ -24,7 +24,13 @@ const Orders = Resource.make(Order, { methods: ["GET", "POST"], transactional: t
 
 const folder = process.env["FOLDER"]
 
-const engine = KernelEngine.make("shop", { development: false }).register(Orders).register(Receipt).register(sending)
+const engine = KernelEngine.make("shop", { development: false }).register(Orders).register(Receipt).register(
+  Job.Queued,
+  {
+    segment: "jobs"
+  }
+)
+  .register(sending)
 
 engine.layer.pipe(
   Layer.provide(folder === undefined ? MongoStore.layer : EmbeddedStore.layerWith({ path: folder })),

@@ -3,7 +3,6 @@ import { getOrMake } from "@appkernel/document-store/internal"
 import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
 import * as Latch from "effect/Latch"
-import * as Semaphore from "effect/Semaphore"
 import { randomUUID } from "node:crypto"
 import type { DocumentStore, IndexDescription } from "../../Repository/DocumentStore.ts"
 
@@ -33,10 +32,6 @@ export interface LocalQueue {
   readonly wake: Latch.Latch
   /** Opened when something that was taken has come to an end. */
   readonly settled: Latch.Latch
-  /** Of those who found nothing, one looks for the others. */
-  readonly turn: Semaphore.Semaphore
-  /** Whether the last look found nothing. */
-  isIdle: boolean
   /** Whether what another process has left over is released. */
   isRecovered: boolean
 }
@@ -46,8 +41,6 @@ export const localQueue = (store: DocumentStore["Service"], queue: string): Loca
   getOrMake(queuesOf(store), queue, () => ({
     wake: Latch.makeUnsafe(false),
     settled: Latch.makeUnsafe(false),
-    turn: Semaphore.makeUnsafe(1),
-    isIdle: true,
     isRecovered: false
   }))
 

@@ -3,6 +3,7 @@
  * it is part of that fiber's transaction. A claim moves a record's `due` to the end of a lock, which is moved on while the work
  * lasts; whoever comes after the end takes the record, and what the earlier one says of it then has no effect.
  */
+import { getOrMake } from "@appkernel/document-store/internal"
 import { rejectDuplicateKey } from "@appkernel/document-store/shared"
 import { dateOf } from "@appkernel/mql/values"
 import * as Cause from "effect/Cause"
@@ -17,6 +18,7 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
 import { randomUUID } from "node:crypto"
 import type { Document, DocumentStore, Update } from "../../Repository/DocumentStore.ts"
 import { afterCommit } from "../../Repository/internal.ts"
@@ -95,28 +97,36 @@ export const makeQueueStore = Effect.fnUntraced(function*(
       $unset: { due: "" }
     }))
 
-  const claimOne = Effect.fnUntraced(function*(
+  const giveBack = (claim: Claim) =>
+    settle(claim, (now) => ({ $set: { state: "waiting", due: dateOf(now) }, $inc: { attempts: -1 } }))
+
+  /** Takes up to so many records that are due. Of several processes that find the same ones, one gets each. */
+  const claim = Effect.fnUntraced(function*(
     name: string,
-    maxAttempts: number
-  ): Effect.fn.Return<Claim | undefined, StoreError> {
-    for (;;) {
-      const now = yield* Clock.currentTimeMillis
-      const token = randomUUID()
-      const found = yield* store.findOneAndUpdate(
-        queuedJobs,
-        { queue: name, due: { $lte: dateOf(now) } },
-        {
-          $set: { state: "running", token, process: thisProcess, due: soon(now) },
-          $inc: { attempts: 1 },
-          $min: { taken: dateOf(now) }
-        },
-        { sort: { due: 1 }, returnDocument: "after" }
-      )
-      if (found === undefined) return undefined
-      const claim = { ...decodeRecord(found), token }
-      if (claim.attempts <= maxAttempts) return claim
-      yield* bury(claim, Cause.fail("The process ended during the last attempt"), maxAttempts)
-    }
+    maxAttempts: number,
+    limit: number
+  ): Effect.fn.Return<Array<Claim>, StoreError> {
+    const now = yield* Clock.currentTimeMillis
+    const due = { queue: name, due: { $lte: dateOf(now) } }
+    const found = yield* store.find(queuedJobs, { filter: due, sort: { due: 1 }, limit, projection: { _id: 1 } })
+    if (found.length === 0) return []
+    const token = randomUUID()
+    const ids = { _id: { $in: found.map(({ _id }) => _id) } }
+    yield* store.updateMany(queuedJobs, { ...ids, ...due }, {
+      $set: { state: "running", token, process: thisProcess, due: soon(now) },
+      $inc: { attempts: 1 },
+      $min: { taken: dateOf(now) }
+    })
+    const taken = yield* store.find(queuedJobs, { filter: { ...ids, token } })
+    const claims = taken.map((document): Claim => ({ ...decodeRecord(document), token })).toSorted((one, other) =>
+      ids._id.$in.indexOf(one._id) - ids._id.$in.indexOf(other._id)
+    )
+    yield* Effect.forEach(
+      claims.filter(({ attempts }) => attempts > maxAttempts),
+      (claim) => bury(claim, Cause.fail("The process ended during the last attempt"), maxAttempts),
+      { discard: true }
+    )
+    return claims.filter(({ attempts }) => attempts <= maxAttempts)
   })
 
   /** Gives back what an earlier process had taken of a store that only one process has. */
@@ -141,28 +151,46 @@ export const makeQueueStore = Effect.fnUntraced(function*(
     return yield* next === undefined ? Effect.never : Effect.sleep(Math.max(0, decodeRecord(next).due.getTime() - now))
   })
 
-  const take: Port["take"] = ({ maxAttempts, name, retryDelay }) =>
-    Effect.uninterruptibleMask((restore) =>
-      Effect.gen(function*() {
-        const local = localQueue(store, name)
+  const takers = new Map<string, Takers>()
+  yield* Effect.addFinalizer(() =>
+    Effect.forEach(takers.values(), ({ ready }) => Effect.forEach(ready, (claim) => giveBack(claim)), { discard: true })
+  )
+
+  /** Of those who take from a queue, one looks for all who wait. */
+  const next = (name: string, maxAttempts: number, restore: Restore): Effect.Effect<Claim, StoreError> => {
+    const own = getOrMake(takers, name, () => ({ turn: Semaphore.makeUnsafe(1), ready: [], waiting: 0 }))
+    const local = localQueue(store, name)
+    const look = Effect.gen(function*() {
+      for (;;) {
+        const claimed = own.ready.shift()
+        // One that nobody came for in time may be somebody else's soon.
+        if (claimed !== undefined && claimed.due.getTime() - (yield* Clock.currentTimeMillis) > lockTime / 2) {
+          return claimed
+        }
+        if (claimed !== undefined) continue
         if (isAlone && !local.isRecovered) {
           yield* recover(name)
           local.isRecovered = true
         }
-        const claim = local.isIdle ? undefined : yield* claimOne(name, maxAttempts)
-        local.isIdle = claim === undefined
-        if (claim !== undefined) return claim
-        yield* restore(local.turn.take(1))
-        return yield* Effect.gen(function*() {
-          for (;;) {
-            local.wake.closeUnsafe()
-            const found = yield* claimOne(name, maxAttempts)
-            local.isIdle = found === undefined
-            if (found !== undefined) return found
-            yield* restore(Effect.raceFirst(local.wake.await, pause(name)))
-          }
-        }).pipe(Effect.ensuring(local.turn.release(1)))
-      }).pipe(
+        local.wake.closeUnsafe()
+        const [first, ...others] = yield* claim(name, maxAttempts, own.waiting)
+        own.ready = others
+        if (first !== undefined) return first
+        yield* restore(Effect.raceFirst(local.wake.await, pause(name)))
+      }
+    })
+    return Effect.suspend(() => {
+      own.waiting++
+      return restore(own.turn.take(1))
+    }).pipe(
+      Effect.andThen(Effect.ensuring(look, own.turn.release(1))),
+      Effect.ensuring(Effect.sync(() => own.waiting--))
+    )
+  }
+
+  const take: Port["take"] = ({ maxAttempts, name, retryDelay }) =>
+    Effect.uninterruptibleMask((restore) =>
+      next(name, maxAttempts, restore).pipe(
         failing("Can't take a job"),
         Effect.flatMap((claim) => {
           const element = Result.try(() => JSON.parse(claim.element) as unknown)
@@ -182,12 +210,7 @@ export const makeQueueStore = Effect.fnUntraced(function*(
                 bury(claim, undecodable)
               )
             }
-            if (Cause.hasInterruptsOnly(exit.cause)) {
-              return settle(claim, (now) => ({
-                $set: { state: "waiting", due: dateOf(now) },
-                $inc: { attempts: -1 }
-              }))
-            }
+            if (Cause.hasInterruptsOnly(exit.cause)) return giveBack(claim)
             if (claim.attempts >= maxAttempts) return bury(claim, exit.cause)
             return Effect.flatMap(retryDelay(claim.attempts), (delay) =>
               settle(claim, (now) => ({
@@ -223,6 +246,16 @@ export const makeQueueStore = Effect.fnUntraced(function*(
 })
 
 // internal
+
+/** Those of a process who take from one queue. */
+interface Takers {
+  readonly turn: Semaphore.Semaphore
+  /** What is claimed for those who wait. */
+  ready: Array<Claim>
+  waiting: number
+}
+
+type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 interface Claim extends Schema.Schema.Type<typeof StoredRecord> {
   /** The proof that this process has the record. */
