@@ -32,7 +32,7 @@ const runnerStorage = Layer.effect(
   Effect.gen(function*() {
     const { shardLockExpiration } = yield* ShardingConfig.ShardingConfig
     return RunnerStorage.makeEncoded(
-      storedRunners(yield* DocumentStore, Duration.fromInputUnsafe(shardLockExpiration))
+      yield* storedRunners(yield* DocumentStore, Duration.fromInputUnsafe(shardLockExpiration))
     )
   })
 )

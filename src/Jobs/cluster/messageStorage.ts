@@ -3,6 +3,7 @@
  * one document with its replies, so that a reply and what it means for its request are one write, and all of it is part of the
  * transaction of the fiber.
  */
+import { tooManyConflicts } from "@appkernel/document-store/shared"
 import * as Clock from "effect/Clock"
 import { PersistenceError } from "effect/cluster/ClusterError"
 import type { EntityAddress } from "effect/cluster/EntityAddress"
@@ -185,10 +186,19 @@ export const storedMessages = (store: Store): MessageStorage.Encoded => {
     resetShards: (shardIds) => release({ shard: { $in: [...shardIds] } }),
     // Whoever runs a message knows its failures; those of the store are defects there.
     withTransaction: (effect) =>
-      Effect.catch(
-        store.transaction(Effect.mapError(effect, (error) => new Failed(error))),
-        (error) => error instanceof Failed ? Effect.fail(error.error) : Effect.die(error)
-      )
+      Effect.suspend(() => {
+        let isFirst = true
+        const once = Effect.suspend(() => {
+          // The cluster would give callers the replies of all attempts. It begins again itself after a defect.
+          if (!isFirst) return Effect.die(tooManyConflicts())
+          isFirst = false
+          return Effect.mapError(effect, (error) => new Failed(error))
+        })
+        return Effect.catch(
+          store.transaction(once),
+          (error) => error instanceof Failed ? Effect.fail(error.error) : Effect.die(error)
+        )
+      })
   }
 }
 

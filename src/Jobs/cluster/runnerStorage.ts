@@ -8,10 +8,14 @@ import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { StoreError } from "../../Repository/RepositoryError.ts"
 
 /** The runners and the locks in a store. A runner and its locks end when it has given no sign of life for the `expiration`. */
-export const storedRunners = (
+export const storedRunners = Effect.fnUntraced(function*(
   store: DocumentStore["Service"],
   expiration: Duration.Duration
-): RunnerStorage.Encoded => {
+): Effect.fn.Return<RunnerStorage.Encoded> {
+  const context = yield* Effect.context()
+  // Signs of life and locks are no part of the transaction of the work that asks for them, which may be rolled back.
+  const outside = <A, E>(operation: Effect.Effect<A, E>) =>
+    PersistenceError.refail(Effect.setContext(operation, context))
   const time = Duration.toMillis(expiration)
 
   const owned = (address: string, shardIds: ReadonlyArray<string>, now: number) =>
@@ -70,22 +74,21 @@ export const storedRunners = (
   })
 
   return {
-    getRunners: PersistenceError.refail(Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    getRunners: outside(Effect.flatMap(Clock.currentTimeMillis, (now) =>
       Effect.map(
         store.find(runners, { filter: { until: { $gt: now } }, sort: { machine: 1 } }),
         (found) => found.map(({ healthy, runner }) => [String(runner), healthy === true] as const)
       ))),
-    register: (address, runner, healthy) => PersistenceError.refail(register(address, runner, healthy)),
-    unregister: (address) => PersistenceError.refail(Effect.asVoid(store.deleteOne(runners, { _id: address }))),
+    register: (address, runner, healthy) => outside(register(address, runner, healthy)),
+    unregister: (address) => outside(Effect.asVoid(store.deleteOne(runners, { _id: address }))),
     setRunnerHealth: (address, healthy) =>
-      PersistenceError.refail(Effect.asVoid(store.updateOne(runners, { _id: address }, { $set: { healthy } }))),
-    acquire: (address, shardIds) => PersistenceError.refail(acquire(address, shardIds)),
-    refresh: (address, shardIds) => PersistenceError.refail(refresh(address, shardIds)),
-    release: (address, shardId) =>
-      PersistenceError.refail(Effect.asVoid(store.deleteOne(locks, { _id: shardId, owner: address }))),
-    releaseAll: (address) => PersistenceError.refail(Effect.asVoid(store.deleteMany(locks, { owner: address })))
+      outside(Effect.asVoid(store.updateOne(runners, { _id: address }, { $set: { healthy } }))),
+    acquire: (address, shardIds) => outside(acquire(address, shardIds)),
+    refresh: (address, shardIds) => outside(refresh(address, shardIds)),
+    release: (address, shardId) => outside(Effect.asVoid(store.deleteOne(locks, { _id: shardId, owner: address }))),
+    releaseAll: (address) => outside(Effect.asVoid(store.deleteMany(locks, { owner: address })))
   }
-}
+})
 
 // internal
 

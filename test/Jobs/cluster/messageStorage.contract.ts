@@ -68,6 +68,40 @@ export const messageStorageContract = <E>(name: string, store: Layer.Layer<Docum
         assert.deepStrictEqual((yield* storage.unprocessedMessages([shard])).map(payloadOf), [2])
       }))
 
+    it.effect("are answered by a transaction that is committed, and by none that was rolled back", () =>
+      Effect.gen(function*() {
+        const storage = yield* MessageStorage.MessageStorage
+        const store = yield* DocumentStore.DocumentStore
+        const answers: Array<string> = []
+        let attempts = 0
+        const request = yield* makeRequest({
+          shard: shardOf("conflict"),
+          respond: ({ id }) => Effect.sync(() => void answers.push(String(id)))
+        })
+        yield* storage.saveRequest(request)
+        yield* Effect.forkScoped(storage.registerReplyHandler(request), { startImmediately: true })
+        const add = store.updateOne("Sum", { _id: "sum" }, { $inc: { sum: 1 } }, { upsert: true })
+        yield* add
+        const context = yield* Effect.context()
+        const handle = Effect.gen(function*() {
+          yield* store.find("Sum", { filter: {} })
+          // Somebody else comes first.
+          if (attempts++ === 0) yield* Effect.setContext(add, context)
+          yield* add
+          const reply = yield* makeReply(request)
+          yield* storage.saveReply(reply)
+          return String(reply.reply.id)
+        })
+        // The cluster begins again after a defect.
+        assert.isTrue(Exit.hasDies(yield* Effect.exit(storage.withTransaction(handle))))
+        assert.strictEqual(attempts, 1)
+        assert.deepStrictEqual(answers, [])
+        assert.lengthOf(yield* storage.repliesFor([request]), 0)
+        const id = yield* storage.withTransaction(handle)
+        assert.deepStrictEqual(answers, [id])
+        assert.deepStrictEqual((yield* storage.repliesFor([request])).map((reply) => String(reply.id)), [id])
+      }).pipe(Effect.scoped))
+
     it.effect("that answer in parts wait for the receipt of each part, and end with one last reply", () =>
       Effect.gen(function*() {
         const storage = yield* MessageStorage.MessageStorage
@@ -154,8 +188,9 @@ const addressOf = (shardId: ShardId.ShardId) =>
 const payloadOf = ({ envelope }: { readonly envelope: object }) => Reflect.get(Reflect.get(envelope, "payload"), "id")
 
 const makeRequest = Effect.fnUntraced(function*(
-  { payload = { id: 0 }, rpc = Simple, shard }: {
+  { payload = { id: 0 }, respond = () => Effect.void, rpc = Simple, shard }: {
     readonly shard: ShardId.ShardId
+    readonly respond?: Request["respond"]
     readonly rpc?: Rpc.AnyWithProps
     readonly payload?: unknown
   }
@@ -173,7 +208,7 @@ const makeRequest = Effect.fnUntraced(function*(
     context: Context.empty(),
     rpc: rpc as never,
     lastReceivedReply: Option.none(),
-    respond: () => Effect.void
+    respond
   })
 })
 

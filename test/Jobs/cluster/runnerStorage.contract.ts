@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { DocumentStore } from "../../../src/index.ts"
+import { DocumentStore, Repository } from "../../../src/index.ts"
 import { storedRunners } from "../../../src/Jobs/cluster/runnerStorage.ts"
 
 /** What Effect's cluster asks of a storage of runners, whichever store it is on. */
@@ -9,7 +9,7 @@ export const runnerStorageContract = <E>(name: string, store: Layer.Layer<Docume
   it.layer(store)(`Runners / ${name}`, (it) => {
     it.effect("are known while they give signs of life, each by one number", () =>
       Effect.gen(function*() {
-        const runners = storedRunners(yield* DocumentStore.DocumentStore, Duration.seconds(30))
+        const runners = yield* storedRunners(yield* DocumentStore.DocumentStore, Duration.seconds(30))
         const [one, other] = [yield* runners.register("a:1", "A", true), yield* runners.register("b:1", "B", true)]
         assert.notStrictEqual(one, other)
         assert.strictEqual(yield* runners.register("a:1", "A", true), one)
@@ -25,7 +25,7 @@ export const runnerStorageContract = <E>(name: string, store: Layer.Layer<Docume
 
     it.effect("have shards one at a time, until they release them or give no sign of life", () =>
       Effect.gen(function*() {
-        const runners = storedRunners(yield* DocumentStore.DocumentStore, Duration.seconds(30))
+        const runners = yield* storedRunners(yield* DocumentStore.DocumentStore, Duration.seconds(30))
         const shards = ["s:1", "s:2", "s:3"] as const
         const both = yield* Effect.all([runners.acquire("a:1", [...shards]), runners.acquire("b:1", [...shards])], {
           concurrency: 2
@@ -44,5 +44,18 @@ export const runnerStorageContract = <E>(name: string, store: Layer.Layer<Docume
         assert.deepStrictEqual((yield* runners.acquire("b:1", [...shards])).toSorted(), ["s:2", "s:3"])
         // A runner that comes back does not have what another one has taken since.
         assert.deepStrictEqual(yield* runners.refresh("a:1", [...shards]), ["s:1"])
+      }))
+
+    it.effect("keep what they have, whatever becomes of the transaction that asks for it", () =>
+      Effect.gen(function*() {
+        const runners = yield* storedRunners(yield* DocumentStore.DocumentStore, Duration.seconds(30))
+        yield* runners.register("t:1", "T", true)
+        yield* runners.acquire("t:1", ["t:1"])
+        yield* TestClock.adjust("20 seconds")
+        const rolledBack = Effect.andThen(runners.refresh("t:1", ["t:1"]), Effect.fail("no"))
+        assert.strictEqual(yield* Effect.flip(Repository.transaction(rolledBack)), "no")
+        yield* TestClock.adjust("20 seconds")
+        assert.deepStrictEqual(yield* runners.getRunners, [["T", true]])
+        assert.deepStrictEqual(yield* runners.acquire("u:1", ["t:1"]), [])
       }))
   })
