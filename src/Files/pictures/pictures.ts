@@ -39,7 +39,7 @@ export const resizedPicture = <E, R>(
         ...height === undefined ? {} : { height },
         fit: fit === "contain" ? "inside" : fit,
         withoutEnlargement: true
-      }).toFormat(format, { quality })),
+      }).toFormat(format, qualityOf(format, quality))),
     (bytes) => ({ bytes, type: `image/${format}` })
   )
 
@@ -52,9 +52,12 @@ export const cleanedPicture = <E, R>(
   const format = encoded.get(type)
   if (format === undefined) return Effect.fail(new PictureRefused({}))
   const isAnimated = format === "gif" || format === "webp"
-  return made(content, maxPixels, { animated: isAnimated }, (picture, { pages = 1 }) =>
+  return made(content, maxPixels, { animated: isAnimated }, (picture, { pages = 1 }, bytes) =>
     // The pictures of an animation have no orientation.
-    (pages === 1 ? picture.autoOrient() : picture).keepIccProfile().toFormat(format, { quality: 90 }))
+    (pages === 1 ? picture.autoOrient() : picture).keepIccProfile().toFormat(
+      format,
+      format === "webp" && isLossless(bytes) ? { lossless: true } : qualityOf(format, 90)
+    ))
 }
 
 // internal
@@ -67,6 +70,16 @@ const encoded: ReadonlyMap<string, Format | "gif"> = new Map([
   ["image/webp", "webp"]
 ])
 
+/** A PNG with a quality would have a palette of at most 256 colours. */
+const qualityOf = (format: Format | "gif", quality: number): { readonly quality?: number } =>
+  format === "png" ? {} : { quality }
+
+/** Whether the first picture of a WebP has lost nothing, by the name of its part. */
+const isLossless = (webp: Buffer): boolean => {
+  const [lossless, lossy] = [webp.indexOf("VP8L"), webp.indexOf("VP8 ")]
+  return lossless >= 0 && (lossy < 0 || lossless < lossy)
+}
+
 const permits = Semaphore.makeUnsafe(2)
 
 /** The seconds after which no picture is made any more. */
@@ -77,19 +90,20 @@ const made = <E, R>(
   content: Stream.Stream<Uint8Array, E, R>,
   maxPixels: number,
   options: SharpOptions,
-  become: (picture: Sharp, metadata: Metadata) => Sharp
+  become: (picture: Sharp, metadata: Metadata, bytes: Buffer) => Sharp
 ): Effect.Effect<Uint8Array, E | PictureRefused, R> =>
   permits.withPermit(Effect.flatMap(Stream.runCollect(content), (pieces) =>
     // What runs can't be stopped, and keeps its permit.
     Effect.uninterruptible(Effect.gen(function*() {
       const { default: sharp } = yield* Effect.promise(() => import("sharp"))
       const read = { ...options, failOn: "error", limitInputPixels: maxPixels, sequentialRead: true } as const
-      const picture = sharp(Buffer.concat(pieces), read)
+      const bytes = Buffer.concat(pieces)
+      const picture = sharp(bytes, read)
       const attempt = <A>(run: () => Promise<A>) =>
         Effect.tryPromise({
           try: run,
           catch: (cause) => new PictureRefused(/pixel limit/u.test(String(cause)) ? { limit: maxPixels } : {})
         })
       const metadata = yield* attempt(() => picture.metadata())
-      return yield* attempt(() => become(picture, metadata).timeout({ seconds: timeLimit }).toBuffer())
+      return yield* attempt(() => become(picture, metadata, bytes).timeout({ seconds: timeLimit }).toBuffer())
     }))))

@@ -24,7 +24,8 @@ class Photo extends Model.Class<Photo>()("Photo", {
   id: Model.id({ prefix: "P" }),
   picture: Model.file({ image, maxSize: "1 MB" }).pipe(Model.optional),
   pages: Model.files({ image }),
-  clean: Model.file({ stripMetadata: true, maxPixels: 1_000_000 }).pipe(Model.optional)
+  clean: Model.file({ stripMetadata: true, maxPixels: 1_000_000 }).pipe(Model.optional),
+  drawing: Model.file({ image: { large: { width: 200, format: "png" } } }).pipe(Model.optional)
 }) {}
 
 const photos = Resource.make(Photo, { methods: ["GET", "POST", "PATCH", "DELETE"] })
@@ -292,6 +293,30 @@ describe("Pictures", () => {
       assert.strictEqual((yield* Effect.promise(() => sharp(moving.bytes).metadata())).pages, 2)
       const tiff = yield* Effect.promise(() => drawn(6, 4).tiff().toBuffer())
       assert.strictEqual((yield* call("PUT", `/${id}/clean`, tiff)).status, 415)
+    }))
+
+  it.effect("keep all of their colours where they had lost none", () =>
+    Effect.gen(function*() {
+      const { call, id } = yield* started
+      const side = 64
+      const pixels = Buffer.from(
+        Array.from({ length: side * side }, (_, i) => [i % side * 4, Math.floor(i / side) * 4, i % 251]).flat()
+      )
+      const raw = () => sharp(pixels, { raw: { width: side, height: side, channels: 3 } })
+      const coloursOf = (bytes: Buffer) =>
+        Effect.promise(async () => {
+          const decoded = await sharp(bytes).removeAlpha().raw().toBuffer()
+          return new Set(Array.from({ length: decoded.length / 3 }, (_, i) => decoded.readUIntBE(i * 3, 3))).size
+        })
+      const png = yield* Effect.promise(() => raw().png().toBuffer())
+      const webp = yield* Effect.promise(() => raw().webp({ lossless: true }).toBuffer())
+      for (const bytes of [png, webp]) {
+        yield* call("PUT", `/${id}/clean`, Buffer.from(bytes))
+        assert.strictEqual(yield* coloursOf((yield* call("GET", `/${id}/clean`)).bytes), side * side)
+      }
+      yield* call("PUT", `/${id}/drawing`, Buffer.from(png))
+      const large = yield* call("GET", `/${id}/drawing?size=large`)
+      assert.strictEqual(yield* coloursOf(large.bytes), side * side)
     }))
 
   it.effect("are seen by who sees the file, also at a signed address", () =>
