@@ -12,8 +12,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import { randomInt } from "node:crypto"
 import { hostname } from "node:os"
-import process from "node:process"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { messageIndexes, messages, storedMessages } from "./messageStorage.ts"
 import { storedRunners } from "./runnerStorage.ts"
@@ -41,7 +41,8 @@ const config = Layer.unwrap(Effect.map(DocumentStore, ({ isolation }) =>
   // A store that one process has at a time has one runner, which has its locks again at once after it was killed.
   isolation === "serializable"
     ? ShardingConfig.layerDefaults
-    : ShardingConfig.layer({ runnerAddress: Option.some(RunnerAddress.make(hostname(), process.pid)) })))
+    // Nobody connects to it. Containers may have one name of a host, and each of them the process 1.
+    : ShardingConfig.layer({ runnerAddress: Option.some(RunnerAddress.make(hostname(), randomInt(2 ** 47))) })))
 
 /** The engine with what it runs on. Runners say nothing to each other: each finds what is its own in the store. */
 export const workflowEngine = ClusterWorkflowEngine.layer.pipe(

@@ -62,6 +62,8 @@ export const storedRunners = Effect.fnUntraced(function*(
     const own = { runner, healthy, until: now + time }
     const known = yield* store.findOneAndUpdate(runners, { _id: address }, { $set: own })
     if (known !== undefined) return Number(known["machine"])
+    // Those of processes that were killed come back by no name, and one that was only late registers itself again.
+    yield* store.deleteMany(runners, { until: { $lte: now } })
     const next = yield* store.findOneAndUpdate(
       runners,
       { _id: "machines" },

@@ -21,6 +21,12 @@ export const runnerStorageContract = <E>(name: string, store: Layer.Layer<Docume
         assert.deepStrictEqual(yield* runners.getRunners, [["B", false]])
         yield* runners.unregister("b:1")
         assert.deepStrictEqual(yield* runners.getRunners, [])
+        // The one that gave no sign of life is not kept for ever.
+        assert.notInclude([one, other], yield* runners.register("c:1", "C", true))
+        const store = yield* DocumentStore.DocumentStore
+        const left = yield* store.find("appkernel_runners", { filter: {}, sort: { _id: 1 } })
+        assert.deepStrictEqual(left.map(({ _id }) => _id), ["c:1", "machines"])
+        yield* runners.unregister("c:1")
       }))
 
     it.effect("have shards one at a time, until they release them or give no sign of life", () =>
