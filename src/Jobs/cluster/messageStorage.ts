@@ -40,6 +40,17 @@ export const storedMessages = (store: Store): MessageStorage.Encoded => {
       (found) => found.map((document) => decodeMessage(document))
     )
 
+  /** What was said about requests that have their last reply, as an interrupt that came too late. */
+  const late = Effect.fnUntraced(function*(
+    found: ReadonlyArray<typeof StoredMessage.Type>
+  ): Effect.fn.Return<ReadonlyArray<string>, StoreError> {
+    const said = found.filter(({ type }) => type !== "Request")
+    if (said.length === 0) return []
+    const ended = yield* read({ _id: { $in: said.map(({ request }) => request) }, processed: true })
+    const ids = new Set(ended.map(({ _id }) => _id))
+    return said.filter(({ request }) => ids.has(request)).map(({ _id }) => _id)
+  })
+
   const release = (filter: Document) =>
     PersistenceError.refail(
       Effect.asVoid(store.updateMany(messages, { ...filter, processed: false }, { $unset: { read: "" } }))
@@ -160,7 +171,7 @@ export const storedMessages = (store: Store): MessageStorage.Encoded => {
       options?.addresses?.length === 0
         ? Effect.succeed([])
         : PersistenceError.refail(store.transaction(Effect.gen(function*() {
-          const found = yield* read({
+          const unread = read({
             $and: [
               { shard: { $in: [...shardIds] } },
               deliverable(now),
@@ -168,16 +179,22 @@ export const storedMessages = (store: Store): MessageStorage.Encoded => {
               ...options?.addresses === undefined ? [] : [{ entity: { $in: options.addresses.map(entityOf) } }]
             ]
           }, options?.limit)
+          let found = yield* unread
+          for (let ids = yield* late(found); ids.length > 0; ids = yield* late(found)) {
+            yield* store.updateMany(messages, { _id: { $in: ids } }, { $set: { processed: true } })
+            found = yield* unread
+          }
           if (found.length > 0) {
             yield* store.updateMany(messages, { _id: { $in: found.map(({ _id }) => _id) } }, { $set: { read: now } })
           }
           return found.map((one) => deliveryOf(one))
         }))),
     unprocessedMessagesById: (ids, now) =>
-      PersistenceError.refail(Effect.map(
-        read({ $and: [{ _id: { $in: Array.from(ids, String) } }, deliverable(now)] }),
-        (found) => found.map((one) => deliveryOf(one))
-      )),
+      PersistenceError.refail(Effect.gen(function*() {
+        const found = yield* read({ $and: [{ _id: { $in: Array.from(ids, String) } }, deliverable(now)] })
+        const without = new Set(yield* late(found))
+        return found.filter(({ _id }) => !without.has(_id)).map((one) => deliveryOf(one))
+      })),
     resetRequests: (ids) => ids.length === 0 ? Effect.void : release({ _id: { $in: Array.from(ids, String) } }),
     resetAddresses: (addresses) =>
       addresses.length === 0 ? Effect.void : release({ entity: { $in: addresses.map(entityOf) } }),
@@ -224,6 +241,8 @@ const StoredReply = Schema.Struct({
 
 const StoredMessage = Schema.Struct({
   _id: Schema.String,
+  type: Schema.String,
+  request: Schema.String,
   envelope: Schema.String,
   replies: Schema.optional(Schema.Array(StoredReply))
 })

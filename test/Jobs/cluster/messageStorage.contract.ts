@@ -127,6 +127,27 @@ export const messageStorageContract = <E>(name: string, store: Layer.Layer<Docum
         assert.strictEqual((yield* Effect.flip(storage.saveReply(yield* makeReply(request))))._tag, "PersistenceError")
       }))
 
+    it.effect("are not given when they say something of a request that has its last reply", () =>
+      Effect.gen(function*() {
+        const storage = yield* MessageStorage.MessageStorage
+        const shard = shardOf("late")
+        const [ended, other] = [yield* makeRequest({ shard }), yield* makeRequest({ shard })]
+        for (const request of [ended, other]) yield* storage.saveRequest(request)
+        yield* storage.saveReply(yield* makeReply(ended))
+        const interrupts = [yield* makeInterrupt(ended), yield* makeInterrupt(ended), yield* makeInterrupt(other)]
+        for (const interrupt of interrupts) yield* storage.saveEnvelope(interrupt)
+        const [late] = interrupts
+        assert.lengthOf(yield* storage.unprocessedMessagesById([late!.envelope.id]), 0)
+        const read = Effect.map(
+          storage.unprocessedMessages([shard]),
+          (found) => found.map(({ envelope }) => [envelope._tag, String(envelope.requestId)])
+        )
+        const ofOther = [["Request", String(other.envelope.requestId)], ["Interrupt", String(other.envelope.requestId)]]
+        assert.deepStrictEqual(yield* read, ofOther)
+        yield* storage.resetShards([shard])
+        assert.deepStrictEqual(yield* read, ofOther)
+      }))
+
     it.effect("can be read again when their readers are reset, and after their replies were cleared", () =>
       Effect.gen(function*() {
         const storage = yield* MessageStorage.MessageStorage
@@ -241,3 +262,8 @@ const makeReceipt = Effect.fnUntraced(
     })
   }
 )
+
+const makeInterrupt = Effect.fnUntraced(function*({ envelope: { address, requestId }, rpc }: Request) {
+  const id = (yield* Snowflake.Generator).nextUnsafe()
+  return new Message.OutgoingEnvelope({ envelope: new Envelope.Interrupt({ id, address, requestId }), rpc })
+})
