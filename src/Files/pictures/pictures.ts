@@ -2,12 +2,14 @@
  * Makes pictures of pictures by `sharp`, whose own threads decode and encode them. It is loaded with the first picture. Of all that
  * wait, two are made at a time, since each takes the memory of its pixels.
  */
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import type { Metadata, Sharp, SharpOptions } from "sharp"
-import { PictureRefused } from "../port/errors.ts"
+import { FileStoreFailed, type FileTooLarge, PictureRefused } from "../port/errors.ts"
+import type { Service, Stored } from "../port/service.ts"
 
 /** What a picture becomes. */
 export interface Resizing {
@@ -28,10 +30,10 @@ export const isSharpMissing = (): boolean => Result.isFailure(Result.try(() => i
 export const isPicture = (type: string): boolean => /^image\/(?:apng|avif|gif|jpeg|png|tiff|webp)$/u.test(type)
 
 /** A picture in another size, the right way up, in the colours of screens and without metadata. An animated one is the first of its pictures. */
-export const resizedPicture = <E, R>(
-  content: Stream.Stream<Uint8Array, E, R>,
+export const resizedPicture = <E>(
+  content: Stream.Stream<Uint8Array, E>,
   { fit = "cover", format = "webp", height, maxPixels, quality = 80, width }: Resizing
-): Effect.Effect<{ readonly bytes: Uint8Array; readonly type: string }, E | PictureRefused, R> =>
+): Effect.Effect<{ readonly bytes: Uint8Array; readonly type: string }, E | FileStoreFailed | PictureRefused> =>
   Effect.map(
     made(content, maxPixels, {}, (picture) =>
       picture.autoOrient().resize({
@@ -43,21 +45,42 @@ export const resizedPicture = <E, R>(
     (bytes) => ({ bytes, type: `image/${format}` })
   )
 
-/** The same picture without metadata, but with its profile of colours. Only what can be encoded again as it is, is not refused. */
-export const cleanedPicture = <E, R>(
-  content: Stream.Stream<Uint8Array, E, R>,
+/**
+ * Keeps a picture without metadata, but with its profile of colours. Only what can be encoded again as it is, is not refused. It is in
+ * the store until all of it has arrived, so that nobody who sends slowly keeps others from their pictures.
+ */
+export const putCleaned = <E>(
+  files: Service,
+  content: Stream.Stream<Uint8Array, E>,
   type: string,
-  maxPixels: number
-): Effect.Effect<Uint8Array, E | PictureRefused, R> => {
+  { maxPixels, maxSize }: { readonly maxPixels: number; readonly maxSize: number }
+): Effect.Effect<Stored, E | FileStoreFailed | FileTooLarge | PictureRefused> => {
   const format = encoded.get(type)
   if (format === undefined) return Effect.fail(new PictureRefused({}))
   const isAnimated = format === "gif" || format === "webp"
-  return made(content, maxPixels, { animated: isAnimated }, (picture, { pages = 1 }, bytes) =>
-    // The pictures of an animation have no orientation.
-    (pages === 1 ? picture.autoOrient() : picture).keepIccProfile().toFormat(
-      format,
-      format === "webp" && isLossless(bytes) ? { lossless: true } : qualityOf(format, 90)
-    ))
+  const cleaned = (id: string) =>
+    made(files.read(id), maxPixels, { animated: isAnimated }, (picture, { pages = 1 }, bytes) =>
+      // The pictures of an animation have no orientation.
+      (pages === 1 ? picture.autoOrient() : picture).keepIccProfile().toFormat(
+        format,
+        format === "webp" && isLossless(bytes) ? { lossless: true } : qualityOf(format, 90)
+      ))
+  return Effect.flatMap(
+    files.put(content, { maxSize: Math.min(maxSize, maxBytes) }),
+    ({ id }) =>
+      Effect.flatMap(cleaned(id), (bytes) => files.put(Stream.make(bytes), { maxSize })).pipe(
+        Effect.catchTag("FileMissing", ({ message }) => Effect.fail(failedNow(message))),
+        // What stays nevertheless is swept.
+        Effect.ensuring(Effect.ignore(files.remove([id])))
+      )
+  )
+}
+
+/** Why no picture was made. Another attempt may be in time, or find the memory. */
+export const failureOf = (cause: unknown, maxPixels: number): FileStoreFailed | PictureRefused => {
+  const detail = String(cause)
+  if (/pixel limit/u.test(detail)) return new PictureRefused({ limit: maxPixels })
+  return /timeout|memory/iu.test(detail) ? failedNow(detail) : new PictureRefused({})
 }
 
 // internal
@@ -82,28 +105,46 @@ const isLossless = (webp: Buffer): boolean => {
 
 const permits = Semaphore.makeUnsafe(2)
 
-/** The seconds after which no picture is made any more. */
+/** The seconds after which no picture is read, or made, any more. */
 const timeLimit = 30
 
-/** Decodes a picture, unless it has too many pixels by what its first bytes say, and encodes what `become` makes of it. */
-const made = <E, R>(
-  content: Stream.Stream<Uint8Array, E, R>,
+/** The largest file that is read: all of it is in memory. */
+const maxBytes = 64 * 1024 * 1024
+
+const failedNow = (detail: string): FileStoreFailed =>
+  new FileStoreFailed({ operation: "picture", detail, retryable: true })
+
+/** All of a content. */
+const collected = <E>(
+  content: Stream.Stream<Uint8Array, E>
+): Effect.Effect<Buffer, E | FileStoreFailed | PictureRefused> =>
+  Effect.suspend(() => {
+    let size = 0
+    const bounded = Stream.mapEffect(content, (piece) => {
+      size += piece.length
+      return size > maxBytes ? Effect.fail(new PictureRefused({})) : Effect.succeed(piece)
+    })
+    return Effect.map(Stream.runCollect(bounded), (pieces) => Buffer.concat(pieces))
+  }).pipe(Effect.timeoutOrElse({
+    duration: Duration.seconds(timeLimit),
+    orElse: () => Effect.fail(failedNow(`the store has not sent the picture in ${timeLimit} seconds`))
+  }))
+
+/** Decodes a picture of a store, unless it has too many pixels by what its first bytes say, and encodes what `become` makes of it. */
+const made = <E>(
+  content: Stream.Stream<Uint8Array, E>,
   maxPixels: number,
   options: SharpOptions,
   become: (picture: Sharp, metadata: Metadata, bytes: Buffer) => Sharp
-): Effect.Effect<Uint8Array, E | PictureRefused, R> =>
-  permits.withPermit(Effect.flatMap(Stream.runCollect(content), (pieces) =>
+): Effect.Effect<Uint8Array, E | FileStoreFailed | PictureRefused> =>
+  permits.withPermit(Effect.flatMap(collected(content), (bytes) =>
     // What runs can't be stopped, and keeps its permit.
     Effect.uninterruptible(Effect.gen(function*() {
       const { default: sharp } = yield* Effect.promise(() => import("sharp"))
       const read = { ...options, failOn: "error", limitInputPixels: maxPixels, sequentialRead: true } as const
-      const bytes = Buffer.concat(pieces)
       const picture = sharp(bytes, read)
       const attempt = <A>(run: () => Promise<A>) =>
-        Effect.tryPromise({
-          try: run,
-          catch: (cause) => new PictureRefused(/pixel limit/u.test(String(cause)) ? { limit: maxPixels } : {})
-        })
+        Effect.tryPromise({ try: run, catch: (cause) => failureOf(cause, maxPixels) })
       const metadata = yield* attempt(() => picture.metadata())
       return yield* attempt(() => become(picture, metadata, bytes).timeout({ seconds: timeLimit }).toBuffer())
     }))))

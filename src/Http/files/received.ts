@@ -5,8 +5,8 @@ import * as Pull from "effect/Pull"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { randomBytes } from "node:crypto"
-import { type FileStoreFailed, FileTooLarge, type PictureRefused, type Service } from "../../Files/FileStore.ts"
-import { cleanedPicture } from "../../Files/internal.ts"
+import type { FileStoreFailed, FileTooLarge, PictureRefused, Service } from "../../Files/FileStore.ts"
+import { putCleaned } from "../../Files/internal.ts"
 import { safeFileName } from "../../internal/safeFileName.ts"
 import type { FileField, StoredFile } from "../../Model/internal.ts"
 import { errorOf, type HttpError } from "../HttpError.ts"
@@ -52,10 +52,9 @@ export const receive = (
     if (!isAsSaid(type, said)) {
       return yield* errorOf("UnsupportedMediaType", "errors.FileType", { type, types: said ?? "" })
     }
-    const kept = stripMetadata && type.startsWith("image/")
-      ? Stream.make(yield* cleanedPicture(limited(whole, maxSize), type, maxPixels))
-      : whole
-    const { id, sha256, size } = yield* files.put(kept, { maxSize })
+    const { id, sha256, size } = yield* stripMetadata && type.startsWith("image/")
+      ? putCleaned(files, whole, type, { maxPixels, maxSize })
+      : files.put(whole, { maxSize })
     return {
       id,
       key: randomBytes(9).toString("base64url"),
@@ -86,18 +85,6 @@ export const unavailable = (error: FileStoreFailed): Effect.Effect<never, HttpEr
     : Effect.die(error)
 
 // internal
-
-/** A content that fails once it has more bytes. */
-const limited = <E>(
-  content: Stream.Stream<Uint8Array, E>,
-  limit: number
-): Stream.Stream<Uint8Array, E | FileTooLarge> => {
-  let size = 0
-  return Stream.mapEffect(content, (piece) => {
-    size += piece.length
-    return size > limit ? Effect.fail(new FileTooLarge({ limit })) : Effect.succeed(piece)
-  })
-}
 
 /** The first bytes of a stream, and all of it. */
 const peeked = <E>(

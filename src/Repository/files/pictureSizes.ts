@@ -6,8 +6,10 @@ import { rejectDuplicateKey } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FiberMap from "effect/FiberMap"
+import * as FiberSet from "effect/FiberSet"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import type { FileMissing, FileStoreFailed, Stored } from "../../Files/FileStore.ts"
 import { PictureRefused, resizedPicture, type Resizing } from "../../Files/internal.ts"
@@ -35,6 +37,8 @@ export const makePictureSizes = Effect.fnUntraced(function*(
 ): Effect.fn.Return<PictureSizes, never, Scope.Scope> {
   const { files, store } = stores
   const making = yield* FiberMap.make<string, MadePicture, Failure>()
+  const fork = yield* FiberMap.runtime(making)()
+  const waiting = yield* FiberSet.make<unknown, never>()
 
   const updated = (filter: Document, update: Document) =>
     rejectDuplicateKey("pictures", store.updateOne(fileRecords, filter, update))
@@ -88,20 +92,34 @@ export const makePictureSizes = Effect.fnUntraced(function*(
     const { fit, format, height, maxPixels, quality, width } = resizing
     const size = JSON.stringify([width, height, fit, format, quality, maxPixels])
     const key = `${id} ${size}`
-    return Effect.flatMap(
-      FiberMap.get(making, key),
-      (fiber) =>
-        Option.isSome(fiber) ? Effect.succeed(fiber.value) : FiberMap.run(making, key, make(id, size, resizing))
+    // In one step, so that nobody begins it in between.
+    return Effect.sync(() =>
+      Option.getOrElse(FiberMap.getUnsafe(making, key), () => fork(key, make(id, size, resizing)))
     )
   }
 
   return {
     get: (id, resizing) => Effect.flatMap(run(id, resizing), (fiber) => Fiber.join(fiber)),
-    begin: (id, resizing) => Effect.asVoid(run(id, resizing))
+    begin: (id, resizing) =>
+      Effect.flatMap(FiberSet.size(waiting), (count) =>
+        count >= maxWaiting
+          ? Effect.void
+          : Effect.asVoid(
+            FiberSet.run(
+              waiting,
+              background.withPermit(Effect.flatMap(run(id, resizing), (fiber) => Fiber.await(fiber)))
+            )
+          ))
   }
 })
 
 // internal
+
+/** One is made for nobody at a time, so that those who ask for one don't wait for all of these. */
+const background = Semaphore.makeUnsafe(1)
+
+/** How many wait for their turn. Those beyond are made for the first who asks. */
+const maxWaiting = 1_000
 
 /** What a record says of one size. */
 interface Made {

@@ -24,8 +24,8 @@ class Photo extends Model.Class<Photo>()("Photo", {
   id: Model.id({ prefix: "P" }),
   picture: Model.file({ image, maxSize: "1 MB" }).pipe(Model.optional),
   pages: Model.files({ image }),
-  clean: Model.file({ stripMetadata: true, maxPixels: 1_000_000 }).pipe(Model.optional),
-  drawing: Model.file({ image: { large: { width: 200, format: "png" } } }).pipe(Model.optional)
+  clean: Model.file({ stripMetadata: true, maxPixels: 1_000_000, maxSize: "100 MB" }).pipe(Model.optional),
+  drawing: Model.file({ maxSize: "100 MB", image: { large: { width: 200, format: "png" } } }).pipe(Model.optional)
 }) {}
 
 const photos = Resource.make(Photo, { methods: ["GET", "POST", "PATCH", "DELETE"] })
@@ -318,6 +318,52 @@ describe("Pictures", () => {
       const large = yield* call("GET", `/${id}/drawing?size=large`)
       assert.strictEqual(yield* coloursOf(large.bytes), side * side)
     }))
+
+  it.effect("are not read where their files are too large", () =>
+    Effect.gen(function*() {
+      const { call, count, id } = yield* started
+      const picture = yield* Effect.promise(() => drawn(6, 4).png().toBuffer())
+      // What follows the end of a PNG is no part of it.
+      const large = Buffer.concat([picture, Buffer.alloc(64 * 1024 * 1024)])
+      const refused = yield* call("PUT", `/${id}/clean`, large)
+      assert.deepStrictEqual([refused.status, yield* count], [413, 0])
+      assert.strictEqual((yield* call("PUT", `/${id}/drawing`, large)).status, 200)
+      assert.strictEqual((yield* call("GET", `/${id}/drawing?size=large`)).status, 404)
+    }), 60_000)
+
+  it.effect("don't wait for those who send theirs slowly", () =>
+    Effect.gen(function*() {
+      const { baseUrl, call, id } = yield* started
+      const picture = yield* photographed
+      const stop = new AbortController()
+      const stalled = Effect.promise(() =>
+        new Promise<{ readonly sent: Promise<unknown> }>((resolve) => {
+          let pieces = 0
+          const body = new ReadableStream<Uint8Array>({
+            pull: (controller) => {
+              if (pieces++ < 16) return controller.enqueue(pieces === 1 ? picture : new Uint8Array(1024 * 1024))
+              // More than connections hold: the server reads it.
+              resolve({ sent })
+              return new Promise(() => {})
+            }
+          })
+          const sent: Promise<unknown> = fetch(`${baseUrl}/photos/${id}/clean`, {
+            method: "PUT",
+            body,
+            duplex: "half",
+            signal: stop.signal
+          }).catch(() => {})
+        })
+      )
+      const first = yield* stalled
+      const second = yield* stalled
+      assert.strictEqual((yield* call("PUT", `/${id}/picture`, Buffer.from(picture))).status, 200)
+      assert.strictEqual((yield* call("GET", `/${id}/picture?size=thumbnail`)).status, 200)
+      assert.strictEqual((yield* call("PUT", `/${id}/clean`, Buffer.from(picture))).status, 200)
+      assert.strictEqual((yield* call("GET", `/${id}/picture?size=square`)).status, 200)
+      stop.abort()
+      yield* Effect.promise(() => Promise.all([first.sent, second.sent]))
+    }), 60_000)
 
   it.effect("are seen by who sees the file, also at a signed address", () =>
     Effect.gen(function*() {
