@@ -33,6 +33,7 @@ import type { Action } from "./Action.ts"
 import { type Result, result } from "./description/documents.ts"
 import type { Parameter } from "./description/queryParameters.ts"
 import * as Raw from "./description/raw.ts"
+import { Links } from "./Envelope.ts"
 
 const typeId = "~appkernel/History"
 
@@ -47,7 +48,9 @@ export const Revision = Schema.Struct({
   revision: Schema.Int,
   change: Schema.Literals(["baseline", "insert", "replace", "patch", "update", "delete", "restore", "purge"]),
   time: Schema.String.annotate({ format: "date-time" }),
-  by: Schema.optionalKey(Schema.String)
+  by: Schema.optionalKey(Schema.String),
+  /** `self` is the state after the change. */
+  _links: Schema.optionalKey(Links)
 }).annotate({ identifier: "Revision" })
 
 /**
@@ -236,7 +239,7 @@ const byRevision = { revision: RevisionNumber }
 const revisionsOptions = {
   method: "GET",
   summary: "List who changed the document when, the latest change first",
-  query: { before: Schema.optional(RevisionNumber), page_size: Schema.optional(Count) },
+  query: { before: Schema.optionalKey(RevisionNumber), page_size: Schema.optionalKey(Count) },
   success: Schema.Array(Revision)
 } as const
 

@@ -214,12 +214,13 @@ export const prepare = (
   const known = pool.get(operation.path.slice(0, Math.max(operation.path.indexOf("/{"), 0))) ?? []
   let n = 0
   let isKnown = true
-  const path = operation.path.replaceAll(/\{(\w+)\}/gu, () => {
+  const path = operation.path.replaceAll(/\{(\w+)\}/gu, (_, name: string) => {
     const choice = plan.ids[n++] ?? 0
     const isFirst = n === 1
     if (isFirst && known.length > 0 && twist !== "id") return encodeURIComponent(known[choice % known.length]!)
     if (isFirst && operation.path.includes("{id}")) isKnown = false
-    return twist === "id" ? strangeIds[choice % strangeIds.length]! : "some"
+    if (twist === "id") return strangeIds[choice % strangeIds.length]!
+    return parametersIn(operation, "path").find((one) => one.name === name)?.schema.type === "integer" ? "1" : "some"
   })
 
   const query = parametersIn(operation, "query")

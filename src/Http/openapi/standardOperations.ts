@@ -337,7 +337,7 @@ const withResponses = (operation: Node, details: { readonly [status: string]: No
 /** Completes a write: its input, and its response, which the caller selects (RFC 7240). */
 const writing = (
   operation: Node,
-  { expandable, hidden, known, resource: { methods, model } }: DescriptionContext,
+  { expandable, known, resource: { methods, model } }: DescriptionContext,
   { responses, description, summary, takesLists = false, texts = [], types }: {
     readonly summary: string
     readonly description?: string
@@ -376,12 +376,8 @@ const writing = (
       parameters: [
         ...Document.listOf(operation["parameters"]),
         ...queryOf(
-          documentParameters,
-          {
-            fields: fieldsParameter(model, hidden),
-            ...methods?.includes("GET") === true ? expandParameter(expandable) : {}
-          },
-          documentTexts
+          { expand: documentParameters.expand },
+          methods?.includes("GET") === true ? expandParameter(expandable) : {}
         ),
         prefer
       ],

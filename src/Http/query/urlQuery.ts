@@ -164,11 +164,10 @@ export type Selected = Pick<UrlQuery, "expand" | "fields">
  * @since 0.1.0
  */
 export const selection = (
-  model: Model.Any,
-  unknown = "is not a parameter of a single document"
+  model: Model.Any
 ): (parameters: Parameters) => Result.Result<Selected, ReadonlyArray<FieldProblem>> => {
   const access = QueryFields.of(model)
-  const read = queryReader(documentParameters, unknown)
+  const read = queryReader(documentParameters, "is not a parameter of a single document")
   return (parameters) => {
     const listed = read(parameters)
     if (Result.isFailure(listed)) return Result.fail(listed.failure)
@@ -179,7 +178,7 @@ export const selection = (
 }
 
 /** What a parameter `expand` names. */
-const expandOf = (text: string): Expand => ({ paths: namesIn(text), fields: [] })
+export const expandOf = (text: string): Expand => ({ paths: namesIn(text), fields: [] })
 
 /** The fields of these names, as in {@link UrlQuery.fields}, and the names that are none. */
 export const selectedFields = (

@@ -34,7 +34,7 @@ export const writeResponses = (
   { model, path }: ResourceInfo,
   representations: Representations,
   { isReadable }: Pick<ModelView, "isReadable">
-): (written: WrittenAnswer, prefer: Return | undefined, selected: AnswerSelection) => ResponseEffect => {
+): (written: WrittenAnswer, prefer: Return | undefined, embed?: EmbedIn) => ResponseEffect => {
   const { print, write } = identifierOf(model)
   const place = encoded(path)
   const versionField = managedField(model, "version")
@@ -58,29 +58,19 @@ export const writeResponses = (
     )
   }
 
-  /** The tag is that of the whole document, as it is of a read. */
-  const documentOf = (
-    written: WrittenDocument,
-    whole: string,
-    own: string,
-    embedded: string | undefined
-  ): ResponseEffect => {
-    const etag = versionField === undefined ? undefined : { etag: etagOf(whole, embedded) }
+  const documentOf = (written: WrittenDocument, own: string, embedded: string | undefined): ResponseEffect => {
+    const etag = versionField === undefined ? undefined : { etag: etagOf(own, embedded) }
     return Effect.succeed(
       responses.json(embedded === undefined ? own : withEmbedded(own, embedded), written.created ? 201 : 200, {
         ...headersFor(written, etag),
         ...appliedHeaders.representation,
-        // A GET of the place alone has the whole document, and embeds nothing.
-        ...embedded === undefined && own === whole ? { "content-location": Links.hrefOf(place, print(written.id)) } : {}
+        // A GET of the place alone embeds nothing.
+        ...embedded === undefined ? { "content-location": Links.hrefOf(place, print(written.id)) } : {}
       })
     )
   }
 
-  const shown = (
-    written: WrittenDocument,
-    prefer: Return | undefined,
-    { embed, fields }: AnswerSelection
-  ): ResponseEffect =>
+  const shown = (written: WrittenDocument, prefer: Return | undefined, embed: EmbedIn | undefined): ResponseEffect =>
     Effect.withFiber((fiber) => {
       const representation = representations(fiber)
       const { document } = written
@@ -92,14 +82,12 @@ export const writeResponses = (
       if (prefer !== "representation") {
         return resultOf(written, versionField === undefined ? undefined : { etag: etagOf(text) }, prefer)
       }
-      const own = fields === undefined ? text : representation.textBy(fields)(document)
-      if (own === undefined) return representation.corrupt(document)
       return embed === undefined
-        ? documentOf(written, text, own, undefined)
-        : Effect.flatMap(embed(document), (embedded) => documentOf(written, text, own, embedded))
+        ? documentOf(written, text, undefined)
+        : Effect.flatMap(embed(document), (embedded) => documentOf(written, text, embedded))
     })
 
-  return (written, prefer, selected) => {
+  return (written, prefer, embed) => {
     switch (written._tag) {
       case "Deleted":
         return Effect.succeed(responses.operationResult("1"))
@@ -110,17 +98,12 @@ export const writeResponses = (
           ? resultOf(written, undefined, prefer === "minimal" ? prefer : undefined)
           : versionField === undefined && prefer !== "representation"
           ? resultOf(written, undefined, prefer)
-          : shown(written, prefer, selected)
+          : shown(written, prefer, embed)
     }
   }
 }
 
-/** What the answer has of a written document. */
-export interface AnswerSelection {
-  /** Defaults to all fields. */
-  readonly fields?: ReadonlyArray<string> | undefined
-  /** The member `_embedded` of the document, if there is one. */
-  readonly embed?: ((document: Document) => Effect.Effect<string | undefined>) | undefined
-}
+/** The member `_embedded` of a written document, if there is one. */
+type EmbedIn = (document: Document) => Effect.Effect<string | undefined>
 
 type Headers = { readonly [name: string]: string }

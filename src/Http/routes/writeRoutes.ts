@@ -9,10 +9,12 @@ import type * as Model from "../../Model/Model.ts"
 import type { Document, DocumentStore } from "../../Repository/DocumentStore.ts"
 import { type DocumentReads, identifierOf } from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
-import type { Doors } from "../expansion/embeddable.ts"
+import { documentParameters } from "../description/queryParameters.ts"
+import type { Doors, EmbedWritten } from "../expansion/embeddable.ts"
 import type { Uploads } from "../files/uploads.ts"
 import type { Limits } from "../KernelConfig.ts"
-import { selection } from "../query/urlQuery.ts"
+import { queryReader } from "../query/parameterReader.ts"
+import { expandOf } from "../query/urlQuery.ts"
 import { BodyInstead, type Brought, type Instead } from "../request/bodyInstead.ts"
 import { isMultipart } from "../request/multipart.ts"
 import { checkOf, type PreconditionCheck, read as readConditions } from "../request/preconditions.ts"
@@ -20,7 +22,7 @@ import type { HandlerFailure, ResponseEffect } from "../response/handlerFailures
 import { withoutHiddenFields } from "../response/hiddenFields.ts"
 import type { Representations } from "../response/representation.ts"
 import type { BadRequestResponder } from "../response/translatedResponses.ts"
-import { type AnswerSelection, writeResponses, type WrittenAnswer } from "../response/writeResponse.ts"
+import { writeResponses, type WrittenAnswer } from "../response/writeResponse.ts"
 import { createWrites } from "./createWrites.ts"
 import { hooksOf, isHooked, isUnwritten, type MethodHooks, withoutHookFailure } from "./hooks.ts"
 import type { ImplementedResource } from "./implemented.ts"
@@ -59,22 +61,20 @@ export const writeRoutes = (
   const remove = deleteWrites(context, hooksOf(model, hooks, "DELETE"))
   const onPut = hooksOf(model, hooks, "PUT")
   const steps = writeSteps(registration, representations, { respondBadRequest, view })
-  const readSelection = selection(view.model, "is not a parameter of a write")
   const { print } = identifierOf(model)
-  /** Reads what the answer has of the document, before anything is written. */
-  const selecting = (id: unknown, write: (selected: AnswerSelection) => ResponseEffect): ResponseEffect =>
+  /** Reads what the answer embeds, before anything is written. */
+  const expanding = (id: unknown, write: (embed: EmbedWritten | undefined) => ResponseEffect): ResponseEffect =>
     withParameters((parameters) => {
-      if (Object.keys(parameters).length === 0) return write(everything)
-      const given = readSelection(parameters)
+      if (Object.keys(parameters).length === 0) return write(undefined)
+      const given = readParameters(parameters)
       if (Result.isFailure(given)) return respondBadRequest(given.failure)
-      const { expand, fields } = given.success
+      const { expand } = given.success
       const door = doors.get(registration.path)
-      if (expand === undefined || door === undefined) return write({ fields })
-      const asked = { expand, id: id === undefined ? undefined : print(id) }
+      if (expand === undefined || door === undefined) return write(undefined)
+      const asked = { expand: expandOf(expand), id: id === undefined ? undefined : print(id) }
       return Effect.flatMap(
         Effect.promise(() => import("../expansion/written.ts")),
-        ({ expandWritten }) =>
-          Effect.flatMap(expandWritten(model, door, doors, asked), (embed) => write({ embed, fields }))
+        ({ expandWritten }) => Effect.flatMap(expandWritten(model, door, doors, asked), write)
       )
     })
 
@@ -98,23 +98,22 @@ export const writeRoutes = (
   }
 
   return {
-    create: withRequest((request) => selecting(undefined, (selected) => steps(read.create(request), create, selected))),
+    create: withRequest((request) => expanding(undefined, (embed) => steps(read.create(request), create, embed))),
     replace: withIdOf(model, (id, request) =>
-      selecting(id, (selected) =>
+      expanding(id, (embed) =>
         Effect.withFiber((fiber) =>
           steps(
             read.replace(id, request, fiber.getRef(BodyInstead)),
             ({ body, conditions, id }) => withoutHookFailure(replaceWith(onPut, Option.some(id), id, body, conditions)),
-            selected
+            embed
           )
         ))),
     patch: withIdOf(
       model,
       (id, request) =>
-        selecting(
+        expanding(
           id,
-          (selected) =>
-            Effect.withFiber((fiber) => steps(readPatch(id, request, fiber.getRef(BodyInstead)), patch, selected))
+          (embed) => Effect.withFiber((fiber) => steps(readPatch(id, request, fiber.getRef(BodyInstead)), patch, embed))
         )
     ),
     delete: withIdOf(model, (id, request) => steps(read.delete(id, request), remove))
@@ -132,7 +131,7 @@ export const writeSteps = (
   return <Body, E extends HandlerFailure>(
     reading: Effect.Effect<Result.Result<WriteRequest<Body>, ReadonlyArray<FieldProblem>>, E>,
     applying: (request: WriteRequest<Body>) => Effect.Effect<WrittenAnswer, HandlerFailure>,
-    selected: AnswerSelection = everything
+    embed?: EmbedWritten
   ): ResponseEffect => {
     const applied = (request: WriteRequest<Body>) =>
       request.brought === undefined ? applying(request) : settling(applying(request), request.brought)
@@ -141,7 +140,7 @@ export const writeSteps = (
         ? respondBadRequest(request.failure)
         : Effect.flatMapEager(
           view.mask.isEmpty ? applied(request.success) : Effect.mapError(applied(request.success), conceal),
-          (written) => respond(written, request.success.prefer, selected)
+          (written) => respond(written, request.success.prefer, embed)
         ))
   }
 }
@@ -212,8 +211,7 @@ const settling = <A>(
 ): Effect.Effect<A, HandlerFailure> =>
   Effect.tap(Effect.tapError(write, (error) => isUnwritten(error) ? discard : Effect.void), () => written)
 
-/** Selects the whole document, with nothing that it refers to. */
-const everything: AnswerSelection = {}
+const readParameters = queryReader({ expand: documentParameters.expand }, "is not a parameter of a write")
 
 const deleting = ({ documents, repository }: WriteContext): Remover => ({
   find: documents.findById,

@@ -16,7 +16,7 @@ export const withKeys = (client: HttpClient.HttpClient, key = randomKey): HttpCl
     (request) =>
       request.method === "GET" || request.method === "QUERY" || request.headers[keyHeader] !== undefined
         ? Effect.succeed(request)
-        : Effect.map(key, (key) => HttpClientRequest.setHeader(request, keyHeader, key))
+        : Effect.map(key, (key) => HttpClientRequest.setHeader(request, keyHeader, `"${key}"`))
   )
 
 /** Sends a request again while nothing answers it, or the answer says that there is another one later. */

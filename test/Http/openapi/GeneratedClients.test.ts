@@ -111,6 +111,22 @@ answered(await client.GET("/api/v1/orders/aggregate", { params: { query: { pipe 
 answered(await client.POST("/api/v1/orders/query", { body: {} }))
 answered(await client.GET("/api/v1/orders/schema"))
 answered(await client.GET("/api/v1/orders/meta"))
+const { _items: states } = answered(
+  await client.GET("/api/v1/orders/{id}/revisions", { params: { path: { id: order.id } } })
+)
+const state = { id: order.id, revision: states[0]?.revision ?? 0 }
+answered(await client.GET("/api/v1/orders/{id}/revisions/{revision}", { params: { path: state } }))
+
+// jobs
+const { _items: jobs } = answered(await client.GET("/api/v1/jobs", { params: { query: { queue: "send-receipt" } } }))
+const job = { path: { id: jobs[0]?.id ?? "" } }
+answered(await client.GET("/api/v1/jobs/{id}", { params: job }))
+answered(await client.POST("/api/v1/jobs/{id}/retry", { params: job }))
+answered(await client.POST("/api/v1/jobs/{id}/discard", { params: job }))
+answered(await client.GET("/api/v1/jobs/aggregate", { params: { query: { pipe } } }))
+answered(await client.POST("/api/v1/jobs/query", { body: {} }))
+answered(await client.GET("/api/v1/jobs/schema"))
+answered(await client.GET("/api/v1/jobs/meta"))
 
 // payments
 const { payment } = answered(
@@ -249,7 +265,10 @@ void main()
 const pythonCalls = `
 import json, sys
 from client import Client
-from client.api.orders import orders_aggregate, orders_create, orders_get, orders_list, orders_meta, orders_query, orders_schema
+from client.api.jobs import (jobs_aggregate, jobs_discard, jobs_get, jobs_list, jobs_meta, jobs_query, jobs_retry,
+    jobs_schema)
+from client.api.orders import (orders_aggregate, orders_create, orders_get, orders_list, orders_meta, orders_query,
+    orders_revision, orders_revisions, orders_schema)
 from client.api.payments import payments_methods, payments_pay, payments_status
 from client.api.changes import api_v1_changes
 from client.api.products import (products_aggregate, products_changes, products_create, products_get,
@@ -328,6 +347,19 @@ asked("GET /api/v1/orders/aggregate", orders_aggregate.sync_detailed(client=coun
 asked("POST /api/v1/orders/query", orders_query.sync_detailed(client=client, body=m.OrdersQueryBody()))
 asked("GET /api/v1/orders/schema", orders_schema.sync_detailed(client=client))
 asked("GET /api/v1/orders/meta", orders_meta.sync_detailed(client=client))
+states = asked("GET /api/v1/orders/{id}/revisions", orders_revisions.sync_detailed(order.id, client=client))
+last = states.field_items[0].revision
+asked("GET /api/v1/orders/{id}/revisions/{revision}", orders_revision.sync_detailed(order.id, last, client=client))
+
+# jobs
+job = asked("GET /api/v1/jobs", jobs_list.sync_detailed(client=client, queue="send-receipt")).field_items[0]
+asked("GET /api/v1/jobs/{id}", jobs_get.sync_detailed(job.id, client=client))
+asked("POST /api/v1/jobs/{id}/retry", jobs_retry.sync_detailed(job.id, client=client))
+asked("POST /api/v1/jobs/{id}/discard", jobs_discard.sync_detailed(job.id, client=client))
+asked("GET /api/v1/jobs/aggregate", jobs_aggregate.sync_detailed(client=counting))
+asked("POST /api/v1/jobs/query", jobs_query.sync_detailed(client=client, body=m.JobsQueryBody()))
+asked("GET /api/v1/jobs/schema", jobs_schema.sync_detailed(client=client))
+asked("GET /api/v1/jobs/meta", jobs_meta.sync_detailed(client=client))
 
 # payments
 paid = asked("POST /api/v1/payments/pay", payments_pay.sync_detailed(

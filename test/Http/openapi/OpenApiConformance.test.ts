@@ -225,7 +225,14 @@ const learn = (
     const [segment] = sent.slice(collection.length + 1).split("?", 1)
     pool.set(collection, (pool.get(collection) ?? []).filter((known) => encodeURIComponent(known) !== segment))
   }
-  if (method !== "POST" || path.includes("{") || answer.status >= 300) return
+  if (path.includes("{") || answer.status >= 300) return
+  // The list has what nobody creates by a request of its own.
+  if (method === "GET" && !pool.has(path)) {
+    const { _items: items = [] } = answer.text.startsWith("{\"_type\":\"list\"") ? JSON.parse(answer.text) : {}
+    const ids = items.map(({ id }: Json) => id).filter((id: unknown) => typeof id === "string")
+    if (ids.length > 0) pool.set(path, ids)
+  }
+  if (method !== "POST") return
   const { id, result } = JSON.parse(answer.text)
   const ids = [result ?? id].flat().filter((id: unknown) => typeof id === "string" && id.isWellFormed())
   pool.set(path, [...new Set([...pool.get(path) ?? [], ...ids])])
@@ -245,6 +252,8 @@ const openToAll = [
 /** There may be an order that the user has made with what was drawn. */
 const byChance = new Set([
   "GET /api/v1/orders/{id}",
+  "GET /api/v1/orders/{id}/revisions",
+  "GET /api/v1/orders/{id}/revisions/{revision}",
   "POST /api/v1/payments/pay",
   "GET /api/v1/payments/{payment_id}"
 ])
