@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Stream from "effect/Stream"
-import { DocumentStore } from "../../src/Repository/DocumentStore.ts"
+import { type Document, DocumentStore } from "../../src/Repository/DocumentStore.ts"
 import * as EmbeddedStore from "../../src/Repository/EmbeddedStore.ts"
 import type { Open } from "./contestant.ts"
 import type { StoredProduct } from "./data.ts"
@@ -19,7 +19,7 @@ export const open: Open<"effect"> = async (folder) => {
     { name: "added", key: { added: 1 } }
   ]))
   // What is stored is known.
-  const asProducts = (documents: ReadonlyArray<DocumentStore.Document>) => documents as ReadonlyArray<StoredProduct>
+  const asProducts = (documents: ReadonlyArray<Document>) => documents as ReadonlyArray<StoredProduct>
   return {
     products: {
       get: (id) => Effect.map(store.findById(collection, id), (document) => document as StoredProduct | undefined),
