@@ -20,7 +20,7 @@ import * as SchemaParser from "effect/SchemaParser"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import { randomUUID } from "node:crypto"
-import type { Document, DocumentStore, Update } from "../../Repository/DocumentStore.ts"
+import type { DocumentStore, Update } from "../../Repository/DocumentStore.ts"
 import { afterCommit } from "../../Repository/internal.ts"
 import type { ReadError, StoreError } from "../../Repository/RepositoryError.ts"
 import { jobIdOf, localQueue, queuedJobs, recordIndexes, thisProcess, wake } from "./records.ts"
@@ -79,7 +79,7 @@ export const makeQueueStore = Effect.fnUntraced(function*(
     )
 
   /** Says what has become of a record, unless the lock has ended and somebody else has taken it. */
-  const settle = (claim: Claim, change: (now: number) => Update) =>
+  const settle = (claim: Taken, change: (now: number) => Update) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const { _id, token } = claim
       return rejectDuplicateKey("jobs", store.updateOne(queuedJobs, { _id, token }, withoutLock(change(now))))
@@ -91,7 +91,7 @@ export const makeQueueStore = Effect.fnUntraced(function*(
       Effect.andThen(Effect.sync(() => void localQueue(store, claim.queue).settled.openUnsafe()))
     )
 
-  const bury = (claim: Claim, cause: Cause.Cause<unknown>, attempts = claim.attempts) =>
+  const bury = (claim: Taken, cause: Cause.Cause<unknown>, attempts = claim.attempts) =>
     settle(claim, (now) => ({
       $set: { state: "dead", attempts, ended: dateOf(now), failure: failureOf(cause) },
       $unset: { due: "" }
@@ -106,27 +106,37 @@ export const makeQueueStore = Effect.fnUntraced(function*(
     maxAttempts: number,
     limit: number
   ): Effect.fn.Return<Array<Claim>, StoreError> {
-    const now = yield* Clock.currentTimeMillis
-    const due = { queue: name, due: { $lte: dateOf(now) } }
-    const found = yield* store.find(queuedJobs, { filter: due, sort: { due: 1 }, limit, projection: { _id: 1 } })
-    if (found.length === 0) return []
-    const token = randomUUID()
-    const ids = { _id: { $in: found.map(({ _id }) => _id) } }
-    yield* store.updateMany(queuedJobs, { ...ids, ...due }, {
-      $set: { state: "running", token, process: thisProcess, due: soon(now) },
-      $inc: { attempts: 1 },
-      $min: { taken: dateOf(now) }
-    })
-    const taken = yield* store.find(queuedJobs, { filter: { ...ids, token } })
-    const claims = taken.map((document): Claim => ({ ...decodeRecord(document), token })).toSorted((one, other) =>
-      ids._id.$in.indexOf(one._id) - ids._id.$in.indexOf(other._id)
-    )
-    yield* Effect.forEach(
-      claims.filter(({ attempts }) => attempts > maxAttempts),
-      (claim) => bury(claim, Cause.fail("The process ended during the last attempt"), maxAttempts),
-      { discard: true }
-    )
-    return claims.filter(({ attempts }) => attempts <= maxAttempts)
+    for (;;) {
+      const now = yield* Clock.currentTimeMillis
+      const due = { queue: name, due: { $lte: dateOf(now) } }
+      const found = yield* store.find(queuedJobs, { filter: due, sort: { due: 1 }, limit, projection: { _id: 1 } })
+      if (found.length === 0) return []
+      const token = randomUUID()
+      const ids = { _id: { $in: found.map(({ _id }) => _id) } }
+      yield* store.updateMany(queuedJobs, { ...ids, ...due }, {
+        $set: { state: "running", token, process: thisProcess, due: soon(now) },
+        $inc: { attempts: 1 },
+        $min: { taken: dateOf(now) }
+      })
+      const taken = yield* store.find(queuedJobs, { filter: { ...ids, token } })
+      const claims: Array<Claim> = []
+      for (const document of taken) {
+        const record = decodeRecord(document)
+        if (Result.isFailure(record)) {
+          // Nobody can do it, and the others of the write are no worse for it.
+          yield* bury({ _id: document["_id"], token, queue: name, attempts: 1 }, Cause.fail("It is no record of a job"))
+        } else if (record.success.attempts > maxAttempts) {
+          const claim = { ...record.success, token }
+          yield* bury(claim, Cause.fail("The process ended during the last attempt"), maxAttempts)
+        } else {
+          claims.push({ ...record.success, token })
+        }
+      }
+      // If others were faster with all of these, there may be more.
+      if (claims.length > 0) {
+        return claims.toSorted((one, other) => ids._id.$in.indexOf(one._id) - ids._id.$in.indexOf(other._id))
+      }
+    }
   })
 
   /** Gives back what an earlier process had taken of a store that only one process has. */
@@ -148,13 +158,10 @@ export const makeQueueStore = Effect.fnUntraced(function*(
       limit: 1
     })
     const now = yield* Clock.currentTimeMillis
-    return yield* next === undefined ? Effect.never : Effect.sleep(Math.max(0, decodeRecord(next).due.getTime() - now))
+    return yield* next === undefined ? Effect.never : Effect.sleep(Math.max(0, Number(next["due"]) - now))
   })
 
   const takers = new Map<string, Takers>()
-  yield* Effect.addFinalizer(() =>
-    Effect.forEach(takers.values(), ({ ready }) => Effect.forEach(ready, (claim) => giveBack(claim)), { discard: true })
-  )
 
   /** Of those who take from a queue, one looks for all who wait. */
   const next = (name: string, maxAttempts: number, restore: Restore): Effect.Effect<Claim, StoreError> => {
@@ -164,10 +171,11 @@ export const makeQueueStore = Effect.fnUntraced(function*(
       for (;;) {
         const claimed = own.ready.shift()
         // One that nobody came for in time may be somebody else's soon.
-        if (claimed !== undefined && claimed.due.getTime() - (yield* Clock.currentTimeMillis) > lockTime / 2) {
-          return claimed
+        if (claimed !== undefined) {
+          if (claimed.due.getTime() - (yield* Clock.currentTimeMillis) > lockTime / 2) return claimed
+          yield* giveBack(claimed)
+          continue
         }
-        if (claimed !== undefined) continue
         if (isAlone && !local.isRecovered) {
           yield* recover(name)
           local.isRecovered = true
@@ -179,12 +187,17 @@ export const makeQueueStore = Effect.fnUntraced(function*(
         yield* restore(Effect.raceFirst(local.wake.await, pause(name)))
       }
     })
+    // Whoever no longer waits leaves nothing that was claimed for him: others have it at once, and it was no attempt.
+    const leave = Effect.suspend(() => {
+      own.waiting--
+      return Effect.forEach(own.ready.splice(own.waiting), (claim) => giveBack(claim), { discard: true })
+    })
     return Effect.suspend(() => {
       own.waiting++
       return restore(own.turn.take(1))
     }).pipe(
       Effect.andThen(Effect.ensuring(look, own.turn.release(1))),
-      Effect.ensuring(Effect.sync(() => own.waiting--))
+      Effect.ensuring(leave)
     )
   }
 
@@ -257,8 +270,14 @@ interface Takers {
 
 type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
+/** A record that this process has. */
+interface Taken extends Pick<typeof StoredRecord.Type, "queue" | "attempts"> {
+  readonly _id: unknown
+  /** The proof of it. */
+  readonly token: string
+}
+
 interface Claim extends Schema.Schema.Type<typeof StoredRecord> {
-  /** The proof that this process has the record. */
   readonly token: string
 }
 
@@ -272,7 +291,7 @@ const StoredRecord = Schema.Struct({
   due: Schema.Date
 })
 
-const decodeRecord: (document: Document) => typeof StoredRecord.Type = SchemaParser.decodeUnknownSync(StoredRecord)
+const decodeRecord = SchemaParser.decodeUnknownResult(StoredRecord)
 
 const withoutLock = (update: Update): Update => ({
   ...update,

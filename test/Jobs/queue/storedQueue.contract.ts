@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Deferred, Duration, Effect, Exit, Fiber, Layer, Ref, Schedule, Schema, Scope } from "effect"
+import { Deferred, Duration, Effect, Exit, Fiber, Layer, Random, Ref, Schedule, Schema, Scope } from "effect"
 import { PersistedQueue } from "effect/persistence"
 import { DocumentStore, Repository } from "../../../src/index.ts"
 import { makeQueueStore } from "../../../src/Jobs/queue/storedQueue.ts"
@@ -75,7 +75,8 @@ export const storedQueueContract = <E>(name: string, store: Layer.Layer<Document
         yield* port.offer({ name: "unknown", id: "1", element: { n: null }, isCustomId: false })
         yield* queue.offer({ n: 2n })
         assert.strictEqual(yield* queue.take((item) => Effect.succeed(item.n)), 2n)
-        assert.deepInclude((yield* recordsOf("unknown"))[0], { state: "dead", attempts: 1 })
+        const unknown = (yield* recordsOf("unknown")).find(({ key }) => key === "1")
+        assert.deepInclude(unknown, { state: "dead", attempts: 1 })
       }))
 
     it.effect("gives an element after its delay, and others before", () =>
@@ -148,14 +149,20 @@ export const storedQueueContract = <E>(name: string, store: Layer.Layer<Document
         const process = yield* Scope.make()
         // A store in another process, which ends without giving back what it has taken.
         const store = yield* DocumentStore.DocumentStore
-        const dying = yield* makeQueueStore({ ...store }, { lock: "50 millis" }).pipe(Scope.provide(process))
+        let isHung = true
+        const hanging: typeof store = {
+          ...store,
+          updateOne: (...args) => isHung ? Effect.never : store.updateOne(...args)
+        }
+        const dying = yield* makeQueueStore(hanging, { lock: "50 millis" }).pipe(Scope.provide(process))
         const handler = yield* Scope.make()
         const take = dying.take({ name: "lost", maxAttempts: 3, retryDelay: () => Effect.succeed(Duration.zero) })
         assert.deepInclude(yield* Scope.provide(take, handler), { attempts: 1 })
         yield* Scope.close(process, Exit.void)
-        const taken = yield* queue.take((_, { attempts }) =>
-          Effect.as(Scope.close(handler, Exit.fail("too late")), attempts)
-        )
+        const taken = yield* queue.take((_, { attempts }) => {
+          isHung = false
+          return Effect.as(Scope.close(handler, Exit.fail("too late")), attempts)
+        })
         assert.strictEqual(taken, 2)
         const [record] = yield* recordsOf("lost")
         assert.deepInclude(record, { state: "done", attempts: 2 })
@@ -191,7 +198,9 @@ export const storedQueueContract = <E>(name: string, store: Layer.Layer<Document
         const store = yield* DocumentStore.DocumentStore
         for (const _ of [1, 2, 3]) {
           const process = yield* Scope.make()
-          const dying = yield* makeQueueStore({ ...store }, { lock: "10 millis", poll: "5 millis" }).pipe(
+          // Nor does it keep its lock.
+          const hanging = { ...store, updateOne: () => Effect.never }
+          const dying = yield* makeQueueStore(hanging, { lock: "10 millis", poll: "5 millis" }).pipe(
             Scope.provide(process)
           )
           const take = dying.take({ name: "deadly", maxAttempts: 3, retryDelay: () => Effect.succeed(Duration.zero) })
@@ -231,7 +240,130 @@ export const storedQueueContract = <E>(name: string, store: Layer.Layer<Document
           })
         )
       }))
+
+    it.effect("gives each element once to many who take, of whom any is stopped at any time", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore.DocumentStore
+        const done: Array<string> = []
+        const wrong: Array<string> = []
+        const held = new Set<string>()
+        const work = (port: PersistedQueue.PersistedQueueStore["Service"]) =>
+          Effect.forever(Effect.uninterruptibleMask((restore) =>
+            Effect.gen(function*() {
+              const scope = yield* Scope.make()
+              const taken = yield* Effect.exit(restore(Scope.provide(port.take(takeOf("stopped")), scope)))
+              if (Exit.isFailure(taken)) {
+                yield* Scope.close(scope, taken)
+                return yield* Effect.failCause(taken.cause)
+              }
+              const { attempts, id } = taken.value
+              // What was interrupted, or was claimed for somebody who did not come, is no attempt.
+              if (attempts !== 1 || held.has(id)) wrong.push(`${id}, attempt ${attempts}`)
+              held.add(id)
+              const exit = yield* Effect.exit(restore(Effect.flatMap(Random.nextIntBetween(0, 4), Effect.sleep)))
+              held.delete(id)
+              if (Exit.isSuccess(exit)) done.push(id)
+              yield* Scope.close(scope, exit)
+              return yield* exit
+            })
+          ))
+        const begin = Effect.fnUntraced(function*(own: typeof store) {
+          const scope = yield* Scope.make()
+          const port = yield* Scope.provide(makeQueueStore(own, { lock: "60 seconds", poll: "5 millis" }), scope)
+          const start = Effect.forkScoped(work(port))
+          return { own, scope, start, workers: yield* Effect.all([start, start, start, start, start, start]) }
+        })
+        // Two processes, where the store allows them; otherwise two who take in one.
+        const teams = [yield* begin(store), yield* begin(name === "mongodb" ? { ...store } : store)]
+        const port = yield* PersistedQueue.PersistedQueueStore
+        const ids = Array.from({ length: 80 }, (_, i) => String(i))
+        yield* Effect.forkScoped(Effect.forEach(ids, (id) =>
+          Effect.andThen(
+            port.offer({ name: "stopped", id, element: {}, isCustomId: false }),
+            Number(id) % 10 === 0 ? Effect.sleep("5 millis") : Effect.void
+          ), { discard: true }))
+        while (done.length < ids.length) {
+          yield* Effect.sleep(yield* Random.nextIntBetween(0, 6))
+          const chosen = (yield* Random.nextBoolean) ? 1 : 0
+          const team = teams[chosen]!
+          if ((yield* Random.nextIntBetween(0, 8)) === 0) {
+            yield* Fiber.interruptAll(team.workers)
+            yield* Scope.close(team.scope, Exit.void)
+            teams[chosen] = yield* begin(team.own)
+          } else {
+            yield* Fiber.interruptAll(team.workers.splice(0, yield* Random.nextIntBetween(1, 4)))
+            while (team.workers.length < 6) team.workers.push(yield* team.start)
+          }
+        }
+        yield* Effect.forEach(teams, ({ workers }) => Fiber.interruptAll(workers), { discard: true })
+        assert.deepStrictEqual(wrong, [])
+        assert.deepStrictEqual(done.toSorted(), ids.toSorted())
+        const records = yield* recordsOf("stopped")
+        assert.isTrue(records.every(({ attempts, state }) => state === "done" && attempts === 1))
+      }).pipe(Effect.scoped))
+
+    it.effect("has again at once what was claimed for those who have gone meanwhile, in its order", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore.DocumentStore
+        const [claiming, claimed] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+        const slow: typeof store = {
+          ...store,
+          updateMany: (...args) =>
+            Deferred.succeed(claiming, undefined).pipe(
+              Effect.andThen(Deferred.await(claimed)),
+              Effect.andThen(store.updateMany(...args))
+            )
+        }
+        const port = yield* makeQueueStore(slow, { lock: "60 seconds", poll: "5 millis" })
+        for (const id of ["1", "2", "3"]) yield* port.offer({ name: "gone", id, element: {}, isCustomId: false })
+        const take = Effect.forkScoped(port.take(takeOf("gone")), { startImmediately: true })
+        const [first, second, third] = [yield* take, yield* take, yield* take]
+        yield* Deferred.await(claiming)
+        yield* Fiber.interruptAll([second, third])
+        yield* Deferred.succeed(claimed, undefined)
+        assert.strictEqual((yield* Fiber.join(first)).id, "1")
+        const records = (yield* recordsOf("gone")).map(({ attempts, key, state }) => [key, state, attempts])
+        assert.sameDeepMembers(records, [["1", "running", 1], ["2", "waiting", 0], ["3", "waiting", 0]])
+        assert.deepInclude(yield* Fiber.join(yield* take), { id: "2", attempts: 1 })
+      }).pipe(Effect.scoped))
+
+    it.effect("makes a dead letter of a record that is none, and gives those beside it", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore.DocumentStore
+        const port = yield* makeQueueStore(store, { lock: "60 seconds", poll: "5 millis" })
+        const base = { queue: "broken", state: "waiting", attempts: 0, created: new Date(0), due: new Date(1) }
+        yield* store.insertOne("QueuedJob", { _id: "broken:0", key: "0", element: 5, ...base })
+        for (const id of ["1", "2"]) yield* port.offer({ name: "broken", id, element: {}, isCustomId: false })
+        const take = port.take(takeOf("broken"))
+        const taken = yield* Effect.all([take, take], { concurrency: 2 })
+        assert.deepStrictEqual(taken.map(({ attempts }) => attempts), [1, 1])
+        const [broken] = yield* recordsOf("broken")
+        assert.deepInclude(broken, { key: "0", state: "dead" })
+        assert.include(broken?.["failure"], "no record")
+      }).pipe(Effect.scoped))
+
+    it.effect("looks for more at once when another one was faster with what it has found", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore.DocumentStore
+        const other = yield* makeQueueStore({ ...store }, { lock: "60 seconds", poll: "1 hour" })
+        const begin = yield* Effect.scope
+        let faster: Effect.Effect<unknown, unknown> = Scope.provide(other.take(takeOf("faster")), begin)
+        const late: typeof store = {
+          ...store,
+          updateMany: (...args) =>
+            Effect.suspend(() => {
+              const before = faster
+              faster = Effect.void
+              return Effect.andThen(Effect.orDie(before), store.updateMany(...args))
+            })
+        }
+        const port = yield* makeQueueStore(late, { lock: "60 seconds", poll: "1 hour" })
+        for (const id of ["1", "2"]) yield* other.offer({ name: "faster", id, element: {}, isCustomId: false })
+        assert.deepInclude(yield* port.take(takeOf("faster")), { id: "2", attempts: 1 })
+      }).pipe(Effect.scoped))
   })
+
+const takeOf = (name: string) => ({ name, maxAttempts: 3, retryDelay: () => Effect.succeed(Duration.zero) })
 
 const Item = Schema.Struct({ n: Schema.BigInt })
 
