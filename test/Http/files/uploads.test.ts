@@ -347,12 +347,13 @@ describe("Pictures", () => {
               return new Promise(() => {})
             }
           })
-          const sent: Promise<unknown> = fetch(`${baseUrl}/photos/${id}/clean`, {
+          const request: RequestInit & { readonly duplex: "half" } = {
             method: "PUT",
             body,
             duplex: "half",
             signal: stop.signal
-          }).catch(() => {})
+          }
+          const sent: Promise<unknown> = fetch(`${baseUrl}/photos/${id}/clean`, request).catch(() => {})
         })
       )
       const first = yield* stalled
