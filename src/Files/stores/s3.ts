@@ -82,7 +82,7 @@ export const makeS3Files = (
       )
     )
 
-  const pathOf = (name: string) => `/${encodeURI(prefix + name)}`
+  const pathOf = (name: string) => `/${(prefix + name).split("/").map(encodeURIComponent).join("/")}`
 
   /** Ends a write, which takes no name that another one has, where the endpoint knows how. */
   const conclude = (

@@ -96,6 +96,22 @@ describe.skipIf(url === undefined)("FileStore in S3", () => {
       assert.strictEqual(Buffer.concat(yield* Stream.runCollect(files.read(id))).toString("hex"), "01")
     }))
 
+  it.live("writes below any prefix, and nowhere else", () =>
+    Effect.gen(function*() {
+      const options = yield* newBucket
+      for (const prefix of ["shop#1/", "a?b/", "a+b/", "a b&c=%41/", "é/"]) {
+        const files = yield* FileStore.makeS3({ ...options, prefix })
+        const { id } = yield* files.put(Stream.make(new Uint8Array([1])))
+        const { id: other } = yield* files.put(Stream.make(new Uint8Array([2])))
+        const [entries, bytes] = yield* Effect.all([
+          Stream.runCollect(files.entries),
+          Stream.runCollect(files.read(id))
+        ])
+        assert.deepStrictEqual(entries.map((entry) => entry.id).toSorted(), [id, other].toSorted(), prefix)
+        assert.strictEqual(Buffer.concat(bytes).toString("hex"), "01", prefix)
+      }
+    }))
+
   it.live("says what a service refuses, and never a secret", () =>
     Effect.gen(function*() {
       const files = yield* FileStore.makeS3({ ...(yield* newBucket), bucket: "missing" })
