@@ -315,9 +315,10 @@ export const storedQueueContract = <E>(name: string, store: Layer.Layer<Document
             )
         }
         const port = yield* makeQueueStore(slow, { lock: "60 seconds", poll: "5 millis" })
-        for (const id of ["1", "2", "3"]) yield* port.offer({ name: "gone", id, element: {}, isCustomId: false })
         const take = Effect.forkScoped(port.take(takeOf("gone")), { startImmediately: true })
         const [first, second, third] = [yield* take, yield* take, yield* take]
+        const offer = (id: string) => port.offer({ name: "gone", id, element: {}, isCustomId: false })
+        yield* Repository.transaction(Effect.forEach(["1", "2", "3"], offer))
         yield* Deferred.await(claiming)
         yield* Fiber.interruptAll([second, third])
         yield* Deferred.succeed(claimed, undefined)
