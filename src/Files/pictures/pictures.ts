@@ -77,7 +77,7 @@ export const putCleaned = <E>(
 }
 
 /** Why no picture was made. Another attempt may be in time, or find the memory. */
-export const failureOf = (cause: unknown, maxPixels: number): FileStoreFailed | PictureRefused => {
+export const failureOfPicture = (cause: unknown, maxPixels: number): FileStoreFailed | PictureRefused => {
   const detail = String(cause)
   if (/pixel limit/u.test(detail)) return new PictureRefused({ limit: maxPixels })
   return /timeout|memory/iu.test(detail) ? failedNow(detail) : new PictureRefused({})
@@ -144,7 +144,7 @@ const made = <E>(
       const read = { ...options, failOn: "error", limitInputPixels: maxPixels, sequentialRead: true } as const
       const picture = sharp(bytes, read)
       const attempt = <A>(run: () => Promise<A>) =>
-        Effect.tryPromise({ try: run, catch: (cause) => failureOf(cause, maxPixels) })
+        Effect.tryPromise({ try: run, catch: (cause) => failureOfPicture(cause, maxPixels) })
       const metadata = yield* attempt(() => picture.metadata())
       return yield* attempt(() => become(picture, metadata, bytes).timeout({ seconds: timeLimit }).toBuffer())
     }))))

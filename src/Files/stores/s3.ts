@@ -159,7 +159,7 @@ export const makeS3Files = (
           ? ["continuation-token", "NextContinuationToken"] as const
           : ["key-marker", "NextKeyMarker"] as const
         const token = valueOf(text, "IsTruncated") === "true" ? valueOf(text, next[1]) : undefined
-        const found = Array.from(text.matchAll(new RegExp(`<${what}>(.*?)</${what}>`, "gsu")), ([, one = ""]) => ({
+        const found = elementsOf(text, what).map((one) => ({
           name: (valueOf(one, "Key") ?? "").slice(prefix.length),
           size: Number(valueOf(one, "Size") ?? 0),
           modified: DateTime.makeUnsafe(valueOf(one, "LastModified") ?? valueOf(one, "Initiated") ?? 0),
@@ -287,12 +287,16 @@ const isGoneOrSuccess = (status: number): boolean => status === 404 || isSuccess
 /** The last byte of a range, as a header has it. */
 const lastOf = ({ length, offset }: Range): string => Number.isFinite(length) ? String(offset + length - 1) : ""
 
-/** The text of an element of XML, of those that S3 has. */
+/** What is in the elements of XML with this name, of those that S3 has: they have no attributes, and are not within each other. */
+const elementsOf = (xml: string, element: string): ReadonlyArray<string> =>
+  xml.split(`<${element}>`).slice(1).flatMap((rest) => {
+    const end = rest.indexOf(`</${element}>`)
+    return end === -1 ? [] : [rest.slice(0, end)]
+  })
+
+/** The text of the first element of XML with this name. */
 const valueOf = (xml: string, element: string): string | undefined =>
-  new RegExp(`<${element}>([^<]*)</${element}>`, "u").exec(xml)?.[1]?.replaceAll("&quot;", "\"").replaceAll(
-    "&amp;",
-    "&"
-  )
+  elementsOf(xml, element)[0]?.replaceAll("&quot;", "\"").replaceAll("&amp;", "&")
 
 const failed = (operation: string, cause: unknown): FileStoreFailed => {
   const reason: unknown = Predicate.hasProperty(cause, "cause") ? cause.cause : cause
