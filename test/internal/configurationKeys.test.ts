@@ -65,6 +65,7 @@ const described = [
   "errors.documentation",
   "health.enabled",
   "logging.level",
+  "mail.url",
   "mongo.db",
   "mongo.server_selection_timeout",
   "rate_limits.per_address",

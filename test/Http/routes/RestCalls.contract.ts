@@ -291,7 +291,7 @@ export const callsContract = <E>(
           raise: { href: `${path}/raise`, methods: "POST", args: ["by", "note"] },
           search: { href: `${path}/search`, methods: "GET", args: ["term", "limit", "exact"] },
           forget: { href: `${path}/forget`, methods: "DELETE", args: ["reason"] },
-          part: { href: `${path}/parts/{part}/{side}`, methods: "GET", args: ["zoom"] },
+          part: { href: `${path}/parts/{part}/{side}`, methods: "GET", templated: true, args: ["zoom"] },
           wish: { href: `${path}/wish`, methods: "POST", args: ["id", "what", "many"] },
           sold_out: { href: `${path}/sold_out`, methods: "PUT" },
           lost: { href: `${path}/lost`, methods: "GET" },

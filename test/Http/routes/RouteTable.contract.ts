@@ -46,10 +46,20 @@ const table: { readonly [route: string]: Row } = {
   "GET /api/v1/orders": [401, 200, 200],
   "POST /api/v1/orders": [401, 400, 400],
   "GET /api/v1/orders/:id": [401, 404, 404],
+  "GET /api/v1/orders/:id/revisions": [401, 404, 404],
+  "GET /api/v1/orders/:id/revisions/:revision": [401, 404, 404],
   "GET /api/v1/orders/aggregate": [401, 400, 400],
   "POST /api/v1/orders/query": [401, 200, 200],
   "GET /api/v1/orders/schema": [401, 200, 200],
   "GET /api/v1/orders/meta": [401, 200, 200],
+  "GET /api/v1/jobs": [401, 403, 200],
+  "GET /api/v1/jobs/:id": [401, 403, 404],
+  "POST /api/v1/jobs/:id/retry": [401, 403, 404],
+  "POST /api/v1/jobs/:id/discard": [401, 403, 404],
+  "GET /api/v1/jobs/aggregate": [401, 403, 400],
+  "POST /api/v1/jobs/query": [401, 403, 200],
+  "GET /api/v1/jobs/schema": [401, 403, 200],
+  "GET /api/v1/jobs/meta": [401, 403, 200],
   "POST /api/v1/payments/pay": [401, 400, 400],
   "GET /api/v1/payments/:payment_id": [401, 404, 404],
   "GET /api/v1/payments/methods": [200, 200, 200],
@@ -161,6 +171,8 @@ const credentials = Effect.fnUntraced(function*(baseUrl: string, withPasswords: 
 const statusFor = (who: Who, [nobody, user, admin]: Row): number =>
   who === "nobody" ? nobody : who === "user" ? user : who === "admin" ? admin : 401
 
+const anyNumber = { limit: 10_000, window: "1 minute" } as const
+
 const served = (store: FreshStore) =>
   engine.layerServe.pipe(
     Layer.provide(payments),
@@ -169,7 +181,7 @@ const served = (store: FreshStore) =>
         shop("RS256"),
         ApiKeys.layer,
         // Wrong passwords are slowed elsewhere.
-        Layer.provide(accounts, SignInAttempts.layerWith({ perAccount: { limit: 10_000, window: "1 minute" } }))
+        Layer.provide(accounts, SignInAttempts.layerWith({ perAccount: anyNumber, perAddress: anyNumber }))
       )
     ),
     Layer.provideMerge(KernelServer.layerWith({ address: "127.0.0.1", port: 0 })),
