@@ -33,9 +33,7 @@
  *
  * @since 0.1.0
  */
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Schedules from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Model from "../Model/Model.ts"
 import type { ModelError } from "../Model/ModelError.ts"
@@ -49,10 +47,18 @@ import type {
   VersionConflict,
   WriteError
 } from "../Repository/RepositoryError.ts"
-import type { Attempt, Described, EnqueueOptions } from "./queue/description.ts"
+import type { Attempt, Described, EnqueueOptions, WorkOptions } from "./queue/description.ts"
 import type * as JobQueue from "./queue/jobQueue.ts"
 
-export type { Any, Attempt, CronOptions, Described, EnqueueOptions, Schedule } from "./queue/description.ts"
+export type {
+  Any,
+  Attempt,
+  CronOptions,
+  Described,
+  EnqueueOptions,
+  Schedule,
+  WorkOptions
+} from "./queue/description.ts"
 
 /**
  * The options of {@link make}.
@@ -60,29 +66,13 @@ export type { Any, Attempt, CronOptions, Described, EnqueueOptions, Schedule } f
  * @category models
  * @since 0.1.0
  */
-export interface Options<Payload extends Schema.Struct.Fields, Failure extends Schema.Top = Schema.Never> {
+export interface Options<Payload extends Schema.Struct.Fields, Failure extends Schema.Top = Schema.Never>
+  extends WorkOptions
+{
   /** What the work has to know. */
   readonly payload: Payload
   /** How the work may fail besides the failures of repositories. Each failure is tried again. Defaults to no other way. */
   readonly error?: Failure | undefined
-  /**
-   * How often a job that fails is tried again, and with which delays. Defaults to 9 times, after a second and then twice as long
-   * each time, at most 5 minutes. After the last time it is a dead letter.
-   */
-  readonly retry?: {
-    readonly times?: number | undefined
-    readonly schedule?: Schedules.Schedule<unknown, number> | undefined
-  } | undefined
-  /** The time for an attempt, after which it is interrupted and has failed. Defaults to none. */
-  readonly timeout?: Duration.Input | undefined
-  /** How many of these jobs a process does at a time. Defaults to 1. */
-  readonly concurrency?: number | undefined
-  /**
-   * In whose name a job is done. With `"service"` nobody is the user, and repositories reach all documents. With `"subject"` it is
-   * the user who caused the job, with the roles that the account has when the job is done and with the grants of the service; the
-   * service then needs `Accounts`, and an attempt fails while the account is gone or blocked. Defaults to `"service"`.
-   */
-  readonly runAs?: "service" | "subject" | undefined
 }
 
 /**

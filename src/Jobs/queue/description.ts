@@ -48,6 +48,33 @@ export interface Any {
 }
 
 /**
+ * How work is done, whichever it is.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface WorkOptions {
+  /**
+   * How often a job that fails is tried again, and with which delays. Defaults to 9 times, after a second and then twice as long
+   * each time, at most 5 minutes. After the last time it is a dead letter.
+   */
+  readonly retry?: {
+    readonly times?: number | undefined
+    readonly schedule?: Schedules.Schedule<unknown, number> | undefined
+  } | undefined
+  /** The time for an attempt, after which it is interrupted and has failed. Defaults to none. */
+  readonly timeout?: Duration.Input | undefined
+  /** How many of these jobs a process does at a time. Defaults to 1. */
+  readonly concurrency?: number | undefined
+  /**
+   * In whose name a job is done. With `"service"` nobody is the user, and repositories reach all documents. With `"subject"` it is
+   * the user who caused the job, with the roles that the account has when the job is done and with the grants of the service; the
+   * service then needs `Accounts`, and an attempt fails while the account is gone or blocked. Defaults to `"service"`.
+   */
+  readonly runAs?: "service" | "subject" | undefined
+}
+
+/**
  * What there is to know of a job, whatever its payload is.
  *
  * @category models
@@ -56,15 +83,7 @@ export interface Any {
 export interface Described {
   readonly name: string
   readonly payload: Schema.Top
-  readonly options: {
-    readonly retry?: {
-      readonly times?: number | undefined
-      readonly schedule?: Schedules.Schedule<unknown, number> | undefined
-    } | undefined
-    readonly timeout?: Duration.Input | undefined
-    readonly concurrency?: number | undefined
-    readonly runAs?: "service" | "subject" | undefined
-  }
+  readonly options: WorkOptions
 }
 
 /**
@@ -73,7 +92,7 @@ export interface Described {
  * @category models
  * @since 0.1.0
  */
-export interface CronOptions extends Pick<Described["options"], "retry" | "timeout"> {
+export interface CronOptions extends Pick<WorkOptions, "retry" | "timeout"> {
   /** The time zone of the expression: `Europe/Zurich`. Defaults to UTC. */
   readonly zone?: string | undefined
   /**
