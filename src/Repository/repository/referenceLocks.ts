@@ -39,7 +39,9 @@ export const lockDocuments = Effect.fnUntraced(function*(
   against: "deletions" | "references"
 ): Effect.fn.Return<void, StoreError> {
   if (store.isolation === "serializable") return
-  const places = against === "deletions" ? [yield* Random.nextIntBetween(0, groupSize)] : Array(groupSize).keys()
+  const places = against === "deletions"
+    ? [yield* Random.nextIntBetween(0, groupSize, { halfOpen: true })]
+    : Array(groupSize).keys()
   const locks = Array.from(places, (place) => groupsOf(ids).map((group) => group * groupSize + place)).flat()
   yield* store.updateMany(collectionOf(modelName), { _id: { $in: locks } }, { $inc: { count: 1 } })
 })
