@@ -47,12 +47,16 @@ export const parseFields = (fields: Document, context: ExpressionContext): Field
 }
 
 /** A projection that computes, whose work and the size of its result are limited. */
-export const computing = (project: (document: Document) => Document): Projection => (document) => {
-  beginEvaluation()
-  return checkSize(project(document))
-}
+export const computing = (project: (document: Document) => Document): Projection =>
+  evaluating((document) => checkSize(project(document)))
 
 // internal
+
+/** A projection with a budget of its own: one through lists counts their items, whatever was evaluated before. */
+const evaluating = (project: (document: Document) => Document): Projection => (document) => {
+  beginEvaluation()
+  return project(document)
+}
 
 /** Whether a value of a projection includes or excludes its field, and computes nothing. */
 const isSwitch = (value: unknown): boolean => typeof value === "boolean" || isNumber(value)
@@ -107,7 +111,7 @@ const read = (
   const project = isInclusion
     ? (document: Document) => selectFields(document, tree)
     : (document: Document) => changeFields(document, tree)
-  return isComputed ? computing(project) : project
+  return (isComputed ? computing : evaluating)(project)
 }
 
 /** The paths of a projection with their values, those of nested documents included. */
