@@ -166,6 +166,10 @@ export const failures: { readonly [F in Failure as F["_tag"]]: (failure: F) => H
       ? errorOf("BadRequest", "errors.QueryRejected")
       : errorOf("BadRequest", "errors.QueryAdvice", { advice }),
   AccessDenied: () => errorOf("Forbidden", "errors.Denied"),
+  FileQuotaExceeded: ({ field, limit, model }) =>
+    field === undefined
+      ? errorOf("PayloadTooLarge", "errors.FileQuota", { model: { model }, limit })
+      : errorOf("PayloadTooLarge", "errors.FileQuotaBy", { model: { model }, field: { model, field }, limit }),
   DocumentNotFound: ({ id, model }) => errorOf("NotFound", "errors.DocumentNotFound", { model: { model }, id }),
   DocumentReferenced: ({ by, field, id, model }) =>
     errorOf("Conflict", "errors.DocumentReferenced", {

@@ -56,6 +56,28 @@ export class AccessDenied extends Schema.TaggedError<AccessDenied>()("AccessDeni
 }
 
 /**
+ * Occurs when the files of a model would have more bytes together than the quota of its registration, or those of the documents with
+ * the same value of `field`. `limit` is the quota, in bytes. Nothing is written. A retry fails until other files are removed.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class FileQuotaExceeded extends Schema.TaggedError<FileQuotaExceeded>()("FileQuotaExceeded", {
+  model: Schema.String,
+  field: Schema.optionalKey(Schema.String),
+  limit: Schema.Int
+}) {
+  override get message(): string {
+    const { field, limit, model } = this
+    return englishOf(
+      field === undefined
+        ? textOfKey("errors.FileQuota", { model, limit })
+        : textOfKey("errors.FileQuotaBy", { model, field, limit })
+    )
+  }
+}
+
+/**
  * Occurs when a document is deleted that another one refers to by a reference with `onDelete: "restrict"`. Nothing is deleted.
  * `by` and `field` are the model and the field that refer to it. A retry fails until no document does.
  *
@@ -83,12 +105,13 @@ export type DeleteError = ReadError | DocumentReferenced
 
 /**
  * Any failure of a write to documents of a model. A `ValidationException` of a valid instance is about a reference to a
- * document that does not exist, or, for an earlier form of a model, about what the newest form refuses.
+ * document that does not exist, or, for an earlier form of a model, about what the newest form refuses. Only models with files have
+ * quotas.
  *
  * @category errors
  * @since 0.1.0
  */
-export type WriteError = StoreError | AccessDenied | ValidationException
+export type WriteError = StoreError | AccessDenied | FileQuotaExceeded | ValidationException
 
 /**
  * Occurs when a bulk insert rejects some of its instances. `failures` has each rejection with the instance's index, from 0, in
@@ -103,7 +126,14 @@ export class BulkInsertFailed extends Schema.TaggedError<BulkInsertFailed>()("Bu
   failures: Schema.Array(
     Schema.Struct({
       index: Schema.Int,
-      error: Schema.Union([DuplicateKey, QueryRejected, AccessDenied, PropertyRequiredException, ValidationException])
+      error: Schema.Union([
+        DuplicateKey,
+        QueryRejected,
+        AccessDenied,
+        FileQuotaExceeded,
+        PropertyRequiredException,
+        ValidationException
+      ])
     })
   )
 }) {

@@ -7,8 +7,10 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import type { ModelLike } from "../Model/internal.ts"
 import type { Stores } from "./files/fileRecords.ts"
 import type { PictureSizes } from "./files/pictureSizes.ts"
+import type { FileQuotas } from "./files/quotas.ts"
 
 // How values, identifiers and documents are stored, and which indexes a model has.
 export { compare } from "@appkernel/mql/values"
@@ -38,6 +40,16 @@ export const pictureSizesOf = (stores: Stores): Effect.Effect<PictureSizes, neve
   Effect.flatMap(
     Effect.promise(() => import("./files/pictureSizes.ts")),
     ({ makePictureSizes }) => makePictureSizes(stores)
+  )
+
+// The quotas of files.
+export type { Room } from "./files/countedQuotas.ts"
+export type { FileQuotas } from "./files/quotas.ts"
+/** Says the quotas of the files of a model, and tells the room for those of a document. */
+export const declaredQuotas = (stores: Stores, model: ModelLike, quotas: FileQuotas | undefined) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./files/countedQuotas.ts")),
+    ({ countingQuotas }) => countingQuotas(stores, model, quotas)
   )
 
 // What callers may do.

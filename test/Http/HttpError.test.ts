@@ -105,6 +105,12 @@ const answers: {
     "The store can't do what the request asks for: name a field",
     "Der Speicher kann nicht, was die Anfrage verlangt: name a field"
   ],
+  FileQuotaExceeded: [
+    new RepositoryError.FileQuotaExceeded({ model: "User", field: "team", limit: 100 }),
+    413,
+    "The files of User with this Team may have 100 bytes together, and would have more",
+    "Die Dateien von User mit diesem Wert von Team dürfen zusammen 100 Bytes haben, und hätten mehr"
+  ],
   AccessDenied: [
     new RepositoryError.AccessDenied({ model: "User" }),
     403,

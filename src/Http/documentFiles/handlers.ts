@@ -13,7 +13,7 @@ import { nameInHeader } from "../../internal/safeFileName.ts"
 import { formWithout, type StoredFile } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
-import { AccessDecision, documentOperationsOf } from "../../Repository/internal.ts"
+import { AccessDecision, documentOperationsOf, type Room } from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { DocumentNotFound } from "../../Repository/RepositoryError.ts"
 import { encoded } from "../description/pathShape.ts"
@@ -128,6 +128,9 @@ export const fileHandlers = (made: Made, field: string) => {
     if (document === undefined) return yield* notFound(model, id)
     if (rights.isUnwritableIn(document)) return yield* fieldForbidden(field)
     yield* checked(rights.seenIn(document), asked)
+    const room = yield* uploads.roomFor(document)
+    // What the write replaces makes room as well, unless a history keeps it; the write itself knows.
+    return room && { ...room, bytes: room.bytes + filesIn(document, field).reduce((sum, { size }) => sum + size, 0) }
   })
 
   /** Checks what was asked of the files that the caller sees. Of those that they don't see, no answer tells whether there are some. */
@@ -170,18 +173,18 @@ export const fileHandlers = (made: Made, field: string) => {
     })
 
   const withConditions = (
-    use: (asked: Asked, request: HttpServerRequest.HttpServerRequest) => ResponseEffect
+    use: (asked: Asked, request: HttpServerRequest.HttpServerRequest, room: Room | undefined) => ResponseEffect
   ): ResponseEffect =>
     withIdOf(model, (id, request) =>
       Effect.withFiber((fiber) => {
         const conditions = preconditions.read(headersOf(request))
         if (Result.isFailure(conditions)) return respondBadRequest(conditions.failure)
         const asked: Asked = { id, key: keyOf(fiber), conditions: conditions.success, rights: rightsOf(fiber) }
-        return Effect.andThen(writable(asked), use(asked, request))
+        return Effect.flatMap(writable(asked), (room) => use(asked, request, room))
       }))
 
-  const put = withConditions((asked, request) =>
-    Effect.flatMap(received(uploads, field, request, limits), (upload) => {
+  const put = withConditions((asked, request, room) =>
+    Effect.flatMap(received(uploads, field, request, limits, room), (upload) => {
       const { key } = asked
       const { file } = upload
       const written = change(asked, (files) =>
@@ -278,7 +281,8 @@ const received = (
   uploads: Uploads,
   field: string,
   request: HttpServerRequest.HttpServerRequest,
-  { maxBodySize, maxFields, maxMultipartSize }: Limits
+  { maxBodySize, maxFields, maxMultipartSize }: Limits,
+  room: Room | undefined
 ): Effect.Effect<Received, HttpError> => {
   const headers = headersOf(request)
   if (isMultipart(headers["content-type"])) {
@@ -289,7 +293,7 @@ const received = (
       receive: ({ content, contentType, filename: name }) =>
         files.length > 0
           ? Effect.fail(fileNeeded)
-          : Effect.map(uploads.receive(field, { content, name, type: mediaTypeOf(contentType) }), (file) => {
+          : Effect.map(uploads.receive(field, { content, name, type: mediaTypeOf(contentType), room }), (file) => {
             files.push(file)
           })
     }).pipe(
@@ -306,6 +310,7 @@ const received = (
       uploads.receive(field, {
         content,
         type,
+        room,
         name: nameIn(headers["content-disposition"]),
         size: headers["content-length"] === undefined ? undefined : Number(headers["content-length"])
       })

@@ -44,7 +44,10 @@ export const errorKeys = {
     "errors.TooManyFields",
     "errors.FormTooLarge",
     "errors.TooManyDocuments",
-    "errors.PictureTooLarge"
+    "errors.PictureTooLarge",
+    "errors.FileQuota",
+    "errors.FileQuotaBy",
+    "errors.InItem"
   ],
   UnsupportedMediaType: ["errors.BodyType", "errors.BodyEncoding", "errors.FileType", "errors.PictureUnreadable"],
   UnprocessableContent: ["errors.KeyReused"],

@@ -6,7 +6,8 @@ import * as Result from "effect/Result"
 import type { WriteMask } from "../../Access/internal.ts"
 import type { FieldProblem } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
-import type { HttpError } from "../HttpError.ts"
+import type { Room } from "../../Repository/internal.ts"
+import { fromFailure, type HttpError } from "../HttpError.ts"
 import { badRequestOf } from "../messages/message.ts"
 import type { Brought } from "../request/bodyInstead.ts"
 import { type Form, readForm } from "../request/form.ts"
@@ -34,6 +35,7 @@ export const formReader = ({ formLimits, isStrict, mask, model, uploads }: {
   /** Reads a form, and keeps its files as it arrives. What is not valid leaves none. */
   return <Body>(
     request: HttpServerRequest.HttpServerRequest,
+    isNew: boolean,
     use: (form: Form, files: FormValues) => Effect.Effect<Result.Result<Body, ReadonlyArray<FieldProblem>>, HttpError>
   ): Effect.Effect<Result.Result<Body, ReadonlyArray<FieldProblem>>, HttpError> => {
     if (uploads === undefined) {
@@ -44,6 +46,7 @@ export const formReader = ({ formLimits, isStrict, mask, model, uploads }: {
     }
     return Effect.suspend(() => {
       const received: Array<Received> = []
+      let room: Room | undefined
       const counted = new Map<string, number>()
       const read = readMultipart<HttpError>(request, formLimits, {
         takes: (name) => uploads.fields.has(name),
@@ -55,13 +58,23 @@ export const formReader = ({ formLimits, isStrict, mask, model, uploads }: {
             if (count > 1 && uploads.fields.get(field)?.isList !== true) {
               return Effect.fail(badRequestOf([{ field, validator: "Form", message: "is given more than once" }]))
             }
-            return Effect.map(uploads.receive(field, { content, name, type: mediaTypeOf(contentType) }), (file) => {
-              received.push(file)
-            })
+            return Effect.map(
+              uploads.receive(field, { content, name, type: mediaTypeOf(contentType), room }),
+              (file) => {
+                received.push(file)
+                room = room && { ...room, bytes: room.bytes - file.file.size }
+              }
+            )
           })
       })
+      // Of a document that is changed, the write knows what it replaces.
+      const roomForAll = isNew ? Effect.mapError(uploads.roomFor({}), fromFailure) : Effect.undefined
+      const begun = Effect.tap(roomForAll, (known) =>
+        Effect.sync(() => {
+          room = known
+        }))
       return Effect.flatMap(
-        read,
+        Effect.andThen(begun, read),
         (parts) => use(formOf(parts), { values: uploads.valuesOf(received), brought: uploads.brought(received) })
       ).pipe(
         Effect.onExit((exit) =>

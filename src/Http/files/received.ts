@@ -5,11 +5,12 @@ import * as Pull from "effect/Pull"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { randomBytes } from "node:crypto"
-import type { FileStoreFailed, FileTooLarge, PictureRefused, Service } from "../../Files/FileStore.ts"
+import type { FileStoreFailed, PictureRefused, Service } from "../../Files/FileStore.ts"
 import { putCleaned } from "../../Files/internal.ts"
 import { safeFileName } from "../../internal/safeFileName.ts"
 import type { FileField, StoredFile } from "../../Model/internal.ts"
-import { errorOf, type HttpError } from "../HttpError.ts"
+import type { Room } from "../../Repository/internal.ts"
+import { errorOf, fromFailure, type HttpError } from "../HttpError.ts"
 import { type BodyError, bodyTooLarge, otherType } from "../request/jsonBody.ts"
 import { headSize, isAsSaid, typeOfHead } from "./contentTypes.ts"
 
@@ -24,15 +25,17 @@ export interface Given {
 /** What a field says of files, with a size for each. */
 export interface Rules extends Pick<FileField, "maxPixels" | "stripMetadata" | "types"> {
   readonly maxSize: number
+  /** What the quotas leave; `undefined` for any number of bytes. */
+  readonly room: Room | undefined
 }
 
 /** What is known before the bytes: the failure for a type, or a size, that the field does not take. */
 export const refusedBefore = (
-  { maxSize, types }: Pick<Rules, "maxSize" | "types">,
+  { maxSize, room, types }: Pick<Rules, "maxSize" | "room" | "types">,
   { size, type }: { readonly type: string | undefined; readonly size: number | undefined }
 ): HttpError | undefined =>
-  size !== undefined && size > maxSize
-    ? bodyTooLarge(maxSize)
+  size !== undefined && size > Math.min(maxSize, room?.bytes ?? Infinity)
+    ? tooLarge(maxSize, room)
     : types.length === 0 || type === undefined || type === "application/octet-stream" || types.includes(type)
     ? undefined
     : otherType(types)
@@ -40,7 +43,7 @@ export const refusedBefore = (
 /** Keeps a file. Its type is that of its bytes, and has to be one that the field takes. */
 export const receive = (
   files: Service,
-  { maxPixels, maxSize, stripMetadata, types }: Rules,
+  { maxPixels, maxSize, room, stripMetadata, types }: Rules,
   { content, name, type: said }: Given
 ): Effect.Effect<StoredFile, HttpError> =>
   Effect.scoped(Effect.gen(function*() {
@@ -52,9 +55,10 @@ export const receive = (
     if (!isAsSaid(type, said)) {
       return yield* errorOf("UnsupportedMediaType", "errors.FileType", { type, types: said ?? "" })
     }
+    const limits = { maxPixels, maxSize: Math.min(maxSize, room?.bytes ?? Infinity) }
     const { id, sha256, size } = yield* stripMetadata && type.startsWith("image/")
-      ? putCleaned(files, whole, type, { maxPixels, maxSize })
-      : files.put(whole, { maxSize })
+      ? putCleaned(files, whole, type, limits)
+      : files.put(whole, limits)
     return {
       id,
       key: randomBytes(9).toString("base64url"),
@@ -65,7 +69,7 @@ export const receive = (
       at: yield* DateTime.now
     }
   })).pipe(Effect.catchTags({
-    FileTooLarge: ({ limit }: FileTooLarge) => Effect.fail(bodyTooLarge(limit)),
+    FileTooLarge: () => Effect.fail(tooLarge(maxSize, room)),
     FileStoreFailed: unavailable,
     PictureRefused: ({ limit }: PictureRefused) =>
       Effect.fail(
@@ -85,6 +89,10 @@ export const unavailable = (error: FileStoreFailed): Effect.Effect<never, HttpEr
     : Effect.die(error)
 
 // internal
+
+/** The failure for a file that is larger than the field takes, or than the quotas leave. */
+const tooLarge = (maxSize: number, room: Room | undefined): HttpError =>
+  room === undefined || room.bytes >= maxSize ? bodyTooLarge(maxSize) : fromFailure(room.exceeded)
 
 /** The first bytes of a stream, and all of it. */
 const peeked = <E>(

@@ -18,7 +18,8 @@ import {
   type StoredFile
 } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
-import type { PictureSizes } from "../../Repository/internal.ts"
+import type { Document } from "../../Repository/DocumentStore.ts"
+import type { PictureSizes, Room } from "../../Repository/internal.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
 import { errorOf, type HttpError } from "../HttpError.ts"
 import type { Brought } from "../request/bodyInstead.ts"
@@ -37,8 +38,10 @@ export interface Uploads {
   /** Keeps a file of a field. It fails before the bytes are read where its sender says that it has a type that the field does not take. */
   readonly receive: (
     field: string,
-    given: Given & { readonly size?: number | undefined }
+    given: Given & { readonly size?: number | undefined; readonly room?: Room | undefined }
   ) => Effect.Effect<Received, HttpError>
+  /** How many bytes the quotas leave for the files of a document; `undefined` for any number. */
+  readonly roomFor: (document: Document) => Effect.Effect<Room | undefined, ReadError>
   /** Removes the bytes of files that no document will have. */
   readonly discard: (files: ReadonlyArray<Received>) => Effect.Effect<void>
   /** What becomes of files with the write that brought them. */
@@ -63,7 +66,7 @@ export const uploadsOf = (
   model: Model.Any,
   store: Service,
   pictures: PictureSizes | undefined,
-  { maxMultipartSize }: { readonly maxMultipartSize: number }
+  { maxMultipartSize, roomFor }: Pick<Uploads, "roomFor"> & { readonly maxMultipartSize: number }
 ): Uploads => {
   const fields = new Map(fileFieldsOf(model).map((field) => [field.name, field]))
   const discard = (files: ReadonlyArray<Received>) =>
@@ -86,6 +89,7 @@ export const uploadsOf = (
   return {
     store,
     fields,
+    roomFor,
     missingIn: (document, prefix = "") =>
       needed.filter((field) => document[field] === undefined).map((field) => ({
         field: prefix + field,
@@ -100,7 +104,7 @@ export const uploadsOf = (
     },
     receive: (name, given) => {
       const { maxPixels, maxSize = maxMultipartSize, stripMetadata, types } = fields.get(name)!
-      const rules = { types, maxSize, stripMetadata, maxPixels }
+      const rules = { types, maxSize, stripMetadata, maxPixels, room: given.room }
       const refused = refusedBefore(rules, { size: given.size, type: given.type })
       if (refused !== undefined) return Effect.fail(refused)
       // Each file field is a field of such models.

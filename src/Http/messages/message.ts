@@ -10,6 +10,7 @@ import {
   type Forbidden,
   fromFailure,
   type HttpError,
+  type PayloadTooLarge,
   TooManyRequests
 } from "../HttpError.ts"
 
@@ -41,13 +42,18 @@ export const badRequestOf = (all: ReadonlyArray<FieldProblem>): BadRequest => {
 export type Rejection = BulkInsertFailed["failures"][number]["error"]
 
 /** The error of a list with an item that is not inserted; its `index` is from 0. */
-export const rejectionOf = (index: number, error: Rejection | undefined): BadRequest | Forbidden | Conflict => {
+export const rejectionOf = (
+  index: number,
+  error: Rejection | undefined
+): BadRequest | Forbidden | Conflict | PayloadTooLarge => {
   const position = index + 1
   switch (error?._tag) {
     case "DuplicateKey":
       return errorOf("Conflict", "errors.InItem", { position, message: messageOf(fromFailure(error)) })
     case "AccessDenied":
       return errorOf("Forbidden", "errors.InItem", { position, message: messageOf(fromFailure(error)) })
+    case "FileQuotaExceeded":
+      return errorOf("PayloadTooLarge", "errors.InItem", { position, message: messageOf(fromFailure(error)) })
     case "ValidationException":
     case "PropertyRequiredException":
       return badItem(index, error.problems)

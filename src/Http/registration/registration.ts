@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import type * as ByteSize from "effect/ByteSize"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
@@ -99,8 +100,23 @@ export interface Options<Name extends string, Many extends Endpoint.ManyMethod =
    * `PATCH` of a list of documents. Defaults to none.
    */
   readonly many?: ReadonlyArray<Many> | undefined
+  /** How many bytes the files of the model's documents may have. Another registration of the model need not say it. Defaults to any. */
+  readonly files?: FileOptions | undefined
   /** Which requests come first while some wait (`overload.max_delay`), and are refused last. Defaults to `normal`. */
   readonly priority?: "low" | "normal" | "high" | undefined
+}
+
+/**
+ * How many bytes the files of a model's documents may have together. A write that would leave more behind is refused with a 413.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface FileOptions {
+  /** Of all documents together: `"10 GiB"`. Defaults to any number. */
+  readonly quota?: ByteSize.Input | undefined
+  /** Of the documents with the same value of a field, such as their owner: `{ owner: "100 MiB" }`. Defaults to any number. */
+  readonly quotaBy?: { readonly [field: string]: ByteSize.Input } | undefined
 }
 
 /**
@@ -285,6 +301,7 @@ export interface ResourceInfo extends Mounted {
   /** What a `POST` with a known identifier does; `undefined` for what the configuration says. */
   readonly onKnownId: Options<string>["onKnownId"]
   readonly storeOptions: StoreOptions | undefined
+  readonly files: FileOptions | undefined
   /** How lists are tables; `undefined` if they are not. */
   readonly tables: TableOptions | undefined
   /** The methods of many documents. */
@@ -354,6 +371,7 @@ export const ofResource = (
     describes: options.describes ?? methods.length > 0,
     onKnownId: options.onKnownId,
     storeOptions: options.storeOptions,
+    files: options.files,
     tables: options.tables === true ? {} : options.tables === false ? undefined : options.tables,
     many: options.many ?? [],
     calls: actions.map(({ name, options }) => ({

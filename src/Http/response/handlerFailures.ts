@@ -46,10 +46,12 @@ export const handleFailures = <R>(
       case "BulkInsertFailed": {
         const [first] = error.failures
         return Effect.fail(
-          first?.error._tag === "AccessDenied" ? first.error : errorOf("Conflict", "errors.NotAllInserted", {
-            model: { model: error.collection },
-            rejection: messageOf(rejectionOf(first?.index ?? 0, first?.error))
-          })
+          first?.error._tag === "AccessDenied" || first?.error._tag === "FileQuotaExceeded" ?
+            first.error :
+            errorOf("Conflict", "errors.NotAllInserted", {
+              model: { model: error.collection },
+              rejection: messageOf(rejectionOf(first?.index ?? 0, first?.error))
+            })
         )
       }
       default:

@@ -9,7 +9,7 @@ import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { RowFilters } from "../../Repository/internal.ts"
 import type { BulkInsertFailed, ReadError, StoreError, WriteError } from "../../Repository/RepositoryError.ts"
 import { maxCostly } from "../description/limits.ts"
-import type { BadRequest, Conflict, Forbidden } from "../HttpError.ts"
+import type { BadRequest, Conflict, Forbidden, PayloadTooLarge } from "../HttpError.ts"
 import { badRequestOf, type Rejection, rejectionOf, under } from "../messages/message.ts"
 
 type Values = Record<string, unknown>
@@ -88,7 +88,7 @@ export const insertAll = Effect.fnUntraced(function*(
     readonly toDocument: (completed: Values) => Values
     readonly transaction: DocumentStore["Service"]["transaction"]
   }
-): Effect.fn.Return<ReadonlyArray<unknown>, BadRequest | Forbidden | Conflict | StoreError> {
+): Effect.fn.Return<ReadonlyArray<unknown>, BadRequest | Forbidden | Conflict | PayloadTooLarge | StoreError> {
   // `complete` changes the values, and the filters depend on those that were sent.
   const sent = filtersOf === undefined ? items : items.map((item) => ({ ...item }))
   // Completed before the transaction, so that a retry inserts the same generated values.
@@ -110,9 +110,10 @@ export const insertAll = Effect.fnUntraced(function*(
 export const rejectedAsItem = <A>(
   index: number,
   insert: Effect.Effect<A, ModelError | WriteError | Forbidden>
-): Effect.Effect<A, BadRequest | Forbidden | Conflict | StoreError> =>
+): Effect.Effect<A, BadRequest | Forbidden | Conflict | PayloadTooLarge | StoreError> =>
   Effect.catchIf(insert, isRejection, (error) => Effect.fail(rejectionOf(index, error)))
 
 const isRejection = (error: ModelError | WriteError | Forbidden): error is Rejection =>
   error._tag === "DuplicateKey" || error._tag === "QueryRejected" || error._tag === "AccessDenied" ||
-  error._tag === "ValidationException" || error._tag === "PropertyRequiredException"
+  error._tag === "FileQuotaExceeded" || error._tag === "ValidationException" ||
+  error._tag === "PropertyRequiredException"

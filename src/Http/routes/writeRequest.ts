@@ -171,7 +171,7 @@ export const writeReaders = (
   return {
     create: (request) =>
       isMultipart(headersOf(request)["content-type"])
-        ? withForm(request, (form, { brought, values }) =>
+        ? withForm(request, true, (form, { brought, values }) =>
           permitting(mask.forbiddenIn(form.values, !hasId(form.values)), () => {
             const problems = uploads?.problemsIn(values) ?? []
             return problems.length > 0 ? Result.fail(problems) : withFiles(Result.map(
@@ -214,6 +214,7 @@ export const writeReaders = (
       if (uploads !== undefined && instead === undefined && isMultipart(headersOf(request)["content-type"])) {
         return withForm(
           request,
+          false,
           (form, { brought, values }) =>
             permitting(mask.forbiddenIn(form.values, false), () =>
               Result.flatMap(

@@ -1,14 +1,16 @@
 /** The routes of the files of a resource's documents: below a document, at the name of the field. */
+import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import type * as Views from "../../Access/internal.ts"
 import { fileFieldsOf } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
-import { pictureSizesOf } from "../../Repository/internal.ts"
+import { declaredQuotas, pictureSizesOf } from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { Method } from "../description/endpoint.ts"
 import type { Uploads } from "../files/uploads.ts"
+import type { FileOptions, Registration } from "../registration/registration.ts"
 import type { ResponseEffect } from "../response/handlerFailures.ts"
 import type { ImplementedResource } from "../routes/implemented.ts"
 import { jsonRoute } from "../routes/route.ts"
@@ -18,10 +20,18 @@ import type { RouteSurroundings, ServedRoute } from "./surroundings.ts"
 
 /** What takes the files of a model; `undefined` for one without. */
 export const uploadsFor = Effect.fnUntraced(function*(
-  { model, name }: ImplementedResource,
-  limits: RouteSurroundings["limits"]
+  { files: options, model, name }: ImplementedResource,
+  limits: RouteSurroundings["limits"],
+  all: ReadonlyArray<Registration>
 ) {
   const fields = fileFieldsOf(model)
+  const unknown = Object.keys(options?.quotaBy ?? {}).find((field) => !Object.hasOwn(model.store.fields, field))
+  const detail = options !== undefined && fields.length === 0
+    ? `${model.modelName} has no files`
+    : unknown === undefined
+    ? undefined
+    : `files.quotaBy names ${unknown}, which is no field of ${model.modelName}`
+  if (detail !== undefined) return yield* new RegistrationInvalid({ registration: name, detail })
   if (fields.length === 0) return undefined
   const { filesOfStore, isSharpMissing } = yield* Effect.promise(() => import("../../Files/internal.ts"))
   const pictured = fields.filter(({ image, stripMetadata }) => stripMetadata || Object.keys(image).length > 0)
@@ -34,8 +44,12 @@ export const uploadsFor = Effect.fnUntraced(function*(
   const store = yield* DocumentStore
   const files = yield* filesOfStore(store)
   const pictures = pictured.length === 0 ? undefined : yield* pictureSizesOf({ store, files })
+  const given = all.flatMap((one) =>
+    one._tag === "Resource" && one.model.modelName === model.modelName ? one.files ?? [] : []
+  )
+  const roomFor = yield* declaredQuotas({ store, files }, model, given[0] && quotasOf(given[0]))
   const { uploadsOf } = yield* Effect.promise(() => import("../files/uploads.ts"))
-  return uploadsOf(model, files, pictures, limits)
+  return uploadsOf(model, files, pictures, { ...limits, roomFor })
 })
 
 interface Made extends RouteSurroundings, Pick<ServedRoute, "respondBadRequest"> {
@@ -110,6 +124,13 @@ export const fileRoutes = Effect.fnUntraced(function*(
 })
 
 // internal
+
+const quotasOf = ({ quota, quotaBy = {} }: FileOptions) => ({
+  quota: quota === undefined ? undefined : bytesOf(quota),
+  quotaBy: Object.fromEntries(Object.entries(quotaBy).map(([field, size]) => [field, bytesOf(size)]))
+})
+
+const bytesOf = (size: ByteSize.Input): number => Number(ByteSize.fromInputUnsafe(size))
 
 /** A route with the stages of one of the document; none if the resource lacks that one. */
 const route = (

@@ -73,7 +73,7 @@ export const registeredRoutes = Effect.fnUntraced(function*(made: Made) {
     // An earlier form has the documents of its model.
     const repository = owner === model ? owned : yield* Repository.make(model)
     const resource = access?.resourceOf(registration, repository)
-    const uploads = yield* uploadsFor(registration, limits)
+    const uploads = yield* uploadsFor(registration, limits, all)
     const { deletedHandlerOf, embeddableBy, routes: standard } = resourceRoutesOf(
       registration,
       yield* DocumentStore,

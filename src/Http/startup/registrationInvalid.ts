@@ -102,6 +102,7 @@ const knownOptions: ReadonlySet<string> = new Set([
   "onKnownId",
   "idempotencyKeys",
   "storeOptions",
+  "files",
   "segment",
   "name",
   "deprecated",

@@ -71,4 +71,4 @@ export const insertEach = Effect.fnUntraced(function*(
 /** Whether an error says that a document is rejected, and not that the store fails. */
 export const isRejection = (error: WriteError): error is InsertManyResult["failures"][number]["error"] =>
   error._tag === "DuplicateKey" || error._tag === "QueryRejected" || error._tag === "AccessDenied" ||
-  error._tag === "ValidationException"
+  error._tag === "FileQuotaExceeded" || error._tag === "ValidationException"

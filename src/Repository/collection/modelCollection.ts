@@ -21,7 +21,7 @@ import type {
   TakeOptions,
   Update
 } from "../DocumentStore.ts"
-import type { AccessDenied, DuplicateKey, ReadError, WriteError } from "../RepositoryError.ts"
+import type { AccessDenied, DuplicateKey, FileQuotaExceeded, ReadError, WriteError } from "../RepositoryError.ts"
 import type { Privilege, RowFilters } from "./accessDecision.ts"
 import type { Touched } from "./auditTrail.ts"
 import type { Deleted } from "./softDeleteTypes.ts"
@@ -48,7 +48,11 @@ export interface InsertManyResult {
   readonly failures: ReadonlyArray<
     {
       readonly index: number
-      readonly error: StoredManyResult["failures"][number]["error"] | AccessDenied | ValidationException
+      readonly error:
+        | StoredManyResult["failures"][number]["error"]
+        | AccessDenied
+        | FileQuotaExceeded
+        | ValidationException
     }
   >
 }

@@ -12,14 +12,16 @@ import { isBeside } from "../../Files/internal.ts"
 import type { FileReference } from "../../Model/internal.ts"
 import type { Document, DocumentStore, IndexDescription } from "../DocumentStore.ts"
 import { uniqueTextOfId } from "../repository/historyEntry.ts"
-import { type ReadError, type StoreError, StoreUnavailable } from "../RepositoryError.ts"
+import { type FileQuotaExceeded, type ReadError, type StoreError, StoreUnavailable } from "../RepositoryError.ts"
+import { countedOf, type Counter, makeTally } from "./quotas.ts"
 
 /** The name of the collection. */
 export const fileRecords = "appkernel_files"
 
 const indexes: ReadonlyArray<IndexDescription> = [
   { name: "gone_1", key: { gone: 1 }, sparse: true },
-  { name: "made.id_1", key: { "made.id": 1 }, sparse: true }
+  { name: "made.id_1", key: { "made.id": 1 }, sparse: true },
+  { name: "holders_1", key: { holders: 1 }, sparse: true }
 ]
 
 /** What a write changes for one document or its history: which files it holds that it did not hold, and the other way round. */
@@ -31,6 +33,10 @@ export interface Change {
   readonly removed: ReadonlyArray<string>
   /** Those that it holds still, because its document or its history was seen to refer to them. Defaults to none. */
   readonly kept?: ReadonlyArray<string> | undefined
+  /** For which quotas the files of the document count; `undefined` without quotas. */
+  readonly counters?: ReadonlyArray<Counter> | undefined
+  /** The files that it has held before, and that count for other quotas now. Defaults to none. */
+  readonly recounted?: ReadonlyArray<string> | undefined
 }
 
 /** The stores of documents and of their files. */
@@ -61,16 +67,25 @@ export const installFileRecords = Effect.fnUntraced(function*(
 
 /**
  * Records changes in the transaction of the write that makes them. Returns a file that can't be held, because its bytes are not
- * there: then the write must not be.
+ * there, or a quota that would be exceeded: then the write must not be.
  */
 export const recordChanges = Effect.fnUntraced(function*(
   stores: Stores,
   changes: ReadonlyArray<Change>
-): Effect.fn.Return<string | undefined, ReadError> {
+): Effect.fn.Return<string | FileQuotaExceeded | undefined, ReadError> {
   const { store } = stores
-  for (const { added, holder, id } of changes) {
-    for (const file of added) {
-      if (!(yield* rejectDuplicateKey("files", hold(stores, file, holder, id)))) return file.id
+  const tally = makeTally(store)
+  for (const change of changes) {
+    for (const file of change.added) {
+      if (!(yield* rejectDuplicateKey("files", hold(stores, file, change, tally)))) return file.id
+    }
+  }
+  for (const { counters = [], holder, recounted = [] } of changes) {
+    for (const id of recounted) {
+      const record = yield* store.findById(fileRecords, id)
+      if (record === undefined || !holdersOf(record).includes(holder)) continue
+      const counted = recountedFor(record, holder, Number(record["size"]), counters, tally)
+      yield* rejectDuplicateKey("files", store.updateOne(fileRecords, { _id: id }, { $set: { counted } }))
     }
   }
   // Snapshots let two writes keep a file for what the other one removes, unless both write to its record.
@@ -79,9 +94,9 @@ export const recordChanges = Effect.fnUntraced(function*(
     yield* rejectDuplicateKey("files", store.updateMany(fileRecords, { _id: { $in: kept } }, { $inc: { writes: 1 } }))
   }
   for (const { holder, removed } of changes) {
-    for (const id of removed) yield* rejectDuplicateKey("files", release(stores, id, holder))
+    for (const id of removed) yield* rejectDuplicateKey("files", release(stores, id, holder, tally))
   }
-  return undefined
+  return yield* tally.written
 })
 
 /** A failure of the store of files, as one of the store. */
@@ -107,8 +122,8 @@ export const date = Effect.map(Clock.currentTimeMillis, dateOf)
 const hold = Effect.fnUntraced(function*(
   { files, store }: Stores,
   { id, sha256 }: FileReference,
-  holder: string,
-  holderId: unknown
+  { counters, holder, id: holderId }: Change,
+  tally: Tally
 ): Effect.fn.Return<boolean, StoreError> {
   const record = yield* store.findById(fileRecords, id)
   if (record === undefined) {
@@ -118,12 +133,16 @@ const hold = Effect.fnUntraced(function*(
       Effect.mapError(asStoreFailure)
     )
     if (size === undefined) return false
-    yield* store.insertOne(fileRecords, { _id: id, size, sha256, holders: [holder], ids: [holderId] })
+    const counted = counters === undefined ? {} : { counted: recountedFor({}, holder, size, counters, tally) }
+    yield* store.insertOne(fileRecords, { _id: id, size, sha256, holders: [holder], ids: [holderId], ...counted })
     return true
   }
   if (holdersOf(record).length === 0) return false
   yield* store.updateOne(fileRecords, { _id: id }, {
     $addToSet: { holders: holder, ids: holderId },
+    ...counters === undefined
+      ? {}
+      : { $set: { counted: recountedFor(record, holder, Number(record["size"]), counters, tally) } },
     // A write even where it holds the file already: one that finds at the same time that it does not conflicts with it.
     $inc: { writes: 1 }
   })
@@ -134,13 +153,33 @@ const hold = Effect.fnUntraced(function*(
 const release = Effect.fnUntraced(function*(
   { store }: Stores,
   id: string,
-  holder: string
+  holder: string,
+  tally: Tally
 ): Effect.fn.Return<void, StoreError> {
   const record = yield* store.findById(fileRecords, id)
   if (record === undefined || !holdersOf(record).includes(holder)) return
   const isLast = holdersOf(record).length === 1
+  for (const { for: keys, holder: one, size } of countedOf(record)) if (one === holder) tally.returned(keys, size)
   yield* store.updateOne(fileRecords, { _id: id }, {
-    $pull: { holders: holder },
+    $pull: { holders: holder, ...record["counted"] === undefined ? {} : { counted: { holder } } },
     ...isLast ? { $set: { gone: yield* date } } : {}
   })
 })
+
+type Tally = ReturnType<typeof makeTally>
+
+/** What a record says of who is counted, once a file of a holder counts for these counters and no others. */
+const recountedFor = (
+  record: Document,
+  holder: string,
+  size: number,
+  counters: ReadonlyArray<Counter>,
+  tally: Tally
+): ReadonlyArray<Document> => {
+  const others = countedOf(record).filter((one) => {
+    if (one.holder === holder) tally.returned(one.for, one.size)
+    return one.holder !== holder
+  })
+  tally.taken(counters, size)
+  return [...others, { holder, size, for: counters.map(({ key }) => key) }].map((one) => ({ ...one }))
+}

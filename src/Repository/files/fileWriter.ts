@@ -23,8 +23,9 @@ import { ownerOf } from "../collection/storedCollection.ts"
 import type { Document, DocumentStore, Filter, TakeOptions, Update } from "../DocumentStore.ts"
 import { historyOf, uniqueTextOfId } from "../repository/historyEntry.ts"
 import type { ModelWriter } from "../repository/modelWriter.ts"
-import type { ReadError, StoreError, WriteError } from "../RepositoryError.ts"
+import { FileQuotaExceeded, type ReadError, type StoreError, type WriteError } from "../RepositoryError.ts"
 import { type Change, holderOf, installFileRecords, recordChanges, type Stores } from "./fileRecords.ts"
+import { countedFieldsOf, countersOf, quotasIn } from "./quotas.ts"
 import { sweep } from "./sweep.ts"
 
 interface Facts {
@@ -59,14 +60,26 @@ const recordingFiles = (
   const stores: Stores = { store, files }
   const names = fileFieldsIn(model)
   const targets = targetsOf(model)
-  const projection = { ...targets.projection, ...Object.fromEntries(names.map((name) => [name, 1])) }
+  // A start may say the quotas after this was made.
+  const quotas = () => quotasIn(store, model)
+  const projected = () => ({
+    ...targets.projection,
+    ...Object.fromEntries([...names, ...countedFieldsOf(quotas())].map((name) => [name, 1]))
+  })
   const idsOf = idsIn(model)
   // A history has what a document was.
   const isKept = managedField(model, "revision") !== undefined
   const changeOf = (id: unknown, before: Document | undefined, after: Document | undefined): Change => {
     const [had, has] = [idsOf(before), idsOf(after)]
+    const declared = quotas()
+    const countersIn = declared && countersOf(model, declared)
+    const counters = after === undefined ? undefined : countersIn?.(after)
+    const keysOf = (document: Document) => (countersIn?.(document) ?? []).map(({ key }) => key).join("\n")
+    const isMoved = before !== undefined && after !== undefined && keysOf(before) !== keysOf(after)
     return {
       id,
+      counters,
+      recounted: isMoved ? [...had.keys()].filter((file) => has.has(file)) : [],
       holder: holderOf(ownerOf(model).modelName, id),
       added: [...has.values()].filter((file) => !had.has(file.id)),
       removed: [...had.keys()].filter((file) => !has.has(file))
@@ -88,23 +101,24 @@ const recordingFiles = (
   /** Writes in a transaction, and records what `write` says. */
   const recorded = <A, E>(
     write: Effect.Effect<{ readonly result: A; readonly changes: ReadonlyArray<Change> }, E>
-  ): Effect.Effect<A, E | StoreError | ValidationException> =>
+  ): Effect.Effect<A, E | StoreError | ValidationException | FileQuotaExceeded> =>
     store.transaction(Effect.gen(function*() {
       const { changes, result } = yield* write
-      const missing = yield* recordChanges(stores, yield* Effect.forEach(changes, withKept))
-      return missing === undefined ? result : yield* Effect.fail(missingFile(model, names))
+      const refused = yield* recordChanges(stores, yield* Effect.forEach(changes, withKept))
+      if (refused === undefined) return result
+      return yield* Effect.fail(refused instanceof FileQuotaExceeded ? refused : missingFile(model, names))
     }))
 
   const find = (
     filter: Filter | undefined,
     scope: Scope,
     options?: Pick<TakeOptions, "limit" | "sort">
-  ) => collection.find({ filter: filter ?? {}, projection, ...options }, scope)
+  ) => collection.find({ filter: filter ?? {}, projection: projected(), ...options }, scope)
 
   const statesOf = (documents: ReadonlyArray<Document>) =>
     documents.length === 0
       ? Effect.succeed([])
-      : all.find({ filter: targets.all(documents), projection }, { deleted: "include" })
+      : all.find({ filter: targets.all(documents), projection: projected() }, { deleted: "include" })
 
   const changesOf = (
     before: ReadonlyArray<Document>,
@@ -164,7 +178,7 @@ const recordingFiles = (
         return { result, changes: result === undefined ? [] : [changeOf(result["_id"], before, result)] }
       })),
     update: (change, operation) => {
-      if (!touches(names, operation.update)) return writer.update(change, operation)
+      if (!touches([...names, ...countedFieldsOf(quotas())], operation.update)) return writer.update(change, operation)
       return recorded(
         operation.name === "updateMany"
           ? Effect.gen(function*() {
@@ -252,7 +266,10 @@ const touches = (names: ReadonlyArray<string>, update: Update): boolean =>
 
 /** What removes files only is never refused for a missing one, and adds no key. */
 const removing = (write: Effect.Effect<number, WriteError>): Effect.Effect<number, ReadError> =>
-  rejectDuplicateKey("delete", Effect.catchTag(write, ["AccessDenied", "ValidationException"], Effect.die))
+  rejectDuplicateKey(
+    "delete",
+    Effect.catchTag(write, ["AccessDenied", "FileQuotaExceeded", "ValidationException"], Effect.die)
+  )
 
 const missingFile = ({ modelName }: ModelLike, [field = ""]: ReadonlyArray<string>): ValidationException => {
   const message = "must be a file that is stored"

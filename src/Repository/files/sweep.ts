@@ -14,6 +14,7 @@ import type { Document, DocumentStore } from "../DocumentStore.ts"
 import { historyOf } from "../repository/historyEntry.ts"
 import type { ReadError } from "../RepositoryError.ts"
 import { date, fileRecords, holderOf, holdersOf, madeIdsOf, recordChanges, type Stores } from "./fileRecords.ts"
+import { heldBy } from "./quotas.ts"
 
 /**
  * Removes the bytes that nobody holds: those of files that are gone for the `grace`, and those that have no record and are older
@@ -103,10 +104,8 @@ const releaseExpired = Effect.fnUntraced(function*(stores: Stores): Effect.fn.Re
   for (const { name } of yield* store.listCollections) {
     const indexes = yield* store.listIndexes(name)
     if (indexes.every(({ expireAfterSeconds }) => expireAfterSeconds === undefined)) continue
-    // From the name with a slash to the name with the next character.
-    const filter = { holders: { $elemMatch: { $gte: `${name}/`, $lt: `${name}0` } } }
     yield* Stream.runForEach(
-      Stream.grouped(store.stream(fileRecords, { filter }), chunkSize),
+      Stream.grouped(store.stream(fileRecords, { filter: heldBy(name) }), chunkSize),
       (records) => releaseMissing(stores, name, records)
     )
   }

@@ -202,7 +202,7 @@ export const referrerOf = (model: Model.Any, documents: ModelCollection, writer:
           // No row filter denies the update, and it adds no reference to check.
           Effect.catchTag(
             writer.update("update", { name: "updateOne", filter, update, scope: { deleted: "include" } }),
-            ["AccessDenied", "ValidationException"],
+            ["AccessDenied", "FileQuotaExceeded", "ValidationException"],
             Effect.die
           )
         )),

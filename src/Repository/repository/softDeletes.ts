@@ -166,7 +166,7 @@ export const markDeleted = Effect.fnUntraced(function*(
   // Row filters don't check a document after its deletion, and a deletion adds no reference.
   const result = yield* rejectDuplicateKey(
     "delete",
-    Effect.catchTag(marked, ["AccessDenied", "ValidationException"], Effect.die)
+    Effect.catchTag(marked, ["AccessDenied", "FileQuotaExceeded", "ValidationException"], Effect.die)
   )
   return result.matchedCount
 })

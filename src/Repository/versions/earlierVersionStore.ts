@@ -10,7 +10,7 @@ import type {
   Scope
 } from "../collection/modelCollection.ts"
 import type { DocumentStore, Filter } from "../DocumentStore.ts"
-import { AccessDenied, Unsupported, type WriteError } from "../RepositoryError.ts"
+import { AccessDenied, FileQuotaExceeded, Unsupported, type WriteError } from "../RepositoryError.ts"
 
 export const viewedStore = (store: DocumentStore["Service"], all: ModelCollection): DocumentStore["Service"] => ({
   ...store,
@@ -54,8 +54,8 @@ const admitted = ({ failures, insertedCount }: InsertManyResult) => ({
   failures: failures.filter(({ error }) => !isOfRules(error))
 })
 
-const isOfRules = (error: unknown): error is AccessDenied | ValidationException =>
-  error instanceof AccessDenied || error instanceof ValidationException
+const isOfRules = (error: unknown): error is AccessDenied | FileQuotaExceeded | ValidationException =>
+  error instanceof AccessDenied || error instanceof FileQuotaExceeded || error instanceof ValidationException
 
 /** Collections have no operation that returns the document that it replaces. */
 const unsupported = (operation: OperationName) => () =>

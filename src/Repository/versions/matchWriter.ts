@@ -167,7 +167,7 @@ export const makeMatchWriter = (
   const remove = (filter: Filter, target: Target) =>
     Effect.catchTag(
       writeMatch("delete", filter, target, () => Effect.succeed("remove" as const)),
-      ["DuplicateKey", "AccessDenied", "ValidationException"],
+      ["DuplicateKey", "AccessDenied", "FileQuotaExceeded", "ValidationException"],
       // A deletion breaks no rule.
       Effect.die
     )

@@ -65,6 +65,9 @@ export const de: { readonly [K in keyof typeof en]: string } & { readonly [key: 
   "errors.FileType": "Die Datei ist ihren Bytes nach {type}, und muss von der Art {types} sein",
   "errors.PictureUnreadable": "Die Datei ist kein Bild, das gelesen werden kann",
   "errors.PictureTooLarge": "Das Bild hat mehr als {limit} Bildpunkte",
+  "errors.FileQuota": "Die Dateien von {model} dürfen zusammen {limit} Bytes haben, und hätten mehr",
+  "errors.FileQuotaBy":
+    "Die Dateien von {model} mit diesem Wert von {field} dürfen zusammen {limit} Bytes haben, und hätten mehr",
   "errors.FileNeeded": "Das Formular muss eine Datei haben",
   "errors.BodyEncoding": "Der Inhalt hat ein Content-Encoding, und keines wird entpackt: bitte unverändert senden",
   "errors.BodyNotParameters":

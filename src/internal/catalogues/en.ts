@@ -64,6 +64,8 @@ export const en = {
   "errors.FileType": "The file is {type} by its bytes, and must be {types}",
   "errors.PictureUnreadable": "The file is no picture that can be read",
   "errors.PictureTooLarge": "The picture has more than {limit} pixels",
+  "errors.FileQuota": "The files of {model} may have {limit} bytes together, and would have more",
+  "errors.FileQuotaBy": "The files of {model} with this {field} may have {limit} bytes together, and would have more",
   "errors.FileNeeded": "The form must have one file",
   "errors.BodyEncoding": "The body has a Content-Encoding, and none is decoded: send it as it is",
   "errors.BodyNotParameters": "The body must be an object of parameters: texts, numbers, booleans, or lists of them",

@@ -21,6 +21,7 @@ import {
 import { DateTime, Effect, Layer, Redacted, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { createHash } from "node:crypto"
+import * as net from "node:net"
 import { nameInHeader } from "../../../src/internal/safeFileName.ts"
 import { Account } from "../../support/models.ts"
 
@@ -284,6 +285,78 @@ describe("files of documents", () => {
       assert.strictEqual((yield* call("POST", "", { body: form })).status, 400)
       assert.strictEqual((yield* call("PUT", "/P1/picture", put)).status, 404)
       assert.deepStrictEqual(yield* Stream.runCollect(files.entries), [])
+    }))
+
+  it.effect("hold the quotas of their registration and of their owners, before the whole of a body came", () =>
+    Effect.gen(function*() {
+      const engine = KernelEngine.make("photos").register(photos, {
+        urlBase: "/api/v1",
+        files: { quota: "3 kB", quotaBy: { owner: "2 kB" } }
+      })
+      const { baseUrl } = yield* engine.test({ store })
+      const call = caller(baseUrl)
+      const made = (owner: string) =>
+        Effect.map(
+          call("POST", "", { body: JSON.stringify({ owner }), headers: json }),
+          ({ body }) => String(body.result)
+        )
+      const [ann, bob] = [yield* made("ann"), yield* made("bob")]
+      const write = (id: string, length: number) => call("PUT", `/${id}/picture`, { ...put, body: png(length) })
+      assert.strictEqual((yield* write(ann, 2000)).status, 200)
+      const refused = yield* write(ann, 2001)
+      assert.strictEqual(refused.status, 413)
+      assert.strictEqual(
+        refused.body.message,
+        "The files of Photo with this Owner may have 2000 bytes together, and would have more"
+      )
+      // Of all owners together, there are 1000 left.
+      const { body } = yield* write(bob, 1001)
+      assert.strictEqual(body.message, "The files of Photo may have 3000 bytes together, and would have more")
+      const form = (length: number, field: string) => {
+        const form = new FormData()
+        form.set("owner", "bob")
+        form.append(field, new Blob([png(length)]), "m.png")
+        form.append(field, new Blob(["a"]), "n.txt")
+        return form
+      }
+      assert.strictEqual((yield* call("POST", "", { body: form(1000, "pages") })).status, 413)
+      assert.strictEqual((yield* call("PATCH", `/${bob}`, { body: form(1000, "pages") })).status, 413)
+      assert.strictEqual((yield* call("PATCH", `/${bob}`, { body: form(999, "pages") })).status, 200)
+      // One who replaces a list needs the room of what is more.
+      assert.strictEqual((yield* call("PATCH", `/${bob}`, { body: form(900, "pages") })).status, 200)
+      assert.strictEqual((yield* write(ann, 2000)).status, 200)
+      const added = yield* call("POST", `/${bob}/pages`, {
+        body: "a".repeat(100),
+        headers: { "content-type": "text/plain" }
+      })
+      assert.strictEqual(added.status, 413)
+      // What ann had is free.
+      assert.strictEqual((yield* call("DELETE", `/${ann}`)).status, 200)
+      assert.strictEqual((yield* write(bob, 1000)).status, 200)
+
+      // With a body that is announced, the answer comes before it.
+      const { port } = new URL(baseUrl)
+      const answer = yield* Effect.promise(() =>
+        new Promise<string>((resolve, reject) => {
+          const socket = net.connect(Number(port), "127.0.0.1", () => {
+            socket.write(
+              `PUT /api/v1/photos/${bob}/picture HTTP/1.1\r\nhost: a\r\ncontent-type: image/png\r\ncontent-length: 90000\r\n\r\n`
+            )
+          })
+          socket.once("data", (head) => {
+            socket.destroy()
+            resolve(head.toString().split("\r\n", 1)[0] ?? "")
+          }).once("error", reject)
+        })
+      )
+      assert.strictEqual(answer, "HTTP/1.1 413 Payload Too Large")
+    }))
+
+  it.effect("have no quota where a registration names a field that is not there", () =>
+    Effect.gen(function*() {
+      const engine = KernelEngine.make("photos").register(photos, { files: { quotaBy: { team: "2 kB" } } })
+      const error = yield* Effect.flip(engine.test({ store }))
+      assert.include(String(error), "files.quotaBy names team, which is no field of Photo")
     }))
 
   it.effect("are described in the OpenAPI document", () =>

@@ -1,7 +1,8 @@
 import { assert, it as tests } from "@effect/vitest"
-import { DateTime, Deferred, Duration, Effect, Exit, Fiber, Layer, Schema, Stream } from "effect"
+import { Cause, DateTime, Deferred, Duration, Effect, Exit, Fiber, Layer, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { DocumentStore, FileStore, Generator, Index, Model, Repository } from "../../../src/index.ts"
+import { DocumentStore, FileStore, Generator, Index, Model, Repository, RepositoryError } from "../../../src/index.ts"
+import { declaredQuotas, type FileQuotas } from "../../../src/Repository/internal.ts"
 
 class Side extends Model.Class<Side>()("Side", { scan: Model.file().pipe(Model.optional) }) {}
 
@@ -32,6 +33,13 @@ class Pass extends Model.Class<Pass>()("Pass", {
   portrait: Model.file().pipe(Model.optional),
   until: Model.DateTime.pipe(Model.optional, Model.indexed(Index.expireAfter(0))),
   ...Model.historied
+}) {}
+
+class Scan extends Model.Class<Scan>()("Scan", {
+  id: Model.id(),
+  owner: Schema.String.pipe(Model.optional),
+  page: Model.file().pipe(Model.optional),
+  until: Model.DateTime.pipe(Model.optional, Model.indexed(Index.expireAfter(0)))
 }) {}
 
 const Step = Schema.Struct({
@@ -71,7 +79,8 @@ export const fileWriterContract = <E>(
     Repository.layer(Photo),
     Repository.layer(Album),
     Repository.layer(Print),
-    Repository.layer(Pass)
+    Repository.layer(Pass),
+    Repository.layer(Scan)
   ).pipe(
     Layer.provideMerge(store)
   )
@@ -162,6 +171,70 @@ export const fileWriterContract = <E>(
         assert.strictEqual(yield* sweeps({ grace: Duration.days(100_000), every }), 0)
         yield* TestClock.adjust("1 hour")
         assert.strictEqual(yield* sweeps({ grace: Duration.zero, every }), 1)
+        assert.deepStrictEqual(yield* stored, [])
+      }))
+
+    it.effect("hold the quotas of a model and of its owners, whoever writes at once, and get back what is removed", () =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(Date.UTC(2099, 0))
+        const [scans, store] = [yield* Repository.for(Scan), yield* DocumentStore.DocumentStore]
+        // Those that are there before the quotas count as well, and once if a start is repeated.
+        const first = yield* scans.insert(new Scan({ owner: "ann", page: yield* uploaded }))
+        const begun = quotasOf({ quota: 20, quotaBy: { owner: 15 } })
+        yield* begun
+        yield* store.deleteMany("appkernel_files", { _id: "quota/Scan" })
+        const room = yield* begun
+        assert.deepStrictEqual(yield* usage, { "usage/Scan": 1, "usage/Scan/owner/ann": 1 })
+        const writers = (owner: string) =>
+          Effect.forEach(Array.from({ length: 25 }), () =>
+            Effect.exit(
+              Effect.flatMap(uploaded, (page) => scans.insert(new Scan({ owner, page })))
+            ), { concurrency: 25 })
+        const exits = (yield* TestClock.withLive(
+          Effect.all([writers("ann"), writers("bob")], { concurrency: 2 })
+        )).flat()
+        assert.strictEqual(exits.filter(Exit.isSuccess).length, 19)
+        const errors = exits.flatMap((exit) => Exit.isFailure(exit) ? [Cause.squash(exit.cause)] : [])
+        assert.isTrue(errors.every((error) => error instanceof RepositoryError.FileQuotaExceeded))
+        const counted = yield* usage
+        const owned = (owner: string) => scans.count(($) => $.owner.equals(owner))
+        assert.deepStrictEqual(counted, {
+          "usage/Scan": 20,
+          "usage/Scan/owner/ann": yield* owned("ann"),
+          "usage/Scan/owner/bob": yield* owned("bob")
+        })
+        assert.isAtMost(yield* owned("ann"), 15)
+        assert.strictEqual((yield* room({ owner: "eve" }))?.bytes, 0)
+
+        // A replacement needs no room, and a file that is used twice counts for both.
+        const page = yield* uploaded
+        yield* scans.modify(first.id, (one) => Effect.succeed(new Scan({ ...one, page })))
+        assert.deepStrictEqual(yield* usage, counted)
+        yield* scans.deleteMany(($) => $.id.notEquals(first.id))
+        assert.deepStrictEqual(yield* usage, { "usage/Scan": 1, "usage/Scan/owner/ann": 1 })
+        const { id: other } = yield* scans.insert(new Scan({ owner: "ann", page }))
+        assert.deepStrictEqual(yield* usage, { "usage/Scan": 2, "usage/Scan/owner/ann": 2 })
+        // Another owner has what the document has.
+        yield* scans.updateOne(($) => $.id.equals(other), ($) => [$.owner.set("bob")])
+        assert.deepStrictEqual(yield* usage, {
+          "usage/Scan": 2,
+          "usage/Scan/owner/ann": 1,
+          "usage/Scan/owner/bob": 1
+        })
+        // Nothing is counted of what is rolled back.
+        yield* Effect.exit(Repository.transaction(Effect.gen(function*() {
+          yield* scans.deleteById(other)
+          yield* scans.insert(new Scan({ owner: "eve", page: yield* uploaded }))
+          return yield* Effect.fail("no")
+        })))
+        // One that expires is let go of by the sweep.
+        yield* store.deleteMany("Scan", { _id: first.id })
+        yield* swept
+        assert.deepStrictEqual(yield* usage, { "usage/Scan": 1, "usage/Scan/owner/bob": 1 })
+        yield* quotasOf(undefined)
+        yield* scans.deleteAll
+        yield* swept
+        assert.deepStrictEqual(yield* usage, {})
         assert.deepStrictEqual(yield* stored, [])
       }))
 
@@ -264,6 +337,26 @@ const uploaded = Effect.gen(function*() {
   const files = yield* FileStore.FileStore
   const { id, sha256, size } = yield* files.put(Stream.make(new TextEncoder().encode(crypto.randomUUID())))
   return { id, sha256, size, key: "k", name: "a.txt", type: "text/plain", at: DateTime.makeUnsafe(0) }
+})
+
+/** Says the quotas of scans, in files, which an engine does from its registrations. */
+const quotasOf = Effect.fnUntraced(function*(quotas: FileQuotas | undefined) {
+  const stores = { store: yield* DocumentStore.DocumentStore, files: yield* FileStore.FileStore }
+  const inBytes = quotas && {
+    quota: (quotas.quota ?? 0) * fileSize,
+    quotaBy: Object.fromEntries(Object.entries(quotas.quotaBy).map(([field, files]) => [field, files * fileSize]))
+  }
+  return yield* declaredQuotas(stores, Scan, inBytes)
+})
+
+/** The bytes of one of {@link uploaded}. */
+const fileSize = crypto.randomUUID().length
+
+/** How many files count for each quota. */
+const usage = Effect.gen(function*() {
+  const store = yield* DocumentStore.DocumentStore
+  const all = yield* store.find("appkernel_files", { filter: { bytes: { $exists: true } }, sort: { _id: 1 } })
+  return Object.fromEntries(all.map(({ _id, bytes }) => [String(_id), Number(bytes) / fileSize]))
 })
 
 /** By this clock, all that is left of uploads is old. */
