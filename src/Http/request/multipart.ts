@@ -11,6 +11,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { errorOf } from "../HttpError.ts"
 import { type BodyError, mediaTypeOf, refusedType, sendContinue } from "./jsonBody.ts"
+import { goesOn } from "./uploading.ts"
 
 /** A part of a form: a text, or a file's size. A browser sends a file without a name for an empty input. */
 export type ReceivedPart =
@@ -61,6 +62,7 @@ export const readMultipart = <E = never>(
     return Effect.fail(tooLarge(limits))
   }
   sendContinue(request)
+  if (files !== undefined) goesOn(source)
   return files === undefined
     ? Effect.callback<ReadonlyArray<ReceivedPart>, BodyError>((resume) => {
       const reader = makeReader(contentType, limits, (result) => resume(Effect.fromResult(result)))

@@ -8,6 +8,7 @@ import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { BadRequest, errorOf, PayloadTooLarge } from "../HttpError.ts"
 import { type BodyError, bodyTooLarge, mediaTypeOf, otherType, sendContinue } from "./jsonBody.ts"
+import { goesOn } from "./uploading.ts"
 
 /** A body of at most `limit` bytes as a stream. Without types, each is taken. */
 export const readRaw = (
@@ -15,7 +16,8 @@ export const readRaw = (
   types: ReadonlyArray<string>,
   limit: number
 ): Effect.Effect<Stream.Stream<Uint8Array, BadRequest | PayloadTooLarge>, BodyError> => {
-  const { headers } = NodeHttpServerRequest.toIncomingMessage(request)
+  const source = NodeHttpServerRequest.toIncomingMessage(request)
+  const { headers } = source
   if (types.length > 0 && !types.includes(mediaTypeOf(headers["content-type"] ?? ""))) {
     return Effect.fail(otherType(types))
   }
@@ -23,6 +25,7 @@ export const readRaw = (
   return Effect.succeed(
     Stream.suspend(() => {
       sendContinue(request)
+      goesOn(source)
       let size = 0
       return Stream.mapEffect(
         Stream.mapError(request.stream, () => errorOf("BadRequest", "errors.BodyUnreadable")),

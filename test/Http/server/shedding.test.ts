@@ -2,7 +2,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Duration, Effect, Layer, Metric, Schema } from "effect"
 import { once } from "node:events"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import * as net from "node:net"
+import { setTimeout } from "node:timers/promises"
+import { goesOn } from "../../../src/Http/request/uploading.ts"
 import { makeServer } from "../../../src/Http/server/nodeServer.ts"
 import { AdmissionQueue, type Priority } from "../../../src/Http/server/shedding.ts"
 import { EmbeddedStore, KernelEngine, Service } from "../../../src/index.ts"
@@ -243,6 +246,34 @@ describe("a server", () => {
         return answer
       })
       assert.match(again, /^HTTP\/1.1 200 /u)
+    }))
+
+  it.live("reads an upload for as long as it goes on, and cuts one that does not", () =>
+    Effect.gen(function*() {
+      const { open, server } = yield* listening({ requestTimeout: 1_000 })
+      server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+        let size = 0
+        if (request.url === "/file") goesOn(request)
+        request.on("data", (chunk: Buffer) => {
+          size += chunk.length
+        }).on("end", () => response.end(`all ${size}`)).on("error", () => {})
+      })
+      /** Sends so many pieces, one each 50 ms, and reads the answer. */
+      const send = async (path: string, pieces: number) => {
+        const socket = await open(`PUT ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 400000\r\n\r\n`)
+        const answer = firstChunk(socket)
+        for (let i = 0; i < pieces && !socket.destroyed; i++) {
+          socket.write(Buffer.alloc(10_000))
+          await setTimeout(50)
+        }
+        return answer
+      }
+      const [whole, stalled, other] = yield* Effect.promise(() =>
+        Promise.all([send("/file", 40), send("/file", 25), send("/json", 39)])
+      )
+      assert.include(whole, "all 400000")
+      assert.match(stalled, /^HTTP\/1.1 408 /u)
+      assert.match(other, /^HTTP\/1.1 408 /u)
     }))
 
   it.live("closes a connection whose client takes nothing of its response", () =>
