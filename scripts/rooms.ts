@@ -211,7 +211,10 @@ export const folders: { readonly [name: string]: Folder } = {
       documentFiles: { on: ["routes"] },
       many: { on: ["routes"] },
       idempotency: { on: ["routes"] },
-      startup: { on: ["history", "documentFiles", "many", "idempotency", "documents", "monitoring", "Tokens"] }
+      webhooks: { on: ["expansion"] },
+      startup: {
+        on: ["history", "documentFiles", "many", "idempotency", "webhooks", "documents", "monitoring", "Tokens"]
+      }
     }
   },
   Cli: {

@@ -173,6 +173,7 @@ describe("The reference", () => {
       "Http/routes/rateLimits",
       "Http/routes/authentication",
       "Http/Tokens",
+      "Http/webhooks/delivering",
       "Jobs/running/measures",
       "Jobs/running/workers"
     ]

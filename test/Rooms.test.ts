@@ -261,6 +261,7 @@ describe("What programs load", () => {
     assert.deepStrictEqual(loadedWith(root).filter((module) => jobs.test(module)).toSorted(), [
       "Jobs/Job.ts",
       "Jobs/Mailer.ts",
+      "Jobs/Webhooks.ts",
       "Jobs/Workflows.ts",
       "Jobs/index.ts",
       "Jobs/mail/mail.ts"

@@ -47,7 +47,7 @@ const groups: { readonly [title: string]: ReadonlyArray<string> } = {
     "guides/requests"
   ],
   "Guides: who may do what": ["guides/access", "guides/tokens"],
-  "Guides: other services": ["guides/clients", "guides/upstreams", "guides/jobs", "guides/mail"],
+  "Guides: other services": ["guides/clients", "guides/upstreams", "guides/jobs", "guides/mail", "guides/webhooks"],
   "Guides: operation": [
     "guides/testing",
     "guides/configuration",

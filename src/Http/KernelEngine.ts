@@ -29,6 +29,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import type { Described, HttpClientFactory } from "../Client/HttpClientFactory.ts"
 import type * as Job from "../Jobs/Job.ts"
+import type * as Webhooks from "../Jobs/Webhooks.ts"
 import type * as Model from "../Model/Model.ts"
 import type { DocumentStore } from "../Repository/DocumentStore.ts"
 import type { Migration, MigrationFailed, MigrationsMissing } from "../Repository/Migration.ts"
@@ -118,6 +119,15 @@ export interface KernelEngine<
     effect: Effect.Effect<unknown, E, R> | ((due: DateTime.Utc) => Effect.Effect<unknown, E, R>),
     options?: Job.CronOptions
   ) => KernelEngine<Id, Groups, Repositories, Requirements | R, Guards>
+  /**
+   * Tells subscribers what happens to documents: `{ "order.created": Orders }`. The end of a type says what it is of: `created`,
+   * `updated` or `deleted`. The models need the option `logged`, and to be registered with `GET`; with security the service
+   * needs `Accounts`. Who is told what are documents of `Webhooks.Subscription`.
+   */
+  readonly enableWebhooks: (
+    events: KernelEngine.WebhookEvents,
+    options?: Webhooks.Options
+  ) => KernelEngine<Id, Groups, Repositories, Requirements, Guards>
   /**
    * Enables security: every request is checked by the rules of its registration, and a registration without a rule denies
    * everything. Callers prove who they are by the credentials whose layers are provided: `Jwt.layer` for bearer tokens,
@@ -216,6 +226,11 @@ export declare namespace KernelEngine {
   export interface SecurityOptions {
     /** The roles that a role includes: `{ admin: ["support", "buyer"] }`. What it includes may include others. */
     readonly roles?: { readonly [role: string]: ReadonlyArray<string> } | undefined
+  }
+
+  /** The events of `enableWebhooks`, by their types. */
+  export interface WebhookEvents {
+    readonly [type: `${string}.${"created" | "updated" | "deleted"}`]: Model.Any | Resource.Any
   }
 
   /** The options of `engine.test`. */
@@ -402,7 +417,12 @@ const makeEngine = (parts: EngineParts): never => {
     test: testWith<StartFailure | KernelServer.ListenFailed>(description, {
       serve: layerServe,
       server: KernelServer.layerWith({ address: "127.0.0.1", port: 0 }),
-      queues: [...parts.jobs.map(({ job }) => job.name), ...parts.schedules.map(({ name }) => `cron ${name}`)]
+      queues: [
+        ...parts.jobs.map(({ job }) => job.name),
+        ...parts.webhooks === undefined ? [] : ["webhook"],
+        ...parts.schedules.map(({ name }) => `cron ${name}`)
+      ],
+      events: parts.webhooks
     }),
     enableSecurity: (security: EngineParts["security"]) =>
       makeEngine({ ...parts, security: { ...parts.security, ...security }, api: description.enableSecurity() }),
@@ -421,6 +441,14 @@ const makeEngine = (parts: EngineParts): never => {
       const run = typeof effect === "function" ? effect as Job.Schedule["run"] : () => effect
       return makeEngine({ ...parts, schedules: [...parts.schedules, { name, expression, run, options }] })
     },
+    enableWebhooks: (events: KernelEngine.WebhookEvents, options: Webhooks.Options = {}) =>
+      makeEngine({
+        ...parts,
+        webhooks: {
+          events: { ...parts.webhooks?.events, ...events },
+          options: { ...parts.webhooks?.options, ...options }
+        }
+      }),
     register: (target: Model.Any | Resource.Any | Service.Any | Job.Any, options?: RegisterOptions) => {
       if (isJob(target)) return makeEngine({ ...parts, jobs: [...parts.jobs, target] })
       const isMade = Service.isService(target) || Resource.isResource(target)

@@ -5,4 +5,5 @@
  */
 export * as Job from "./Job.ts"
 export * as Mailer from "./Mailer.ts"
+export * as Webhooks from "./Webhooks.ts"
 export * as Workflows from "./Workflows.ts"

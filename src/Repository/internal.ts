@@ -13,7 +13,7 @@ import type { PictureSizes } from "./files/pictureSizes.ts"
 import type { FileQuotas } from "./files/quotas.ts"
 
 // How values, identifiers and documents are stored, and which indexes a model has.
-export { compare } from "@appkernel/mql/values"
+export { compare, decodeDocument } from "@appkernel/mql/values"
 export { documentCodec } from "./collection/documentCodec.ts"
 export { ownerOf } from "./collection/storedCollection.ts"
 export { documentEncoder, toBson } from "./query/bsonForm.ts"

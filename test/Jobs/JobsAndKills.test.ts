@@ -6,6 +6,7 @@ import { DocumentStore, EmbeddedStore, MongoStore } from "../../src/index.ts"
 import { freshDirectory } from "../support/folders.ts"
 import { freshDatabase, onMongo } from "../support/mongo.ts"
 import { freePort, printed, runProgram } from "../support/processes.ts"
+import { type Received, receiver } from "../support/receiver.ts"
 
 const clients = 8
 
@@ -19,7 +20,32 @@ describe("Jobs of a service that is killed again and again", () => {
       yield* assertReceipts.pipe(Effect.provide(EmbeddedStore.layerWith({ path: folder })))
     }).pipe(Effect.scoped), 120_000)
 
+  it.live(
+    "and its webhooks tell of each order, and of no other, from the store in a folder",
+    () =>
+      Effect.gen(function*() {
+        const folder = path.join(yield* freshDirectory, "data")
+        const told = yield* receiver()
+        yield* ordersThroughKills({ FOLDER: folder, WEBHOOKS: told.url }, 1, 3, areAllTold(told))
+        yield* assertTold(told).pipe(Effect.provide(EmbeddedStore.layerWith({ path: folder })))
+      }).pipe(Effect.scoped),
+    120_000
+  )
+
   onMongo("on a server", (_, server) => {
+    it.live("and its webhooks tell of each order, and of no other, by four processes", () =>
+      Effect.gen(function*() {
+        const db = yield* freshDatabase(server)
+        const told = yield* receiver()
+        yield* ordersThroughKills(
+          { APPKERNEL_MONGO_HOST: server.url, APPKERNEL_MONGO_DB: db, WEBHOOKS: told.url },
+          4,
+          1,
+          areAllTold(told)
+        )
+        yield* assertTold(told).pipe(Effect.provide(MongoStore.layerWith({ host: server.url, db })))
+      }).pipe(Effect.scoped), 120_000)
+
     it.live("are each done, none without its write, by four processes", () =>
       Effect.gen(function*() {
         const db = yield* freshDatabase(server)
@@ -30,7 +56,12 @@ describe("Jobs of a service that is killed again and again", () => {
 })
 
 /** Runs processes, and clients who repeat their requests until they are answered, while one process after the other is killed. */
-const ordersThroughKills = (env: { readonly [name: string]: string }, processes: number, kills: number) =>
+const ordersThroughKills = (
+  env: { readonly [name: string]: string },
+  processes: number,
+  kills: number,
+  isTold = Effect.succeed(true)
+) =>
   Effect.gen(function*() {
     const ports = yield* Effect.all(Array.from({ length: processes }, () => freePort))
     let acknowledged = 0
@@ -57,33 +88,57 @@ const ordersThroughKills = (env: { readonly [name: string]: string }, processes:
         running[victim] = yield* serving(ports[victim]!)
       }
     })
-    const post = (code: string, port: number) =>
+    const post = (path: string, body: object, port: number) =>
       Effect.tryPromise(() =>
-        fetch(`http://127.0.0.1:${port}/orders`, {
+        fetch(`http://127.0.0.1:${port}/${path}`, {
           method: "POST",
           headers: { "content-type": "application/json" },
-          body: JSON.stringify({ code })
+          body: JSON.stringify(body)
         })
       ).pipe(Effect.filterOrFail(({ status }) => status === 201 || status === 409))
     const client = Effect.fnUntraced(function*(name: number) {
       for (let order = 0; order < ordersOfEach; order++) {
         const port = ports[(name + order) % processes]!
-        yield* Effect.retry(post(`${name}-${order}`, port), Schedule.spaced("20 millis"))
+        yield* Effect.retry(post("orders", { code: `${name}-${order}` }, port), Schedule.spaced("20 millis"))
         acknowledged++
       }
     })
+    const subscription = { id: "WS1", url: env["WEBHOOKS"], types: ["order.created"] }
+    const subscribed = env["WEBHOOKS"] === undefined
+      ? Effect.void
+      : Effect.retry(post("subscriptions", subscription, ports[0]!), Schedule.spaced("20 millis"))
     yield* Effect.all([
       killer,
       Effect.andThen(
-        Effect.forEach(Array.from({ length: clients }, (_, i) => i), client, { concurrency: clients }),
+        Effect.andThen(
+          subscribed,
+          Effect.forEach(Array.from({ length: clients }, (_, i) => i), client, { concurrency: clients })
+        ),
         Effect.sync(() => {
           isDone = true
         })
       )
     ], { concurrency: 2 })
     // What the killed ones have left over is done by others.
-    yield* Effect.repeat(isIdle(ports[0]!), { until: (idle) => idle, schedule: Schedule.spaced("50 millis") })
+    const isEnded = Effect.zipWith(isTold, isIdle(ports[0]!), (told, idle) => told && idle)
+    yield* Effect.repeat(isEnded, { until: (idle) => idle, schedule: Schedule.spaced("50 millis") })
   }).pipe(Effect.scoped)
+
+const areAllTold = ({ received }: { readonly received: ReadonlyArray<Received> }) =>
+  Effect.sync(() => new Set(received.map(({ headers }) => headers["webhook-id"])).size >= clients * ordersOfEach)
+
+/** The receiver was told of each order, and of nothing else. */
+const assertTold = ({ received }: { readonly received: ReadonlyArray<Received> }) =>
+  Effect.gen(function*() {
+    const store = yield* DocumentStore.DocumentStore
+    const orders = yield* store.find("Order", {})
+    assert.lengthOf(orders, clients * ordersOfEach)
+    const told = new Map(received.map(({ body, headers }) => [JSON.parse(body).subject, headers["webhook-id"]]))
+    assert.sameMembers([...told.keys()], orders.map(({ _id }) => String(_id)))
+    // An order is one event, however often it was sent.
+    assert.strictEqual(new Set(received.map(({ headers }) => headers["webhook-id"])).size, orders.length)
+    assert.strictEqual(yield* store.count("WebhookDelivery", { state: "delivered" }), orders.length)
+  })
 
 /** Whether no job waits or runs. */
 const isIdle = (port: number): Effect.Effect<boolean> =>

@@ -1,12 +1,25 @@
-/** A shop of which each order is followed by a receipt, on the embedded store in a folder (`FOLDER`) or on MongoDB. */
+/**
+ * A shop of which each order is followed by a receipt, on the embedded store in a folder (`FOLDER`) or on MongoDB. With `WEBHOOKS`,
+ * subscribers are told of orders.
+ */
 import { NodeRuntime } from "@effect/platform-node"
 import { Effect, Layer, Schema } from "effect"
-import { EmbeddedStore, Index, Job, KernelEngine, Model, MongoStore, Repository, Resource } from "../../src/index.ts"
+import {
+  EmbeddedStore,
+  Index,
+  Job,
+  KernelEngine,
+  Model,
+  MongoStore,
+  Repository,
+  Resource,
+  Webhooks
+} from "../../src/index.ts"
 
 class Order extends Model.Class<Order>()("Order", {
   id: Model.id({ prefix: "O" }),
   code: Schema.String.pipe(Model.indexed(Index.unique))
-}) {}
+}, { logged: process.env["WEBHOOKS"] !== undefined }) {}
 
 class Receipt extends Model.Class<Receipt>()("Receipt", { id: Model.id(), code: Schema.String }) {}
 
@@ -24,13 +37,16 @@ const Orders = Resource.make(Order, { methods: ["GET", "POST"], transactional: t
 
 const folder = process.env["FOLDER"]
 
-const engine = KernelEngine.make("shop", { development: false }).register(Orders).register(Receipt).register(
-  Job.Queued,
-  {
-    segment: "jobs"
-  }
-)
+const shop = KernelEngine.make("shop", { development: false })
+  .register(Orders)
+  .register(Receipt)
+  .register(Job.Queued, { segment: "jobs" })
+  .register(Webhooks.Subscription, { segment: "subscriptions", methods: ["GET", "POST"] })
   .register(sending)
+
+const engine = process.env["WEBHOOKS"] === undefined
+  ? shop
+  : shop.enableWebhooks({ "order.created": Orders }, { insecure: true, networks: ["127.0.0.0/8"] })
 
 engine.layer.pipe(
   Layer.provide(folder === undefined ? MongoStore.layer : EmbeddedStore.layerWith({ path: folder })),

@@ -16,7 +16,7 @@ export interface Embeddable {
   readonly model: Model.Any
   readonly view: Pick<ModelView, "model" | "of">
   readonly relations: ReadonlyArray<Relation>
-  readonly documents: Pick<ReturnType<typeof documentOperationsOf<Model.Any>>, "find">
+  readonly documents: Pick<ReturnType<typeof documentOperationsOf<Model.Any>>, "find" | "findById">
   readonly representations: Representations
   readonly limits: Limits
   readonly repository: Pick<Repository<Model.Any>, "aggregate">

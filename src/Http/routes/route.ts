@@ -6,6 +6,7 @@ import type * as Fiber from "effect/Fiber"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Tracer from "effect/Tracer"
 import type { IncomingHttpHeaders } from "node:http"
 import type { FieldProblem } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
@@ -81,15 +82,25 @@ export const withAccepted = <E, R>(
   })
 }
 
+/** The spans of the requests that have written transactions, by the numbers of these. */
+export interface Causes {
+  readonly set: (transaction: string, span: Tracer.AnySpan) => void
+}
+
 /** Adds the number of the transaction to the response. */
 export const withTransaction = <E, R>(
-  handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+  handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+  causes: Causes | undefined
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> =>
-  Effect.map(
-    withTransactionId(handler),
-    ({ transaction, value }) =>
-      transaction === undefined ? value : HttpServerResponse.setHeader(value, "stream-txid", transaction)
-  )
+  Effect.withFiber((fiber) => {
+    const span = causes && Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
+    const note = span && ((transaction: string) => causes?.set(transaction, span))
+    return Effect.map(
+      withTransactionId(handler, note),
+      ({ transaction, value }) =>
+        transaction === undefined ? value : HttpServerResponse.setHeader(value, "stream-txid", transaction)
+    )
+  })
 
 /** The fiber that handles a request. */
 export type RequestFiber = Fiber.Fiber<unknown, unknown>

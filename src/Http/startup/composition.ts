@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as FindMyWay from "effect/http/FindMyWay"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as Tracer from "effect/Tracer"
+import { BoundedCache } from "../../internal/boundedCache.ts"
 import { onReload } from "../../internal/reload.ts"
 import { textOfKey } from "../../internal/texts.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
@@ -58,14 +59,16 @@ export const compose = Effect.fnUntraced(function*(parts: ServiceParts) {
     respondBadRequest,
     translations
   }
-  const { repositories, routes: registered } = yield* registeredRoutes(made)
+  const { doors, repositories, routes: registered } = yield* registeredRoutes(made)
   const { probes, routes: builtIn } = yield* builtInRoutes(made)
   const routes = [...registered, ...builtIn]
   const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
+  const causes = parts.webhooks === undefined ? undefined : new BoundedCache<Tracer.AnySpan>(10_000)
   const surroundings: ServiceSurroundings = {
     access,
     additions,
     audit,
+    causes,
     clientAddressOf: makeClientAddress(yield* KernelConfig.proxies),
     cors: yield* configuredCors,
     errorFormat: yield* KernelConfig.errors,
@@ -90,7 +93,7 @@ export const compose = Effect.fnUntraced(function*(parts: ServiceParts) {
     router,
     routes
   }
-  return { live, repositories, surroundings }
+  return { causes, doors, live, repositories, surroundings }
 })
 
 // internal

@@ -5,6 +5,8 @@ import type * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpRouter from "effect/http/HttpRouter"
 import type * as Layer from "effect/Layer"
 import type * as Job from "../../Jobs/Job.ts"
+import type { Options as WebhookOptions } from "../../Jobs/Webhooks.ts"
+import type * as Model from "../../Model/Model.ts"
 import type { Migration } from "../../Repository/Migration.ts"
 import { provided } from "../../Security/Authentication.ts"
 import * as AccessPolicy from "../AccessPolicy.ts"
@@ -13,10 +15,20 @@ import * as KernelConfig from "../KernelConfig.ts"
 import type * as OpenApi from "../OpenApi.ts"
 import { documentationPaths } from "../openapi/documentationPaths.ts"
 import { config as configuredLimits, type RateLimits } from "../RateLimits.ts"
+import type * as Resource from "../Resource.ts"
 import { type AnyImplementation, implemented } from "../routes/implemented.ts"
 import { CredentialsUnprovided } from "./credentialsUnprovided.ts"
 import type * as Documentation from "./documentation.ts"
 import type { Options } from "./launch.ts"
+
+/** What events are of. */
+export type EventSource = Model.Any | Resource.Any
+
+/** The events that subscribers are told, by their types. */
+export interface Webhooks {
+  readonly events: { readonly [type: string]: EventSource }
+  readonly options: WebhookOptions
+}
 
 /** The parts of an engine. */
 export interface EngineParts {
@@ -26,6 +38,7 @@ export interface EngineParts {
   readonly migrations: ReadonlyArray<Migration>
   readonly jobs: ReadonlyArray<Job.Any>
   readonly schedules: ReadonlyArray<Job.Schedule>
+  readonly webhooks?: Webhooks | undefined
   readonly options: Options
   readonly openApi: OpenApi.Options & Documentation.Options | undefined
   /** The roles that roles include. */

@@ -1,45 +1,79 @@
 /** Does the jobs of a service, and those of its schedules. */
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
+import type * as Tracer from "effect/Tracer"
+import type { BoundedCache } from "../../internal/boundedCache.ts"
 import { configOf } from "../../internal/configurationKeys.ts"
-import { runJobs, type RunOptions, scheduledOf } from "../../Jobs/internal.ts"
+import { DeclarationError } from "../../internal/declarationError.ts"
+import { runJobs, scheduledOf } from "../../Jobs/internal.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { AccessDecision } from "../../Repository/internal.ts"
+import type { RepositoryOf } from "../../Repository/Repository.ts"
 import { Accounts } from "../../Security/Accounts.ts"
 import { CurrentUser } from "../../Security/CurrentUser.ts"
 import { CredentialsInvalid } from "../../Security/SecurityError.ts"
+import type { Doors } from "../expansion/embeddable.ts"
 import type { ServiceParts } from "./engineParts.ts"
 import type { ServiceSurroundings } from "./surroundings.ts"
 
 /** Does them in the background until the scope closes. */
 export const doingJobs = Effect.fnUntraced(function*(
-  { jobs, schedules }: ServiceParts,
-  { access, isMeasured }: ServiceSurroundings
+  { jobs, registrations, schedules, webhooks }: ServiceParts,
+  { access, causes, doors, isMeasured, repositories }: Omit<ServiceSurroundings, "causes"> & {
+    readonly causes: BoundedCache<Tracer.AnySpan> | undefined
+    readonly doors: Doors
+    readonly repositories: Context.Context<RepositoryOf<string>>
+  }
 ) {
   const accounts = yield* Effect.serviceOption(Accounts)
   const store = yield* DocumentStore
-  const asSubject: RunOptions["asSubject"] = access === undefined || Option.isNone(accounts)
+  const asSubject = access === undefined || Option.isNone(accounts)
     ? undefined
-    : (subject, work) =>
+    : <A, E>(subject: string, work: Effect.Effect<A, E>) =>
       Effect.gen(function*() {
         const account = yield* Effect.provideService(accounts.value.findBySubject(subject), DocumentStore, store)
         if (Option.isNone(account)) return yield* new CredentialsInvalid({ reason: "revoked" })
         const user = { subject, roles: account.value.roles, claims: {} }
         return yield* work.pipe(
           Effect.provideService(CurrentUser, user),
+          Effect.provideService(HttpServerRequest.HttpServerRequest, request),
           Effect.provideService(AccessDecision, access.openTo(user, request))
         )
       })
+  if (webhooks !== undefined && access !== undefined && asSubject === undefined) {
+    return yield* Effect.die(
+      new DeclarationError("Webhooks show what their subscribers may read: provide Accounts, by which it is known")
+    )
+  }
+  const told = webhooks === undefined ? undefined : yield* Effect.flatMap(
+    Effect.promise(() => import("./webhooks.ts")),
+    ({ webhooksOf }) =>
+      webhooksOf(webhooks, registrations, {
+        causes,
+        doors,
+        repositories,
+        asSubject: (subject, work) => {
+          if (subject !== undefined && asSubject !== undefined) return asSubject(subject, work)
+          const open = Effect.provideService(work, HttpServerRequest.HttpServerRequest, request)
+          return access === undefined
+            ? open
+            : Effect.provideService(open, AccessDecision, access.openTo(undefined, request))
+        }
+      })
+  )
   const scheduled = yield* Effect.forEach(schedules, scheduledOf)
-  yield* runJobs([...jobs, ...scheduled.map(({ implementation }) => implementation)], {
+  const own = told === undefined ? [] : [told.implementation]
+  yield* runJobs([...jobs, ...own, ...scheduled.map(({ implementation }) => implementation)], {
     grace: yield* configOf("server.shutdown_timeout"),
     keep: yield* configOf("jobs.keep_done"),
     lock: yield* configOf("jobs.lock"),
     isMeasured,
     asSubject
   })
+  if (told !== undefined) yield* told.begin
   const begun = Effect.forEach(scheduled, ({ begin }) => begin, { discard: true })
   yield* begun
   // A run enqueues the next one. Where that has failed, another one follows nevertheless: its key is that of its time.

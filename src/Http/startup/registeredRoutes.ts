@@ -106,7 +106,7 @@ export const registeredRoutes = Effect.fnUntraced(function*(made: Made) {
       )
     )
   }
-  return { repositories, routes: live === undefined ? routes : [...routes, ...watched(routes, live, made)] }
+  return { doors, repositories, routes: live === undefined ? routes : [...routes, ...watched(routes, live, made)] }
 })
 
 // internal

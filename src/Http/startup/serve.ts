@@ -20,7 +20,7 @@ import { respondingOf, servingOf } from "./stages.ts"
 
 /** Serves registrations and further layers of the router on the current server. */
 export const serve = Effect.fnUntraced(function*(parts: ServiceParts) {
-  const { live, repositories, surroundings } = yield* compose(parts)
+  const { causes, doors, live, repositories, surroundings } = yield* compose(parts)
   const { clientAddressOf, errorFormat, limits, router, routes } = surroundings
   let stopping: Fiber.Fiber<void> | undefined
   // After the server has stopped, beside which the jobs do.
@@ -54,7 +54,10 @@ export const serve = Effect.fnUntraced(function*(parts: ServiceParts) {
         stopping = fiber
       })
     )
-    yield* Scope.provide(Effect.provideContext(doingJobs(parts, surroundings), repositories), scope)
+    yield* Scope.provide(
+      Effect.provideContext(doingJobs(parts, { ...surroundings, causes, doors, repositories }), repositories),
+      scope
+    )
   }
   // Streams end before the server waits for what it still answers.
   if (live !== undefined) yield* Effect.addFinalizer(() => live.streams.end)
@@ -63,4 +66,5 @@ export const serve = Effect.fnUntraced(function*(parts: ServiceParts) {
 
 // internal
 
-const hasJobs = ({ jobs, schedules }: ServiceParts): boolean => jobs.length + schedules.length > 0
+const hasJobs = ({ jobs, schedules, webhooks }: ServiceParts): boolean =>
+  jobs.length + schedules.length > 0 || webhooks !== undefined

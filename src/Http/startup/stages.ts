@@ -278,7 +278,8 @@ export const routeStages: ReadonlyArray<Stage<Served, Answer>> = [
     does: "Adds `Stream-Txid`, by which a client finds its write among the changes.",
     when: "writes, if changes of a model are recorded",
     before: { "idempotency key": "the transaction has its number once it is committed" },
-    wrap: ({ route: { tellsTransaction } }) => tellsTransaction === true ? (next) => withTransaction(next) : undefined
+    wrap: ({ route: { tellsTransaction }, service: { causes } }) =>
+      tellsTransaction === true ? (next) => withTransaction(next, causes) : undefined
   },
   {
     name: "idempotency key",

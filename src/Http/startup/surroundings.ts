@@ -17,7 +17,7 @@ import type { HandlerFailure } from "../response/handlerFailures.ts"
 import type { BadRequestResponder, ErrorResponses } from "../response/translatedResponses.ts"
 import type { AuditLog } from "../routes/auditLog.ts"
 import type { RateLimiter } from "../routes/rateLimits.ts"
-import type { Route } from "../routes/route.ts"
+import type { Causes, Route } from "../routes/route.ts"
 import type { AccessLog } from "../server/accessLog.ts"
 import type { ClientAddressOf } from "../server/clientAddress.ts"
 import type { Refusal } from "../server/overload.ts"
@@ -52,6 +52,8 @@ export interface RouteSurroundings {
   /** `undefined` without access control. */
   readonly access: Access | undefined
   readonly audit?: AuditLog | undefined
+  /** What is told of transactions; `undefined` where nobody asks. */
+  readonly causes?: Causes | undefined
   readonly errorResponses: ErrorResponses
   /** What keeps answers; `undefined` if no route has kept ones. */
   readonly idempotency?: Idempotency | undefined

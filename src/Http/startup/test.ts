@@ -25,6 +25,7 @@ import type * as Guard from "../Guard.ts"
 import type * as KernelApi from "../KernelApi.ts"
 import * as KernelClient from "../KernelClient.ts"
 import * as KernelConfig from "../KernelConfig.ts"
+import type { Webhooks } from "./engineParts.ts"
 
 /**
  * Who calls in a test.
@@ -66,7 +67,7 @@ export interface TestService<Groups extends HttpApiGroup.Constraint, Guards exte
   /** The store of the service. */
   readonly store: DocumentStore["Service"]
   /**
-   * Waits until no job is due or running. Those that are due later, such as the next run of a schedule, follow when the clock of
+   * Waits until no event is to be told, and no job is due or running. Those that are due later, such as the next run of a schedule, follow when the clock of
    * the test goes on.
    */
   readonly idle: Effect.Effect<void, ReadError>
@@ -105,6 +106,7 @@ export const testWith = <E>(
     readonly server: Layer.Layer<HttpServer.HttpServer, E>
     /** The names of the queues. */
     readonly queues: ReadonlyArray<string>
+    readonly events: Webhooks | undefined
   }
 ) =>
   Effect.fnUntraced(function*({ store = Layer.fresh(EmbeddedStore.layerMemory) }: AnyTestOptions = {}) {
@@ -138,10 +140,18 @@ export const testWith = <E>(
         resources.map(({ model, name }) => [name, Context.get(context, Repository.key(model))])
       ),
       store: Context.get(context, DocumentStore),
-      idle: Effect.flatMap(
-        Effect.promise(() => import("../../Jobs/internal.ts")),
-        ({ untilIdle }) => untilIdle(Context.get(context, DocumentStore), layers.queues)
-      ),
+      idle: Effect.gen(function*() {
+        const own = Context.get(context, DocumentStore)
+        const { untilIdle } = yield* Effect.promise(() => import("../../Jobs/internal.ts"))
+        const { events } = layers
+        const told = events === undefined
+          ? Effect.succeed(false)
+          : Effect.flatMap(Effect.promise(() => import("./webhooks.ts")), ({ untilTold }) => untilTold(own, events))
+        // What jobs write may be told, too.
+        yield* Effect.repeat(Effect.andThen(told, Effect.andThen(untilIdle(own, layers.queues), told)), {
+          until: (wasBehind) => !wasBehind
+        })
+      }),
       baseUrl
     }
   })

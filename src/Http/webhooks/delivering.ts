@@ -1,0 +1,268 @@
+/**
+ * Delivers events: one to one subscription by each job.
+ *
+ * An attempt ends with one transaction, which notes the outcome and enqueues the next attempt if there is one. So a receiver that
+ * does not answer is no failure of a job. It pauses its subscription, and whatever is due meanwhile is put off, which takes no
+ * attempt and no connection: however much is due for a dead receiver, the others don't wait for it.
+ */
+import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as Option from "effect/Option"
+import type * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import type { Failure } from "../../Jobs/internal.ts"
+import type { Any } from "../../Jobs/Job.ts"
+import { Delivery, job, type Options, type payload, Subscription } from "../../Jobs/Webhooks.ts"
+import { DocumentStore, type Update } from "../../Repository/DocumentStore.ts"
+import { decodeDocument } from "../../Repository/internal.ts"
+import * as Repository from "../../Repository/Repository.ts"
+import type { StoreError } from "../../Repository/RepositoryError.ts"
+import type { Door } from "../expansion/embeddable.ts"
+import { renderedThrough } from "./rendering.ts"
+import { type Answer, makeSending } from "./sending.ts"
+
+/** What is delivered of the documents of a registration. */
+export interface Delivered {
+  readonly type: string
+  readonly door: Door
+  /** The path of its documents. */
+  readonly path: string
+}
+
+/** Runs an effect with the rights that a subject has now; `undefined` is nobody. */
+export type AsSubject = <A>(
+  subject: string | undefined,
+  work: Effect.Effect<A, Failure>
+) => Effect.Effect<A, Failure>
+
+type Payload = Schema.Struct<typeof payload>["Type"]
+
+/** The job of deliveries, with its client of receivers. */
+export const delivering = Effect.fnUntraced(function*(
+  all: ReadonlyArray<Delivered>,
+  options: Options,
+  asSubject: AsSubject
+): Effect.fn.Return<Any, StoreError, DocumentStore | Scope.Scope> {
+  const { concurrency = 16, delays = defaultDelays, maxFailures = 80, source = "" } = options
+  const store = yield* DocumentStore
+  const subscriptions = yield* Repository.make(Subscription)
+  // For its indexes.
+  yield* Repository.make(Delivery)
+  const send = yield* makeSending(options)
+  const lanes = new Lanes(Math.max(2, concurrency))
+
+  const bodyOf = Effect.fnUntraced(
+    function*({ before, event, subject, time, type }: Payload, owner: string | undefined) {
+      const known = all.find((one) => one.type === type)
+      if (known === undefined) return undefined
+      const { door, path } = known
+      const document = before === undefined ? undefined : decodeDocument(Buffer.from(before, "base64"))
+      // Who has no account, or may not sign in, may read nothing.
+      const data = yield* Effect.catchIf(
+        asSubject(owner, renderedThrough(door, subject, document)),
+        ({ _tag }) => _tag === "CredentialsInvalid",
+        () => Effect.undefined
+      )
+      if (data === undefined) return undefined
+      const envelope = {
+        specversion: "1.0",
+        id: event,
+        source: `${source}${path}`,
+        type,
+        subject,
+        time,
+        datacontenttype: "application/json"
+      }
+      return `${JSON.stringify(envelope).slice(0, -1)},"data":${data}}`
+    }
+  )
+
+  /** Stores the outcome of an attempt, and what follows from it. */
+  const settle = Effect.fnUntraced(function*(
+    delivery: Payload,
+    { failures, owner, subscription }: Receiver,
+    { failure, status }: Answer
+  ): Effect.fn.Return<State, StoreError, DocumentStore> {
+    const { enabled, id } = subscription
+    const now = yield* Clock.currentTimeMillis
+    const isSuccess = status !== undefined && status >= 200 && status < 300
+    const isGone = status === 410
+    const delay = isSuccess || isGone || !enabled ? undefined : delays[delivery.attempt - 1]
+    const next = delay === undefined ? undefined : now + Duration.toMillis(Duration.fromInputUnsafe(delay))
+    const state: State = isSuccess ? "delivered" : next === undefined ? "failed" : "retrying"
+    const change: Update | undefined = isSuccess
+      ? subscription.failures === 0 ? undefined : { $set: { failures: 0 }, $unset: { pausedUntil: "", reason: "" } }
+      : isGone
+      ? { $set: { enabled: false, reason: "the receiver has answered 410: it is gone" } }
+      : enabled
+      ? pausing(failures, now, maxFailures)
+      : undefined
+    if (change !== undefined) {
+      // Of attempts that fail together, one counts.
+      const found = isSuccess || isGone ? { _id: id } : { _id: id, failures: subscription.failures }
+      yield* store.updateOne(Subscription.modelName, found, change)
+    }
+    const { attempt, event, subject, type } = delivery
+    yield* store.replaceOne(Delivery.modelName, { _id: deliveryIdOf(delivery) }, {
+      subscription: id,
+      ...owner === undefined ? {} : { owner },
+      event,
+      type,
+      subject,
+      state,
+      attempts: attempt,
+      ...status === undefined ? {} : { status },
+      ...isSuccess ? {} : { failure: failure ?? `the receiver has answered ${status}` },
+      at: dateOf(now),
+      ...next === undefined ? {} : { next: dateOf(next) },
+      payload: JSON.stringify(delivery)
+    }, { upsert: true })
+    if (next !== undefined) {
+      yield* job.enqueue({ ...delivery, attempt: attempt + 1 }, {
+        key: `${deliveryIdOf(delivery)}.${attempt + 1}.${now}`,
+        delay: next - now
+      })
+    }
+    return state
+  })
+
+  const attempted = Effect.fnUntraced(function*(delivery: Payload) {
+    const found = yield* subscriptions.findOne(($) => $.id.equals(delivery.subscription))
+    if (Option.isNone(found)) return "unsubscribed"
+    const receiver = receiverOf(found.value)
+    const { failures, owner, pausedUntil, subscription } = receiver
+    const now = yield* Clock.currentTimeMillis
+    const lane = subscription.id
+    if (subscription.enabled && pausedUntil > now || !lanes.enter(lane, failures > 0)) {
+      yield* job.enqueue(delivery, { delay: Math.max(lanes.next(lane, now), pausedUntil) - now })
+      return "put off"
+    }
+    return yield* Effect.gen(function*() {
+      const body = yield* bodyOf(delivery, owner)
+      if (body === undefined) {
+        yield* store.deleteOne(Delivery.modelName, { _id: deliveryIdOf(delivery) })
+        return "unreadable"
+      }
+      const answer = subscription.enabled
+        ? yield* send({ url: subscription.url, id: delivery.event, body, secrets: secretsOf(subscription, now) })
+        : { failure: "the subscription is disabled" }
+      return yield* store.transaction(settle(delivery, receiver, answer))
+    }).pipe(Effect.ensuring(Effect.sync(() => lanes.leave(lane))))
+  })
+
+  const described = job["~appkernel/Job"]
+  return {
+    _tag: "JobImplementation",
+    job: {
+      name: job.name,
+      "~appkernel/Job": { ...described, options: { ...described.options, concurrency: Math.max(2, concurrency) } }
+    },
+    run: (delivery: Payload) =>
+      Effect.tap(
+        attempted(delivery),
+        (outcome) => Metric.update(Metric.withAttributes(outcomes, { type: delivery.type, outcome }), 1)
+      )
+  }
+})
+
+// internal
+
+type State = "delivered" | "retrying" | "failed"
+
+/** A subscription for an attempt. */
+interface Receiver {
+  readonly subscription: Subscription
+  readonly owner: string | undefined
+  /** The failures that count: none before somebody has enabled it again. */
+  readonly failures: number
+  /** In milliseconds since 1970. */
+  readonly pausedUntil: number
+}
+
+const receiverOf = (subscription: Subscription): Receiver => {
+  const { enabled, failures, owner, pausedUntil, reason } = subscription
+  const isAgain = enabled && reason !== undefined
+  return {
+    subscription,
+    owner,
+    failures: isAgain ? 0 : failures,
+    pausedUntil: isAgain || pausedUntil === undefined ? 0 : pausedUntil.epochMilliseconds
+  }
+}
+
+const pausing = (failures: number, now: number, maxFailures: number): Update => {
+  const count = failures + 1
+  const pausedUntil = dateOf(now + Math.min(firstPause * 2 ** Math.min(failures, 20), maxPause))
+  return count < maxFailures
+    ? { $set: { failures: count, pausedUntil }, $unset: { reason: "" } }
+    : { $set: { failures: count, enabled: false, reason: `${count} attempts have failed, and none has succeeded` } }
+}
+
+const dateOf = (time: number): Date => DateTime.toDateUtc(DateTime.makeUnsafe(time))
+
+/** In milliseconds. */
+const firstPause = 5_000
+const maxPause = 3_600_000
+
+const defaultDelays: ReadonlyArray<Duration.Input> = [
+  "5 seconds",
+  "5 minutes",
+  "30 minutes",
+  "2 hours",
+  "5 hours",
+  "10 hours",
+  "14 hours",
+  "20 hours",
+  "24 hours"
+]
+
+const deliveryIdOf = ({ event, subscription }: Payload): string => `${event}.${subscription}`
+
+const secretsOf = ({ earlierSecret, earlierUntil, secret }: Subscription, now: number): ReadonlyArray<string> =>
+  earlierSecret !== undefined && earlierUntil !== undefined && earlierUntil.epochMilliseconds > now
+    ? [secret, earlierSecret]
+    : [secret]
+
+/** How many deliveries of each subscription are made at a time: one for a receiver that fails, and never all for one. */
+class Lanes {
+  readonly #most: number
+  readonly #taken = new Map<string, number>()
+  readonly #next = new Map<string, number>()
+
+  constructor(concurrency: number) {
+    this.#most = Math.ceil(concurrency * 3 / 4)
+  }
+
+  enter(lane: string, isFailing: boolean): boolean {
+    const taken = this.#taken.get(lane) ?? 0
+    if (taken >= (isFailing ? 1 : this.#most)) return false
+    this.#taken.set(lane, taken + 1)
+    return true
+  }
+
+  leave(lane: string): void {
+    const taken = (this.#taken.get(lane) ?? 1) - 1
+    if (taken > 0) return void this.#taken.set(lane, taken)
+    this.#taken.delete(lane)
+  }
+
+  /** When to come again: after a second, one after the other. */
+  next(lane: string, now: number): number {
+    const next = Math.max(now + 1_000, (this.#next.get(lane) ?? 0) + 10)
+    this.#next.delete(lane)
+    this.#next.set(lane, next)
+    for (const [oldest, time] of this.#next) {
+      if (time >= now) break
+      this.#next.delete(oldest)
+    }
+    return next
+  }
+}
+
+const outcomes = Metric.counter("appkernel.webhooks.attempts", {
+  description: "Attempts to deliver events, by type and outcome",
+  incremental: true
+})
